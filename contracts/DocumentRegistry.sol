@@ -162,6 +162,9 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules {
         Record memory record = _unpack($.records[documentHash]);
         Issuer storage issuer = $.issuers[record.issuerId];
         return Verification({
+            chainId: block.chainid,
+            blockNumber: block.number,
+            blockTime: block.timestamp,
             status: _status(record),
             record: record,
             account: address(uint160($.accountsOf[record.issuerId][record.accountIndex])),

@@ -60,12 +60,18 @@ interface IDocumentRegistry {
     }
 
     /// @notice All that a verifier needs about one document, read at one block.
+    /// @param chainId The chain that answers, so that a verifier need not ask for it apart.
+    /// @param blockNumber The block that this is true for.
+    /// @param blockTime The time of that block.
     /// @param status Its status as of that block.
     /// @param record Its record; all zero when there is none.
     /// @param account The account that issued it.
     /// @param issuerName The issuer's name, as registered.
     /// @param issuerUri The issuer's URI, as registered.
     struct Verification {
+        uint256 chainId;
+        uint256 blockNumber;
+        uint256 blockTime;
         Status status;
         Record record;
         address account;
