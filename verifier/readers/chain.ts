@@ -1,0 +1,174 @@
+import { Interface } from 'ethers'
+import type { Hex } from '../../document/hex.ts'
+import { ChainError, RpcResponseError } from '../errors.ts'
+import {
+  type ChainReader,
+  type ChainReading,
+  type Eip1193Provider,
+  type Finality,
+  REGISTRY_STATUSES,
+} from '../ports.ts'
+import { registryAbi } from './registry-abi.ts'
+
+const registryInterface = new Interface(registryAbi)
+
+/**
+ * Reads a registry through a node's JSON-RPC.
+ *
+ * @param registry CAIP-10, `eip155:<chainId>:<address>`, lower case.
+ */
+export function createChainReader(
+  provider: Eip1193Provider,
+  registry: string,
+): ChainReader {
+  const { chainId, address } = parseRegistry(registry)
+  const request = async (method: string, params: unknown[]) => {
+    try {
+      return await provider.request({ method, params })
+    } catch (cause) {
+      if (cause instanceof RpcResponseError)
+        throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
+      throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
+    }
+  }
+
+  return {
+    registry,
+
+    async read(documentHash) {
+      const data = registryInterface.encodeFunctionData('verificationOf', [
+        documentHash,
+      ])
+      const result = await request('eth_call', [
+        { to: address, data },
+        'latest',
+      ])
+      const answer = decodeVerification(result)
+      if (answer.chainId !== chainId)
+        throw new ChainError(
+          'wrong_chain',
+          `chain ${answer.chainId}, not ${chainId}`,
+        )
+      return answer.reading
+    },
+
+    async issuedEvent(documentHash, blockNumber) {
+      const block = quantity(blockNumber)
+      const logs = await request('eth_getLogs', [
+        {
+          address,
+          fromBlock: block,
+          toBlock: block,
+          topics: [topicOf('DocumentIssued'), documentHash],
+        },
+      ])
+      return Array.isArray(logs) && logs[0] ? decodeEvent(logs[0]) : undefined
+    },
+
+    async finalityOf(blockNumber) {
+      const [finalized, safe] = await Promise.all(
+        ['finalized', 'safe'].map((tag) =>
+          request('eth_getBlockByNumber', [tag, false]).then(numberOf),
+        ),
+      )
+      const reached = (head: number | undefined) =>
+        head !== undefined && blockNumber <= head
+      const finality: Finality = reached(finalized)
+        ? 'finalized'
+        : reached(safe)
+          ? 'safe'
+          : 'included'
+      return finality
+    },
+  }
+}
+
+/** @throws {TypeError} when it is not a CAIP-10 account of eip155 in lower case. */
+export function parseRegistry(registry: string): {
+  chainId: number
+  address: Hex
+} {
+  const match = /^eip155:([1-9][0-9]*):(0x[0-9a-f]{40})$/.exec(registry)
+  if (!match) throw new TypeError('registry: not CAIP-10 of eip155, lower case')
+  return { chainId: Number(match[1]), address: match[2] as Hex }
+}
+
+function decodeVerification(result: unknown): {
+  chainId: number
+  reading: ChainReading
+} {
+  try {
+    const [v] = registryInterface.decodeFunctionResult(
+      'verificationOf',
+      String(result),
+    )
+    const status = REGISTRY_STATUSES[Number(v.status)]
+    if (status === undefined) throw new RangeError('unknown status')
+    return {
+      chainId: Number(v.chainId),
+      reading: {
+        blockNumber: Number(v.blockNumber),
+        blockTime: Number(v.blockTime),
+        status,
+        record: {
+          issuerId: Number(v.record.issuerId),
+          accountIndex: Number(v.record.accountIndex),
+          anchoredBlock: Number(v.record.anchoredBlock),
+          anchoredAt: Number(v.record.anchoredAt),
+          validUntil: Number(v.record.validUntil),
+          revokedBlock: Number(v.record.revokedBlock),
+          revokedAt: Number(v.record.revokedAt),
+          reason: Number(v.record.reason),
+        },
+        issuer: {
+          account: v.account.toLowerCase(),
+          name: v.issuerName,
+          uri: v.issuerUri,
+        },
+      },
+    }
+  } catch (cause) {
+    throw new ChainError(
+      'no_registry',
+      'no document registry answers at this address',
+      cause,
+    )
+  }
+}
+
+function decodeEvent(log: {
+  topics: string[]
+  data: string
+  transactionHash: Hex
+  blockHash: Hex
+  logIndex: Hex
+}) {
+  const args = registryInterface.decodeEventLog(
+    'DocumentIssued',
+    log.data,
+    log.topics,
+  )
+  return {
+    issuerId: Number(args.issuerId),
+    account: args.account.toLowerCase() as Hex,
+    validUntil: Number(args.validUntil),
+    transactionHash: log.transactionHash,
+    blockHash: log.blockHash,
+    logIndex: Number(log.logIndex),
+  }
+}
+
+function topicOf(event: string): string {
+  const fragment = registryInterface.getEvent(event)
+  if (fragment === null) throw new TypeError(`no event ${event}`)
+  return fragment.topicHash
+}
+
+function quantity(value: number): Hex {
+  return `0x${value.toString(16)}`
+}
+
+function numberOf(block: unknown): number | undefined {
+  const number = (block as { number?: string } | null)?.number
+  return number === undefined ? undefined : Number(number)
+}
