@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Batcher } from './batcher.ts'
+import type { Outbox, Registry } from './ports.ts'
+
+const PERIOD = 2_000
+
+/**
+ * Lets intents leave the outbox when their block is final, and has those anchored again that a reorg dropped before.
+ *
+ * @returns A function that ends it.
+ */
+export function watchFinality(deps: {
+  registry: Registry
+  outbox: Outbox
+  batcher: Batcher
+  log: (event: string, fields?: Record<string, unknown>) => void
+}): () => Promise<void> {
+  const { registry, outbox, batcher, log } = deps
+  const stop = new AbortController()
+
+  async function look(): Promise<void> {
+    const rows = outbox.notFinal()
+    if (rows.length === 0) return
+    const finalized = await registry.finalizedBlock()
+    const holders = await registry.holders(
+      rows.map(({ intent }) => intent.documentHash),
+    )
+    const dropped = rows.filter((_, i) => holders[i] === undefined)
+    const final = rows.filter((_, i) => {
+      const holder = holders[i]
+      return holder !== undefined && holder.blockNumber <= finalized
+    })
+    await outbox.remove(final.map(({ intent }) => intent))
+    if (dropped.length === 0) return
+    log('dropped by a reorg, again', { intents: dropped.length })
+    const intents = dropped.map(({ intent }) => intent)
+    await outbox.requeue(intents)
+    batcher.enqueue(intents)
+  }
+
+  async function run(): Promise<void> {
+    while (!stop.signal.aborted) {
+      await look().catch((error) =>
+        log('finality not read', { error: String(error) }),
+      )
+      await sleep(PERIOD, undefined, { signal: stop.signal }).catch(() => {})
+    }
+  }
+
+  const running = run()
+  return async () => {
+    stop.abort()
+    await running
+  }
+}
