@@ -6,16 +6,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-
-/** What a key may do. `admin` may do all. */
-export const SCOPES = [
-  'documents:issue',
-  'documents:read',
-  'documents:revoke',
-  'verify',
-  'admin',
-] as const
-export type Scope = (typeof SCOPES)[number]
+import type { Grant, Scope } from '../middleware/authorize.ts'
 
 /** An API key as it is kept: only the sha-256 of it, in hexadecimal. */
 export type ApiKey = {
@@ -29,9 +20,6 @@ export type ApiKey = {
   /** ISO 8601; absent = never. */
   expiresAt?: string
 }
-
-/** A key that is good now. */
-export type Grant = Pick<ApiKey, 'id' | 'tenant' | 'scopes'>
 
 export type KeyFile = {
   /** @returns What this key may do; `undefined` when it is unknown, withdrawn or expired. */
