@@ -14,6 +14,7 @@ import { createSqliteOutbox } from './adapters/sqlite-outbox.ts'
 import { createSqliteStore } from './adapters/sqlite-store.ts'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
+import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
 import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
@@ -57,7 +58,7 @@ export async function startGateway(
   const outbox = createSqliteOutbox(database)
   const keys = openKeyFile(join(dataDir, 'keys.json'))
   if (config.apiKey !== undefined)
-    keys.put('environment', config.apiKey, ['admin'])
+    keys.put('environment', config.apiKey, [...SCOPES])
 
   const batcher = createBatcher({
     registry,

@@ -6,7 +6,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs'
-import type { Grant, Scope } from '../middleware/authorize.ts'
+import type { Grant, Scope } from '../grant.ts'
 
 /** An API key as it is kept: only the sha-256 of it, in hexadecimal. */
 export type ApiKey = {

@@ -1,18 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono'
 import { ApiError } from '../errors.ts'
-
-export type Scope =
-  | 'documents:issue'
-  | 'documents:read'
-  | 'documents:revoke'
-  | 'verify'
-  | 'admin'
-
-/** What a good API key may do. */
-export type Grant = { id: string; tenant: string; scopes: Scope[] }
-
-/** @returns What this key may do; `undefined` when it is unknown, withdrawn or expired. */
-export type FindKey = (key: string) => Grant | undefined
+import type { FindKey, Grant, Scope } from '../grant.ts'
 
 /** Variables that handlers behind {@link authorize} find in their context. */
 export type Authorized = { Variables: { grant: Grant } }
