@@ -1,0 +1,28 @@
+import { DatabaseSync } from 'node:sqlite'
+import { join } from 'node:path'
+import { LocalChainError } from './errors.ts'
+
+const SQLITE_BUSY = 5
+
+/** Holds a data directory for one process. The kernel gives it back when the process ends, however it ends. */
+export type Lock = { release: () => void }
+
+/**
+ * Takes the data directory. Node has no flock; SQLite's lock on a file of its own is one on every platform.
+ * @throws `data_dir_in_use` while another process (or another chain of this one) holds it
+ */
+export const lock = (dir: string): Lock => {
+  const database = new DatabaseSync(join(dir, 'lock.db'))
+  try {
+    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+  } catch (cause) {
+    database.close()
+    if ((cause as { errcode?: number }).errcode !== SQLITE_BUSY) throw cause
+    throw new LocalChainError(
+      'data_dir_in_use',
+      `The local chain in ${dir} is already running in another process. Stop that one first, or start with another DATA_DIR (and other ports).`,
+      { cause },
+    )
+  }
+  return { release: () => database.close() }
+}
