@@ -4,6 +4,7 @@ export type FormatErrorCode =
   | 'json_duplicate_key'
   | 'json_lone_surrogate'
   | 'json_forbidden_key'
+  | 'json_too_deep'
   | 'not_canonical'
   | 'document_fields'
   | 'public_id_malformed'

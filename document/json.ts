@@ -12,12 +12,16 @@ export type JsonValue =
 // start in the middle of a string.
 const STRING_TOKEN = /"(?:[^"\\]|\\.)*"(\s*:)?/g
 
+/** Nothing of this project nests deeper; what reads JSON recursively is safe from it. */
+const MAX_DEPTH = 32
+
 /**
  * Parses JSON (RFC 8259) as I-JSON (RFC 7493) wants it: no duplicate keys, no lone surrogates; nor a key `__proto__`,
  * which too many programs take for something else.
  *
  * @param text JSON text.
- * @throws {FormatError} `json_syntax`, `json_duplicate_key`, `json_lone_surrogate`, `json_forbidden_key`.
+ * @throws {FormatError} `json_syntax`, `json_duplicate_key`, `json_lone_surrogate`, `json_forbidden_key`,
+ * `json_too_deep`.
  */
 export function parseStrictJson(text: string): JsonValue {
   let value: JsonValue
@@ -36,25 +40,29 @@ export function parseStrictJson(text: string): JsonValue {
   return value
 }
 
-function countKeys(value: JsonValue): number {
-  if (typeof value === 'string') {
-    assertWellFormed(value)
-    return 0
-  }
-  if (value === null || typeof value !== 'object') return 0
-  if (Array.isArray(value))
-    return value.reduce<number>((sum, item) => sum + countKeys(item), 0)
+/** @returns The number of keys of all objects in a value. Checks every string and the depth on the way. */
+function countKeys(root: JsonValue): number {
+  const stack: [JsonValue, number][] = [[root, 0]]
   let count = 0
-  for (const [key, item] of Object.entries(value)) {
-    assertWellFormed(key)
-    if (key === '__proto__')
-      throw new FormatError(
-        'json_forbidden_key',
-        'the key __proto__ is refused',
-      )
-    count += 1 + countKeys(item)
+  for (let next = stack.pop(); next; next = stack.pop()) {
+    const [value, depth] = next
+    if (depth > MAX_DEPTH)
+      throw new FormatError('json_too_deep', `nested deeper than ${MAX_DEPTH}`)
+    if (typeof value === 'string') assertWellFormed(value)
+    if (value === null || typeof value !== 'object') continue
+    for (const item of Object.values(value)) stack.push([item, depth + 1])
+    if (Array.isArray(value)) continue
+    const keys = Object.keys(value)
+    count += keys.length
+    keys.forEach(assertGoodKey)
   }
   return count
+}
+
+function assertGoodKey(key: string): void {
+  assertWellFormed(key)
+  if (key === '__proto__')
+    throw new FormatError('json_forbidden_key', 'the key __proto__ is refused')
 }
 
 function assertWellFormed(text: string): void {

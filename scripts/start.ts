@@ -23,6 +23,8 @@ const LOCAL_ISSUER = {
 const say = (line = '') => console.log(line)
 
 async function main(): Promise<void> {
+  // Whatever is made from here on is for this user alone.
+  process.umask(0o077)
   const config = readConfig(process.env)
   const stops: (() => Promise<void>)[] = []
   stopOnSignals(stops)
@@ -115,15 +117,15 @@ function greet(
   say()
   say('Issue a document:')
   say()
-  say(`  curl -X POST ${baseUrl}/v1/documents \\
-    -H "Authorization: Bearer ${key ?? '$API_KEY'}" \\
-    -H "Content-Type: application/json" \\
-    -d '{"subjectName":"Ada Lovelace","subjectId":"18151210","category":"birth_certificate","issuedAt":"2026-01-31"}'`)
+  say(`  publicId=$(curl -sS ${baseUrl}/v1/documents \\
+    -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
+    -d '{"subjectName":"Ada Lovelace","subjectId":"18151210","category":"birth_certificate","issuedAt":"2026-01-31"}' \\
+    | tee /dev/stderr | sed -E 's/.*"publicId":"([^"]+)".*/\\1/')`)
   say()
-  say('Verify it, with the publicId of the answer:')
+  say('Verify it:')
   say()
-  say(`  curl -H "Authorization: Bearer ${key ?? '$API_KEY'}" \\
-    "${baseUrl}/v1/verify?publicId=<publicId>"`)
+  say(`  curl -sS "${baseUrl}/v1/verify?publicId=$publicId" \\
+    -H "Authorization: Bearer $API_KEY"`)
   say()
 }
 

@@ -1,3 +1,4 @@
+import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 
 /** The gateway's one SQLite file. What `write` resolved for is on the disk. */
@@ -46,6 +47,8 @@ type Job = { work: () => unknown; settle: (error?: unknown) => void }
  * @throws {Error} when another process has it open: two gateways must not share a data folder.
  */
 export function openDatabase(path: string): Database {
+  // For this user alone; SQLite gives its side files the same mode.
+  closeSync(openSync(path, 'a', 0o600))
   const sqlite = new DatabaseSync(path)
   // EXCLUSIVE also keeps a second gateway out, and the lock goes with the process that held it.
   sqlite.exec(`

@@ -37,7 +37,7 @@ export type KeyFile = {
 }
 
 const DEFAULT_TENANT = 'default'
-/** How soon a running gateway sees a change of the file; milliseconds. */
+/** How soon a running gateway sees that a key was withdrawn; milliseconds. */
 const FRESH = 1_000
 
 // A plain digest, not a password hash: keys are 256 random bits.
@@ -77,8 +77,10 @@ export function openKeyFile(path: string): KeyFile {
   return {
     list,
     find(key) {
-      if (Date.now() - looked > FRESH) load()
-      const found = byDigest.get(digestOf(key))
+      const digest = digestOf(key)
+      // One that is unknown may be new.
+      if (Date.now() - looked > FRESH || !byDigest.has(digest)) load()
+      const found = byDigest.get(digest)
       if (found?.expiresAt && Date.parse(found.expiresAt) <= Date.now())
         return undefined
       return found

@@ -1,7 +1,10 @@
 import { Interface, keccak256, Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
-import type { Eip1193Provider } from '../../verifier/ports.ts'
+import {
+  type Eip1193Provider,
+  REGISTRY_STATUSES,
+} from '../../verifier/ports.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { IssueError } from '../issue/errors.ts'
@@ -156,6 +159,11 @@ export async function createRegistry(
           )
       }
       return holders
+    },
+
+    async statusOf(documentHash) {
+      const status = Number(await call('statusOf', [documentHash]))
+      return REGISTRY_STATUSES[status] ?? 'not_issued'
     },
 
     async transactionsOf(blockNumber) {

@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../document/hex.ts'
 import { IssueError } from './errors.ts'
+import { type Outcome, outcomesOf } from './outcome.ts'
 import type { Anchored, Intent, Outbox, Plan, Registry } from './ports.ts'
 
-/** What became of an intent. `taken`: another issuer has a record under this hash. */
-export type Outcome =
-  | { status: 'issued'; transactionHash: Hex }
+/** What a request is told: what became of its intent, or that it is still to come. */
+export type Answer =
+  | Outcome
   | { status: 'pending'; transactionHash: Hex | null }
-  | { status: 'taken' }
 
 export type Batcher = {
   /** @throws {IssueError} when it is known that nothing can be anchored now. */
@@ -18,7 +18,7 @@ export type Batcher = {
    * @param wait Milliseconds until `pending` is the answer.
    * @throws {IssueError} when the intent was withdrawn: nothing happened, and nothing will.
    */
-  submit(intent: Intent, wait: number): Promise<Outcome>
+  submit(intent: Intent, wait: number): Promise<Answer>
   /** Puts intents that are in the outbox back in the queue. */
   enqueue(intents: readonly Intent[]): void
   /** Takes up what an earlier process left, and runs until `stop`. */
@@ -37,7 +37,7 @@ const GRACE = 5_000
 const REBROADCAST = 5_000
 
 type Waiter = {
-  resolve: (outcome: Outcome) => void
+  resolve: (answer: Answer) => void
   reject: (error: IssueError) => void
 }
 
@@ -133,8 +133,9 @@ export function createBatcher(deps: {
           await registry.broadcast(transaction)
           lastSent = Date.now()
         }
-        if (await registry.isNonceUsed(transaction)) return true
+        const used = await registry.isNonceUsed(transaction)
         trouble = undefined
+        if (used) return true
       } catch (error) {
         trouble = asIssueError(error)
         log('waiting for the chain', {
@@ -163,7 +164,7 @@ export function createBatcher(deps: {
     intents.forEach((intent, i) => {
       const outcome = outcomes[i]
       if (outcome === undefined) again.push(intent)
-      else if (outcome === 'taken') taken.push(intent)
+      else if (outcome.status === 'taken') taken.push(intent)
       else anchored.push({ intent, anchoring: outcome })
     })
     await Promise.all([
@@ -173,23 +174,22 @@ export function createBatcher(deps: {
     ])
     if (again.length > 0) log('not anchored, again', { intents: again.length })
     enqueue(again)
-    for (const { documentHash } of taken)
-      answer(documentHash, { status: 'taken' })
-    for (const { intent, anchoring } of anchored)
-      answer(intent.documentHash, {
-        status: 'issued',
-        transactionHash: anchoring.transactionHash,
-      })
+    intents.forEach(({ documentHash }, i) => {
+      const outcome = outcomes[i]
+      if (outcome) answer(documentHash, outcome)
+    })
     return true
   }
 
   async function readOutcomes(intents: Intent[]) {
     for (let pause = POLL.first; ; pause = Math.min(pause * 2, POLL.most)) {
       try {
-        return await outcomesOf(
+        const outcomes = await outcomesOf(
           registry,
           intents.map(({ documentHash }) => documentHash),
         )
+        trouble = undefined
+        return outcomes
       } catch (error) {
         trouble = asIssueError(error)
         if (Date.now() > stopBy) return undefined
@@ -230,11 +230,6 @@ export function createBatcher(deps: {
 
     submit({ documentHash, ...rest }, wait) {
       const known = outbox.find(documentHash)
-      if (known?.anchored)
-        return Promise.resolve({
-          status: 'issued',
-          transactionHash: known.transactionHash,
-        })
       if (!known?.transactionHash) enqueue([{ documentHash, ...rest }])
       return new Promise((resolve, reject) => {
         const waiter = { resolve, reject }
@@ -258,30 +253,6 @@ export function createBatcher(deps: {
         for (const waiter of list) stopWaiting(documentHash, waiter)
     },
   }
-}
-
-/** @returns For each hash: its anchoring, `taken` by another issuer, or `undefined` when it has no record. */
-async function outcomesOf(registry: Registry, documentHashes: Hex[]) {
-  const holders = await registry.holders(documentHashes)
-  const ours = holders.flatMap((holder) =>
-    holder?.issuerId === registry.issuerId ? [holder.blockNumber] : [],
-  )
-  const blocks = [...new Set(ours)]
-  const transactions = new Map(
-    (await Promise.all(blocks.map(registry.transactionsOf))).flatMap(
-      (found) => [...found],
-    ),
-  )
-  return holders.map((holder, i) => {
-    if (holder === undefined) return undefined
-    if (holder.issuerId !== registry.issuerId) return 'taken'
-    const documentHash = documentHashes[i] as Hex
-    const transactionHash = transactions.get(documentHash)
-    // A record without its event: the logs are behind the state. Ask again.
-    if (transactionHash === undefined)
-      throw new IssueError('chain_unavailable', 'event not found')
-    return { blockNumber: holder.blockNumber, transactionHash }
-  })
 }
 
 function asIssueError(error: unknown): IssueError {

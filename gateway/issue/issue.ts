@@ -12,9 +12,11 @@ import {
   randomSalt,
 } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
-import { seal } from '../../document/sealed.ts'
-import type { Batcher } from './batcher.ts'
-import type { Outbox, PayloadStore, Registry } from './ports.ts'
+import { type Sealed, seal } from '../../document/sealed.ts'
+import type { RegistryStatus } from '../../verifier/ports.ts'
+import type { Answer, Batcher } from './batcher.ts'
+import { type Outcome, outcomesOf } from './outcome.ts'
+import type { Intent, Outbox, PayloadStore, Registry } from './ports.ts'
 
 export type IssueRequest = {
   fields: DocumentFields
@@ -24,12 +26,12 @@ export type IssueRequest = {
   wait: number
 }
 
-/** `pending`: it will be anchored, whatever happens to this process; `transactionHash` is that of the newest attempt. */
+/** `pending`: it will be anchored, whatever happens to this process; `transactionHash` is that of the newest attempt, if any. */
 export type Issued = {
   publicId: string
   document: Document
   documentHash: Hex
-  status: 'issued' | 'pending'
+  status: RegistryStatus | 'pending'
   transactionHash: Hex | null
 }
 
@@ -63,16 +65,51 @@ export function createIssuing(deps: {
       const validUntil = validUntilOf(document)
       const intent = { kind: 'issue', documentHash, validUntil } as const
 
-      await Promise.all([
-        store.put(sealed.documentHash, sealed.bytes),
-        outbox.add(intent, sealed.bytes),
-      ])
-      const outcome = await batcher.submit(intent, request.wait)
-      if (outcome.status === 'taken') continue // by another issuer: seal again
+      const answer =
+        (await alreadyThere(intent, request)) ??
+        (await promise(intent, sealed, request.wait))
+      if (answer.status === 'taken') continue // by another issuer: seal again
 
-      const { status, transactionHash } = outcome
+      const status =
+        answer.status === 'pending'
+          ? 'pending'
+          : await statusOf(intent, request)
+      const { transactionHash } = answer
       return { publicId, document, documentHash, status, transactionHash }
     }
+  }
+
+  async function promise(
+    intent: Intent,
+    sealed: Sealed,
+    wait: number,
+  ): Promise<Answer> {
+    await Promise.all([
+      store.put(sealed.documentHash, sealed.bytes),
+      outbox.add(intent, sealed.bytes),
+    ])
+    return batcher.submit(intent, wait)
+  }
+
+  /** Only a request with an idempotency key can have been anchored before. */
+  async function alreadyThere(
+    { documentHash }: Intent,
+    { idempotencyKey }: IssueRequest,
+  ): Promise<Outcome | undefined> {
+    if (idempotencyKey === undefined) return undefined
+    const [outcome] = await outcomesOf(registry, [documentHash])
+    return outcome
+  }
+
+  /** A new document is valid until it expires; one asked for again may have been revoked since. */
+  function statusOf(
+    { documentHash, validUntil }: Intent,
+    { idempotencyKey }: IssueRequest,
+  ): Issued['status'] | Promise<Issued['status']> {
+    if (idempotencyKey !== undefined)
+      return registry.statusOf(documentHash).catch(() => 'pending' as const)
+    const expired = validUntil !== 0 && Date.now() / 1000 >= validUntil
+    return expired ? 'expired' : 'valid'
   }
 
   function bind(fields: DocumentFields): Document {

@@ -1,5 +1,5 @@
 import type { Hex } from '../../document/hex.ts'
-import type { BlockRead } from '../../verifier/ports.ts'
+import type { BlockRead, RegistryStatus } from '../../verifier/ports.ts'
 
 /** Keeps sealed documents by their sha-256 (32 bytes). What `put` resolved for survives a kill and a power cut. */
 export type PayloadStore = {
@@ -83,6 +83,8 @@ export type Registry = {
   isNonceUsed(transaction: SignedTransaction): Promise<boolean>
   /** The holder of each hash, in their order; `undefined` for a hash that has no record. */
   holders(documentHashes: readonly Hex[]): Promise<(Holder | undefined)[]>
+  /** The status of a document, as of the newest block. */
+  statusOf(documentHash: Hex): Promise<RegistryStatus>
   /** The transactions that anchored these hashes in this block, by hash. */
   transactionsOf(blockNumber: number): Promise<Map<Hex, Hex>>
   /** The number of the newest final block. */

@@ -2,6 +2,8 @@ const CHANGES_STATE = /^(anvil|evm|hardhat|tenderly|wallet|miner|personal|admin)
 
 const READS_OF_THESE_NAMESPACES = new Set([
   'anvil_nodeInfo',
+  'anvil_dumpState',
+  'hardhat_dumpState',
   'anvil_metadata',
   'hardhat_metadata',
   'anvil_getAutomine',
