@@ -91,8 +91,8 @@ const environment = v.object({
     v.pipe(
       v.string(),
       v.regex(
-        /^[A-Za-z0-9\-._~+/]{16,256}=*$/,
-        'must be a bearer token (RFC 6750) of 16 to 256 characters',
+        /^[A-Za-z0-9\-._~+/]{1,256}=*$/,
+        'must be a bearer token (RFC 6750): letters, digits and -._~+/',
       ),
     ),
   ),
@@ -109,6 +109,9 @@ const environment = v.object({
     'info',
   ),
 })
+
+/** Characters of an API key that can be guessed at from elsewhere. */
+const LEAST_KEY = 16
 
 /** A chain that others run is stale when its newest block is older than this; seconds. */
 const MAX_HEAD_AGE = 900
@@ -130,6 +133,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const baseUrl = e.BASE_URL ?? `http://${reachable(e.HOST)}:${e.PORT}`
   const remote = e.RPC_URL.length > 0
   if (remote) requireForRemoteChain(e)
+  if (!isLoopback(e.HOST) && e.API_KEY && e.API_KEY.length < LEAST_KEY)
+    throw new ConfigError([
+      `API_KEY must have at least ${LEAST_KEY} characters when HOST is not loopback`,
+    ])
   const maxHeadAge =
     e.MAX_HEAD_AGE_SECONDS ?? (remote ? MAX_HEAD_AGE : undefined)
   return {
@@ -168,6 +175,10 @@ function requireForRemoteChain(e: v.InferOutput<typeof environment>): void {
     throw new ConfigError(
       missing.map((name) => `${name} is required when RPC_URL is set`),
     )
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host)
 }
 
 function reachable(host: string): string {

@@ -235,7 +235,7 @@ describe('cannot start', () => {
       PORT: 'http',
       RPC_URL: 'ftp://node',
       ISSUER_KEY: 'secret-in-the-wrong-form',
-      API_KEY: 'short',
+      API_KEY: 'not a token',
     })
     expect(await ended).toBe(1)
     for (const name of ['PORT', 'RPC_URL', 'ISSUER_KEY', 'API_KEY'])
