@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-import {DocumentRegistry} from "../../contracts/DocumentRegistry.sol";
+import {
+    IAccessControlDefaultAdminRules
+} from "@openzeppelin/contracts/access/extensions/IAccessControlDefaultAdminRules.sol";
+import {IERC5267} from "@openzeppelin/contracts/interfaces/IERC5267.sol";
+import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 import {IDocumentRegistry} from "../../contracts/IDocumentRegistry.sol";
-import {vm} from "./Vm.sol";
+import {Vm, vm} from "./Vm.sol";
+
+/// @dev All of the registry, by interfaces alone: tests do not compile the contract again, they deploy its artifact.
+interface Registry is IDocumentRegistry, IAccessControlDefaultAdminRules, IERC5267, IERC165 {}
 
 /// @dev A fresh registry with two issuers, at block 1,000 and second 1,700,000,000.
 abstract contract Base {
+    event RoleGranted(bytes32 indexed role, address indexed account, address indexed sender);
+    event RoleRevoked(bytes32 indexed role, address indexed account, address indexed sender);
+
     uint48 internal constant ADMIN_DELAY = 2 days;
     uint40 internal constant BLOCK = 1_000;
     uint40 internal constant NOW = 1_700_000_000;
     bytes32 internal constant HASH = keccak256("a sealed document");
+    /// The ERC-7201 position of `document-registry.storage`, as a literal: a test computes it by the formula.
+    uint256 internal constant STORAGE_ROOT = 0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200;
     bytes32 internal constant ISSUER_ROLE = keccak256("ISSUER_ROLE");
     bytes32 internal constant REVOKER_ROLE = keccak256("REVOKER_ROLE");
 
@@ -18,24 +30,50 @@ abstract contract Base {
 
     address internal admin = address(0xAD);
     address internal alice = vm.addr(ALICE_KEY);
+    address internal alice2 = address(0xA2);
     address internal bob = address(0xB0B);
     address internal revoker = address(0xDE1);
     address internal stranger = address(0x57);
     uint32 internal aliceId;
     uint32 internal bobId;
 
-    DocumentRegistry internal registry;
+    Registry internal registry;
 
     function setUp() public virtual {
         vm.roll(BLOCK);
         vm.warp(NOW);
-        registry = new DocumentRegistry(admin, ADMIN_DELAY);
+        registry = Registry(_deploy());
         vm.prank(admin);
         aliceId = registry.registerIssuer(alice, "Alice University", "https://alice.example");
         vm.prank(admin);
         bobId = registry.registerIssuer(bob, "Bob Academy", "https://bob.example");
         vm.prank(admin);
         registry.grantRole(REVOKER_ROLE, revoker);
+    }
+
+    function _deploy() internal returns (address deployed) {
+        bytes memory initCode =
+            bytes.concat(vm.getCode("DocumentRegistry.sol:DocumentRegistry"), abi.encode(admin, ADMIN_DELAY));
+        assembly ("memory-safe") {
+            deployed := create(0, add(initCode, 0x20), mload(initCode))
+        }
+        if (deployed == address(0)) {
+            assembly ("memory-safe") {
+                let memory_ := mload(0x40)
+                returndatacopy(memory_, 0, returndatasize())
+                revert(memory_, returndatasize())
+            }
+        }
+    }
+
+    function _addAccount(uint32 issuerId, address account) internal {
+        vm.prank(admin);
+        registry.addAccount(issuerId, account);
+    }
+
+    function _distrust(address account, uint40 fromBlock) internal {
+        vm.prank(admin);
+        registry.distrustFrom(account, fromBlock);
     }
 
     function _issue(address account, bytes32 documentHash, uint40 validUntil) internal {
@@ -61,6 +99,14 @@ abstract contract Base {
 
     function _record(bytes32 documentHash) internal view returns (IDocumentRegistry.Record memory) {
         return registry.recordOf(documentHash);
+    }
+
+    /// @dev How many events the registry emitted since `vm.recordLogs()`; `emit` in a test is recorded too.
+    function _eventCount() internal returns (uint256 count) {
+        Vm.Log[] memory logs = vm.getRecordedLogs();
+        for (uint256 i = 0; i < logs.length; ++i) {
+            if (logs[i].emitter == address(registry)) ++count;
+        }
     }
 
     function _roleMissing(address account, bytes32 role) internal pure returns (bytes memory) {

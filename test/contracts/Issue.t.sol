@@ -41,6 +41,13 @@ contract IssueTest is Base {
         _issue(alice, HASH, 0);
     }
 
+    function test_RevertGiven_AccountIsRetired() external {
+        vm.prank(admin);
+        registry.retireAccount(alice);
+        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.NotAnIssuer.selector, alice));
+        _issue(alice, HASH, 0);
+    }
+
     function test_PastExpiryReadsExpired() external {
         _issue(alice, HASH, NOW - 1);
         assertStatus(HASH, IDocumentRegistry.Status.Expired);
@@ -88,10 +95,33 @@ contract IssueManyTest is Base {
         _issueMany(alice, new bytes32[](0), 0);
     }
 
+    function test_RevertWhen_ListIsTooLong() external {
+        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.ListTooLong.selector, 1_001));
+        _issueMany(alice, _hashes(1_001), 0);
+    }
+
+    function test_TheLongestList() external {
+        _issueMany(alice, _hashes(1_000), 0);
+        assertStatus(_hashes(1_000)[999], IDocumentRegistry.Status.Valid);
+    }
+
+    function test_RevertGiven_AccountIsRetired() external {
+        vm.prank(admin);
+        registry.retireAccount(alice);
+        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.NotAnIssuer.selector, alice));
+        _issueMany(alice, _hashes(2), 0);
+    }
+
     function test_RevertWhen_LengthsDiffer() external {
         vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.LengthMismatch.selector, 2, 3));
         vm.prank(alice);
         registry.issueMany(_hashes(2), new uint40[](3));
+    }
+
+    function test_RevertWhen_ExpiriesAreFewer() external {
+        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.LengthMismatch.selector, 3, 2));
+        vm.prank(alice);
+        registry.issueMany(_hashes(3), new uint40[](2));
     }
 
     function test_RevertWhen_OneHashIsZero() external {

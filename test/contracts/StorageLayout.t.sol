@@ -7,9 +7,6 @@ import {vm} from "./Vm.sol";
 /// @dev Storage proofs rely on these positions: they are part of the interface. Each is computed here from the ERC-7201
 /// formula and the mapping rule alone, with no help from the contract.
 contract StorageLayoutTest is Base {
-    // keccak256(abi.encode(uint256(keccak256("document-registry.storage")) - 1)) & ~bytes32(uint256(0xff)), as a literal.
-    uint256 private constant ROOT = 0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200;
-
     function _load(uint256 slot) private view returns (uint256) {
         return uint256(vm.load(address(registry), bytes32(slot)));
     }
@@ -20,30 +17,30 @@ contract StorageLayoutTest is Base {
 
     function test_RootIsTheErc7201Position() external pure {
         uint256 root = uint256(keccak256(abi.encode(uint256(keccak256("document-registry.storage")) - 1))) & ~uint256(0xff);
-        assertEq(root, ROOT, "root");
+        assertEq(root, STORAGE_ROOT, "root");
     }
 
     function testFuzz_RecordIsOneSlot(uint40 validUntil) external {
         _issue(bob, HASH, validUntil);
         uint256 expected =
             uint256(bobId) | uint256(BLOCK) << 48 | uint256(NOW) << 88 | uint256(validUntil) << 128;
-        assertEq(_load(_at(uint256(HASH), ROOT)), expected, "issued");
+        assertEq(_load(_at(uint256(HASH), STORAGE_ROOT)), expected, "issued");
 
         vm.roll(BLOCK + 5);
         vm.warp(NOW + 60);
         vm.prank(bob);
         registry.revoke(HASH, 9);
         expected |= uint256(BLOCK + 5) << 168 | uint256(NOW + 60) << 208 | uint256(9) << 248;
-        assertEq(_load(_at(uint256(HASH), ROOT)), expected, "revoked");
+        assertEq(_load(_at(uint256(HASH), STORAGE_ROOT)), expected, "revoked");
     }
 
     function test_IssuerTable() external view {
-        assertEq(_load(_at(uint160(bob), ROOT + 1)), uint256(bobId) | 1 << 48, "account");
-        assertEq(_load(_at(0, _at(bobId, ROOT + 2))), uint160(bob), "accountsOf");
-        uint256 issuer = _at(bobId, ROOT + 3);
+        assertEq(_load(_at(uint160(bob), STORAGE_ROOT + 1)), uint256(bobId) | 1 << 48, "account");
+        assertEq(_load(_at(0, _at(bobId, STORAGE_ROOT + 2))), uint160(bob), "accountsOf");
+        uint256 issuer = _at(bobId, STORAGE_ROOT + 3);
         assertEq(bytes32(_load(issuer)), bytes32("Bob Academy") | bytes32(uint256(11 * 2)), "name");
         assertEq(bytes32(_load(issuer + 1)), bytes32("https://bob.example") | bytes32(uint256(19 * 2)), "uri");
         assertEq(_load(issuer + 2), 1, "accountCount");
-        assertEq(_load(ROOT + 4), 2, "issuerCount");
+        assertEq(_load(STORAGE_ROOT + 4), 2, "issuerCount");
     }
 }

@@ -18,6 +18,7 @@ interface Vm {
     function expectRevert(bytes calldata revertData) external;
     function expectRevert(bytes4 selector) external;
     function expectRevert() external;
+    function getCode(string calldata artifact) external view returns (bytes memory);
     function getRecordedLogs() external returns (Log[] memory);
     function load(address target, bytes32 slot) external view returns (bytes32);
     function prank(address sender) external;
