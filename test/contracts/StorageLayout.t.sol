@@ -43,4 +43,36 @@ contract StorageLayoutTest is Base {
         assertEq(_load(issuer + 2), 1, "accountCount");
         assertEq(_load(STORAGE_ROOT + 4), 2, "issuerCount");
     }
+
+    function test_Distrust() external {
+        _addAccount(bobId, address(0xB1));
+        _distrust(address(0xB1), BLOCK);
+        assertEq(_load(_at(uint160(address(0xB1)), STORAGE_ROOT + 1)), uint256(bobId) | 1 << 32, "account");
+        assertEq(_load(_at(1, _at(bobId, STORAGE_ROOT + 2))), 0xB1 | uint256(BLOCK) << 160, "accountsOf");
+    }
+
+    function testFuzz_BatchIsOneSlot(bytes32 root, uint40 size) external {
+        vm.assume(root != 0 && size != 0);
+        vm.prank(bob);
+        registry.issueBatch(root, size, 0);
+        uint256 slot = _at(uint256(root), _at(bobId, STORAGE_ROOT + 5));
+        uint256 expected = uint256(bobId) | uint256(BLOCK) << 48 | uint256(NOW) << 88 | uint256(size) << 128;
+        assertEq(_load(slot), expected, "issued");
+
+        vm.roll(BLOCK + 5);
+        vm.warp(NOW + 60);
+        uint256 revocation = uint256(BLOCK + 5) << 168 | uint256(NOW + 60) << 208 | uint256(9) << 248;
+        vm.prank(bob);
+        registry.revokeInBatch(bobId, root, _hashes(1), 9);
+        assertEq(_load(_at(uint256(_hashes(1)[0]), _at(bobId, STORAGE_ROOT + 6))), revocation, "revocation");
+        vm.prank(bob);
+        registry.revokeBatch(bobId, root, 9);
+        assertEq(_load(slot), expected | revocation, "revoked");
+    }
+
+    function testFuzz_NonceIsOneBit(uint256 nonce) external {
+        vm.prank(bob);
+        registry.cancelNonce(nonce);
+        assertEq(_load(_at(nonce / 256, _at(uint160(bob), STORAGE_ROOT + 7))), 2 ** (nonce % 256), "word");
+    }
 }
