@@ -5,8 +5,12 @@ import { defineConfig } from 'hardhat/config'
 
 const solcPath = createRequire(import.meta.url).resolve('solc/soljson.js')
 
+/** Pinned, so that fuzzing in CI is the same everywhere. */
+const seed = `0x${Buffer.from('document-registry').toString('hex').padStart(64, '0')}`
+
 export default defineConfig({
   plugins: [hardhatEthers, hardhatTypechain],
+  paths: { tests: { solidity: './test/contracts' } },
   solidity: {
     version: '0.8.37',
     path: solcPath,
@@ -14,6 +18,15 @@ export default defineConfig({
       evmVersion: 'cancun',
       viaIR: true,
       optimizer: { enabled: true, runs: 1_000_000 },
+    },
+  },
+  test: {
+    solidity: {
+      profiles: {
+        default: { fuzz: { seed, runs: 256 }, invariant: { runs: 16, depth: 64, failOnRevert: true } },
+        // For a longer look: `hardhat test solidity --test-profile long`.
+        long: { fuzz: { seed, runs: 20_000 }, invariant: { runs: 256, depth: 256, failOnRevert: true } },
+      },
     },
   },
 })
