@@ -108,6 +108,103 @@ export const registryAbi = [
     type: 'error',
   },
   {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'deadline',
+        type: 'uint256',
+      },
+    ],
+    name: 'AuthorizationExpired',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+    ],
+    name: 'BatchAlreadyIssued',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+    ],
+    name: 'BatchAlreadyRevoked',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+    ],
+    name: 'BatchNotIssued',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint40',
+        name: 'fromBlock',
+        type: 'uint40',
+      },
+    ],
+    name: 'DistrustBlockOutOfRange',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        internalType: 'uint40',
+        name: 'distrustedFrom',
+        type: 'uint40',
+      },
+    ],
+    name: 'DistrustedAccount',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+    ],
+    name: 'EmptyBatch',
+    type: 'error',
+  },
+  {
     inputs: [],
     name: 'EmptyList',
     type: 'error',
@@ -118,14 +215,8 @@ export const registryAbi = [
     type: 'error',
   },
   {
-    inputs: [
-      {
-        internalType: 'address',
-        name: 'account',
-        type: 'address',
-      },
-    ],
-    name: 'IssuerRoleIsTheIssuerTable',
+    inputs: [],
+    name: 'InvalidShortString',
     type: 'error',
   },
   {
@@ -142,6 +233,33 @@ export const registryAbi = [
       },
     ],
     name: 'LengthMismatch',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'length',
+        type: 'uint256',
+      },
+    ],
+    name: 'ListTooLong',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        internalType: 'uint256',
+        name: 'nonce',
+        type: 'uint256',
+      },
+    ],
+    name: 'NonceUsed',
     type: 'error',
   },
   {
@@ -185,6 +303,27 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'NotTheIssuerOfBatch',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
         internalType: 'uint8',
         name: 'bits',
         type: 'uint8',
@@ -201,12 +340,94 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'string',
+        name: 'str',
+        type: 'string',
+      },
+    ],
+    name: 'StringTooLong',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+    ],
+    name: 'TooManyAccounts',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'UnknownAccount',
+    type: 'error',
+  },
+  {
+    inputs: [],
+    name: 'UnknownBlockNumbers',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+    ],
+    name: 'UnknownIssuer',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
         internalType: 'uint8',
         name: 'reason',
         type: 'uint8',
       },
     ],
     name: 'UnknownReason',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'UseRegisterIssuerOrAddAccount',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'UseRetireAccount',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'WrongSignature',
     type: 'error',
   },
   {
@@ -218,6 +439,155 @@ export const registryAbi = [
     inputs: [],
     name: 'ZeroHash',
     type: 'error',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: true,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'uint16',
+        name: 'accountIndex',
+        type: 'uint16',
+      },
+    ],
+    name: 'AccountAdded',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: true,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'uint16',
+        name: 'accountIndex',
+        type: 'uint16',
+      },
+      {
+        indexed: false,
+        internalType: 'uint40',
+        name: 'fromBlock',
+        type: 'uint40',
+      },
+    ],
+    name: 'AccountDistrusted',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: true,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'uint16',
+        name: 'accountIndex',
+        type: 'uint16',
+      },
+    ],
+    name: 'AccountRetired',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'uint40',
+        name: 'size',
+        type: 'uint40',
+      },
+      {
+        indexed: false,
+        internalType: 'bytes32',
+        name: 'manifest',
+        type: 'bytes32',
+      },
+    ],
+    name: 'BatchIssued',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'uint8',
+        name: 'reason',
+        type: 'uint8',
+      },
+    ],
+    name: 'BatchRevoked',
+    type: 'event',
   },
   {
     anonymous: false,
@@ -267,6 +637,43 @@ export const registryAbi = [
       },
     ],
     name: 'DefaultAdminTransferScheduled',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: true,
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'uint8',
+        name: 'reason',
+        type: 'uint8',
+      },
+    ],
+    name: 'DocumentInBatchRevoked',
     type: 'event',
   },
   {
@@ -342,6 +749,43 @@ export const registryAbi = [
       },
       {
         indexed: true,
+        internalType: 'bytes32',
+        name: 'successorHash',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'DocumentSuperseded',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [],
+    name: 'EIP712DomainChanged',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
         internalType: 'uint32',
         name: 'holderIssuerId',
         type: 'uint32',
@@ -379,6 +823,50 @@ export const registryAbi = [
       },
     ],
     name: 'IssuerRegistered',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: false,
+        internalType: 'string',
+        name: 'name',
+        type: 'string',
+      },
+      {
+        indexed: false,
+        internalType: 'string',
+        name: 'uri',
+        type: 'string',
+      },
+    ],
+    name: 'IssuerUpdated',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'uint256',
+        name: 'nonce',
+        type: 'uint256',
+      },
+    ],
+    name: 'NonceCancelled',
     type: 'event',
   },
   {
@@ -484,6 +972,19 @@ export const registryAbi = [
   },
   {
     inputs: [],
+    name: 'MAX_LIST',
+    outputs: [
+      {
+        internalType: 'uint256',
+        name: '',
+        type: 'uint256',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [],
     name: 'REVOKER_ROLE',
     outputs: [
       {
@@ -553,8 +1054,103 @@ export const registryAbi = [
             name: 'active',
             type: 'bool',
           },
+          {
+            internalType: 'uint40',
+            name: 'distrustedFrom',
+            type: 'uint40',
+          },
         ],
         internalType: 'struct IDocumentRegistry.Account',
+        name: '',
+        type: 'tuple',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'addAccount',
+    outputs: [
+      {
+        internalType: 'uint16',
+        name: 'accountIndex',
+        type: 'uint16',
+      },
+    ],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+    ],
+    name: 'batchOf',
+    outputs: [
+      {
+        components: [
+          {
+            internalType: 'uint32',
+            name: 'issuerId',
+            type: 'uint32',
+          },
+          {
+            internalType: 'uint16',
+            name: 'accountIndex',
+            type: 'uint16',
+          },
+          {
+            internalType: 'uint40',
+            name: 'anchoredBlock',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'anchoredAt',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'size',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'revokedBlock',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'revokedAt',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint8',
+            name: 'reason',
+            type: 'uint8',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.Batch',
         name: '',
         type: 'tuple',
       },
@@ -578,6 +1174,19 @@ export const registryAbi = [
   {
     inputs: [],
     name: 'cancelDefaultAdminTransfer',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'nonce',
+        type: 'uint256',
+      },
+    ],
+    name: 'cancelNonce',
     outputs: [],
     stateMutability: 'nonpayable',
     type: 'function',
@@ -629,6 +1238,67 @@ export const registryAbi = [
         internalType: 'uint48',
         name: '',
         type: 'uint48',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        internalType: 'uint40',
+        name: 'fromBlock',
+        type: 'uint40',
+      },
+    ],
+    name: 'distrustFrom',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'eip712Domain',
+    outputs: [
+      {
+        internalType: 'bytes1',
+        name: 'fields',
+        type: 'bytes1',
+      },
+      {
+        internalType: 'string',
+        name: 'name',
+        type: 'string',
+      },
+      {
+        internalType: 'string',
+        name: 'version',
+        type: 'string',
+      },
+      {
+        internalType: 'uint256',
+        name: 'chainId',
+        type: 'uint256',
+      },
+      {
+        internalType: 'address',
+        name: 'verifyingContract',
+        type: 'address',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'salt',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint256[]',
+        name: 'extensions',
+        type: 'uint256[]',
       },
     ],
     stateMutability: 'view',
@@ -698,6 +1368,30 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        internalType: 'uint256',
+        name: 'nonce',
+        type: 'uint256',
+      },
+    ],
+    name: 'isNonceUsed',
+    outputs: [
+      {
+        internalType: 'bool',
+        name: '',
+        type: 'bool',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
         internalType: 'bytes32',
         name: 'documentHash',
         type: 'bytes32',
@@ -709,6 +1403,124 @@ export const registryAbi = [
       },
     ],
     name: 'issue',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint40',
+        name: 'size',
+        type: 'uint40',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'manifest',
+        type: 'bytes32',
+      },
+    ],
+    name: 'issueBatch',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint40',
+        name: 'size',
+        type: 'uint40',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'manifest',
+        type: 'bytes32',
+      },
+      {
+        components: [
+          {
+            internalType: 'address',
+            name: 'account',
+            type: 'address',
+          },
+          {
+            internalType: 'uint256',
+            name: 'nonce',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'deadline',
+            type: 'uint256',
+          },
+          {
+            internalType: 'bytes',
+            name: 'signature',
+            type: 'bytes',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.Authorization',
+        name: 'authorization',
+        type: 'tuple',
+      },
+    ],
+    name: 'issueBatchFor',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint40',
+        name: 'validUntil',
+        type: 'uint40',
+      },
+      {
+        components: [
+          {
+            internalType: 'address',
+            name: 'account',
+            type: 'address',
+          },
+          {
+            internalType: 'uint256',
+            name: 'nonce',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'deadline',
+            type: 'uint256',
+          },
+          {
+            internalType: 'bytes',
+            name: 'signature',
+            type: 'bytes',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.Authorization',
+        name: 'authorization',
+        type: 'tuple',
+      },
+    ],
+    name: 'issueFor',
     outputs: [],
     stateMutability: 'nonpayable',
     type: 'function',
@@ -729,6 +1541,19 @@ export const registryAbi = [
     name: 'issueMany',
     outputs: [],
     stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [],
+    name: 'issuerCount',
+    outputs: [
+      {
+        internalType: 'uint32',
+        name: '',
+        type: 'uint32',
+      },
+    ],
+    stateMutability: 'view',
     type: 'function',
   },
   {
@@ -988,6 +1813,60 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'retireAccount',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+    ],
+    name: 'revocationOf',
+    outputs: [
+      {
+        components: [
+          {
+            internalType: 'uint40',
+            name: 'revokedBlock',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'revokedAt',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint8',
+            name: 'reason',
+            type: 'uint8',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.Revocation',
+        name: '',
+        type: 'tuple',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
         internalType: 'bytes32',
         name: 'documentHash',
         type: 'bytes32',
@@ -999,6 +1878,225 @@ export const registryAbi = [
       },
     ],
     name: 'revoke',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint8',
+        name: 'reason',
+        type: 'uint8',
+      },
+    ],
+    name: 'revokeBatch',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint8',
+        name: 'reason',
+        type: 'uint8',
+      },
+      {
+        components: [
+          {
+            internalType: 'address',
+            name: 'account',
+            type: 'address',
+          },
+          {
+            internalType: 'uint256',
+            name: 'nonce',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'deadline',
+            type: 'uint256',
+          },
+          {
+            internalType: 'bytes',
+            name: 'signature',
+            type: 'bytes',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.Authorization',
+        name: 'authorization',
+        type: 'tuple',
+      },
+    ],
+    name: 'revokeBatchFor',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint8',
+        name: 'reason',
+        type: 'uint8',
+      },
+      {
+        components: [
+          {
+            internalType: 'address',
+            name: 'account',
+            type: 'address',
+          },
+          {
+            internalType: 'uint256',
+            name: 'nonce',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'deadline',
+            type: 'uint256',
+          },
+          {
+            internalType: 'bytes',
+            name: 'signature',
+            type: 'bytes',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.Authorization',
+        name: 'authorization',
+        type: 'tuple',
+      },
+    ],
+    name: 'revokeFor',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'bytes32[]',
+        name: 'documentHashes',
+        type: 'bytes32[]',
+      },
+      {
+        internalType: 'uint8',
+        name: 'reason',
+        type: 'uint8',
+      },
+    ],
+    name: 'revokeInBatch',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint8',
+        name: 'reason',
+        type: 'uint8',
+      },
+      {
+        components: [
+          {
+            internalType: 'address',
+            name: 'account',
+            type: 'address',
+          },
+          {
+            internalType: 'uint256',
+            name: 'nonce',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'deadline',
+            type: 'uint256',
+          },
+          {
+            internalType: 'bytes',
+            name: 'signature',
+            type: 'bytes',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.Authorization',
+        name: 'authorization',
+        type: 'tuple',
+      },
+    ],
+    name: 'revokeInBatchFor',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'bytes32[]',
+        name: 'documentHashes',
+        type: 'bytes32[]',
+      },
+      {
+        internalType: 'uint8',
+        name: 'reason',
+        type: 'uint8',
+      },
+    ],
+    name: 'revokeMany',
     outputs: [],
     stateMutability: 'nonpayable',
     type: 'function',
@@ -1031,6 +2129,45 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint40',
+        name: 'validUntil',
+        type: 'uint40',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'bytes32[]',
+        name: 'proof',
+        type: 'bytes32[]',
+      },
+    ],
+    name: 'statusInBatch',
+    outputs: [
+      {
+        internalType: 'enum IDocumentRegistry.Status',
+        name: '',
+        type: 'uint8',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
         internalType: 'bytes32',
         name: 'documentHash',
         type: 'bytes32',
@@ -1050,6 +2187,29 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'successorHash',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint40',
+        name: 'successorValidUntil',
+        type: 'uint40',
+      },
+    ],
+    name: 'supersede',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
         internalType: 'bytes4',
         name: 'interfaceId',
         type: 'bytes4',
@@ -1061,6 +2221,157 @@ export const registryAbi = [
         internalType: 'bool',
         name: '',
         type: 'bool',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'string',
+        name: 'name',
+        type: 'string',
+      },
+      {
+        internalType: 'string',
+        name: 'uri',
+        type: 'string',
+      },
+    ],
+    name: 'updateIssuer',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'uint40',
+        name: 'validUntil',
+        type: 'uint40',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'bytes32[]',
+        name: 'proof',
+        type: 'bytes32[]',
+      },
+    ],
+    name: 'verificationInBatch',
+    outputs: [
+      {
+        components: [
+          {
+            internalType: 'uint256',
+            name: 'chainId',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'blockNumber',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'blockTime',
+            type: 'uint256',
+          },
+          {
+            internalType: 'enum IDocumentRegistry.Status',
+            name: 'status',
+            type: 'uint8',
+          },
+          {
+            components: [
+              {
+                internalType: 'uint32',
+                name: 'issuerId',
+                type: 'uint32',
+              },
+              {
+                internalType: 'uint16',
+                name: 'accountIndex',
+                type: 'uint16',
+              },
+              {
+                internalType: 'uint40',
+                name: 'anchoredBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'anchoredAt',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'validUntil',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'revokedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'revokedAt',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint8',
+                name: 'reason',
+                type: 'uint8',
+              },
+            ],
+            internalType: 'struct IDocumentRegistry.Record',
+            name: 'record',
+            type: 'tuple',
+          },
+          {
+            internalType: 'address',
+            name: 'account',
+            type: 'address',
+          },
+          {
+            internalType: 'string',
+            name: 'issuerName',
+            type: 'string',
+          },
+          {
+            internalType: 'string',
+            name: 'issuerUri',
+            type: 'string',
+          },
+          {
+            internalType: 'uint40',
+            name: 'distrustedFrom',
+            type: 'uint40',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.Verification',
+        name: '',
+        type: 'tuple',
       },
     ],
     stateMutability: 'view',
@@ -1160,6 +2471,11 @@ export const registryAbi = [
             name: 'issuerUri',
             type: 'string',
           },
+          {
+            internalType: 'uint40',
+            name: 'distrustedFrom',
+            type: 'uint40',
+          },
         ],
         internalType: 'struct IDocumentRegistry.Verification',
         name: '',
@@ -1167,6 +2483,19 @@ export const registryAbi = [
       },
     ],
     stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+    ],
+    name: 'withdrawIssuer',
+    outputs: [],
+    stateMutability: 'nonpayable',
     type: 'function',
   },
 ] as const
