@@ -65,7 +65,7 @@ function install() {
 
 function build() {
   console.error('set-up: building the contracts …')
-  run('hardhat', ['build', '--quiet'])
+  run('hardhat', ['build', '--no-tests', '--quiet'])
 }
 
 function hasNatives() {
