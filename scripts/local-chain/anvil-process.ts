@@ -89,6 +89,7 @@ export const startAnvil = async ({ dir, generation, genesisTime, statePath }: An
   while (!(await anvil.answers(5_000))) {
     if (ended !== undefined) {
       await anvil.disconnect()
+      await rm(recordPath(dir), { force: true })
       throw new LocalChainError('anvil_failed', `Anvil cannot be started: ${ended}. See ${join(dir, 'anvil.log')}.`)
     }
     await sleep(5)

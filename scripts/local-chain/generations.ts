@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
 // A generation is a state of the chain, and the journal of what came after it. Generation 0 has no state: it is the genesis.
@@ -17,7 +17,8 @@ export const generationsIn = async (dir: string): Promise<{ journals: number[]; 
 
 /** Makes the directory, for this user alone. */
 export const makeDir = async (dir: string): Promise<void> => {
-  await mkdir(dir, { recursive: true, mode: 0o700 })
+  await mkdir(dir, { recursive: true })
+  await chmod(dir, 0o700)
 }
 
 /** Writes a file so that after a crash there is the whole of it or nothing. */

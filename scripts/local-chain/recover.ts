@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs'
 import type { Anvil, Block } from './anvil.ts'
 import { endAnvil, leftOverAnvil, startAnvil } from './anvil-process.ts'
-import { carryOut, idOf } from './carry-out.ts'
+import { type CarriedOut, carryOut, idOf } from './carry-out.ts'
 import { writeState } from './checkpoint.ts'
 import { LocalChainError } from './errors.ts'
 import { generationsIn, journalPath, putInPlace, statePath } from './generations.ts'
-import { type BlockId, type Entry, Journal, type JournalContent, lineOf, readJournal } from './journal.ts'
+import { type BlockId, type Entry, Journal, type JournalContent, lineOf, type Outcome, readJournal } from './journal.ts'
 import type { Log, Running } from './running.ts'
 
 const lastBlockOf = ({ header, entries, outcomes }: JournalContent): BlockId | null =>
@@ -20,29 +20,44 @@ const running = (anvil: Anvil, journal: Journal, { header, entries }: JournalCon
   offset: entries.at(-1)?.offset ?? header.offset,
 })
 
+const failed = (path: string, { n }: Entry, what: string, cause?: unknown): LocalChainError =>
+  new LocalChainError(
+    'replay_failed',
+    `Entry ${n} of ${path} ${what}. The file was changed, or Anvil is another version than the one that wrote it: install that version, or move the directory away to begin with a new chain.`,
+    { cause },
+  )
+
+const replayOne = async (anvil: Anvil, head: Block, entry: Entry, known: Outcome | undefined, path: string): Promise<CarriedOut> => {
+  const carried = await carryOut(anvil, head, entry).catch((cause: Error) => {
+    throw failed(path, entry, `cannot be replayed: ${cause.message}`, cause)
+  })
+  const { block, refused } = carried.outcome
+  if (known === undefined || known.block?.hash === block?.hash) return carried
+  const now = refused === undefined ? `makes ${block?.number} (${block?.hash}) now` : `is refused now: ${refused}`
+  throw failed(path, entry, `made block ${known.block?.number} (${known.block?.hash}) and ${now}`)
+}
+
 /** Does to Anvil what the journal says. What was refused then is left out; a block that was mined must come back as it was. */
 const replay = async (anvil: Anvil, path: string, content: JournalContent, log: Log): Promise<Running> => {
   const began = performance.now()
   const journal = await Journal.open(path, content.size)
   let head = await anvil.block('latest')
-  for (const entry of content.entries) {
-    const known = content.outcomes.get(entry.n)
-    if (known?.refused !== undefined) continue
-    const carried = await carryOut(anvil, head, entry)
-    if (known === undefined) await journal.note(carried.outcome)
-    else if (known.block?.hash !== carried.outcome.block?.hash) throw diverged(path, entry, known.block, carried.outcome.refused)
-    head = carried.head
+  try {
+    for (const entry of content.entries) {
+      const known = content.outcomes.get(entry.n)
+      if (known?.refused !== undefined) continue
+      const carried = await replayOne(anvil, head, entry, known, path)
+      if (known === undefined) await journal.note(carried.outcome)
+      head = carried.head
+    }
+  } catch (error) {
+    await journal.close()
+    throw error
   }
   const count = content.entries.length
   if (count > 0) log(`Replayed ${count} journal entries in ${Math.round(performance.now() - began)} ms; the chain is at block ${head.number}.`)
   return running(anvil, journal, content, head)
 }
-
-const diverged = (path: string, entry: Entry, was: BlockId | undefined, refused: string | undefined): LocalChainError =>
-  new LocalChainError(
-    'replay_diverged',
-    `Entry ${entry.n} of ${path} made block ${was?.number} (${was?.hash}) and ${refused === undefined ? 'makes another one now' : `is refused now: ${refused}`}. The file was changed, or Anvil is another version than the one that wrote it: install that version, or move the directory away to begin with a new chain.`,
-  )
 
 /** An Anvil that outlived us is taken over if it is where the journal is, or one entry behind it. */
 const adopt = async (dir: string, newest: number, log: Log): Promise<Running | undefined> => {
@@ -126,7 +141,7 @@ const goOn = async (dir: string, anvil: Anvil, content: JournalContent, journals
   const path = journalPath(dir, generation + 1)
   const next = await readJournal(path)
   const restarted = await load(dir, generation + 1, next, log)
-  if (restarted === undefined) throw new LocalChainError('replay_diverged', `${journalPath(dir, generation)} does not lead to the block that ${path} goes on from.`)
+  if (restarted === undefined) throw new LocalChainError('replay_failed', `${journalPath(dir, generation)} does not lead to the block that ${path} goes on from.`)
   return goOn(dir, restarted, next, journals, log)
 }
 

@@ -1,10 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Anvil } from './anvil.ts'
+import type { Anvil, Block } from './anvil.ts'
 import { endAnvil } from './anvil-process.ts'
 import { type CarriedOut, carryOut } from './carry-out.ts'
 import { checkpoint } from './checkpoint.ts'
 import type { Entry } from './journal.ts'
 import { recover } from './recover.ts'
+import { answerOf, requestFor } from './rpc.ts'
 import type { Log, Running } from './running.ts'
 
 const IDLE_MS = 1_000
@@ -22,6 +23,17 @@ export type Change = {
 
 /** The chain is not there at the moment; the log says why. */
 export class ChainDown extends Error {}
+
+/**
+ * Whether the last transactions are final, and the finalized block can be asked: of an older state than the one that it
+ * loaded Anvil knows the blocks only.
+ */
+const isFinal = async (anvil: Anvil, head: Block): Promise<boolean> => {
+  if (head.number === 0) return true
+  const before = await anvil.block(head.number - 1)
+  const { error } = answerOf((await anvil.post(requestFor('eth_getBalance', [`0x${'0'.repeat(40)}`, 'finalized']))).body)
+  return head.transactions + before.transactions === 0 && error === undefined
+}
 
 /**
  * The one writer of the chain: everything that changes it goes through here, one at a time, into the journal first and to
@@ -91,7 +103,7 @@ export class Writer {
       if (carried.head !== running.head) {
         running.head = carried.head
         this.#notBefore = carried.head.time
-        if (method === 'eth_sendRawTransaction') this.#finalizeSoon()
+        if (method === 'eth_sendRawTransaction') this.#finalizeIn(IDLE_MS)
       }
       return carried
     } catch (cause) {
@@ -114,16 +126,15 @@ export class Writer {
     // A replay leaves Anvil's clock in the past; calls on the pending block would see that.
     this.#notBefore = this.now
     await running.anvil.call('evm_setTime', this.#notBefore)
-    const before = head.number === 0 ? head : await running.anvil.block(head.number - 1)
-    if (head.transactions + before.transactions > 0) this.#finalizeSoon()
+    if (!(await isFinal(running.anvil, head))) this.#finalizeIn(0)
   }
 
   /** `finalized` is two blocks behind and nothing moves it on an idle chain: two empty blocks do. */
-  #finalizeSoon(): void {
+  #finalizeIn(ms: number): void {
     clearTimeout(this.#idle)
     this.#idle = setTimeout(() => {
       this.submit((make) => make({ method: 'evm_mine', params: [2, 0] })).catch((error: Error) => this.#log(`No finalizing blocks: ${error.message}`))
-    }, IDLE_MS).unref()
+    }, ms).unref()
   }
 
   async #check(): Promise<void> {
