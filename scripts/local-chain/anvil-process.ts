@@ -30,6 +30,9 @@ const writeRecord = (dir: string, anvil: AnvilProcess): void => {
   renameSync(`${recordPath(dir)}.tmp`, recordPath(dir))
 }
 
+/** Says that this Anvil has got all that the journal holds, so that a later start may take it over. */
+export const markReady = (dir: string, { process }: Anvil): void => writeRecord(dir, { ...process, ready: true })
+
 const readRecord = async (dir: string): Promise<AnvilProcess | undefined> => {
   try {
     return JSON.parse(await readFile(recordPath(dir), 'utf8')) as AnvilProcess
@@ -56,14 +59,14 @@ const openLog = async (dir: string): Promise<number> => {
   return openSync(path, 'a', 0o600)
 }
 
-export type AnvilStart = { dir: string; generation: number; genesisTime: number; statePath?: string }
+export type AnvilStart = { dir: string; genesisTime: number; statePath?: string }
 
 /**
  * Starts an Anvil that mines only when told to, and waits until it answers. It outlives us, so that a gateway can drain
  * before it stops, and so that a start after a kill finds it ready.
  * @throws `anvil_failed` if it ends first, for instance because the state cannot be loaded
  */
-export const startAnvil = async ({ dir, generation, genesisTime, statePath }: AnvilStart): Promise<Anvil> => {
+export const startAnvil = async ({ dir, genesisTime, statePath }: AnvilStart): Promise<Anvil> => {
   const nonce = randomBytes(16).toString('hex')
   const port = await freePort()
   const log = await openLog(dir)
@@ -84,7 +87,7 @@ export const startAnvil = async ({ dir, generation, genesisTime, statePath }: An
   child.once('error', (error) => { ended = error.message })
   child.once('exit', (code, signal) => { ended = `it ended with ${signal ?? code}` })
   child.unref()
-  const anvil = new Anvil({ pid: child.pid ?? 0, port, nonce, generation })
+  const anvil = new Anvil({ pid: child.pid ?? 0, port, nonce, ready: false })
   writeRecord(dir, anvil.process)
   while (!(await anvil.answers(5_000))) {
     if (ended !== undefined) {
@@ -127,9 +130,9 @@ export const leftOverAnvil = async (dir: string): Promise<Anvil | undefined> => 
 export const endAnvil = async (dir: string, anvil: Anvil): Promise<void> => {
   await anvil.disconnect()
   // Only an Anvil that answers with our nonce, or shows it, is ours; its process id may long be another program's.
-  if ((await anvil.answers(500)) || (await isRunning(anvil.process))) {
+  if ((await anvil.answers(5_000)) || (await isRunning(anvil.process))) {
     kill(anvil.process)
-    while (await anvil.answers(500)) await sleep(2)
+    while (await anvil.answers(5_000)) await sleep(2)
   }
   await rm(recordPath(dir), { force: true })
 }

@@ -8,7 +8,8 @@ export type AnvilProcess = {
   port: number
   /** Random, on its command line and in a header of every answer: it tells this Anvil from any other program. */
   nonce: string
-  generation: number
+  /** Whether it has got all that the journal holds; until then it cannot be taken over. */
+  ready: boolean
 }
 
 export type Block = BlockId & { parentHash: string; time: number; transactions: number }

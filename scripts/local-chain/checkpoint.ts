@@ -1,10 +1,11 @@
+import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { keccak256 } from 'ethers'
 import type { Anvil } from './anvil.ts'
 import { idOf } from './carry-out.ts'
 import { journalPath, putInPlace, removeBefore, statePath } from './generations.ts'
-import { type Entry, lineOf, readJournal } from './journal.ts'
+import { type Entry, Journal, lineOf, readJournal } from './journal.ts'
 import type { Running } from './running.ts'
 
 /** Writes what Anvil holds (accounts, blocks, transactions, receipts with their logs) as the state that a generation begins with. */
@@ -27,15 +28,25 @@ const waiting = async (anvil: Anvil, path: string): Promise<Entry[]> => {
 }
 
 /**
- * Ends a generation: its state and an empty journal begin the next one. The generation that ends is kept, older ones go.
- * The journal is put in place first; without its state it adds nothing to the journal before it.
+ * Begins a generation: the state that Anvil has now, and a journal of what comes after. Nothing may change the chain meanwhile.
+ * The journal comes last, so that a generation is there whole or not at all. The one before it is kept, older ones go.
  */
-export const checkpoint = async (dir: string, { anvil, header, head, offset }: Running): Promise<void> => {
-  const { generation } = header
-  const next = generation + 1
-  const carried = await waiting(anvil, journalPath(dir, generation))
-  const lines = [lineOf({ ...header, generation: next, head: idOf(head), offset }), ...carried.map(lineOf)]
-  await putInPlace(journalPath(dir, next), lines.join(''))
-  await writeState(dir, next, anvil)
-  await removeBefore(dir, generation)
+export const checkpoint = async (dir: string, { anvil, journal, header, head, offset }: Running): Promise<Running> => {
+  const generation = header.generation + 1
+  const path = journalPath(dir, generation)
+  const carried = await waiting(anvil, journalPath(dir, header.generation))
+  const nextHeader = { ...header, generation, head: idOf(head), offset }
+  const content = [nextHeader, ...carried.flatMap((entry) => [entry, { of: entry.n }])].map(lineOf).join('')
+  await writeState(dir, generation, anvil)
+  try {
+    await putInPlace(path, content)
+  } catch (error) {
+    // Else the old journal would go on beside it.
+    await rm(path, { force: true })
+    throw error
+  }
+  const next = await Journal.open(path, Buffer.byteLength(content))
+  await journal.close()
+  await removeBefore(dir, header.generation)
+  return { anvil, journal: next, header: nextHeader, head, offset, next: carried.length + 1 }
 }

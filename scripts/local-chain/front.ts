@@ -7,15 +7,16 @@ import type { Writer } from './writer.ts'
 
 const BODY_LIMIT = 2_000_000
 const BAD_GATEWAY = 502
+const SWEEP_MS = 10
 
 const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > BODY_LIMIT) return undefined
-    chunks.push(chunk)
+    if (size <= BODY_LIMIT) chunks.push(chunk)
   }
+  if (size > BODY_LIMIT) return undefined
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
 }
 
@@ -63,10 +64,7 @@ const serve = async (writer: Writer, request: IncomingMessage, response: ServerR
   }
   if (request.method !== 'POST') return send(response, 405, 'This is the JSON-RPC endpoint of the local chain: POST only.\n', 'text/plain')
   const body = await bodyOf(request)
-  if (body === undefined) {
-    response.setHeader('connection', 'close')
-    return send(response, 413, errorFor(undefined, { code: -32600, message: 'the request is too large' }))
-  }
+  if (body === undefined) return send(response, 413, errorFor(undefined, { code: -32600, message: 'the request is too large' }))
   const contentType = request.headers['content-type'] ?? ''
   const parsed = contentType.startsWith('application/json') ? parse(body) : undefined
   const call = callOf(parsed)
@@ -106,11 +104,13 @@ export const listen = (writer: Writer, host: string, port: number, drainMs: numb
       const close = () =>
         new Promise<void>((done) => {
           const cut = setTimeout(() => server.closeAllConnections(), drainMs)
+          // A connection that has got its answer is idle, and would be kept alive.
+          const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
           server.close(() => {
             clearTimeout(cut)
+            clearInterval(sweep)
             done()
           })
-          server.closeIdleConnections()
         })
       resolve({ server, port: typeof address === 'object' && address !== null ? address.port : port, close })
     })

@@ -1,7 +1,8 @@
 import { chmod, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-// A generation is a state of the chain, and the journal of what came after it. Generation 0 has no state: it is the genesis.
+// A generation is a state of the chain, and the journal of what came after it. It exists if its journal does.
+// Generation 0 has no state: it is the genesis.
 
 export const statePath = (dir: string, generation: number): string => join(dir, `state-${generation}.json`)
 
@@ -47,7 +48,6 @@ export const removeBefore = async (dir: string, generation: number): Promise<voi
   const { journals, states } = await generationsIn(dir)
   const old = (numbers: number[]) => numbers.filter((number) => number < generation)
   const leftOver = (await readdir(dir)).filter((name) => name.endsWith('.tmp')).map((name) => join(dir, name))
-  // States go first: a state without its journal is of no use, a journal without its state only of no harm.
-  for (const number of old(states)) await rm(statePath(dir, number), { force: true })
-  for (const path of [...old(journals).map((number) => journalPath(dir, number)), ...leftOver]) await rm(path, { force: true })
+  const oldPaths = [...old(journals).map((number) => journalPath(dir, number)), ...old(states).map((number) => statePath(dir, number))]
+  for (const path of [...oldPaths, ...leftOver]) await rm(path, { force: true })
 }

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import type { Anvil, Block } from './anvil.ts'
-import { endAnvil, leftOverAnvil, startAnvil } from './anvil-process.ts'
+import { endAnvil, leftOverAnvil, markReady, startAnvil } from './anvil-process.ts'
 import { type CarriedOut, carryOut, idOf } from './carry-out.ts'
 import { writeState } from './checkpoint.ts'
 import { LocalChainError } from './errors.ts'
@@ -63,21 +63,23 @@ const replay = async (anvil: Anvil, path: string, content: JournalContent, log: 
 const adopt = async (dir: string, newest: number, log: Log): Promise<Running | undefined> => {
   const anvil = await leftOverAnvil(dir)
   if (anvil === undefined) return undefined
-  if (anvil.process.generation === newest) {
-    const path = journalPath(dir, newest)
-    const content = await readJournal(path)
-    const open = content.entries.filter(({ n }) => !content.outcomes.has(n))
-    const known = lastBlockOf(content) ?? (await anvil.block(0))
-    const journal = await Journal.open(path, content.size)
-    const taken = await takeOver(anvil, journal, known, open)
-    if (taken !== undefined) {
-      log(`Took over the Anvil that an earlier run left behind (process ${anvil.process.pid}, block ${taken.number}).`)
-      return running(anvil, journal, content, taken)
-    }
-    await journal.close()
+  const taken = anvil.process.ready ? await goOnWith(anvil, journalPath(dir, newest)) : undefined
+  if (taken !== undefined) {
+    log(`Took over the Anvil that an earlier run left behind (process ${anvil.process.pid}, block ${taken.head.number}).`)
+    return taken
   }
   log(`An earlier run left an Anvil behind (process ${anvil.process.pid}) that is not where the journal is; it is ended.`)
   await endAnvil(dir, anvil)
+  return undefined
+}
+
+const goOnWith = async (anvil: Anvil, path: string): Promise<Running | undefined> => {
+  const content = await readJournal(path)
+  const known = lastBlockOf(content) ?? (await anvil.block(0))
+  const journal = await Journal.open(path, content.size)
+  const head = await takeOver(anvil, journal, known, content.entries.filter(({ n }) => !content.outcomes.has(n)))
+  if (head !== undefined) return running(anvil, journal, content, head)
+  await journal.close()
   return undefined
 }
 
@@ -101,16 +103,20 @@ const takeOver = async (anvil: Anvil, journal: Journal, known: BlockId, open: En
 const load = async (dir: string, generation: number, content: JournalContent, log: Log): Promise<Anvil | undefined> => {
   const path = statePath(dir, generation)
   const { genesisTime, head } = content.header
-  if (head === null) return startAnvil({ dir, generation, genesisTime })
+  if (head === null) return startAnvil({ dir, genesisTime })
   if (!existsSync(path)) return undefined
-  try {
-    const anvil = await startAnvil({ dir, generation, genesisTime, statePath: path })
-    if ((await anvil.block('latest')).hash === head.hash) return anvil
-    await endAnvil(dir, anvil)
-    log(`${path} does not end with the block that it should.`)
-  } catch (error) {
-    if (!(error instanceof LocalChainError) || error.code !== 'anvil_failed') throw error
-    log(`${path} cannot be loaded. ${error.message}`)
+  // Twice: its port may have been taken between choosing and using it.
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    try {
+      const anvil = await startAnvil({ dir, genesisTime, statePath: path })
+      if ((await anvil.block('latest')).hash === head.hash) return anvil
+      await endAnvil(dir, anvil)
+      log(`${path} does not end with the block that it should.`)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof LocalChainError) || error.code !== 'anvil_failed') throw error
+      log(`${path} cannot be loaded. ${error.message}`)
+    }
   }
   return undefined
 }
@@ -130,7 +136,10 @@ const goOn = async (dir: string, anvil: Anvil, content: JournalContent, journals
   const { generation } = content.header
   try {
     const chain = await replay(anvil, journalPath(dir, generation), content, log)
-    if (!journals.includes(generation + 1)) return chain
+    if (!journals.includes(generation + 1)) {
+      markReady(dir, anvil)
+      return chain
+    }
     await chain.journal.close()
     await writeState(dir, generation + 1, anvil)
   } catch (error) {

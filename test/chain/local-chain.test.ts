@@ -3,10 +3,12 @@ import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } fr
 import { createServer } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   account, type Answer, allBlocks, anvilPid, ask, block, call, deploy, devAccount, issue, killAnvil, post, receipt, start, startProcess, tempDir,
 } from './testkit.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
 
 const ETHER = 10n ** 18n
 
@@ -181,7 +183,7 @@ describe('kill -9', () => {
       expect(await down.json()).toMatchObject({ id: 5, error: { code: -32000 } })
       await expect.poll(() => receipt(chain.url, hash).catch(() => 'down'), { timeout: 5_000 }).toEqual(found)
     }
-    expect(chain.lines.filter((line) => line.includes('brought back'))).toHaveLength(3)
+    expect(chain.lines.filter((line) => line.startsWith('Anvil failed'))).toHaveLength(3)
   })
 
   test('behavior: a process that has the number of an old Anvil is left alone', async () => {
@@ -193,9 +195,40 @@ describe('kill -9', () => {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
     const { port } = server.address() as { port: number }
-    writeFileSync(join(dir, 'anvil.json'), JSON.stringify({ pid: innocent.pid, port, nonce: 'a'.repeat(32), generation: 0 }))
+    writeFileSync(join(dir, 'anvil.json'), JSON.stringify({ pid: innocent.pid, port, nonce: 'a'.repeat(32) }))
     await (await start(dir)).stop()
     expect(innocent.exitCode ?? innocent.signalCode).toBeNull()
+  })
+})
+
+describe('a journal that has grown long', () => {
+  test('behavior: is shortened when the chain is idle, and the same blocks come back', async () => {
+    const dir = tempDir()
+    const from = devAccount()
+    const first = await startProcess(dir)
+    const gap = await devAccount().sign({ to: from.address, gasLimit: 21_000, nonce: 1_000 })
+    const waiting = await call<string>(first.url, 'eth_sendRawTransaction', gap)
+    for (let i = 0; i < 300; i += 1) await call(first.url, 'eth_sendRawTransaction', await from.transfer())
+    await expect.poll(() => readdirSync(dir), { timeout: 5_000 }).toContain('journal-1.jsonl')
+    for (let i = 0; i < 10; i += 1) await call(first.url, 'eth_sendRawTransaction', await from.transfer())
+    const blocks = await allBlocks(first.url)
+    await first.kill()
+    const adopted = await startProcess(dir)
+    expect(adopted.lines.join()).toContain('Took over')
+    killAnvil(dir)
+    await adopted.kill()
+
+    const fromNewest = await startProcess(dir)
+    expect(fromNewest.lines.join()).toMatch(/Replayed 1\d /)
+    expect(await allBlocks(fromNewest.url, blocks.length)).toEqual(blocks)
+    expect(await call(fromNewest.url, 'eth_getTransactionByHash', waiting)).toMatchObject({ blockNumber: null })
+    killAnvil(dir)
+    await fromNewest.kill()
+
+    writeFileSync(join(dir, 'state-1.json'), '{}')
+    const fromGenesis = await start(dir)
+    expect(await allBlocks(fromGenesis.url, blocks.length)).toEqual(blocks)
+    expect(await call(fromGenesis.url, 'eth_getTransactionByHash', waiting)).toMatchObject({ blockNumber: null })
   })
 })
 
@@ -415,6 +448,12 @@ describe('the front', () => {
       expect(await ask(url, method)).toMatchObject({ id: 7, error: { code: -32601, message: expect.stringContaining(method) } })
     },
   )
+
+  test('error: a request that is too large, and one that is no POST', async () => {
+    const { url } = await start(tempDir())
+    expect((await post(url, raw(1, 'eth_chainId', '0'.repeat(3_000_000)))).status).toBe(413)
+    expect((await fetch(url)).status).toBe(405)
+  })
 
   test('behavior: many clients at once', async () => {
     const dir = tempDir()
