@@ -20,7 +20,11 @@ const binary = (): string => {
     const root = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
     return join(root, 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
   } catch (cause) {
-    throw new LocalChainError('anvil_missing', `The npm package ${name} is not installed: run npm install, or set RPC_URL to use another chain.`, { cause })
+    throw new LocalChainError(
+      'anvil_missing',
+      `The npm package ${name} is not installed: run npm install, or set RPC_URL to use another chain.`,
+      { cause },
+    )
   }
 }
 
@@ -54,7 +58,10 @@ const freePort = (): Promise<number> =>
 
 const openLog = async (dir: string): Promise<number> => {
   const path = join(dir, 'anvil.log')
-  const size = await stat(path).then((file) => file.size, () => 0)
+  const size = await stat(path).then(
+    (file) => file.size,
+    () => 0,
+  )
   if (size > LOG_LIMIT) await rename(path, `${path}.1`)
   return openSync(path, 'a', 0o600)
 }
@@ -84,8 +91,12 @@ export const startAnvil = async ({ dir, genesisTime, statePath }: AnvilStart): P
   )
   closeSync(log)
   let ended: string | undefined
-  child.once('error', (error) => { ended = error.message })
-  child.once('exit', (code, signal) => { ended = `it ended with ${signal ?? code}` })
+  child.once('error', (error) => {
+    ended = error.message
+  })
+  child.once('exit', (code, signal) => {
+    ended = `it ended with ${signal ?? code}`
+  })
   child.unref()
   const anvil = new Anvil({ pid: child.pid ?? 0, port, nonce, ready: false })
   writeRecord(dir, anvil.process)

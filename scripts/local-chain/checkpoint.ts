@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
-import { keccak256 } from 'ethers'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { Anvil } from './anvil.ts'
 import { idOf } from './carry-out.ts'
 import { journalPath, putInPlace, removeBefore, statePath } from './generations.ts'
@@ -14,16 +14,21 @@ export const writeState = async (dir: string, generation: number, anvil: Anvil):
   await putInPlace(statePath(dir, generation), await promisify(gunzip)(Buffer.from(dump.slice(2), 'hex')))
 }
 
+const transactionHash = (params: unknown): string =>
+  `0x${Buffer.from(keccak_256(Buffer.from(String((params as unknown[])[0]).slice(2), 'hex'))).toString('hex')}`
+
 type PoolContent = Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>
 
 /** Accepted transactions that are in no block, as a rule because an earlier nonce is missing. A state does not hold them. */
 const waiting = async (anvil: Anvil, path: string): Promise<Entry[]> => {
   const { pending, queued } = (await anvil.call('txpool_content')) as PoolContent
-  const hashes = new Set([pending, queued].flatMap((part) => Object.values(part).flatMap((of) => Object.values(of).map(({ hash }) => hash))))
+  const hashes = new Set(
+    [pending, queued].flatMap((part) => Object.values(part).flatMap((of) => Object.values(of).map(({ hash }) => hash))),
+  )
   if (hashes.size === 0) return []
   const { entries } = await readJournal(path)
   return entries
-    .filter(({ method, params }) => method === 'eth_sendRawTransaction' && hashes.has(keccak256((params as [string])[0])))
+    .filter(({ method, params }) => method === 'eth_sendRawTransaction' && hashes.has(transactionHash(params)))
     .map((entry, index) => ({ ...entry, n: index + 1, waiting: true }))
 }
 

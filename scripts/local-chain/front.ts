@@ -37,7 +37,10 @@ const send = (response: ServerResponse, status: number, body: Buffer | string, t
 const handle = async (writer: Writer, call: Call, body: Buffer | string): Promise<Buffer | string> => {
   const write = WRITES.get(call.method)
   if (write === undefined) {
-    return errorFor(call, { code: -32601, message: `${call.method} is not offered by the local chain: its effect would not come back after a restart` })
+    return errorFor(call, {
+      code: -32601,
+      message: `${call.method} is not offered by the local chain: its effect would not come back after a restart`,
+    })
   }
   if (call.id === undefined) return errorFor(call, { code: -32600, message: `${call.method} needs an id` })
   return write(writer, call, body)
@@ -62,7 +65,8 @@ const serve = async (writer: Writer, request: IncomingMessage, response: ServerR
     response.writeHead(204, { 'access-control-allow-methods': 'POST', 'access-control-allow-headers': 'content-type' }).end()
     return
   }
-  if (request.method !== 'POST') return send(response, 405, 'This is the JSON-RPC endpoint of the local chain: POST only.\n', 'text/plain')
+  if (request.method !== 'POST')
+    return send(response, 405, 'This is the JSON-RPC endpoint of the local chain: POST only.\n', 'text/plain')
   const body = await bodyOf(request)
   if (body === undefined) return send(response, 413, errorFor(undefined, { code: -32600, message: 'the request is too large' }))
   const contentType = request.headers['content-type'] ?? ''
@@ -95,7 +99,11 @@ export const listen = (writer: Writer, host: string, port: number, drainMs: numb
     server.once('error', (cause: NodeJS.ErrnoException) => {
       reject(
         cause.code === 'EADDRINUSE'
-          ? new LocalChainError('port_taken', `CHAIN_PORT ${port} on ${host} is taken by another program. Stop that one, or start with another port: CHAIN_PORT=${port + 1} npm start`, { cause })
+          ? new LocalChainError(
+              'port_taken',
+              `CHAIN_PORT ${port} on ${host} is taken by another program. Stop that one, or start with another port: CHAIN_PORT=${port + 1} npm start`,
+              { cause },
+            )
           : cause,
       )
     })

@@ -12,7 +12,10 @@ export const journalPath = (dir: string, generation: number): string => join(dir
 export const generationsIn = async (dir: string): Promise<{ journals: number[]; states: number[] }> => {
   const names = await readdir(dir)
   const numbers = (pattern: RegExp) =>
-    names.flatMap((name) => pattern.exec(name)?.[1] ?? []).map(Number).sort((a, b) => a - b)
+    names
+      .flatMap((name) => pattern.exec(name)?.[1] ?? [])
+      .map(Number)
+      .sort((a, b) => a - b)
   return { journals: numbers(/^journal-(\d+)\.jsonl$/), states: numbers(/^state-(\d+)\.json$/) }
 }
 
@@ -48,6 +51,9 @@ export const removeBefore = async (dir: string, generation: number): Promise<voi
   const { journals, states } = await generationsIn(dir)
   const old = (numbers: number[]) => numbers.filter((number) => number < generation)
   const leftOver = (await readdir(dir)).filter((name) => name.endsWith('.tmp')).map((name) => join(dir, name))
-  const oldPaths = [...old(journals).map((number) => journalPath(dir, number)), ...old(states).map((number) => statePath(dir, number))]
+  const oldPaths = [
+    ...old(journals).map((number) => journalPath(dir, number)),
+    ...old(states).map((number) => statePath(dir, number)),
+  ]
   for (const path of [...oldPaths, ...leftOver]) await rm(path, { force: true })
 }

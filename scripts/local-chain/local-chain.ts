@@ -1,5 +1,5 @@
-import { makeDir } from './generations.ts'
 import { listen } from './front.ts'
+import { makeDir } from './generations.ts'
 import { lock } from './lock.ts'
 import type { Log } from './running.ts'
 import { Writer } from './writer.ts'

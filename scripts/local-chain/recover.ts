@@ -1,24 +1,13 @@
 import { existsSync } from 'node:fs'
+import { adopt } from './adopt.ts'
 import type { Anvil, Block } from './anvil.ts'
-import { endAnvil, leftOverAnvil, markReady, startAnvil } from './anvil-process.ts'
-import { type CarriedOut, carryOut, idOf } from './carry-out.ts'
+import { endAnvil, markReady, startAnvil } from './anvil-process.ts'
+import { type CarriedOut, carryOut } from './carry-out.ts'
 import { writeState } from './checkpoint.ts'
 import { LocalChainError } from './errors.ts'
 import { generationsIn, journalPath, putInPlace, statePath } from './generations.ts'
-import { type BlockId, type Entry, Journal, type JournalContent, lineOf, type Outcome, readJournal } from './journal.ts'
-import type { Log, Running } from './running.ts'
-
-const lastBlockOf = ({ header, entries, outcomes }: JournalContent): BlockId | null =>
-  entries.reduce<BlockId | null>((head, { n }) => outcomes.get(n)?.block ?? head, header.head)
-
-const running = (anvil: Anvil, journal: Journal, { header, entries }: JournalContent, head: Block): Running => ({
-  anvil,
-  journal,
-  header,
-  head,
-  next: (entries.at(-1)?.n ?? 0) + 1,
-  offset: entries.at(-1)?.offset ?? header.offset,
-})
+import { type Entry, Journal, type JournalContent, lineOf, type Outcome, readJournal } from './journal.ts'
+import { type Log, type Running, runningWith } from './running.ts'
 
 const failed = (path: string, { n }: Entry, what: string, cause?: unknown): LocalChainError =>
   new LocalChainError(
@@ -27,7 +16,13 @@ const failed = (path: string, { n }: Entry, what: string, cause?: unknown): Loca
     { cause },
   )
 
-const replayOne = async (anvil: Anvil, head: Block, entry: Entry, known: Outcome | undefined, path: string): Promise<CarriedOut> => {
+const replayOne = async (
+  anvil: Anvil,
+  head: Block,
+  entry: Entry,
+  known: Outcome | undefined,
+  path: string,
+): Promise<CarriedOut> => {
   const carried = await carryOut(anvil, head, entry).catch((cause: Error) => {
     throw failed(path, entry, `cannot be replayed: ${cause.message}`, cause)
   })
@@ -55,48 +50,9 @@ const replay = async (anvil: Anvil, path: string, content: JournalContent, log: 
     throw error
   }
   const count = content.entries.length
-  if (count > 0) log(`Replayed ${count} journal entries in ${Math.round(performance.now() - began)} ms; the chain is at block ${head.number}.`)
-  return running(anvil, journal, content, head)
-}
-
-/** An Anvil that outlived us is taken over if it is where the journal is, or one entry behind it. */
-const adopt = async (dir: string, newest: number, log: Log): Promise<Running | undefined> => {
-  const anvil = await leftOverAnvil(dir)
-  if (anvil === undefined) return undefined
-  const taken = anvil.process.ready ? await goOnWith(anvil, journalPath(dir, newest)) : undefined
-  if (taken !== undefined) {
-    log(`Took over the Anvil that an earlier run left behind (process ${anvil.process.pid}, block ${taken.head.number}).`)
-    return taken
-  }
-  log(`An earlier run left an Anvil behind (process ${anvil.process.pid}) that is not where the journal is; it is ended.`)
-  await endAnvil(dir, anvil)
-  return undefined
-}
-
-const goOnWith = async (anvil: Anvil, path: string): Promise<Running | undefined> => {
-  const content = await readJournal(path)
-  const known = lastBlockOf(content) ?? (await anvil.block(0))
-  const journal = await Journal.open(path, content.size)
-  const head = await takeOver(anvil, journal, known, content.entries.filter(({ n }) => !content.outcomes.has(n)))
-  if (head !== undefined) return running(anvil, journal, content, head)
-  await journal.close()
-  return undefined
-}
-
-const takeOver = async (anvil: Anvil, journal: Journal, known: BlockId, open: Entry[]): Promise<Block | undefined> => {
-  const head = await anvil.block('latest')
-  const [entry, ...more] = open
-  if (entry === undefined) return head.hash === known.hash ? head : undefined
-  if (more.length > 0) return undefined
-  // The kill came between writing the entry down and noting its outcome: before or after Anvil had done it.
-  if (head.hash === known.hash) {
-    const carried = await carryOut(anvil, head, entry).catch(() => undefined)
-    if (carried !== undefined) await journal.note(carried.outcome)
-    return carried?.head
-  }
-  if (head.parentHash !== known.hash || head.time !== entry.time || entry.method !== 'eth_sendRawTransaction') return undefined
-  await journal.note({ of: entry.n, block: idOf(head) })
-  return head
+  if (count > 0)
+    log(`Replayed ${count} journal entries in ${Math.round(performance.now() - began)} ms; the chain is at block ${head.number}.`)
+  return runningWith(anvil, journal, content, head)
 }
 
 /** Starts Anvil from a state, if that loads and holds the block that its journal goes on from. */
@@ -128,7 +84,10 @@ const rebuild = async (dir: string, journals: number[], log: Log): Promise<Runni
     if (anvil === undefined) continue
     return goOn(dir, anvil, content, journals, log)
   }
-  throw new LocalChainError('no_usable_state', `None of the chain's states in ${dir} can be loaded. Put a copy of them back, or move the directory away to begin with a new chain.`)
+  throw new LocalChainError(
+    'no_usable_state',
+    `None of the chain's states in ${dir} can be loaded. Put a copy of them back, or move the directory away to begin with a new chain.`,
+  )
 }
 
 /** Replays the journal of a state; while a newer one follows it, writes the state between the two again and goes on from there. */
@@ -150,7 +109,11 @@ const goOn = async (dir: string, anvil: Anvil, content: JournalContent, journals
   const path = journalPath(dir, generation + 1)
   const next = await readJournal(path)
   const restarted = await load(dir, generation + 1, next, log)
-  if (restarted === undefined) throw new LocalChainError('replay_failed', `${journalPath(dir, generation)} does not lead to the block that ${path} goes on from.`)
+  if (restarted === undefined)
+    throw new LocalChainError(
+      'replay_failed',
+      `${journalPath(dir, generation)} does not lead to the block that ${path} goes on from.`,
+    )
   return goOn(dir, restarted, next, journals, log)
 }
 

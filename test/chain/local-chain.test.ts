@@ -5,7 +5,22 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
-  account, type Answer, allBlocks, anvilPid, ask, block, call, deploy, devAccount, issue, killAnvil, post, receipt, start, startProcess, tempDir,
+  type Answer,
+  account,
+  allBlocks,
+  anvilPid,
+  ask,
+  block,
+  call,
+  deploy,
+  devAccount,
+  issue,
+  killAnvil,
+  post,
+  receipt,
+  start,
+  startProcess,
+  tempDir,
 } from './testkit.ts'
 
 vi.setConfig({ testTimeout: 30_000 })
@@ -19,7 +34,8 @@ describe('a clean stop and start', () => {
     const from = devAccount()
     const address = await deploy(first.url, from)
     const hashes: string[] = []
-    for (let id = 1; id <= 200; id += 1) hashes.push(await call(first.url, 'eth_sendRawTransaction', await issue(from, address, id)))
+    for (let id = 1; id <= 200; id += 1)
+      hashes.push(await call(first.url, 'eth_sendRawTransaction', await issue(from, address, id)))
     const blocks = await allBlocks(first.url)
     const receipts = await Promise.all(hashes.map((hash) => receipt(first.url, hash)))
     await first.stop()
@@ -76,7 +92,9 @@ describe('a clean stop and start', () => {
     const from = devAccount()
     const [earlier, later] = [await from.transfer(), await from.transfer()]
     const hash = await call<string>(first.url, 'eth_sendRawTransaction', later)
-    expect(await ask(first.url, 'eth_sendRawTransactionSync', later)).toMatchObject({ error: { message: 'transaction already imported' } })
+    expect(await ask(first.url, 'eth_sendRawTransactionSync', later)).toMatchObject({
+      error: { message: 'transaction already imported' },
+    })
     await first.stop()
 
     const second = await start(dir)
@@ -102,7 +120,11 @@ describe('kill -9', () => {
       if (round === 0) address = await deploy(chain.url, from)
       const raws = await Promise.all([0, 1, 2].map((index) => issue(from, address, round * 3 + index + 1)))
       for (const raw of raws) {
-        const { transactionHash, blockHash } = await call<{ transactionHash: string; blockHash: string }>(chain.url, 'eth_sendRawTransactionSync', raw)
+        const { transactionHash, blockHash } = await call<{ transactionHash: string; blockHash: string }>(
+          chain.url,
+          'eth_sendRawTransactionSync',
+          raw,
+        )
         known.set(transactionHash, blockHash)
       }
       if (round % 2 === 1) killAnvil(dir)
@@ -121,7 +143,11 @@ describe('kill -9', () => {
       const chain = await startProcess(dir)
       const raws = await Promise.all(Array.from({ length: 10 }, () => from.transfer()))
       const sent = raws.map(async (raw) => {
-        const { transactionHash, blockHash } = await call<{ transactionHash: string; blockHash: string }>(chain.url, 'eth_sendRawTransactionSync', raw)
+        const { transactionHash, blockHash } = await call<{ transactionHash: string; blockHash: string }>(
+          chain.url,
+          'eth_sendRawTransactionSync',
+          raw,
+        )
         known.set(transactionHash, blockHash)
       })
       await Promise.any([...sent, sleep(3_000)])
@@ -168,6 +194,19 @@ describe('kill -9', () => {
     expect(await receipt(second.url, hash)).toEqual(found)
     await call(second.url, 'evm_mine')
     expect((await block(second.url, 2)).hash).not.toBe(stray.hash)
+  })
+
+  test('behavior: an Anvil that lives on and hangs is ended', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const hash = await call<string>(first.url, 'eth_sendRawTransaction', await devAccount().transfer())
+    const found = await receipt(first.url, hash)
+    await first.kill()
+    const pid = anvilPid(dir)
+    process.kill(pid, 'SIGSTOP')
+    const second = await start(dir)
+    expect(anvilPid(dir)).not.toBe(pid)
+    expect(await receipt(second.url, hash)).toEqual(found)
   })
 
   test('behavior: of Anvil alone is noticed, and Anvil is brought back', async () => {
@@ -274,21 +313,30 @@ describe('damaged files', () => {
     const dir = tempDir()
     await twoGenerations(dir)
     const path = join(dir, 'journal-1.jsonl')
-    writeFileSync(path, readFileSync(path, 'utf8').replace(/"time":(\d+)/, (_, time) => `"time":${Number(time) - 1}`))
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replace(/"time":(\d+)/, (_, time) => `"time":${Number(time) - 1}`),
+    )
     await expect(start(dir)).rejects.toMatchObject({ code: 'replay_failed', message: expect.stringContaining('Entry 1 of') })
   })
 
   test.for([
     ['cut', (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 5_000))],
-    ['of another block', (path: string) => writeFileSync(path, readFileSync(path, 'utf8').replace('"best_block_number":5', '"best_block_number":4'))],
-  ] as const)('behavior: the newest state is %s: the one before it and both journals lead to the same blocks', async ([, damage]) => {
-    const dir = tempDir()
-    const blocks = await twoGenerations(dir)
-    damage(join(dir, 'state-1.json'))
-    const chain = await start(dir)
-    expect(chain.lines.join('\n')).toContain('state-1.json')
-    expect(await allBlocks(chain.url, blocks.length)).toEqual(blocks)
-  })
+    [
+      'of another block',
+      (path: string) => writeFileSync(path, readFileSync(path, 'utf8').replace('"best_block_number":5', '"best_block_number":4')),
+    ],
+  ] as const)(
+    'behavior: the newest state is %s: the one before it and both journals lead to the same blocks',
+    async ([, damage]) => {
+      const dir = tempDir()
+      const blocks = await twoGenerations(dir)
+      damage(join(dir, 'state-1.json'))
+      const chain = await start(dir)
+      expect(chain.lines.join('\n')).toContain('state-1.json')
+      expect(await allBlocks(chain.url, blocks.length)).toEqual(blocks)
+    },
+  )
 
   test('error: no state can be loaded', async () => {
     const dir = tempDir()
@@ -310,7 +358,10 @@ describe('starting', () => {
     onTestFinished(() => void server.close())
     const { port } = server.address() as { port: number }
     const dir = tempDir()
-    await expect(start(dir, { port })).rejects.toMatchObject({ code: 'port_taken', message: expect.stringContaining('CHAIN_PORT') })
+    await expect(start(dir, { port })).rejects.toMatchObject({
+      code: 'port_taken',
+      message: expect.stringContaining('CHAIN_PORT'),
+    })
     await start(dir)
   })
 
@@ -326,7 +377,8 @@ describe('starting', () => {
   test('args: fund gives 1,000,000 ETH once', async () => {
     const dir = tempDir()
     const [one, two] = [account(), account()]
-    const balance = async (url: string, { address }: { address: string }) => BigInt(await call<string>(url, 'eth_getBalance', address, 'latest'))
+    const balance = async (url: string, { address }: { address: string }) =>
+      BigInt(await call<string>(url, 'eth_getBalance', address, 'latest'))
     const first = await start(dir, { fund: [one.address] })
     expect(await balance(first.url, one)).toBe(1_000_000n * ETHER)
     await call(first.url, 'eth_sendRawTransaction', await one.transfer())
@@ -404,7 +456,10 @@ describe('the front', () => {
       raw(4, 'eth_sendRawTransaction', await from.sign({ to: from.address, gasLimit: 17_000_000 })),
       raw(4, 'eth_sendRawTransaction', await from.sign({ to: from.address, value: 10n ** 30n })),
       raw(5, 'no_such_method'),
-      raw(6, 'eth_sendTransaction', { from: `0x${'12'.repeat(20)}`, to: from.address }).replace('eth_sendTransaction', 'eth_signTransaction'),
+      raw(6, 'eth_sendTransaction', { from: `0x${'12'.repeat(20)}`, to: from.address }).replace(
+        'eth_sendTransaction',
+        'eth_signTransaction',
+      ),
       `[${raw(1, 'eth_chainId')},${raw(2, 'no_such_method')}]`,
       '{"jsonrpc":"2.0","method":"eth_chainId"}',
       '[]',
@@ -419,9 +474,21 @@ describe('the front', () => {
   test('behavior: a batch with transactions is done in order', async () => {
     const { url } = await start(tempDir())
     const from = devAccount()
-    const batch = [raw('a', 'eth_blockNumber'), raw('b', 'eth_sendRawTransaction', await from.transfer()), raw(3, 'eth_blockNumber'), raw(4, 'anvil_setCode')]
+    const batch = [
+      raw('a', 'eth_blockNumber'),
+      raw('b', 'eth_sendRawTransaction', await from.transfer()),
+      raw(3, 'eth_blockNumber'),
+      raw(4, 'anvil_setCode'),
+    ]
     const answers = (await (await post(url, `[${batch.join()}]`)).json()) as Answer<string>[]
-    expect(answers).toMatchObject([{ id: 'a', result: '0x0' }, { id: 'b', result: /^0x/ }, { id: 3, result: '0x1' }, { id: 4, error: { code: -32601 } }].map((answer) => (answer.id === 'b' ? { id: 'b' } : answer)))
+    expect(answers).toMatchObject(
+      [
+        { id: 'a', result: '0x0' },
+        { id: 'b', result: /^0x/ },
+        { id: 3, result: '0x1' },
+        { id: 4, error: { code: -32601 } },
+      ].map((answer) => (answer.id === 'b' ? { id: 'b' } : answer)),
+    )
     expect(await receipt(url, answers[1]?.result ?? '')).toMatchObject({ blockNumber: '0x1' })
   })
 
@@ -441,13 +508,18 @@ describe('the front', () => {
     expect(await call(second.url, 'eth_getBalance', to, 'latest')).toBe('0x8')
   })
 
-  test.for(['anvil_setCode', 'anvil_setStorageAt', 'evm_revert', 'evm_snapshot', 'anvil_impersonateAccount', 'hardhat_reset', 'eth_sendUnsignedTransaction'])(
-    'error: %s is refused, since it would not come back',
-    async (method) => {
-      const { url } = await start(tempDir())
-      expect(await ask(url, method)).toMatchObject({ id: 7, error: { code: -32601, message: expect.stringContaining(method) } })
-    },
-  )
+  test.for([
+    'anvil_setCode',
+    'anvil_setStorageAt',
+    'evm_revert',
+    'evm_snapshot',
+    'anvil_impersonateAccount',
+    'hardhat_reset',
+    'eth_sendUnsignedTransaction',
+  ])('error: %s is refused, since it would not come back', async (method) => {
+    const { url } = await start(tempDir())
+    expect(await ask(url, method)).toMatchObject({ id: 7, error: { code: -32601, message: expect.stringContaining(method) } })
+  })
 
   test('error: a request that is too large, and one that is no POST', async () => {
     const { url } = await start(tempDir())

@@ -27,14 +27,18 @@ export const tempDir = (): string => {
   return dir
 }
 
-export const anvilPid = (dir: string): number => (JSON.parse(readFileSync(join(dir, 'anvil.json'), 'utf8')) as { pid: number }).pid
+export const anvilPid = (dir: string): number =>
+  (JSON.parse(readFileSync(join(dir, 'anvil.json'), 'utf8')) as { pid: number }).pid
 
 export const killAnvil = (dir: string): void => {
   if (existsSync(join(dir, 'anvil.json')) && existsSync(`/proc/${anvilPid(dir)}`)) process.kill(anvilPid(dir), 'SIGKILL')
 }
 
 /** The chain in this process. */
-export const start = async (dataDir: string, options: Partial<LocalChainOptions> = {}): Promise<LocalChain & { lines: string[] }> => {
+export const start = async (
+  dataDir: string,
+  options: Partial<LocalChainOptions> = {},
+): Promise<LocalChain & { lines: string[] }> => {
   const lines: string[] = []
   const chain = await startLocalChain({ dataDir, port: 0, host: '127.0.0.1', log: (line) => lines.push(line), ...options })
   onTestFinished(() => chain.stop())
@@ -85,10 +89,20 @@ export const allBlocks = async (url: string, count?: number): Promise<unknown[]>
 }
 
 /** An account that signs offline and counts its own nonces. */
-export const account = (wallet: { address: string; signTransaction: (tx: TransactionLike) => Promise<string> } = Wallet.createRandom()) => {
+export const account = (
+  wallet: { address: string; signTransaction: (tx: TransactionLike) => Promise<string> } = Wallet.createRandom(),
+) => {
   let nonce = 0
   const sign = (tx: TransactionLike): Promise<string> =>
-    wallet.signTransaction({ chainId: 31337, type: 2, gasLimit: 3_000_000, maxFeePerGas: 10n ** 10n, maxPriorityFeePerGas: 1n, nonce: nonce++, ...tx })
+    wallet.signTransaction({
+      chainId: 31337,
+      type: 2,
+      gasLimit: 3_000_000,
+      maxFeePerGas: 10n ** 10n,
+      maxPriorityFeePerGas: 1n,
+      nonce: nonce++,
+      ...tx,
+    })
   return {
     address: wallet.address,
     sign,
@@ -105,7 +119,11 @@ export type Account = ReturnType<typeof account>
 export const deploy = async (url: string, { address, sign }: Account): Promise<string> => {
   const { data } = await new ContractFactory(artifact.abi, artifact.bytecode).getDeployTransaction(address, 0)
   const { contractAddress } = await call<Receipt>(url, 'eth_sendRawTransactionSync', await sign({ data }))
-  await call(url, 'eth_sendRawTransaction', await sign({ to: contractAddress, data: registry.encodeFunctionData('registerIssuer', [address, 'Name', 'uri']) }))
+  await call(
+    url,
+    'eth_sendRawTransaction',
+    await sign({ to: contractAddress, data: registry.encodeFunctionData('registerIssuer', [address, 'Name', 'uri']) }),
+  )
   return contractAddress
 }
 
