@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
-import { readFile, rename, rm, stat } from 'node:fs/promises'
+import { closeSync, openSync } from 'node:fs'
+import { rename, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Anvil, type AnvilProcess, originOf } from './anvil.ts'
+import { Anvil, originOf } from './anvil.ts'
+import { pidByNonce, readRecord, removeRecord, writeRecord } from './anvil-record.ts'
 import { LocalChainError } from './errors.ts'
 
 const LOG_LIMIT = 1_000_000
-
-const recordPath = (dir: string): string => join(dir, 'anvil.json')
 
 /** The native binary: the package's Node wrapper would be one more process that gets signals. */
 const binary = (): string => {
@@ -25,24 +24,6 @@ const binary = (): string => {
       `The npm package ${name} is not installed: run npm install, or set RPC_URL to use another chain.`,
       { cause },
     )
-  }
-}
-
-/** At once, so that hardly any kill can come between an Anvil and its record. Not synced: a power cut ends Anvil too. */
-const writeRecord = (dir: string, anvil: AnvilProcess): void => {
-  writeFileSync(`${recordPath(dir)}.tmp`, JSON.stringify(anvil), { mode: 0o600 })
-  renameSync(`${recordPath(dir)}.tmp`, recordPath(dir))
-}
-
-/** Says that this Anvil has got all that the journal holds, so that a later start may take it over. */
-export const markReady = (dir: string, { process }: Anvil): void => writeRecord(dir, { ...process, ready: true })
-
-const readRecord = async (dir: string): Promise<AnvilProcess | undefined> => {
-  try {
-    return JSON.parse(await readFile(recordPath(dir), 'utf8')) as AnvilProcess
-  } catch {
-    // No record, or one that a power cut left empty: either way no Anvil of ours is known to run.
-    return undefined
   }
 }
 
@@ -77,6 +58,8 @@ export const startAnvil = async ({ dir, genesisTime, statePath }: AnvilStart): P
   const nonce = randomBytes(16).toString('hex')
   const port = await freePort()
   const log = await openLog(dir)
+  // Before there is a process: no kill can come between an Anvil and its record.
+  writeRecord(dir, { pid: 0, port, nonce, ready: false })
   // The genesis time is needed with a state too: without it Anvil takes the wall clock for the time of the last block.
   const child = spawn(
     binary(),
@@ -103,7 +86,7 @@ export const startAnvil = async ({ dir, genesisTime, statePath }: AnvilStart): P
   while (!(await anvil.answers(5_000))) {
     if (ended !== undefined) {
       await anvil.disconnect()
-      await rm(recordPath(dir), { force: true })
+      await removeRecord(dir)
       throw new LocalChainError('anvil_failed', `Anvil cannot be started: ${ended}. See ${join(dir, 'anvil.log')}.`)
     }
     await sleep(5)
@@ -111,11 +94,7 @@ export const startAnvil = async ({ dir, genesisTime, statePath }: AnvilStart): P
   return anvil
 }
 
-/** Has the program with this process id our nonce on its command line? Where there is no /proc: not known, so no. */
-const isRunning = async ({ pid, nonce }: AnvilProcess): Promise<boolean> =>
-  (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(originOf(nonce))
-
-const kill = ({ pid }: AnvilProcess): void => {
+const kill = (pid: number): void => {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {
@@ -132,18 +111,21 @@ export const leftOverAnvil = async (dir: string): Promise<Anvil | undefined> => 
   if (record === undefined) return undefined
   const anvil = new Anvil(record)
   if (await anvil.answers(2_000)) return anvil
-  if (await isRunning(record)) kill(record)
   await anvil.disconnect()
+  const pid = await pidByNonce(record.nonce)
+  if (pid !== undefined) kill(pid)
   return undefined
 }
 
 /** Ends an Anvil and waits for it. Nothing is lost: it keeps no files, and the journal has everything. */
 export const endAnvil = async (dir: string, anvil: Anvil): Promise<void> => {
   await anvil.disconnect()
-  // Only an Anvil that answers with our nonce, or shows it, is ours; its process id may long be another program's.
-  if ((await anvil.answers(5_000)) || (await isRunning(anvil.process))) {
-    kill(anvil.process)
+  // The process id may long be another program's, unless this very Anvil answers.
+  const { pid, nonce } = anvil.process
+  const found = pid > 0 && (await anvil.answers(5_000)) ? pid : await pidByNonce(nonce)
+  if (found !== undefined) {
+    kill(found)
     while (await anvil.answers(5_000)) await sleep(2)
   }
-  await rm(recordPath(dir), { force: true })
+  await removeRecord(dir)
 }

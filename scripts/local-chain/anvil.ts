@@ -4,6 +4,7 @@ import { answerOf, requestFor } from './rpc.ts'
 
 /** Which process an Anvil is; kept in a file, so that the next start finds one that outlived us. */
 export type AnvilProcess = {
+  /** 0 while it is being started. */
   pid: number
   port: number
   /** Random, on its command line and in a header of every answer: it tells this Anvil from any other program. */

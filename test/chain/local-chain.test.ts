@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
@@ -372,6 +372,14 @@ describe('starting', () => {
     await other.kill()
     await start(dir)
     await expect(start(dir)).rejects.toMatchObject({ code: 'data_dir_in_use' })
+  })
+
+  test('args: a data directory relative to the working directory', async () => {
+    const dir = relative(process.cwd(), tempDir())
+    const first = await start(dir)
+    const hash = await call<string>(first.url, 'eth_sendRawTransaction', await devAccount().transfer())
+    await first.stop()
+    expect(await receipt((await start(dir)).url, hash)).not.toBeNull()
   })
 
   test('args: fund gives 1,000,000 ETH once', async () => {

@@ -31,7 +31,8 @@ export const anvilPid = (dir: string): number =>
   (JSON.parse(readFileSync(join(dir, 'anvil.json'), 'utf8')) as { pid: number }).pid
 
 export const killAnvil = (dir: string): void => {
-  if (existsSync(join(dir, 'anvil.json')) && existsSync(`/proc/${anvilPid(dir)}`)) process.kill(anvilPid(dir), 'SIGKILL')
+  const pid = existsSync(join(dir, 'anvil.json')) ? anvilPid(dir) : 0
+  if (pid > 0 && existsSync(`/proc/${pid}`)) process.kill(pid, 'SIGKILL')
 }
 
 /** The chain in this process. */
