@@ -1,17 +1,16 @@
 import { spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { closeSync, openSync, renameSync, writeFileSync } from 'node:fs'
-import { readFile, rename, rm, stat } from 'node:fs/promises'
+import { closeSync, openSync } from 'node:fs'
+import { rename, stat } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { Anvil, type AnvilProcess, originOf } from './anvil.ts'
+import { Anvil, originOf } from './anvil.ts'
+import { pidByNonce, readRecord, removeRecord, writeRecord } from './anvil-record.ts'
 import { LocalChainError } from './errors.ts'
 
 const LOG_LIMIT = 1_000_000
-
-const recordPath = (dir: string): string => join(dir, 'anvil.json')
 
 /** The native binary: the package's Node wrapper would be one more process that gets signals. */
 const binary = (): string => {
@@ -20,22 +19,11 @@ const binary = (): string => {
     const root = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
     return join(root, 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
   } catch (cause) {
-    throw new LocalChainError('anvil_missing', `The npm package ${name} is not installed: run npm install, or set RPC_URL to use another chain.`, { cause })
-  }
-}
-
-/** At once, so that hardly any kill can come between an Anvil and its record. Not synced: a power cut ends Anvil too. */
-const writeRecord = (dir: string, anvil: AnvilProcess): void => {
-  writeFileSync(`${recordPath(dir)}.tmp`, JSON.stringify(anvil), { mode: 0o600 })
-  renameSync(`${recordPath(dir)}.tmp`, recordPath(dir))
-}
-
-const readRecord = async (dir: string): Promise<AnvilProcess | undefined> => {
-  try {
-    return JSON.parse(await readFile(recordPath(dir), 'utf8')) as AnvilProcess
-  } catch {
-    // No record, or one that a power cut left empty: either way no Anvil of ours is known to run.
-    return undefined
+    throw new LocalChainError(
+      'anvil_missing',
+      `The npm package ${name} is not installed: run npm install, or set RPC_URL to use another chain.`,
+      { cause },
+    )
   }
 }
 
@@ -51,22 +39,27 @@ const freePort = (): Promise<number> =>
 
 const openLog = async (dir: string): Promise<number> => {
   const path = join(dir, 'anvil.log')
-  const size = await stat(path).then((file) => file.size, () => 0)
+  const size = await stat(path).then(
+    (file) => file.size,
+    () => 0,
+  )
   if (size > LOG_LIMIT) await rename(path, `${path}.1`)
   return openSync(path, 'a', 0o600)
 }
 
-export type AnvilStart = { dir: string; generation: number; genesisTime: number; statePath?: string }
+export type AnvilStart = { dir: string; genesisTime: number; statePath?: string }
 
 /**
  * Starts an Anvil that mines only when told to, and waits until it answers. It outlives us, so that a gateway can drain
  * before it stops, and so that a start after a kill finds it ready.
  * @throws `anvil_failed` if it ends first, for instance because the state cannot be loaded
  */
-export const startAnvil = async ({ dir, generation, genesisTime, statePath }: AnvilStart): Promise<Anvil> => {
+export const startAnvil = async ({ dir, genesisTime, statePath }: AnvilStart): Promise<Anvil> => {
   const nonce = randomBytes(16).toString('hex')
   const port = await freePort()
   const log = await openLog(dir)
+  // Before there is a process: no kill can come between an Anvil and its record.
+  writeRecord(dir, { pid: 0, port, nonce, ready: false })
   // The genesis time is needed with a state too: without it Anvil takes the wall clock for the time of the last block.
   const child = spawn(
     binary(),
@@ -81,14 +74,19 @@ export const startAnvil = async ({ dir, generation, genesisTime, statePath }: An
   )
   closeSync(log)
   let ended: string | undefined
-  child.once('error', (error) => { ended = error.message })
-  child.once('exit', (code, signal) => { ended = `it ended with ${signal ?? code}` })
+  child.once('error', (error) => {
+    ended = error.message
+  })
+  child.once('exit', (code, signal) => {
+    ended = `it ended with ${signal ?? code}`
+  })
   child.unref()
-  const anvil = new Anvil({ pid: child.pid ?? 0, port, nonce, generation })
+  const anvil = new Anvil({ pid: child.pid ?? 0, port, nonce, ready: false })
   writeRecord(dir, anvil.process)
   while (!(await anvil.answers(5_000))) {
     if (ended !== undefined) {
       await anvil.disconnect()
+      await removeRecord(dir)
       throw new LocalChainError('anvil_failed', `Anvil cannot be started: ${ended}. See ${join(dir, 'anvil.log')}.`)
     }
     await sleep(5)
@@ -96,11 +94,7 @@ export const startAnvil = async ({ dir, generation, genesisTime, statePath }: An
   return anvil
 }
 
-/** Has the program with this process id our nonce on its command line? Where there is no /proc: not known, so no. */
-const isRunning = async ({ pid, nonce }: AnvilProcess): Promise<boolean> =>
-  (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).includes(originOf(nonce))
-
-const kill = ({ pid }: AnvilProcess): void => {
+const kill = (pid: number): void => {
   try {
     process.kill(pid, 'SIGKILL')
   } catch (error) {
@@ -117,18 +111,21 @@ export const leftOverAnvil = async (dir: string): Promise<Anvil | undefined> => 
   if (record === undefined) return undefined
   const anvil = new Anvil(record)
   if (await anvil.answers(2_000)) return anvil
-  if (await isRunning(record)) kill(record)
   await anvil.disconnect()
+  const pid = await pidByNonce(record.nonce)
+  if (pid !== undefined) kill(pid)
   return undefined
 }
 
 /** Ends an Anvil and waits for it. Nothing is lost: it keeps no files, and the journal has everything. */
 export const endAnvil = async (dir: string, anvil: Anvil): Promise<void> => {
   await anvil.disconnect()
-  // Only an Anvil that answers with our nonce, or shows it, is ours; its process id may long be another program's.
-  if ((await anvil.answers(500)) || (await isRunning(anvil.process))) {
-    kill(anvil.process)
-    while (await anvil.answers(500)) await sleep(2)
+  // The process id may long be another program's, unless this very Anvil answers.
+  const { pid, nonce } = anvil.process
+  const found = pid > 0 && (await anvil.answers(5_000)) ? pid : await pidByNonce(nonce)
+  if (found !== undefined) {
+    kill(found)
+    while (await anvil.answers(5_000)) await sleep(2)
   }
-  await rm(recordPath(dir), { force: true })
+  await removeRecord(dir)
 }

@@ -4,11 +4,13 @@ import { answerOf, requestFor } from './rpc.ts'
 
 /** Which process an Anvil is; kept in a file, so that the next start finds one that outlived us. */
 export type AnvilProcess = {
+  /** 0 while it is being started. */
   pid: number
   port: number
   /** Random, on its command line and in a header of every answer: it tells this Anvil from any other program. */
   nonce: string
-  generation: number
+  /** Whether it has got all that the journal holds; until then it cannot be taken over. */
+  ready: boolean
 }
 
 export type Block = BlockId & { parentHash: string; time: number; transactions: number }

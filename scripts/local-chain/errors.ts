@@ -5,7 +5,7 @@ export type LocalChainErrorCode =
   | 'journal_corrupt'
   | 'no_usable_state'
   | 'port_taken'
-  | 'replay_diverged'
+  | 'replay_failed'
 
 /** Why the local chain cannot start or go on. The message says what the user can do. */
 export class LocalChainError extends Error {

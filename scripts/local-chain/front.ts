@@ -7,15 +7,16 @@ import type { Writer } from './writer.ts'
 
 const BODY_LIMIT = 2_000_000
 const BAD_GATEWAY = 502
+const SWEEP_MS = 10
 
 const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > BODY_LIMIT) return undefined
-    chunks.push(chunk)
+    if (size <= BODY_LIMIT) chunks.push(chunk)
   }
+  if (size > BODY_LIMIT) return undefined
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
 }
 
@@ -36,7 +37,10 @@ const send = (response: ServerResponse, status: number, body: Buffer | string, t
 const handle = async (writer: Writer, call: Call, body: Buffer | string): Promise<Buffer | string> => {
   const write = WRITES.get(call.method)
   if (write === undefined) {
-    return errorFor(call, { code: -32601, message: `${call.method} is not offered by the local chain: its effect would not come back after a restart` })
+    return errorFor(call, {
+      code: -32601,
+      message: `${call.method} is not offered by the local chain: its effect would not come back after a restart`,
+    })
   }
   if (call.id === undefined) return errorFor(call, { code: -32600, message: `${call.method} needs an id` })
   return write(writer, call, body)
@@ -61,12 +65,10 @@ const serve = async (writer: Writer, request: IncomingMessage, response: ServerR
     response.writeHead(204, { 'access-control-allow-methods': 'POST', 'access-control-allow-headers': 'content-type' }).end()
     return
   }
-  if (request.method !== 'POST') return send(response, 405, 'This is the JSON-RPC endpoint of the local chain: POST only.\n', 'text/plain')
+  if (request.method !== 'POST')
+    return send(response, 405, 'This is the JSON-RPC endpoint of the local chain: POST only.\n', 'text/plain')
   const body = await bodyOf(request)
-  if (body === undefined) {
-    response.setHeader('connection', 'close')
-    return send(response, 413, errorFor(undefined, { code: -32600, message: 'the request is too large' }))
-  }
+  if (body === undefined) return send(response, 413, errorFor(undefined, { code: -32600, message: 'the request is too large' }))
   const contentType = request.headers['content-type'] ?? ''
   const parsed = contentType.startsWith('application/json') ? parse(body) : undefined
   const call = callOf(parsed)
@@ -97,7 +99,11 @@ export const listen = (writer: Writer, host: string, port: number, drainMs: numb
     server.once('error', (cause: NodeJS.ErrnoException) => {
       reject(
         cause.code === 'EADDRINUSE'
-          ? new LocalChainError('port_taken', `CHAIN_PORT ${port} on ${host} is taken by another program. Stop that one, or start with another port: CHAIN_PORT=${port + 1} npm start`, { cause })
+          ? new LocalChainError(
+              'port_taken',
+              `CHAIN_PORT ${port} on ${host} is taken by another program. Stop that one, or start with another port: CHAIN_PORT=${port + 1} npm start`,
+              { cause },
+            )
           : cause,
       )
     })
@@ -106,11 +112,13 @@ export const listen = (writer: Writer, host: string, port: number, drainMs: numb
       const close = () =>
         new Promise<void>((done) => {
           const cut = setTimeout(() => server.closeAllConnections(), drainMs)
+          // A connection that has got its answer is idle, and would be kept alive.
+          const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
           server.close(() => {
             clearTimeout(cut)
+            clearInterval(sweep)
             done()
           })
-          server.closeIdleConnections()
         })
       resolve({ server, port: typeof address === 'object' && address !== null ? address.port : port, close })
     })

@@ -1,7 +1,8 @@
-import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
+import { chmod, mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 
-// A generation is a state of the chain, and the journal of what came after it. Generation 0 has no state: it is the genesis.
+// A generation is a state of the chain, and the journal of what came after it. It exists if its journal does.
+// Generation 0 has no state: it is the genesis.
 
 export const statePath = (dir: string, generation: number): string => join(dir, `state-${generation}.json`)
 
@@ -11,13 +12,17 @@ export const journalPath = (dir: string, generation: number): string => join(dir
 export const generationsIn = async (dir: string): Promise<{ journals: number[]; states: number[] }> => {
   const names = await readdir(dir)
   const numbers = (pattern: RegExp) =>
-    names.flatMap((name) => pattern.exec(name)?.[1] ?? []).map(Number).sort((a, b) => a - b)
+    names
+      .flatMap((name) => pattern.exec(name)?.[1] ?? [])
+      .map(Number)
+      .sort((a, b) => a - b)
   return { journals: numbers(/^journal-(\d+)\.jsonl$/), states: numbers(/^state-(\d+)\.json$/) }
 }
 
 /** Makes the directory, for this user alone. */
 export const makeDir = async (dir: string): Promise<void> => {
-  await mkdir(dir, { recursive: true, mode: 0o700 })
+  await mkdir(dir, { recursive: true })
+  await chmod(dir, 0o700)
 }
 
 /** Writes a file so that after a crash there is the whole of it or nothing. */
@@ -46,7 +51,9 @@ export const removeBefore = async (dir: string, generation: number): Promise<voi
   const { journals, states } = await generationsIn(dir)
   const old = (numbers: number[]) => numbers.filter((number) => number < generation)
   const leftOver = (await readdir(dir)).filter((name) => name.endsWith('.tmp')).map((name) => join(dir, name))
-  // States go first: a state without its journal is of no use, a journal without its state only of no harm.
-  for (const number of old(states)) await rm(statePath(dir, number), { force: true })
-  for (const path of [...old(journals).map((number) => journalPath(dir, number)), ...leftOver]) await rm(path, { force: true })
+  const oldPaths = [
+    ...old(journals).map((number) => journalPath(dir, number)),
+    ...old(states).map((number) => statePath(dir, number)),
+  ]
+  for (const path of [...oldPaths, ...leftOver]) await rm(path, { force: true })
 }

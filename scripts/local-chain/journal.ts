@@ -1,4 +1,4 @@
-import { open, readFile, type FileHandle } from 'node:fs/promises'
+import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { LocalChainError } from './errors.ts'
 
 /** What the chain was when the journal began. */

@@ -1,5 +1,6 @@
-import { makeDir } from './generations.ts'
+import { resolve } from 'node:path'
 import { listen } from './front.ts'
+import { makeDir } from './generations.ts'
 import { lock } from './lock.ts'
 import type { Log } from './running.ts'
 import { Writer } from './writer.ts'
@@ -41,9 +42,11 @@ const fundAll = async (writer: Writer, addresses: readonly string[]): Promise<vo
  * @throws {LocalChainError} with a message that says what the user can do
  */
 export const startLocalChain = async ({ dataDir, port, host, log, fund = [] }: LocalChainOptions): Promise<LocalChain> => {
-  await makeDir(dataDir)
-  const held = lock(dataDir)
-  const writer = new Writer(dataDir, log)
+  // Absolute: Anvil runs in that directory.
+  const dir = resolve(dataDir)
+  await makeDir(dir)
+  const held = lock(dir)
+  const writer = new Writer(dir, log)
   let stopping: Promise<void> | undefined
   try {
     const front = await listen(writer, host, port, DRAIN_MS)

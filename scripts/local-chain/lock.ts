@@ -1,5 +1,6 @@
-import { DatabaseSync } from 'node:sqlite'
+import { chmodSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { LocalChainError } from './errors.ts'
 
 const SQLITE_BUSY = 5
@@ -12,9 +13,12 @@ export type Lock = { release: () => void }
  * @throws `data_dir_in_use` while another process (or another chain of this one) holds it
  */
 export const lock = (dir: string): Lock => {
-  const database = new DatabaseSync(join(dir, 'lock.db'))
+  const path = join(dir, 'lock.db')
+  const database = new DatabaseSync(path)
   try {
-    database.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    // Never open the file otherwise: closing it would give up the lock of this process.
+    chmodSync(path, 0o600)
+    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (cause) {
     database.close()
     if ((cause as { errcode?: number }).errcode !== SQLITE_BUSY) throw cause

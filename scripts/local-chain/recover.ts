@@ -1,101 +1,79 @@
 import { existsSync } from 'node:fs'
+import { adopt } from './adopt.ts'
 import type { Anvil, Block } from './anvil.ts'
-import { endAnvil, leftOverAnvil, startAnvil } from './anvil-process.ts'
-import { carryOut, idOf } from './carry-out.ts'
+import { endAnvil, startAnvil } from './anvil-process.ts'
+import { markReady } from './anvil-record.ts'
+import { type CarriedOut, carryOut } from './carry-out.ts'
 import { writeState } from './checkpoint.ts'
 import { LocalChainError } from './errors.ts'
 import { generationsIn, journalPath, putInPlace, statePath } from './generations.ts'
-import { type BlockId, type Entry, Journal, type JournalContent, lineOf, readJournal } from './journal.ts'
-import type { Log, Running } from './running.ts'
+import { type Entry, Journal, type JournalContent, lineOf, type Outcome, readJournal } from './journal.ts'
+import { type Log, type Running, runningWith } from './running.ts'
 
-const lastBlockOf = ({ header, entries, outcomes }: JournalContent): BlockId | null =>
-  entries.reduce<BlockId | null>((head, { n }) => outcomes.get(n)?.block ?? head, header.head)
+const failed = (path: string, { n }: Entry, what: string, cause?: unknown): LocalChainError =>
+  new LocalChainError(
+    'replay_failed',
+    `Entry ${n} of ${path} ${what}. The file was changed, or Anvil is another version than the one that wrote it: install that version, or move the directory away to begin with a new chain.`,
+    { cause },
+  )
 
-const running = (anvil: Anvil, journal: Journal, { header, entries }: JournalContent, head: Block): Running => ({
-  anvil,
-  journal,
-  header,
-  head,
-  next: (entries.at(-1)?.n ?? 0) + 1,
-  offset: entries.at(-1)?.offset ?? header.offset,
-})
+const replayOne = async (
+  anvil: Anvil,
+  head: Block,
+  entry: Entry,
+  known: Outcome | undefined,
+  path: string,
+): Promise<CarriedOut> => {
+  const carried = await carryOut(anvil, head, entry).catch((cause: Error) => {
+    throw failed(path, entry, `cannot be replayed: ${cause.message}`, cause)
+  })
+  const { block, refused } = carried.outcome
+  if (known === undefined || known.block?.hash === block?.hash) return carried
+  const now = refused === undefined ? `makes ${block?.number} (${block?.hash}) now` : `is refused now: ${refused}`
+  throw failed(path, entry, `made block ${known.block?.number} (${known.block?.hash}) and ${now}`)
+}
 
 /** Does to Anvil what the journal says. What was refused then is left out; a block that was mined must come back as it was. */
 const replay = async (anvil: Anvil, path: string, content: JournalContent, log: Log): Promise<Running> => {
   const began = performance.now()
   const journal = await Journal.open(path, content.size)
   let head = await anvil.block('latest')
-  for (const entry of content.entries) {
-    const known = content.outcomes.get(entry.n)
-    if (known?.refused !== undefined) continue
-    const carried = await carryOut(anvil, head, entry)
-    if (known === undefined) await journal.note(carried.outcome)
-    else if (known.block?.hash !== carried.outcome.block?.hash) throw diverged(path, entry, known.block, carried.outcome.refused)
-    head = carried.head
+  try {
+    for (const entry of content.entries) {
+      const known = content.outcomes.get(entry.n)
+      if (known?.refused !== undefined) continue
+      const carried = await replayOne(anvil, head, entry, known, path)
+      if (known === undefined) await journal.note(carried.outcome)
+      head = carried.head
+    }
+  } catch (error) {
+    await journal.close()
+    throw error
   }
   const count = content.entries.length
-  if (count > 0) log(`Replayed ${count} journal entries in ${Math.round(performance.now() - began)} ms; the chain is at block ${head.number}.`)
-  return running(anvil, journal, content, head)
-}
-
-const diverged = (path: string, entry: Entry, was: BlockId | undefined, refused: string | undefined): LocalChainError =>
-  new LocalChainError(
-    'replay_diverged',
-    `Entry ${entry.n} of ${path} made block ${was?.number} (${was?.hash}) and ${refused === undefined ? 'makes another one now' : `is refused now: ${refused}`}. The file was changed, or Anvil is another version than the one that wrote it: install that version, or move the directory away to begin with a new chain.`,
-  )
-
-/** An Anvil that outlived us is taken over if it is where the journal is, or one entry behind it. */
-const adopt = async (dir: string, newest: number, log: Log): Promise<Running | undefined> => {
-  const anvil = await leftOverAnvil(dir)
-  if (anvil === undefined) return undefined
-  if (anvil.process.generation === newest) {
-    const path = journalPath(dir, newest)
-    const content = await readJournal(path)
-    const open = content.entries.filter(({ n }) => !content.outcomes.has(n))
-    const known = lastBlockOf(content) ?? (await anvil.block(0))
-    const journal = await Journal.open(path, content.size)
-    const taken = await takeOver(anvil, journal, known, open)
-    if (taken !== undefined) {
-      log(`Took over the Anvil that an earlier run left behind (process ${anvil.process.pid}, block ${taken.number}).`)
-      return running(anvil, journal, content, taken)
-    }
-    await journal.close()
-  }
-  log(`An earlier run left an Anvil behind (process ${anvil.process.pid}) that is not where the journal is; it is ended.`)
-  await endAnvil(dir, anvil)
-  return undefined
-}
-
-const takeOver = async (anvil: Anvil, journal: Journal, known: BlockId, open: Entry[]): Promise<Block | undefined> => {
-  const head = await anvil.block('latest')
-  const [entry, ...more] = open
-  if (entry === undefined) return head.hash === known.hash ? head : undefined
-  if (more.length > 0) return undefined
-  // The kill came between writing the entry down and noting its outcome: before or after Anvil had done it.
-  if (head.hash === known.hash) {
-    const carried = await carryOut(anvil, head, entry).catch(() => undefined)
-    if (carried !== undefined) await journal.note(carried.outcome)
-    return carried?.head
-  }
-  if (head.parentHash !== known.hash || head.time !== entry.time || entry.method !== 'eth_sendRawTransaction') return undefined
-  await journal.note({ of: entry.n, block: idOf(head) })
-  return head
+  if (count > 0)
+    log(`Replayed ${count} journal entries in ${Math.round(performance.now() - began)} ms; the chain is at block ${head.number}.`)
+  return runningWith(anvil, journal, content, head)
 }
 
 /** Starts Anvil from a state, if that loads and holds the block that its journal goes on from. */
 const load = async (dir: string, generation: number, content: JournalContent, log: Log): Promise<Anvil | undefined> => {
   const path = statePath(dir, generation)
   const { genesisTime, head } = content.header
-  if (head === null) return startAnvil({ dir, generation, genesisTime })
+  if (head === null) return startAnvil({ dir, genesisTime })
   if (!existsSync(path)) return undefined
-  try {
-    const anvil = await startAnvil({ dir, generation, genesisTime, statePath: path })
-    if ((await anvil.block('latest')).hash === head.hash) return anvil
-    await endAnvil(dir, anvil)
-    log(`${path} does not end with the block that it should.`)
-  } catch (error) {
-    if (!(error instanceof LocalChainError) || error.code !== 'anvil_failed') throw error
-    log(`${path} cannot be loaded. ${error.message}`)
+  // Twice: its port may have been taken between choosing and using it.
+  for (let attempt = 1; attempt <= 2; attempt += 1) {
+    try {
+      const anvil = await startAnvil({ dir, genesisTime, statePath: path })
+      if ((await anvil.block('latest')).hash === head.hash) return anvil
+      await endAnvil(dir, anvil)
+      log(`${path} does not end with the block that it should.`)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof LocalChainError) || error.code !== 'anvil_failed') throw error
+      log(`${path} cannot be loaded. ${error.message}`)
+    }
   }
   return undefined
 }
@@ -107,7 +85,10 @@ const rebuild = async (dir: string, journals: number[], log: Log): Promise<Runni
     if (anvil === undefined) continue
     return goOn(dir, anvil, content, journals, log)
   }
-  throw new LocalChainError('no_usable_state', `None of the chain's states in ${dir} can be loaded. Put a copy of them back, or move the directory away to begin with a new chain.`)
+  throw new LocalChainError(
+    'no_usable_state',
+    `None of the chain's states in ${dir} can be loaded. Put a copy of them back, or move the directory away to begin with a new chain.`,
+  )
 }
 
 /** Replays the journal of a state; while a newer one follows it, writes the state between the two again and goes on from there. */
@@ -115,7 +96,10 @@ const goOn = async (dir: string, anvil: Anvil, content: JournalContent, journals
   const { generation } = content.header
   try {
     const chain = await replay(anvil, journalPath(dir, generation), content, log)
-    if (!journals.includes(generation + 1)) return chain
+    if (!journals.includes(generation + 1)) {
+      markReady(dir, anvil)
+      return chain
+    }
     await chain.journal.close()
     await writeState(dir, generation + 1, anvil)
   } catch (error) {
@@ -126,7 +110,11 @@ const goOn = async (dir: string, anvil: Anvil, content: JournalContent, journals
   const path = journalPath(dir, generation + 1)
   const next = await readJournal(path)
   const restarted = await load(dir, generation + 1, next, log)
-  if (restarted === undefined) throw new LocalChainError('replay_diverged', `${journalPath(dir, generation)} does not lead to the block that ${path} goes on from.`)
+  if (restarted === undefined)
+    throw new LocalChainError(
+      'replay_failed',
+      `${journalPath(dir, generation)} does not lead to the block that ${path} goes on from.`,
+    )
   return goOn(dir, restarted, next, journals, log)
 }
 

@@ -17,8 +17,7 @@ export const callOf = (value: unknown): Call | undefined =>
 export const requestFor = (method: string, params: unknown, id: unknown = 1): string =>
   JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
-export const resultFor = (call: Call, result: unknown): string =>
-  JSON.stringify({ jsonrpc: '2.0', id: call.id ?? null, result })
+export const resultFor = (call: Call, result: unknown): string => JSON.stringify({ jsonrpc: '2.0', id: call.id ?? null, result })
 
 export const errorFor = (call: Call | undefined, error: RpcFailure): string =>
   JSON.stringify({ jsonrpc: '2.0', id: call?.id ?? null, error })

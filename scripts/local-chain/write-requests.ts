@@ -20,7 +20,10 @@ const sendSigned = (writer: Writer, call: Call): Promise<Answered> =>
     const { result, error } = answerOf(signed)
     if (error !== undefined) return signed
     const params = [result]
-    return (await make({ method: 'eth_sendRawTransaction', params }, requestFor('eth_sendRawTransaction', params, call.id))).answer ?? ''
+    return (
+      (await make({ method: 'eth_sendRawTransaction', params }, requestFor('eth_sendRawTransaction', params, call.id))).answer ??
+      ''
+    )
   })
 
 const sendSync = async (writer: Writer, call: Call): Promise<Answered> => {
@@ -30,7 +33,9 @@ const sendSync = async (writer: Writer, call: Call): Promise<Answered> => {
   if (error !== undefined) return sent
   const receipt = (await writer.anvil.post(requestFor('eth_getTransactionReceipt', [hash], call.id))).body
   // EIP-7966: 4 says that the transaction was accepted and is in no block yet.
-  return answerOf(receipt).result === null ? errorFor(call, { code: 4, message: 'the transaction waits for an earlier nonce', data: hash }) : receipt
+  return answerOf(receipt).result === null
+    ? errorFor(call, { code: 4, message: 'the transaction waits for an earlier nonce', data: hash })
+    : receipt
 }
 
 const mineOne = (writer: Writer, call: Call): Promise<Answered> =>
@@ -50,7 +55,9 @@ const mineMany = (writer: Writer, call: Call): Promise<Answered> => {
   const count = quantityOf(blocks)
   const interval = quantityOf(seconds)
   if (count === undefined || interval === undefined || count > MOST_BLOCKS) {
-    return Promise.resolve(invalid(call, `${call.method} takes a number of blocks (at most ${MOST_BLOCKS}) and the seconds between them`))
+    return Promise.resolve(
+      invalid(call, `${call.method} takes a number of blocks (at most ${MOST_BLOCKS}) and the seconds between them`),
+    )
   }
   return writer.submit(async (make) => {
     const offset = writer.offset + Math.max(0, count - 1) * interval
