@@ -23,9 +23,15 @@ export default defineConfig({
   test: {
     solidity: {
       profiles: {
-        default: { fuzz: { seed, runs: 256 }, invariant: { runs: 16, depth: 64, failOnRevert: true } },
+        default: {
+          fuzz: { seed, runs: 256 },
+          invariant: { runs: 16, depth: 64, failOnRevert: true },
+        },
         // For a longer look: `hardhat test solidity --test-profile long`.
-        long: { fuzz: { seed, runs: 20_000 }, invariant: { runs: 256, depth: 256, failOnRevert: true } },
+        long: {
+          fuzz: { seed, runs: 20_000 },
+          invariant: { runs: 256, depth: 256, failOnRevert: true },
+        },
       },
     },
   },

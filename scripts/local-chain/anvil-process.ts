@@ -7,7 +7,12 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Anvil, originOf } from './anvil.ts'
-import { pidByNonce, readRecord, removeRecord, writeRecord } from './anvil-record.ts'
+import {
+  pidByNonce,
+  readRecord,
+  removeRecord,
+  writeRecord,
+} from './anvil-record.ts'
 import { LocalChainError } from './errors.ts'
 
 const LOG_LIMIT = 1_000_000
@@ -16,8 +21,14 @@ const LOG_LIMIT = 1_000_000
 const binary = (): string => {
   const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
   try {
-    const root = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
-    return join(root, 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
+    const root = dirname(
+      createRequire(import.meta.url).resolve(`${name}/package.json`),
+    )
+    return join(
+      root,
+      'bin',
+      process.platform === 'win32' ? 'anvil.exe' : 'anvil',
+    )
   } catch (cause) {
     throw new LocalChainError(
       'anvil_missing',
@@ -33,7 +44,11 @@ const freePort = (): Promise<number> =>
     server.once('error', reject)
     server.listen(0, '127.0.0.1', () => {
       const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0))
+      server.close(() =>
+        resolve(
+          typeof address === 'object' && address !== null ? address.port : 0,
+        ),
+      )
     })
   })
 
@@ -47,14 +62,22 @@ const openLog = async (dir: string): Promise<number> => {
   return openSync(path, 'a', 0o600)
 }
 
-export type AnvilStart = { dir: string; genesisTime: number; statePath?: string }
+export type AnvilStart = {
+  dir: string
+  genesisTime: number
+  statePath?: string
+}
 
 /**
  * Starts an Anvil that mines only when told to, and waits until it answers. It outlives us, so that a gateway can drain
  * before it stops, and so that a start after a kill finds it ready.
  * @throws `anvil_failed` if it ends first, for instance because the state cannot be loaded
  */
-export const startAnvil = async ({ dir, genesisTime, statePath }: AnvilStart): Promise<Anvil> => {
+export const startAnvil = async ({
+  dir,
+  genesisTime,
+  statePath,
+}: AnvilStart): Promise<Anvil> => {
   const nonce = randomBytes(16).toString('hex')
   const port = await freePort()
   const log = await openLog(dir)
@@ -64,13 +87,39 @@ export const startAnvil = async ({ dir, genesisTime, statePath }: AnvilStart): P
   const child = spawn(
     binary(),
     [
-      ...['--host', '127.0.0.1', '--port', String(port), '--allow-origin', originOf(nonce), '--quiet'],
-      ...['--chain-id', '31337', '--timestamp', String(genesisTime), '--no-mining'],
-      ...['--slots-in-an-epoch', '1', '--prune-history', '10', '--enable-tx-gas-limit'],
+      ...[
+        '--host',
+        '127.0.0.1',
+        '--port',
+        String(port),
+        '--allow-origin',
+        originOf(nonce),
+        '--quiet',
+      ],
+      ...[
+        '--chain-id',
+        '31337',
+        '--timestamp',
+        String(genesisTime),
+        '--no-mining',
+      ],
+      ...[
+        '--slots-in-an-epoch',
+        '1',
+        '--prune-history',
+        '10',
+        '--enable-tx-gas-limit',
+      ],
       ...(statePath === undefined ? [] : ['--load-state', statePath]),
     ],
     // No environment: the gateway's holds keys.
-    { cwd: dir, detached: true, windowsHide: true, stdio: ['ignore', log, log], env: {} },
+    {
+      cwd: dir,
+      detached: true,
+      windowsHide: true,
+      stdio: ['ignore', log, log],
+      env: {},
+    },
   )
   closeSync(log)
   let ended: string | undefined
@@ -87,7 +136,10 @@ export const startAnvil = async ({ dir, genesisTime, statePath }: AnvilStart): P
     if (ended !== undefined) {
       await anvil.disconnect()
       await removeRecord(dir)
-      throw new LocalChainError('anvil_failed', `Anvil cannot be started: ${ended}. See ${join(dir, 'anvil.log')}.`)
+      throw new LocalChainError(
+        'anvil_failed',
+        `Anvil cannot be started: ${ended}. See ${join(dir, 'anvil.log')}.`,
+      )
     }
     await sleep(5)
   }
@@ -106,7 +158,9 @@ const kill = (pid: number): void => {
  * The Anvil that an earlier process left behind, if it is alive.
  * One that lives and does not answer is ended here.
  */
-export const leftOverAnvil = async (dir: string): Promise<Anvil | undefined> => {
+export const leftOverAnvil = async (
+  dir: string,
+): Promise<Anvil | undefined> => {
   const record = await readRecord(dir)
   if (record === undefined) return undefined
   const anvil = new Anvil(record)
@@ -122,7 +176,8 @@ export const endAnvil = async (dir: string, anvil: Anvil): Promise<void> => {
   await anvil.disconnect()
   // The process id may long be another program's, unless this very Anvil answers.
   const { pid, nonce } = anvil.process
-  const found = pid > 0 && (await anvil.answers(5_000)) ? pid : await pidByNonce(nonce)
+  const found =
+    pid > 0 && (await anvil.answers(5_000)) ? pid : await pidByNonce(nonce)
   if (found !== undefined) {
     kill(found)
     while (await anvil.answers(5_000)) await sleep(2)

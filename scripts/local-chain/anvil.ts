@@ -13,14 +13,28 @@ export type AnvilProcess = {
   ready: boolean
 }
 
-export type Block = BlockId & { parentHash: string; time: number; transactions: number }
+export type Block = BlockId & {
+  parentHash: string
+  time: number
+  transactions: number
+}
 
-export type RawAnswer = { status: number; contentType: string | undefined; body: Buffer }
+export type RawAnswer = {
+  status: number
+  contentType: string | undefined
+  body: Buffer
+}
 
 /** The origin that an Anvil allows in its CORS header. It cannot exist, so no web page reaches Anvil past the front. */
 export const originOf = (nonce: string): string => `http://${nonce}.invalid`
 
-type RpcBlock = { number: string; hash: string; parentHash: string; timestamp: string; transactions: unknown[] }
+type RpcBlock = {
+  number: string
+  hash: string
+  parentHash: string
+  timestamp: string
+  transactions: unknown[]
+}
 
 const blockOf = (block: RpcBlock): Block => ({
   number: Number(block.number),
@@ -37,12 +51,24 @@ export class Anvil {
 
   constructor(process: AnvilProcess) {
     this.process = process
-    this.#pool = new Pool(`http://127.0.0.1:${process.port}`, { connections: 16, headersTimeout: 120_000, bodyTimeout: 120_000 })
+    this.#pool = new Pool(`http://127.0.0.1:${process.port}`, {
+      connections: 16,
+      headersTimeout: 120_000,
+      bodyTimeout: 120_000,
+    })
   }
 
   /** @throws if Anvil is gone or does not answer; a JSON-RPC error is an answer like any other */
-  async post(body: Buffer | string, contentType = 'application/json'): Promise<RawAnswer> {
-    const response = await this.#pool.request({ method: 'POST', path: '/', headers: { 'content-type': contentType }, body })
+  async post(
+    body: Buffer | string,
+    contentType = 'application/json',
+  ): Promise<RawAnswer> {
+    const response = await this.#pool.request({
+      method: 'POST',
+      path: '/',
+      headers: { 'content-type': contentType },
+      body,
+    })
     const type = response.headers['content-type']
     return {
       status: response.statusCode,
@@ -53,14 +79,19 @@ export class Anvil {
 
   /** @throws also for a JSON-RPC error */
   async call(method: string, ...params: unknown[]): Promise<unknown> {
-    const { result, error } = answerOf((await this.post(requestFor(method, params))).body)
-    if (error !== undefined) throw new Error(`Anvil refuses ${method}: ${error.message}`)
+    const { result, error } = answerOf(
+      (await this.post(requestFor(method, params))).body,
+    )
+    if (error !== undefined)
+      throw new Error(`Anvil refuses ${method}: ${error.message}`)
     return result
   }
 
   async block(number: number | 'latest'): Promise<Block> {
     const tag = number === 'latest' ? number : `0x${number.toString(16)}`
-    return blockOf((await this.call('eth_getBlockByNumber', tag, false)) as RpcBlock)
+    return blockOf(
+      (await this.call('eth_getBlockByNumber', tag, false)) as RpcBlock,
+    )
   }
 
   /** Mines one block at exactly this time, with all transactions that are ready. */
@@ -79,7 +110,10 @@ export class Anvil {
       signal: AbortSignal.timeout(timeoutMs),
     }).catch(() => undefined)
     await response?.body?.cancel()
-    return response?.headers.get('access-control-allow-origin') === originOf(this.process.nonce)
+    return (
+      response?.headers.get('access-control-allow-origin') ===
+      originOf(this.process.nonce)
+    )
   }
 
   async disconnect(): Promise<void> {

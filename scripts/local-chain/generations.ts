@@ -4,19 +4,26 @@ import { dirname, join } from 'node:path'
 // A generation is a state of the chain, and the journal of what came after it. It exists if its journal does.
 // Generation 0 has no state: it is the genesis.
 
-export const statePath = (dir: string, generation: number): string => join(dir, `state-${generation}.json`)
+export const statePath = (dir: string, generation: number): string =>
+  join(dir, `state-${generation}.json`)
 
-export const journalPath = (dir: string, generation: number): string => join(dir, `journal-${generation}.jsonl`)
+export const journalPath = (dir: string, generation: number): string =>
+  join(dir, `journal-${generation}.jsonl`)
 
 /** The generations that have a journal, and those that have a state; ascending. */
-export const generationsIn = async (dir: string): Promise<{ journals: number[]; states: number[] }> => {
+export const generationsIn = async (
+  dir: string,
+): Promise<{ journals: number[]; states: number[] }> => {
   const names = await readdir(dir)
   const numbers = (pattern: RegExp) =>
     names
       .flatMap((name) => pattern.exec(name)?.[1] ?? [])
       .map(Number)
       .sort((a, b) => a - b)
-  return { journals: numbers(/^journal-(\d+)\.jsonl$/), states: numbers(/^state-(\d+)\.json$/) }
+  return {
+    journals: numbers(/^journal-(\d+)\.jsonl$/),
+    states: numbers(/^state-(\d+)\.json$/),
+  }
 }
 
 /** Makes the directory, for this user alone. */
@@ -26,7 +33,10 @@ export const makeDir = async (dir: string): Promise<void> => {
 }
 
 /** Writes a file so that after a crash there is the whole of it or nothing. */
-export const putInPlace = async (path: string, content: Uint8Array | string): Promise<void> => {
+export const putInPlace = async (
+  path: string,
+  content: Uint8Array | string,
+): Promise<void> => {
   const temporary = `${path}.tmp`
   const file = await open(temporary, 'w', 0o600)
   try {
@@ -47,10 +57,16 @@ export const putInPlace = async (path: string, content: Uint8Array | string): Pr
 }
 
 /** Removes the generations before the given one, and what an interrupted write left. */
-export const removeBefore = async (dir: string, generation: number): Promise<void> => {
+export const removeBefore = async (
+  dir: string,
+  generation: number,
+): Promise<void> => {
   const { journals, states } = await generationsIn(dir)
-  const old = (numbers: number[]) => numbers.filter((number) => number < generation)
-  const leftOver = (await readdir(dir)).filter((name) => name.endsWith('.tmp')).map((name) => join(dir, name))
+  const old = (numbers: number[]) =>
+    numbers.filter((number) => number < generation)
+  const leftOver = (await readdir(dir))
+    .filter((name) => name.endsWith('.tmp'))
+    .map((name) => join(dir, name))
   const oldPaths = [
     ...old(journals).map((number) => journalPath(dir, number)),
     ...old(states).map((number) => statePath(dir, number)),

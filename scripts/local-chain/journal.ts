@@ -18,7 +18,11 @@ export type BlockId = { number: number; hash: string }
 /** A change of the chain, written down before Anvil hears of it. */
 export type Entry = {
   n: number
-  method: 'eth_sendRawTransaction' | 'anvil_setBalance' | 'evm_mine' | 'evm_increaseTime'
+  method:
+    | 'eth_sendRawTransaction'
+    | 'anvil_setBalance'
+    | 'evm_mine'
+    | 'evm_increaseTime'
   /** As for Anvil; those of `evm_mine` are [number of blocks, seconds between them]. */
   params: unknown
   /** The time of the block that it gets, in seconds. */
@@ -31,14 +35,22 @@ export type Entry = {
 /** What became of an entry; not synced to disk, since a replay finds it again. */
 export type Outcome = { of: number; block?: BlockId; refused?: string }
 
-export type JournalContent = { header: Header; entries: Entry[]; outcomes: Map<number, Outcome>; size: number }
+export type JournalContent = {
+  header: Header
+  entries: Entry[]
+  outcomes: Map<number, Outcome>
+  size: number
+}
 
-export const lineOf = (value: Header | Entry | Outcome): string => `${JSON.stringify(value)}\n`
+export const lineOf = (value: Header | Entry | Outcome): string =>
+  `${JSON.stringify(value)}\n`
 
 const parseLine = (line: string): Header | Entry | Outcome | undefined => {
   try {
     const value: unknown = JSON.parse(line)
-    return typeof value === 'object' && value !== null && ('journal' in value || 'n' in value || 'of' in value)
+    return typeof value === 'object' &&
+      value !== null &&
+      ('journal' in value || 'n' in value || 'of' in value)
       ? (value as Header | Entry | Outcome)
       : undefined
   } catch {
@@ -58,11 +70,15 @@ export const readJournal = async (path: string): Promise<JournalContent> => {
   let start = 0
   for (let number = 1; start < bytes.length; number += 1) {
     const end = bytes.indexOf(0x0a, start)
-    const value = end < 0 ? undefined : parseLine(bytes.toString('utf8', start, end))
+    const value =
+      end < 0 ? undefined : parseLine(bytes.toString('utf8', start, end))
     const isLast = end < 0 || end === bytes.length - 1
     const isExpected =
       value !== undefined &&
-      ('journal' in value ? number === 1 : number > 1 && ('of' in value || value.n === (entries.at(-1)?.n ?? 0) + 1))
+      ('journal' in value
+        ? number === 1
+        : number > 1 &&
+          ('of' in value || value.n === (entries.at(-1)?.n ?? 0) + 1))
     if (value === undefined && isLast && header !== undefined) break
     if (!isExpected) {
       throw new LocalChainError(
@@ -75,7 +91,8 @@ export const readJournal = async (path: string): Promise<JournalContent> => {
     else entries.push(value)
     start = end + 1
   }
-  if (header === undefined) throw new LocalChainError('journal_corrupt', `${path} has no first line.`)
+  if (header === undefined)
+    throw new LocalChainError('journal_corrupt', `${path} has no first line.`)
   return { header, entries, outcomes, size: start }
 }
 
@@ -109,7 +126,14 @@ export class Journal {
     const bytes = Buffer.from(line)
     try {
       for (let done = 0; done < bytes.length; ) {
-        done += (await this.#file.write(bytes, done, bytes.length - done, this.#size + done)).bytesWritten
+        done += (
+          await this.#file.write(
+            bytes,
+            done,
+            bytes.length - done,
+            this.#size + done,
+          )
+        ).bytesWritten
       }
       await settle()
       this.#size += bytes.length

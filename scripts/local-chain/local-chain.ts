@@ -27,10 +27,16 @@ export type LocalChain = {
   stop: () => Promise<void>
 }
 
-const fundAll = async (writer: Writer, addresses: readonly string[]): Promise<void> => {
+const fundAll = async (
+  writer: Writer,
+  addresses: readonly string[],
+): Promise<void> => {
   for (const address of addresses) {
     await writer.submit(async (make) => {
-      if ((await writer.anvil.call('eth_getBalance', address, 'latest')) !== '0x0') return
+      if (
+        (await writer.anvil.call('eth_getBalance', address, 'latest')) !== '0x0'
+      )
+        return
       await make({ method: 'anvil_setBalance', params: [address, FUND_WEI] })
     })
   }
@@ -41,7 +47,13 @@ const fundAll = async (writer: Writer, addresses: readonly string[]): Promise<vo
  * there, in the same block with the same hash.
  * @throws {LocalChainError} with a message that says what the user can do
  */
-export const startLocalChain = async ({ dataDir, port, host, log, fund = [] }: LocalChainOptions): Promise<LocalChain> => {
+export const startLocalChain = async ({
+  dataDir,
+  port,
+  host,
+  log,
+  fund = [],
+}: LocalChainOptions): Promise<LocalChain> => {
   // Absolute: Anvil runs in that directory.
   const dir = resolve(dataDir)
   await makeDir(dir)
@@ -63,7 +75,11 @@ export const startLocalChain = async ({ dataDir, port, host, log, fund = [] }: L
       await writer.stop()
       throw error
     }
-    return { url: `http://${host}:${front.port}`, chainId: CHAIN_ID, stop: () => (stopping ??= stop()) }
+    return {
+      url: `http://${host}:${front.port}`,
+      chainId: CHAIN_ID,
+      stop: () => (stopping ??= stop()),
+    }
   } catch (error) {
     held.release()
     throw error

@@ -1,4 +1,5 @@
-const CHANGES_STATE = /^(anvil|evm|hardhat|tenderly|wallet|miner|personal|admin)_|^eth_send/
+const CHANGES_STATE =
+  /^(anvil|evm|hardhat|tenderly|wallet|miner|personal|admin)_|^eth_send/
 
 const READS_OF_THESE_NAMESPACES = new Set([
   'anvil_nodeInfo',
@@ -16,4 +17,5 @@ const READS_OF_THESE_NAMESPACES = new Set([
  * (snapshots, impersonation, setting code or storage, …) are refused: Anvil would run ahead of the journal, and the next
  * start would bring back another chain. Who needs them starts an Anvil of their own.
  */
-export const changesState = (method: string): boolean => CHANGES_STATE.test(method) && !READS_OF_THESE_NAMESPACES.has(method)
+export const changesState = (method: string): boolean =>
+  CHANGES_STATE.test(method) && !READS_OF_THESE_NAMESPACES.has(method)

@@ -6,11 +6,28 @@ import { markReady } from './anvil-record.ts'
 import { type CarriedOut, carryOut } from './carry-out.ts'
 import { writeState } from './checkpoint.ts'
 import { LocalChainError } from './errors.ts'
-import { generationsIn, journalPath, putInPlace, statePath } from './generations.ts'
-import { type Entry, Journal, type JournalContent, lineOf, type Outcome, readJournal } from './journal.ts'
+import {
+  generationsIn,
+  journalPath,
+  putInPlace,
+  statePath,
+} from './generations.ts'
+import {
+  type Entry,
+  Journal,
+  type JournalContent,
+  lineOf,
+  type Outcome,
+  readJournal,
+} from './journal.ts'
 import { type Log, type Running, runningWith } from './running.ts'
 
-const failed = (path: string, { n }: Entry, what: string, cause?: unknown): LocalChainError =>
+const failed = (
+  path: string,
+  { n }: Entry,
+  what: string,
+  cause?: unknown,
+): LocalChainError =>
   new LocalChainError(
     'replay_failed',
     `Entry ${n} of ${path} ${what}. The file was changed, or Anvil is another version than the one that wrote it: install that version, or move the directory away to begin with a new chain.`,
@@ -29,12 +46,24 @@ const replayOne = async (
   })
   const { block, refused } = carried.outcome
   if (known === undefined || known.block?.hash === block?.hash) return carried
-  const now = refused === undefined ? `makes ${block?.number} (${block?.hash}) now` : `is refused now: ${refused}`
-  throw failed(path, entry, `made block ${known.block?.number} (${known.block?.hash}) and ${now}`)
+  const now =
+    refused === undefined
+      ? `makes ${block?.number} (${block?.hash}) now`
+      : `is refused now: ${refused}`
+  throw failed(
+    path,
+    entry,
+    `made block ${known.block?.number} (${known.block?.hash}) and ${now}`,
+  )
 }
 
 /** Does to Anvil what the journal says. What was refused then is left out; a block that was mined must come back as it was. */
-const replay = async (anvil: Anvil, path: string, content: JournalContent, log: Log): Promise<Running> => {
+const replay = async (
+  anvil: Anvil,
+  path: string,
+  content: JournalContent,
+  log: Log,
+): Promise<Running> => {
   const began = performance.now()
   const journal = await Journal.open(path, content.size)
   let head = await anvil.block('latest')
@@ -52,12 +81,19 @@ const replay = async (anvil: Anvil, path: string, content: JournalContent, log: 
   }
   const count = content.entries.length
   if (count > 0)
-    log(`Replayed ${count} journal entries in ${Math.round(performance.now() - began)} ms; the chain is at block ${head.number}.`)
+    log(
+      `Replayed ${count} journal entries in ${Math.round(performance.now() - began)} ms; the chain is at block ${head.number}.`,
+    )
   return runningWith(anvil, journal, content, head)
 }
 
 /** Starts Anvil from a state, if that loads and holds the block that its journal goes on from. */
-const load = async (dir: string, generation: number, content: JournalContent, log: Log): Promise<Anvil | undefined> => {
+const load = async (
+  dir: string,
+  generation: number,
+  content: JournalContent,
+  log: Log,
+): Promise<Anvil | undefined> => {
   const path = statePath(dir, generation)
   const { genesisTime, head } = content.header
   if (head === null) return startAnvil({ dir, genesisTime })
@@ -71,14 +107,19 @@ const load = async (dir: string, generation: number, content: JournalContent, lo
       log(`${path} does not end with the block that it should.`)
       return undefined
     } catch (error) {
-      if (!(error instanceof LocalChainError) || error.code !== 'anvil_failed') throw error
+      if (!(error instanceof LocalChainError) || error.code !== 'anvil_failed')
+        throw error
       log(`${path} cannot be loaded. ${error.message}`)
     }
   }
   return undefined
 }
 
-const rebuild = async (dir: string, journals: number[], log: Log): Promise<Running> => {
+const rebuild = async (
+  dir: string,
+  journals: number[],
+  log: Log,
+): Promise<Running> => {
   for (const generation of journals.toReversed()) {
     const content = await readJournal(journalPath(dir, generation))
     const anvil = await load(dir, generation, content, log)
@@ -92,10 +133,21 @@ const rebuild = async (dir: string, journals: number[], log: Log): Promise<Runni
 }
 
 /** Replays the journal of a state; while a newer one follows it, writes the state between the two again and goes on from there. */
-const goOn = async (dir: string, anvil: Anvil, content: JournalContent, journals: number[], log: Log): Promise<Running> => {
+const goOn = async (
+  dir: string,
+  anvil: Anvil,
+  content: JournalContent,
+  journals: number[],
+  log: Log,
+): Promise<Running> => {
   const { generation } = content.header
   try {
-    const chain = await replay(anvil, journalPath(dir, generation), content, log)
+    const chain = await replay(
+      anvil,
+      journalPath(dir, generation),
+      content,
+      log,
+    )
     if (!journals.includes(generation + 1)) {
       markReady(dir, anvil)
       return chain
@@ -126,8 +178,13 @@ export const recover = async (dir: string, log: Log): Promise<Running> => {
   let { journals } = await generationsIn(dir)
   if (journals.length === 0) {
     const genesisTime = Math.floor(Date.now() / 1000)
-    await putInPlace(journalPath(dir, 0), lineOf({ journal: 1, generation: 0, genesisTime, head: null, offset: 0 }))
+    await putInPlace(
+      journalPath(dir, 0),
+      lineOf({ journal: 1, generation: 0, genesisTime, head: null, offset: 0 }),
+    )
     journals = [0]
   }
-  return (await adopt(dir, journals.at(-1) ?? 0, log)) ?? rebuild(dir, journals, log)
+  return (
+    (await adopt(dir, journals.at(-1) ?? 0, log)) ?? rebuild(dir, journals, log)
+  )
 }

@@ -17,7 +17,12 @@ export type Running = {
 }
 
 /** The chain of an Anvil that has got all that this journal holds. */
-export const runningWith = (anvil: Anvil, journal: Journal, { header, entries }: JournalContent, head: Block): Running => ({
+export const runningWith = (
+  anvil: Anvil,
+  journal: Journal,
+  { header, entries }: JournalContent,
+  head: Block,
+): Running => ({
   anvil,
   journal,
   header,

@@ -34,7 +34,13 @@ export class ChainDown extends Error {}
 const isFinal = async (anvil: Anvil, head: Block): Promise<boolean> => {
   if (head.number === 0) return true
   const before = await anvil.block(head.number - 1)
-  const { error } = answerOf((await anvil.post(requestFor('eth_getBalance', [`0x${'0'.repeat(40)}`, 'finalized']))).body)
+  const { error } = answerOf(
+    (
+      await anvil.post(
+        requestFor('eth_getBalance', [`0x${'0'.repeat(40)}`, 'finalized']),
+      )
+    ).body,
+  )
   return head.transactions + before.transactions === 0 && error === undefined
 }
 
@@ -61,13 +67,16 @@ export class Writer {
   async start(): Promise<void> {
     await this.#exclusive(() => this.#bringUp())
     this.#watch = setInterval(() => {
-      this.#check().catch((error: Error) => this.#log(`Anvil cannot be watched: ${error.message}`))
+      this.#check().catch((error: Error) =>
+        this.#log(`Anvil cannot be watched: ${error.message}`),
+      )
     }, WATCH_MS).unref()
   }
 
   /** @throws {ChainDown} */
   get anvil(): Anvil {
-    if (this.#running === undefined) throw new ChainDown('the local chain is being started or has failed')
+    if (this.#running === undefined)
+      throw new ChainDown('the local chain is being started or has failed')
     return this.#running.anvil
   }
 
@@ -83,7 +92,10 @@ export class Writer {
 
   /** The time that the next block gets: the clock's, and never before the last block. Equal times are allowed. */
   get now(): number {
-    return Math.max(Math.floor(Date.now() / 1000) + this.offset, this.#notBefore)
+    return Math.max(
+      Math.floor(Date.now() / 1000) + this.offset,
+      this.#notBefore,
+    )
   }
 
   /**
@@ -91,14 +103,30 @@ export class Writer {
    * Returns when the change is in a block (if it makes one) and would survive a loss of power.
    * @throws {ChainDown} if Anvil is gone; the change may have been made, or be made by the replay
    */
-  submit<T>(plan: (make: (change: Change, body?: Buffer | string) => Promise<CarriedOut>) => Promise<T>): Promise<T> {
-    return this.#exclusive(() => plan((change, body) => this.#make(change, body)))
+  submit<T>(
+    plan: (
+      make: (change: Change, body?: Buffer | string) => Promise<CarriedOut>,
+    ) => Promise<T>,
+  ): Promise<T> {
+    return this.#exclusive(() =>
+      plan((change, body) => this.#make(change, body)),
+    )
   }
 
-  async #make({ method, params, at, offset }: Change, body?: Buffer | string): Promise<CarriedOut> {
+  async #make(
+    { method, params, at, offset }: Change,
+    body?: Buffer | string,
+  ): Promise<CarriedOut> {
     const running = this.#running
-    if (running === undefined || this.#stopped) throw new ChainDown('the local chain is being stopped or has failed')
-    const entry = { n: running.next, method, params, time: at ?? this.now, offset: offset ?? running.offset }
+    if (running === undefined || this.#stopped)
+      throw new ChainDown('the local chain is being stopped or has failed')
+    const entry = {
+      n: running.next,
+      method,
+      params,
+      time: at ?? this.now,
+      offset: offset ?? running.offset,
+    }
     await running.journal.record(entry)
     running.next += 1
     try {
@@ -113,7 +141,10 @@ export class Writer {
       return carried
     } catch (cause) {
       await this.#bringBack(cause)
-      throw new ChainDown('Anvil failed while it handled this request, and was brought back', { cause })
+      throw new ChainDown(
+        'Anvil failed while it handled this request, and was brought back',
+        { cause },
+      )
     }
   }
 
@@ -141,21 +172,29 @@ export class Writer {
       this.submit(async (make) => {
         await make({ method: 'evm_mine', params: [2, 0] })
         await this.#shortenJournal()
-      }).catch((error: Error) => this.#log(`No finalizing blocks: ${error.message}`))
+      }).catch((error: Error) =>
+        this.#log(`No finalizing blocks: ${error.message}`),
+      )
     }, ms).unref()
   }
 
   /** So that a start after a power cut stays quick although the chain was never stopped. */
   async #shortenJournal(): Promise<void> {
-    if (this.#running === undefined || this.#running.next <= ENTRIES_BEFORE_CHECKPOINT) return
+    if (
+      this.#running === undefined ||
+      this.#running.next <= ENTRIES_BEFORE_CHECKPOINT
+    )
+      return
     this.#running = await checkpoint(this.#dir, this.#running)
   }
 
   async #check(): Promise<void> {
     const { anvil } = this.#running ?? {}
-    if (anvil === undefined || (await anvil.answers(HUNG_MS)) || this.#stopped) return
+    if (anvil === undefined || (await anvil.answers(HUNG_MS)) || this.#stopped)
+      return
     await this.#exclusive(async () => {
-      if (this.#running?.anvil === anvil) await this.#bringBack(new Error('it does not answer'))
+      if (this.#running?.anvil === anvil)
+        await this.#bringBack(new Error('it does not answer'))
     })
   }
 
@@ -164,12 +203,22 @@ export class Writer {
     const running = this.#running
     this.#running = undefined
     clearTimeout(this.#idle)
-    this.#log(`Anvil failed (${String(cause)}); it is brought back from the journal.`)
+    this.#log(
+      `Anvil failed (${String(cause)}); it is brought back from the journal.`,
+    )
     await running?.journal.close()
     await running?.anvil.disconnect()
-    for (let attempt = 1; attempt <= ATTEMPTS && this.#running === undefined && !this.#stopped; attempt += 1) {
+    for (
+      let attempt = 1;
+      attempt <= ATTEMPTS && this.#running === undefined && !this.#stopped;
+      attempt += 1
+    ) {
       if (attempt > 1) await sleep(1_000)
-      await this.#bringUp().catch((error: Error) => this.#log(`Attempt ${attempt} to bring Anvil back failed: ${error.message}`))
+      await this.#bringUp().catch((error: Error) =>
+        this.#log(
+          `Attempt ${attempt} to bring Anvil back failed: ${error.message}`,
+        ),
+      )
     }
   }
 
@@ -183,7 +232,8 @@ export class Writer {
       const running = this.#running
       if (running === undefined) return
       this.#running = undefined
-      const ended = running.next === 1 ? running : await this.#leaveCleanState(running)
+      const ended =
+        running.next === 1 ? running : await this.#leaveCleanState(running)
       await ended.journal.close()
       await endAnvil(this.#dir, running.anvil)
     })
@@ -191,7 +241,9 @@ export class Writer {
 
   #leaveCleanState(running: Running): Promise<Running> {
     return checkpoint(this.#dir, running).catch((error: Error) => {
-      this.#log(`No clean state could be written: ${error.message}. The next start replays the journal.`)
+      this.#log(
+        `No clean state could be written: ${error.message}. The next start replays the journal.`,
+      )
       return running
     })
   }

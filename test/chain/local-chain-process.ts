@@ -2,5 +2,10 @@
 import { startLocalChain } from '../../scripts/local-chain/local-chain.ts'
 
 const [dataDir = ''] = process.argv.slice(2)
-const chain = await startLocalChain({ dataDir, port: 0, host: '127.0.0.1', log: (line) => console.log(`log ${line}`) })
-console.log(`url ${chain.url}`)
+const chain = await startLocalChain({
+  dataDir,
+  port: 0,
+  host: '127.0.0.1',
+  log: (line) => process.stdout.write(`log ${line}\n`),
+})
+process.stdout.write(`url ${chain.url}\n`)
