@@ -6,6 +6,7 @@ import { ApiError } from './errors.ts'
 import type { FindKey } from './grant.ts'
 import type { Issuing } from './issue/issue.ts'
 import type { PayloadStore } from './issue/ports.ts'
+import type { Revoking } from './issue/revoke.ts'
 import type { Log } from './log.ts'
 import type { Authorized } from './middleware/authorize.ts'
 import type { Addresses } from './present.ts'
@@ -18,6 +19,7 @@ import { verifyPageRoutes } from './routes/verify-page.ts'
 
 export type Deps = {
   issuing: Issuing
+  revoking: Revoking
   /** Rejects with an `IssueError` that says why when the gateway cannot issue now. */
   assertReady: () => Promise<void>
   verifyOptions: VerifyOptions

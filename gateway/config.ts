@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { parseUnits } from 'ethers'
 import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
 
@@ -28,6 +29,8 @@ export type Config = {
   wait: number
   rpcTimeout: number
   ipfsTimeout: number
+  /** Most wei that a unit of gas may cost; absent = any price. */
+  feeCap?: bigint
   /** Seconds; absent = any age. */
   maxHeadAge?: number
   logLevel: 'debug' | 'info' | 'error' | 'silent'
@@ -101,6 +104,16 @@ const environment = v.object({
   RPC_TIMEOUT_SECONDS: seconds('5'),
   IPFS_TIMEOUT_SECONDS: seconds('10'),
   MAX_HEAD_AGE_SECONDS: v.optional(wholeNumber(1, 999_999_999)),
+  MAX_FEE_GWEI: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(
+        /^\d{1,9}(\.\d{1,9})?$/,
+        'must be a number of gwei, such as 20 or 0.5',
+      ),
+      v.transform((text) => parseUnits(text, 'gwei')),
+    ),
+  ),
   LOG_LEVEL: v.optional(
     v.picklist(
       ['debug', 'info', 'error', 'silent'],
@@ -155,6 +168,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     wait: e.WAIT_SECONDS,
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,
     ipfsTimeout: e.IPFS_TIMEOUT_SECONDS,
+    ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     logLevel: e.LOG_LEVEL,
   }

@@ -10,6 +10,7 @@ import { openDatabase } from './adapters/database.ts'
 import { openKeyFile } from './adapters/key-file.ts'
 import { createRegistry } from './adapters/registry.ts'
 import { createRpcPool } from './adapters/rpc.ts'
+import { createSqliteIdempotencyLog } from './adapters/sqlite-idempotency.ts'
 import { createSqliteOutbox } from './adapters/sqlite-outbox.ts'
 import { createSqliteStore } from './adapters/sqlite-store.ts'
 import { createApp } from './app.ts'
@@ -18,6 +19,7 @@ import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
 import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
+import { createRevoking } from './issue/revoke.ts'
 import { createLog } from './log.ts'
 
 /** What a gateway needs beside its configuration; the local stack makes these itself. */
@@ -48,11 +50,12 @@ export async function startGateway(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const log = createLog(config.logLevel)
   const rpc = createRpcPool(identity.rpcUrls, config.rpcTimeout)
-  const registry = await createRegistry(
-    rpc,
-    identity.registry,
-    identity.issuerKey,
-  )
+  const registry = await createRegistry(rpc, {
+    registry: identity.registry,
+    issuerKey: identity.issuerKey,
+    ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
+  })
+  const chain = createChainReader(rpc, identity.registry)
   const database = openDatabase(join(dataDir, 'gateway.db'))
   const store = createSqliteStore(database)
   const outbox = createSqliteOutbox(database)
@@ -66,12 +69,15 @@ export async function startGateway(
     log: log.info,
     async forget(intents) {
       await outbox.withdraw(intents)
-      for (const { documentHash } of intents)
-        await store.remove(fromHex(documentHash))
+      for (const { kind, documentHash } of intents)
+        if (kind === 'issue') await store.remove(fromHex(documentHash))
     },
   })
+  const revoking = createRevoking({ registry, chain, outbox, batcher })
   const issuing = createIssuing({
     registry,
+    chain,
+    idempotency: createSqliteIdempotencyLog(database),
     store,
     outbox,
     batcher,
@@ -79,6 +85,7 @@ export async function startGateway(
   })
   const app = createApp({
     issuing,
+    revoking,
     store,
     log,
     wait,
@@ -87,9 +94,10 @@ export async function startGateway(
       batcher.assertOpen()
       await registry.assertReady()
     },
-    isPending: (documentHash) => outbox.find(documentHash)?.anchored === false,
+    isPending: (documentHash) =>
+      outbox.find('issue', documentHash)?.anchored === false,
     verifyOptions: {
-      chain: createChainReader(rpc, identity.registry),
+      chain,
       blocks: [
         store,
         ...ipfsGateways.map((url) => createIpfsGatewaySource(url, ipfsTimeout)),

@@ -22,22 +22,36 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS plan (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    nonce INTEGER NOT NULL,
-    hash TEXT NOT NULL,
-    raw TEXT NOT NULL
+    nonce INTEGER NOT NULL
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS attempt (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE,
+    hash TEXT NOT NULL,
+    raw TEXT NOT NULL,
+    max_fee_per_gas TEXT NOT NULL,
+    max_priority_fee_per_gas TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS attempt_by_plan ON attempt (plan);
   CREATE TABLE IF NOT EXISTS intent (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL,
     document_hash TEXT NOT NULL,
-    valid_until INTEGER NOT NULL,
-    sealed BLOB NOT NULL,
-    plan INTEGER REFERENCES plan (id),
+    valid_until INTEGER,
+    reason INTEGER,
+    sealed BLOB,
+    plan INTEGER REFERENCES plan (id) ON DELETE SET NULL,
     block_number INTEGER,
     transaction_hash TEXT,
     UNIQUE (document_hash, kind)
   ) STRICT;
   CREATE INDEX IF NOT EXISTS intent_by_plan ON intent (plan);
+  CREATE TABLE IF NOT EXISTS idempotency (
+    key BLOB PRIMARY KEY,
+    document_hash TEXT NOT NULL,
+    claimed_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS idempotency_by_time ON idempotency (claimed_at);
 `
 
 type Job = { work: () => unknown; settle: (error?: unknown) => void }

@@ -13,10 +13,17 @@ import {
 } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { type Sealed, seal } from '../../document/sealed.ts'
-import type { RegistryStatus } from '../../verifier/ports.ts'
+import type { ChainReader, RegistryStatus } from '../../verifier/ports.ts'
 import type { Answer, Batcher } from './batcher.ts'
+import { claimKey } from './idempotency.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
-import type { Intent, Outbox, PayloadStore, Registry } from './ports.ts'
+import type {
+  IdempotencyLog,
+  Intent,
+  Outbox,
+  PayloadStore,
+  Registry,
+} from './ports.ts'
 
 export type IssueRequest = {
   fields: DocumentFields
@@ -39,31 +46,34 @@ export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
 
 /**
  * Issues documents. The order is the safety property: payload before chain, outbox before broadcast, answer after the
- * registry shows it (design §4).
+ * registry shows it.
  *
  * `issue` rejects with an `IssueError` when nothing was promised.
  */
 export function createIssuing(deps: {
   registry: Registry
+  chain: ChainReader
   store: PayloadStore
   outbox: Outbox
+  idempotency: IdempotencyLog
   batcher: Batcher
   subkeys: IssuerSubkeys
 }): Issuing {
-  const { registry, store, outbox, batcher, subkeys } = deps
+  const { registry, chain, store, outbox, idempotency, batcher, subkeys } = deps
 
   async function issue(request: IssueRequest): Promise<Issued> {
     const document = bind(request.fields)
     for (let attempt = 0; ; attempt++) {
       batcher.assertOpen()
-      const { sealed, publicId } = await sealDocument(
-        document,
-        request,
-        attempt,
-      )
+      const sealed = await sealDocument(document, request, attempt)
       const documentHash = toHex(sealed.documentHash)
-      const validUntil = validUntilOf(document)
-      const intent = { kind: 'issue', documentHash, validUntil } as const
+      if (attempt === 0)
+        await claimKey(idempotency, subkeys, request, documentHash)
+      const intent = {
+        kind: 'issue',
+        documentHash,
+        validUntil: validUntilOf(document),
+      } as const
 
       const answer =
         (await alreadyThere(intent, request)) ??
@@ -74,42 +84,10 @@ export function createIssuing(deps: {
         answer.status === 'pending'
           ? 'pending'
           : await statusOf(intent, request)
+      const { publicId } = sealed
       const { transactionHash } = answer
       return { publicId, document, documentHash, status, transactionHash }
     }
-  }
-
-  async function promise(
-    intent: Intent,
-    sealed: Sealed,
-    wait: number,
-  ): Promise<Answer> {
-    await Promise.all([
-      store.put(sealed.documentHash, sealed.bytes),
-      outbox.add(intent, sealed.bytes),
-    ])
-    return batcher.submit(intent, wait)
-  }
-
-  /** Only a request with an idempotency key can have been anchored before. */
-  async function alreadyThere(
-    { documentHash }: Intent,
-    { idempotencyKey }: IssueRequest,
-  ): Promise<Outcome | undefined> {
-    if (idempotencyKey === undefined) return undefined
-    const [outcome] = await outcomesOf(registry, [documentHash])
-    return outcome
-  }
-
-  /** A new document is valid until it expires; one asked for again may have been revoked since. */
-  function statusOf(
-    { documentHash, validUntil }: Intent,
-    { idempotencyKey }: IssueRequest,
-  ): Issued['status'] | Promise<Issued['status']> {
-    if (idempotencyKey !== undefined)
-      return registry.statusOf(documentHash).catch(() => 'pending' as const)
-    const expired = validUntil !== 0 && Date.now() / 1000 >= validUntil
-    return expired ? 'expired' : 'valid'
   }
 
   function bind(fields: DocumentFields): Document {
@@ -124,7 +102,7 @@ export function createIssuing(deps: {
     document: Document,
     { tenant, idempotencyKey }: IssueRequest,
     attempt: number,
-  ) {
+  ): Promise<Sealed & { publicId: string }> {
     const bytes = encodeDocument(document)
     const salt =
       idempotencyKey === undefined
@@ -143,7 +121,43 @@ export function createIssuing(deps: {
       hash: sealed.documentHash,
       documentKey: keys.documentKey,
     })
-    return { sealed, publicId }
+    return { ...sealed, publicId }
+  }
+
+  /** Only a request with an idempotency key can have been anchored before: by this gateway, or another of the issuer. */
+  async function alreadyThere(
+    intent: Intent,
+    { idempotencyKey }: IssueRequest,
+  ): Promise<Exclude<Outcome, { status: 'absent' }> | undefined> {
+    if (idempotencyKey === undefined) return undefined
+    const [outcome] = await outcomesOf(registry, [intent])
+    return outcome?.status === 'absent' ? undefined : outcome
+  }
+
+  async function promise(
+    intent: Intent,
+    sealed: Sealed,
+    wait: number,
+  ): Promise<Answer> {
+    await Promise.all([
+      store.put(sealed.documentHash, sealed.bytes),
+      outbox.add(intent, sealed.bytes),
+    ])
+    return batcher.submit(intent, wait)
+  }
+
+  /** A new document is valid until it expires; one asked for again may have been revoked since. */
+  async function statusOf(
+    { documentHash, validUntil }: Intent & { kind: 'issue' },
+    { idempotencyKey }: IssueRequest,
+  ): Promise<Issued['status']> {
+    if (idempotencyKey !== undefined)
+      return chain.read(documentHash).then(
+        ({ status }) => status,
+        () => 'pending',
+      )
+    const expired = validUntil !== 0 && Date.now() / 1000 >= validUntil
+    return expired ? 'expired' : 'valid'
   }
 
   return { issue }

@@ -1,5 +1,19 @@
 import type { Hono } from 'hono'
-import { parseDocumentFields } from '../../document/document.ts'
+import * as v from 'valibot'
+import {
+  type Document,
+  decodeDocument,
+  parseDocumentFields,
+} from '../../document/document.ts'
+import { toHex } from '../../document/hex.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import { open } from '../../document/sealed.ts'
+import {
+  REASON_NAMES,
+  REVOCATION_REASONS,
+  reasonName,
+} from '../../verifier/reasons.ts'
+import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
@@ -7,10 +21,10 @@ import { type Authorized, authorize } from '../middleware/authorize.ts'
 import { presentDocument } from '../present.ts'
 import { readJson } from '../request.ts'
 
-/** POST …/documents: issues one document. */
+/** The life of one document: POST …/documents, GET …/documents/{publicId}, POST …/documents/{publicId}/revoke. */
 export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
-  const { issuing, addresses, findKey, wait } = deps
-  for (const path of ['/v1/documents', '/api/documents'])
+  const { issuing, revoking, addresses, findKey, wait } = deps
+  for (const path of ['/v1/documents', '/api/documents']) {
     app.post(path, authorize(findKey, 'documents:issue'), async (c) => {
       const fields = parseDocumentFields(await readJson(c))
       const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
@@ -27,6 +41,98 @@ export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
         { Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}` },
       )
     })
+
+    app.get(
+      `${path}/:publicId`,
+      authorize(findKey, 'documents:read'),
+      async (c) => {
+        const publicId = c.req.param('publicId')
+        const found = await findDocument(deps, publicId)
+        return succeed(c, found)
+      },
+    )
+
+    app.post(
+      `${path}/:publicId/revoke`,
+      authorize(findKey, 'documents:revoke'),
+      async (c) => {
+        const publicId = c.req.param('publicId')
+        const documentHash = toHex(decodePublicId(publicId).hash)
+        const { status, reason, revokedAt, transactionHash } =
+          await revoking.revoke({
+            documentHash,
+            reason: parseReason(await readJson(c)),
+            wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+          })
+        return succeed(
+          c,
+          {
+            publicId,
+            documentHash,
+            status,
+            reason: reasonName(reason),
+            revokedAt,
+            blockchainHash: transactionHash,
+          },
+          status === 'pending' ? 202 : 200,
+        )
+      },
+    )
+  }
+}
+
+/** A document as issued, with its status now; also while it is pending, from the own store. */
+async function findDocument(deps: Deps, publicId: string): Promise<object> {
+  const { verifyOptions, addresses, isPending } = deps
+  const { hash, documentKey } = decodePublicId(publicId)
+  const documentHash = toHex(hash)
+  const verdict = await verify(publicId, verifyOptions)
+  const present = (document: Document, status: string) =>
+    presentDocument(addresses, document, {
+      publicId,
+      documentHash,
+      status,
+      transactionHash: verdict.blockchainProof?.transactionHash ?? null,
+    })
+  if (verdict.document)
+    return {
+      ...present(verdict.document, verdict.status),
+      blockchainProof: verdict.blockchainProof,
+    }
+  if (verdict.status === 'not_issued' && isPending(documentHash)) {
+    const block = await deps.store.get(hash)
+    if (block.status === 'found')
+      return present(
+        decodeDocument(await open(block.bytes, documentKey)),
+        'pending',
+      )
+  }
+  if (verdict.status === 'erased')
+    throw new ApiError('erased', 'the document has been erased')
+  if (verdict.checks.some(({ outcome }) => outcome === 'unknown'))
+    throw new ApiError('unverifiable', 'the document could not be read now', {
+      details: verdict.checks,
+    })
+  throw new ApiError('not_found', 'no such document')
+}
+
+const revocation = v.strictObject({
+  reason: v.optional(
+    v.picklist(REASON_NAMES, `must be one of ${REASON_NAMES.join(', ')}`),
+    'unspecified',
+  ),
+})
+
+/** @returns The RFC 5280 reason code of a body `{"reason"?}`. */
+function parseReason(body: unknown): number {
+  const result = v.safeParse(revocation, body)
+  if (result.success) return REVOCATION_REASONS[result.output.reason]
+  throw new ApiError('bad_fields', 'some fields are bad', {
+    details: result.issues.map((issue) => ({
+      field: v.getDotPath(issue) ?? '',
+      message: issue.message,
+    })),
+  })
 }
 
 /** RFC 7240. */

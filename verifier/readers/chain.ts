@@ -7,6 +7,7 @@ import {
   type Eip1193Provider,
   type Finality,
   REGISTRY_STATUSES,
+  type RegistryRecord,
 } from '../ports.ts'
 import { registryAbi } from './registry-abi.ts'
 
@@ -110,16 +111,7 @@ function decodeVerification(result: unknown): {
         blockNumber: Number(v.blockNumber),
         blockTime: Number(v.blockTime),
         status,
-        record: {
-          issuerId: Number(v.record.issuerId),
-          accountIndex: Number(v.record.accountIndex),
-          anchoredBlock: Number(v.record.anchoredBlock),
-          anchoredAt: Number(v.record.anchoredAt),
-          validUntil: Number(v.record.validUntil),
-          revokedBlock: Number(v.record.revokedBlock),
-          revokedAt: Number(v.record.revokedAt),
-          reason: Number(v.record.reason),
-        },
+        record: decodeRecord(v.record),
         issuer: {
           account: v.account.toLowerCase(),
           name: v.issuerName,
@@ -133,6 +125,22 @@ function decodeVerification(result: unknown): {
       'no document registry answers at this address',
       cause,
     )
+  }
+}
+
+/** @param record A `Record` as ethers decodes it. */
+export function decodeRecord(
+  record: Record<keyof RegistryRecord, bigint>,
+): RegistryRecord {
+  return {
+    issuerId: Number(record.issuerId),
+    accountIndex: Number(record.accountIndex),
+    anchoredBlock: Number(record.anchoredBlock),
+    anchoredAt: Number(record.anchoredAt),
+    validUntil: Number(record.validUntil),
+    revokedBlock: Number(record.revokedBlock),
+    revokedAt: Number(record.revokedAt),
+    reason: Number(record.reason),
   }
 }
 
