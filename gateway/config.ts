@@ -66,10 +66,10 @@ const wholeNumber = (least: number, most: number) =>
     v.minValue(least, `must be at least ${least}`),
     v.maxValue(most, `must be at most ${most}`),
   )
-const port = wholeNumber(0, 65_535)
-const seconds = (fallback: string) =>
+const port = (least: number) => wholeNumber(least, 65_535)
+const seconds = (fallback: string, least: number) =>
   v.pipe(
-    v.optional(wholeNumber(0, 3_600), fallback),
+    v.optional(wholeNumber(least, 3_600), fallback),
     v.transform((value) => value * 1000),
   )
 const hex = (bytes: number, message: string) =>
@@ -80,9 +80,9 @@ const hex = (bytes: number, message: string) =>
   )
 
 const environment = v.object({
-  PORT: v.optional(port, '3000'),
+  PORT: v.optional(port(1), '3000'),
   HOST: v.optional(v.string(), '127.0.0.1'),
-  CHAIN_PORT: v.optional(port, '8545'),
+  CHAIN_PORT: v.optional(port(0), '8545'),
   BASE_URL: v.optional(httpUrl),
   VERIFY_URL: v.optional(httpUrl),
   DATA_DIR: v.optional(v.string(), 'data'),
@@ -100,9 +100,9 @@ const environment = v.object({
     ),
   ),
   IPFS_GATEWAYS: urls,
-  WAIT_SECONDS: seconds('15'),
-  RPC_TIMEOUT_SECONDS: seconds('5'),
-  IPFS_TIMEOUT_SECONDS: seconds('10'),
+  WAIT_SECONDS: seconds('15', 0),
+  RPC_TIMEOUT_SECONDS: seconds('5', 1),
+  IPFS_TIMEOUT_SECONDS: seconds('10', 1),
   MAX_HEAD_AGE_SECONDS: v.optional(wholeNumber(1, 999_999_999)),
   MAX_FEE_GWEI: v.optional(
     v.pipe(

@@ -68,8 +68,7 @@ export async function startGateway(
     outbox,
     log: log.info,
     async forget(intents) {
-      await outbox.withdraw(intents)
-      for (const { kind, documentHash } of intents)
+      for (const { kind, documentHash } of await outbox.withdraw(intents))
         if (kind === 'issue') await store.remove(fromHex(documentHash))
     },
   })

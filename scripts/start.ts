@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { openKeyFile } from '../gateway/adapters/key-file.ts'
+import { createRpcPool } from '../gateway/adapters/rpc.ts'
 import {
   type Config,
   ConfigError,
@@ -45,11 +46,11 @@ async function main(): Promise<void> {
 
 async function remoteIdentity(config: Config): Promise<Identity> {
   const { rpcUrls, issuerKey, issuerSecret, rpcTimeout } = config
-  const [firstUrl] = rpcUrls
-  if (!firstUrl || !issuerKey || !issuerSecret)
+  if (!issuerKey || !issuerSecret)
     throw new ConfigError(['RPC_URL, ISSUER_KEY and ISSUER_SECRET go together'])
-  const provider = createFetchProvider(firstUrl, rpcTimeout)
-  const chainId = Number(await provider.request({ method: 'eth_chainId' }))
+  const rpc = createRpcPool(rpcUrls, rpcTimeout)
+  const chainId = Number(await rpc.request({ method: 'eth_chainId' }))
+  await rpc.close()
   const address = config.registryAddress ?? deployedAddress(chainId)
   if (!address)
     throw new ConfigError([

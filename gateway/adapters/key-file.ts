@@ -51,7 +51,11 @@ export function openKeyFile(path: string): KeyFile {
 
   function load(): void {
     looked = Date.now()
-    if (!existsSync(path)) return
+    if (!existsSync(path)) {
+      byDigest.clear()
+      version = ''
+      return
+    }
     const { mtimeMs, ino, size } = statSync(path)
     const seen = `${mtimeMs} ${ino} ${size}`
     if (seen === version) return
@@ -64,6 +68,7 @@ export function openKeyFile(path: string): KeyFile {
     const next = `${path}.${process.pid}.tmp`
     writeFileSync(next, `${JSON.stringify({ keys }, null, 2)}\n`, {
       mode: 0o600,
+      flush: true,
     })
     renameSync(next, path)
     load()

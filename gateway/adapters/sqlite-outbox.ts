@@ -19,9 +19,8 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
   const insert = sqlite.prepare(`
     INSERT INTO intent (kind, document_hash, valid_until, reason, sealed) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING`)
-  const withdraw = sqlite.prepare(
-    'DELETE FROM intent WHERE document_hash = ? AND kind = ? AND plan IS NULL',
-  )
+  const withdraw = sqlite.prepare(`
+    DELETE FROM intent WHERE document_hash = ? AND kind = ? AND transaction_hash IS NULL`)
   const remove = sqlite.prepare(
     'DELETE FROM intent WHERE document_hash = ? AND kind = ?',
   )
@@ -86,7 +85,13 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
         const reason = kind === 'revoke' ? intent.reason : null
         insert.run(kind, documentHash, validUntil, reason, sealed ?? null)
       }),
-    withdraw: (intents) => write(() => each(withdraw, intents)),
+    withdraw: (intents) =>
+      write(() =>
+        intents.filter(
+          ({ documentHash, kind }) =>
+            withdraw.run(documentHash, kind).changes > 0,
+        ),
+      ),
     requeue: (intents) => write(() => each(requeue, intents)),
     remove: (intents) => write(() => each(remove, intents)),
 

@@ -63,6 +63,8 @@ export function createBatcher(deps: {
   const { registry, outbox, forget, log } = deps
   const queue = new Map<string, Intent>()
   const waiters = new Map<string, Waiter[]>()
+  /** Queued intents that somebody was told of; they are never taken back. */
+  const promised = new Set<string>()
   const sender = createSender({ registry, outbox, conclude, log })
   let limit = MAX_BATCH
   let gatheringSince = 0
@@ -104,7 +106,10 @@ export function createBatcher(deps: {
       await refused(intents, asIssueError(error))
       return
     }
-    for (const intent of intents) queue.delete(keyOfIntent(intent))
+    for (const key of intents.map(keyOfIntent)) {
+      queue.delete(key)
+      promised.delete(key)
+    }
     gatheringSince = Date.now()
     limit = Math.min(limit * 2, MAX_BATCH)
     await sender.advance()
@@ -140,31 +145,36 @@ export function createBatcher(deps: {
     error: IssueError,
     forGood: boolean,
   ): Promise<void> {
-    const told: Waiter[] = []
-    const dropped: Intent[] = []
-    for (const intent of intents) {
-      const key = keyOfIntent(intent)
-      const list = waiters.get(key) ?? []
-      if (list.length === 0 && !forGood) continue
-      waiters.delete(key)
-      queue.delete(key)
-      told.push(...list)
-      dropped.push(intent)
-    }
+    const dropped = intents.filter(
+      (intent) => forGood || !promised.has(keyOfIntent(intent)),
+    )
     if (forGood)
       log('given up', { intents: dropped.length, error: error.message })
+    const told = dropped.flatMap((intent) => {
+      const key = keyOfIntent(intent)
+      const list = waiters.get(key) ?? []
+      waiters.delete(key)
+      queue.delete(key)
+      promised.delete(key)
+      return list
+    })
     await forget(dropped)
     for (const { reject } of told) reject(error)
   }
 
   function conclude(intent: Intent, outcome: Outcome): void {
-    if (outcome.status === 'absent') enqueue([intent])
+    if (outcome.status === 'absent') enqueuePromised([intent])
     else answer(keyOfIntent(intent), outcome)
   }
 
   function answer(key: string, outcome: Answer): void {
     for (const { resolve } of waiters.get(key) ?? []) resolve(outcome)
     waiters.delete(key)
+  }
+
+  function enqueuePromised(intents: readonly Intent[]): void {
+    for (const intent of intents) promised.add(keyOfIntent(intent))
+    enqueue(intents)
   }
 
   function enqueue(intents: readonly Intent[]): void {
@@ -200,13 +210,14 @@ export function createBatcher(deps: {
     const others = list.filter((other) => other !== waiter)
     if (others.length > 0) waiters.set(key, others)
     else waiters.delete(key)
+    if (queue.has(key)) promised.add(key)
     const transactionHash =
       outbox.find(kind, documentHash)?.transactionHash ?? null
     waiter.resolve({ status: 'pending', transactionHash })
   }
 
   return {
-    enqueue,
+    enqueue: enqueuePromised,
 
     assertOpen() {
       if (stopping())
@@ -216,14 +227,13 @@ export function createBatcher(deps: {
         throw new IssueError('overloaded', `${queue.size} intents wait`)
     },
 
-    submit(intent, wait) {
+    async submit(intent, wait) {
       const { kind, documentHash } = intent
       const standing = outbox.find(kind, documentHash)
-      if (standing?.anchored)
-        return Promise.resolve({
-          status: 'anchored',
-          transactionHash: standing.transactionHash,
-        })
+      // Another request for the same was turned away this moment, and took the intent with it.
+      if (standing === undefined)
+        throw trouble ?? new IssueError('chain_unavailable', 'withdrawn')
+      if (standing.anchored) return { ...standing, status: 'anchored' }
       if (!sender.carries(kind, documentHash)) enqueue([intent])
       return new Promise((resolve, reject) => {
         const key = keyOf(kind, documentHash)
@@ -236,7 +246,7 @@ export function createBatcher(deps: {
     depth: () => ({ queued: queue.size, inFlight: sender.inFlight() }),
 
     start() {
-      enqueue(outbox.queued())
+      enqueuePromised(outbox.queued())
       running = run()
     },
 

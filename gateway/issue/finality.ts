@@ -31,6 +31,9 @@ export function watchFinality(deps: {
       return typeof block === 'number' ? block <= finalized : block === 'taken'
     })
     await outbox.remove(done)
+    const taken = blocks.filter((block) => block === 'taken').length
+    if (taken > 0)
+      log('lost to another issuer after a reorg', { intents: taken })
     if (dropped.length === 0) return
     log('dropped by a reorg, again', { intents: dropped.length })
     await outbox.requeue(dropped)

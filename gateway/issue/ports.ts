@@ -61,8 +61,12 @@ export type Outbox = {
    * @param sealed The sealed bytes (never plaintext) of a document to issue, so that a payload store that lost them can be mended.
    */
   add(intent: Intent, sealed?: Uint8Array): Promise<void>
-  /** Takes back intents that nobody was told of and no transaction ever carried. */
-  withdraw(intents: readonly Intent[]): Promise<void>
+  /**
+   * Takes back intents that no transaction ever carried.
+   *
+   * @returns Those that were there and are gone.
+   */
+  withdraw(intents: readonly Intent[]): Promise<Intent[]>
   /** Before the first broadcast: which intents this transaction carries. */
   plan(
     transaction: SignedTransaction,

@@ -6,6 +6,7 @@ import {
   type ChainReading,
   type Eip1193Provider,
   type Finality,
+  type IssuedEvent,
   REGISTRY_STATUSES,
   type RegistryRecord,
 } from '../ports.ts'
@@ -63,15 +64,22 @@ export function createChainReader(
           topics: [topicOf('DocumentIssued'), documentHash],
         },
       ])
-      return Array.isArray(logs) && logs[0] ? decodeEvent(logs[0]) : undefined
+      const [log] = Array.isArray(logs) ? logs : []
+      return log && decodeEvent(log, address, documentHash)
     },
 
     async finalityOf(blockNumber) {
+      // Not every node knows both tags.
       const [finalized, safe] = await Promise.all(
         ['finalized', 'safe'].map((tag) =>
-          request('eth_getBlockByNumber', [tag, false]).then(numberOf),
+          request('eth_getBlockByNumber', [tag, false]).then(
+            numberOf,
+            () => undefined,
+          ),
         ),
       )
+      if (finalized === undefined && safe === undefined)
+        throw new ChainError('rpc_error', 'no finality is known')
       const reached = (head: number | undefined) =>
         head !== undefined && blockNumber <= head
       const finality: Finality = reached(finalized)
@@ -144,26 +152,41 @@ export function decodeRecord(
   }
 }
 
-function decodeEvent(log: {
+/** @returns The event; for a log that is not what was asked for, an event that agrees with no record. */
+function decodeEvent(
+  log: RpcLog,
+  address: Hex,
+  documentHash: Hex,
+): IssuedEvent {
+  const { transactionHash, blockHash } = log
+  const place = { transactionHash, blockHash, logIndex: Number(log.logIndex) }
+  const asked =
+    log.address?.toLowerCase() === address && log.topics?.[1] === documentHash
+  try {
+    if (!asked) throw new TypeError('not the log that was asked for')
+    const args = registryInterface.decodeEventLog(
+      'DocumentIssued',
+      log.data,
+      log.topics,
+    )
+    return {
+      issuerId: Number(args.issuerId),
+      account: args.account.toLowerCase(),
+      validUntil: Number(args.validUntil),
+      ...place,
+    }
+  } catch {
+    return { issuerId: 0, account: '0x', validUntil: 0, ...place }
+  }
+}
+
+type RpcLog = {
+  address?: string
   topics: string[]
   data: string
   transactionHash: Hex
   blockHash: Hex
   logIndex: Hex
-}) {
-  const args = registryInterface.decodeEventLog(
-    'DocumentIssued',
-    log.data,
-    log.topics,
-  )
-  return {
-    issuerId: Number(args.issuerId),
-    account: args.account.toLowerCase() as Hex,
-    validUntil: Number(args.validUntil),
-    transactionHash: log.transactionHash,
-    blockHash: log.blockHash,
-    logIndex: Number(log.logIndex),
-  }
 }
 
 function topicOf(event: string): string {
