@@ -116,12 +116,15 @@ async function findDocument(deps: Deps, publicId: string): Promise<object> {
   throw new ApiError('not_found', 'no such document')
 }
 
-const revocation = v.strictObject({
-  reason: v.optional(
-    v.picklist(REASON_NAMES, `must be one of ${REASON_NAMES.join(', ')}`),
-    'unspecified',
-  ),
-})
+const revocation = v.pipe(
+  v.custom<object>((body) => !Array.isArray(body), 'must be a JSON object'),
+  v.strictObject({
+    reason: v.optional(
+      v.picklist(REASON_NAMES, `must be one of ${REASON_NAMES.join(', ')}`),
+      'unspecified',
+    ),
+  }),
+)
 
 /** @returns The RFC 5280 reason code of a body `{"reason"?}`. */
 function parseReason(body: unknown): number {
