@@ -5,9 +5,18 @@
  */
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
-import { concat, formatEther, formatUnits, getAddress, keccak256, type Signer, type TransactionRequest } from 'ethers'
+import {
+  concat,
+  formatEther,
+  formatUnits,
+  getAddress,
+  Interface,
+  keccak256,
+  type Signer,
+  type TransactionRequest,
+} from 'ethers'
 import hre from 'hardhat'
-import { checkBlockNumbers, planOf, proxy, readDeployment, salt, writeDeployment } from './deployment.ts'
+import { checkBlockNumbers, planOf, proxy, readDeployment, reasonOf, salt, writeDeployment } from './deployment.ts'
 
 const { values } = parseArgs({
   options: {
@@ -52,6 +61,7 @@ if (values.verify) {
 await connection.close()
 
 async function deploy(): Promise<void> {
+  await tryDirectly()
   const needsProxy = !(await isThere(proxy.address))
   const creation: TransactionRequest = { to: proxy.address, data: concat([salt, initCode]) }
   // Where the proxy is still missing, a direct creation of the same code stands in for the estimate.
@@ -96,6 +106,15 @@ async function deploy(): Promise<void> {
     commit: commit(),
   })
   console.log(`Deployed in block ${receipt.blockNumber} by ${receipt.hash} for ${receipt.gasUsed} gas; see deployments/${chainId}.json.`)
+}
+
+/** The proxy swallows the reason of a failure, so the creation is simulated without it first. */
+async function tryDirectly(): Promise<void> {
+  try {
+    await provider.call({ from: payer, data: initCode })
+  } catch (cause) {
+    throw new Error(`the deployment would fail: ${reasonOf(cause, new Interface(artifact.abi))}`, { cause })
+  }
 }
 
 function commit(): string {

@@ -1,6 +1,17 @@
 /** What the deploy, check and roles commands share: where the registry goes, and the file that says where it went. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { AbiCoder, concat, dataLength, dataSlice, getCreate2Address, id, keccak256, type Provider, toBeHex } from 'ethers'
+import {
+  AbiCoder,
+  concat,
+  dataLength,
+  dataSlice,
+  getCreate2Address,
+  id,
+  type Interface,
+  keccak256,
+  type Provider,
+  toBeHex,
+} from 'ethers'
 
 /** The deterministic deployment proxy, at the same address on nearly every chain (github.com/Arachnid). */
 export const proxy = {
@@ -57,7 +68,9 @@ export type ImmutableReferences = Readonly<Record<string, readonly { readonly st
 
 export function withoutImmutables(code: string, references: ImmutableReferences): string {
   const bytes = Buffer.from(code.slice(2), 'hex')
-  for (const { start, length } of Object.values(references).flat()) bytes.fill(0, start, start + length)
+  for (const { start, length } of Object.values(references).flat()) {
+    bytes.fill(0, Math.min(start, bytes.length), Math.min(start + length, bytes.length))
+  }
   return `0x${bytes.toString('hex')}`
 }
 
@@ -67,7 +80,9 @@ const arbSys = toBeHex(100, 20)
  * Records name the blocks that `eth_getLogs` counts. Where the EVM's NUMBER is another count, only the contract's ArbSys branch
  * gets them right.
  */
-export async function checkBlockNumbers(provider: Provider): Promise<void> {
+export async function checkBlockNumbers(
+  provider: Pick<Provider, 'getCode' | 'getBlockNumber' | 'call'>,
+): Promise<void> {
   if (dataLength(await provider.getCode(arbSys)) > 0) return
   const before = await provider.getBlockNumber()
   // NUMBER, returned as 32 bytes by code that runs as a creation.
@@ -80,4 +95,11 @@ export async function checkBlockNumbers(provider: Provider): Promise<void> {
       `block.number is ${number} on this chain, but its RPC counts ${after}: records would name blocks whose logs cannot be found`,
     )
   }
+}
+
+/** Why a simulated call failed, in the contract's own words where it gave any. */
+export function reasonOf(cause: unknown, contract: Interface): string {
+  const data = typeof cause === 'object' && cause !== null && 'data' in cause ? cause.data : undefined
+  const reason = typeof data === 'string' ? contract.parseError(data) : null
+  return reason === null ? String(cause) : `${reason.name}(${reason.args.join(', ')})`
 }

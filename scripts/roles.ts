@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util'
 import { formatEther, type Signer } from 'ethers'
 import hre from 'hardhat'
-import { readDeployment } from './deployment.ts'
+import { readDeployment, reasonOf } from './deployment.ts'
 
 /** Action → the registry's function and what its arguments mean. */
 const actions = {
@@ -50,9 +50,7 @@ const call = registry.getFunction(method)
 try {
   await call.staticCall(...args)
 } catch (cause) {
-  const data = (cause as { data?: string }).data
-  const reason = typeof data === 'string' ? registry.interface.parseError(data) : null
-  console.error(`${method} would fail: ${reason === null ? String(cause) : `${reason.name}(${reason.args.join(', ')})`}`)
+  console.error(`${method} would fail: ${reasonOf(cause, registry.interface)}`)
   process.exit(1)
 }
 const gas = await call.estimateGas(...args)

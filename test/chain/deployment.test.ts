@@ -2,9 +2,9 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import { JsonRpcProvider, Transaction, Wallet } from 'ethers'
+import { JsonRpcProvider, toBeHex, Transaction, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Deployment, proxy } from '../../scripts/deployment.ts'
+import { checkBlockNumbers, type Deployment, proxy } from '../../scripts/deployment.ts'
 
 /** The deploy, check and roles commands, run as an operator runs them, against Anvil. */
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -172,8 +172,22 @@ describe('a chain whose block.number is not the one of its logs', () => {
 
   test('behavior: refuses what answers like no ArbSys', { timeout: 60_000 }, async () => {
     await chain.rpc('anvil_setCode', '0x0000000000000000000000000000000000000064', '0x6001')
-    const { code } = await chain.run(deployerKey, 'deploy')
+    const { code, output } = await chain.run(deployerKey, 'deploy')
     expect(code).not.toBe(0)
+    expect(output).toContain('the deployment would fail: UnknownBlockNumbers()')
     expect(existsSync(chain.file)).toBe(false)
+  })
+
+  test('error: refuses where NUMBER is another count', async () => {
+    const answers = (number: number, arbSys: string) => ({
+      getBlockNumber: async () => 1_000,
+      getCode: async () => arbSys,
+      call: async () => toBeHex(number, 32),
+    })
+    for (const number of [1_000, 1_001]) await checkBlockNumbers(answers(number, '0x'))
+    for (const number of [999, 1_002]) {
+      await expect(checkBlockNumbers(answers(number, '0x'))).rejects.toThrow('block.number is')
+    }
+    await checkBlockNumbers(answers(5, '0xfe'))
   })
 })
