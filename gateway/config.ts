@@ -31,6 +31,8 @@ export type Config = {
   ipfsTimeout: number
   /** Most wei that a unit of gas may cost; absent = any price. */
   feeCap?: bigint
+  /** Wei of the issuer account, under which readiness warns. */
+  lowBalance: bigint
   /** Seconds; absent = any age. */
   maxHeadAge?: number
   logLevel: 'debug' | 'info' | 'error' | 'silent'
@@ -79,6 +81,16 @@ const hex = (bytes: number, message: string) =>
     v.transform((text) => text.toLowerCase() as Hex),
   )
 
+const amount = (unit: 'gwei' | 'ether') =>
+  v.pipe(
+    v.string(),
+    v.regex(
+      /^\d{1,9}(\.\d{1,9})?$/,
+      `must be a number of ${unit}, such as 20 or 0.5`,
+    ),
+    v.transform((text) => parseUnits(text, unit)),
+  )
+
 const environment = v.object({
   PORT: v.optional(port(1), '3000'),
   HOST: v.optional(v.string(), '127.0.0.1'),
@@ -104,16 +116,8 @@ const environment = v.object({
   RPC_TIMEOUT_SECONDS: seconds('5', 1),
   IPFS_TIMEOUT_SECONDS: seconds('10', 1),
   MAX_HEAD_AGE_SECONDS: v.optional(wholeNumber(1, 999_999_999)),
-  MAX_FEE_GWEI: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^\d{1,9}(\.\d{1,9})?$/,
-        'must be a number of gwei, such as 20 or 0.5',
-      ),
-      v.transform((text) => parseUnits(text, 'gwei')),
-    ),
-  ),
+  MAX_FEE_GWEI: v.optional(amount('gwei')),
+  LOW_BALANCE_ETHER: v.optional(amount('ether'), '0.05'),
   LOG_LEVEL: v.optional(
     v.picklist(
       ['debug', 'info', 'error', 'silent'],
@@ -169,6 +173,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,
     ipfsTimeout: e.IPFS_TIMEOUT_SECONDS,
     ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
+    lowBalance: e.LOW_BALANCE_ETHER,
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     logLevel: e.LOG_LEVEL,
   }

@@ -21,6 +21,7 @@ import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
 import { createRevoking } from './issue/revoke.ts'
 import { createLog } from './log.ts'
+import { createMetrics } from './metrics.ts'
 
 /** What a gateway needs beside its configuration; the local stack makes these itself. */
 export type Identity = {
@@ -63,9 +64,14 @@ export async function startGateway(
   if (config.apiKey !== undefined)
     keys.put('environment', config.apiKey, [...SCOPES])
 
+  const metrics = createMetrics({
+    depth: () => batcher.depth(),
+    balance: async () => (await registry.assertReady()).balance,
+  })
   const batcher = createBatcher({
     registry,
     outbox,
+    concluded: metrics.concluded,
     log: log.info,
     async forget(intents) {
       for (const { kind, documentHash } of await outbox.withdraw(intents))
@@ -91,8 +97,10 @@ export async function startGateway(
     findKey: keys.find,
     assertReady: async () => {
       batcher.assertOpen()
-      await registry.assertReady()
+      return registry.assertReady()
     },
+    lowBalance: config.lowBalance,
+    metrics,
     isPending: (documentHash) =>
       outbox.find('issue', documentHash)?.anchored === false,
     verifyOptions: {

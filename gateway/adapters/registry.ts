@@ -2,7 +2,12 @@ import { Interface, keccak256, Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
-import { decodeRecord, parseRegistry } from '../../verifier/readers/chain.ts'
+import {
+  createRequest,
+  decodeRecord,
+  parseRegistry,
+  readFinalizedBlock,
+} from '../../verifier/readers/chain.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Intent, Registry, SignedTransaction } from '../issue/ports.ts'
@@ -69,7 +74,7 @@ export async function createRegistry(
     }
   }
 
-  async function readAccount(): Promise<number> {
+  async function readAccount(): Promise<{ issuerId: number; balance: bigint }> {
     const [actual, account, balance] = await Promise.all([
       request<Hex>('eth_chainId'),
       call('accountOf', [wallet.address]),
@@ -83,7 +88,7 @@ export async function createRegistry(
     if (!account.active)
       refuse(`${wallet.address} is no active issuer account of ${registry}`)
     if (BigInt(balance) === 0n) refuse(`${wallet.address} has no funds for gas`)
-    return Number(account.issuerId)
+    return { issuerId: Number(account.issuerId), balance: BigInt(balance) }
   }
 
   async function fees(outbid: SignedTransaction | undefined) {
@@ -115,13 +120,11 @@ export async function createRegistry(
     }
   }
 
+  const { issuerId } = await readAccount()
   return {
     registry,
-    issuerId: await readAccount(),
-
-    async assertReady() {
-      await readAccount()
-    },
+    issuerId,
+    assertReady: readAccount,
 
     async nextNonce() {
       return Number(
@@ -193,14 +196,10 @@ export async function createRegistry(
       )
     },
 
-    async finalizedBlock() {
-      const block = await request<{ number: Hex }>(
-        'eth_getBlockByNumber',
-        'finalized',
-        false,
-      )
-      return Number(block.number)
-    },
+    finalizedBlock: () =>
+      readFinalizedBlock(createRequest(provider)).catch((error) => {
+        throw asIssueError('finality', error)
+      }),
   }
 }
 

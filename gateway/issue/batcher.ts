@@ -58,9 +58,11 @@ export function createBatcher(deps: {
   registry: Registry
   outbox: Outbox
   forget: (intents: readonly Intent[]) => Promise<void>
+  /** Told of every intent that the chain has decided. */
+  concluded: (kind: Intent['kind'], outcome: Outcome['status']) => void
   log: (event: string, fields?: Record<string, unknown>) => void
 }): Batcher {
-  const { registry, outbox, forget, log } = deps
+  const { registry, outbox, forget, concluded, log } = deps
   const queue = new Map<string, Intent>()
   const waiters = new Map<string, Waiter[]>()
   /** Queued intents that somebody was told of; they are never taken back. */
@@ -163,6 +165,7 @@ export function createBatcher(deps: {
   }
 
   function conclude(intent: Intent, outcome: Outcome): void {
+    concluded(intent.kind, outcome.status)
     if (outcome.status === 'absent') enqueuePromised([intent])
     else answer(keyOfIntent(intent), outcome)
   }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Document,
   type DocumentFields,
@@ -13,7 +14,12 @@ import {
 } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { type Sealed, seal } from '../../document/sealed.ts'
-import type { ChainReader, RegistryStatus } from '../../verifier/ports.ts'
+import {
+  type ChainReader,
+  FINALITIES,
+  type Finality,
+  type RegistryStatus,
+} from '../../verifier/ports.ts'
 import type { Answer, Batcher } from './batcher.ts'
 import { claimKey } from './idempotency.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
@@ -25,12 +31,17 @@ import type {
   Registry,
 } from './ports.ts'
 
+/** Between looks at how final a block is; milliseconds. */
+const FINALITY_POLL = 250
+
 export type IssueRequest = {
   fields: DocumentFields
   tenant: string
   idempotencyKey?: string
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
+  /** How final that block has to be before the answer, within the same wait. */
+  finality: Finality
 }
 
 /** `pending`: it will be anchored, whatever happens to this process; `transactionHash` is that of the newest attempt, if any. */
@@ -40,6 +51,8 @@ export type Issued = {
   documentHash: Hex
   status: RegistryStatus | 'pending'
   transactionHash: Hex | null
+  /** `null` while it is pending, or when it could not be read. */
+  finality: Finality | null
 }
 
 export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
@@ -62,6 +75,7 @@ export function createIssuing(deps: {
   const { registry, chain, store, outbox, idempotency, batcher, subkeys } = deps
 
   async function issue(request: IssueRequest): Promise<Issued> {
+    const started = Date.now()
     const document = bind(request.fields)
     for (let attempt = 0; ; attempt++) {
       batcher.assertOpen()
@@ -86,7 +100,16 @@ export function createIssuing(deps: {
           : await statusOf(intent, request)
       const { publicId } = sealed
       const { transactionHash } = answer
-      return { publicId, document, documentHash, status, transactionHash }
+      const issued = {
+        publicId,
+        document,
+        documentHash,
+        status,
+        transactionHash,
+      }
+      if (status === 'pending') return { ...issued, finality: null }
+      const finality = await reached(documentHash, request, started)
+      return { ...issued, finality }
     }
   }
 
@@ -158,6 +181,25 @@ export function createIssuing(deps: {
       )
     const expired = validUntil !== 0 && Date.now() / 1000 >= validUntil
     return expired ? 'expired' : 'valid'
+  }
+
+  /** Waits until the document's block is as final as was asked for. @returns How final it is then. */
+  async function reached(
+    documentHash: Hex,
+    { finality, wait }: IssueRequest,
+    started: number,
+  ): Promise<Finality | null> {
+    if (finality === 'included') return 'included'
+    while (true) {
+      const now = await chain
+        .read(documentHash)
+        .then(({ record }) => chain.finalityOf(record.anchoredBlock))
+        .catch(() => null)
+      const enough =
+        now !== null && FINALITIES.indexOf(now) >= FINALITIES.indexOf(finality)
+      if (enough || Date.now() - started >= wait) return now
+      await sleep(FINALITY_POLL)
+    }
   }
 
   return { issue }

@@ -112,8 +112,12 @@ export type Registry = {
   /** CAIP-10. */
   readonly registry: string
   readonly issuerId: number
-  /** Rejects when this account cannot issue now. */
-  assertReady(): Promise<void>
+  /**
+   * Rejects when this account cannot issue now.
+   *
+   * @returns What it has left for gas, in wei.
+   */
+  assertReady(): Promise<{ balance: bigint }>
   /** The nonce that follows the newest block: all below are used. */
   nextNonce(): Promise<number>
   /**
@@ -136,6 +140,6 @@ export type Registry = {
     kind: Intent['kind'],
     blockNumber: number,
   ): Promise<Map<Hex, Hex>>
-  /** The number of the newest final block. */
+  /** The number of the newest final block: by the chain's tag, or by depth where it has none. */
   finalizedBlock(): Promise<number>
 }

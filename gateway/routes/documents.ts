@@ -8,6 +8,7 @@ import {
 import { toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { open } from '../../document/sealed.ts'
+import { FINALITIES, type Finality } from '../../verifier/ports.ts'
 import {
   REASON_NAMES,
   REVOCATION_REASONS,
@@ -17,6 +18,7 @@ import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
+import type { Issued } from '../issue/issue.ts'
 import { type Authorized, authorize } from '../middleware/authorize.ts'
 import { presentDocument } from '../present.ts'
 import { readJson } from '../request.ts'
@@ -26,6 +28,7 @@ export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
   const { issuing, revoking, addresses, findKey, wait } = deps
   for (const path of ['/v1/documents', '/api/documents']) {
     app.post(path, authorize(findKey, 'documents:issue'), async (c) => {
+      const finality = finalityOf(c.req.queries('wait'))
       const fields = parseDocumentFields(await readJson(c))
       const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
       const issued = await issuing.issue({
@@ -33,11 +36,16 @@ export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
         tenant: c.get('grant').tenant,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+        finality,
       })
+      const done = issued.status !== 'pending' && reaches(issued, finality)
       return succeed(
         c,
-        presentDocument(addresses, issued.document, issued),
-        issued.status === 'pending' ? 202 : 201,
+        {
+          ...presentDocument(addresses, issued.document, issued),
+          ...(finality !== 'included' && { finality: issued.finality }),
+        },
+        done ? 201 : 202,
         { Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}` },
       )
     })
@@ -136,6 +144,24 @@ function parseReason(body: unknown): number {
       message: issue.message,
     })),
   })
+}
+
+/** `?wait=`: how final the block has to be before the answer. */
+function finalityOf([wait = 'included', ...more]: string[] = []): Finality {
+  const known = FINALITIES.find((finality) => finality === wait)
+  if (known && more.length === 0) return known
+  throw new ApiError('bad_query', 'some parameters are bad', {
+    details: [
+      { field: 'wait', message: `must be one of ${FINALITIES.join(', ')}` },
+    ],
+  })
+}
+
+function reaches({ finality }: Issued, wanted: Finality): boolean {
+  return (
+    finality !== null &&
+    FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
+  )
 }
 
 /** RFC 7240. */

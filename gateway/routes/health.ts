@@ -3,11 +3,19 @@ import type { Deps } from '../app.ts'
 import { succeed } from '../envelope.ts'
 import type { Authorized } from '../middleware/authorize.ts'
 
-/** GET /healthz: the process answers. GET /readyz: it can issue. */
+/** GET /healthz: the process answers. GET /readyz: it can issue. GET /metrics: figures, in the Prometheus text format. */
 export function healthRoutes(app: Hono<Authorized>, deps: Deps): void {
   app.get('/healthz', (c) => succeed(c, { status: 'ok' }))
+  app.get('/metrics', async (c) =>
+    c.body(await deps.metrics.render(), 200, {
+      'Content-Type': deps.metrics.contentType,
+      'Cache-Control': 'no-store',
+    }),
+  )
   app.get('/readyz', async (c) => {
-    await deps.assertReady()
-    return succeed(c, { status: 'ready', registry: deps.addresses.registry })
+    const { balance } = await deps.assertReady()
+    const warnings = balance < deps.lowBalance ? ['low_balance'] : []
+    const { registry } = deps.addresses
+    return succeed(c, { status: 'ready', registry, warnings })
   })
 }

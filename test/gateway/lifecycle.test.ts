@@ -194,6 +194,38 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
   })
 })
 
+describe('?wait=', () => {
+  const issue = (query: string) =>
+    stack.request(`/v1/documents${query}`, {
+      method: 'POST',
+      headers: { authorization, 'content-type': 'application/json' },
+      body: JSON.stringify(ADA),
+    })
+
+  test('behavior: finalized', async () => {
+    const { status, body } = await issue('?wait=finalized')
+    expect(status).toBe(201)
+    expect(body.data.finality).toBe('finalized')
+    const { data } = (await stack.verify(body.data.publicId)).body
+    expect(data.blockchainProof.finality).toBe('finalized')
+  })
+
+  test('error: no such finality', async () => {
+    expect((await issue('?wait=forever')).status).toBe(400)
+  })
+})
+
+test('behavior: figures', async () => {
+  await stack.issue(ADA)
+  const { headers, body } = await stack.request('/metrics')
+  expect(headers.get('content-type')).toContain('text/plain')
+  const text = Buffer.from(body).toString()
+  expect(text).toMatch(
+    /intents_concluded_total\{kind="issue",outcome="anchored"\} \d+/,
+  )
+  expect(text).toMatch(/account_balance_ether [\d.e+]+/)
+})
+
 describe('Idempotency-Key', () => {
   test('error: another body', async () => {
     const headers = { 'idempotency-key': 'once' }

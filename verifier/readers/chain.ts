@@ -5,7 +5,6 @@ import {
   type ChainReader,
   type ChainReading,
   type Eip1193Provider,
-  type Finality,
   type IssuedEvent,
   REGISTRY_STATUSES,
   type RegistryRecord,
@@ -13,6 +12,9 @@ import {
 import { registryAbi } from './registry-abi.ts'
 
 const registryInterface = new Interface(registryAbi)
+
+/** Blocks on top of one that count as final on a chain whose nodes do not know the tag `finalized`. */
+const FINALITY_DEPTH = 64
 
 /**
  * Reads a registry through a node's JSON-RPC.
@@ -24,15 +26,7 @@ export function createChainReader(
   registry: string,
 ): ChainReader {
   const { chainId, address } = parseRegistry(registry)
-  const request = async (method: string, params: unknown[]) => {
-    try {
-      return await provider.request({ method, params })
-    } catch (cause) {
-      if (cause instanceof RpcResponseError)
-        throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
-      throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
-    }
-  }
+  const request = createRequest(provider)
 
   return {
     registry,
@@ -69,26 +63,52 @@ export function createChainReader(
     },
 
     async finalityOf(blockNumber) {
-      // Not every node knows both tags.
-      const [finalized, safe] = await Promise.all(
-        ['finalized', 'safe'].map((tag) =>
-          request('eth_getBlockByNumber', [tag, false]).then(
-            numberOf,
-            () => undefined,
-          ),
-        ),
-      )
-      if (finalized === undefined && safe === undefined)
-        throw new ChainError('rpc_error', 'no finality is known')
-      const reached = (head: number | undefined) =>
-        head !== undefined && blockNumber <= head
-      const finality: Finality = reached(finalized)
-        ? 'finalized'
-        : reached(safe)
-          ? 'safe'
-          : 'included'
-      return finality
+      const [finalized, safe] = await Promise.all([
+        readFinalizedBlock(request),
+        readTag(request, 'safe'),
+      ])
+      if (blockNumber <= finalized) return 'finalized'
+      return safe !== undefined && blockNumber <= safe ? 'safe' : 'included'
     },
+  }
+}
+
+type Request = (method: string, params: unknown[]) => Promise<unknown>
+
+/** @returns Requests that reject with a `ChainError`. */
+export function createRequest(provider: Eip1193Provider): Request {
+  return async (method, params) => {
+    try {
+      return await provider.request({ method, params })
+    } catch (cause) {
+      if (cause instanceof RpcResponseError)
+        throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
+      throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
+    }
+  }
+}
+
+/** @returns The number of the newest final block: by the chain's tag, or by depth where it has none. */
+export async function readFinalizedBlock(request: Request): Promise<number> {
+  const finalized = await readTag(request, 'finalized')
+  if (finalized !== undefined) return finalized
+  const head = Number(await request('eth_blockNumber', []))
+  return head - FINALITY_DEPTH
+}
+
+/** @returns The number of the block with this tag; `undefined` when the node does not know the tag. */
+async function readTag(
+  request: Request,
+  tag: string,
+): Promise<number | undefined> {
+  try {
+    const block = await request('eth_getBlockByNumber', [tag, false])
+    const number = (block as { number?: string } | null)?.number
+    return number === undefined ? undefined : Number(number)
+  } catch (error) {
+    if (error instanceof ChainError && error.code === 'rpc_error')
+      return undefined
+    throw error
   }
 }
 
@@ -197,9 +217,4 @@ function topicOf(event: string): string {
 
 function quantity(value: number): Hex {
   return `0x${value.toString(16)}`
-}
-
-function numberOf(block: unknown): number | undefined {
-  const number = (block as { number?: string } | null)?.number
-  return number === undefined ? undefined : Number(number)
 }
