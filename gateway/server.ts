@@ -19,6 +19,7 @@ import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
 import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
+import { mendStore } from './issue/reconcile.ts'
 import { createRevoking } from './issue/revoke.ts'
 import { createLog } from './log.ts'
 import { createMetrics } from './metrics.ts'
@@ -118,6 +119,8 @@ export async function startGateway(
     },
   })
 
+  const mended = await mendStore(outbox, store)
+  if (mended > 0) log.info('payloads put back', { blocks: mended })
   batcher.start()
   const stopWatching = watchFinality({
     registry,

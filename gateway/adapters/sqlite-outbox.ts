@@ -49,6 +49,9 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
   const notFinal = sqlite.prepare(
     `SELECT ${COLUMNS} FROM intent WHERE block_number IS NOT NULL ORDER BY id`,
   )
+  const payloads = sqlite.prepare(
+    'SELECT document_hash, sealed FROM intent WHERE sealed IS NOT NULL ORDER BY id',
+  )
   const find = sqlite.prepare(
     `SELECT ${COLUMNS} FROM intent WHERE document_hash = ? AND kind = ?`,
   )
@@ -155,6 +158,13 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
           transactionHash: row.transaction_hash as Hex,
         },
       })),
+    *payloads() {
+      for (const row of payloads.iterate())
+        yield {
+          documentHash: row.document_hash as Hex,
+          sealed: row.sealed as Uint8Array,
+        }
+    },
     find(kind, documentHash) {
       const row = find.get(documentHash, kind) as Row | undefined
       return row && standingOf(row)

@@ -89,6 +89,8 @@ export type Outbox = {
   plans(): Plan[]
   /** What is on the chain and not final yet, in order. */
   notFinal(): Anchored[]
+  /** The sealed bytes of every document to issue that is in the outbox. */
+  payloads(): Iterable<{ documentHash: Hex; sealed: Uint8Array }>
   /** Where an intent stands; `undefined` when it is not in the outbox. */
   find(kind: Intent['kind'], documentHash: Hex): Standing | undefined
 }
