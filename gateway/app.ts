@@ -5,7 +5,7 @@ import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
 import type { FindKey } from './grant.ts'
 import type { Issuing } from './issue/issue.ts'
-import type { PayloadStore } from './issue/ports.ts'
+import type { PayloadStore, Standing } from './issue/ports.ts'
 import type { Revoking } from './issue/revoke.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -27,8 +27,8 @@ export type Deps = {
   lowBalance: bigint
   metrics: Metrics
   verifyOptions: VerifyOptions
-  /** Whether the outbox holds an intent to issue this document. */
-  isPending: (documentHash: Hex) => boolean
+  /** Where the intent to issue this document stands; `undefined` when the outbox has none. */
+  standingOf: (documentHash: Hex) => Standing | undefined
   store: PayloadStore
   findKey: FindKey
   addresses: Addresses

@@ -66,6 +66,7 @@ const ISSUE_MESSAGES = {
   fee_too_high:
     'the chain asks for more than this gateway may pay; nothing was done',
   overloaded: 'too much is waiting; nothing was done, send the request again',
+  store_unavailable: 'the service cannot keep anything now; nothing was done',
   stopping: 'the service is stopping; nothing was done',
   idempotency_key_reused:
     'the Idempotency-Key was used before, with another body',
@@ -74,11 +75,8 @@ const ISSUE_MESSAGES = {
 } as const
 
 function translateIssue(error: IssueError): ApiError {
-  // Before it goes out, the batcher has tried these with fewer and at other prices.
-  const code =
-    error.code === 'too_large' || error.code === 'underpriced'
-      ? 'registry_refused'
-      : error.code
+  // Before it goes out, the batcher has tried it with fewer.
+  const code = error.code === 'too_large' ? 'registry_refused' : error.code
   return new ApiError(code, ISSUE_MESSAGES[code], { cause: error })
 }
 

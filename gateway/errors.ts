@@ -2,8 +2,8 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { FieldProblem } from '../document/errors.ts'
 import type { IssueErrorCode } from './issue/errors.ts'
 
-/** The others never leave `issue/`. */
-type PublicIssueErrorCode = Exclude<IssueErrorCode, 'too_large' | 'underpriced'>
+/** The other never leaves `issue/`. */
+type PublicIssueErrorCode = Exclude<IssueErrorCode, 'too_large'>
 
 /** The one table from the code of a failure to its HTTP status. */
 const STATUS = {
@@ -30,6 +30,7 @@ const STATUS = {
   registry_refused: 503,
   fee_too_high: 503,
   overloaded: 503,
+  store_unavailable: 503,
   stopping: 503,
 } as const satisfies Record<string, ContentfulStatusCode> &
   Record<PublicIssueErrorCode, ContentfulStatusCode>

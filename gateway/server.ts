@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { serve } from '@hono/node-server'
+import { type ServerType, serve } from '@hono/node-server'
 import { fromHex, type Hex } from '../document/hex.ts'
 import { deriveSubkeys } from '../document/keys.ts'
 import { createChainReader } from '../verifier/readers/chain.ts'
@@ -33,6 +33,9 @@ export type Identity = {
   issuerSecret: Hex
 }
 
+/** How long clients have to end what they are at when the service stops; milliseconds. */
+const CLOSE_GRACE = 1_000
+
 export type Gateway = {
   port: number
   /** Refuses new documents, lets what is in flight end, closes everything. */
@@ -59,6 +62,7 @@ export async function startGateway(
   })
   const chain = createChainReader(rpc, identity.registry)
   const database = openDatabase(join(dataDir, 'gateway.db'))
+  database.bindTo(identity.registry)
   const store = createSqliteStore(database)
   const outbox = createSqliteOutbox(database)
   const keys = openKeyFile(join(dataDir, 'keys.json'))
@@ -102,8 +106,7 @@ export async function startGateway(
     },
     lowBalance: config.lowBalance,
     metrics,
-    isPending: (documentHash) =>
-      outbox.find('issue', documentHash)?.anchored === false,
+    standingOf: (documentHash) => outbox.find('issue', documentHash),
     verifyOptions: {
       chain,
       blocks: [
@@ -142,10 +145,17 @@ export async function startGateway(
   return {
     port: (server.address() as AddressInfo).port,
     async stop() {
+      const closed = new Promise((resolve) => server.close(resolve))
       await Promise.all([batcher.stop(), stopWatching()])
-      await new Promise((resolve) => server.close(resolve))
+      // Who is still sending a request, or not reading an answer, has had time enough.
+      setTimeout(() => closeAll(server), CLOSE_GRACE).unref()
+      await closed
       await database.close()
       await rpc.close()
     },
   }
+}
+
+function closeAll(server: ServerType): void {
+  if ('closeAllConnections' in server) server.closeAllConnections()
 }

@@ -15,6 +15,8 @@ import type { Intent, Registry, SignedTransaction } from '../issue/ports.ts'
 const abi = new Interface(registryAbi)
 /** Four fifths of the cap of EIP-7825 on a transaction's gas; the rest is for what the estimate did not foresee. */
 const MAX_GAS = (16_777_216n * 4n) / 5n
+/** What every transaction costs; a node that says less is not to be believed. */
+const LEAST_GAS = 21_000n
 /** Most bytes of calldata: nodes take transactions up to 128 KiB. */
 const MAX_CALLDATA = 120 * 1024
 /** Over the estimate, since the chain's state moves on between estimate and inclusion; per cent. */
@@ -91,19 +93,24 @@ export async function createRegistry(
     return { issuerId: Number(account.issuerId), balance: BigInt(balance) }
   }
 
-  async function fees(outbid: SignedTransaction | undefined) {
+  /** What the chain asks for now, in wei a gas. */
+  async function price() {
     const [tip, head] = await Promise.all([
       request<Hex>('eth_maxPriorityFeePerGas'),
       request<{ baseFeePerGas: Hex }>('eth_getBlockByNumber', 'latest', false),
     ])
-    const baseFee = BigInt(head.baseFeePerGas)
-    if (feeCap !== undefined && baseFee + BigInt(tip) > feeCap)
+    return { tip: BigInt(tip), baseFee: BigInt(head.baseFeePerGas) }
+  }
+
+  async function fees(outbid: SignedTransaction | undefined) {
+    const { tip, baseFee } = await price()
+    if (feeCap !== undefined && baseFee + tip > feeCap)
       throw new IssueError(
         'fee_too_high',
-        `the chain asks for ${baseFee + BigInt(tip)} wei a gas, over the cap of ${feeCap}`,
+        `the chain asks for ${baseFee + tip} wei a gas, over the cap of ${feeCap}`,
       )
     const least = outbid ? raised(outbid.maxFeePerGas) : 0n
-    const wanted = larger(2n * baseFee + BigInt(tip), least)
+    const wanted = larger(2n * baseFee + tip, least)
     const maxFeePerGas =
       feeCap !== undefined && wanted > feeCap ? feeCap : wanted
     if (maxFeePerGas < least)
@@ -112,8 +119,8 @@ export async function createRegistry(
         `a replacement would cost ${least} wei a gas, over the cap of ${feeCap}`,
       )
     const tipNow = outbid
-      ? larger(BigInt(tip), raised(outbid.maxPriorityFeePerGas))
-      : BigInt(tip)
+      ? larger(tip, raised(outbid.maxPriorityFeePerGas))
+      : tip
     return {
       maxFeePerGas,
       maxPriorityFeePerGas: tipNow < maxFeePerGas ? tipNow : maxFeePerGas,
@@ -135,10 +142,12 @@ export async function createRegistry(
     async prepare(intents, nonce, outbid) {
       const data = calldataOf(intents)
       const from = wallet.address
-      const [estimate, price] = await Promise.all([
+      const [estimate, fee] = await Promise.all([
         request<Hex>('eth_estimateGas', { from, to: address, data }),
         fees(outbid),
       ])
+      if (BigInt(estimate) < LEAST_GAS)
+        throw new IssueError('chain_unavailable', 'eth_estimateGas: garbage')
       const gasLimit = (BigInt(estimate) * (100n + GAS_MARGIN)) / 100n
       if (gasLimit > MAX_GAS || data.length / 2 > MAX_CALLDATA)
         throw new IssueError(
@@ -152,9 +161,14 @@ export async function createRegistry(
         to: address,
         data,
         gasLimit,
-        ...price,
+        ...fee,
       })) as Hex
-      return { nonce, hash: keccak256(raw) as Hex, raw, ...price }
+      return { nonce, hash: keccak256(raw) as Hex, raw, ...fee }
+    },
+
+    async pays({ maxFeePerGas, maxPriorityFeePerGas }) {
+      const { tip, baseFee } = await price()
+      return maxPriorityFeePerGas >= tip && maxFeePerGas >= baseFee + tip
     },
 
     async broadcast({ raw }) {
@@ -167,7 +181,11 @@ export async function createRegistry(
         // The node has it, or the nonce is used: by these bytes or others, the records will tell.
         if (/already known|already imported|nonce too low/i.test(String(error)))
           return
-        throw asIssueError('eth_sendRawTransaction', error)
+        const issueError = asIssueError('eth_sendRawTransaction', error)
+        // The node answered, and will say the same of the same bytes.
+        if (error instanceof RpcResponseError)
+          throw new IssueError('registry_refused', issueError.message, error)
+        throw issueError
       }
     },
 
@@ -225,11 +243,8 @@ function asIssueError(method: string, error: unknown): IssueError {
 
 /** Nodes tell these apart by words only. What is not clear counts as an outage: the same is tried again. */
 function codeOf(error: unknown) {
-  if (!(error instanceof RpcResponseError)) return 'chain_unavailable'
-  const { code, message } = error
-  if (/underpriced|less than block base fee|fee too low/i.test(message))
-    return 'underpriced'
-  if (code === 3 || /revert|insufficient funds/i.test(message))
-    return 'registry_refused'
-  return 'chain_unavailable'
+  const refused =
+    error instanceof RpcResponseError &&
+    (error.code === 3 || /revert|insufficient funds/i.test(error.message))
+  return refused ? 'registry_refused' : 'chain_unavailable'
 }

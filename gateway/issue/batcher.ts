@@ -41,6 +41,8 @@ const MAX_IN_FLIGHT = 8
 const GATHER = 400
 /** Between tries with a chain that takes nothing; milliseconds. */
 const PAUSE = 500
+/** How long a promised intent is set aside that the chain refuses on its own; milliseconds. */
+const ASIDE = 10_000
 /** How long `stop` waits for transactions in flight; milliseconds. */
 const GRACE = 5_000
 
@@ -67,6 +69,8 @@ export function createBatcher(deps: {
   const waiters = new Map<string, Waiter[]>()
   /** Queued intents that somebody was told of; they are never taken back. */
   const promised = new Set<string>()
+  /** Promised intents that the chain refused on their own; they come back, and hold up nobody meanwhile. */
+  const aside = new Set<string>()
   const sender = createSender({ registry, outbox, conclude, log })
   let limit = MAX_BATCH
   let gatheringSince = 0
@@ -93,7 +97,8 @@ export function createBatcher(deps: {
   }
 
   function mayPlan(): boolean {
-    if (queue.size === 0 || stopping()) return false
+    if (stopping() || nextBatch(queue.values(), 1, mustWait).length === 0)
+      return false
     if (sender.inFlight() === 0) return true
     const due = queue.size >= limit || Date.now() - gatheringSince >= GATHER
     return due && sender.inFlight() < MAX_IN_FLIGHT
@@ -101,7 +106,6 @@ export function createBatcher(deps: {
 
   async function plan(): Promise<void> {
     const intents = nextBatch(queue.values(), limit, mustWait)
-    if (intents.length === 0) return
     try {
       await sender.plan(intents)
     } catch (error) {
@@ -120,9 +124,9 @@ export function createBatcher(deps: {
   /** A document is revoked after it is on the chain. */
   function mustWait({ kind, documentHash }: Intent): boolean {
     if (kind === 'issue') return false
+    const key = keyOf('issue', documentHash)
     return (
-      queue.has(keyOf('issue', documentHash)) ||
-      sender.carries('issue', documentHash)
+      queue.has(key) || aside.has(key) || sender.carries('issue', documentHash)
     )
   }
 
@@ -137,31 +141,48 @@ export function createBatcher(deps: {
       return
     }
     limit = MAX_BATCH
-    await giveBack(intents, error, theirFault)
+    if (theirFault) setAside(intents, error)
+    await giveBack(intents, error)
     if (!theirFault) throw error
   }
 
-  /** Who still waits is told, and the intent forgotten. What was promised stays in the queue, unless it can never be. */
-  async function giveBack(
-    intents: Intent[],
-    error: IssueError,
-    forGood: boolean,
-  ): Promise<void> {
+  /** What was promised is never given up: it is tried again, and somebody has to look why it is refused. */
+  function setAside(intents: Intent[], error: IssueError): void {
+    for (const intent of intents) {
+      const key = keyOfIntent(intent)
+      if (!promised.has(key)) continue
+      log('refused, set aside', { key, error: error.message })
+      queue.delete(key)
+      aside.add(key)
+      setTimeout(() => {
+        aside.delete(key)
+        enqueuePromised([intent])
+      }, ASIDE).unref()
+    }
+  }
+
+  /** Nobody was told of these yet: they are forgotten, and who waits is told so. */
+  async function giveBack(intents: Intent[], error: IssueError): Promise<void> {
     const dropped = intents.filter(
-      (intent) => forGood || !promised.has(keyOfIntent(intent)),
+      (intent) => !promised.has(keyOfIntent(intent)),
     )
-    if (forGood)
-      log('given up', { intents: dropped.length, error: error.message })
     const told = dropped.flatMap((intent) => {
       const key = keyOfIntent(intent)
       const list = waiters.get(key) ?? []
       waiters.delete(key)
       queue.delete(key)
-      promised.delete(key)
       return list
     })
-    await forget(dropped)
-    for (const { reject } of told) reject(error)
+    try {
+      await forget(dropped)
+      for (const { reject } of told) reject(error)
+    } catch (cause) {
+      // It is still in the outbox: then it is promised.
+      log('not withdrawn', { error: String(cause) })
+      enqueuePromised(dropped)
+      for (const { resolve } of told)
+        resolve({ status: 'pending', transactionHash: null })
+    }
   }
 
   function conclude(intent: Intent, outcome: Outcome): void {
@@ -182,7 +203,11 @@ export function createBatcher(deps: {
 
   function enqueue(intents: readonly Intent[]): void {
     if (queue.size === 0) gatheringSince = Date.now()
-    for (const intent of intents) queue.set(keyOfIntent(intent), intent)
+    for (const intent of intents) {
+      const key = keyOfIntent(intent)
+      // The first stands: of two revocations, its reason is in the outbox.
+      if (!queue.has(key) && !aside.has(key)) queue.set(key, intent)
+    }
     if (mayPlan()) wake()
   }
 

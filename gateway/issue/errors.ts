@@ -16,10 +16,10 @@ export type IssueErrorCode =
   | 'not_issued'
   /** The document to revoke is another issuer's. */
   | 'other_issuer'
-  /** So many do not fit in one transaction. Told to nobody outside, like the next. */
+  /** The disk does not take it. */
+  | 'store_unavailable'
+  /** So many do not fit in one transaction; told to nobody outside. */
   | 'too_large'
-  /** A node does not take a transaction that pays so little. */
-  | 'underpriced'
 
 /** Thrown when nothing was done and nothing will be: the intent, if there was one, has been withdrawn. */
 export class IssueError extends Error {

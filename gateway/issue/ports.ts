@@ -125,7 +125,8 @@ export type Registry = {
   /**
    * Makes and signs the transaction of intents of one kind (and one reason).
    *
-   * @param outbid A transaction with the same nonce that it must replace: fee and tip at least 12.5 % over it.
+   * @param outbid A transaction with the same nonce that it must replace: fee and tip at least 12.5 % over it, unless the
+   *   chain asks for more.
    * @throws {IssueError} `too_large` when so many do not fit in a transaction.
    */
   prepare(
@@ -133,6 +134,8 @@ export type Registry = {
     nonce: number,
     outbid?: SignedTransaction,
   ): Promise<SignedTransaction>
+  /** Whether it pays what the chain asks for now. */
+  pays(transaction: SignedTransaction): Promise<boolean>
   /** Sends it; a node that has it already, or has used the nonce, is success. */
   broadcast(transaction: SignedTransaction): Promise<void>
   /** The record of each hash, in their order; `issuerId` 0 where there is none. */

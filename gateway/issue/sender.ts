@@ -1,5 +1,5 @@
 import type { Hex } from '../../document/hex.ts'
-import { asIssueError } from './errors.ts'
+import { asIssueError, type IssueError } from './errors.ts'
 import { keyOf, keyOfIntent } from './intent.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
 import type { Intent, Outbox, Plan, Registry } from './ports.ts'
@@ -34,7 +34,8 @@ const GAP = 3_000
 /** Between looks at transactions in flight; milliseconds. */
 const POLL = { first: 2, most: 250 }
 
-type Timing = { sent: number; attempted: number }
+/** Milliseconds of the clock: when the newest attempt was sent, and made. `taken`: a node has taken it. */
+type Timing = { sent: number; made: number; taken: boolean }
 
 /**
  * The transactions in flight of the one account that this gateway writes with. Nonces are assigned here, at the moment of signing,
@@ -59,26 +60,35 @@ export function createSender(deps: {
   const timingOf = ({ id }: Plan): Timing => {
     const known = timings.get(id)
     if (known) return known
-    const timing = { sent: Number.NEGATIVE_INFINITY, attempted: Date.now() }
+    const timing = {
+      sent: Number.NEGATIVE_INFINITY,
+      made: Date.now(),
+      taken: false,
+    }
     timings.set(id, timing)
     return timing
   }
 
-  async function send(): Promise<void> {
+  /** @returns The first failure; the others are sent all the same. */
+  async function send(): Promise<IssueError | undefined> {
+    let failure: IssueError | undefined
     for (const plan of plans) {
       const timing = timingOf(plan)
-      if (Date.now() - timing.sent < REBROADCAST) continue
       const newest = plan.attempts.at(-1)
-      if (newest === undefined) continue
+      if (Date.now() - timing.sent < REBROADCAST || !newest) continue
+      timing.sent = Date.now()
       try {
         await registry.broadcast(newest)
+        timing.taken = true
       } catch (error) {
-        // A node that finds it too cheap will not keep it: replace it at once.
-        if (asIssueError(error).code !== 'underpriced') throw error
-        timing.attempted = Number.NEGATIVE_INFINITY
+        failure ??= asIssueError(error)
+        // Not sent at all: try as soon as the chain answers.
+        if (failure.code === 'chain_unavailable')
+          timing.sent = Number.NEGATIVE_INFINITY
+        else timing.taken = false
       }
-      timing.sent = Date.now()
     }
+    return failure
   }
 
   /** A nonce that is used is done with, whichever transaction used it. */
@@ -122,19 +132,24 @@ export function createSender(deps: {
     }
   }
 
-  /** Only the first can be stuck; the others wait for it. */
+  /**
+   * The first in flight is made anew when no node takes it, or when it is in no block for long and pays less than the chain asks
+   * for. The others wait for it.
+   */
   async function replaceStuck(): Promise<void> {
     const [plan] = plans
     const newest = plan?.attempts.at(-1)
     if (!plan || !newest) return
     const timing = timingOf(plan)
-    if (Date.now() - timing.attempted < STUCK) return
-    timing.attempted = Date.now()
+    const age = Date.now() - timing.made
+    if (age < (timing.taken ? STUCK : REBROADCAST)) return
+    timing.made = Date.now()
+    if (timing.taken && (await registry.pays(newest))) return
     const transaction = await registry.prepare(plan.intents, plan.nonce, newest)
     const replaced = await outbox.replace(plan, transaction)
     plans = plans.map((other) => (other === plan ? replaced : other))
     timing.sent = Number.NEGATIVE_INFINITY
-    log('stuck, replaced', { nonce: plan.nonce, hash: transaction.hash })
+    log('replaced', { nonce: plan.nonce, hash: transaction.hash })
     await send()
   }
 
@@ -160,11 +175,13 @@ export function createSender(deps: {
 
     async advance() {
       if (plans.length === 0) return
-      await send()
+      // What one transaction runs into must not keep the others from being settled.
+      const failure = await send()
       const next = await registry.nextNonce()
       await settle(next)
       await closeGap(next)
       await replaceStuck()
+      if (failure && plans.length > 0) throw failure
     },
 
     pause() {

@@ -91,7 +91,7 @@ export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
 
 /** A document as issued, with its status now; also while it is pending, from the own store. */
 async function findDocument(deps: Deps, publicId: string): Promise<object> {
-  const { verifyOptions, addresses, isPending } = deps
+  const { verifyOptions, addresses, standingOf } = deps
   const { hash, documentKey } = decodePublicId(publicId)
   const documentHash = toHex(hash)
   const verdict = await verify(publicId, verifyOptions)
@@ -107,7 +107,7 @@ async function findDocument(deps: Deps, publicId: string): Promise<object> {
       ...present(verdict.document, verdict.status),
       blockchainProof: verdict.blockchainProof,
     }
-  if (verdict.status === 'not_issued' && isPending(documentHash)) {
+  if (verdict.status === 'not_issued' && standingOf(documentHash)) {
     const block = await deps.store.get(hash)
     if (block.status === 'found')
       return present(

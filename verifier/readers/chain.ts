@@ -8,11 +8,14 @@ import {
   type IssuedEvent,
   REGISTRY_STATUSES,
   type RegistryRecord,
+  type RegistryStatus,
 } from '../ports.ts'
 import { registryAbi } from './registry-abi.ts'
 
 const registryInterface = new Interface(registryAbi)
 
+/** RFC 5280 reason code. */
+const SUPERSEDED = 4
 /** Blocks on top of one that count as final on a chain whose nodes do not know the tag `finalized`. */
 const FINALITY_DEPTH = 64
 
@@ -131,15 +134,17 @@ function decodeVerification(result: unknown): {
       'verificationOf',
       String(result),
     )
+    const record = decodeRecord(v.record)
     const status = REGISTRY_STATUSES[Number(v.status)]
-    if (status === undefined) throw new RangeError('unknown status')
+    if (status === undefined || !agree(status, record, Number(v.blockTime)))
+      throw new RangeError('the status contradicts the record')
     return {
       chainId: Number(v.chainId),
       reading: {
         blockNumber: Number(v.blockNumber),
         blockTime: Number(v.blockTime),
         status,
-        record: decodeRecord(v.record),
+        record,
         issuer: {
           account: v.account.toLowerCase(),
           name: v.issuerName,
@@ -154,6 +159,19 @@ function decodeVerification(result: unknown): {
       cause,
     )
   }
+}
+
+/** A node that contradicts itself is not to be believed in either. */
+function agree(
+  status: RegistryStatus,
+  record: RegistryRecord,
+  blockTime: number,
+): boolean {
+  const expired = record.validUntil !== 0 && blockTime >= record.validUntil
+  if (record.issuerId === 0) return status === 'not_issued'
+  if (record.revokedBlock !== 0)
+    return status === (record.reason === SUPERSEDED ? 'superseded' : 'revoked')
+  return status === 'distrusted' || status === (expired ? 'expired' : 'valid')
 }
 
 /** @param record A `Record` as ethers decodes it. */
@@ -182,8 +200,10 @@ function decodeEvent(
   const place = { transactionHash, blockHash, logIndex: Number(log.logIndex) }
   const asked =
     log.address?.toLowerCase() === address && log.topics?.[1] === documentHash
+  const placed =
+    isHash(transactionHash) && isHash(blockHash) && place.logIndex >= 0
   try {
-    if (!asked) throw new TypeError('not the log that was asked for')
+    if (!asked || !placed) throw new TypeError('not what was asked for')
     const args = registryInterface.decodeEventLog(
       'DocumentIssued',
       log.data,
@@ -198,6 +218,10 @@ function decodeEvent(
   } catch {
     return { issuerId: 0, account: '0x', validUntil: 0, ...place }
   }
+}
+
+function isHash(value: unknown): boolean {
+  return typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value)
 }
 
 type RpcLog = {
