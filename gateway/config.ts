@@ -55,6 +55,13 @@ const httpUrl = v.pipe(
   ),
   v.transform((text) => text.replace(/\/+$/, '')),
 )
+const pageUrl = v.pipe(
+  httpUrl,
+  v.check(
+    (text) => !text.includes('#'),
+    'must not have a fragment: that is where the publicId goes',
+  ),
+)
 const urls = v.pipe(
   v.optional(v.string(), ''),
   v.transform((text) => text.split(',').filter((url) => url.trim() !== '')),
@@ -91,13 +98,15 @@ const amount = (unit: 'gwei' | 'ether') =>
     v.transform((text) => parseUnits(text, unit)),
   )
 
+const DATA_DIR = 'data'
+
 const environment = v.object({
   PORT: v.optional(port(1), '3000'),
   HOST: v.optional(v.string(), '127.0.0.1'),
   CHAIN_PORT: v.optional(port(0), '8545'),
   BASE_URL: v.optional(httpUrl),
-  VERIFY_URL: v.optional(httpUrl),
-  DATA_DIR: v.optional(v.string(), 'data'),
+  VERIFY_URL: v.optional(pageUrl),
+  DATA_DIR: v.optional(v.string(), DATA_DIR),
   RPC_URL: urls,
   REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
   ISSUER_KEY: v.optional(hex(32, 'must be 0x and 64 hexadecimal digits')),
@@ -177,6 +186,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     logLevel: e.LOG_LEVEL,
   }
+}
+
+/** @returns The data folder alone, for commands that need nothing else. */
+export function readDataDir(env: NodeJS.ProcessEnv): string {
+  return resolve(env.DATA_DIR || DATA_DIR)
 }
 
 /** @returns The address in `deployments/<chainId>.json` beside the code, lower case; `undefined` when there is no such file. */

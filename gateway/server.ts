@@ -65,7 +65,9 @@ export async function startGateway(
   database.bindTo(identity.registry)
   const store = createSqliteStore(database)
   const outbox = createSqliteOutbox(database)
-  const keys = openKeyFile(join(dataDir, 'keys.json'))
+  const keys = openKeyFile(join(dataDir, 'keys.json'), (error) =>
+    log.error('key file', { error: String(error) }),
+  )
   if (config.apiKey !== undefined)
     keys.put('environment', config.apiKey, [...SCOPES])
 

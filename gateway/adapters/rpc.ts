@@ -65,7 +65,14 @@ function isAnswer(error: unknown): boolean {
 }
 
 function createEndpoint(url: string, timeout: number) {
-  const { origin, pathname, search } = new URL(url)
+  const { origin, pathname, search, username, password } = new URL(url)
+  const credentials = decodeURIComponent(`${username}:${password}`)
+  const headers = {
+    'content-type': 'application/json',
+    ...(username && {
+      authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
+    }),
+  }
   // undici's own pool: the global fetch is several times slower.
   const pool = new Pool(origin, {
     connections: 8,
@@ -77,7 +84,7 @@ function createEndpoint(url: string, timeout: number) {
     const response = await pool.request({
       method: 'POST',
       path: pathname + search,
-      headers: { 'content-type': 'application/json' },
+      headers,
       body,
       signal: AbortSignal.timeout(timeout),
     })

@@ -42,7 +42,7 @@ const GATHER = 400
 /** Between tries with a chain that takes nothing; milliseconds. */
 const PAUSE = 500
 /** How long a promised intent is set aside that the chain refuses on its own; milliseconds. */
-const ASIDE = 10_000
+const ASIDE = 3_000
 /** How long `stop` waits for transactions in flight; milliseconds. */
 const GRACE = 5_000
 

@@ -27,7 +27,7 @@ export type Sender = {
 
 /** How often the same bytes are sent again while the chain does not show them; milliseconds. */
 const REBROADCAST = 5_000
-/** A transaction that is in no block for so long is replaced by one that pays more; milliseconds. */
+/** A transaction that is in no block for so long is replaced when it pays too little, after twice as long anyway; milliseconds. */
 const STUCK = 30_000
 /** How long a nonce may be missing before it counts as lost, and not as a node that is behind; milliseconds. */
 const GAP = 3_000
@@ -143,8 +143,9 @@ export function createSender(deps: {
     const timing = timingOf(plan)
     const age = Date.now() - timing.made
     if (age < (timing.taken ? STUCK : REBROADCAST)) return
+    // One that pays enough may still be such that no block can have it; but it is not outbid in a hurry.
+    if (timing.taken && age < 2 * STUCK && (await registry.pays(newest))) return
     timing.made = Date.now()
-    if (timing.taken && (await registry.pays(newest))) return
     const transaction = await registry.prepare(plan.intents, plan.nonce, newest)
     const replaced = await outbox.replace(plan, transaction)
     plans = plans.map((other) => (other === plan ? replaced : other))
