@@ -16,12 +16,22 @@ const network = (name: string) => ({
   url: configVariable(`${name.toUpperCase()}_RPC_URL`),
   accounts: [configVariable('DEPLOYER_KEY')],
 })
-const networks = ['ethereum', 'sepolia', 'arbitrum', 'base', 'optimism', 'polygon', 'gnosis', 'custom']
+const networks = [
+  'ethereum',
+  'sepolia',
+  'arbitrum',
+  'base',
+  'optimism',
+  'polygon',
+  'gnosis',
+  'custom',
+]
 
 export default defineConfig({
   plugins: [hardhatEthers, hardhatKeystore, hardhatTypechain, hardhatVerify],
   networks: Object.fromEntries(networks.map((name) => [name, network(name)])),
   verify: { etherscan: { apiKey: configVariable('ETHERSCAN_API_KEY') } },
+  typechain: { tsNocheck: true },
   paths: { tests: { solidity: './test/contracts' } },
   solidity: {
     version: '0.8.37',
@@ -35,9 +45,15 @@ export default defineConfig({
   test: {
     solidity: {
       profiles: {
-        default: { fuzz: { seed, runs: 256 }, invariant: { runs: 16, depth: 64, failOnRevert: true } },
+        default: {
+          fuzz: { seed, runs: 256 },
+          invariant: { runs: 16, depth: 64, failOnRevert: true },
+        },
         // For a longer look: `hardhat test solidity --test-profile long`.
-        long: { fuzz: { seed, runs: 20_000 }, invariant: { runs: 256, depth: 256, failOnRevert: true } },
+        long: {
+          fuzz: { seed, runs: 20_000 },
+          invariant: { runs: 256, depth: 256, failOnRevert: true },
+        },
       },
     },
   },

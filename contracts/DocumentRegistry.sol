@@ -613,6 +613,9 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         Issuer storage issuer = $.issuers[record.issuerId];
         uint256 account = $.accountsOf[record.issuerId][record.accountIndex];
         return Verification({
+            chainId: block.chainid,
+            blockNumber: _blockNumber(),
+            blockTime: block.timestamp,
             status: _status(record),
             record: record,
             account: address(uint160(account)),

@@ -104,6 +104,9 @@ interface IDocumentRegistry {
     }
 
     /// @notice All that a verifier needs about one document, read at one block.
+    /// @param chainId The chain that answers, so that a verifier need not ask for it apart.
+    /// @param blockNumber The block that this is true for.
+    /// @param blockTime The time of that block.
     /// @param status Its status as of that block.
     /// @param record Its record; all zero when there is none.
     /// @param account The account that issued it.
@@ -111,6 +114,9 @@ interface IDocumentRegistry {
     /// @param issuerUri The issuer's URI, as registered.
     /// @param distrustedFrom What that account issued at or after this block reads Distrusted; 0 = trusted throughout.
     struct Verification {
+        uint256 chainId;
+        uint256 blockNumber;
+        uint256 blockTime;
         Status status;
         Record record;
         address account;

@@ -6,21 +6,33 @@ const field = (definition: string): TypedDataField => {
   return { type, name }
 }
 const message = (fields: string): TypedDataField[] =>
-  `address account,${fields},uint256 nonce,uint256 deadline`.split(',').map(field)
+  `address account,${fields},uint256 nonce,uint256 deadline`
+    .split(',')
+    .map(field)
 
 export const messages = {
   Issue: message('bytes32 documentHash,uint40 validUntil'),
   IssueBatch: message('bytes32 root,uint40 size,bytes32 manifest'),
   Revoke: message('bytes32 documentHash,uint8 reason'),
   RevokeBatch: message('uint32 issuerId,bytes32 root,uint8 reason'),
-  RevokeInBatch: message('uint32 issuerId,bytes32 root,bytes32 documentHash,uint8 reason'),
+  RevokeInBatch: message(
+    'uint32 issuerId,bytes32 root,bytes32 documentHash,uint8 reason',
+  ),
 } as const
 
 export interface Payloads {
   readonly Issue: { readonly documentHash: string; readonly validUntil: number }
-  readonly IssueBatch: { readonly root: string; readonly size: number; readonly manifest: string }
+  readonly IssueBatch: {
+    readonly root: string
+    readonly size: number
+    readonly manifest: string
+  }
   readonly Revoke: { readonly documentHash: string; readonly reason: number }
-  readonly RevokeBatch: { readonly issuerId: number; readonly root: string; readonly reason: number }
+  readonly RevokeBatch: {
+    readonly issuerId: number
+    readonly root: string
+    readonly reason: number
+  }
   readonly RevokeInBatch: {
     readonly issuerId: number
     readonly root: string
@@ -36,7 +48,10 @@ export interface Authorization {
   readonly signature: string
 }
 
-export const domainOf = (chainId: bigint, registry: string): TypedDataDomain => ({
+export const domainOf = (
+  chainId: bigint,
+  registry: string,
+): TypedDataDomain => ({
   name: 'DocumentRegistry',
   version: '1',
   chainId,
@@ -53,6 +68,10 @@ export async function sign<Name extends keyof Payloads>(
 ): Promise<Authorization> {
   const account = await signer.getAddress()
   const value = { account, ...payload, nonce, deadline }
-  const signature = await signer.signTypedData(domain, { [name]: messages[name] }, value)
+  const signature = await signer.signTypedData(
+    domain,
+    { [name]: messages[name] },
+    value,
+  )
   return { account, nonce, deadline, signature }
 }

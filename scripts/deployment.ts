@@ -6,8 +6,8 @@ import {
   dataLength,
   dataSlice,
   getCreate2Address,
-  id,
   type Interface,
+  id,
   keccak256,
   type Provider,
   toBeHex,
@@ -44,11 +44,14 @@ export interface Deployment {
   readonly commit: string
 }
 
-const fileOf = (chainId: bigint): URL => new URL(`../deployments/${chainId}.json`, import.meta.url)
+const fileOf = (chainId: bigint): URL =>
+  new URL(`../deployments/${chainId}.json`, import.meta.url)
 
 export function readDeployment(chainId: bigint): Deployment | undefined {
   const file = fileOf(chainId)
-  return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Deployment) : undefined
+  return existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Deployment)
+    : undefined
 }
 
 export function writeDeployment(deployment: Deployment): void {
@@ -58,18 +61,40 @@ export function writeDeployment(deployment: Deployment): void {
 }
 
 /** The address follows from the code and the constructor's arguments: other code cannot be at it. */
-export function planOf(bytecode: string, admin: string, adminDelay: number): { initCode: string; address: string } {
-  const initCode = concat([bytecode, AbiCoder.defaultAbiCoder().encode(['address', 'uint48'], [admin, adminDelay])])
-  return { initCode, address: getCreate2Address(proxy.address, salt, keccak256(initCode)) }
+export function planOf(
+  bytecode: string,
+  admin: string,
+  adminDelay: number,
+): { initCode: string; address: string } {
+  const initCode = concat([
+    bytecode,
+    AbiCoder.defaultAbiCoder().encode(
+      ['address', 'uint48'],
+      [admin, adminDelay],
+    ),
+  ])
+  return {
+    initCode,
+    address: getCreate2Address(proxy.address, salt, keccak256(initCode)),
+  }
 }
 
 /** Places in deployed code that the constructor fills in, as an artifact lists them. */
-export type ImmutableReferences = Readonly<Record<string, readonly { readonly start: number; readonly length: number }[]>>
+export type ImmutableReferences = Readonly<
+  Record<string, readonly { readonly start: number; readonly length: number }[]>
+>
 
-export function withoutImmutables(code: string, references: ImmutableReferences): string {
+export function withoutImmutables(
+  code: string,
+  references: ImmutableReferences,
+): string {
   const bytes = Buffer.from(code.slice(2), 'hex')
   for (const { start, length } of Object.values(references).flat()) {
-    bytes.fill(0, Math.min(start, bytes.length), Math.min(start + length, bytes.length))
+    bytes.fill(
+      0,
+      Math.min(start, bytes.length),
+      Math.min(start + length, bytes.length),
+    )
   }
   return `0x${bytes.toString('hex')}`
 }
@@ -99,7 +124,12 @@ export async function checkBlockNumbers(
 
 /** Why a simulated call failed, in the contract's own words where it gave any. */
 export function reasonOf(cause: unknown, contract: Interface): string {
-  const data = typeof cause === 'object' && cause !== null && 'data' in cause ? cause.data : undefined
+  const data =
+    typeof cause === 'object' && cause !== null && 'data' in cause
+      ? cause.data
+      : undefined
   const reason = typeof data === 'string' ? contract.parseError(data) : null
-  return reason === null ? String(cause) : `${reason.name}(${reason.args.join(', ')})`
+  return reason === null
+    ? String(cause)
+    : `${reason.name}(${reason.args.join(', ')})`
 }

@@ -5,7 +5,14 @@
  * those of these lines.
  */
 import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -30,7 +37,10 @@ interface Mutant {
 }
 
 const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && 'nodeType' in value && 'src' in value
+  typeof value === 'object' &&
+  value !== null &&
+  'nodeType' in value &&
+  'src' in value
 
 function* walk(value: unknown): Generator<Node> {
   if (Array.isArray(value)) for (const item of value) yield* walk(item)
@@ -42,17 +52,28 @@ function* walk(value: unknown): Generator<Node> {
 
 function parse(): Node {
   const solc = createRequire(import.meta.url)('solc') as {
-    compile(input: string, callbacks: { import(path: string): { contents: string } }): string
+    compile(
+      input: string,
+      callbacks: { import(path: string): { contents: string } },
+    ): string
   }
   const read = (path: string): string =>
-    readFileSync(join(root, path.startsWith('@') ? `node_modules/${path}` : path), 'utf8')
+    readFileSync(
+      join(root, path.startsWith('@') ? `node_modules/${path}` : path),
+      'utf8',
+    )
   const input = {
     language: 'Solidity',
     sources: { [target]: { content: read(target) } },
-    settings: { stopAfter: 'parsing', outputSelection: { '*': { '': ['ast'] } } },
+    settings: {
+      stopAfter: 'parsing',
+      outputSelection: { '*': { '': ['ast'] } },
+    },
   }
   const output = JSON.parse(
-    solc.compile(JSON.stringify(input), { import: (path) => ({ contents: read(path) }) }),
+    solc.compile(JSON.stringify(input), {
+      import: (path) => ({ contents: read(path) }),
+    }),
   ) as { sources: Record<string, { ast: Node }> }
   const ast = output.sources[target]?.ast
   if (ast === undefined) throw new Error('solc gave no syntax tree')
@@ -70,45 +91,76 @@ function mutantsOf(code: Buffer, ast: Node): Mutant[] {
     const [start, stop] = range(node)
     // The tree leaves out the semicolon of a statement.
     const end = replacement === '{}' ? code.indexOf(';', stop) + 1 : stop
-    const source = Buffer.concat([code.subarray(0, start), Buffer.from(replacement), code.subarray(end)])
+    const source = Buffer.concat([
+      code.subarray(0, start),
+      Buffer.from(replacement),
+      code.subarray(end),
+    ])
     const line = code.subarray(0, start).toString().split('\n').length
-    mutants.push({ line, kind, original: text(node).replaceAll(/\s+/g, ' '), source: source.toString() })
+    mutants.push({
+      line,
+      kind,
+      original: text(node).replaceAll(/\s+/g, ' '),
+      source: source.toString(),
+    })
   }
   const negate = (node: unknown): void => {
     if (isNode(node)) add('negated', node, `!(${text(node)})`)
   }
   const steps = new Set<unknown>()
-  const moved: Readonly<Record<string, string>> = { '<': '<=', '<=': '<', '>': '>=', '>=': '>' }
+  const moved: Readonly<Record<string, string>> = {
+    '<': '<=',
+    '<=': '<',
+    '>': '>=',
+    '>=': '>',
+  }
   for (const node of walk(ast)) {
-    const { operator, leftExpression: left, rightExpression: right, condition } = node
-    if (node.nodeType === 'ForStatement') steps.add(node['loopExpression'])
+    const {
+      operator,
+      leftExpression: left,
+      rightExpression: right,
+      condition,
+    } = node
+    if (node.nodeType === 'ForStatement') steps.add(node.loopExpression)
     if (node.nodeType === 'IfStatement' && isNode(condition)) {
       negate(condition)
       add('check removed', condition, 'false')
     }
     if (node.nodeType === 'Conditional') negate(condition)
     if (node.nodeType === 'BinaryOperation' && isNode(left) && isNode(right)) {
-      if (operator === '&&' || operator === '||') for (const side of [left, right]) negate(side)
+      if (operator === '&&' || operator === '||')
+        for (const side of [left, right]) negate(side)
       const other = moved[String(operator)]
-      if (other !== undefined) add(`moved to ${other}`, node, `${text(left)} ${other} ${text(right)}`)
+      if (other !== undefined)
+        add(`moved to ${other}`, node, `${text(left)} ${other} ${text(right)}`)
       if (operator === '==' || operator === '!=') {
-        add('turned', node, `${text(left)} ${operator === '==' ? '!=' : '=='} ${text(right)}`)
+        add(
+          'turned',
+          node,
+          `${text(left)} ${operator === '==' ? '!=' : '=='} ${text(right)}`,
+        )
       }
     }
-    if (node.nodeType === 'ModifierInvocation' && text(node).startsWith('only')) add('check removed', node, '')
+    if (node.nodeType === 'ModifierInvocation' && text(node).startsWith('only'))
+      add('check removed', node, '')
     if (node.nodeType === 'EmitStatement') add('event removed', node, '{}')
     if (node.nodeType === 'Continue') add('jump removed', node, '{}')
-    if (node.nodeType === 'ExpressionStatement' && !steps.has(node)) add('effect removed', node, '{}')
+    if (node.nodeType === 'ExpressionStatement' && !steps.has(node))
+      add('effect removed', node, '{}')
   }
   // `if (a == b)` negated and turned are one and the same.
   const seen = new Set<string>()
   return mutants.filter(({ source, line, original, kind }) => {
-    const key = kind === 'turned' || kind === 'negated' ? `${line} ${original} not` : source
+    const key =
+      kind === 'turned' || kind === 'negated'
+        ? `${line} ${original} not`
+        : source
     return seen.has(key) ? false : seen.add(key)
   })
 }
 
-const workspace = (index: number): string => join(root, 'cache', 'mutants', String(index))
+const workspace = (index: number): string =>
+  join(root, 'cache', 'mutants', String(index))
 
 /** Copies of the project in which only the contract compiles, and fast: its tests deploy the artifact and stay compiled. */
 async function prepare(): Promise<void> {
@@ -134,8 +186,10 @@ export default {
 `,
   )
   const unharmed = await test(directory)
-  if (unharmed !== undefined) throw new Error(`${unharmed} fails without any mutation`)
-  for (let index = 1; index < workers; index++) cpSync(directory, workspace(index), { recursive: true })
+  if (unharmed !== undefined)
+    throw new Error(`${unharmed} fails without any mutation`)
+  for (let index = 1; index < workers; index++)
+    cpSync(directory, workspace(index), { recursive: true })
 }
 
 /** The first test that failed, or the compiler; nothing when all passed. */
@@ -145,7 +199,11 @@ function test(directory: string): Promise<string | undefined> {
     execFile(
       process.execPath,
       [hardhat, 'test', 'solidity'],
-      { cwd: directory, maxBuffer: 1 << 26, env: { ...process.env, NO_COLOR: '1' } },
+      {
+        cwd: directory,
+        maxBuffer: 1 << 26,
+        env: { ...process.env, NO_COLOR: '1' },
+      },
       (error, stdout, stderr) => {
         if (error === null) return resolve(undefined)
         const name = /^ +\d+\) (\w+)#(\w+)/m.exec(stdout + stderr)
@@ -157,31 +215,52 @@ function test(directory: string): Promise<string | undefined> {
   })
 }
 
-const [from, to] = (process.argv[2] ?? '1-999999').split('-').map(Number) as [number, number]
+const [from, to] = (process.argv[2] ?? '1-999999').split('-').map(Number) as [
+  number,
+  number,
+]
 const code = readFileSync(join(root, target))
-const queue = mutantsOf(code, parse()).filter(({ line }) => line >= from && line <= to)
+const queue = mutantsOf(code, parse()).filter(
+  ({ line }) => line >= from && line <= to,
+)
 const total = queue.length
 const results: { mutant: Mutant; by: string | undefined }[] = []
 
 async function work(index: number): Promise<void> {
   const directory = workspace(index)
-  for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
+  for (
+    let mutant = queue.shift();
+    mutant !== undefined;
+    mutant = queue.shift()
+  ) {
     writeFileSync(join(directory, target), mutant.source)
     const by = await test(directory)
     results.push({ mutant, by })
-    if (process.stderr.isTTY) process.stderr.write(`\r${results.length} of ${total}`)
+    if (process.stderr.isTTY)
+      process.stderr.write(`\r${results.length} of ${total}`)
   }
 }
 await prepare()
 await Promise.all(Array.from({ length: workers }, (_, index) => work(index)))
 
-const explained = ({ kind, original }: Mutant): string | undefined => equivalent[`${kind}: ${original}`]
+const explained = ({ kind, original }: Mutant): string | undefined =>
+  equivalent[`${kind}: ${original}`]
 results.sort((a, b) => a.mutant.line - b.mutant.line)
 for (const { mutant, by } of results) {
-  const verdict = by ?? (explained(mutant) === undefined ? 'SURVIVED' : `equivalent: ${explained(mutant)}`)
-  console.log(`${String(mutant.line).padStart(4)}  ${mutant.kind.padEnd(14)}  ${mutant.original.slice(0, 70).padEnd(70)}  ${verdict}`)
+  const verdict =
+    by ??
+    (explained(mutant) === undefined
+      ? 'SURVIVED'
+      : `equivalent: ${explained(mutant)}`)
+  console.log(
+    `${String(mutant.line).padStart(4)}  ${mutant.kind.padEnd(14)}  ${mutant.original.slice(0, 70).padEnd(70)}  ${verdict}`,
+  )
 }
-const survivors = results.filter(({ mutant, by }) => by === undefined && explained(mutant) === undefined)
+const survivors = results.filter(
+  ({ mutant, by }) => by === undefined && explained(mutant) === undefined,
+)
 const killed = results.filter(({ by }) => by !== undefined).length
-console.log(`\n${total} mutants: ${killed} killed, ${total - killed - survivors.length} equivalent, ${survivors.length} survived`)
+console.log(
+  `\n${total} mutants: ${killed} killed, ${total - killed - survivors.length} equivalent, ${survivors.length} survived`,
+)
 if (survivors.length > 0) process.exitCode = 1

@@ -25,13 +25,23 @@ const actions = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { network: { type: 'string' }, send: { type: 'boolean', default: false } },
+  options: {
+    network: { type: 'string' },
+    send: { type: 'boolean', default: false },
+  },
 })
 const [action = '', ...given] = positionals
 const known = Object.entries(actions).find(([name]) => name === action)?.[1]
-if (known === undefined || values.network === undefined || given.length !== known[1].split(' ').filter(Boolean).length) {
-  console.error('npm run roles -- <action> --network <name> [--send], where <action> is one of')
-  for (const [name, [, usage]] of Object.entries(actions)) console.error(`  ${name} ${usage}`)
+if (
+  known === undefined ||
+  values.network === undefined ||
+  given.length !== known[1].split(' ').filter(Boolean).length
+) {
+  console.error(
+    'npm run roles -- <action> --network <name> [--send], where <action> is one of',
+  )
+  for (const [name, [, usage]] of Object.entries(actions))
+    console.error(`  ${name} ${usage}`)
   process.exit(2)
 }
 
@@ -40,11 +50,21 @@ const connection = await hre.network.create(values.network)
 const { provider } = connection.ethers
 const { chainId } = await provider.getNetwork()
 const deployment = readDeployment(chainId)
-if (deployment === undefined) throw new Error(`there is no deployments/${chainId}.json`)
-const [signer] = (await connection.ethers.getSigners()) as unknown as [Signer | undefined]
-if (signer === undefined) throw new Error(`network ${values.network} has no account to sign with`)
-const registry = await connection.ethers.getContractAt('DocumentRegistry', deployment.address, signer)
-const args = action.endsWith('-revoker') ? [await registry.REVOKER_ROLE(), ...given] : given
+if (deployment === undefined)
+  throw new Error(`there is no deployments/${chainId}.json`)
+const [signer] = (await connection.ethers.getSigners()) as unknown as [
+  Signer | undefined,
+]
+if (signer === undefined)
+  throw new Error(`network ${values.network} has no account to sign with`)
+const registry = await connection.ethers.getContractAt(
+  'DocumentRegistry',
+  deployment.address,
+  signer,
+)
+const args = action.endsWith('-revoker')
+  ? [await registry.REVOKER_ROLE(), ...given]
+  : given
 
 const call = registry.getFunction(method)
 try {
@@ -55,8 +75,12 @@ try {
 }
 const gas = await call.estimateGas(...args)
 const { maxFeePerGas, gasPrice } = await provider.getFeeData()
-console.log(`${method}(${args.join(', ')}) at ${deployment.address} on chain ${chainId}`)
-console.log(`by ${await signer.getAddress()}, ${gas} gas, at most ${formatEther(gas * (maxFeePerGas ?? gasPrice ?? 0n))}`)
+console.log(
+  `${method}(${args.join(', ')}) at ${deployment.address} on chain ${chainId}`,
+)
+console.log(
+  `by ${await signer.getAddress()}, ${gas} gas, at most ${formatEther(gas * (maxFeePerGas ?? gasPrice ?? 0n))}`,
+)
 if (values.send) {
   const receipt = await (await call.send(...args)).wait()
   console.log(`Done in block ${receipt?.blockNumber} by ${receipt?.hash}.`)

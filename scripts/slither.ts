@@ -14,18 +14,25 @@ const directory = `${root}cache/slither`
 const solc = createRequire(import.meta.url).resolve('solc')
 
 /** All sources that one imports, by the names that they have on the disk. */
-function sources(path: string, found: Record<string, { content: string }> = {}): Record<string, { content: string }> {
+function sources(
+  path: string,
+  found: Record<string, { content: string }> = {},
+): Record<string, { content: string }> {
   if (path in found) return found
   const content = readFileSync(root + path, 'utf8')
   found[path] = { content }
-  for (const [, name = ''] of content.matchAll(/^(?:import|\}).*from "(.+)";$/gm)) {
-    const next = name.startsWith('@') ? `node_modules/${name}` : new URL(name, `file:///${path}`).pathname.slice(1)
+  for (const [, name = ''] of content.matchAll(
+    /^(?:import|\}).*from "(.+)";$/gm,
+  )) {
+    const next = name.startsWith('@')
+      ? `node_modules/${name}`
+      : new URL(name, `file:///${path}`).pathname.slice(1)
     sources(next, found)
   }
   return found
 }
 
-const compiler = hre.config.solidity.profiles['default']?.compilers[0]
+const compiler = hre.config.solidity.profiles.default?.compilers[0]
 mkdirSync(directory, { recursive: true })
 writeFileSync(
   `${directory}/input.json`,
@@ -35,7 +42,19 @@ writeFileSync(
     settings: {
       ...compiler?.settings,
       remappings: ['@openzeppelin/=node_modules/@openzeppelin/'],
-      outputSelection: { '*': { '*': ['abi', 'evm.bytecode', 'evm.deployedBytecode', 'evm.methodIdentifiers', 'userdoc', 'devdoc'], '': ['ast'] } },
+      outputSelection: {
+        '*': {
+          '*': [
+            'abi',
+            'evm.bytecode',
+            'evm.deployedBytecode',
+            'evm.methodIdentifiers',
+            'userdoc',
+            'devdoc',
+          ],
+          '': ['ast'],
+        },
+      },
     },
   }),
 )
@@ -53,7 +72,12 @@ const { status, error } = spawnSync(
   'slither',
   [
     'cache/slither/input.json',
-    ...['--compile-force-framework', 'Solc-json', '--solc', `${directory}/solc`],
+    ...[
+      '--compile-force-framework',
+      'Solc-json',
+      '--solc',
+      `${directory}/solc`,
+    ],
     ...['--filter-paths', 'node_modules', '--fail-medium'],
   ],
   { cwd: root, stdio: 'inherit' },

@@ -18,27 +18,58 @@ const documented = [
 const base = 0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200n
 
 interface Layout {
-  readonly storage: readonly { readonly label: string; readonly slot: string; readonly offset: number; readonly type: string }[]
+  readonly storage: readonly {
+    readonly label: string
+    readonly slot: string
+    readonly offset: number
+    readonly type: string
+  }[]
   readonly types: Readonly<
-    Record<string, { readonly label: string; readonly members?: readonly { label: string; slot: string; offset: number; type: string }[] }>
+    Record<
+      string,
+      {
+        readonly label: string
+        readonly members?: readonly {
+          label: string
+          slot: string
+          offset: number
+          type: string
+        }[]
+      }
+    >
   >
 }
 
 /** The compiler's layout of a contract whose one variable is the struct that the registry keeps at its ERC-7201 position. */
 function compiled(): Layout {
   const solc = createRequire(import.meta.url)('solc') as {
-    compile(input: string, callbacks: { import(path: string): { contents: string } }): string
+    compile(
+      input: string,
+      callbacks: { import(path: string): { contents: string } },
+    ): string
   }
   const read = (path: string): string =>
-    readFileSync(new URL(path.startsWith('@') ? `../../node_modules/${path}` : `../../${path}`, import.meta.url), 'utf8')
+    readFileSync(
+      new URL(
+        path.startsWith('@') ? `../../node_modules/${path}` : `../../${path}`,
+        import.meta.url,
+      ),
+      'utf8',
+    )
   const content =
     'pragma solidity 0.8.37; import {DocumentRegistry} from "contracts/DocumentRegistry.sol"; contract Layout { DocumentRegistry.Storage s; }'
   const input = {
     language: 'Solidity',
     sources: { 'Layout.sol': { content } },
-    settings: { outputSelection: { 'Layout.sol': { Layout: ['storageLayout'] } } },
+    settings: {
+      outputSelection: { 'Layout.sol': { Layout: ['storageLayout'] } },
+    },
   }
-  const output = JSON.parse(solc.compile(JSON.stringify(input), { import: (path) => ({ contents: read(path) }) })) as {
+  const output = JSON.parse(
+    solc.compile(JSON.stringify(input), {
+      import: (path) => ({ contents: read(path) }),
+    }),
+  ) as {
     contracts: { 'Layout.sol': { Layout: { storageLayout: Layout } } }
   }
   return output.contracts['Layout.sol'].Layout.storageLayout
@@ -47,10 +78,25 @@ function compiled(): Layout {
 test('default: the compiler lays the struct out as documented', () => {
   const { storage, types } = compiled()
   const struct = types[storage[0]?.type ?? '']
-  const members = struct?.members?.map(({ label, slot, offset, type }) => [label, Number(slot), offset, types[type]?.label])
-  expect(members).toEqual(documented.map(([label, slot, type]) => [label, slot, 0, type]))
-  const issuer = Object.values(types).find(({ label }) => label === 'struct IDocumentRegistry.Issuer')
-  expect(issuer?.members?.map(({ label, slot, offset }) => [label, Number(slot), offset])).toEqual([
+  const members = struct?.members?.map(({ label, slot, offset, type }) => [
+    label,
+    Number(slot),
+    offset,
+    types[type]?.label,
+  ])
+  expect(members).toEqual(
+    documented.map(([label, slot, type]) => [label, slot, 0, type]),
+  )
+  const issuer = Object.values(types).find(
+    ({ label }) => label === 'struct IDocumentRegistry.Issuer',
+  )
+  expect(
+    issuer?.members?.map(({ label, slot, offset }) => [
+      label,
+      Number(slot),
+      offset,
+    ]),
+  ).toEqual([
     ['name', 0, 0],
     ['uri', 1, 0],
     ['accountCount', 2, 0],
@@ -58,10 +104,15 @@ test('default: the compiler lays the struct out as documented', () => {
 })
 
 test('default: the struct stands at the ERC-7201 position of document-registry.storage', async () => {
-  const preimage = AbiCoder.defaultAbiCoder().encode(['uint256'], [BigInt(id('document-registry.storage')) - 1n])
+  const preimage = AbiCoder.defaultAbiCoder().encode(
+    ['uint256'],
+    [BigInt(id('document-registry.storage')) - 1n],
+  )
   expect((BigInt(keccak256(preimage)) >> 8n) << 8n).toBe(base)
 
   const { connection, provider, registry } = await freshRegistry()
-  expect(await provider.getStorage(registry, toBeHex(base + 4n, 32))).toBe(toBeHex(1, 32))
+  expect(await provider.getStorage(registry, toBeHex(base + 4n, 32))).toBe(
+    toBeHex(1, 32),
+  )
   await connection.close()
 })

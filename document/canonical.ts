@@ -1,0 +1,39 @@
+import canonicalize from 'canonicalize'
+import { FormatError } from './errors.ts'
+import { type JsonValue, parseStrictJson } from './json.ts'
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** @param value A JSON value. @returns Its RFC 8785 (JCS) bytes, in UTF-8. */
+export function toCanonical(value: unknown): Uint8Array {
+  const text = canonicalize(value)
+  if (text === undefined) throw new TypeError('not a JSON value')
+  return encoder.encode(text)
+}
+
+/**
+ * @param bytes What must be the RFC 8785 bytes of a JSON value, to the byte.
+ * @throws {FormatError} `not_canonical`, or a code of {@link parseStrictJson}.
+ */
+export function fromCanonical(bytes: Uint8Array): JsonValue {
+  let text: string
+  try {
+    text = decoder.decode(bytes)
+  } catch (cause) {
+    throw new FormatError('json_syntax', 'not UTF-8', { cause })
+  }
+  const value = parseStrictJson(text)
+  if (canonicalTextOf(value) !== text)
+    throw new FormatError('not_canonical', 'not in the form of RFC 8785')
+  return value
+}
+
+/** @returns `undefined` for what has no such form: a number too large for a double, which JSON.parse makes infinite. */
+function canonicalTextOf(value: JsonValue): string | undefined {
+  try {
+    return canonicalize(value)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,215 @@
+import * as v from 'valibot'
+import { fromCanonical, toCanonical } from './canonical.ts'
+import { type FieldProblem, FormatError } from './errors.ts'
+
+/** Most UTF-8 bytes of all keys and values of `metadata` together. */
+export const MAX_METADATA_BYTES = 32 * 1024
+const MAX_METADATA_ENTRIES = 64
+const FIRST_DATE = '1970-01-02'
+const LAST_DATE = '9999-12-30'
+const MILLISECONDS_A_DAY = 86_400_000
+
+const encoder = new TextEncoder()
+const codePoints = (text: string) => [...text].length
+
+function isDate(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false
+  const time = Date.parse(`${text}T00:00:00Z`)
+  return (
+    !Number.isNaN(time) &&
+    new Date(time).toISOString().startsWith(text) &&
+    text >= FIRST_DATE &&
+    text <= LAST_DATE
+  )
+}
+
+const wellFormed = v.check<string, string>(
+  (text) => text.isWellFormed(),
+  'must be well-formed Unicode, without lone surrogates',
+)
+
+const date = v.pipe(
+  v.string('must be a string'),
+  v.check(
+    isDate,
+    `must be a real date, YYYY-MM-DD, from ${FIRST_DATE} to ${LAST_DATE}`,
+  ),
+)
+
+const isKey = (key: string) =>
+  key.isWellFormed() && codePoints(key) >= 1 && codePoints(key) <= 64
+
+const bytesOf = (entries: [string, unknown][]) =>
+  entries.reduce(
+    (sum, [key, value]) => sum + encoder.encode(`${key}${value}`).length,
+    0,
+  )
+
+// Not v.record: it drops keys such as "constructor" without a word, and a document is kept exactly as sent.
+const metadata = v.pipe(
+  v.custom<Record<string, string>>(
+    (value) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value),
+    'must be an object',
+  ),
+  v.check(
+    (metadata) => Object.keys(metadata).every(isKey),
+    'keys must have 1 to 64 characters of well-formed Unicode',
+  ),
+  v.check(
+    (metadata) =>
+      Object.values(metadata).every(
+        (value) => typeof value === 'string' && value.isWellFormed(),
+      ),
+    'values must be strings of well-formed Unicode',
+  ),
+  v.check(
+    (metadata) => Object.keys(metadata).length <= MAX_METADATA_ENTRIES,
+    `must have at most ${MAX_METADATA_ENTRIES} entries`,
+  ),
+  v.check(
+    (metadata) => bytesOf(Object.entries(metadata)) <= MAX_METADATA_BYTES,
+    `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8 in all`,
+  ),
+)
+
+const fields = {
+  subjectName: v.pipe(
+    v.string('must be a string'),
+    v.check(
+      (name) => codePoints(name) >= 1 && codePoints(name) <= 200,
+      'must have 1 to 200 characters',
+    ),
+    v.check(
+      (name) => !/\p{Cc}/u.test(name),
+      'must not have control characters',
+    ),
+    wellFormed,
+  ),
+  subjectId: v.pipe(
+    v.string('must be a string'),
+    v.regex(/^[0-9]{1,64}$/, 'must be 1 to 64 digits 0-9'),
+  ),
+  category: v.pipe(
+    v.string('must be a string'),
+    v.regex(
+      /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/,
+      'must be lower snake case, such as birth_certificate',
+    ),
+    v.maxLength(64, 'must have at most 64 characters'),
+  ),
+  issuedAt: date,
+  expiresAt: v.exactOptional(date),
+  metadata: v.exactOptional(metadata),
+}
+
+type Dates = { issuedAt: string; expiresAt?: string }
+// What is no date is told of as such, and not as out of order too.
+const inOrder = ({ issuedAt, expiresAt }: Dates) =>
+  expiresAt === undefined ||
+  !isDate(issuedAt) ||
+  !isDate(expiresAt) ||
+  expiresAt >= issuedAt
+const NOT_IN_ORDER = 'must not be before issuedAt'
+
+const fieldsSchema = v.pipe(
+  v.object(fields),
+  v.forward(
+    v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER),
+    ['expiresAt'],
+  ),
+)
+
+const documentSchema = v.pipe(
+  v.object({
+    ...fields,
+    registry: v.pipe(
+      v.string(),
+      v.regex(
+        /^eip155:[1-9][0-9]{0,31}:0x[0-9a-f]{40}$/,
+        'must be a CAIP-10 account of eip155 in lower case',
+      ),
+    ),
+    issuerId: v.pipe(
+      v.number(),
+      v.integer(),
+      v.minValue(1),
+      v.maxValue(0xffff_ffff),
+    ),
+  }),
+  v.forward(
+    v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER),
+    ['expiresAt'],
+  ),
+)
+
+/** A document as a client sends it (spec §2.1). Dates are `YYYY-MM-DD`, UTC. */
+export type DocumentFields = v.InferOutput<typeof fieldsSchema>
+
+/**
+ * A document: its fields, bound to a registry (CAIP-10, `eip155:<chainId>:<address>`, lower case) and to the issuer's number
+ * in it, so that it cannot be replayed elsewhere.
+ */
+export type Document = v.InferOutput<typeof documentSchema>
+
+/**
+ * @param value Anything; a parsed request body.
+ * @throws {FormatError} `document_fields`, naming every bad field in `fields`.
+ */
+export function parseDocumentFields(value: unknown): DocumentFields {
+  return parse(fieldsSchema, value)
+}
+
+/** @returns The RFC 8785 bytes of a document. */
+export function encodeDocument(document: Document): Uint8Array {
+  return toCanonical(document)
+}
+
+/**
+ * @param bytes The RFC 8785 bytes of a document.
+ * @throws {FormatError} `document_fields`, or a code of {@link fromCanonical}.
+ */
+export function decodeDocument(bytes: Uint8Array): Document {
+  return parse(documentSchema, fromCanonical(bytes))
+}
+
+/**
+ * @returns `validUntil` as the registry has it: seconds of the Unix epoch of the first second at which the document is no
+ * longer valid, midnight UTC after its last valid day; 0 = never expires.
+ */
+export function validUntilOf(document: Pick<Document, 'expiresAt'>): number {
+  if (document.expiresAt === undefined) return 0
+  const lastDay = Date.parse(`${document.expiresAt}T00:00:00Z`)
+  return (lastDay + MILLISECONDS_A_DAY) / 1000
+}
+
+function parse<S extends typeof fieldsSchema | typeof documentSchema>(
+  schema: S,
+  value: unknown,
+): v.InferOutput<S> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw new FormatError('document_fields', 'not a JSON object', {
+      fields: [{ field: '', message: 'must be a JSON object' }],
+    })
+  const result = v.safeParse(schema, value)
+  const known = Object.keys(schema.pipe[0].entries)
+  const unknown = Object.keys(value).filter((name) => !known.includes(name))
+  if (result.success && unknown.length === 0) return result.output
+  throw new FormatError('document_fields', 'bad fields', {
+    fields: [
+      ...(result.issues ?? []).map(problemOf),
+      ...unknown.map((field) => ({
+        field,
+        message: 'is not a field of a document',
+      })),
+    ],
+  })
+}
+
+function problemOf(issue: v.BaseIssue<unknown>): FieldProblem {
+  const field = v.getDotPath(issue) ?? ''
+  return {
+    field,
+    message: issue.type === 'object' ? 'is required' : issue.message,
+  }
+}

@@ -1,0 +1,38 @@
+/** Why bytes or text are not what they should be. Stable: callers switch on it. */
+export type FormatErrorCode =
+  | 'json_syntax'
+  | 'json_duplicate_key'
+  | 'json_lone_surrogate'
+  | 'json_forbidden_key'
+  | 'json_too_deep'
+  | 'not_canonical'
+  | 'document_fields'
+  | 'public_id_malformed'
+  | 'public_id_checksum'
+  | 'public_id_kind'
+  | 'cid_malformed'
+  | 'sealed_malformed'
+  | 'sealed_header'
+  | 'sealed_padding'
+  | 'wrong_key'
+
+/** One bad field of a document: its name and what is wrong with it, never its value. */
+export type FieldProblem = { field: string; message: string }
+
+/** Thrown by every decoder of `document/` for input that breaks its format. */
+export class FormatError extends Error {
+  override name = 'FormatError'
+  readonly code: FormatErrorCode
+  /** Every bad field, with the code `document_fields`; else empty. */
+  readonly fields: readonly FieldProblem[]
+
+  constructor(
+    code: FormatErrorCode,
+    message: string,
+    options: { cause?: unknown; fields?: readonly FieldProblem[] } = {},
+  ) {
+    super(message, 'cause' in options ? { cause: options.cause } : undefined)
+    this.code = code
+    this.fields = options.fields ?? []
+  }
+}

@@ -1,0 +1,88 @@
+import { hkdf } from '@noble/hashes/hkdf.js'
+import { hmac } from '@noble/hashes/hmac.js'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+
+/** The two keys that an issuer secret gives, 32 bytes each; the secret itself is not needed after. */
+export type IssuerSubkeys = { document: Uint8Array; salt: Uint8Array }
+
+/** What seals one document: salt 16 bytes, documentKey 16 bytes (AES-128), iv 12 bytes. */
+export type SealingKeys = {
+  salt: Uint8Array
+  documentKey: Uint8Array
+  iv: Uint8Array
+}
+
+/** What makes a request the same request again. */
+export type IdempotentRequest = {
+  tenant: string
+  idempotencyKey: string
+  /** Which of the request's documents, from 0. */
+  itemIndex: number
+  /** 0, and one more each time that another issuer held the hash already. */
+  attempt: number
+  /** The exact bytes to be sealed. In the salt, so that no two of them ever share a key and an IV. */
+  document: Uint8Array
+}
+
+const VERSION = 'document-registry/v1'
+const NO_SALT = new Uint8Array(0)
+
+const derive = (
+  key: Uint8Array,
+  salt: Uint8Array,
+  use: string,
+  length: number,
+) => hkdf(sha256, key, salt, utf8ToBytes(`${VERSION}/${use}`), length)
+
+/** @param issuerSecret At least 32 random bytes. HKDF-SHA256 (RFC 5869) with an info for each use. */
+export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
+  if (issuerSecret.length < 32)
+    throw new TypeError('an issuer secret has at least 32 bytes')
+  return {
+    document: derive(issuerSecret, NO_SALT, 'document-subkey', 32),
+    salt: derive(issuerSecret, NO_SALT, 'salt-subkey', 32),
+  }
+}
+
+/** @returns The keys that a salt gives. With the issuer secret and a sealed document's `kid`, all publicIds come back. */
+export function deriveSealingKeys(
+  subkeys: IssuerSubkeys,
+  salt: Uint8Array,
+): SealingKeys {
+  return {
+    salt,
+    documentKey: derive(subkeys.document, salt, 'document-key', 16),
+    iv: derive(subkeys.document, salt, 'iv', 12),
+  }
+}
+
+/** @returns 16 random bytes. */
+export function randomSalt(): Uint8Array {
+  return randomBytes(16)
+}
+
+/** @returns The salt of a request with an idempotency key, 16 bytes: the same request has the same salt, on every gateway. */
+export function idempotentSalt(
+  subkeys: IssuerSubkeys,
+  request: IdempotentRequest,
+): Uint8Array {
+  const parts = [
+    utf8ToBytes(VERSION),
+    utf8ToBytes(request.tenant),
+    utf8ToBytes(request.idempotencyKey),
+    uint32(request.itemIndex),
+    uint32(request.attempt),
+    request.document,
+  ]
+  const message = concatBytes(
+    ...parts.flatMap((part) => [uint32(part.length), part]),
+  )
+  return hmac(sha256, subkeys.salt, message).subarray(0, 16)
+}
+
+function uint32(value: number): Uint8Array {
+  const bytes = new Uint8Array(4)
+  new DataView(bytes.buffer).setUint32(0, value)
+  return bytes
+}

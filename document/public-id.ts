@@ -1,0 +1,68 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { concatBytes } from '@noble/hashes/utils.js'
+import { base58btc } from 'multiformats/bases/base58'
+import { FormatError } from './errors.ts'
+
+/**
+ * What a publicId carries. Warning: it holds a decryption key; never log or store one.
+ *
+ * - `single`: `hash` is the documentHash, 32 bytes.
+ * - `batch`: `hash` is the sha-256 of the batch block, 32 bytes.
+ */
+export type PublicId = {
+  kind: 'single' | 'batch'
+  hash: Uint8Array
+  /** The AES-128 key of the sealed document, 16 bytes. */
+  documentKey: Uint8Array
+}
+
+const KINDS = { single: 1, batch: 2 } as const
+const LENGTH = 1 + 32 + 16
+const CHECKSUM_LENGTH = 4
+/** No publicId is longer than this; longer text is refused unread, since base58 decoding is quadratic. */
+const MAX_TEXT = 80
+
+const checksumOf = (body: Uint8Array) =>
+  sha256(body).subarray(0, CHECKSUM_LENGTH)
+
+/** @returns base58btc (without a multibase prefix) of kind ‖ hash ‖ documentKey ‖ checksum: 53 bytes. */
+export function encodePublicId(publicId: PublicId): string {
+  const body = concatBytes(
+    Uint8Array.of(KINDS[publicId.kind]),
+    publicId.hash,
+    publicId.documentKey,
+  )
+  if (body.length !== LENGTH)
+    throw new TypeError('hash is 32 bytes, documentKey 16')
+  return base58btc.baseEncode(concatBytes(body, checksumOf(body)))
+}
+
+/**
+ * @throws {FormatError} `public_id_malformed` (alphabet, length), `public_id_checksum` (mistyped), `public_id_kind`. None of
+ * them holds the text: it may be nearly a key.
+ */
+export function decodePublicId(text: string): PublicId {
+  const bytes = decodeBase58(text)
+  if (bytes?.length !== LENGTH + CHECKSUM_LENGTH)
+    throw new FormatError('public_id_malformed', 'not a publicId')
+  const body = bytes.subarray(0, LENGTH)
+  const checksum = checksumOf(body)
+  if (!checksum.every((byte, i) => byte === bytes[LENGTH + i]))
+    throw new FormatError(
+      'public_id_checksum',
+      'mistyped: the checksum does not match',
+    )
+  const kind = body[0] === KINDS.single ? 'single' : 'batch'
+  if (body[0] !== KINDS[kind])
+    throw new FormatError('public_id_kind', 'a publicId of an unknown kind')
+  return { kind, hash: body.slice(1, 33), documentKey: body.slice(33) }
+}
+
+function decodeBase58(text: string): Uint8Array | undefined {
+  if (text.length > MAX_TEXT) return undefined
+  try {
+    return base58btc.baseDecode(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,122 @@
+import { closeSync, openSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
+
+/** The gateway's one SQLite file. What `write` resolved for is on the disk. */
+export type Database = {
+  readonly sqlite: DatabaseSync
+  /**
+   * Runs `work` in the next transaction, together with all other work that waits: one commit, one flush to the disk. When the
+   * commit fails, none of it has happened and all of it rejects.
+   */
+  write<T>(work: () => T): Promise<T>
+  close(): Promise<void>
+}
+
+const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS block (
+    hash BLOB PRIMARY KEY,
+    bytes BLOB NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS tombstone (
+    hash BLOB PRIMARY KEY
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS plan (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    nonce INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS attempt (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE,
+    hash TEXT NOT NULL,
+    raw TEXT NOT NULL,
+    max_fee_per_gas TEXT NOT NULL,
+    max_priority_fee_per_gas TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS attempt_by_plan ON attempt (plan);
+  CREATE TABLE IF NOT EXISTS intent (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    document_hash TEXT NOT NULL,
+    valid_until INTEGER,
+    reason INTEGER,
+    sealed BLOB,
+    plan INTEGER REFERENCES plan (id) ON DELETE SET NULL,
+    block_number INTEGER,
+    transaction_hash TEXT,
+    UNIQUE (document_hash, kind)
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS intent_by_plan ON intent (plan);
+  CREATE TABLE IF NOT EXISTS idempotency (
+    key BLOB PRIMARY KEY,
+    document_hash TEXT NOT NULL,
+    claimed_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS idempotency_by_time ON idempotency (claimed_at);
+`
+
+type Job = { work: () => unknown; settle: (error?: unknown) => void }
+
+/**
+ * @param path The file; made when it is not there.
+ * @throws {Error} when another process has it open: two gateways must not share a data folder.
+ */
+export function openDatabase(path: string): Database {
+  // For this user alone; SQLite gives its side files the same mode.
+  closeSync(openSync(path, 'a', 0o600))
+  const sqlite = new DatabaseSync(path)
+  // EXCLUSIVE also keeps a second gateway out, and the lock goes with the process that held it.
+  sqlite.exec(`
+    PRAGMA locking_mode = EXCLUSIVE;
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA secure_delete = ON;
+    PRAGMA foreign_keys = ON;
+  `)
+  sqlite.exec(SCHEMA)
+
+  let jobs: Job[] = []
+  let closed = false
+
+  function flush(): void {
+    const group = jobs
+    jobs = []
+    if (group.length === 0) return
+    try {
+      sqlite.exec('BEGIN IMMEDIATE')
+      for (const { work } of group) work()
+      sqlite.exec('COMMIT')
+    } catch (error) {
+      if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
+      for (const { settle } of group) settle(error)
+      return
+    }
+    for (const { settle } of group) settle()
+  }
+
+  return {
+    sqlite,
+
+    write(work) {
+      return new Promise((resolve, reject) => {
+        if (closed) throw new Error('the database is closed')
+        let result: ReturnType<typeof work>
+        const settle = (error?: unknown) =>
+          error === undefined ? resolve(result) : reject(error)
+        if (jobs.length === 0) setImmediate(flush)
+        jobs.push({
+          settle,
+          work: () => {
+            result = work()
+          },
+        })
+      })
+    },
+
+    async close() {
+      if (closed) return
+      closed = true
+      flush()
+      sqlite.close()
+    },
+  }
+}

@@ -1,0 +1,90 @@
+import { Pool } from 'undici'
+import { RpcResponseError } from '../../verifier/errors.ts'
+import type { Eip1193Provider } from '../../verifier/ports.ts'
+import { createProvider } from '../../verifier/readers/json-rpc.ts'
+
+/**
+ * Several endpoints as one: each request goes to the first that answers; a transaction goes to all, and is sent when one of
+ * them has taken it.
+ */
+export type RpcPool = Eip1193Provider & { close(): Promise<void> }
+
+type Args = Parameters<Eip1193Provider['request']>[0]
+
+/**
+ * @param urls Endpoints of one chain, in order of preference; at least one.
+ * @param timeout Milliseconds a request may take at one endpoint.
+ */
+export function createRpcPool(
+  urls: readonly string[],
+  timeout: number,
+): RpcPool {
+  const endpoints = urls.map((url) => createEndpoint(url, timeout))
+
+  async function firstAnswer(args: Args): Promise<unknown> {
+    let failure: unknown
+    for (const { provider } of endpoints) {
+      try {
+        return await provider.request(args)
+      } catch (error) {
+        if (isAnswer(error)) throw error
+        failure = error
+      }
+    }
+    throw failure
+  }
+
+  async function broadcast(args: Args): Promise<unknown> {
+    const sent = await Promise.allSettled(
+      endpoints.map(({ provider }) => provider.request(args)),
+    )
+    const taken = sent.find(({ status }) => status === 'fulfilled')
+    if (taken?.status === 'fulfilled') return taken.value
+    const failures = sent.map((one) => (one as PromiseRejectedResult).reason)
+    throw failures.find(isAnswer) ?? failures[0]
+  }
+
+  return {
+    request(args) {
+      return args.method === 'eth_sendRawTransaction'
+        ? broadcast(args)
+        : firstAnswer(args)
+    },
+    async close() {
+      await Promise.all(endpoints.map(({ pool }) => pool.destroy()))
+    },
+  }
+}
+
+/** EIP-1474: limit exceeded. It says something about the endpoint, not about the request. */
+const LIMIT_EXCEEDED = -32005
+
+/** The node's own answer: another endpoint of the same chain would say the same. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof RpcResponseError && error.code !== LIMIT_EXCEEDED
+}
+
+function createEndpoint(url: string, timeout: number) {
+  const { origin, pathname, search } = new URL(url)
+  // undici's own pool: the global fetch is several times slower.
+  const pool = new Pool(origin, {
+    connections: 8,
+    connect: { timeout },
+    headersTimeout: timeout,
+    bodyTimeout: timeout,
+  })
+  const provider = createProvider(async (body) => {
+    const response = await pool.request({
+      method: 'POST',
+      path: pathname + search,
+      headers: { 'content-type': 'application/json' },
+      body,
+      signal: AbortSignal.timeout(timeout),
+    })
+    const text = await response.body.text()
+    if (response.statusCode === 429 || response.statusCode >= 500)
+      throw new Error(`HTTP ${response.statusCode}`)
+    return text
+  })
+  return { provider, pool }
+}

@@ -1,0 +1,177 @@
+import type { Hex } from '../../document/hex.ts'
+import { keyOfIntent } from '../issue/intent.ts'
+import type {
+  Intent,
+  Outbox,
+  Plan,
+  SignedTransaction,
+  Standing,
+} from '../issue/ports.ts'
+import type { Database } from './database.ts'
+
+type Row = Record<string, string | number | null>
+
+const COLUMNS =
+  'kind, document_hash, valid_until, reason, plan, block_number, transaction_hash'
+
+/** The outbox in the gateway's database. See the port for what each method promises. */
+export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
+  const insert = sqlite.prepare(`
+    INSERT INTO intent (kind, document_hash, valid_until, reason, sealed) VALUES (?, ?, ?, ?, ?)
+    ON CONFLICT DO NOTHING`)
+  const withdraw = sqlite.prepare(`
+    DELETE FROM intent WHERE document_hash = ? AND kind = ? AND transaction_hash IS NULL`)
+  const remove = sqlite.prepare(
+    'DELETE FROM intent WHERE document_hash = ? AND kind = ?',
+  )
+  const requeue = sqlite.prepare(`
+    UPDATE intent SET plan = NULL, block_number = NULL WHERE document_hash = ? AND kind = ?`)
+  const assign = sqlite.prepare(`
+    UPDATE intent SET plan = ?, transaction_hash = ? WHERE document_hash = ? AND kind = ?`)
+  const anchor = sqlite.prepare(`
+    UPDATE intent SET plan = NULL, block_number = ?, transaction_hash = ?
+    WHERE document_hash = ? AND kind = ?`)
+  const insertPlan = sqlite.prepare('INSERT INTO plan (nonce) VALUES (?)')
+  const insertAttempt = sqlite.prepare(
+    `INSERT INTO attempt (plan, hash, raw, max_fee_per_gas, max_priority_fee_per_gas)
+     VALUES (?, ?, ?, ?, ?)`,
+  )
+  const removePlan = sqlite.prepare('DELETE FROM plan WHERE id = ?')
+  const queued = sqlite.prepare(`
+    SELECT ${COLUMNS} FROM intent WHERE plan IS NULL AND block_number IS NULL ORDER BY id`)
+  const plans = sqlite.prepare('SELECT id, nonce FROM plan ORDER BY nonce')
+  const attempts = sqlite.prepare(
+    'SELECT * FROM attempt WHERE plan = ? ORDER BY id',
+  )
+  const planned = sqlite.prepare(
+    `SELECT ${COLUMNS} FROM intent WHERE plan = ? ORDER BY id`,
+  )
+  const notFinal = sqlite.prepare(
+    `SELECT ${COLUMNS} FROM intent WHERE block_number IS NOT NULL ORDER BY id`,
+  )
+  const find = sqlite.prepare(
+    `SELECT ${COLUMNS} FROM intent WHERE document_hash = ? AND kind = ?`,
+  )
+
+  const each = (statement: typeof remove, intents: readonly Intent[]) => {
+    for (const { documentHash, kind } of intents)
+      statement.run(documentHash, kind)
+  }
+
+  /** In the write that makes an attempt: the attempt, and the intents that it carries. */
+  const attempt = (
+    plan: number,
+    transaction: SignedTransaction,
+    intents: readonly Intent[],
+  ): SignedTransaction => {
+    const { hash, raw, maxFeePerGas, maxPriorityFeePerGas } = transaction
+    insertAttempt.run(
+      plan,
+      hash,
+      raw,
+      String(maxFeePerGas),
+      String(maxPriorityFeePerGas),
+    )
+    for (const { documentHash, kind } of intents)
+      assign.run(plan, hash, documentHash, kind)
+    return transaction
+  }
+
+  return {
+    add: (intent, sealed) =>
+      write(() => {
+        const { kind, documentHash } = intent
+        const validUntil = kind === 'issue' ? intent.validUntil : null
+        const reason = kind === 'revoke' ? intent.reason : null
+        insert.run(kind, documentHash, validUntil, reason, sealed ?? null)
+      }),
+    withdraw: (intents) =>
+      write(() =>
+        intents.filter(
+          ({ documentHash, kind }) =>
+            withdraw.run(documentHash, kind).changes > 0,
+        ),
+      ),
+    requeue: (intents) => write(() => each(requeue, intents)),
+    remove: (intents) => write(() => each(remove, intents)),
+
+    plan: (transaction, intents) =>
+      write(() => {
+        const { nonce } = transaction
+        const id = Number(insertPlan.run(nonce).lastInsertRowid)
+        const attempts = [attempt(id, transaction, intents)]
+        return { id, nonce, intents, attempts }
+      }),
+    replace: (plan, transaction) =>
+      write(() => ({
+        ...plan,
+        attempts: [
+          ...plan.attempts,
+          attempt(plan.id, transaction, plan.intents),
+        ],
+      })),
+    settle: (plan, { anchored, gone }) =>
+      write(() => {
+        for (const { intent, anchoring } of anchored)
+          anchor.run(
+            anchoring.blockNumber,
+            anchoring.transactionHash,
+            intent.documentHash,
+            intent.kind,
+          )
+        each(remove, gone)
+        const named = new Set(
+          [...anchored.map(({ intent }) => intent), ...gone].map(keyOfIntent),
+        )
+        each(
+          requeue,
+          plan.intents.filter((intent) => !named.has(keyOfIntent(intent))),
+        )
+        removePlan.run(plan.id)
+      }),
+
+    queued: () => (queued.all() as Row[]).map(intentOf),
+    plans: () =>
+      (plans.all() as Row[]).map((row) => {
+        const [id, nonce] = [Number(row.id), Number(row.nonce)]
+        return {
+          id,
+          nonce,
+          intents: (planned.all(id) as Row[]).map(intentOf),
+          attempts: (attempts.all(id) as Row[]).map((made) => ({
+            nonce,
+            hash: made.hash as Hex,
+            raw: made.raw as Hex,
+            maxFeePerGas: BigInt(made.max_fee_per_gas ?? 0),
+            maxPriorityFeePerGas: BigInt(made.max_priority_fee_per_gas ?? 0),
+          })),
+        } satisfies Plan
+      }),
+    notFinal: () =>
+      (notFinal.all() as Row[]).map((row) => ({
+        intent: intentOf(row),
+        anchoring: {
+          blockNumber: Number(row.block_number),
+          transactionHash: row.transaction_hash as Hex,
+        },
+      })),
+    find(kind, documentHash) {
+      const row = find.get(documentHash, kind) as Row | undefined
+      return row && standingOf(row)
+    },
+  }
+}
+
+function intentOf(row: Row): Intent {
+  const documentHash = row.document_hash as Hex
+  return row.kind === 'issue'
+    ? { kind: 'issue', documentHash, validUntil: Number(row.valid_until) }
+    : { kind: 'revoke', documentHash, reason: Number(row.reason) }
+}
+
+function standingOf(row: Row): Standing {
+  const transactionHash = row.transaction_hash as Hex | null
+  return row.block_number !== null && transactionHash !== null
+    ? { anchored: true, transactionHash }
+    : { anchored: false, transactionHash }
+}

@@ -1,0 +1,68 @@
+import { Hono } from 'hono'
+import type { Hex } from '../document/hex.ts'
+import type { VerifyOptions } from '../verifier/verify.ts'
+import { fail } from './envelope.ts'
+import { ApiError } from './errors.ts'
+import type { FindKey } from './grant.ts'
+import type { Issuing } from './issue/issue.ts'
+import type { PayloadStore } from './issue/ports.ts'
+import type { Revoking } from './issue/revoke.ts'
+import type { Log } from './log.ts'
+import type { Authorized } from './middleware/authorize.ts'
+import type { Addresses } from './present.ts'
+import { documentRoutes } from './routes/documents.ts'
+import { healthRoutes } from './routes/health.ts'
+import { ipfsRoutes } from './routes/ipfs.ts'
+import { qrRoutes } from './routes/qr.ts'
+import { verifyRoutes } from './routes/verify.ts'
+import { verifyPageRoutes } from './routes/verify-page.ts'
+
+export type Deps = {
+  issuing: Issuing
+  revoking: Revoking
+  /** Rejects with an `IssueError` that says why when the gateway cannot issue now. */
+  assertReady: () => Promise<void>
+  verifyOptions: VerifyOptions
+  /** Whether the outbox holds an intent to issue this document. */
+  isPending: (documentHash: Hex) => boolean
+  store: PayloadStore
+  findKey: FindKey
+  addresses: Addresses
+  /** How long a request to issue waits for a block; milliseconds. */
+  wait: number
+  log: Log
+}
+
+/** @returns The REST API, as a function from request to response. */
+export function createApp(deps: Deps): Hono<Authorized> {
+  const app = new Hono<Authorized>()
+  documentRoutes(app, deps)
+  verifyRoutes(app, deps)
+  qrRoutes(app, deps)
+  ipfsRoutes(app, deps)
+  healthRoutes(app, deps)
+  verifyPageRoutes(app, deps)
+  refuseOtherMethods(app)
+  app.notFound((c) =>
+    fail(c, new ApiError('not_found', 'no such resource'), deps.log),
+  )
+  app.onError((error, c) => fail(c, error, deps.log))
+  return app
+}
+
+/** A known path with another method is 405 with `Allow` (RFC 9110 §15.5.6), not 404. */
+function refuseOtherMethods(app: Hono<Authorized>): void {
+  const methods = new Map<string, Set<string>>()
+  for (const { path, method } of app.routes) {
+    const known = methods.get(path) ?? new Set()
+    known.add(method)
+    if (method === 'GET') known.add('HEAD')
+    methods.set(path, known)
+  }
+  for (const [path, known] of methods)
+    app.all(path, () => {
+      throw new ApiError('method_not_allowed', 'not with this method', {
+        headers: { Allow: [...known].join(', ') },
+      })
+    })
+}

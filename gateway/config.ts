@@ -1,0 +1,201 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { parseUnits } from 'ethers'
+import * as v from 'valibot'
+import type { Hex } from '../document/hex.ts'
+
+/** Everything that can be set from outside. Only this file reads the environment. */
+export type Config = {
+  port: number
+  host: string
+  /** The local chain's port; used when `rpcUrls` is empty. */
+  chainPort: number
+  /** Where clients reach the gateway, without a slash at the end. */
+  baseUrl: string
+  /** The verify page that QR codes lead to. */
+  verifyUrl: string
+  dataDir: string
+  /** Empty = the local chain. */
+  rpcUrls: string[]
+  /** Lower-case address; absent = that of the local chain or of `deployments/<chainId>.json`. */
+  registryAddress?: Hex
+  /** The issuer account's private key, 32 bytes. */
+  issuerKey?: Hex
+  /** 32 bytes or more. */
+  issuerSecret?: Hex
+  apiKey?: string
+  ipfsGateways: string[]
+  /** Milliseconds. */
+  wait: number
+  rpcTimeout: number
+  ipfsTimeout: number
+  /** Most wei that a unit of gas may cost; absent = any price. */
+  feeCap?: bigint
+  /** Seconds; absent = any age. */
+  maxHeadAge?: number
+  logLevel: 'debug' | 'info' | 'error' | 'silent'
+}
+
+/** Thrown for an environment that the service cannot start with; the message names every bad variable, never its value. */
+export class ConfigError extends Error {
+  override name = 'ConfigError'
+
+  constructor(problems: readonly string[]) {
+    super(`cannot start:\n${problems.map((line) => `  ${line}`).join('\n')}`)
+  }
+}
+
+const httpUrl = v.pipe(
+  v.string(),
+  v.check(
+    (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+    'must be an http or https URL',
+  ),
+  v.transform((text) => text.replace(/\/+$/, '')),
+)
+const urls = v.pipe(
+  v.optional(v.string(), ''),
+  v.transform((text) => text.split(',').filter((url) => url.trim() !== '')),
+  v.array(v.pipe(v.string(), v.trim(), httpUrl)),
+)
+const wholeNumber = (least: number, most: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,9}$/, 'must be a whole number'),
+    v.transform(Number),
+    v.minValue(least, `must be at least ${least}`),
+    v.maxValue(most, `must be at most ${most}`),
+  )
+const port = (least: number) => wholeNumber(least, 65_535)
+const seconds = (fallback: string, least: number) =>
+  v.pipe(
+    v.optional(wholeNumber(least, 3_600), fallback),
+    v.transform((value) => value * 1000),
+  )
+const hex = (bytes: number, message: string) =>
+  v.pipe(
+    v.string(),
+    v.regex(new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`), message),
+    v.transform((text) => text.toLowerCase() as Hex),
+  )
+
+const environment = v.object({
+  PORT: v.optional(port(1), '3000'),
+  HOST: v.optional(v.string(), '127.0.0.1'),
+  CHAIN_PORT: v.optional(port(0), '8545'),
+  BASE_URL: v.optional(httpUrl),
+  VERIFY_URL: v.optional(httpUrl),
+  DATA_DIR: v.optional(v.string(), 'data'),
+  RPC_URL: urls,
+  REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
+  ISSUER_KEY: v.optional(hex(32, 'must be 0x and 64 hexadecimal digits')),
+  ISSUER_SECRET: v.optional(hex(32, 'must be 0x and 64 hexadecimal digits')),
+  API_KEY: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(
+        /^[A-Za-z0-9\-._~+/]{1,256}=*$/,
+        'must be a bearer token (RFC 6750): letters, digits and -._~+/',
+      ),
+    ),
+  ),
+  IPFS_GATEWAYS: urls,
+  WAIT_SECONDS: seconds('15', 0),
+  RPC_TIMEOUT_SECONDS: seconds('5', 1),
+  IPFS_TIMEOUT_SECONDS: seconds('10', 1),
+  MAX_HEAD_AGE_SECONDS: v.optional(wholeNumber(1, 999_999_999)),
+  MAX_FEE_GWEI: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(
+        /^\d{1,9}(\.\d{1,9})?$/,
+        'must be a number of gwei, such as 20 or 0.5',
+      ),
+      v.transform((text) => parseUnits(text, 'gwei')),
+    ),
+  ),
+  LOG_LEVEL: v.optional(
+    v.picklist(
+      ['debug', 'info', 'error', 'silent'],
+      'must be debug, info, error or silent',
+    ),
+    'info',
+  ),
+})
+
+/** Characters of an API key that can be guessed at from elsewhere. */
+const LEAST_KEY = 16
+
+/** A chain that others run is stale when its newest block is older than this; seconds. */
+const MAX_HEAD_AGE = 900
+
+/**
+ * @param env The environment. An empty variable counts as absent.
+ * @throws {ConfigError} naming every bad variable.
+ */
+export function readConfig(env: NodeJS.ProcessEnv): Config {
+  const given = Object.fromEntries(
+    Object.entries(env).filter(([, value]) => value !== ''),
+  )
+  const result = v.safeParse(environment, given)
+  if (!result.success)
+    throw new ConfigError(
+      result.issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`),
+    )
+  const e = result.output
+  const baseUrl = e.BASE_URL ?? `http://${reachable(e.HOST)}:${e.PORT}`
+  const remote = e.RPC_URL.length > 0
+  if (remote) requireForRemoteChain(e)
+  if (!isLoopback(e.HOST) && e.API_KEY && e.API_KEY.length < LEAST_KEY)
+    throw new ConfigError([
+      `API_KEY must have at least ${LEAST_KEY} characters when HOST is not loopback`,
+    ])
+  const maxHeadAge =
+    e.MAX_HEAD_AGE_SECONDS ?? (remote ? MAX_HEAD_AGE : undefined)
+  return {
+    port: e.PORT,
+    host: e.HOST,
+    chainPort: e.CHAIN_PORT,
+    baseUrl,
+    verifyUrl: e.VERIFY_URL ?? `${baseUrl}/verify`,
+    dataDir: resolve(e.DATA_DIR),
+    rpcUrls: e.RPC_URL,
+    ...(e.REGISTRY_ADDRESS && { registryAddress: e.REGISTRY_ADDRESS }),
+    ...(e.ISSUER_KEY && { issuerKey: e.ISSUER_KEY }),
+    ...(e.ISSUER_SECRET && { issuerSecret: e.ISSUER_SECRET }),
+    ...(e.API_KEY && { apiKey: e.API_KEY }),
+    ipfsGateways: e.IPFS_GATEWAYS,
+    wait: e.WAIT_SECONDS,
+    rpcTimeout: e.RPC_TIMEOUT_SECONDS,
+    ipfsTimeout: e.IPFS_TIMEOUT_SECONDS,
+    ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
+    ...(maxHeadAge !== undefined && { maxHeadAge }),
+    logLevel: e.LOG_LEVEL,
+  }
+}
+
+/** @returns The address in `deployments/<chainId>.json` beside the code, lower case; `undefined` when there is no such file. */
+export function deployedAddress(chainId: number): Hex | undefined {
+  const file = new URL(`../deployments/${chainId}.json`, import.meta.url)
+  if (!existsSync(file)) return undefined
+  return JSON.parse(readFileSync(file, 'utf8')).address.toLowerCase()
+}
+
+function requireForRemoteChain(e: v.InferOutput<typeof environment>): void {
+  const missing = (['ISSUER_KEY', 'ISSUER_SECRET'] as const).filter(
+    (name) => e[name] === undefined,
+  )
+  if (missing.length > 0)
+    throw new ConfigError(
+      missing.map((name) => `${name} is required when RPC_URL is set`),
+    )
+}
+
+function isLoopback(host: string): boolean {
+  return host === 'localhost' || host === '::1' || /^127\./.test(host)
+}
+
+function reachable(host: string): string {
+  if (host === '0.0.0.0' || host === '::') return 'localhost'
+  return host.includes(':') ? `[${host}]` : host
+}

@@ -1,0 +1,98 @@
+import type { Context } from 'hono'
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import { FormatError } from '../document/errors.ts'
+import { ChainError } from '../verifier/errors.ts'
+import { ApiError } from './errors.ts'
+import { IssueError } from './issue/errors.ts'
+import type { Log } from './log.ts'
+
+/** Answers may hold a publicId, which is a decryption key: nobody keeps them, nobody passes the address on. */
+export const PRIVATE = {
+  'Cache-Control': 'no-store',
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+} as const
+
+/** The envelope of a success (spec §3). */
+export function succeed(
+  c: Context,
+  data: object,
+  status: ContentfulStatusCode = 200,
+  headers: Record<string, string> = {},
+): Response {
+  return c.json({ success: true, data }, status, { ...PRIVATE, ...headers })
+}
+
+/** The envelope of a failure. What is not an `ApiError` is translated, or is a bug: logged whole, told as `internal`. */
+export function fail(c: Context, error: unknown, log: Log): Response {
+  const requestId = crypto.randomUUID()
+  const told = translate(error)
+  if (told.code === 'internal')
+    log.error('bug', {
+      requestId,
+      error: error instanceof Error ? error.stack : String(error),
+    })
+  const { code, message, details, status, headers } = told
+  const body = {
+    success: false,
+    data: {},
+    error: { code, message, ...(details && { details }), requestId },
+  }
+  return c.json(body, status, {
+    ...PRIVATE,
+    ...headers,
+    'X-Request-Id': requestId,
+  })
+}
+
+function translate(error: unknown): ApiError {
+  if (error instanceof ApiError) return error
+  if (error instanceof IssueError) return translateIssue(error)
+  if (error instanceof ChainError)
+    return new ApiError(
+      'chain_unavailable',
+      'the chain cannot be read now; send the request again',
+      { cause: error },
+    )
+  if (error instanceof FormatError) return translateFormat(error)
+  return new ApiError('internal', 'internal error', { cause: error })
+}
+
+const ISSUE_MESSAGES = {
+  chain_unavailable:
+    'the chain cannot be reached; nothing was done, send the request again',
+  registry_refused:
+    'this gateway cannot write to the registry now; nothing was done',
+  fee_too_high:
+    'the chain asks for more than this gateway may pay; nothing was done',
+  overloaded: 'too much is waiting; nothing was done, send the request again',
+  stopping: 'the service is stopping; nothing was done',
+  idempotency_key_reused:
+    'the Idempotency-Key was used before, with another body',
+  not_issued: 'no such document',
+  other_issuer: "the document is another issuer's",
+} as const
+
+function translateIssue(error: IssueError): ApiError {
+  // Before it goes out, the batcher has tried these with fewer and at other prices.
+  const code =
+    error.code === 'too_large' || error.code === 'underpriced'
+      ? 'registry_refused'
+      : error.code
+  return new ApiError(code, ISSUE_MESSAGES[code], { cause: error })
+}
+
+function translateFormat(error: FormatError): ApiError {
+  const { code, message, fields } = error
+  if (code === 'document_fields')
+    return new ApiError('bad_fields', 'some fields are bad', {
+      details: fields,
+    })
+  if (code.startsWith('public_id_'))
+    return new ApiError('bad_public_id', message, {
+      details: [{ field: 'publicId', message }],
+    })
+  if (code === 'cid_malformed') return new ApiError('bad_cid', message)
+  if (code.startsWith('json_')) return new ApiError('bad_json', message)
+  return new ApiError('internal', 'internal error', { cause: error })
+}

@@ -1,0 +1,70 @@
+import type { ContentfulStatusCode } from 'hono/utils/http-status'
+import type { FieldProblem } from '../document/errors.ts'
+import type { IssueErrorCode } from './issue/errors.ts'
+
+/** The others never leave `issue/`. */
+type PublicIssueErrorCode = Exclude<IssueErrorCode, 'too_large' | 'underpriced'>
+
+/** The one table from the code of a failure to its HTTP status. */
+const STATUS = {
+  bad_json: 400,
+  bad_public_id: 400,
+  bad_cid: 400,
+  bad_query: 400,
+  bad_idempotency_key: 400,
+  unauthorized: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  not_acceptable: 406,
+  erased: 410,
+  too_large: 413,
+  not_json: 415,
+  bad_fields: 422,
+  internal: 500,
+  unverifiable: 503,
+  idempotency_key_reused: 422,
+  not_issued: 404,
+  other_issuer: 403,
+  chain_unavailable: 503,
+  registry_refused: 503,
+  fee_too_high: 503,
+  overloaded: 503,
+  stopping: 503,
+} as const satisfies Record<string, ContentfulStatusCode> &
+  Record<PublicIssueErrorCode, ContentfulStatusCode>
+
+export type ApiErrorCode = keyof typeof STATUS
+
+/** Seconds after which a client may try again, for every 503. */
+const RETRY_AFTER = '2'
+
+/** A failure as a client is told of it. The message must hold nothing that a client may not see. */
+export class ApiError extends Error {
+  override name = 'ApiError'
+  readonly code: ApiErrorCode
+  readonly details: readonly (FieldProblem | object)[] | undefined
+  readonly headers: Record<string, string>
+
+  constructor(
+    code: ApiErrorCode,
+    message: string,
+    options: {
+      details?: readonly (FieldProblem | object)[]
+      headers?: Record<string, string>
+      cause?: unknown
+    } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.details = options.details
+    this.headers = {
+      ...(STATUS[code] === 503 && { 'Retry-After': RETRY_AFTER }),
+      ...options.headers,
+    }
+  }
+
+  get status(): ContentfulStatusCode {
+    return STATUS[this.code]
+  }
+}

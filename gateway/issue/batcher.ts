@@ -1,0 +1,260 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hex } from '../../document/hex.ts'
+import { MAX_BATCH, nextBatch } from './batch.ts'
+import { asIssueError, IssueError } from './errors.ts'
+import { keyOf, keyOfIntent } from './intent.ts'
+import type { Outcome } from './outcome.ts'
+import type { Intent, Outbox, Registry } from './ports.ts'
+import { createSender } from './sender.ts'
+
+/** What a request is told: what became of its intent, or that it is still to come. */
+export type Answer =
+  | { status: 'anchored'; transactionHash: Hex }
+  | { status: 'pending'; transactionHash: Hex | null }
+  | { status: 'taken' }
+
+export type Batcher = {
+  /** @throws {IssueError} when it is known that nothing can be anchored now. */
+  assertOpen(): void
+  /**
+   * Has an intent, already in the outbox, anchored with whatever else waits.
+   *
+   * @param wait Milliseconds until `pending` is the answer.
+   * @throws {IssueError} when the intent was withdrawn: nothing happened, and nothing will.
+   */
+  submit(intent: Intent, wait: number): Promise<Answer>
+  /** Puts intents that are in the outbox back in the queue. */
+  enqueue(intents: readonly Intent[]): void
+  /** How many intents wait for a transaction, and how many transactions for a block. */
+  depth(): { queued: number; inFlight: number }
+  /** Takes up what an earlier process left, and runs until `stop`. */
+  start(): void
+  /** Ends after the transactions in flight, or 5 seconds; what is left stays in the outbox. */
+  stop(): Promise<void>
+}
+
+/** Most intents that wait for a transaction; beyond, requests are turned away. */
+const MAX_QUEUE = 10_000
+/** Most transactions in flight; geth keeps 16 of an account that it does not know. */
+const MAX_IN_FLIGHT = 8
+/** How long intents gather behind a transaction in flight before they get one of their own; milliseconds. */
+const GATHER = 400
+/** Between tries with a chain that takes nothing; milliseconds. */
+const PAUSE = 500
+/** How long `stop` waits for transactions in flight; milliseconds. */
+const GRACE = 5_000
+
+type Waiter = {
+  intent: Intent
+  resolve: (answer: Answer) => void
+  reject: (error: IssueError) => void
+}
+
+/**
+ * Group commit: while a transaction is in flight, intents gather; the next takes them all. Alone in the queue, an intent goes at
+ * once. When a chain is slow, or a transaction full, the next does not wait for the one before.
+ */
+export function createBatcher(deps: {
+  registry: Registry
+  outbox: Outbox
+  forget: (intents: readonly Intent[]) => Promise<void>
+  log: (event: string, fields?: Record<string, unknown>) => void
+}): Batcher {
+  const { registry, outbox, forget, log } = deps
+  const queue = new Map<string, Intent>()
+  const waiters = new Map<string, Waiter[]>()
+  /** Queued intents that somebody was told of; they are never taken back. */
+  const promised = new Set<string>()
+  const sender = createSender({ registry, outbox, conclude, log })
+  let limit = MAX_BATCH
+  let gatheringSince = 0
+  let trouble: IssueError | undefined
+  let stopBy = Number.POSITIVE_INFINITY
+  let wake = () => {}
+  let running: Promise<void> = Promise.resolve()
+
+  const stopping = () => stopBy !== Number.POSITIVE_INFINITY
+
+  async function run(): Promise<void> {
+    while (!stopping() || (sender.inFlight() > 0 && Date.now() < stopBy)) {
+      try {
+        await sender.advance()
+        if (mayPlan()) await plan()
+        else if (trouble && sender.inFlight() === 0)
+          await registry.assertReady()
+        setTrouble(undefined)
+      } catch (error) {
+        setTrouble(asIssueError(error))
+      }
+      await rest()
+    }
+  }
+
+  function mayPlan(): boolean {
+    if (queue.size === 0 || stopping()) return false
+    if (sender.inFlight() === 0) return true
+    const due = queue.size >= limit || Date.now() - gatheringSince >= GATHER
+    return due && sender.inFlight() < MAX_IN_FLIGHT
+  }
+
+  async function plan(): Promise<void> {
+    const intents = nextBatch(queue.values(), limit, mustWait)
+    if (intents.length === 0) return
+    try {
+      await sender.plan(intents)
+    } catch (error) {
+      await refused(intents, asIssueError(error))
+      return
+    }
+    for (const key of intents.map(keyOfIntent)) {
+      queue.delete(key)
+      promised.delete(key)
+    }
+    gatheringSince = Date.now()
+    limit = Math.min(limit * 2, MAX_BATCH)
+    await sender.advance()
+  }
+
+  /** A document is revoked after it is on the chain. */
+  function mustWait({ kind, documentHash }: Intent): boolean {
+    if (kind === 'issue') return false
+    return (
+      queue.has(keyOf('issue', documentHash)) ||
+      sender.carries('issue', documentHash)
+    )
+  }
+
+  /** No transaction can be made of these. Of fewer, perhaps: so one bad intent never sinks the others. */
+  async function refused(intents: Intent[], error: IssueError): Promise<void> {
+    const theirFault =
+      error.code === 'too_large' || error.code === 'registry_refused'
+    // When the account itself is refused, this throws: then fewer would be no better.
+    if (theirFault) await registry.assertReady()
+    if (theirFault && intents.length > 1) {
+      limit = Math.ceil(intents.length / 2)
+      return
+    }
+    limit = MAX_BATCH
+    await giveBack(intents, error, theirFault)
+    if (!theirFault) throw error
+  }
+
+  /** Who still waits is told, and the intent forgotten. What was promised stays in the queue, unless it can never be. */
+  async function giveBack(
+    intents: Intent[],
+    error: IssueError,
+    forGood: boolean,
+  ): Promise<void> {
+    const dropped = intents.filter(
+      (intent) => forGood || !promised.has(keyOfIntent(intent)),
+    )
+    if (forGood)
+      log('given up', { intents: dropped.length, error: error.message })
+    const told = dropped.flatMap((intent) => {
+      const key = keyOfIntent(intent)
+      const list = waiters.get(key) ?? []
+      waiters.delete(key)
+      queue.delete(key)
+      promised.delete(key)
+      return list
+    })
+    await forget(dropped)
+    for (const { reject } of told) reject(error)
+  }
+
+  function conclude(intent: Intent, outcome: Outcome): void {
+    if (outcome.status === 'absent') enqueuePromised([intent])
+    else answer(keyOfIntent(intent), outcome)
+  }
+
+  function answer(key: string, outcome: Answer): void {
+    for (const { resolve } of waiters.get(key) ?? []) resolve(outcome)
+    waiters.delete(key)
+  }
+
+  function enqueuePromised(intents: readonly Intent[]): void {
+    for (const intent of intents) promised.add(keyOfIntent(intent))
+    enqueue(intents)
+  }
+
+  function enqueue(intents: readonly Intent[]): void {
+    if (queue.size === 0) gatheringSince = Date.now()
+    for (const intent of intents) queue.set(keyOfIntent(intent), intent)
+    if (mayPlan()) wake()
+  }
+
+  /** Until there is something to do: an intent more, or time to look at what is in flight. */
+  async function rest(): Promise<void> {
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    if (trouble) await sleep(PAUSE)
+    else if (sender.inFlight() > 0)
+      await Promise.race([sleep(sender.pause()), woken])
+    else if (!mayPlan() && !stopping()) await woken
+  }
+
+  function setTrouble(error: IssueError | undefined): void {
+    if (error && error.code !== trouble?.code)
+      log('issuing stopped', { code: error.code, error: error.message })
+    if (!error && trouble) log('issuing again')
+    trouble = error
+  }
+
+  /** Answers `pending`, unless it is being settled or withdrawn this moment and will be told of that. */
+  function stopWaiting(waiter: Waiter): void {
+    const { kind, documentHash } = waiter.intent
+    const key = keyOf(kind, documentHash)
+    const list = waiters.get(key)
+    if (!list?.includes(waiter)) return
+    const others = list.filter((other) => other !== waiter)
+    if (others.length > 0) waiters.set(key, others)
+    else waiters.delete(key)
+    if (queue.has(key)) promised.add(key)
+    const transactionHash =
+      outbox.find(kind, documentHash)?.transactionHash ?? null
+    waiter.resolve({ status: 'pending', transactionHash })
+  }
+
+  return {
+    enqueue: enqueuePromised,
+
+    assertOpen() {
+      if (stopping())
+        throw new IssueError('stopping', 'the service is stopping')
+      if (trouble) throw trouble
+      if (queue.size >= MAX_QUEUE)
+        throw new IssueError('overloaded', `${queue.size} intents wait`)
+    },
+
+    async submit(intent, wait) {
+      const { kind, documentHash } = intent
+      const standing = outbox.find(kind, documentHash)
+      // Another request for the same was turned away this moment, and took the intent with it.
+      if (standing === undefined)
+        throw trouble ?? new IssueError('chain_unavailable', 'withdrawn')
+      if (standing.anchored) return { ...standing, status: 'anchored' }
+      if (!sender.carries(kind, documentHash)) enqueue([intent])
+      return new Promise((resolve, reject) => {
+        const key = keyOf(kind, documentHash)
+        const waiter = { intent, resolve, reject }
+        waiters.set(key, [...(waiters.get(key) ?? []), waiter])
+        setTimeout(() => stopWaiting(waiter), wait).unref()
+      })
+    },
+
+    depth: () => ({ queued: queue.size, inFlight: sender.inFlight() }),
+
+    start() {
+      enqueuePromised(outbox.queued())
+      running = run()
+    },
+
+    async stop() {
+      stopBy = Date.now() + GRACE
+      wake()
+      await running
+      for (const list of [...waiters.values()]) list.forEach(stopWaiting)
+    },
+  }
+}

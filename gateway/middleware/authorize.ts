@@ -1,0 +1,41 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import { ApiError } from '../errors.ts'
+import type { FindKey, Grant, Scope } from '../grant.ts'
+
+/** Variables that handlers behind {@link authorize} find in their context. */
+export type Authorized = { Variables: { grant: Grant } }
+
+const CHALLENGE = 'Bearer realm="document-registry"'
+
+/** Lets a request through with `Authorization: Bearer <API_KEY>` (RFC 6750) of a key with this scope. */
+export function authorize(
+  findKey: FindKey,
+  scope: Scope,
+): MiddlewareHandler<Authorized> {
+  return (c, next) => {
+    const grant = findGrant(c, findKey)
+    if (!grant.scopes.includes(scope) && !grant.scopes.includes('admin'))
+      throw new ApiError('forbidden', `the API key has no scope ${scope}`, {
+        headers: {
+          'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
+        },
+      })
+    c.set('grant', grant)
+    return next()
+  }
+}
+
+function findGrant(c: Context, findKey: FindKey): Grant {
+  const header = c.req.header('authorization')
+  if (header === undefined)
+    throw new ApiError('unauthorized', 'an API key is required', {
+      headers: { 'WWW-Authenticate': CHALLENGE },
+    })
+  const key = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(header)?.[1]
+  const grant = key === undefined ? undefined : findKey(key)
+  if (grant === undefined)
+    throw new ApiError('unauthorized', 'the API key is not valid', {
+      headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
+    })
+  return grant
+}

@@ -1,0 +1,159 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import {
+  type Document,
+  decodeDocument,
+  parseDocumentFields,
+} from '../../document/document.ts'
+import { toHex } from '../../document/hex.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import { open } from '../../document/sealed.ts'
+import {
+  REASON_NAMES,
+  REVOCATION_REASONS,
+  reasonName,
+} from '../../verifier/reasons.ts'
+import { verify } from '../../verifier/verify.ts'
+import type { Deps } from '../app.ts'
+import { succeed } from '../envelope.ts'
+import { ApiError } from '../errors.ts'
+import { type Authorized, authorize } from '../middleware/authorize.ts'
+import { presentDocument } from '../present.ts'
+import { readJson } from '../request.ts'
+
+/** The life of one document: POST …/documents, GET …/documents/{publicId}, POST …/documents/{publicId}/revoke. */
+export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
+  const { issuing, revoking, addresses, findKey, wait } = deps
+  for (const path of ['/v1/documents', '/api/documents']) {
+    app.post(path, authorize(findKey, 'documents:issue'), async (c) => {
+      const fields = parseDocumentFields(await readJson(c))
+      const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+      const issued = await issuing.issue({
+        fields,
+        tenant: c.get('grant').tenant,
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+      })
+      return succeed(
+        c,
+        presentDocument(addresses, issued.document, issued),
+        issued.status === 'pending' ? 202 : 201,
+        { Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}` },
+      )
+    })
+
+    app.get(
+      `${path}/:publicId`,
+      authorize(findKey, 'documents:read'),
+      async (c) => {
+        const publicId = c.req.param('publicId')
+        const found = await findDocument(deps, publicId)
+        return succeed(c, found)
+      },
+    )
+
+    app.post(
+      `${path}/:publicId/revoke`,
+      authorize(findKey, 'documents:revoke'),
+      async (c) => {
+        const publicId = c.req.param('publicId')
+        const documentHash = toHex(decodePublicId(publicId).hash)
+        const { status, reason, revokedAt, transactionHash } =
+          await revoking.revoke({
+            documentHash,
+            reason: parseReason(await readJson(c)),
+            wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+          })
+        return succeed(
+          c,
+          {
+            publicId,
+            documentHash,
+            status,
+            reason: reasonName(reason),
+            revokedAt,
+            blockchainHash: transactionHash,
+          },
+          status === 'pending' ? 202 : 200,
+        )
+      },
+    )
+  }
+}
+
+/** A document as issued, with its status now; also while it is pending, from the own store. */
+async function findDocument(deps: Deps, publicId: string): Promise<object> {
+  const { verifyOptions, addresses, isPending } = deps
+  const { hash, documentKey } = decodePublicId(publicId)
+  const documentHash = toHex(hash)
+  const verdict = await verify(publicId, verifyOptions)
+  const present = (document: Document, status: string) =>
+    presentDocument(addresses, document, {
+      publicId,
+      documentHash,
+      status,
+      transactionHash: verdict.blockchainProof?.transactionHash ?? null,
+    })
+  if (verdict.document)
+    return {
+      ...present(verdict.document, verdict.status),
+      blockchainProof: verdict.blockchainProof,
+    }
+  if (verdict.status === 'not_issued' && isPending(documentHash)) {
+    const block = await deps.store.get(hash)
+    if (block.status === 'found')
+      return present(
+        decodeDocument(await open(block.bytes, documentKey)),
+        'pending',
+      )
+  }
+  if (verdict.status === 'erased')
+    throw new ApiError('erased', 'the document has been erased')
+  if (verdict.checks.some(({ outcome }) => outcome === 'unknown'))
+    throw new ApiError('unverifiable', 'the document could not be read now', {
+      details: verdict.checks,
+    })
+  throw new ApiError('not_found', 'no such document')
+}
+
+const revocation = v.pipe(
+  v.custom<object>((body) => !Array.isArray(body), 'must be a JSON object'),
+  v.strictObject({
+    reason: v.optional(
+      v.picklist(REASON_NAMES, `must be one of ${REASON_NAMES.join(', ')}`),
+      'unspecified',
+    ),
+  }),
+)
+
+/** @returns The RFC 5280 reason code of a body `{"reason"?}`. */
+function parseReason(body: unknown): number {
+  const result = v.safeParse(revocation, body)
+  if (result.success) return REVOCATION_REASONS[result.output.reason]
+  throw new ApiError('bad_fields', 'some fields are bad', {
+    details: result.issues.map((issue) => ({
+      field: v.getDotPath(issue) ?? '',
+      message: issue.message,
+    })),
+  })
+}
+
+/** RFC 7240. */
+function prefersAsync(prefer: string | undefined): boolean {
+  return (prefer ?? '')
+    .split(',')
+    .some((item) => item.trim().toLowerCase() === 'respond-async')
+}
+
+/** draft-ietf-httpapi-idempotency-key-header: a quoted string; one without quotes is taken as well. */
+function idempotencyKeyOf(header: string | undefined): string | undefined {
+  if (header === undefined) return undefined
+  const key =
+    /^"([\x20-\x21\x23-\x7e]{1,255})"$|^([\x21\x23-\x7e]{1,255})$/.exec(header)
+  if (!key)
+    throw new ApiError(
+      'bad_idempotency_key',
+      'Idempotency-Key must have 1 to 255 printable ASCII characters',
+    )
+  return key[1] ?? key[2]
+}

@@ -1,0 +1,135 @@
+// Set-up before every other command: installs the dependencies and builds the contracts, when that has not been done for
+// these very files. It runs on Node 20 and needs nothing but npm; everything after it runs on the pinned Node of node_modules.
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const at = (...parts) => join(root, ...parts)
+const manifest = JSON.parse(readFileSync(at('package.json'), 'utf8'))
+const binaries = at('node_modules', '.bin')
+
+function main() {
+  if (major(process.versions.node) < 20) fail('Node 20 or newer is needed')
+  const dependencies = digest(['package-lock.json'])
+  step('node_modules', dependencies, hasNatives, install)
+  const contracts = [...files('contracts'), 'hardhat.config.ts']
+  step(
+    'artifacts',
+    digest([...contracts, 'package-lock.json']),
+    hasArtifact,
+    build,
+  )
+}
+
+/** Does the work unless its folder is stamped with the digest of what it was made from. */
+function step(folder, wanted, isWhole, work) {
+  const stamp = at(folder, '.bootstrap')
+  const done =
+    existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && isWhole()
+  if (done) return
+  work()
+  if (!isWhole()) fail(`${folder} is not complete after the set-up`)
+  mkdirSync(at(folder), { recursive: true })
+  writeFileSync(stamp, wanted)
+}
+
+/**
+ * Under the pinned Node, never under the one that npm itself runs on: an npm under an older Node leaves out native binaries
+ * that are for newer ones.
+ */
+function install() {
+  console.error('set-up: installing dependencies …')
+  run('npx', [
+    '--yes',
+    '--package',
+    `node@${manifest.devDependencies.node}`,
+    '--',
+    'npm',
+    'install',
+    '--no-audit',
+    '--no-fund',
+    '--no-save',
+    '--loglevel=error',
+  ])
+}
+
+function build() {
+  console.error('set-up: building the contracts …')
+  run('hardhat', ['build', '--no-tests', '--quiet'])
+}
+
+function hasNatives() {
+  const node = spawnSync(join(binaries, 'node'), ['--version'])
+  if (node.stdout?.toString().trim() !== `v${manifest.devDependencies.node}`)
+    return false
+  const require = createRequire(at('package.json'))
+  const lock = JSON.parse(readFileSync(at('package-lock.json'), 'utf8'))
+  const forThisMachine = ['@nomicfoundation/edr', '@foundry-rs/anvil'].map(
+    (name) => {
+      const all = lock.packages[`node_modules/${name}`]
+      return Object.keys(all.optionalDependencies ?? all.dependencies)
+    },
+  )
+  return forThisMachine.every((names) =>
+    names.some((name) => resolves(require, `${name}/package.json`)),
+  )
+}
+
+function hasArtifact() {
+  return existsSync(
+    at('artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json'),
+  )
+}
+
+function run(command, args) {
+  const { status, error } = spawnSync(command, args, {
+    cwd: root,
+    // The standard output is for what the command itself prints.
+    stdio: ['ignore', 2, 2],
+    env: { ...process.env, PATH: binaries + delimiter + process.env.PATH },
+    shell: process.platform === 'win32',
+  })
+  if (status !== 0)
+    fail(`${command} ${args.join(' ')}: ${error?.message ?? `exit ${status}`}`)
+}
+
+function resolves(require, name) {
+  try {
+    require.resolve(name)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function files(folder) {
+  return readdirSync(at(folder)).map((name) => join(folder, name))
+}
+
+function digest(names) {
+  const hash = createHash('sha256')
+  for (const name of names.sort())
+    hash.update(name).update(readFileSync(at(name)))
+  return hash.digest('hex')
+}
+
+function major(version) {
+  return Number(version.split('.')[0])
+}
+
+function fail(message) {
+  console.error(`set-up: ${message}`)
+  process.exit(1)
+}
+
+main()

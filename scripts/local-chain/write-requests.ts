@@ -1,0 +1,160 @@
+import {
+  answerOf,
+  type Call,
+  errorFor,
+  quantityOf,
+  requestFor,
+  resultFor,
+} from './rpc.ts'
+import type { Writer } from './writer.ts'
+
+const MOST_BLOCKS = 1_000
+const INVALID_PARAMS = -32602
+
+type Answered = Buffer | string
+
+const paramsOf = ({ params }: Call): unknown[] =>
+  Array.isArray(params) ? params : []
+
+const invalid = (call: Call, message: string): string =>
+  errorFor(call, { code: INVALID_PARAMS, message })
+
+const sendRaw = (
+  writer: Writer,
+  call: Call,
+  body: Answered,
+): Promise<Answered> =>
+  writer.submit(
+    async (make) =>
+      (
+        await make(
+          { method: 'eth_sendRawTransaction', params: call.params },
+          body,
+        )
+      ).answer ?? '',
+  )
+
+/** Signed first, so that the journal holds bytes and not a wish, whose gas and nonce a replay could fill in another way. */
+const sendSigned = (writer: Writer, call: Call): Promise<Answered> =>
+  writer.submit(async (make) => {
+    const signed = (
+      await writer.anvil.post(
+        requestFor('eth_signTransaction', call.params, call.id),
+      )
+    ).body
+    const { result, error } = answerOf(signed)
+    if (error !== undefined) return signed
+    const params = [result]
+    return (
+      (
+        await make(
+          { method: 'eth_sendRawTransaction', params },
+          requestFor('eth_sendRawTransaction', params, call.id),
+        )
+      ).answer ?? ''
+    )
+  })
+
+const sendSync = async (writer: Writer, call: Call): Promise<Answered> => {
+  const params = paramsOf(call).slice(0, 1)
+  const sent = await sendRaw(
+    writer,
+    { ...call, params },
+    requestFor('eth_sendRawTransaction', params, call.id),
+  )
+  const { result: hash, error } = answerOf(sent)
+  if (error !== undefined) return sent
+  const receipt = (
+    await writer.anvil.post(
+      requestFor('eth_getTransactionReceipt', [hash], call.id),
+    )
+  ).body
+  // EIP-7966: 4 says that the transaction was accepted and is in no block yet.
+  return answerOf(receipt).result === null
+    ? errorFor(call, {
+        code: 4,
+        message: 'the transaction waits for an earlier nonce',
+        data: hash,
+      })
+    : receipt
+}
+
+const mineOne = (writer: Writer, call: Call): Promise<Answered> =>
+  writer.submit(async (make) => {
+    const [wanted] = paramsOf(call)
+    const now = writer.now
+    const at = wanted === undefined ? now : quantityOf(wanted)
+    if (at === undefined)
+      return invalid(
+        call,
+        'evm_mine takes no parameter here, or a time in seconds',
+      )
+    if (at < writer.notBefore)
+      return invalid(
+        call,
+        `Timestamp error: ${at} is lower than previous block's timestamp`,
+      )
+    const offset =
+      wanted === undefined ? writer.offset : writer.offset + at - now
+    await make({ method: 'evm_mine', params: [1, 0], at, offset })
+    return resultFor(call, '0x0')
+  })
+
+const mineMany = (writer: Writer, call: Call): Promise<Answered> => {
+  const [blocks = 1, seconds = 0] = paramsOf(call)
+  const count = quantityOf(blocks)
+  const interval = quantityOf(seconds)
+  if (count === undefined || interval === undefined || count > MOST_BLOCKS) {
+    return Promise.resolve(
+      invalid(
+        call,
+        `${call.method} takes a number of blocks (at most ${MOST_BLOCKS}) and the seconds between them`,
+      ),
+    )
+  }
+  return writer.submit(async (make) => {
+    const offset = writer.offset + Math.max(0, count - 1) * interval
+    if (count > 0)
+      await make({ method: 'evm_mine', params: [count, interval], offset })
+    return resultFor(call, null)
+  })
+}
+
+const increaseTime = (writer: Writer, call: Call): Promise<Answered> => {
+  const seconds = quantityOf(paramsOf(call)[0])
+  if (seconds === undefined)
+    return Promise.resolve(
+      invalid(call, 'evm_increaseTime takes a number of seconds'),
+    )
+  return writer.submit(async (make) => {
+    const offset = writer.offset + seconds
+    await make({ method: 'evm_increaseTime', params: [seconds], offset })
+    return resultFor(call, offset)
+  })
+}
+
+const setBalance = (
+  writer: Writer,
+  call: Call,
+  body: Answered,
+): Promise<Answered> =>
+  writer.submit(
+    async (make) =>
+      (await make({ method: 'anvil_setBalance', params: call.params }, body))
+        .answer ?? '',
+  )
+
+type Handler = (writer: Writer, call: Call, body: Answered) => Promise<Answered>
+
+/** The methods that change the chain and are remembered. All else that would change it is refused (methods.ts). */
+export const WRITES: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ['eth_sendRawTransaction', sendRaw],
+  ['eth_sendRawTransactionSync', sendSync],
+  ['eth_sendTransaction', sendSigned],
+  ['evm_mine', mineOne],
+  ['anvil_mine', mineMany],
+  ['hardhat_mine', mineMany],
+  ['evm_increaseTime', increaseTime],
+  ['anvil_setBalance', setBalance],
+  ['hardhat_setBalance', setBalance],
+])

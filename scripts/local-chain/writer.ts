@@ -1,0 +1,250 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Anvil, Block } from './anvil.ts'
+import { endAnvil } from './anvil-process.ts'
+import { type CarriedOut, carryOut } from './carry-out.ts'
+import { checkpoint } from './checkpoint.ts'
+import type { Entry } from './journal.ts'
+import { recover } from './recover.ts'
+import { answerOf, requestFor } from './rpc.ts'
+import type { Log, Running } from './running.ts'
+
+const IDLE_MS = 1_000
+const WATCH_MS = 1_000
+const HUNG_MS = 30_000
+const ATTEMPTS = 3
+/** A replay takes 1 ms an entry on a small chain, and 30 ms on one with 50,000 records. */
+const ENTRIES_BEFORE_CHECKPOINT = 300
+
+/** What a change asks for; the writer adds its number and time. */
+export type Change = {
+  method: Entry['method']
+  params: unknown
+  /** The time that its block must have; otherwise the chain's clock says. */
+  at?: number
+  offset?: number
+}
+
+/** The chain is not there at the moment; the log says why. */
+export class ChainDown extends Error {}
+
+/**
+ * Whether the last transactions are final, and the finalized block can be asked: of an older state than the one that it
+ * loaded Anvil knows the blocks only.
+ */
+const isFinal = async (anvil: Anvil, head: Block): Promise<boolean> => {
+  if (head.number === 0) return true
+  const before = await anvil.block(head.number - 1)
+  const { error } = answerOf(
+    (
+      await anvil.post(
+        requestFor('eth_getBalance', [`0x${'0'.repeat(40)}`, 'finalized']),
+      )
+    ).body,
+  )
+  return head.transactions + before.transactions === 0 && error === undefined
+}
+
+/**
+ * The one writer of the chain: everything that changes it goes through here, one at a time, into the journal first and to
+ * Anvil then. It also watches Anvil, and brings it back from the journal when it is gone.
+ */
+export class Writer {
+  readonly #dir: string
+  readonly #log: Log
+  #running: Running | undefined
+  #queue: Promise<unknown> = Promise.resolve()
+  /** No block may be older: the time of the newest one, or what Anvil's clock was set to. */
+  #notBefore = 0
+  #idle: NodeJS.Timeout | undefined
+  #watch: NodeJS.Timeout | undefined
+  #stopped = false
+
+  constructor(dir: string, log: Log) {
+    this.#dir = dir
+    this.#log = log
+  }
+
+  async start(): Promise<void> {
+    await this.#exclusive(() => this.#bringUp())
+    this.#watch = setInterval(() => {
+      this.#check().catch((error: Error) =>
+        this.#log(`Anvil cannot be watched: ${error.message}`),
+      )
+    }, WATCH_MS).unref()
+  }
+
+  /** @throws {ChainDown} */
+  get anvil(): Anvil {
+    if (this.#running === undefined)
+      throw new ChainDown('the local chain is being started or has failed')
+    return this.#running.anvil
+  }
+
+  /** Seconds by which the chain's clock is ahead of the wall clock. */
+  get offset(): number {
+    return this.#running?.offset ?? 0
+  }
+
+  /** No block may be older than this. */
+  get notBefore(): number {
+    return this.#notBefore
+  }
+
+  /** The time that the next block gets: the clock's, and never before the last block. Equal times are allowed. */
+  get now(): number {
+    return Math.max(
+      Math.floor(Date.now() / 1000) + this.offset,
+      this.#notBefore,
+    )
+  }
+
+  /**
+   * Runs `plan` when all changes before it are done, and makes the change that it asks for.
+   * Returns when the change is in a block (if it makes one) and would survive a loss of power.
+   * @throws {ChainDown} if Anvil is gone; the change may have been made, or be made by the replay
+   */
+  submit<T>(
+    plan: (
+      make: (change: Change, body?: Buffer | string) => Promise<CarriedOut>,
+    ) => Promise<T>,
+  ): Promise<T> {
+    return this.#exclusive(() =>
+      plan((change, body) => this.#make(change, body)),
+    )
+  }
+
+  async #make(
+    { method, params, at, offset }: Change,
+    body?: Buffer | string,
+  ): Promise<CarriedOut> {
+    const running = this.#running
+    if (running === undefined || this.#stopped)
+      throw new ChainDown('the local chain is being stopped or has failed')
+    const entry = {
+      n: running.next,
+      method,
+      params,
+      time: at ?? this.now,
+      offset: offset ?? running.offset,
+    }
+    await running.journal.record(entry)
+    running.next += 1
+    try {
+      const carried = await carryOut(running.anvil, running.head, entry, body)
+      await running.journal.note(carried.outcome)
+      running.offset = entry.offset
+      if (carried.head !== running.head) {
+        running.head = carried.head
+        this.#notBefore = carried.head.time
+        if (method === 'eth_sendRawTransaction') this.#finalizeIn(IDLE_MS)
+      }
+      return carried
+    } catch (cause) {
+      await this.#bringBack(cause)
+      throw new ChainDown(
+        'Anvil failed while it handled this request, and was brought back',
+        { cause },
+      )
+    }
+  }
+
+  #exclusive<T>(task: () => Promise<T>): Promise<T> {
+    const result = this.#queue.then(task)
+    this.#queue = result.catch(() => undefined)
+    return result
+  }
+
+  async #bringUp(): Promise<void> {
+    const running = await recover(this.#dir, this.#log)
+    const { head } = running
+    this.#notBefore = head.time
+    this.#running = running
+    // A replay leaves Anvil's clock in the past; calls on the pending block would see that.
+    this.#notBefore = this.now
+    await running.anvil.call('evm_setTime', this.#notBefore)
+    if (!(await isFinal(running.anvil, head))) this.#finalizeIn(0)
+  }
+
+  /** `finalized` is two blocks behind and nothing moves it on an idle chain: two empty blocks do. */
+  #finalizeIn(ms: number): void {
+    clearTimeout(this.#idle)
+    this.#idle = setTimeout(() => {
+      this.submit(async (make) => {
+        await make({ method: 'evm_mine', params: [2, 0] })
+        await this.#shortenJournal()
+      }).catch((error: Error) =>
+        this.#log(`No finalizing blocks: ${error.message}`),
+      )
+    }, ms).unref()
+  }
+
+  /** So that a start after a power cut stays quick although the chain was never stopped. */
+  async #shortenJournal(): Promise<void> {
+    if (
+      this.#running === undefined ||
+      this.#running.next <= ENTRIES_BEFORE_CHECKPOINT
+    )
+      return
+    this.#running = await checkpoint(this.#dir, this.#running)
+  }
+
+  async #check(): Promise<void> {
+    const { anvil } = this.#running ?? {}
+    if (anvil === undefined || (await anvil.answers(HUNG_MS)) || this.#stopped)
+      return
+    await this.#exclusive(async () => {
+      if (this.#running?.anvil === anvil)
+        await this.#bringBack(new Error('it does not answer'))
+    })
+  }
+
+  /** Brings Anvil back from the journal. If that fails, requests are refused until the next start. */
+  async #bringBack(cause: unknown): Promise<void> {
+    const running = this.#running
+    this.#running = undefined
+    clearTimeout(this.#idle)
+    this.#log(
+      `Anvil failed (${String(cause)}); it is brought back from the journal.`,
+    )
+    await running?.journal.close()
+    await running?.anvil.disconnect()
+    for (
+      let attempt = 1;
+      attempt <= ATTEMPTS && this.#running === undefined && !this.#stopped;
+      attempt += 1
+    ) {
+      if (attempt > 1) await sleep(1_000)
+      await this.#bringUp().catch((error: Error) =>
+        this.#log(
+          `Attempt ${attempt} to bring Anvil back failed: ${error.message}`,
+        ),
+      )
+    }
+  }
+
+  /** Ends the chain in a clean state. Whatever goes wrong here, the journal has everything. */
+  async stop(): Promise<void> {
+    await this.#queue
+    this.#stopped = true
+    clearTimeout(this.#idle)
+    clearInterval(this.#watch)
+    await this.#exclusive(async () => {
+      const running = this.#running
+      if (running === undefined) return
+      this.#running = undefined
+      const ended =
+        running.next === 1 ? running : await this.#leaveCleanState(running)
+      await ended.journal.close()
+      await endAnvil(this.#dir, running.anvil)
+    })
+  }
+
+  #leaveCleanState(running: Running): Promise<Running> {
+    return checkpoint(this.#dir, running).catch((error: Error) => {
+      this.#log(
+        `No clean state could be written: ${error.message}. The next start replays the journal.`,
+      )
+      return running
+    })
+  }
+}

@@ -1,0 +1,156 @@
+// `npm start`: the gateway, and the local chain when no RPC_URL is set.
+import { existsSync, mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { Wallet } from 'ethers'
+import { openKeyFile } from '../gateway/adapters/key-file.ts'
+import { createRpcPool } from '../gateway/adapters/rpc.ts'
+import {
+  type Config,
+  ConfigError,
+  deployedAddress,
+  readConfig,
+} from '../gateway/config.ts'
+import { type Identity, startGateway } from '../gateway/server.ts'
+import { createFetchProvider } from '../verifier/readers/json-rpc.ts'
+import { type LocalChain, startLocalChain } from './local-chain/local-chain.ts'
+import { ensureRegistry } from './local-registry.ts'
+import { ensureSecret } from './secrets.ts'
+
+const LOCAL_ISSUER = {
+  name: 'Local test issuer',
+  uri: 'http://localhost',
+}
+
+const say = (line = '') => console.log(line)
+
+async function main(): Promise<void> {
+  // Whatever is made from here on is for this user alone.
+  process.umask(0o077)
+  const config = readConfig(process.env)
+  const stops: (() => Promise<void>)[] = []
+  stopOnSignals(stops)
+  try {
+    const identity =
+      config.rpcUrls.length > 0
+        ? await remoteIdentity(config)
+        : await localIdentity(config, stops)
+    const key = firstKey(config)
+    const gateway = await startGateway(config, identity)
+    stops.unshift(gateway.stop)
+    greet(config, identity, key)
+  } catch (error) {
+    for (const stop of stops) await stop()
+    throw error
+  }
+}
+
+async function remoteIdentity(config: Config): Promise<Identity> {
+  const { rpcUrls, issuerKey, issuerSecret, rpcTimeout } = config
+  if (!issuerKey || !issuerSecret)
+    throw new ConfigError(['RPC_URL, ISSUER_KEY and ISSUER_SECRET go together'])
+  const rpc = createRpcPool(rpcUrls, rpcTimeout)
+  const chainId = Number(await rpc.request({ method: 'eth_chainId' }))
+  await rpc.close()
+  const address = config.registryAddress ?? deployedAddress(chainId)
+  if (!address)
+    throw new ConfigError([
+      `REGISTRY_ADDRESS is required: there is no deployments/${chainId}.json`,
+    ])
+  const registry = `eip155:${chainId}:${address}`
+  return { rpcUrls, registry, issuerKey, issuerSecret }
+}
+
+async function localIdentity(
+  config: Config,
+  stops: (() => Promise<void>)[],
+): Promise<Identity> {
+  const { dataDir, chainPort } = config
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const adminKey = ensureSecret(dataDir, 'admin.key')
+  const issuerKey = config.issuerKey ?? ensureSecret(dataDir, 'issuer.key')
+  const issuerSecret =
+    config.issuerSecret ?? ensureSecret(dataDir, 'issuer.secret')
+  const account = new Wallet(issuerKey).address
+  const chain: LocalChain = await startLocalChain({
+    dataDir: join(dataDir, 'chain'),
+    port: chainPort,
+    host: '127.0.0.1',
+    log: say,
+    fund: [new Wallet(adminKey).address, account],
+  })
+  stops.unshift(chain.stop)
+  const registry = await ensureRegistry(
+    createFetchProvider(chain.url),
+    adminKey,
+    { account, ...LOCAL_ISSUER },
+  )
+  return { rpcUrls: [chain.url], registry, issuerKey, issuerSecret }
+}
+
+/** @returns The key itself on the first start, when none was given; it is kept nowhere. */
+function firstKey({ dataDir, apiKey }: Config): string | undefined {
+  const path = join(dataDir, 'keys.json')
+  if (apiKey !== undefined || existsSync(path)) return undefined
+  return openKeyFile(path).create({ scopes: ['admin'] }).key
+}
+
+function greet(
+  { baseUrl, dataDir, apiKey }: Config,
+  { registry, rpcUrls }: Identity,
+  key: string | undefined,
+): void {
+  say()
+  say(`document-registry is ready at ${baseUrl}`)
+  say(`  chain     ${rpcUrls.join(', ')}`)
+  say(`  registry  ${registry}`)
+  say(`  data      ${dataDir}`)
+  say()
+  if (key) {
+    say('An API key, shown this once:')
+    say()
+    say(`  export API_KEY=${key}`)
+  } else if (apiKey) {
+    say('The API key is the one in $API_KEY.')
+  } else {
+    say('The API key is the one that the first start has shown; make another:')
+    say('  npm run keys -- create --scope admin')
+  }
+  say()
+  say('Issue a document:')
+  say()
+  say(`  publicId=$(curl -sS ${baseUrl}/v1/documents \\
+    -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
+    -d '{"subjectName":"Ada Lovelace","subjectId":"18151210","category":"birth_certificate","issuedAt":"2026-01-31"}' \\
+    | tee /dev/stderr | sed -E 's/.*"publicId":"([^"]+)".*/\\1/')`)
+  say()
+  say('Verify it:')
+  say()
+  say(`  curl -sS "${baseUrl}/v1/verify?publicId=$publicId" \\
+    -H "Authorization: Bearer $API_KEY"`)
+  say()
+}
+
+/** Ctrl-C and SIGTERM stop everything once, gateway first; under npm Ctrl-C arrives twice, and the second must not force. */
+function stopOnSignals(stops: (() => Promise<void>)[]): void {
+  let stopping = false
+  const stopAll = async () => {
+    if (stopping) return
+    stopping = true
+    say('stopping …')
+    for (const stop of stops) await stop()
+    process.exit(0)
+  }
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    process.on(signal, () => {
+      stopAll().catch((error) => {
+        console.error(error)
+        process.exit(1)
+      })
+    })
+}
+
+main().catch((error) => {
+  const known = error instanceof ConfigError || error?.name === 'IssueError'
+  console.error(known ? error.message : error)
+  process.exit(1)
+})

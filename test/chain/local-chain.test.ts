@@ -1,0 +1,760 @@
+import { spawn } from 'node:child_process'
+import {
+  appendFileSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:http'
+import { join, relative } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import {
+  type Answer,
+  account,
+  allBlocks,
+  anvilPid,
+  ask,
+  block,
+  call,
+  deploy,
+  devAccount,
+  issue,
+  killAnvil,
+  post,
+  receipt,
+  start,
+  startProcess,
+  tempDir,
+} from './testkit.ts'
+
+vi.setConfig({ testTimeout: 30_000 })
+
+const ETHER = 10n ** 18n
+
+describe('a clean stop and start', () => {
+  test('default: every block, receipt and log is there again', async () => {
+    const dir = tempDir()
+    const first = await start(dir)
+    const from = devAccount()
+    const address = await deploy(first.url, from)
+    const hashes: string[] = []
+    for (let id = 1; id <= 200; id += 1)
+      hashes.push(
+        await call(
+          first.url,
+          'eth_sendRawTransaction',
+          await issue(from, address, id),
+        ),
+      )
+    const blocks = await allBlocks(first.url)
+    const receipts = await Promise.all(
+      hashes.map((hash) => receipt(first.url, hash)),
+    )
+    await first.stop()
+
+    const second = await start(dir)
+    expect(await allBlocks(second.url, blocks.length)).toEqual(blocks)
+    expect(
+      await Promise.all(hashes.map((hash) => receipt(second.url, hash))),
+    ).toEqual(receipts)
+    expect(
+      receipts.every(
+        (found) => found?.status === '0x1' && found.logs.length === 1,
+      ),
+    ).toBe(true)
+    expect(
+      await call(second.url, 'eth_getLogs', {
+        fromBlock: '0x3',
+        toBlock: 'latest',
+        address,
+      }),
+    ).toHaveLength(200)
+    expect(
+      await call(
+        second.url,
+        'eth_sendRawTransaction',
+        await issue(from, address, 201),
+      ),
+    ).toMatch(/^0x/)
+  })
+
+  test('behavior: two generations are kept, for this user alone', async () => {
+    const dir = tempDir()
+    const from = devAccount()
+    for (let round = 0; round < 4; round += 1) {
+      const chain = await start(dir)
+      await call(chain.url, 'eth_sendRawTransaction', await from.transfer())
+      await chain.stop()
+    }
+    const files = readdirSync(dir)
+    expect(files.sort()).toEqual([
+      'anvil.log',
+      'journal-3.jsonl',
+      'journal-4.jsonl',
+      'lock.db',
+      'state-3.json',
+      'state-4.json',
+    ])
+    expect(statSync(dir).mode & 0o777).toBe(0o700)
+    for (const file of files)
+      expect(
+        `${file} ${(statSync(join(dir, file)).mode & 0o777).toString(8)}`,
+      ).toBe(`${file} 600`)
+  })
+
+  test('behavior: a stop that finds nothing new leaves the files as they are', async () => {
+    const dir = tempDir()
+    await (await start(dir)).stop()
+    await (await start(dir)).stop()
+    expect(readdirSync(dir).sort()).toEqual([
+      'anvil.log',
+      'journal-0.jsonl',
+      'lock.db',
+    ])
+  })
+
+  test('behavior: stop lets what is in flight end, is quick, and may be called twice', async () => {
+    const dir = tempDir()
+    const chain = await start(dir)
+    const from = devAccount()
+    const raws = await Promise.all(
+      Array.from({ length: 20 }, () => from.transfer()),
+    )
+    const sent = Promise.allSettled(
+      raws.map((raw) => call<string>(chain.url, 'eth_sendRawTransaction', raw)),
+    )
+    await sleep(20)
+    const began = performance.now()
+    await Promise.all([chain.stop(), chain.stop()])
+    expect(performance.now() - began).toBeLessThan(2_000)
+    const answered = (await sent)
+      .filter((one) => one.status === 'fulfilled')
+      .map(({ value }) => value)
+    expect(answered.length).toBeGreaterThan(0)
+
+    const again = await start(dir)
+    for (const hash of answered)
+      expect(await receipt(again.url, hash)).not.toBeNull()
+  })
+
+  test('behavior: a transaction that waits for an earlier nonce is not lost', async () => {
+    const dir = tempDir()
+    const first = await start(dir)
+    const from = devAccount()
+    const [earlier, later] = [await from.transfer(), await from.transfer()]
+    const hash = await call<string>(first.url, 'eth_sendRawTransaction', later)
+    expect(
+      await ask(first.url, 'eth_sendRawTransactionSync', later),
+    ).toMatchObject({
+      error: { message: 'transaction already imported' },
+    })
+    await first.stop()
+
+    const second = await start(dir)
+    expect(await receipt(second.url, hash)).toBeNull()
+    await call(second.url, 'eth_sendRawTransaction', earlier)
+    const found = await receipt(second.url, hash)
+    expect(found?.status).toBe('0x1')
+    await second.stop()
+
+    const third = await start(dir)
+    expect(await receipt(third.url, hash)).toEqual(found)
+  })
+})
+
+describe('kill -9', () => {
+  test('behavior: of the process, and by turns of Anvil too, right after an answer, ten times in a row', async () => {
+    const dir = tempDir()
+    const from = devAccount()
+    const known = new Map<string, string>()
+    let address = ''
+    for (let round = 0; round < 10; round += 1) {
+      const chain = await startProcess(dir)
+      if (round === 0) address = await deploy(chain.url, from)
+      const raws = await Promise.all(
+        [0, 1, 2].map((index) => issue(from, address, round * 3 + index + 1)),
+      )
+      for (const raw of raws) {
+        const { transactionHash, blockHash } = await call<{
+          transactionHash: string
+          blockHash: string
+        }>(chain.url, 'eth_sendRawTransactionSync', raw)
+        known.set(transactionHash, blockHash)
+      }
+      if (round % 2 === 1) killAnvil(dir)
+      await chain.kill()
+    }
+    const chain = await start(dir)
+    for (const [hash, blockHash] of known)
+      expect((await receipt(chain.url, hash))?.blockHash).toBe(blockHash)
+    expect(
+      await call(chain.url, 'eth_getLogs', {
+        fromBlock: '0x3',
+        toBlock: 'latest',
+        address,
+      }),
+    ).toHaveLength(30)
+  })
+
+  test('behavior: of the process with requests in flight', async () => {
+    const dir = tempDir()
+    const from = devAccount()
+    const known = new Map<string, string>()
+    for (let round = 0; round < 6; round += 1) {
+      const chain = await startProcess(dir)
+      const raws = await Promise.all(
+        Array.from({ length: 10 }, () => from.transfer()),
+      )
+      const sent = raws.map(async (raw) => {
+        const { transactionHash, blockHash } = await call<{
+          transactionHash: string
+          blockHash: string
+        }>(chain.url, 'eth_sendRawTransactionSync', raw)
+        known.set(transactionHash, blockHash)
+      })
+      await Promise.any([...sent, sleep(3_000)])
+      if (round % 2 === 1) killAnvil(dir)
+      await chain.kill()
+      await Promise.allSettled(sent)
+      // Those that were not answered are sent again, as the gateway does: they are known, or they are new.
+      const again = await startProcess(dir)
+      for (const raw of raws)
+        await ask(again.url, 'eth_sendRawTransaction', raw)
+      await again.kill()
+    }
+    const chain = await start(dir)
+    for (const [hash, blockHash] of known)
+      expect((await receipt(chain.url, hash))?.blockHash).toBe(blockHash)
+    expect(
+      await call(chain.url, 'eth_getTransactionCount', from.address, 'latest'),
+    ).toBe('0x3c')
+  })
+
+  test('behavior: an Anvil that lives on is taken over', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const hash = await call<string>(
+      first.url,
+      'eth_sendRawTransaction',
+      await devAccount().transfer(),
+    )
+    const found = await receipt(first.url, hash)
+    const pid = anvilPid(dir)
+    await first.kill()
+
+    const second = await start(dir)
+    expect(second.lines.join()).toContain('Took over')
+    expect(anvilPid(dir)).toBe(pid)
+    expect(await receipt(second.url, hash)).toEqual(found)
+  })
+
+  test('behavior: an Anvil that lives on and is not where the journal is, is ended', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const hash = await call<string>(
+      first.url,
+      'eth_sendRawTransaction',
+      await devAccount().transfer(),
+    )
+    const found = await receipt(first.url, hash)
+    await first.kill()
+    const { pid, port } = JSON.parse(
+      readFileSync(join(dir, 'anvil.json'), 'utf8'),
+    ) as { pid: number; port: number }
+    await call(
+      `http://127.0.0.1:${port}`,
+      'evm_mine',
+      Math.floor(Date.now() / 1000) + 100,
+    )
+    const stray = await block(`http://127.0.0.1:${port}`, 2)
+
+    const second = await start(dir)
+    expect(second.lines.join()).toContain('not where the journal is')
+    expect(anvilPid(dir)).not.toBe(pid)
+    expect(await receipt(second.url, hash)).toEqual(found)
+    await call(second.url, 'evm_mine')
+    expect((await block(second.url, 2)).hash).not.toBe(stray.hash)
+  })
+
+  test('behavior: an Anvil that lives on and hangs is ended', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const hash = await call<string>(
+      first.url,
+      'eth_sendRawTransaction',
+      await devAccount().transfer(),
+    )
+    const found = await receipt(first.url, hash)
+    await first.kill()
+    const pid = anvilPid(dir)
+    process.kill(pid, 'SIGSTOP')
+    const second = await start(dir)
+    expect(anvilPid(dir)).not.toBe(pid)
+    expect(await receipt(second.url, hash)).toEqual(found)
+  })
+
+  test('behavior: of Anvil alone is noticed, and Anvil is brought back', async () => {
+    const dir = tempDir()
+    const chain = await start(dir)
+    const from = devAccount()
+    for (let round = 0; round < 3; round += 1) {
+      const hash = await call<string>(
+        chain.url,
+        'eth_sendRawTransaction',
+        await from.transfer(),
+      )
+      const found = await receipt(chain.url, hash)
+      killAnvil(dir)
+      const down = await post(
+        chain.url,
+        JSON.stringify({
+          jsonrpc: '2.0',
+          id: 5,
+          method: 'eth_blockNumber',
+          params: [],
+        }),
+      )
+      expect(down.status).toBe(502)
+      expect(await down.json()).toMatchObject({
+        id: 5,
+        error: { code: -32000 },
+      })
+      await expect
+        .poll(() => receipt(chain.url, hash).catch(() => 'down'), {
+          timeout: 5_000,
+        })
+        .toEqual(found)
+    }
+    expect(
+      chain.lines.filter((line) => line.startsWith('Anvil failed')),
+    ).toHaveLength(3)
+  })
+
+  test('behavior: a process that has the number of an old Anvil is left alone', async () => {
+    const dir = tempDir()
+    await (await start(dir)).stop()
+    const innocent = spawn('sleep', ['60'])
+    onTestFinished(() => void innocent.kill())
+    const server = createServer((_, response) => response.end('{}'))
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as { port: number }
+    writeFileSync(
+      join(dir, 'anvil.json'),
+      JSON.stringify({ pid: innocent.pid, port, nonce: 'a'.repeat(32) }),
+    )
+    await (await start(dir)).stop()
+    expect(innocent.exitCode ?? innocent.signalCode).toBeNull()
+  })
+})
+
+describe('a journal that has grown long', () => {
+  test('behavior: is shortened when the chain is idle, and the same blocks come back', async () => {
+    const dir = tempDir()
+    const from = devAccount()
+    const first = await startProcess(dir)
+    const gap = await devAccount().sign({
+      to: from.address,
+      gasLimit: 21_000,
+      nonce: 1_000,
+    })
+    const waiting = await call<string>(first.url, 'eth_sendRawTransaction', gap)
+    for (let i = 0; i < 300; i += 1)
+      await call(first.url, 'eth_sendRawTransaction', await from.transfer())
+    await expect
+      .poll(() => readdirSync(dir), { timeout: 5_000 })
+      .toContain('journal-1.jsonl')
+    for (let i = 0; i < 10; i += 1)
+      await call(first.url, 'eth_sendRawTransaction', await from.transfer())
+    const blocks = await allBlocks(first.url)
+    await first.kill()
+    const adopted = await startProcess(dir)
+    expect(adopted.lines.join()).toContain('Took over')
+    killAnvil(dir)
+    await adopted.kill()
+
+    const fromNewest = await startProcess(dir)
+    expect(fromNewest.lines.join()).toMatch(/Replayed 1\d /)
+    expect(await allBlocks(fromNewest.url, blocks.length)).toEqual(blocks)
+    expect(
+      await call(fromNewest.url, 'eth_getTransactionByHash', waiting),
+    ).toMatchObject({ blockNumber: null })
+    killAnvil(dir)
+    await fromNewest.kill()
+
+    writeFileSync(join(dir, 'state-1.json'), '{}')
+    const fromGenesis = await start(dir)
+    expect(await allBlocks(fromGenesis.url, blocks.length)).toEqual(blocks)
+    expect(
+      await call(fromGenesis.url, 'eth_getTransactionByHash', waiting),
+    ).toMatchObject({ blockNumber: null })
+  })
+})
+
+describe('damaged files', () => {
+  /** Two generations with transactions, then everything killed. */
+  const twoGenerations = async (dir: string): Promise<unknown[]> => {
+    const from = devAccount()
+    const first = await startProcess(dir)
+    for (let i = 0; i < 5; i += 1)
+      await call(first.url, 'eth_sendRawTransaction', await from.transfer())
+    await first.kill()
+    const clean = await start(dir)
+    await clean.stop()
+    const second = await startProcess(dir)
+    for (let i = 0; i < 5; i += 1)
+      await call(second.url, 'eth_sendRawTransaction', await from.transfer())
+    const blocks = await allBlocks(second.url)
+    killAnvil(dir)
+    await second.kill()
+    expect(readdirSync(dir)).toEqual(
+      expect.arrayContaining([
+        'journal-0.jsonl',
+        'journal-1.jsonl',
+        'state-1.json',
+      ]),
+    )
+    return blocks
+  }
+
+  test('behavior: a torn last line of the journal is dropped', async () => {
+    const dir = tempDir()
+    const blocks = await twoGenerations(dir)
+    appendFileSync(
+      join(dir, 'journal-1.jsonl'),
+      '{"n":6,"method":"eth_sendRawTrans',
+    )
+    const chain = await start(dir)
+    expect(await allBlocks(chain.url, blocks.length)).toEqual(blocks)
+    await call(chain.url, 'evm_mine')
+    await chain.stop()
+    await start(dir)
+  })
+
+  test('error: a corrupt line in the middle of the journal', async () => {
+    const dir = tempDir()
+    await twoGenerations(dir)
+    const path = join(dir, 'journal-1.jsonl')
+    const lines = readFileSync(path, 'utf8').split('\n')
+    writeFileSync(path, lines.with(3, lines[3]?.slice(0, 40) ?? '').join('\n'))
+    await expect(start(dir)).rejects.toMatchObject({
+      code: 'journal_corrupt',
+      message: expect.stringContaining('Line 4'),
+    })
+  })
+
+  test('error: a journal that leads to other blocks', async () => {
+    const dir = tempDir()
+    await twoGenerations(dir)
+    const path = join(dir, 'journal-1.jsonl')
+    writeFileSync(
+      path,
+      readFileSync(path, 'utf8').replace(
+        /"time":(\d+)/,
+        (_, time) => `"time":${Number(time) - 1}`,
+      ),
+    )
+    await expect(start(dir)).rejects.toMatchObject({
+      code: 'replay_failed',
+      message: expect.stringContaining('Entry 1 of'),
+    })
+  })
+
+  test.for([
+    [
+      'cut',
+      (path: string) =>
+        writeFileSync(path, readFileSync(path).subarray(0, 5_000)),
+    ],
+    [
+      'of another block',
+      (path: string) =>
+        writeFileSync(
+          path,
+          readFileSync(path, 'utf8').replace(
+            '"best_block_number":5',
+            '"best_block_number":4',
+          ),
+        ),
+    ],
+  ] as const)(
+    'behavior: the newest state is %s: the one before it and both journals lead to the same blocks',
+    async ([, damage]) => {
+      const dir = tempDir()
+      const blocks = await twoGenerations(dir)
+      damage(join(dir, 'state-1.json'))
+      const chain = await start(dir)
+      expect(chain.lines.join('\n')).toContain('state-1.json')
+      expect(await allBlocks(chain.url, blocks.length)).toEqual(blocks)
+    },
+  )
+
+  test('error: no state can be loaded', async () => {
+    const dir = tempDir()
+    const from = devAccount()
+    for (let round = 0; round < 3; round += 1) {
+      const chain = await start(dir)
+      await call(chain.url, 'eth_sendRawTransaction', await from.transfer())
+      await chain.stop()
+    }
+    for (const file of ['state-2.json', 'state-3.json'])
+      writeFileSync(join(dir, file), 'junk')
+    await expect(start(dir)).rejects.toMatchObject({ code: 'no_usable_state' })
+  })
+})
+
+describe('starting', () => {
+  test('error: a stranger listens on the port', async () => {
+    const server = createServer()
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    onTestFinished(() => void server.close())
+    const { port } = server.address() as { port: number }
+    const dir = tempDir()
+    await expect(start(dir, { port })).rejects.toMatchObject({
+      code: 'port_taken',
+      message: expect.stringContaining('CHAIN_PORT'),
+    })
+    await start(dir)
+  })
+
+  test('error: the data directory is in use', async () => {
+    const dir = tempDir()
+    const other = await startProcess(dir)
+    await expect(start(dir)).rejects.toMatchObject({ code: 'data_dir_in_use' })
+    await other.kill()
+    await start(dir)
+    await expect(start(dir)).rejects.toMatchObject({ code: 'data_dir_in_use' })
+  })
+
+  test('args: a data directory relative to the working directory', async () => {
+    const dir = relative(process.cwd(), tempDir())
+    const first = await start(dir)
+    const hash = await call<string>(
+      first.url,
+      'eth_sendRawTransaction',
+      await devAccount().transfer(),
+    )
+    await first.stop()
+    expect(await receipt((await start(dir)).url, hash)).not.toBeNull()
+  })
+
+  test('args: fund gives 1,000,000 ETH once', async () => {
+    const dir = tempDir()
+    const [one, two] = [account(), account()]
+    const balance = async (url: string, { address }: { address: string }) =>
+      BigInt(await call<string>(url, 'eth_getBalance', address, 'latest'))
+    const first = await start(dir, { fund: [one.address] })
+    expect(await balance(first.url, one)).toBe(1_000_000n * ETHER)
+    await call(first.url, 'eth_sendRawTransaction', await one.transfer())
+    await first.stop()
+    const second = await start(dir, { fund: [one.address, two.address] })
+    expect(await balance(second.url, one)).toBeLessThan(1_000_000n * ETHER)
+    expect(await balance(second.url, two)).toBe(1_000_000n * ETHER)
+  })
+})
+
+describe('time and finality', () => {
+  test('behavior: what was mined becomes final on an idle chain, with the same blocks after a replay', async () => {
+    const dir = tempDir()
+    const chain = await startProcess(dir)
+    await call(
+      chain.url,
+      'eth_sendRawTransaction',
+      await devAccount().transfer(),
+    )
+    await expect
+      .poll(async () => Number((await block(chain.url, 'finalized')).number), {
+        timeout: 5_000,
+      })
+      .toBe(1)
+    await sleep(1_500)
+    expect(Number(await call(chain.url, 'eth_blockNumber'))).toBe(3)
+    const blocks = await allBlocks(chain.url)
+    killAnvil(dir)
+    await chain.kill()
+    expect(await allBlocks((await start(dir)).url)).toEqual(blocks)
+  })
+
+  test('behavior: the finalized block can be asked right after a clean restart', async () => {
+    const dir = tempDir()
+    const first = await start(dir)
+    await call(first.url, 'anvil_mine', 20)
+    await first.stop()
+    const { url } = await start(dir)
+    await call(url, 'eth_sendRawTransaction', await devAccount().transfer())
+    expect(
+      await call(url, 'eth_getBalance', devAccount().address, 'finalized'),
+    ).toBe(`0x${(10_000n * ETHER).toString(16)}`)
+  })
+
+  test('behavior: blocks have the time of the wall clock, and the shifts that were asked for are remembered', async () => {
+    const dir = tempDir()
+    const first = await start(dir)
+    const from = devAccount()
+    const ahead = async (url: string) =>
+      Number((await block(url, 'latest')).timestamp) -
+      Math.floor(Date.now() / 1000)
+    await call(first.url, 'eth_sendRawTransaction', await from.transfer())
+    expect(Math.abs(await ahead(first.url))).toBeLessThanOrEqual(1)
+    expect(await call(first.url, 'evm_increaseTime', 1_000)).toBe(1_000)
+    expect(await call(first.url, 'evm_mine')).toBe('0x0')
+    expect(Math.abs((await ahead(first.url)) - 1_000)).toBeLessThanOrEqual(1)
+    expect(
+      await call(first.url, 'evm_mine', Math.floor(Date.now() / 1000) + 5_000),
+    ).toBe('0x0')
+    expect(await call(first.url, 'anvil_mine', '0x3', '0x64')).toBeNull()
+    expect(Math.abs((await ahead(first.url)) - 5_200)).toBeLessThanOrEqual(1)
+    expect(await ask(first.url, 'evm_mine', 5)).toMatchObject({
+      error: { code: -32602 },
+    })
+    const blocks = await allBlocks(first.url)
+    await first.stop()
+
+    const second = await start(dir)
+    expect(await allBlocks(second.url, blocks.length)).toEqual(blocks)
+    await call(second.url, 'eth_sendRawTransaction', await from.transfer())
+    expect(Math.abs((await ahead(second.url)) - 5_200)).toBeLessThanOrEqual(1)
+  })
+})
+
+describe('the front', () => {
+  const raw = (id: unknown, method: string, ...params: unknown[]) =>
+    JSON.stringify({ jsonrpc: '2.0', id, method, params })
+
+  test('behavior: answers and errors are those of Anvil', async () => {
+    const dir = tempDir()
+    const { url } = await start(dir)
+    const { port } = JSON.parse(
+      readFileSync(join(dir, 'anvil.json'), 'utf8'),
+    ) as { port: number }
+    const from = devAccount()
+    const spent = await from.transfer()
+    await call(url, 'eth_sendRawTransaction', spent)
+    const bodies = [
+      raw('x', 'eth_chainId'),
+      raw(2, 'eth_getBlockByNumber', '0x1', true),
+      raw(12345, 'eth_sendRawTransaction', spent),
+      raw('y', 'eth_sendRawTransaction', '0x1234'),
+      raw(null, 'eth_sendRawTransaction'),
+      raw(
+        4,
+        'eth_sendRawTransaction',
+        await from.sign({ to: from.address, gasLimit: 17_000_000 }),
+      ),
+      raw(
+        4,
+        'eth_sendRawTransaction',
+        await from.sign({ to: from.address, value: 10n ** 30n }),
+      ),
+      raw(5, 'no_such_method'),
+      raw(6, 'eth_sendTransaction', {
+        from: `0x${'12'.repeat(20)}`,
+        to: from.address,
+      }).replace('eth_sendTransaction', 'eth_signTransaction'),
+      `[${raw(1, 'eth_chainId')},${raw(2, 'no_such_method')}]`,
+      '{"jsonrpc":"2.0","method":"eth_chainId"}',
+      '[]',
+      'junk',
+    ]
+    for (const body of bodies) {
+      const [ours, anvils] = [
+        await post(url, body),
+        await post(`http://127.0.0.1:${port}`, body),
+      ]
+      expect([body, ours.status, await ours.text()]).toEqual([
+        body,
+        anvils.status,
+        await anvils.text(),
+      ])
+    }
+  })
+
+  test('behavior: a batch with transactions is done in order', async () => {
+    const { url } = await start(tempDir())
+    const from = devAccount()
+    const batch = [
+      raw('a', 'eth_blockNumber'),
+      raw('b', 'eth_sendRawTransaction', await from.transfer()),
+      raw(3, 'eth_blockNumber'),
+      raw(4, 'anvil_setCode'),
+    ]
+    const answers = (await (
+      await post(url, `[${batch.join()}]`)
+    ).json()) as Answer<string>[]
+    expect(answers).toMatchObject(
+      [
+        { id: 'a', result: '0x0' },
+        { id: 'b', result: /^0x/ },
+        { id: 3, result: '0x1' },
+        { id: 4, error: { code: -32601 } },
+      ].map((answer) => (answer.id === 'b' ? { id: 'b' } : answer)),
+    )
+    expect(await receipt(url, answers[1]?.result ?? '')).toMatchObject({
+      blockNumber: '0x1',
+    })
+  })
+
+  test('behavior: a dev account of Anvil may send, and a balance may be set', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const [from] = await call<[string]>(first.url, 'eth_accounts')
+    const to = account().address
+    const hash = await call<string>(first.url, 'eth_sendTransaction', {
+      from,
+      to,
+      value: '0x5',
+    })
+    expect(
+      await ask(first.url, 'anvil_setBalance', account().address, '0x7'),
+    ).toEqual({ jsonrpc: '2.0', id: 7, result: null })
+    await call(first.url, 'hardhat_setBalance', to, '0x8')
+    const found = await receipt(first.url, hash)
+    killAnvil(dir)
+    await first.kill()
+    const second = await start(dir)
+    expect(await receipt(second.url, hash)).toEqual(found)
+    expect(await call(second.url, 'eth_getBalance', to, 'latest')).toBe('0x8')
+  })
+
+  test.for([
+    'anvil_setCode',
+    'anvil_setStorageAt',
+    'evm_revert',
+    'evm_snapshot',
+    'anvil_impersonateAccount',
+    'hardhat_reset',
+    'eth_sendUnsignedTransaction',
+  ])('error: %s is refused, since it would not come back', async (method) => {
+    const { url } = await start(tempDir())
+    expect(await ask(url, method)).toMatchObject({
+      id: 7,
+      error: { code: -32601, message: expect.stringContaining(method) },
+    })
+  })
+
+  test('error: a request that is too large, and one that is no POST', async () => {
+    const { url } = await start(tempDir())
+    expect(
+      (await post(url, raw(1, 'eth_chainId', '0'.repeat(3_000_000)))).status,
+    ).toBe(413)
+    expect((await fetch(url)).status).toBe(405)
+  })
+
+  test('behavior: many clients at once', async () => {
+    const dir = tempDir()
+    const { url } = await start(dir)
+    const from = devAccount()
+    const raws = await Promise.all(
+      Array.from({ length: 100 }, () => from.transfer()),
+    )
+    const answers = await Promise.all(
+      raws.map((one) => call<string>(url, 'eth_sendRawTransaction', one)),
+    )
+    const receipts = await Promise.all(
+      answers.map((hash) => receipt(url, hash)),
+    )
+    expect(receipts.every((found) => found?.status === '0x1')).toBe(true)
+  })
+})

@@ -1,0 +1,309 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cidOf } from '../../document/cid.ts'
+import { fromHex, toHex } from '../../document/hex.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import {
+  createChainReader,
+  createFetchProvider,
+  createIpfsGatewaySource,
+  verify,
+} from '../../verifier/index.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.stop())
+
+test('default: issue, then verify', async () => {
+  const fields = {
+    ...ADA,
+    expiresAt: '2096-02-29',
+    metadata: { registrar: 'Testville', constructor: 'x' },
+  }
+  const issued = await stack.issue(fields)
+  expect(issued.status).toBe(201)
+  const { publicId, blockchainHash, documentHash } = issued.body.data
+  expect(issued.body).toEqual({
+    success: true,
+    data: {
+      publicId: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{70,74}$/),
+      ...fields,
+      issuedAt: '2026-01-31T00:00:00Z',
+      expiresAt: '2096-02-29T00:00:00Z',
+      registry: stack.registry,
+      issuerId: 1,
+      documentHash: toHex(decodePublicId(publicId).hash),
+      blockchainHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      status: 'valid',
+      qrCodeUrl: `${stack.url}/qr/${publicId}`,
+      verifyUrl: `${stack.url}/verify#publicId=${publicId}&registry=${stack.registry}`,
+    },
+  })
+  expect(issued.headers.get('location')).toBe(
+    `${stack.url}/v1/documents/${publicId}`,
+  )
+  expect(issued.headers.get('cache-control')).toBe('no-store')
+  expect(issued.headers.get('referrer-policy')).toBe('no-referrer')
+
+  const verified = await stack.verify(publicId)
+  expect(verified.status).toBe(200)
+  expect(verified.headers.get('cache-control')).toBe('no-store')
+  const { data } = verified.body
+  expect(data).toMatchObject({ valid: true, status: 'valid' })
+  expect(data.document).toEqual(issued.body.data)
+  expect(data.blockchainProof).toMatchObject({
+    chainId: 31337,
+    registry: stack.registry,
+    documentHash,
+    transactionHash: blockchainHash,
+    issuer: {
+      id: 1,
+      name: 'Registry office of Testville',
+      uri: 'https://testville.example',
+    },
+    validUntil: Date.UTC(2096, 2, 1) / 1000,
+    revokedAt: null,
+    reason: null,
+  })
+
+  const { blockHash, blockNumber, blockTime, issuer } = data.blockchainProof
+  const block = await stack.provider.request({
+    method: 'eth_getBlockByHash',
+    params: [blockHash, false],
+  })
+  expect(block).toMatchObject({
+    number: `0x${blockNumber.toString(16)}`,
+    timestamp: `0x${blockTime.toString(16)}`,
+    transactions: expect.arrayContaining([blockchainHash]),
+  })
+  const transaction = await stack.provider.request({
+    method: 'eth_getTransactionByHash',
+    params: [blockchainHash],
+  })
+  expect(transaction).toMatchObject({ from: issuer.account })
+})
+
+test('behavior: /api is the same as /v1', async () => {
+  const headers = {
+    authorization: `Bearer ${API_KEY}`,
+    'content-type': 'application/json',
+  }
+  const issued = await stack.request('/api/documents', {
+    method: 'POST',
+    headers,
+    body: JSON.stringify(ADA),
+  })
+  expect(issued.status).toBe(201)
+  const { publicId } = issued.body.data
+  const verified = await stack.request(`/api/verify?publicId=${publicId}`, {
+    headers,
+  })
+  expect(verified.body.data.valid).toBe(true)
+})
+
+test.each([
+  'Ωμέγα Άλφα',
+  '山田 太郎',
+  'مُحَمَّد بن سَلمان',
+  'नरेन्द्र',
+  'Nguyễn Thị Hồng',
+  'e\u0301 is not é',
+  '👩‍🔬 𐍈 \u202Ertl',
+  `O'Brien "the" <b>&amp; \\ /`,
+])('behavior: %s comes back as it was sent', async (subjectName) => {
+  const metadata = { [subjectName]: subjectName }
+  const issued = await stack.issue({ ...ADA, subjectName, metadata })
+  const { data } = (await stack.verify(issued.body.data.publicId)).body
+  expect(data.valid).toBe(true)
+  expect(data.document.subjectName).toBe(subjectName)
+  expect(data.document.metadata).toEqual(metadata)
+})
+
+test('behavior: many at once, each with a publicId of its own, in few transactions', async () => {
+  const answers = await Promise.all(
+    Array.from({ length: 60 }, () => stack.issue(ADA)),
+  )
+  expect(answers.map(({ status }) => status)).toEqual(Array(60).fill(201))
+  const ids = new Set(answers.map(({ body }) => body.data.publicId))
+  expect(ids.size).toBe(60)
+  const transactions = new Set(
+    answers.map(({ body }) => body.data.blockchainHash),
+  )
+  expect(transactions.size).toBeLessThan(30)
+  for (const publicId of ids)
+    expect((await stack.verify(publicId)).body.data.valid).toBe(true)
+})
+
+describe('Idempotency-Key', () => {
+  test('behavior: the same request is the same document', async () => {
+    const headers = { 'idempotency-key': '"order-1"' }
+    const first = await stack.issue(ADA, headers)
+    const again = await stack.issue(ADA, headers)
+    expect(again.status).toBe(201)
+    expect(again.body).toEqual(first.body)
+  })
+
+  test('behavior: both at once are one document', async () => {
+    const headers = { 'idempotency-key': 'order-2' }
+    const [one, two] = await Promise.all([
+      stack.issue(ADA, headers),
+      stack.issue(ADA, headers),
+    ])
+    expect(one.body).toEqual(two.body)
+  })
+
+  test('error: too long', async () => {
+    const headers = { 'idempotency-key': 'x'.repeat(256) }
+    expect((await stack.issue(ADA, headers)).body.error.code).toBe(
+      'bad_idempotency_key',
+    )
+  })
+})
+
+test('behavior: Prefer: respond-async is answered at once, and anchored all the same', async () => {
+  const accepted = await stack.issue(ADA, { prefer: 'respond-async' })
+  expect(accepted.status).toBe(202)
+  expect(accepted.body.data.status).toBe('pending')
+  await expect
+    .poll(async () => {
+      const { data } = (await stack.verify(accepted.body.data.publicId)).body
+      return data.status
+    })
+    .toBe('valid')
+})
+
+describe('QR code', () => {
+  test('default: SVG, or PNG when asked for', async () => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const svg = await stack.request(`/qr/${publicId}`)
+    expect(svg.headers.get('content-type')).toBe('image/svg+xml')
+    expect(Buffer.from(svg.body).toString()).toMatch(/^<svg /)
+    expect(svg.headers.get('cache-control')).toBe('no-store')
+    expect(svg.headers.get('referrer-policy')).toBe('no-referrer')
+    for (const [query, accept] of [
+      ['?format=png', '*/*'],
+      ['', 'image/png'],
+    ]) {
+      const png = await stack.request(`/qr/${publicId}${query}`, {
+        headers: { accept: accept ?? '' },
+      })
+      expect(png.headers.get('content-type')).toBe('image/png')
+      expect([...png.body.slice(0, 4)]).toEqual([0x89, 0x50, 0x4e, 0x47])
+    }
+  })
+
+  test('error: a publicId that is none, a format that is none', async () => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    expect((await stack.request('/qr/nonsense')).status).toBe(400)
+    expect((await stack.request(`/qr/${publicId}?format=gif`)).status).toBe(400)
+  })
+})
+
+describe('/ipfs', () => {
+  test('default: the sealed block, as a trustless gateway serves it', async () => {
+    const { documentHash } = (await stack.issue(ADA)).body.data
+    const cid = cidOf(fromHex(documentHash))
+    const block = await stack.request(`/ipfs/${cid}?format=raw`)
+    expect(block.status).toBe(200)
+    expect(Object.fromEntries(block.headers)).toMatchObject({
+      'content-type': 'application/vnd.ipld.raw',
+      'access-control-allow-origin': '*',
+      'x-content-type-options': 'nosniff',
+      etag: `"${cid}.raw"`,
+    })
+    const digest = await crypto.subtle.digest('SHA-256', block.body)
+    expect(toHex(new Uint8Array(digest))).toBe(documentHash)
+    const byAccept = await stack.request(`/ipfs/${cid}`, {
+      headers: { accept: 'application/vnd.ipld.raw' },
+    })
+    expect(byAccept.body).toEqual(block.body)
+    const fresh = await stack.request(`/ipfs/${cid}?format=raw`, {
+      headers: { 'if-none-match': `"${cid}.raw"` },
+    })
+    expect(fresh.status).toBe(304)
+  })
+
+  test.each([
+    [
+      'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku',
+      '?format=raw',
+      404,
+    ],
+    ['bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku', '', 406],
+    [
+      'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku',
+      '?format=car',
+      406,
+    ],
+    ['nonsense', '?format=raw', 400],
+  ])('error: %s%s', async (cid, query, status) => {
+    expect((await stack.request(`/ipfs/${cid}${query}`)).status).toBe(status)
+  })
+})
+
+test('behavior: verified without the service, with publicId, node, registry and /ipfs alone', async () => {
+  const { publicId } = (await stack.issue(ADA)).body.data
+  const verdict = await verify(publicId, {
+    chain: createChainReader(
+      createFetchProvider(stack.chainUrl),
+      stack.registry,
+    ),
+    blocks: [createIpfsGatewaySource(stack.url)],
+  })
+  expect(verdict).toMatchObject({
+    valid: true,
+    document: { ...ADA, registry: stack.registry, issuerId: 1 },
+  })
+})
+
+test('behavior: no name or identifier of a subject stands in clear in anything that is kept', async () => {
+  const subjectName = 'Zweifelsfrei Einzigartig'
+  const subjectId = '909192939495969798'
+  const metadata = { geheim: 'Nirgendwo Lesbar' }
+  const fields = { ...ADA, subjectName, subjectId, metadata }
+  const { publicId, documentHash } = (await stack.issue(fields)).body.data
+  await stack.verify(publicId)
+  const state = await stack.provider.request({ method: 'anvil_dumpState' })
+  const kept = [
+    Buffer.from(String(state).slice(2), 'hex'),
+    ...filesIn(stack.dataDir).map((path) => readFileSync(path)),
+  ]
+  // The search itself works: the hash is there, in the journal at least.
+  const all = Buffer.concat(kept)
+  expect(all.includes(documentHash.slice(2))).toBe(true)
+  const secrets = [subjectName, subjectId, ...Object.values(metadata), publicId]
+  for (const secret of secrets) {
+    expect(all.includes(secret)).toBe(false)
+    expect(all.includes(Buffer.from(secret).toString('hex'))).toBe(false)
+    expect(
+      all.includes(Buffer.from(secret).toString('base64url').slice(2, -4)),
+    ).toBe(false)
+  }
+})
+
+function filesIn(folder: string): string[] {
+  return readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    return statSync(path).isDirectory() ? filesIn(path) : [path]
+  })
+}
+
+test('behavior: health and readiness', async () => {
+  expect((await stack.request('/healthz')).status).toBe(200)
+  expect((await stack.request('/readyz')).status).toBe(200)
+})
+
+test('behavior: the verify page needs nothing from elsewhere', async () => {
+  const page = await stack.request('/verify')
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(page.headers.get('content-security-policy')).toContain(
+    "default-src 'none'",
+  )
+  const html = Buffer.from(page.body).toString()
+  expect(html).toContain(stack.registry)
+  expect(html).not.toMatch(/(src|href)=/)
+})

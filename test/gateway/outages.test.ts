@@ -1,0 +1,181 @@
+import { Interface } from 'ethers'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { registryAbi } from '../../verifier/readers/registry-abi.ts'
+import { ADA, type Stack, startStack } from '../support/stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack({ WAIT_SECONDS: '2' })
+})
+afterEach(() => {
+  stack.proxy.refuse = () => false
+  stack.proxy.change = (_, result) => result
+})
+afterAll(() => stack.stop())
+
+const abi = new Interface(registryAbi)
+
+async function issuedEvents(): Promise<number> {
+  const logs = await stack.provider.request({
+    method: 'eth_getLogs',
+    params: [
+      { fromBlock: '0x0', topics: [abi.getEvent('DocumentIssued')?.topicHash] },
+    ],
+  })
+  return (logs as unknown[]).length
+}
+
+const ready = async () => (await stack.request('/readyz')).status
+
+describe('the chain is down', () => {
+  test('error: verify says that it could not check', async () => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    stack.proxy.refuse = () => true
+    const { status, headers, body } = await stack.verify(publicId)
+    expect(status).toBe(503)
+    expect(headers.get('retry-after')).toBeTruthy()
+    expect(body.error).toMatchObject({
+      code: 'unverifiable',
+      details: [
+        { check: 'chain', outcome: 'unknown', code: 'rpc_unreachable' },
+      ],
+    })
+    stack.proxy.refuse = () => false
+    expect((await stack.verify(publicId)).body.data.status).toBe('valid')
+  })
+
+  test('error: issue is refused, nothing is left behind, the retry works', async () => {
+    const before = await issuedEvents()
+    stack.proxy.refuse = () => true
+    const refused = await stack.issue(ADA)
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toBeTruthy()
+    expect(refused.body.error.code).toBe('chain_unavailable')
+    expect((await stack.issue(ADA)).status).toBe(503)
+    expect(await ready()).toBe(503)
+    stack.proxy.refuse = () => false
+    await expect.poll(ready, { timeout: 5_000 }).toBe(200)
+    const retried = await stack.issue(ADA)
+    expect(retried.status).toBe(201)
+    expect(await issuedEvents()).toBe(before + 1)
+  })
+
+  test('behavior: lost between signing and block, the promise is kept', async () => {
+    const before = await issuedEvents()
+    stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
+    const pending = await stack.issue(ADA)
+    expect(pending.status).toBe(202)
+    const { publicId, blockchainHash } = pending.body.data
+    expect(blockchainHash).toMatch(/^0x[0-9a-f]{64}$/)
+    expect((await stack.verify(publicId)).body.data).toMatchObject({
+      valid: false,
+      status: 'pending',
+    })
+    stack.proxy.refuse = () => false
+    await expect
+      .poll(async () => (await stack.verify(publicId)).body.data?.status, {
+        timeout: 10_000,
+      })
+      .toBe('valid')
+    expect(await issuedEvents()).toBe(before + 1)
+  })
+
+  test('behavior: the answer to a broadcast is lost, the document is not doubled', async () => {
+    const before = await issuedEvents()
+    let lost = 0
+    stack.proxy.change = (method, result) => {
+      if (method !== 'eth_sendRawTransaction') return result
+      lost++
+      return undefined
+    }
+    const { status, body } = await stack.issue(ADA)
+    expect([201, 202]).toContain(status)
+    await expect
+      .poll(async () => {
+        const { data } = (await stack.verify(body.data.publicId)).body
+        return data.status
+      })
+      .toBe('valid')
+    expect(lost).toBeGreaterThan(0)
+    expect(await issuedEvents()).toBe(before + 1)
+  })
+})
+
+describe('a node that is not to be believed', () => {
+  test.each([
+    ['another chain', 'wrong_chain', (v: unknown[]) => [1n, ...v.slice(1)]],
+  ])('error: %s', async (_, code, change) => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    stack.proxy.change = (method, result) => {
+      if (method !== 'eth_call') return result
+      const [v] = abi.decodeFunctionResult('verificationOf', String(result))
+      return abi.encodeFunctionResult('verificationOf', [change([...v])])
+    }
+    const { status, body } = await stack.verify(publicId)
+    expect(status).toBe(503)
+    expect(body.error.details[0].code).toBe(code)
+  })
+
+  test.each([
+    ['no contract at the address', '0x'],
+    ['garbage', '0x1234'],
+    ['no text', 5],
+  ])('error: %s', async (_, answer) => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    stack.proxy.change = (method, result) =>
+      method === 'eth_call' ? answer : result
+    const { status, body } = await stack.verify(publicId)
+    expect(status).toBe(503)
+    expect(body.error.details[0].code).toBe('no_registry')
+  })
+
+  test.each([
+    ['pruned logs', 'missing', () => []],
+    [
+      'a log that contradicts the record',
+      'contradicts',
+      (logs: unknown) =>
+        (logs as { data: string }[]).map((log) => ({
+          ...log,
+          data: abi.encodeEventLog('DocumentIssued', [
+            `0x${'1'.repeat(64)}`,
+            1,
+            `0x${'2'.repeat(40)}`,
+            0,
+          ]).data,
+        })),
+    ],
+  ])(
+    'behavior: %s is unknown, and does not block valid',
+    async (_, code, change) => {
+      const { publicId } = (await stack.issue(ADA)).body.data
+      stack.proxy.change = (method, result) =>
+        method === 'eth_getLogs' ? change(result) : result
+      const { data } = (await stack.verify(publicId)).body
+      expect(data.valid).toBe(true)
+      expect(data.checks).toContainEqual({
+        check: 'event',
+        outcome: 'unknown',
+        code,
+      })
+      expect(data.blockchainProof.transactionHash).toBeNull()
+    },
+  )
+})
+
+test('behavior: one eth_call and one eth_getLogs decide a verdict', async () => {
+  const { publicId } = (await stack.issue(ADA)).body.data
+  await expect
+    .poll(() => {
+      const from = stack.proxy.asked.length
+      return new Promise((resolve) =>
+        setTimeout(() => resolve(stack.proxy.asked.length - from), 300),
+      )
+    })
+    .toBe(0)
+  const from = stack.proxy.asked.length
+  await stack.verify(publicId)
+  const asked = stack.proxy.asked.slice(from)
+  expect(asked.filter((method) => method === 'eth_call')).toHaveLength(1)
+  expect(asked.filter((method) => method === 'eth_getLogs')).toHaveLength(1)
+})

@@ -1,0 +1,275 @@
+import { request as httpRequest } from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { toHex } from '../../document/hex.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import { openKeyFile } from '../../gateway/adapters/key-file.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import golden from '../vectors/documents.json' with { type: 'json' }
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.stop())
+
+const NEVER_ISSUED = golden.documents[0]?.publicId ?? ''
+
+const ROUTES = [
+  { method: 'POST', path: '/v1/documents', scope: 'documents:issue' },
+  { method: 'POST', path: '/api/documents', scope: 'documents:issue' },
+  {
+    method: 'GET',
+    path: `/v1/verify?publicId=${NEVER_ISSUED}`,
+    scope: 'verify',
+  },
+  {
+    method: 'GET',
+    path: `/api/verify?publicId=${NEVER_ISSUED}`,
+    scope: 'verify',
+  },
+] as const
+
+describe.each(ROUTES)('$method $path', ({ method, path, scope }) => {
+  const send = (authorization?: string) =>
+    stack.request(path, {
+      method,
+      headers: {
+        'content-type': 'application/json',
+        ...(authorization && { authorization }),
+      },
+      ...(method === 'POST' && { body: JSON.stringify(ADA) }),
+    })
+
+  test.each([
+    ['no key', undefined],
+    ['an unknown key', 'Bearer drk_unknown'],
+    ['another scheme', `Basic ${API_KEY}`],
+    ['the key alone', API_KEY],
+    ['an empty key', 'Bearer '],
+    ['the key twice', `Bearer ${API_KEY}, Bearer ${API_KEY}`],
+    ['half of the key', `Bearer ${API_KEY.slice(0, -1)}`],
+  ])('error: %s', async (_, authorization) => {
+    const { status, headers, body } = await send(authorization)
+    expect(status).toBe(401)
+    expect(headers.get('www-authenticate')).toMatch(/^Bearer/)
+    expect(body).toEqual({
+      success: false,
+      data: {},
+      error: {
+        code: 'unauthorized',
+        message: expect.any(String),
+        requestId: expect.any(String),
+      },
+    })
+  })
+
+  test('error: a key without the scope', async () => {
+    const other = scope === 'verify' ? 'documents:issue' : 'verify'
+    const { status, headers, body } = await send(`Bearer ${stack.key([other])}`)
+    expect(status).toBe(403)
+    expect(headers.get('www-authenticate')).toContain('insufficient_scope')
+    expect(body.error.code).toBe('forbidden')
+  })
+
+  test('behavior: a key with just the scope', async () => {
+    const { status } = await send(`Bearer ${stack.key([scope])}`)
+    expect(status).toBe(method === 'POST' ? 201 : 200)
+  })
+
+  test('error: another method', async () => {
+    const { status, headers, body } = await stack.request(path, {
+      method: 'DELETE',
+    })
+    expect(status).toBe(405)
+    expect(headers.get('allow')).toContain(method)
+    expect(body.error.code).toBe('method_not_allowed')
+  })
+})
+
+describe('keys', () => {
+  const keyFile = () => openKeyFile(`${stack.dataDir}/keys.json`)
+
+  test('behavior: a withdrawn key, seen within two seconds', async () => {
+    const { id, key } = keyFile().create({ scopes: ['verify'] })
+    const send = async () =>
+      (
+        await stack.request(`/v1/verify?publicId=${NEVER_ISSUED}`, {
+          headers: { authorization: `Bearer ${key}` },
+        })
+      ).status
+    await expect.poll(send, { timeout: 3_000 }).toBe(200)
+    keyFile().withdraw(id)
+    await expect.poll(send, { timeout: 3_000 }).toBe(401)
+  })
+
+  test('error: an expired key', () => {
+    const expiresAt = new Date(Date.now() - 1).toISOString()
+    const { key } = keyFile().create({ scopes: ['verify'], expiresAt })
+    expect(keyFile().find(key)).toBeUndefined()
+  })
+})
+
+test('error: every bad field is named at once', async () => {
+  const { status, body } = await stack.issue({
+    subjectName: '',
+    subjectId: 'x',
+    category: 'Not Snake',
+    issuedAt: '2026-13-01',
+    expiresAt: 'never',
+    metadata: { a: 1 },
+    unknown: true,
+  })
+  expect(status).toBe(422)
+  expect(body.error.code).toBe('bad_fields')
+  const named = body.error.details.map(({ field }: { field: string }) => field)
+  expect(named.sort()).toEqual([
+    'category',
+    'expiresAt',
+    'issuedAt',
+    'metadata',
+    'subjectId',
+    'subjectName',
+    'unknown',
+  ])
+  for (const { message } of body.error.details)
+    expect(message).not.toMatch(/Not Snake|2026-13-01/)
+})
+
+describe('bodies', () => {
+  const post = (body: string | Uint8Array, headers: object = {}) =>
+    stack.request('/v1/documents', {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${API_KEY}`,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      body: body as BodyInit,
+    })
+
+  test.each<[string, string | Uint8Array, number, string]>([
+    ['nothing', '', 400, 'bad_json'],
+    ['not JSON', '{"subjectName":', 400, 'bad_json'],
+    ['not UTF-8', Uint8Array.of(0x22, 0xff, 0x22), 400, 'bad_json'],
+    ['a byte order mark', `\ufeff${JSON.stringify(ADA)}`, 400, 'bad_json'],
+    ['a key twice', '{"subjectId":"1","subjectId":"2"}', 400, 'bad_json'],
+    ['__proto__', '{"__proto__":{}}', 400, 'bad_json'],
+    ['half a surrogate pair', '{"subjectName":"\\ud800"}', 400, 'bad_json'],
+    ['null', 'null', 422, 'bad_fields'],
+    ['an array', '[]', 422, 'bad_fields'],
+    [
+      'deeply nested',
+      `${'['.repeat(30_000)}${']'.repeat(30_000)}`,
+      400,
+      'bad_json',
+    ],
+    ['64 KiB and a byte', ' '.repeat(64 * 1024 + 1), 413, 'too_large'],
+  ])('error: %s', async (_, body, status, code) => {
+    const answer = await post(body)
+    expect(answer.status).toBe(status)
+    expect(answer.body.error.code).toBe(code)
+  })
+
+  test('args: exactly 64 KiB', async () => {
+    const text = JSON.stringify(ADA)
+    const answer = await post(text + ' '.repeat(64 * 1024 - text.length))
+    expect(answer.status).toBe(201)
+  })
+
+  test.each([
+    ['text/plain', {}],
+    ['application/x-www-form-urlencoded', {}],
+    ['application/jsonp', {}],
+    ['application/json; charset=utf-16', {}],
+    ['application/json', { 'content-encoding': 'gzip' }],
+  ])('error: content type %s %o', async (type, headers) => {
+    const answer = await post(JSON.stringify(ADA), {
+      'content-type': type,
+      ...headers,
+    })
+    expect(answer.status).toBe(415)
+    expect(answer.body.error.code).toBe('not_json')
+  })
+
+  test('args: application/json; charset=utf-8', async () => {
+    const answer = await post(JSON.stringify(ADA), {
+      'content-type': 'application/json; charset=UTF-8',
+    })
+    expect(answer.status).toBe(201)
+  })
+
+  test('error: too large, without a Content-Length', async () => {
+    const status = await new Promise((resolve, reject) => {
+      const request = httpRequest(`${stack.url}/v1/documents`, {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${API_KEY}`,
+          'content-type': 'application/json',
+          'transfer-encoding': 'chunked',
+        },
+      })
+      request.on('response', (response) => {
+        response.resume()
+        resolve(response.statusCode)
+      })
+      request.on('error', reject)
+      for (let i = 0; i < 70; i++) request.write(' '.repeat(1024))
+      request.end()
+    })
+    expect(status).toBe(413)
+  })
+})
+
+describe('verify', () => {
+  const get = (query: string) =>
+    stack.request(`/v1/verify${query}`, {
+      headers: { authorization: `Bearer ${API_KEY}` },
+    })
+
+  test.each([
+    ['', 'bad_query'],
+    ['?publicId=', 'bad_public_id'],
+    ['?publicId=nonsense', 'bad_public_id'],
+    [`?publicId=${NEVER_ISSUED}&publicId=${NEVER_ISSUED}`, 'bad_query'],
+    [`?publicId=${NEVER_ISSUED}&asof=1`, 'bad_query'],
+    [`?publicId=${NEVER_ISSUED.slice(0, -1)}2`, 'bad_public_id'],
+    [`?publicId=${NEVER_ISSUED}%00`, 'bad_public_id'],
+  ])('error: %s', async (query, code) => {
+    const { status, body } = await get(query)
+    expect(status).toBe(400)
+    expect(body.error.code).toBe(code)
+    expect(JSON.stringify(body)).not.toContain(NEVER_ISSUED.slice(0, 30))
+  })
+
+  test('behavior: what was never issued is an answer, not an error', async () => {
+    const { status, body } = await get(`?publicId=${NEVER_ISSUED}`)
+    expect(status).toBe(200)
+    expect(body.data).toMatchObject({
+      valid: false,
+      status: 'not_issued',
+      document: null,
+      blockchainProof: null,
+    })
+    expect(body.data.checks).toContainEqual({
+      check: 'record',
+      outcome: 'fail',
+      code: 'not_issued',
+    })
+    expect(toHex(decodePublicId(NEVER_ISSUED).hash)).toBe(
+      golden.documents[0]?.documentHash,
+    )
+  })
+})
+
+test.each([
+  '/',
+  '/v1',
+  '/v2/documents',
+  '/v1/documents/',
+  '/..%2f',
+  '/favicon.ico',
+])('error: unknown path %s', async (path) => {
+  const { status, body } = await stack.request(path)
+  expect(status).toBe(404)
+  expect(body.success).toBe(false)
+})

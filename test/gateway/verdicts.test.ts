@@ -1,0 +1,275 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { encodeDocument, validUntilOf } from '../../document/document.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
+import {
+  deriveSealingKeys,
+  deriveSubkeys,
+  randomSalt,
+} from '../../document/keys.ts'
+import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
+import { seal } from '../../document/sealed.ts'
+import { type BlockServer, startBlockServer } from '../support/block-server.ts'
+import { ADA, randomKey, type Stack, startStack } from '../support/stack.ts'
+import { transact } from '../support/transact.ts'
+
+let stack: Stack
+let blocks: BlockServer
+beforeAll(async () => {
+  blocks = await startBlockServer()
+  stack = await startStack({ IPFS_GATEWAYS: blocks.url })
+})
+afterAll(async () => {
+  await stack.stop()
+  await blocks.close()
+})
+
+const send = (name: string, args: unknown[], key = stack.issuerKey) =>
+  transact(stack.provider, stack.registry, key, name, args)
+
+const bound = (fields: object = {}) => ({
+  ...ADA,
+  registry: stack.registry,
+  issuerId: 1,
+  ...fields,
+})
+
+/** Anchors a block that the gateway did not make, and serves it. */
+async function anchor(
+  plaintext: Uint8Array,
+  { validUntil = 0, block }: { validUntil?: number; block?: Uint8Array } = {},
+) {
+  const keys = deriveSealingKeys(
+    deriveSubkeys(new Uint8Array(32).fill(9)),
+    randomSalt(),
+  )
+  const sealed = await seal(plaintext, keys)
+  const bytes = block ?? sealed.bytes
+  const hash = block
+    ? new Uint8Array(
+        await crypto.subtle.digest('SHA-256', new Uint8Array(block)),
+      )
+    : sealed.documentHash
+  blocks.set(hash, bytes)
+  await send('issue', [hash, validUntil])
+  return {
+    hash,
+    bytes,
+    publicId: encodePublicId({
+      kind: 'single',
+      hash,
+      documentKey: keys.documentKey,
+    }),
+  }
+}
+
+const verdictOf = async (publicId: string) => {
+  const { status, body } = await stack.verify(publicId)
+  expect(status).toBe(200)
+  return body.data
+}
+
+const text = (value: string) => new TextEncoder().encode(value)
+const document = (fields: object = {}) =>
+  encodeDocument(bound(fields) as Parameters<typeof encodeDocument>[0])
+
+test('default: a document that another program sealed by the same formats', async () => {
+  const { publicId } = await anchor(document())
+  expect(await verdictOf(publicId)).toMatchObject({
+    valid: true,
+    status: 'valid',
+  })
+})
+
+describe('tampered: the right hash, but content that does not fit', () => {
+  test.each<[string, () => Uint8Array, string]>([
+    ['not JSON', () => text('hello'), 'json_syntax'],
+    ['a list', () => text('[]'), 'document_fields'],
+    [
+      'a field missing',
+      () => document({ subjectId: undefined }),
+      'document_fields',
+    ],
+    ['a field too many', () => document({ extra: '1' }), 'document_fields'],
+    ['a bad field', () => document({ subjectId: 'x' }), 'document_fields'],
+    [
+      'not canonical',
+      () => text(JSON.stringify(bound(), null, 1)),
+      'not_canonical',
+    ],
+    ['a key twice', () => text('{"a":1,"a":1}'), 'json_duplicate_key'],
+    [
+      'another registry',
+      () => document({ registry: `eip155:1:0x${'0'.repeat(40)}` }),
+      'other_registry',
+    ],
+    ['another issuer', () => document({ issuerId: 2 }), 'other_issuer'],
+    [
+      'an expiry that the record does not have',
+      () => document({ expiresAt: '2090-01-01' }),
+      'other_expiry',
+    ],
+  ])('error: %s', async (_, plaintext, code) => {
+    const { publicId } = await anchor(plaintext())
+    const verdict = await verdictOf(publicId)
+    expect(verdict).toMatchObject({
+      valid: false,
+      status: 'tampered',
+      document: null,
+    })
+    expect(verdict.checks).toContainEqual({
+      check: 'content',
+      outcome: 'fail',
+      code,
+    })
+  })
+
+  test('error: an expiry that the document does not have', async () => {
+    const validUntil = validUntilOf({ expiresAt: '2090-01-01' })
+    const { publicId } = await anchor(document(), { validUntil })
+    expect((await verdictOf(publicId)).status).toBe('tampered')
+  })
+
+  test('error: a block that is no sealed document', async () => {
+    const { publicId } = await anchor(document(), { block: text('hello') })
+    expect((await verdictOf(publicId)).status).toBe('tampered')
+  })
+
+  test("error: another issuer's record over this issuer's document", async () => {
+    const key = randomKey()
+    const { Wallet } = await import('ethers')
+    const { address } = new Wallet(key)
+    await send('registerIssuer', [address, 'Forger', ''], stack.adminKey)
+    await stack.provider.request({
+      method: 'anvil_setBalance',
+      params: [address, '0xde0b6b3a7640000'],
+    })
+    const keys = deriveSealingKeys(
+      deriveSubkeys(new Uint8Array(32)),
+      randomSalt(),
+    )
+    const sealed = await seal(document(), keys)
+    blocks.set(sealed.documentHash, sealed.bytes)
+    await send('issue', [sealed.documentHash, 0], key)
+    const verdict = await verdictOf(
+      encodePublicId({
+        kind: 'single',
+        hash: sealed.documentHash,
+        documentKey: keys.documentKey,
+      }),
+    )
+    expect(verdict).toMatchObject({ valid: false, status: 'tampered' })
+    expect(verdict.blockchainProof.issuer.name).toBe('Forger')
+  })
+})
+
+test('error: another key in the publicId', async () => {
+  const { publicId } = (await stack.issue(ADA)).body.data
+  const { hash } = decodePublicId(publicId)
+  const forged = encodePublicId({
+    kind: 'single',
+    hash,
+    documentKey: new Uint8Array(16),
+  })
+  expect(await verdictOf(forged)).toMatchObject({
+    valid: false,
+    status: 'wrong_key',
+    document: null,
+  })
+})
+
+describe('expired', () => {
+  const day = (offset: number) =>
+    new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
+
+  test('error: yesterday was the last day', async () => {
+    const issued = await stack.issue({ ...ADA, expiresAt: day(-1) })
+    expect(issued.status).toBe(201)
+    expect(issued.body.data.status).toBe('expired')
+    const verdict = await verdictOf(issued.body.data.publicId)
+    expect(verdict).toMatchObject({ valid: false, status: 'expired' })
+    expect(verdict.document.subjectName).toBe(ADA.subjectName)
+  })
+
+  test('behavior: valid through the end of the last day', async () => {
+    const today = day(0)
+    const issued = await stack.issue({ ...ADA, expiresAt: today })
+    if (day(0) !== today) return // midnight, UTC, in between
+    expect((await verdictOf(issued.body.data.publicId)).status).toBe('valid')
+  })
+})
+
+describe('revoked', () => {
+  test.each([
+    [0, 'revoked', 'unspecified'],
+    [1, 'revoked', 'keyCompromise'],
+    [4, 'superseded', 'superseded'],
+    [9, 'revoked', 'privilegeWithdrawn'],
+  ])('error: reason %i', async (reason, status, name) => {
+    const { publicId, documentHash } = (await stack.issue(ADA)).body.data
+    await send('revoke', [documentHash, reason])
+    const verdict = await verdictOf(publicId)
+    expect(verdict).toMatchObject({ valid: false, status })
+    expect(verdict.blockchainProof).toMatchObject({ reason: name })
+    expect(verdict.blockchainProof.revokedAt).toBeGreaterThan(1_700_000_000)
+    expect(verdict.document.subjectName).toBe(ADA.subjectName)
+  })
+
+  test('behavior: revoked comes before expired', async () => {
+    const fields = { ...ADA, expiresAt: '2026-02-01' }
+    const { publicId, documentHash } = (await stack.issue(fields)).body.data
+    await send('revoke', [documentHash, 1])
+    expect((await verdictOf(publicId)).status).toBe('revoked')
+  })
+})
+
+describe('a payload that cannot be had is no verdict', () => {
+  const unverifiable = async (publicId: string, code: string) => {
+    const { status, headers, body } = await stack.verify(publicId)
+    expect(status).toBe(503)
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(0)
+    expect(body.error.code).toBe('unverifiable')
+    expect(body.error.details).toContainEqual({
+      check: 'payload',
+      outcome: 'unknown',
+      code,
+    })
+  }
+
+  test('error: no source has it', async () => {
+    const { publicId, hash } = await anchor(document())
+    blocks.set(hash, 404)
+    await unverifiable(publicId, 'missing')
+  })
+
+  test('error: a source that answers with an error', async () => {
+    const { publicId, hash } = await anchor(document())
+    blocks.set(hash, 500)
+    await unverifiable(publicId, 'unreachable')
+  })
+
+  test('error: a source that returns other bytes', async () => {
+    const { publicId, hash, bytes } = await anchor(document())
+    const other = bytes.slice()
+    other[300] = (other[300] ?? 0) ^ 1
+    blocks.set(hash, other)
+    await unverifiable(publicId, 'wrong_bytes')
+    blocks.set(hash, bytes)
+    expect((await verdictOf(publicId)).status).toBe('valid')
+  })
+
+  test('behavior: another gateway saying 410 is no erasure', async () => {
+    const { publicId, hash } = await anchor(document())
+    blocks.set(hash, 410)
+    await unverifiable(publicId, 'missing')
+  })
+
+  test('behavior: revoked is known all the same', async () => {
+    const { publicId, hash } = await anchor(document())
+    blocks.set(hash, 404)
+    await send('revoke', [toHex(hash) satisfies Hex, 1])
+    expect(await verdictOf(publicId)).toMatchObject({
+      status: 'revoked',
+      document: null,
+    })
+  })
+})

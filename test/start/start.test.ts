@@ -1,0 +1,285 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { freePort, serveHttp } from '../support/http.ts'
+import { ADA } from '../support/stack.ts'
+
+const KEY = 'a-first-key-given-from-outside'
+
+let dataDir: string
+let env: Record<string, string>
+let url: string
+let running: Run | undefined
+
+type Run = { child: ChildProcess; output: () => string; ended: Promise<number> }
+
+beforeEach(async () => {
+  dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
+  const [port, chainPort] = [await freePort(), await freePort()]
+  url = `http://127.0.0.1:${port}`
+  env = { PORT: `${port}`, CHAIN_PORT: `${chainPort}`, DATA_DIR: dataDir }
+})
+afterEach(async () => {
+  if (running?.child.exitCode === null) {
+    await ready()
+    await stop('SIGTERM')
+  }
+  rmSync(dataDir, { recursive: true, force: true })
+})
+
+/** `npm start` as a process group of its own, as a shell would. */
+function start(more: Record<string, string> = {}): Run {
+  const child = spawn('npm', ['start'], {
+    detached: true,
+    // Nothing else of this process: Vitest sets a BASE_URL of its own.
+    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env, ...more },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let text = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk) => {
+      text += chunk
+    })
+  const ended = new Promise<number>((resolve) => {
+    child.on('close', (code) => resolve(code ?? -1))
+  })
+  running = { child, output: () => text, ended }
+  return running
+}
+
+async function ready(): Promise<void> {
+  await expect
+    .poll(
+      () =>
+        fetch(`${url}/readyz`).then(
+          ({ status }) => status,
+          () => 0,
+        ),
+      { timeout: 20_000, interval: 50 },
+    )
+    .toBe(200)
+}
+
+const group = () => -(running?.child.pid ?? Number.NaN)
+
+async function stop(signal: NodeJS.Signals): Promise<void> {
+  process.kill(group(), signal)
+  await running?.ended
+}
+
+async function issue(key = KEY, fields = ADA) {
+  const response = await fetch(`${url}/v1/documents`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${key}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(fields),
+  })
+  return ((await response.json()) as { data: Record<string, string> }).data
+}
+
+async function verify(publicId = '', key = KEY) {
+  const response = await fetch(`${url}/v1/verify?publicId=${publicId}`, {
+    headers: { authorization: `Bearer ${key}` },
+  })
+  const { data } = (await response.json()) as {
+    data: { status: string; blockchainProof: object }
+  }
+  return data
+}
+
+async function chainAnswers(): Promise<boolean> {
+  return fetch(`http://127.0.0.1:${env.CHAIN_PORT}`, { method: 'POST' }).then(
+    () => true,
+    () => false,
+  )
+}
+
+test('default: starts, prints what to paste, stops, starts again and finds everything', async () => {
+  const first = start()
+  await ready()
+  const key = /export API_KEY=(\S+)/.exec(first.output())?.[1] ?? ''
+  expect(key).toMatch(/^drk_/)
+  const printed = first.output().split('\n')
+  const commands = printed.filter((line) => /^ {2,}\S.*(curl|"|')/.test(line))
+  const pasted = await paste(`export API_KEY=${key}\n${commands.join('\n')}`)
+  expect(pasted).toContain('"valid":true')
+  const { publicId } = await issue(key)
+  const { blockchainProof } = await verify(publicId, key)
+  await stop('SIGTERM')
+  expect(await chainAnswers()).toBe(false)
+
+  const second = start()
+  await ready()
+  expect(second.output()).not.toContain(key)
+  expect(second.output()).toContain('$API_KEY')
+  expect(await verify(publicId, key)).toMatchObject({
+    status: 'valid',
+    blockchainProof: { ...blockchainProof, finality: expect.any(String) },
+  })
+}, 60_000)
+
+function paste(command: string): Promise<string> {
+  const shell = spawn('sh', ['-c', command], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let output = ''
+  shell.stdout.on('data', (chunk) => {
+    output += chunk
+  })
+  return new Promise((resolve) => {
+    shell.on('close', () => resolve(output))
+  })
+}
+
+test('behavior: kill -9 of the whole group right after the answer, ten times in a row', async () => {
+  const issued: { publicId: string; proof: object }[] = []
+  for (let i = 0; i < 10; i++) {
+    start({ API_KEY: KEY })
+    await ready()
+    const { publicId = '' } = await issue()
+    await stop('SIGKILL')
+    issued.push({ publicId, proof: {} })
+  }
+  start({ API_KEY: KEY })
+  await ready()
+  for (const { publicId } of issued)
+    expect((await verify(publicId)).status).toBe('valid')
+}, 120_000)
+
+test('behavior: nothing that was answered is lost when Anvil is killed too', async () => {
+  start({ API_KEY: KEY })
+  await ready()
+  const { publicId } = await issue()
+  const { blockchainProof } = await verify(publicId)
+  const { pid } = JSON.parse(
+    readFileSync(join(dataDir, 'chain', 'anvil.json'), 'utf8'),
+  )
+  process.kill(pid, 'SIGKILL')
+  await stop('SIGKILL')
+  start({ API_KEY: KEY })
+  await ready()
+  expect((await verify(publicId)).blockchainProof).toMatchObject({
+    ...blockchainProof,
+    finality: expect.any(String),
+  })
+}, 60_000)
+
+describe('stopping', () => {
+  test.each([
+    ['SIGINT', 1],
+    ['SIGINT', 2],
+    ['SIGTERM', 1],
+    ['SIGHUP', 1],
+  ] as const)(
+    'behavior: %s to the group, %i times',
+    async (signal, times) => {
+      start({ API_KEY: KEY })
+      await ready()
+      const { publicId } = await issue()
+      for (let i = 1; i < times; i++) process.kill(group(), signal)
+      await stop(signal)
+      expect(await chainAnswers()).toBe(false)
+      start({ API_KEY: KEY })
+      await ready()
+      expect((await verify(publicId)).status).toBe('valid')
+    },
+    60_000,
+  )
+
+  test('behavior: SIGTERM to npm alone', async () => {
+    const { child, ended } = start({ API_KEY: KEY })
+    await ready()
+    child.kill('SIGTERM')
+    await ended
+    await expect.poll(chainAnswers, { timeout: 10_000 }).toBe(false)
+  }, 60_000)
+})
+
+describe('what is kept', () => {
+  test('behavior: nobody else may read it', async () => {
+    start({ API_KEY: KEY })
+    await ready()
+    for (const name of [
+      'secrets/issuer.key',
+      'secrets/issuer.secret',
+      'keys.json',
+      'gateway.db',
+    ])
+      expect(statSync(join(dataDir, name)).mode & 0o077).toBe(0)
+    expect(readFileSync(join(dataDir, 'keys.json'), 'utf8')).not.toContain(KEY)
+  }, 30_000)
+
+  test('behavior: no key, secret or publicId in what is printed', async () => {
+    const { output } = start({ API_KEY: KEY, LOG_LEVEL: 'debug' })
+    await ready()
+    const subjectName = 'Nobody Printed This'
+    const { publicId = '' } = await issue(KEY, { ...ADA, subjectName })
+    await verify(publicId)
+    await fetch(`${url}/qr/${publicId}`)
+    await fetch(`${url}/qr/${publicId.slice(0, -1)}2`)
+    await fetch(`${url}/v1/documents/${publicId}`)
+    await stop('SIGTERM')
+    const secret = readFileSync(join(dataDir, 'secrets/issuer.secret'), 'utf8')
+    for (const text of [KEY, secret.trim().slice(2), publicId, subjectName])
+      expect(output()).not.toContain(text)
+  }, 30_000)
+})
+
+describe('cannot start', () => {
+  test('error: every bad variable is named', async () => {
+    const { output, ended } = start({
+      PORT: 'http',
+      RPC_URL: 'ftp://node',
+      ISSUER_KEY: 'secret-in-the-wrong-form',
+      API_KEY: 'not a token',
+    })
+    expect(await ended).toBe(1)
+    for (const name of ['PORT', 'RPC_URL', 'ISSUER_KEY', 'API_KEY'])
+      expect(output()).toContain(name)
+    expect(output()).not.toContain('secret-in-the-wrong-form')
+  })
+
+  test('error: a chain of others without the secrets for it', async () => {
+    const { output, ended } = start({ RPC_URL: 'http://127.0.0.1:1' })
+    expect(await ended).toBe(1)
+    expect(output()).toContain('ISSUER_KEY is required')
+    expect(output()).toContain('ISSUER_SECRET is required')
+  })
+
+  test('error: a stranger on CHAIN_PORT', async () => {
+    const stranger = await serveHttp((_, response) => response.end('hello'))
+    const { port } = new URL(stranger.url)
+    const { output, ended } = start({ CHAIN_PORT: port })
+    expect(await ended).toBe(1)
+    expect(output()).toContain('CHAIN_PORT')
+    await stranger.close()
+  })
+
+  test('error: a stranger on PORT', async () => {
+    const stranger = await serveHttp((_, response) => response.end('hello'))
+    const { port } = new URL(stranger.url)
+    const { output, ended } = start({ PORT: port })
+    expect(await ended).toBe(1)
+    expect(output()).toContain(port)
+    expect(await chainAnswers()).toBe(false)
+    await stranger.close()
+  }, 30_000)
+
+  test('error: a second start with the same DATA_DIR', async () => {
+    start({ API_KEY: KEY })
+    await ready()
+    const first = running
+    const second = start({
+      PORT: String(await freePort()),
+      CHAIN_PORT: String(await freePort()),
+    })
+    expect(await second.ended).toBe(1)
+    expect(second.output()).toMatch(/DATA_DIR|data folder|already/i)
+    running = first
+    expect((await issue()).status).toBe('valid')
+  }, 30_000)
+})

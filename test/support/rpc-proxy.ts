@@ -1,0 +1,43 @@
+import { bodyOf, serveHttp, type TestServer } from './http.ts'
+
+type Rpc = { id: unknown; method: string; params: unknown[] }
+
+/**
+ * A JSON-RPC endpoint in front of another. `refuse` makes it answer nothing to the methods that it names; `change` rewrites
+ * what the node answered.
+ */
+export type RpcProxy = TestServer & {
+  refuse: (method: string) => boolean
+  change: (method: string, result: unknown) => unknown
+  /** Methods asked for since the start, in order. */
+  readonly asked: string[]
+}
+
+export async function startRpcProxy(target: string): Promise<RpcProxy> {
+  const asked: string[] = []
+  const behaviour: Pick<RpcProxy, 'refuse' | 'change'> = {
+    refuse: () => false,
+    change: (_, result) => result,
+  }
+  const server = await serveHttp(async (request, response) => {
+    const body = await bodyOf(request)
+    const { method } = JSON.parse(body) as Rpc
+    asked.push(method)
+    if (behaviour.refuse(method)) {
+      response.destroy()
+      return
+    }
+    const answer = (await (
+      await fetch(target, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
+    ).json()) as { result?: unknown }
+    if ('result' in answer)
+      answer.result = behaviour.change(method, answer.result)
+    response.setHeader('content-type', 'application/json')
+    response.end(JSON.stringify(answer))
+  })
+  return Object.assign(behaviour, { ...server, asked })
+}

@@ -1,0 +1,132 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Wallet } from 'ethers'
+import { type Hex, toHex } from '../../document/hex.ts'
+import { openKeyFile } from '../../gateway/adapters/key-file.ts'
+import { readConfig } from '../../gateway/config.ts'
+import type { Scope } from '../../gateway/grant.ts'
+import { type Gateway, startGateway } from '../../gateway/server.ts'
+import { startLocalChain } from '../../scripts/local-chain/local-chain.ts'
+import { ensureRegistry } from '../../scripts/local-registry.ts'
+import type { Eip1193Provider } from '../../verifier/ports.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { freePort } from './http.ts'
+import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
+
+export const API_KEY = 'a-key-that-only-the-tests-have'
+export const randomKey = (): Hex => toHex(randomBytes(32))
+
+export const ADA = {
+  subjectName: 'Ada Lovelace',
+  subjectId: '18151210',
+  category: 'birth_certificate',
+  issuedAt: '2026-01-31',
+}
+
+export type Answer = {
+  status: number
+  headers: Headers
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  body: any
+}
+
+/** A real chain, registry and gateway, each on a free port, in a folder of its own. */
+export type Stack = {
+  url: string
+  dataDir: string
+  registry: string
+  issuerKey: Hex
+  adminKey: Hex
+  /** Straight to the chain. */
+  provider: Eip1193Provider
+  chainUrl: string
+  /** What the gateway reaches the chain through. */
+  proxy: RpcProxy
+  request(path: string, init?: RequestInit): Promise<Answer>
+  issue(fields: object, headers?: Record<string, string>): Promise<Answer>
+  verify(publicId: string): Promise<Answer>
+  key(scopes: Scope[], tenant?: string): string
+  stop(): Promise<void>
+}
+
+export async function startStack(
+  env: Record<string, string> = {},
+): Promise<Stack> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
+  const adminKey = randomKey()
+  const issuerKey = randomKey()
+  const account = new Wallet(issuerKey).address
+  const chain = await startLocalChain({
+    dataDir: join(dataDir, 'chain'),
+    port: 0,
+    host: '127.0.0.1',
+    log: () => {},
+    fund: [new Wallet(adminKey).address, account],
+  })
+  const provider = createFetchProvider(chain.url)
+  const registry = await ensureRegistry(provider, adminKey, {
+    account,
+    name: 'Registry office of Testville',
+    uri: 'https://testville.example',
+  })
+  const proxy = await startRpcProxy(chain.url)
+  const config = readConfig({
+    PORT: String(await freePort()),
+    DATA_DIR: dataDir,
+    API_KEY,
+    LOG_LEVEL: 'silent',
+    ...env,
+  })
+  const gateway: Gateway = await startGateway(config, {
+    rpcUrls: [proxy.url],
+    registry,
+    issuerKey,
+    issuerSecret: randomKey(),
+  })
+  const keys = openKeyFile(join(dataDir, 'keys.json'))
+  const url = config.baseUrl
+
+  const request = async (path: string, init: RequestInit = {}) => {
+    const response = await fetch(`${url}${path}`, init)
+    const type = response.headers.get('content-type') ?? ''
+    const body = type.includes('json')
+      ? await response.json()
+      : new Uint8Array(await response.arrayBuffer())
+    return { status: response.status, headers: response.headers, body }
+  }
+
+  return {
+    url,
+    dataDir,
+    registry,
+    issuerKey,
+    adminKey,
+    provider,
+    chainUrl: chain.url,
+    proxy,
+    request,
+    issue: (fields, headers = {}) =>
+      request('/v1/documents', {
+        method: 'POST',
+        headers: {
+          authorization: `Bearer ${API_KEY}`,
+          'content-type': 'application/json',
+          ...headers,
+        },
+        body: JSON.stringify(fields),
+      }),
+    verify: (publicId) =>
+      request(`/v1/verify?publicId=${publicId}`, {
+        headers: { authorization: `Bearer ${API_KEY}` },
+      }),
+    key: (scopes, tenant = 'default') => keys.create({ scopes, tenant }).key,
+    async stop() {
+      await gateway.stop()
+      await proxy.close()
+      await chain.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,44 @@
+import type { ChainReading } from '../ports.ts'
+import type { Check } from '../verdict.ts'
+
+/** @returns Whether the head is fresh enough to say anything by. `maxHeadAge` in seconds; `undefined` = not judged. */
+export function checkChain(
+  reading: ChainReading,
+  now: number,
+  maxHeadAge: number | undefined,
+): Check {
+  const stale = maxHeadAge !== undefined && now - reading.blockTime > maxHeadAge
+  return stale
+    ? { check: 'chain', outcome: 'unknown', code: 'head_stale' }
+    : { check: 'chain', outcome: 'pass', code: 'read' }
+}
+
+/** @returns What the record alone decides: whether it is there, superseded, revoked, of a distrusted account. */
+export function checkRecord({ record, status }: ChainReading): Check[] {
+  if (record.issuerId === 0)
+    return [{ check: 'record', outcome: 'fail', code: 'not_issued' }]
+  const revoked = record.revokedBlock !== 0
+  const superseded = revoked && status === 'superseded'
+  return [
+    { check: 'record', outcome: 'pass', code: 'issued' },
+    superseded
+      ? { check: 'supersession', outcome: 'fail', code: 'superseded' }
+      : { check: 'supersession', outcome: 'pass', code: 'not_superseded' },
+    revoked && !superseded
+      ? { check: 'revocation', outcome: 'fail', code: 'revoked' }
+      : { check: 'revocation', outcome: 'pass', code: 'not_revoked' },
+    status === 'distrusted'
+      ? { check: 'issuer', outcome: 'fail', code: 'distrusted' }
+      : { check: 'issuer', outcome: 'pass', code: 'trusted' },
+  ]
+}
+
+/** @returns Whether it has expired, by the later of `now` and the block's time (both in seconds). */
+export function checkExpiry(reading: ChainReading, now: number): Check {
+  const { validUntil } = reading.record
+  const expired =
+    validUntil !== 0 && Math.max(now, reading.blockTime) >= validUntil
+  return expired
+    ? { check: 'expiry', outcome: 'fail', code: 'expired' }
+    : { check: 'expiry', outcome: 'pass', code: 'not_expired' }
+}

@@ -1,0 +1,55 @@
+import {
+  type Document,
+  decodeDocument,
+  validUntilOf,
+} from '../../document/document.ts'
+import { FormatError } from '../../document/errors.ts'
+import { open } from '../../document/sealed.ts'
+import type { RegistryRecord } from '../ports.ts'
+import type { Check } from '../verdict.ts'
+
+/**
+ * Opens a sealed document that has the right hash, and checks it against registry and record.
+ *
+ * @param documentKey 16 bytes.
+ * @param registry The registry that the record was read from, CAIP-10.
+ * @returns `key` and `content` checks, and the document when both pass.
+ */
+export async function checkContent(
+  sealed: Uint8Array,
+  documentKey: Uint8Array,
+  registry: string,
+  record: RegistryRecord,
+): Promise<{ checks: Check[]; document?: Document }> {
+  const checks: Check[] = []
+  try {
+    const plaintext = await open(sealed, documentKey)
+    checks.push({ check: 'key', outcome: 'pass', code: 'opens' })
+    const document = decodeDocument(plaintext)
+    const code = contradiction(document, registry, record)
+    if (code) {
+      checks.push({ check: 'content', outcome: 'fail', code })
+      return { checks }
+    }
+    checks.push({ check: 'content', outcome: 'pass', code: 'bound' })
+    return { checks, document }
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error
+    const { code } = error
+    const check = code === 'wrong_key' ? 'key' : 'content'
+    checks.push({ check, outcome: 'fail', code })
+    return { checks }
+  }
+}
+
+/** @returns What in an otherwise good document does not fit its record, or `undefined`. */
+function contradiction(
+  document: Document,
+  registry: string,
+  record: RegistryRecord,
+): string | undefined {
+  if (document.registry !== registry) return 'other_registry'
+  if (document.issuerId !== record.issuerId) return 'other_issuer'
+  if (validUntilOf(document) !== record.validUntil) return 'other_expiry'
+  return undefined
+}

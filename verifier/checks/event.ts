@@ -1,0 +1,42 @@
+import type { Hex } from '../../document/hex.ts'
+import type { ChainReader, ChainReading, IssuedEvent } from '../ports.ts'
+import type { Check } from '../verdict.ts'
+
+/**
+ * Reads the event of a record. A missing event (a node that prunes logs) is unknown; one that contradicts the record is read
+ * once more, in case a reorg came between, then unknown too.
+ */
+export async function readEvent(
+  chain: ChainReader,
+  documentHash: Hex,
+  reading: ChainReading,
+): Promise<{ check: Check; event?: IssuedEvent }> {
+  const unknown = (code: string) => ({
+    check: { check: 'event', outcome: 'unknown', code } satisfies Check,
+  })
+  try {
+    for (let attempt = 0; attempt < 2; attempt++) {
+      const event = await chain.issuedEvent(
+        documentHash,
+        reading.record.anchoredBlock,
+      )
+      if (event === undefined) return unknown('missing')
+      if (agrees(event, reading))
+        return {
+          check: { check: 'event', outcome: 'pass', code: 'agrees' },
+          event,
+        }
+    }
+    return unknown('contradicts')
+  } catch {
+    return unknown('unreachable')
+  }
+}
+
+function agrees(event: IssuedEvent, { record, issuer }: ChainReading): boolean {
+  return (
+    event.issuerId === record.issuerId &&
+    event.validUntil === record.validUntil &&
+    event.account === issuer.account
+  )
+}

@@ -1,0 +1,34 @@
+/** Why the chain could not be read. Stable: it becomes the code of the `chain` check. */
+export type ChainErrorCode =
+  /** No answer: refused, timed out, not HTTP 200, not JSON-RPC. */
+  | 'rpc_unreachable'
+  /** The node answered with a JSON-RPC error. */
+  | 'rpc_error'
+  /** There is no registry at the address: what it answers is no `Verification`. */
+  | 'no_registry'
+  /** The node is one of another chain. */
+  | 'wrong_chain'
+
+/** Thrown by chain readers. Nothing is known about the document when it is thrown. */
+export class ChainError extends Error {
+  override name = 'ChainError'
+  readonly code: ChainErrorCode
+
+  constructor(code: ChainErrorCode, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}
+
+/** Thrown by an {@link Eip1193Provider} when the node answered with an error: `code` is that of JSON-RPC or EIP-1474. */
+export class RpcResponseError extends Error {
+  override name = 'RpcResponseError'
+  readonly code: number
+  readonly data: unknown
+
+  constructor(code: number, message: string, data: unknown) {
+    super(message)
+    this.code = code
+    this.data = data
+  }
+}

@@ -1,0 +1,82 @@
+import type { Hex } from '../document/hex.ts'
+
+/** Sends one JSON-RPC request (EIP-1193). Rejects with an `RpcResponseError` for the node's own error, else as unreachable. */
+export type Eip1193Provider = {
+  request(args: {
+    method: string
+    params?: readonly unknown[]
+  }): Promise<unknown>
+}
+
+/** The registry's words for a document's status, in the order of its `Status`. */
+export const REGISTRY_STATUSES = [
+  'not_issued',
+  'valid',
+  'expired',
+  'revoked',
+  'superseded',
+  'distrusted',
+] as const
+export type RegistryStatus = (typeof REGISTRY_STATUSES)[number]
+
+/** The record of a document, as the registry keeps it. Times are seconds of the Unix epoch. */
+export type RegistryRecord = {
+  issuerId: number
+  accountIndex: number
+  anchoredBlock: number
+  anchoredAt: number
+  /** The first second at which it is no longer valid; 0 = never expires. */
+  validUntil: number
+  /** 0 = not revoked. */
+  revokedBlock: number
+  revokedAt: number
+  /** RFC 5280 reason code; means nothing while `revokedBlock` is 0. */
+  reason: number
+}
+
+/** What the registry says about a document at one block. */
+export type ChainReading = {
+  blockNumber: number
+  blockTime: number
+  status: RegistryStatus
+  record: RegistryRecord
+  issuer: { account: Hex; name: string; uri: string }
+}
+
+/** The `DocumentIssued` event and where it stands. */
+export type IssuedEvent = {
+  issuerId: number
+  account: Hex
+  validUntil: number
+  transactionHash: Hex
+  blockHash: Hex
+  logIndex: number
+}
+
+/** How sure it is that a block stays: by the chain's own tags. */
+export type Finality = 'included' | 'safe' | 'finalized'
+
+/** Reads one registry. Every method rejects with a `ChainError` when it could not be read. */
+export type ChainReader = {
+  /** The registry that it reads, CAIP-10. */
+  readonly registry: string
+  read(documentHash: Hex): Promise<ChainReading>
+  /** @returns `undefined` when that block has no such event. */
+  issuedEvent(
+    documentHash: Hex,
+    blockNumber: number,
+  ): Promise<IssuedEvent | undefined>
+  finalityOf(blockNumber: number): Promise<Finality>
+}
+
+/**
+ * What a block source has. Only a source that its reader trusts, the gateway's own store, may say `erased`; of any other
+ * it is no proof.
+ */
+export type BlockRead =
+  | { status: 'found'; bytes: Uint8Array }
+  | { status: 'missing' }
+  | { status: 'erased' }
+
+/** Gets blocks by their sha-256 (32 bytes). Its bytes are not trusted: the caller hashes them. Rejects when it could not look. */
+export type BlockSource = { get(hash: Uint8Array): Promise<BlockRead> }

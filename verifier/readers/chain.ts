@@ -1,0 +1,205 @@
+import { Interface } from 'ethers'
+import type { Hex } from '../../document/hex.ts'
+import { ChainError, RpcResponseError } from '../errors.ts'
+import {
+  type ChainReader,
+  type ChainReading,
+  type Eip1193Provider,
+  type Finality,
+  type IssuedEvent,
+  REGISTRY_STATUSES,
+  type RegistryRecord,
+} from '../ports.ts'
+import { registryAbi } from './registry-abi.ts'
+
+const registryInterface = new Interface(registryAbi)
+
+/**
+ * Reads a registry through a node's JSON-RPC.
+ *
+ * @param registry CAIP-10, `eip155:<chainId>:<address>`, lower case.
+ */
+export function createChainReader(
+  provider: Eip1193Provider,
+  registry: string,
+): ChainReader {
+  const { chainId, address } = parseRegistry(registry)
+  const request = async (method: string, params: unknown[]) => {
+    try {
+      return await provider.request({ method, params })
+    } catch (cause) {
+      if (cause instanceof RpcResponseError)
+        throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
+      throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
+    }
+  }
+
+  return {
+    registry,
+
+    async read(documentHash) {
+      const data = registryInterface.encodeFunctionData('verificationOf', [
+        documentHash,
+      ])
+      const result = await request('eth_call', [
+        { to: address, data },
+        'latest',
+      ])
+      const answer = decodeVerification(result)
+      if (answer.chainId !== chainId)
+        throw new ChainError(
+          'wrong_chain',
+          `chain ${answer.chainId}, not ${chainId}`,
+        )
+      return answer.reading
+    },
+
+    async issuedEvent(documentHash, blockNumber) {
+      const block = quantity(blockNumber)
+      const logs = await request('eth_getLogs', [
+        {
+          address,
+          fromBlock: block,
+          toBlock: block,
+          topics: [topicOf('DocumentIssued'), documentHash],
+        },
+      ])
+      const [log] = Array.isArray(logs) ? logs : []
+      return log && decodeEvent(log, address, documentHash)
+    },
+
+    async finalityOf(blockNumber) {
+      // Not every node knows both tags.
+      const [finalized, safe] = await Promise.all(
+        ['finalized', 'safe'].map((tag) =>
+          request('eth_getBlockByNumber', [tag, false]).then(
+            numberOf,
+            () => undefined,
+          ),
+        ),
+      )
+      if (finalized === undefined && safe === undefined)
+        throw new ChainError('rpc_error', 'no finality is known')
+      const reached = (head: number | undefined) =>
+        head !== undefined && blockNumber <= head
+      const finality: Finality = reached(finalized)
+        ? 'finalized'
+        : reached(safe)
+          ? 'safe'
+          : 'included'
+      return finality
+    },
+  }
+}
+
+/** @throws {TypeError} when it is not a CAIP-10 account of eip155 in lower case. */
+export function parseRegistry(registry: string): {
+  chainId: number
+  address: Hex
+} {
+  const match = /^eip155:([1-9][0-9]*):(0x[0-9a-f]{40})$/.exec(registry)
+  if (!match) throw new TypeError('registry: not CAIP-10 of eip155, lower case')
+  return { chainId: Number(match[1]), address: match[2] as Hex }
+}
+
+function decodeVerification(result: unknown): {
+  chainId: number
+  reading: ChainReading
+} {
+  try {
+    const [v] = registryInterface.decodeFunctionResult(
+      'verificationOf',
+      String(result),
+    )
+    const status = REGISTRY_STATUSES[Number(v.status)]
+    if (status === undefined) throw new RangeError('unknown status')
+    return {
+      chainId: Number(v.chainId),
+      reading: {
+        blockNumber: Number(v.blockNumber),
+        blockTime: Number(v.blockTime),
+        status,
+        record: decodeRecord(v.record),
+        issuer: {
+          account: v.account.toLowerCase(),
+          name: v.issuerName,
+          uri: v.issuerUri,
+        },
+      },
+    }
+  } catch (cause) {
+    throw new ChainError(
+      'no_registry',
+      'no document registry answers at this address',
+      cause,
+    )
+  }
+}
+
+/** @param record A `Record` as ethers decodes it. */
+export function decodeRecord(
+  record: Record<keyof RegistryRecord, bigint>,
+): RegistryRecord {
+  return {
+    issuerId: Number(record.issuerId),
+    accountIndex: Number(record.accountIndex),
+    anchoredBlock: Number(record.anchoredBlock),
+    anchoredAt: Number(record.anchoredAt),
+    validUntil: Number(record.validUntil),
+    revokedBlock: Number(record.revokedBlock),
+    revokedAt: Number(record.revokedAt),
+    reason: Number(record.reason),
+  }
+}
+
+/** @returns The event; for a log that is not what was asked for, an event that agrees with no record. */
+function decodeEvent(
+  log: RpcLog,
+  address: Hex,
+  documentHash: Hex,
+): IssuedEvent {
+  const { transactionHash, blockHash } = log
+  const place = { transactionHash, blockHash, logIndex: Number(log.logIndex) }
+  const asked =
+    log.address?.toLowerCase() === address && log.topics?.[1] === documentHash
+  try {
+    if (!asked) throw new TypeError('not the log that was asked for')
+    const args = registryInterface.decodeEventLog(
+      'DocumentIssued',
+      log.data,
+      log.topics,
+    )
+    return {
+      issuerId: Number(args.issuerId),
+      account: args.account.toLowerCase(),
+      validUntil: Number(args.validUntil),
+      ...place,
+    }
+  } catch {
+    return { issuerId: 0, account: '0x', validUntil: 0, ...place }
+  }
+}
+
+type RpcLog = {
+  address?: string
+  topics: string[]
+  data: string
+  transactionHash: Hex
+  blockHash: Hex
+  logIndex: Hex
+}
+
+function topicOf(event: string): string {
+  const fragment = registryInterface.getEvent(event)
+  if (fragment === null) throw new TypeError(`no event ${event}`)
+  return fragment.topicHash
+}
+
+function quantity(value: number): Hex {
+  return `0x${value.toString(16)}`
+}
+
+function numberOf(block: unknown): number | undefined {
+  const number = (block as { number?: string } | null)?.number
+  return number === undefined ? undefined : Number(number)
+}

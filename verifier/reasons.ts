@@ -1,0 +1,22 @@
+/** RFC 5280 §5.3.1 reason codes and their names there. 6 and 8 are refused by the registry; 7 is not used. */
+export const REVOCATION_REASONS = {
+  unspecified: 0,
+  keyCompromise: 1,
+  cACompromise: 2,
+  affiliationChanged: 3,
+  superseded: 4,
+  cessationOfOperation: 5,
+  privilegeWithdrawn: 9,
+  aACompromise: 10,
+} as const
+export type RevocationReason = keyof typeof REVOCATION_REASONS
+
+export const REASON_NAMES = Object.keys(
+  REVOCATION_REASONS,
+) as RevocationReason[]
+
+/** @returns The name of a reason code, or the number as text for one that RFC 5280 does not have. */
+export function reasonName(code: number): string {
+  const found = Object.entries(REVOCATION_REASONS).find(([, c]) => c === code)
+  return found?.[0] ?? String(code)
+}

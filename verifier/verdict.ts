@@ -1,0 +1,105 @@
+import type { Document } from '../document/document.ts'
+import type { Hex } from '../document/hex.ts'
+import type { Finality } from './ports.ts'
+
+/** What was looked at. */
+export type CheckName =
+  | 'chain'
+  | 'record'
+  | 'supersession'
+  | 'revocation'
+  | 'issuer'
+  | 'payload'
+  | 'key'
+  | 'content'
+  | 'expiry'
+  | 'event'
+
+/** One check. `unknown` is "could not be checked"; it is never a fail. `code` is stable and says why. */
+export type Check = {
+  check: CheckName
+  outcome: 'pass' | 'fail' | 'unknown'
+  code: string
+}
+
+export type VerdictStatus =
+  | 'unverifiable'
+  | 'not_issued'
+  | 'superseded'
+  | 'revoked'
+  | 'distrusted'
+  | 'erased'
+  | 'wrong_key'
+  | 'tampered'
+  | 'expired'
+  | 'valid'
+
+/** How a document is anchored. Times are seconds of the Unix epoch; `null` is "none" or "could not be read". */
+export type BlockchainProof = {
+  chainId: number
+  /** CAIP-10. */
+  registry: string
+  documentHash: Hex
+  issuer: { id: number; account: Hex; name: string; uri: string }
+  transactionHash: Hex | null
+  blockNumber: number
+  blockHash: Hex | null
+  blockTime: number
+  logIndex: number | null
+  /** It informs and never decides `valid`. */
+  finality: Finality | null
+  /** The first second at which the document is no longer valid; `null` = never expires. */
+  validUntil: number | null
+  revokedAt: number | null
+  /** RFC 5280 reason, by name. */
+  reason: string | null
+}
+
+export type Verdict = {
+  /** True for `status: 'valid'` only. */
+  valid: boolean
+  status: VerdictStatus
+  document: Document | null
+  blockchainProof: BlockchainProof | null
+  checks: Check[]
+  /** The block that all this is true for; `null` when the chain could not be read. */
+  asOf: { blockNumber: number; blockTime: number } | null
+}
+
+type Rule = [CheckName, Check['outcome'], VerdictStatus]
+
+/** The status is that of the first rule that applies. `event` has none: it informs. */
+const RULES: Rule[] = [
+  ['chain', 'unknown', 'unverifiable'],
+  ['record', 'fail', 'not_issued'],
+  ['supersession', 'fail', 'superseded'],
+  ['revocation', 'fail', 'revoked'],
+  ['issuer', 'fail', 'distrusted'],
+  ['payload', 'fail', 'erased'],
+  ['payload', 'unknown', 'unverifiable'],
+  ['key', 'fail', 'wrong_key'],
+  ['content', 'fail', 'tampered'],
+  ['expiry', 'fail', 'expired'],
+]
+
+/** What must have passed, all of it, for `valid`. */
+const NEEDED: CheckName[] = [
+  'chain',
+  'record',
+  'supersession',
+  'revocation',
+  'issuer',
+  'payload',
+  'key',
+  'content',
+  'expiry',
+]
+
+/** @returns The status that the checks amount to. What was not checked at all is never `valid`. */
+export function statusOf(checks: Check[]): VerdictStatus {
+  const has = (name: CheckName, outcome: Check['outcome']) =>
+    checks.some((c) => c.check === name && c.outcome === outcome)
+  const rule = RULES.find(([name, outcome]) => has(name, outcome))
+  if (rule) return rule[2]
+  return NEEDED.every((name) => has(name, 'pass')) ? 'valid' : 'unverifiable'
+}
