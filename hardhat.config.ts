@@ -47,7 +47,7 @@ export default defineConfig({
       profiles: {
         default: {
           fuzz: { seed, runs: 256 },
-          invariant: { runs: 16, depth: 64, failOnRevert: true },
+          invariant: { runs: 8, depth: 128, failOnRevert: true },
         },
         // For a longer look: `hardhat test solidity --test-profile long`.
         long: {
