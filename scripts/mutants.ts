@@ -177,12 +177,13 @@ async function prepare(): Promise<void> {
   writeFileSync(
     join(directory, 'hardhat.config.ts'),
     `import project from './project.config.ts'
-const { version, path, settings } = project.solidity as any
-const plain = { evmVersion: settings.evmVersion, optimizer: { enabled: false } }
+const { compilers, overrides } = project.solidity as any
+const [{ settings, ...compiler }] = compilers
+const plain = { ...compiler, settings: { evmVersion: settings.evmVersion, optimizer: { enabled: false } } }
 const { fuzz, invariant } = (project.test as any).solidity.profiles.default
 export default {
   paths: project.paths,
-  solidity: { compilers: [{ version, path, settings }], overrides: { '${target}': { version, path, settings: plain } } },
+  solidity: { compilers, overrides: { ...overrides, '${target}': plain } },
   test: { solidity: { fuzz: { ...fuzz, runs: 32 }, invariant: { ...invariant, runs: 4 } } },
 }
 `,
