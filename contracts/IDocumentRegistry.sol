@@ -291,6 +291,7 @@ interface IDocumentRegistry {
 
     /// @notice Retires all accounts of an issuer; its documents stay valid and only a REVOKER can revoke them. For the admin.
     /// A no-op where all are retired.
+    /// @dev Warning: it reads every account that the issuer has had; if one transaction cannot, retire them one by one.
     function withdrawIssuer(uint32 issuerId) external;
 
     /// @notice For a stolen key: retires the account for good, and what it issued at or after a block reads Distrusted. The
@@ -414,7 +415,8 @@ interface IDocumentRegistry {
         bytes32[] calldata proof
     ) external view returns (Status);
 
-    /// @notice What `verificationOf` is for a single document; all zero when `statusInBatch` is NotIssued. Never reverts.
+    /// @notice What `verificationOf` is for a single document; of a document that is not in the batch it says no more than
+    /// NotIssued, as of which block. Never reverts.
     function verificationInBatch(
         uint32 issuerId,
         bytes32 documentHash,

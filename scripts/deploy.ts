@@ -140,7 +140,7 @@ async function deploy(): Promise<void> {
     throw new Error(
       `the transaction went through, but there is no code at ${address}`,
     )
-  const solidity = hre.config.solidity.profiles['default']?.compilers[0]
+  const solidity = hre.config.solidity.profiles.default?.compilers[0]
   if (solidity === undefined)
     throw new Error('hardhat.config.ts has no compiler')
   writeDeployment({

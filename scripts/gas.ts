@@ -182,6 +182,10 @@ for (const [name, { limit, documents: count, send }] of Object.entries(rows)) {
     `${name.padEnd(42)} ${String(gas).padStart(7)}   ${limit === undefined ? '' : `at most ${limit}`}`,
   )
 }
+const size = (await ethers.provider.getCode(registry)).length / 2 - 1
+const said = `has ${size.toLocaleString('en')} bytes`
+if (!documentation.includes(said))
+  faults.push(`docs/contract.md does not say that the contract ${said}`)
 await connection.close()
 if (update)
   writeFileSync(snapshotFile, `${JSON.stringify(measured, null, 2)}\n`)

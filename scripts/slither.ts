@@ -32,7 +32,7 @@ function sources(
   return found
 }
 
-const compiler = hre.config.solidity.profiles['default']?.compilers[0]
+const compiler = hre.config.solidity.profiles.default?.compilers[0]
 mkdirSync(directory, { recursive: true })
 writeFileSync(
   `${directory}/input.json`,

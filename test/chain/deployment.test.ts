@@ -85,6 +85,7 @@ class Chain {
 
   run(key: string, script: string, ...args: string[]): Promise<Run> {
     const env = {
+      // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
       ...process.env,
       CUSTOM_RPC_URL: this.url,
       DEPLOYER_KEY: key,

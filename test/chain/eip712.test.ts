@@ -35,7 +35,7 @@ const deadline = BigInt(vectors.deadline)
 const domain = domainOf(BigInt(vectors.chainId), vectors.registry)
 const vector = (name: keyof Payloads): Vector =>
   vectors.messages.find((message) => message.name === name) as Vector
-const valueOf = ({ payload, nonce }: Vector) => ({
+const contentOf = ({ payload, nonce }: Vector) => ({
   account: signer.address,
   ...payload,
   nonce: BigInt(nonce),
@@ -69,7 +69,7 @@ describe('messages', () => {
         TypedDataEncoder.hash(
           domain,
           { [message.name]: messages[message.name] },
-          valueOf(message),
+          contentOf(message),
         ),
       ).toBe(message.digest)
       const made = await sign(

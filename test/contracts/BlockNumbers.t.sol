@@ -53,6 +53,7 @@ contract BlockNumbersTest is Base {
         _registryWith(address(new ArbSys()).code);
         _issue(alice, HASH, 0);
         assertEq(_record(HASH).anchoredBlock, 300_000_000, "anchoredBlock");
+        assertEq(registry.verificationOf(HASH).blockNumber, 300_000_000, "blockNumber");
         vm.prank(alice);
         registry.revoke(HASH, 1);
         assertEq(_record(HASH).revokedBlock, 300_000_000, "revokedBlock");

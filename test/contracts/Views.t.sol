@@ -33,6 +33,16 @@ contract ViewsTest is Base {
         assertEq(registry.recordsOf(new bytes32[](0)).length, 0, "empty");
     }
 
+    function test_VerificationOfNamesItsBlock() external {
+        vm.chainId(42);
+        vm.roll(BLOCK + 7);
+        vm.warp(NOW + 7);
+        IDocumentRegistry.Verification memory verification = registry.verificationOf(HASH);
+        assertEq(verification.chainId, 42, "chainId");
+        assertEq(verification.blockNumber, BLOCK + 7, "blockNumber");
+        assertEq(verification.blockTime, NOW + 7, "blockTime");
+    }
+
     function test_VerificationOf() external {
         _issue(bob, HASH, NOW + 1);
         IDocumentRegistry.Verification memory verification = registry.verificationOf(HASH);
