@@ -58,6 +58,10 @@ const ISSUE_MESSAGES = {
   chain_unavailable:
     'the chain cannot be reached; nothing was issued, send the request again',
   registry_refused: 'this gateway cannot issue now; nothing was issued',
+  store_unavailable:
+    'the payload store cannot be used now; nothing was done, send the request again',
+  signer_unavailable:
+    'the signer cannot be used now; nothing was issued, send the request again',
   stopping: 'the service is stopping; nothing was issued',
 } as const
 

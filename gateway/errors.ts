@@ -22,6 +22,8 @@ const STATUS = {
   unverifiable: 503,
   chain_unavailable: 503,
   registry_refused: 503,
+  store_unavailable: 503,
+  signer_unavailable: 503,
   stopping: 503,
 } as const satisfies Record<string, ContentfulStatusCode> &
   Record<IssueErrorCode, ContentfulStatusCode>

@@ -10,6 +10,7 @@ import { openDatabase } from './adapters/database.ts'
 import { openKeyFile } from './adapters/key-file.ts'
 import { createRegistry } from './adapters/registry.ts'
 import { createRpcPool } from './adapters/rpc.ts'
+import type { Signer } from './adapters/signer.ts'
 import { createSqliteOutbox } from './adapters/sqlite-outbox.ts'
 import { createSqliteStore } from './adapters/sqlite-store.ts'
 import { createApp } from './app.ts'
@@ -25,7 +26,7 @@ export type Identity = {
   rpcUrls: readonly string[]
   /** CAIP-10, lower case. */
   registry: string
-  issuerKey: Hex
+  signer: Signer
   issuerSecret: Hex
 }
 
@@ -48,11 +49,7 @@ export async function startGateway(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const log = createLog(config.logLevel)
   const rpc = createRpcPool(identity.rpcUrls, config.rpcTimeout)
-  const registry = await createRegistry(
-    rpc,
-    identity.registry,
-    identity.issuerKey,
-  )
+  const registry = await createRegistry(rpc, identity.registry, identity.signer)
   const database = openDatabase(join(dataDir, 'gateway.db'))
   const store = createSqliteStore(database)
   const outbox = createSqliteOutbox(database)

@@ -1,4 +1,4 @@
-import { Interface, keccak256, Wallet } from 'ethers'
+import { Interface, keccak256 } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import {
@@ -9,6 +9,7 @@ import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Holder, Registry } from '../issue/ports.ts'
+import type { Signer } from './signer.ts'
 
 const abi = new Interface(registryAbi)
 /** EIP-7825. */
@@ -22,16 +23,15 @@ const GAS_MARGIN = 10n
  * The registry through one account of an issuer.
  *
  * @param registry CAIP-10, lower case.
- * @param issuerKey The account's private key, 32 bytes.
+ * @param signer Signs for the account.
  * @throws {IssueError} when the chain cannot be read, or the account belongs to no issuer.
  */
 export async function createRegistry(
   provider: Eip1193Provider,
   registry: string,
-  issuerKey: Hex,
+  signer: Signer,
 ): Promise<Registry> {
   const { chainId, address } = parseRegistry(registry)
-  const wallet = new Wallet(issuerKey)
   const issuedTopic = abi.getEvent('DocumentIssued')?.topicHash
 
   async function request<T>(method: string, ...params: unknown[]): Promise<T> {
@@ -57,8 +57,8 @@ export async function createRegistry(
   async function readAccount() {
     const [actual, account, balance] = await Promise.all([
       request<Hex>('eth_chainId'),
-      call('accountOf', [wallet.address]),
-      request<Hex>('eth_getBalance', wallet.address, 'latest'),
+      call('accountOf', [signer.address]),
+      request<Hex>('eth_getBalance', signer.address, 'latest'),
     ])
     if (Number(actual) !== chainId)
       throw new IssueError(
@@ -68,12 +68,12 @@ export async function createRegistry(
     if (!account.active)
       throw new IssueError(
         'registry_refused',
-        `${wallet.address} is no active issuer account of ${registry}`,
+        `${signer.address} is no active issuer account of ${registry}`,
       )
     if (BigInt(balance) === 0n)
       throw new IssueError(
         'registry_refused',
-        `${wallet.address} has no funds for gas`,
+        `${signer.address} has no funds for gas`,
       )
     return Number(account.issuerId)
   }
@@ -83,7 +83,7 @@ export async function createRegistry(
     issuerId: await readAccount(),
 
     async assertReady() {
-      await readAccount()
+      await Promise.all([readAccount(), signer.assertReady()])
     },
 
     async prepare(intents) {
@@ -92,9 +92,9 @@ export async function createRegistry(
         intents.map(({ validUntil }) => validUntil),
       ])
       const [nonce, estimate, tip, head] = await Promise.all([
-        request<Hex>('eth_getTransactionCount', wallet.address, 'latest'),
+        request<Hex>('eth_getTransactionCount', signer.address, 'latest'),
         request<Hex>('eth_estimateGas', {
-          from: wallet.address,
+          from: signer.address,
           to: address,
           data,
         }),
@@ -106,7 +106,7 @@ export async function createRegistry(
         ),
       ])
       const gas = (BigInt(estimate) * (100n + GAS_MARGIN)) / 100n
-      const raw = (await wallet.signTransaction({
+      const raw = await signer.sign({
         type: 2,
         chainId,
         nonce: Number(nonce),
@@ -115,7 +115,7 @@ export async function createRegistry(
         gasLimit: gas < MAX_GAS ? gas : MAX_GAS,
         maxPriorityFeePerGas: BigInt(tip),
         maxFeePerGas: 2n * BigInt(head.baseFeePerGas) + BigInt(tip),
-      })) as Hex
+      })
       return { nonce: Number(nonce), hash: keccak256(raw) as Hex, raw }
     },
 
@@ -136,7 +136,7 @@ export async function createRegistry(
     async isNonceUsed({ nonce }) {
       const next = await request<Hex>(
         'eth_getTransactionCount',
-        wallet.address,
+        signer.address,
         'latest',
       )
       return Number(next) > nonce

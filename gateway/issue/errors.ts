@@ -4,6 +4,10 @@ export type IssueErrorCode =
   | 'chain_unavailable'
   /** The registry or the chain refuses this gateway's transactions, for the reason in the log. */
   | 'registry_refused'
+  /** The payload store does not answer, or does not keep what it is given. Nothing was promised. */
+  | 'store_unavailable'
+  /** The remote signer does not answer, will not sign, or signed something else. Nothing was promised. */
+  | 'signer_unavailable'
   /** The service is stopping. */
   | 'stopping'
 

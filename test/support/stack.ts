@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { openKeyFile } from '../../gateway/adapters/key-file.ts'
+import { createKeySigner, type Signer } from '../../gateway/adapters/signer.ts'
 import { readConfig } from '../../gateway/config.ts'
 import type { Scope } from '../../gateway/grant.ts'
 import { type Gateway, startGateway } from '../../gateway/server.ts'
@@ -51,8 +52,10 @@ export type Stack = {
   stop(): Promise<void>
 }
 
+/** @param signerOf What signs with the issuer account's key. */
 export async function startStack(
   env: Record<string, string> = {},
+  signerOf: (issuerKey: Hex) => Signer | Promise<Signer> = createKeySigner,
 ): Promise<Stack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
   const adminKey = randomKey()
@@ -82,7 +85,7 @@ export async function startStack(
   const gateway: Gateway = await startGateway(config, {
     rpcUrls: [proxy.url],
     registry,
-    issuerKey,
+    signer: await signerOf(issuerKey),
     issuerSecret: randomKey(),
   })
   const keys = openKeyFile(join(dataDir, 'keys.json'))
