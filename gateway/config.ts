@@ -28,6 +28,10 @@ export type Config = {
   /** 32 bytes or more. */
   issuerSecret?: Hex
   apiKey?: string
+  /** Of a Kubo node's RPC; absent = payloads are kept in `dataDir`. */
+  ipfsApiUrl?: string
+  /** Whether the Kubo node may announce the payloads to the public network. */
+  ipfsAnnounce: boolean
   ipfsGateways: string[]
   /** Milliseconds. */
   wait: number
@@ -106,6 +110,11 @@ const environment = v.object({
       ),
     ),
   ),
+  IPFS_API_URL: v.optional(httpUrl),
+  IPFS_ANNOUNCE: v.optional(
+    v.picklist(['true', 'false'], 'must be true or false'),
+    'false',
+  ),
   IPFS_GATEWAYS: urls,
   WAIT_SECONDS: seconds('15'),
   RPC_TIMEOUT_SECONDS: seconds('5'),
@@ -162,6 +171,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...(signer && { signer }),
     ...(e.ISSUER_SECRET && { issuerSecret: e.ISSUER_SECRET }),
     ...(e.API_KEY && { apiKey: e.API_KEY }),
+    ...(e.IPFS_API_URL && { ipfsApiUrl: e.IPFS_API_URL }),
+    ipfsAnnounce: e.IPFS_ANNOUNCE === 'true',
     ipfsGateways: e.IPFS_GATEWAYS,
     wait: e.WAIT_SECONDS,
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,

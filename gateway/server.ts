@@ -8,18 +8,23 @@ import { createChainReader } from '../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
 import { openDatabase } from './adapters/database.ts'
 import { openKeyFile } from './adapters/key-file.ts'
+import { createKuboNode } from './adapters/kubo-node.ts'
+import { createKuboStore, type KuboStore } from './adapters/kubo-store.ts'
 import { createRegistry } from './adapters/registry.ts'
 import { createRpcPool } from './adapters/rpc.ts'
 import type { Signer } from './adapters/signer.ts'
 import { createSqliteOutbox } from './adapters/sqlite-outbox.ts'
 import { createSqliteStore } from './adapters/sqlite-store.ts'
+import { createTombstones } from './adapters/tombstones.ts'
+import { withOlder } from './adapters/with-older.ts'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
 import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
-import { createLog } from './log.ts'
+import { keepInOrder, keepTogether } from './issue/keep.ts'
+import { createLog, type Log } from './log.ts'
 
 /** What a gateway needs beside its configuration; the local stack makes these itself. */
 export type Identity = {
@@ -39,7 +44,7 @@ export type Gateway = {
 /**
  * Starts a gateway. The only place that knows every part.
  *
- * @throws {IssueError} when the chain cannot be read or the account cannot issue.
+ * @throws {IssueError} when the chain or the payload store cannot be read or the account cannot issue.
  */
 export async function startGateway(
   config: Config,
@@ -50,8 +55,13 @@ export async function startGateway(
   const log = createLog(config.logLevel)
   const rpc = createRpcPool(identity.rpcUrls, config.rpcTimeout)
   const registry = await createRegistry(rpc, identity.registry, identity.signer)
+  const kubo = await openKubo(config, log)
   const database = openDatabase(join(dataDir, 'gateway.db'))
-  const store = createSqliteStore(database)
+  const tombstones = createTombstones(database)
+  const embedded = createSqliteStore(database)
+  const store = tombstones.guardStore(
+    kubo ? withOlder(kubo, embedded) : embedded,
+  )
   const outbox = createSqliteOutbox(database)
   const keys = openKeyFile(join(dataDir, 'keys.json'))
   if (config.apiKey !== undefined)
@@ -63,14 +73,14 @@ export async function startGateway(
     log: log.info,
     async forget(intents) {
       await outbox.withdraw(intents)
-      for (const { documentHash } of intents)
-        await store.remove(fromHex(documentHash))
+      await Promise.all(
+        intents.map(({ documentHash }) => store.remove(fromHex(documentHash))),
+      )
     },
   })
   const issuing = createIssuing({
     registry,
-    store,
-    outbox,
+    keep: kubo ? keepInOrder(store, outbox) : keepTogether(store, outbox),
     batcher,
     subkeys: deriveSubkeys(fromHex(identity.issuerSecret)),
   })
@@ -83,13 +93,16 @@ export async function startGateway(
     assertReady: async () => {
       batcher.assertOpen()
       await registry.assertReady()
+      await kubo?.assertReady()
     },
     isPending: (documentHash) => outbox.find(documentHash)?.anchored === false,
     verifyOptions: {
       chain: createChainReader(rpc, identity.registry),
       blocks: [
         store,
-        ...ipfsGateways.map((url) => createIpfsGatewaySource(url, ipfsTimeout)),
+        ...ipfsGateways.map((url) =>
+          tombstones.guardSource(createIpfsGatewaySource(url, ipfsTimeout)),
+        ),
       ],
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
@@ -127,4 +140,20 @@ export async function startGateway(
       await rpc.close()
     },
   }
+}
+
+async function openKubo(
+  { ipfsApiUrl, ipfsAnnounce, ipfsTimeout }: Config,
+  log: Log,
+): Promise<KuboStore | undefined> {
+  if (ipfsApiUrl === undefined) return undefined
+  const warn = (warning: string) => log.error('warning', { kubo: warning })
+  if (ipfsAnnounce)
+    warn(
+      'IPFS_ANNOUNCE is true: the public network may be told of every payload, and what is public cannot be recalled',
+    )
+  const node = createKuboNode(ipfsApiUrl, ipfsTimeout, ipfsAnnounce)
+  const kubo = createKuboStore(node, warn)
+  await kubo.assertReady()
+  return kubo
 }

@@ -15,8 +15,9 @@ import { encodePublicId } from '../../document/public-id.ts'
 import { type Sealed, seal } from '../../document/sealed.ts'
 import type { RegistryStatus } from '../../verifier/ports.ts'
 import type { Answer, Batcher } from './batcher.ts'
+import type { Keep } from './keep.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
-import type { Intent, Outbox, PayloadStore, Registry } from './ports.ts'
+import type { Intent, Registry } from './ports.ts'
 
 export type IssueRequest = {
   fields: DocumentFields
@@ -45,12 +46,11 @@ export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
  */
 export function createIssuing(deps: {
   registry: Registry
-  store: PayloadStore
-  outbox: Outbox
+  keep: Keep
   batcher: Batcher
   subkeys: IssuerSubkeys
 }): Issuing {
-  const { registry, store, outbox, batcher, subkeys } = deps
+  const { registry, keep, batcher, subkeys } = deps
 
   async function issue(request: IssueRequest): Promise<Issued> {
     const document = bind(request.fields)
@@ -84,10 +84,7 @@ export function createIssuing(deps: {
     sealed: Sealed,
     wait: number,
   ): Promise<Answer> {
-    await Promise.all([
-      store.put(sealed.documentHash, sealed.bytes),
-      outbox.add(intent, sealed.bytes),
-    ])
+    await keep(intent, sealed)
     return batcher.submit(intent, wait)
   }
 

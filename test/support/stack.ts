@@ -82,11 +82,19 @@ export async function startStack(
     LOG_LEVEL: 'silent',
     ...env,
   })
+  const leave = async () => {
+    await proxy.close()
+    await chain.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
   const gateway: Gateway = await startGateway(config, {
     rpcUrls: [proxy.url],
     registry,
     signer: await signerOf(issuerKey),
     issuerSecret: randomKey(),
+  }).catch(async (error) => {
+    await leave()
+    throw error
   })
   const keys = openKeyFile(join(dataDir, 'keys.json'))
   const url = config.baseUrl
@@ -127,9 +135,7 @@ export async function startStack(
     key: (scopes) => keys.create({ scopes }).key,
     async stop() {
       await gateway.stop()
-      await proxy.close()
-      await chain.stop()
-      rmSync(dataDir, { recursive: true, force: true })
+      await leave()
     },
   }
 }
