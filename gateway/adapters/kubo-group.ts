@@ -16,10 +16,13 @@ export function blockCid(hash: Uint8Array): CID {
   return CID.parse(cidOf(hash))
 }
 
-/** @returns The block that links to these, in order of their CIDs: pinning it pins them all. */
-export function groupRoot(cids: readonly CID[]): Block {
-  const blocks = [...cids].sort((a, b) => (`${a}` < `${b}` ? -1 : 1))
-  const bytes = dagCbor.encode({ type: TYPE, blocks })
+/**
+ * @returns A block that links to these: pinning it pins them all. No two are the same, so that nobody who unpins a group, or
+ * another gateway, unpins that of somebody else.
+ */
+export function groupRoot(blocks: readonly CID[]): Block {
+  const id = crypto.getRandomValues(new Uint8Array(16))
+  const bytes = dagCbor.encode({ type: TYPE, id, blocks })
   const cid = CID.createV1(dagCbor.code, create(SHA2_256, sha256(bytes)))
   return { cid, bytes }
 }

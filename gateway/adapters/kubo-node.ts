@@ -13,12 +13,8 @@ export type KuboNode = {
   /** Writes and pins: the root and all that it links to is there when this resolves. */
   pin(root: Block, blocks: readonly Block[]): Promise<void>
   unpin(root: CID): Promise<void>
-  /** @returns The root through which a block is pinned; `undefined` when there is none. */
-  pinnedThrough(cid: CID): Promise<string | undefined>
   /** @returns The block, if the node itself has it; it does not look elsewhere. */
   get(cid: CID): Promise<Uint8Array | undefined>
-  /** Removes blocks, as far as they are there and not pinned. */
-  remove(cids: readonly CID[]): Promise<void>
 }
 
 /**
@@ -116,18 +112,6 @@ export function createKuboNode(
         }
       }),
 
-    pinnedThrough: (cid) =>
-      ask('pin/ls', async (signal) => {
-        try {
-          const options = { paths: cid, type: 'indirect', signal } as const
-          const [pin] = await collect(client.pin.ls(options))
-          return /^indirect through (\S+)$/.exec(pin?.type ?? '')?.[1]
-        } catch (error) {
-          if (/is not pinned/.test(reasonOf(error))) return undefined
-          throw error
-        }
-      }),
-
     get: (cid) =>
       ask('block/get', async (signal) => {
         try {
@@ -137,13 +121,6 @@ export function createKuboNode(
           if (/could not find/.test(reasonOf(error))) return undefined
           throw error
         }
-      }),
-
-    remove: (cids) =>
-      ask('block/rm', async (signal) => {
-        const answers = client.block.rm([...cids], { force: true, signal })
-        for await (const { error } of answers)
-          if (error && !/^pinned/.test(error.message)) throw error
       }),
   }
 }

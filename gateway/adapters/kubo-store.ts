@@ -12,12 +12,14 @@ export type KuboStore = PayloadStore & {
 
 /** Most blocks in one group: as many as the batcher puts in one transaction. */
 const MAX_GROUP = 200
-/** Blocks of which it is remembered in which group they are; of others the node is asked, which reads all its pins. */
+/** Blocks of which it is remembered in which groups they are; others cannot be removed any more. */
 const MEMORY = 10_000
 
 /**
  * The payload store on a Kubo node. A group of concurrent puts is one CAR, whose one root links to its blocks, so that it
- * costs one pin and one flush.
+ * costs one pin and one flush. `remove` undoes one `put` of this process, so that it cannot take a block from another request or
+ * gateway that has put the same. What is removed is unpinned, and goes with the node's next garbage collection: `block rm`
+ * reads all pins for every block, and keeps everybody from writing meanwhile.
  *
  * Methods reject with an `IssueError` `store_unavailable`.
  *
@@ -27,8 +29,8 @@ export function createKuboStore(
   node: KuboNode,
   warn: (warning: string) => void,
 ): KuboStore {
-  /** From the CID of a block to that of the group's root. */
-  const groupOf = new Map<string, string>()
+  /** From the CID of a block to the root of its group, once for each put. */
+  const groupsOf = new Map<string, string[]>()
   const warned = new Set<string>()
   let checked = false
 
@@ -55,48 +57,48 @@ export function createKuboStore(
 
   async function putGroup(items: Block[]): Promise<void> {
     const blocks = [...new Map(items.map((b) => [`${b.cid}`, b])).values()]
-    await pinGroup(
-      blocks.map(({ cid }) => cid),
-      blocks,
-    )
-  }
-
-  /** @param blocks Those of the group that the node may not have. */
-  async function pinGroup(cids: CID[], blocks: Block[]): Promise<void> {
-    const root = groupRoot(cids)
+    const root = groupRoot(blocks.map(({ cid }) => cid))
     await node.pin(root, blocks)
-    for (const cid of cids) remember(`${cid}`, `${root.cid}`)
+    for (const { cid } of items) remember(`${cid}`, `${root.cid}`)
   }
 
   function remember(cid: string, root: string): void {
-    groupOf.delete(cid)
-    groupOf.set(cid, root)
-    const [oldest] = groupOf.keys()
-    if (groupOf.size > MEMORY && oldest) groupOf.delete(oldest)
+    const roots = groupsOf.get(cid) ?? []
+    groupsOf.delete(cid)
+    groupsOf.set(cid, [...roots, root])
+    const [oldest] = groupsOf.keys()
+    if (groupsOf.size > MEMORY && oldest) groupsOf.delete(oldest)
   }
 
   async function removeGroup(cids: CID[]): Promise<void> {
-    for (const cid of cids) await takeOut(cid, cids)
-    await node.remove(cids)
+    const leaving = new Map<string, CID[]>()
+    for (const cid of cids) {
+      const [root, ...others] = groupsOf.get(`${cid}`) ?? []
+      if (root === undefined) continue
+      if (others.length > 0) groupsOf.set(`${cid}`, others)
+      else groupsOf.delete(`${cid}`)
+      if (!others.includes(root))
+        leaving.set(root, [...(leaving.get(root) ?? []), cid])
+    }
+    for (const [root, blocks] of leaving) await takeOut(CID.parse(root), blocks)
   }
 
-  /** Takes blocks out of every group that holds the first: a new root without them is pinned before the old one goes. */
-  async function takeOut(cid: CID, cids: readonly CID[]): Promise<void> {
-    for (;;) {
-      const known = groupOf.get(`${cid}`)
-      groupOf.delete(`${cid}`)
-      const found = known ?? (await node.pinnedThrough(cid))
-      if (found === undefined) return
-      const root = CID.parse(found)
-      const bytes = await node.get(root)
-      const links = bytes && groupLinks(bytes)
-      if (links) {
-        const rest = links.filter((link) => !cids.some((c) => c.equals(link)))
-        if (rest.length > 0) await pinGroup(rest, [])
-        await node.unpin(root)
-        await node.remove([root])
-      } else if (known === undefined) return // somebody else's pin, who wants to keep it
+  /** A new root without these blocks is pinned before the old one goes. */
+  async function takeOut(old: CID, blocks: readonly CID[]): Promise<void> {
+    const bytes = await node.get(old)
+    const links = (bytes && groupLinks(bytes)) ?? []
+    const rest = links.filter((link) => !blocks.some((b) => b.equals(link)))
+    if (rest.length > 0) {
+      const root = groupRoot(rest)
+      await node.pin(root, [])
+      for (const link of rest) replace(`${link}`, `${old}`, `${root.cid}`)
     }
+    await node.unpin(old)
+  }
+
+  function replace(cid: string, old: string, root: string): void {
+    const roots = groupsOf.get(cid)?.map((r) => (r === old ? root : r))
+    if (roots) groupsOf.set(cid, roots)
   }
 
   const inTurn = createTurn()

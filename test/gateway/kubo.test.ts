@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { CarReader } from '@ipld/car'
 import { Interface } from 'ethers'
+import { CID } from 'multiformats/cid'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
 import { toHex } from '../../document/hex.ts'
@@ -17,7 +19,6 @@ import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
 import { withOlder } from '../../gateway/adapters/with-older.ts'
 import { keepInOrder } from '../../gateway/issue/keep.ts'
-import type { PayloadStore } from '../../gateway/issue/ports.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
 import { bodyOf, serveHttp } from '../support/http.ts'
@@ -33,6 +34,19 @@ const randomBlock = () => {
   const bytes = new Uint8Array(randomBytes(300))
   return { hash: sha256(bytes), bytes }
 }
+
+/** The root of the CAR in a multipart body. */
+async function rootIn(body: Buffer): Promise<string> {
+  const start = body.indexOf('\r\n\r\n') + 4
+  const car = body.subarray(start, body.lastIndexOf('\r\n--'))
+  const [root] = await (await CarReader.fromBytes(car)).getRoots()
+  return String(root)
+}
+
+/** Kubo's word for a root that it has pinned. */
+const pinned = (root: string) => ({
+  Root: { Cid: { '/': root }, PinErrorMsg: '' },
+})
 
 describe.skipIf(binary === undefined)('Kubo', () => {
   let kubo: Kubo
@@ -57,6 +71,10 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     return undefined
   }
 
+  const collectGarbage = async () => {
+    for await (const { err } of kubo.client.repo.gc()) if (err) throw err
+  }
+
   describe('the store', () => {
     const node = (url = kubo.apiUrl, announce = false) =>
       createKuboNode(url, TIMEOUT, announce)
@@ -69,9 +87,24 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       await store.put(hash, bytes)
       expect(await store.get(hash)).toEqual({ status: 'found', bytes })
       await store.remove(hash)
+      await collectGarbage()
       expect(await store.get(hash)).toEqual({ status: 'missing' })
       await store.put(hash, bytes)
+      await collectGarbage()
       expect(await store.get(hash)).toEqual({ status: 'found', bytes })
+    })
+
+    test('behavior: put again while it is being removed, it stays', async () => {
+      const store = open()
+      const blocks = Array.from({ length: 300 }, randomBlock)
+      const putAll = () =>
+        Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
+      await putAll()
+      const removing = blocks.map(({ hash }) => store.remove(hash))
+      await putAll()
+      await Promise.all(removing)
+      await collectGarbage()
+      for (const { hash } of blocks) expect(await has(hash)).toBe(true)
     })
 
     test('behavior: concurrent puts are one pin, of one root', async () => {
@@ -89,31 +122,59 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       expect(refs.sort()).toEqual(blocks.map(({ hash }) => cidOf(hash)).sort())
     })
 
+    test('behavior: what is removed leaves its group whole', async () => {
+      const store = open()
+      const blocks = Array.from({ length: 5 }, randomBlock)
+      const gone = blocks.slice(0, 2)
+      const before = (await kubo.pins()).length
+      await Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
+      await Promise.all(gone.map(({ hash }) => store.remove(hash)))
+      await collectGarbage()
+      expect(await Promise.all(blocks.map(({ hash }) => has(hash)))).toEqual([
+        false,
+        false,
+        true,
+        true,
+        true,
+      ])
+      expect((await kubo.pins()).length).toBe(before + 1)
+      await Promise.all(blocks.map(({ hash }) => store.remove(hash)))
+      await collectGarbage()
+      for (const { hash } of blocks) expect(await has(hash)).toBe(false)
+      expect((await kubo.pins()).length).toBe(before)
+    })
+
     test.each([
-      ['remembered', (store: PayloadStore) => store],
-      ['after a restart', () => open()],
+      ['together', true],
+      ['one after the other', false],
     ])(
-      'behavior: what is removed leaves its groups whole, %s',
-      async (_, later) => {
+      'behavior: put twice %s, it goes with the second remove',
+      async (_, together) => {
         const store = open()
-        const blocks = Array.from({ length: 5 }, randomBlock)
-        const [gone, alsoGone, ...rest] = blocks
-        if (!gone || !alsoGone) throw new Error()
-        const put = (some: typeof blocks) =>
-          Promise.all(some.map(({ hash, bytes }) => store.put(hash, bytes)))
-        const before = (await kubo.pins()).length
-        await put(blocks)
-        // Again, in another group.
-        await put([gone, ...rest])
-        const last = later(store)
-        await Promise.all([last.remove(gone.hash), last.remove(alsoGone.hash)])
-        for (const { hash } of [gone, alsoGone])
-          expect(await has(hash)).toBe(false)
-        for (const { hash } of rest)
-          expect(await pinType(hash)).toMatch(/^indirect/)
-        expect((await kubo.pins()).length).toBe(before + 1)
+        const { hash, bytes } = randomBlock()
+        const puts = [store.put(hash, bytes)]
+        if (!together) await puts[0]
+        puts.push(store.put(hash, bytes))
+        await Promise.all(puts)
+        await store.remove(hash)
+        await collectGarbage()
+        expect(await has(hash)).toBe(true)
+        await store.remove(hash)
+        await collectGarbage()
+        expect(await has(hash)).toBe(false)
       },
     )
+
+    test('behavior: nothing is taken from another gateway', async () => {
+      const [a, b] = [open(), open()]
+      const { hash, bytes } = randomBlock()
+      await a.put(hash, bytes)
+      await b.put(hash, bytes)
+      await a.remove(hash)
+      await a.remove(hash)
+      await collectGarbage()
+      expect(await has(hash)).toBe(true)
+    })
 
     test("behavior: somebody else's pin is left alone", async () => {
       const store = open()
@@ -142,13 +203,11 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       ['export', 'cut off', /^\/api\/v0\/dag\/export/],
     ])('error: %s %s', async (what, _, path) => {
       const { hash, bytes } = randomBlock()
-      const cid = groupRoot([blockCid(hash)]).cid.toString()
-      const root = { Root: { Cid: { '/': cid }, PinErrorMsg: '' } }
       const liar = await serveHttp(async (request, response) => {
         const url = request.url ?? ''
         const body = Buffer.from(await bodyOf(request, 'latin1'), 'latin1')
         if (what === 'import' && path.test(url)) {
-          response.end(JSON.stringify(root))
+          response.end(JSON.stringify(pinned(await rootIn(body))))
           return
         }
         const type = request.headers['content-type']
@@ -220,11 +279,11 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         )
 
       test.each([
-        ['Kubo', () => open()],
-        ['SQLite', () => createSqliteStore(database)],
+        ['Kubo', () => open(), collectGarbage],
+        ['SQLite', () => createSqliteStore(database), async () => {}],
       ])(
         'behavior: what has been erased does not come back: %s',
-        async (_, make) => {
+        async (_, make, sweep) => {
           const bare = make()
           const tombstones = createTombstones(database)
           const store = tombstones.guardStore(bare)
@@ -234,6 +293,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
           await bury(hash)
           await store.put(hash, bytes)
           expect(await store.get(hash)).toEqual({ status: 'erased' })
+          await sweep()
           expect(await bare.get(hash)).toEqual({ status: 'missing' })
           const elsewhere = tombstones.guardSource({
             get: async () => ({ status: 'found', bytes }),
@@ -244,6 +304,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
           const putting = store.put(during.hash, during.bytes)
           await bury(during.hash)
           await putting
+          await sweep()
           expect(await bare.get(during.hash)).toEqual({ status: 'missing' })
         },
       )
@@ -339,10 +400,9 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       const hash = hashOf(issued)
       const read = await fetch(`${stack.url}/ipfs/${cidOf(hash)}?format=raw`)
       const bytes = new Uint8Array(await read.arrayBuffer())
-      await createKuboStore(
-        createKuboNode(kubo.apiUrl, TIMEOUT, false),
-        () => {},
-      ).remove(hash)
+      for (const pin of await kubo.pins())
+        await kubo.client.pin.rm(CID.parse(pin))
+      await collectGarbage()
       expect((await stack.verify(issued.body.data.publicId)).status).toBe(503)
       gateway.set(hash, bytes)
       expect(await statusOf(issued)).toBe('valid')
