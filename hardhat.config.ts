@@ -1,15 +1,36 @@
 import { createRequire } from 'node:module'
 import hardhatEthers from '@nomicfoundation/hardhat-ethers'
+import hardhatKeystore from '@nomicfoundation/hardhat-keystore'
 import hardhatTypechain from '@nomicfoundation/hardhat-typechain'
-import { defineConfig } from 'hardhat/config'
+import hardhatVerify from '@nomicfoundation/hardhat-verify'
+import { configVariable, defineConfig } from 'hardhat/config'
 
 const solcPath = createRequire(import.meta.url).resolve('solc/soljson.js')
 
 /** Pinned, so that fuzzing in CI is the same everywhere. */
 const seed = `0x${Buffer.from('document-registry').toString('hex').padStart(64, '0')}`
 
+/** Addresses and keys are configuration variables: from the environment, or `hardhat keystore set <NAME>`. Never in a file. */
+const network = (name: string) => ({
+  type: 'http' as const,
+  url: configVariable(`${name.toUpperCase()}_RPC_URL`),
+  accounts: [configVariable('DEPLOYER_KEY')],
+})
+const networks = [
+  'ethereum',
+  'sepolia',
+  'arbitrum',
+  'base',
+  'optimism',
+  'polygon',
+  'gnosis',
+  'custom',
+]
+
 export default defineConfig({
-  plugins: [hardhatEthers, hardhatTypechain],
+  plugins: [hardhatEthers, hardhatKeystore, hardhatTypechain, hardhatVerify],
+  networks: Object.fromEntries(networks.map((name) => [name, network(name)])),
+  verify: { etherscan: { apiKey: configVariable('ETHERSCAN_API_KEY') } },
   paths: { tests: { solidity: './test/contracts' } },
   solidity: {
     version: '0.8.37',

@@ -24,7 +24,16 @@ export function fromCanonical(bytes: Uint8Array): JsonValue {
     throw new FormatError('json_syntax', 'not UTF-8', { cause })
   }
   const value = parseStrictJson(text)
-  if (canonicalize(value) !== text)
+  if (canonicalTextOf(value) !== text)
     throw new FormatError('not_canonical', 'not in the form of RFC 8785')
   return value
+}
+
+/** @returns `undefined` for what has no such form: a number too large for a double, which JSON.parse makes infinite. */
+function canonicalTextOf(value: JsonValue): string | undefined {
+  try {
+    return canonicalize(value)
+  } catch {
+    return undefined
+  }
 }

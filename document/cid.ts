@@ -7,6 +7,7 @@ import { create } from 'multiformats/hashes/digest'
 import { FormatError } from './errors.ts'
 
 const SHA2_256 = 0x12
+const BASES = [base32, base36, base58btc] as const
 const anyBase = base32.decoder.or(base36.decoder).or(base58btc.decoder)
 
 /** @param hash A sha-256 digest, 32 bytes. @returns The CIDv1 (raw, sha2-256) of the block with that digest, in base32. */
@@ -35,5 +36,9 @@ export function hashOfCid(cid: string): Uint8Array {
     multihash.digest.length === 32
   if (!ours)
     throw new FormatError('cid_malformed', 'not a CIDv1 of raw and sha2-256')
+  // Made anew: a parsed CID remembers the text it came from. Else one CID would have several texts.
+  const same = CID.createV1(raw.code, multihash)
+  if (!BASES.some((base) => same.toString(base.encoder) === cid))
+    throw new FormatError('cid_malformed', 'not the text of its CID')
   return multihash.digest
 }

@@ -104,12 +104,16 @@ const fields = {
 }
 
 type Dates = { issuedAt: string; expiresAt?: string }
+// What is no date is told of as such, and not as out of order too.
 const inOrder = ({ issuedAt, expiresAt }: Dates) =>
-  expiresAt === undefined || expiresAt >= issuedAt
+  expiresAt === undefined ||
+  !isDate(issuedAt) ||
+  !isDate(expiresAt) ||
+  expiresAt >= issuedAt
 const NOT_IN_ORDER = 'must not be before issuedAt'
 
 const fieldsSchema = v.pipe(
-  v.strictObject(fields),
+  v.object(fields),
   v.forward(
     v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER),
     ['expiresAt'],
@@ -117,7 +121,7 @@ const fieldsSchema = v.pipe(
 )
 
 const documentSchema = v.pipe(
-  v.strictObject({
+  v.object({
     ...fields,
     registry: v.pipe(
       v.string(),
@@ -179,7 +183,7 @@ export function validUntilOf(document: Pick<Document, 'expiresAt'>): number {
   return (lastDay + MILLISECONDS_A_DAY) / 1000
 }
 
-function parse<S extends v.BaseSchema<unknown, unknown, v.BaseIssue<unknown>>>(
+function parse<S extends typeof fieldsSchema | typeof documentSchema>(
   schema: S,
   value: unknown,
 ): v.InferOutput<S> {
@@ -188,17 +192,24 @@ function parse<S extends v.BaseSchema<unknown, unknown, v.BaseIssue<unknown>>>(
       fields: [{ field: '', message: 'must be a JSON object' }],
     })
   const result = v.safeParse(schema, value)
-  if (result.success) return result.output
+  const known = Object.keys(schema.pipe[0].entries)
+  const unknown = Object.keys(value).filter((name) => !known.includes(name))
+  if (result.success && unknown.length === 0) return result.output
   throw new FormatError('document_fields', 'bad fields', {
-    fields: result.issues.map(problemOf),
+    fields: [
+      ...(result.issues ?? []).map(problemOf),
+      ...unknown.map((field) => ({
+        field,
+        message: 'is not a field of a document',
+      })),
+    ],
   })
 }
 
 function problemOf(issue: v.BaseIssue<unknown>): FieldProblem {
   const field = v.getDotPath(issue) ?? ''
-  if (issue.type === 'strict_object')
-    return issue.expected === 'never'
-      ? { field, message: 'is not a field of a document' }
-      : { field, message: 'is required' }
-  return { field, message: issue.message }
+  return {
+    field,
+    message: issue.type === 'object' ? 'is required' : issue.message,
+  }
 }

@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { base64url, CompactEncrypt, compactDecrypt, errors } from 'jose'
 import { FormatError } from './errors.ts'
+import { type JsonValue, parseStrictJson } from './json.ts'
 import type { SealingKeys } from './keys.ts'
 
 /** A sealed document: its JWE bytes and their sha-256, 32 bytes, the key of its record and the digest of its CID. */
@@ -10,7 +11,7 @@ const BLOCK = 256
 const SPACE = 0x20
 const HEADER_NAMES = ['alg', 'enc', 'kid', 'typ', 'v']
 const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { fatal: true })
+const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Seals the bytes of a document: padded with spaces to the next multiple of 256, then JWE compact (RFC 7516) with
@@ -75,7 +76,7 @@ export function saltOf(sealed: Uint8Array): Uint8Array {
 }
 
 function readJwe(sealed: Uint8Array): string {
-  let header: Record<string, unknown>
+  let header: JsonValue
   let jwe: string
   try {
     jwe = decoder.decode(sealed)
@@ -88,11 +89,12 @@ function readJwe(sealed: Uint8Array): string {
       base64url.decode(iv).length === 12 &&
       base64url.decode(tag).length === 16
     if (!shaped) throw new SyntaxError('not five parts of a dir JWE')
-    header = JSON.parse(decoder.decode(base64url.decode(protectedHeader)))
+    header = parseStrictJson(decoder.decode(base64url.decode(protectedHeader)))
   } catch (cause) {
     throw new FormatError('sealed_malformed', 'not a compact JWE', { cause })
   }
-  const { alg, enc, kid, typ, v } = header ?? {}
+  const names = isObject(header) ? header : {}
+  const { alg, enc, kid, typ, v } = names
   const ours =
     alg === 'dir' &&
     enc === 'A128GCM' &&
@@ -101,13 +103,17 @@ function readJwe(sealed: Uint8Array): string {
     typeof kid === 'string' &&
     isBase64url(kid) &&
     base64url.decode(kid).length === 16 &&
-    Object.keys(header).every((name) => HEADER_NAMES.includes(name))
+    Object.keys(names).every((name) => HEADER_NAMES.includes(name))
   if (!ours)
     throw new FormatError(
       'sealed_header',
       'not the header of a sealed document',
     )
   return jwe
+}
+
+function isObject(value: JsonValue): value is { [key: string]: JsonValue } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** Whether it is the one base64url text (RFC 4648 §5, no padding) of its bytes: else a hash would have several texts. */

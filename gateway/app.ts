@@ -5,8 +5,10 @@ import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
 import type { FindKey } from './grant.ts'
 import type { Issuing } from './issue/issue.ts'
-import type { PayloadStore } from './issue/ports.ts'
+import type { PayloadStore, Standing } from './issue/ports.ts'
+import type { Revoking } from './issue/revoke.ts'
 import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
 import type { Authorized } from './middleware/authorize.ts'
 import type { Addresses } from './present.ts'
 import { documentRoutes } from './routes/documents.ts'
@@ -18,11 +20,15 @@ import { verifyPageRoutes } from './routes/verify-page.ts'
 
 export type Deps = {
   issuing: Issuing
+  revoking: Revoking
   /** Rejects with an `IssueError` that says why when the gateway cannot issue now. */
-  assertReady: () => Promise<void>
+  assertReady: () => Promise<{ balance: bigint }>
+  /** Wei, under which `/readyz` warns. */
+  lowBalance: bigint
+  metrics: Metrics
   verifyOptions: VerifyOptions
-  /** Whether the outbox holds an intent to issue this document. */
-  isPending: (documentHash: Hex) => boolean
+  /** Where the intent to issue this document stands; `undefined` when the outbox has none. */
+  standingOf: (documentHash: Hex) => Standing | undefined
   store: PayloadStore
   findKey: FindKey
   addresses: Addresses

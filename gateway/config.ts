@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { resolve } from 'node:path'
+import { parseUnits } from 'ethers'
 import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
 
@@ -37,6 +38,10 @@ export type Config = {
   wait: number
   rpcTimeout: number
   ipfsTimeout: number
+  /** Most wei that a unit of gas may cost; absent = any price. */
+  feeCap?: bigint
+  /** Wei of the issuer account, under which readiness warns. */
+  lowBalance: bigint
   /** Seconds; absent = any age. */
   maxHeadAge?: number
   logLevel: 'debug' | 'info' | 'error' | 'silent'
@@ -59,6 +64,13 @@ const httpUrl = v.pipe(
   ),
   v.transform((text) => text.replace(/\/+$/, '')),
 )
+const pageUrl = v.pipe(
+  httpUrl,
+  v.check(
+    (text) => !text.includes('#'),
+    'must not have a fragment: that is where the publicId goes',
+  ),
+)
 const urls = v.pipe(
   v.optional(v.string(), ''),
   v.transform((text) => text.split(',').filter((url) => url.trim() !== '')),
@@ -72,10 +84,10 @@ const wholeNumber = (least: number, most: number) =>
     v.minValue(least, `must be at least ${least}`),
     v.maxValue(most, `must be at most ${most}`),
   )
-const port = wholeNumber(0, 65_535)
-const seconds = (fallback: string) =>
+const port = (least: number) => wholeNumber(least, 65_535)
+const seconds = (fallback: string, least: number) =>
   v.pipe(
-    v.optional(wholeNumber(0, 3_600), fallback),
+    v.optional(wholeNumber(least, 3_600), fallback),
     v.transform((value) => value * 1000),
   )
 const hex = (bytes: number, message: string) =>
@@ -85,14 +97,26 @@ const hex = (bytes: number, message: string) =>
     v.transform((text) => text.toLowerCase() as Hex),
   )
 
+const amount = (unit: 'gwei' | 'ether') =>
+  v.pipe(
+    v.string(),
+    v.regex(
+      /^\d{1,9}(\.\d{1,9})?$/,
+      `must be a number of ${unit}, such as 20 or 0.5`,
+    ),
+    v.transform((text) => parseUnits(text, unit)),
+  )
+
+const DATA_DIR = 'data'
+
 type Environment = v.InferOutput<typeof environment>
 const environment = v.object({
-  PORT: v.optional(port, '3000'),
+  PORT: v.optional(port(1), '3000'),
   HOST: v.optional(v.string(), '127.0.0.1'),
-  CHAIN_PORT: v.optional(port, '8545'),
+  CHAIN_PORT: v.optional(port(0), '8545'),
   BASE_URL: v.optional(httpUrl),
-  VERIFY_URL: v.optional(httpUrl),
-  DATA_DIR: v.optional(v.string(), 'data'),
+  VERIFY_URL: v.optional(pageUrl),
+  DATA_DIR: v.optional(v.string(), DATA_DIR),
   RPC_URL: urls,
   REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
   ISSUER_KEY: v.optional(hex(32, 'must be 0x and 64 hexadecimal digits')),
@@ -116,10 +140,12 @@ const environment = v.object({
     'false',
   ),
   IPFS_GATEWAYS: urls,
-  WAIT_SECONDS: seconds('15'),
-  RPC_TIMEOUT_SECONDS: seconds('5'),
-  IPFS_TIMEOUT_SECONDS: seconds('10'),
+  WAIT_SECONDS: seconds('15', 0),
+  RPC_TIMEOUT_SECONDS: seconds('5', 1),
+  IPFS_TIMEOUT_SECONDS: seconds('10', 1),
   MAX_HEAD_AGE_SECONDS: v.optional(wholeNumber(1, 999_999_999)),
+  MAX_FEE_GWEI: v.optional(amount('gwei')),
+  LOW_BALANCE_ETHER: v.optional(amount('ether'), '0.05'),
   LOG_LEVEL: v.optional(
     v.picklist(
       ['debug', 'info', 'error', 'silent'],
@@ -177,9 +203,16 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     wait: e.WAIT_SECONDS,
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,
     ipfsTimeout: e.IPFS_TIMEOUT_SECONDS,
+    ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
+    lowBalance: e.LOW_BALANCE_ETHER,
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     logLevel: e.LOG_LEVEL,
   }
+}
+
+/** @returns The data folder alone, for commands that need nothing else. */
+export function readDataDir(env: NodeJS.ProcessEnv): string {
+  return resolve(env.DATA_DIR || DATA_DIR)
 }
 
 /** @returns The address in `deployments/<chainId>.json` beside the code, lower case; `undefined` when there is no such file. */

@@ -1,6 +1,7 @@
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { FormatError } from '../document/errors.ts'
+import { ChainError } from '../verifier/errors.ts'
 import { ApiError } from './errors.ts'
 import { IssueError } from './issue/errors.ts'
 import type { Log } from './log.ts'
@@ -46,24 +47,41 @@ export function fail(c: Context, error: unknown, log: Log): Response {
 
 function translate(error: unknown): ApiError {
   if (error instanceof ApiError) return error
-  if (error instanceof IssueError)
-    return new ApiError(error.code, ISSUE_MESSAGES[error.code], {
-      cause: error,
-    })
+  if (error instanceof IssueError) return translateIssue(error)
+  if (error instanceof ChainError)
+    return new ApiError(
+      'chain_unavailable',
+      'the chain cannot be read now; send the request again',
+      { cause: error },
+    )
   if (error instanceof FormatError) return translateFormat(error)
   return new ApiError('internal', 'internal error', { cause: error })
 }
 
 const ISSUE_MESSAGES = {
   chain_unavailable:
-    'the chain cannot be reached; nothing was issued, send the request again',
-  registry_refused: 'this gateway cannot issue now; nothing was issued',
+    'the chain cannot be reached; nothing was done, send the request again',
+  registry_refused:
+    'this gateway cannot write to the registry now; nothing was done',
+  fee_too_high:
+    'the chain asks for more than this gateway may pay; nothing was done',
+  overloaded: 'too much is waiting; nothing was done, send the request again',
   store_unavailable:
-    'the payload store cannot be used now; nothing was done, send the request again',
+    'the service cannot keep or read payloads now; nothing was done, send the request again',
   signer_unavailable:
-    'the signer cannot be used now; nothing was issued, send the request again',
-  stopping: 'the service is stopping; nothing was issued',
+    'the signer cannot be used now; nothing was done, send the request again',
+  stopping: 'the service is stopping; nothing was done',
+  idempotency_key_reused:
+    'the Idempotency-Key was used before, with another body',
+  not_issued: 'no such document',
+  other_issuer: "the document is another issuer's",
 } as const
+
+function translateIssue(error: IssueError): ApiError {
+  // Before it goes out, the batcher has tried it with fewer.
+  const code = error.code === 'too_large' ? 'registry_refused' : error.code
+  return new ApiError(code, ISSUE_MESSAGES[code], { cause: error })
+}
 
 function translateFormat(error: FormatError): ApiError {
   const { code, message, fields } = error

@@ -2,6 +2,9 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { FieldProblem } from '../document/errors.ts'
 import type { IssueErrorCode } from './issue/errors.ts'
 
+/** The other never leaves `issue/`. */
+type PublicIssueErrorCode = Exclude<IssueErrorCode, 'too_large'>
+
 /** The one table from the code of a failure to its HTTP status. */
 const STATUS = {
   bad_json: 400,
@@ -20,13 +23,18 @@ const STATUS = {
   bad_fields: 422,
   internal: 500,
   unverifiable: 503,
+  idempotency_key_reused: 422,
+  not_issued: 404,
+  other_issuer: 403,
   chain_unavailable: 503,
   registry_refused: 503,
+  fee_too_high: 503,
+  overloaded: 503,
   store_unavailable: 503,
   signer_unavailable: 503,
   stopping: 503,
 } as const satisfies Record<string, ContentfulStatusCode> &
-  Record<IssueErrorCode, ContentfulStatusCode>
+  Record<PublicIssueErrorCode, ContentfulStatusCode>
 
 export type ApiErrorCode = keyof typeof STATUS
 

@@ -22,18 +22,27 @@ export async function readJson(c: Context): Promise<JsonValue> {
 }
 
 async function readBody(c: Context): Promise<Uint8Array> {
+  try {
+    return await readAtMost(c, MAX_BODY)
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw new ApiError('bad_json', 'the body broke off', { cause: error })
+  }
+}
+
+async function readAtMost(c: Context, limit: number): Promise<Uint8Array> {
   const tooLarge = () =>
-    new ApiError('too_large', `the body must be at most ${MAX_BODY} bytes`, {
+    new ApiError('too_large', `the body must be at most ${limit} bytes`, {
       headers: { Connection: 'close' },
     })
   const announced = Number(c.req.header('content-length') ?? Number.NaN)
-  if (announced > MAX_BODY) throw tooLarge()
+  if (announced > limit) throw tooLarge()
   if (announced >= 0) return new Uint8Array(await c.req.arrayBuffer())
   const chunks: Uint8Array[] = []
   let length = 0
   for await (const chunk of c.req.raw.body ?? []) {
     length += chunk.length
-    if (length > MAX_BODY) throw tooLarge()
+    if (length > limit) throw tooLarge()
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { serve } from '@hono/node-server'
+import { type ServerType, serve } from '@hono/node-server'
 import { fromHex, type Hex } from '../document/hex.ts'
 import { deriveSubkeys } from '../document/keys.ts'
 import { createChainReader } from '../verifier/readers/chain.ts'
@@ -13,6 +13,7 @@ import { createKuboStore, type KuboStore } from './adapters/kubo-store.ts'
 import { createRegistry } from './adapters/registry.ts'
 import { createRpcPool } from './adapters/rpc.ts'
 import type { Signer } from './adapters/signer.ts'
+import { createSqliteIdempotencyLog } from './adapters/sqlite-idempotency.ts'
 import { createSqliteOutbox } from './adapters/sqlite-outbox.ts'
 import { createSqliteStore } from './adapters/sqlite-store.ts'
 import { createTombstones } from './adapters/tombstones.ts'
@@ -24,7 +25,10 @@ import { createBatcher } from './issue/batcher.ts'
 import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
 import { keepInOrder, keepTogether } from './issue/keep.ts'
+import { mendStore } from './issue/reconcile.ts'
+import { createRevoking } from './issue/revoke.ts'
 import { createLog, type Log } from './log.ts'
+import { createMetrics } from './metrics.ts'
 
 /** What a gateway needs beside its configuration; the local stack makes these itself. */
 export type Identity = {
@@ -35,6 +39,9 @@ export type Identity = {
   issuerSecret: Hex
 }
 
+/** How long clients have to end what they are at when the service stops; milliseconds. */
+const CLOSE_GRACE = 1_000
+
 export type Gateway = {
   port: number
   /** Refuses new documents, lets what is in flight end, closes everything. */
@@ -44,7 +51,7 @@ export type Gateway = {
 /**
  * Starts a gateway. The only place that knows every part.
  *
- * @throws {IssueError} when the chain or the payload store cannot be read or the account cannot issue.
+ * @throws {IssueError} when the chain or the payload store cannot be used, or the account cannot issue.
  */
 export async function startGateway(
   config: Config,
@@ -54,52 +61,72 @@ export async function startGateway(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const log = createLog(config.logLevel)
   const rpc = createRpcPool(identity.rpcUrls, config.rpcTimeout)
-  const registry = await createRegistry(rpc, identity.registry, identity.signer)
+  const registry = await createRegistry(rpc, {
+    registry: identity.registry,
+    signer: identity.signer,
+    ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
+  })
+  const chain = createChainReader(rpc, identity.registry)
   const kubo = await openKubo(config, log)
   const database = openDatabase(join(dataDir, 'gateway.db'))
+  database.bindTo(identity.registry)
   const tombstones = createTombstones(database)
   const embedded = createSqliteStore(database)
   const store = tombstones.guardStore(
     kubo ? withOlder(kubo, embedded) : embedded,
   )
   const outbox = createSqliteOutbox(database)
-  const keys = openKeyFile(join(dataDir, 'keys.json'))
+  const keys = openKeyFile(join(dataDir, 'keys.json'), (error) =>
+    log.error('key file', { error: String(error) }),
+  )
   if (config.apiKey !== undefined)
     keys.put('environment', config.apiKey, [...SCOPES])
 
+  const metrics = createMetrics({
+    depth: () => batcher.depth(),
+    balance: async () => (await registry.assertReady()).balance,
+  })
   const batcher = createBatcher({
     registry,
     outbox,
+    concluded: metrics.concluded,
     log: log.info,
     async forget(intents) {
-      await outbox.withdraw(intents)
+      const gone = (await outbox.withdraw(intents))
+        .filter(({ kind }) => kind === 'issue')
+        .map(({ documentHash }) => fromHex(documentHash))
       // Nobody waits for it: at worst, a sealed document stays that was never issued.
-      const hashes = intents.map(({ documentHash }) => fromHex(documentHash))
-      Promise.all(hashes.map(store.remove)).catch((error) =>
-        log.info('blocks not removed', { error: String(error) }),
+      Promise.all(gone.map(store.remove)).catch((error) =>
+        log.info('payloads not removed', { error: String(error) }),
       )
     },
   })
+  const revoking = createRevoking({ registry, chain, outbox, batcher })
   const issuing = createIssuing({
     registry,
+    chain,
+    idempotency: createSqliteIdempotencyLog(database),
     keep: kubo ? keepInOrder(store, outbox) : keepTogether(store, outbox),
     batcher,
     subkeys: deriveSubkeys(fromHex(identity.issuerSecret)),
   })
   const app = createApp({
     issuing,
+    revoking,
     store,
     log,
     wait,
     findKey: keys.find,
     assertReady: async () => {
       batcher.assertOpen()
-      await registry.assertReady()
       await kubo?.assertReady()
+      return registry.assertReady()
     },
-    isPending: (documentHash) => outbox.find(documentHash)?.anchored === false,
+    lowBalance: config.lowBalance,
+    metrics,
+    standingOf: (documentHash) => outbox.find('issue', documentHash),
     verifyOptions: {
-      chain: createChainReader(rpc, identity.registry),
+      chain,
       blocks: [
         store,
         ...ipfsGateways.map((url) =>
@@ -115,6 +142,8 @@ export async function startGateway(
     },
   })
 
+  const mended = await mendStore(outbox, store)
+  if (mended > 0) log.info('payloads put back', { blocks: mended })
   batcher.start()
   const stopWatching = watchFinality({
     registry,
@@ -136,12 +165,19 @@ export async function startGateway(
   return {
     port: (server.address() as AddressInfo).port,
     async stop() {
+      const closed = new Promise((resolve) => server.close(resolve))
       await Promise.all([batcher.stop(), stopWatching()])
-      await new Promise((resolve) => server.close(resolve))
+      // Who is still sending a request, or not reading an answer, has had time enough.
+      setTimeout(() => closeAll(server), CLOSE_GRACE).unref()
+      await closed
       await database.close()
       await rpc.close()
     },
   }
+}
+
+function closeAll(server: ServerType): void {
+  if ('closeAllConnections' in server) server.closeAllConnections()
 }
 
 async function openKubo(

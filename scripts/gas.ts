@@ -1,14 +1,18 @@
 /**
  * Gas of what a user calls: receipt `gasUsed` ÷ documents, on Hardhat's own EVM.
  *
- * `npm run gas` fails when a figure is over its limit (docs/design.md §3) or differs from test/contracts/gas.json;
- * `npm run gas -- --update` writes that file.
+ * `npm run gas` fails when a figure is over its limit (docs/design.md §3) or differs from test/contracts/gas.json or
+ * docs/contract.md; `npm run gas -- --update` writes the first of them.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { type ContractTransactionResponse, id, type Signer } from 'ethers'
 import hre from 'hardhat'
 import { domainOf, sign } from './authorization.ts'
 
+const documentation = readFileSync(
+  new URL('../docs/contract.md', import.meta.url),
+  'utf8',
+)
 const snapshotFile = new URL('../test/contracts/gas.json', import.meta.url)
 
 interface Row {
@@ -172,6 +176,8 @@ for (const [name, { limit, documents: count, send }] of Object.entries(rows)) {
     faults.push(`${name}: ${gas} is over the limit of ${limit}`)
   if (!update && snapshot[name] !== gas)
     faults.push(`${name}: ${gas}, but the snapshot says ${snapshot[name]}`)
+  if (!documentation.includes(`| ${name} | ${gas.toLocaleString('en')} |`))
+    faults.push(`${name}: docs/contract.md does not say ${gas}`)
   console.log(
     `${name.padEnd(42)} ${String(gas).padStart(7)}   ${limit === undefined ? '' : `at most ${limit}`}`,
   )

@@ -1,9 +1,9 @@
 // `npm run keys -- create|list|withdraw`: the API keys of the gateway in DATA_DIR.
-import { mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openKeyFile } from '../gateway/adapters/key-file.ts'
-import { readConfig } from '../gateway/config.ts'
+import { readDataDir } from '../gateway/config.ts'
 import { SCOPES, type Scope } from '../gateway/grant.ts'
 
 const USAGE = `npm run keys -- create --scope <scope> [--scope <scope> …] [--tenant <name>] [--expires <ISO 8601>]
@@ -22,8 +22,9 @@ function main(): void {
     },
   })
   const [command, id] = positionals
-  const { dataDir } = readConfig(process.env)
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const dataDir = readDataDir(process.env)
+  if (!existsSync(dataDir))
+    throw new Error(`there is no ${dataDir}: set DATA_DIR to the service's`)
   const keys = openKeyFile(join(dataDir, 'keys.json'))
 
   if (command === 'create') {

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { openKeyFile } from '../gateway/adapters/key-file.ts'
+import { createRpcPool } from '../gateway/adapters/rpc.ts'
 import { openSigner } from '../gateway/adapters/signer.ts'
 import {
   type Config,
@@ -34,10 +35,9 @@ async function main(): Promise<void> {
       config.rpcUrls.length > 0
         ? await remoteIdentity(config)
         : await localIdentity(config, stops)
-    const key = firstKey(config)
     const gateway = await startGateway(config, identity)
     stops.unshift(gateway.stop)
-    greet(config, identity, key)
+    greet(config, identity, firstKey(config))
   } catch (error) {
     for (const stop of stops) await stop()
     throw error
@@ -46,12 +46,12 @@ async function main(): Promise<void> {
 
 async function remoteIdentity(config: Config): Promise<Identity> {
   const { rpcUrls, signer: setting, issuerSecret, rpcTimeout } = config
-  const [firstUrl] = rpcUrls
-  if (!firstUrl || !setting || !issuerSecret)
+  if (!setting || !issuerSecret)
     throw new ConfigError(['RPC_URL, ISSUER_KEY and ISSUER_SECRET go together'])
   const signer = await openSigner(setting, rpcTimeout)
-  const provider = createFetchProvider(firstUrl, rpcTimeout)
-  const chainId = Number(await provider.request({ method: 'eth_chainId' }))
+  const rpc = createRpcPool(rpcUrls, rpcTimeout)
+  const chainId = Number(await rpc.request({ method: 'eth_chainId' }))
+  await rpc.close()
   const address = config.registryAddress ?? deployedAddress(chainId)
   if (!address)
     throw new ConfigError([
@@ -106,7 +106,8 @@ function greet(
 ): void {
   say()
   say(`document-registry is ready at ${baseUrl}`)
-  say(`  chain     ${rpcUrls.join(', ')}`)
+  // An RPC address often holds a key.
+  say(`  chain     ${rpcUrls.map((url) => new URL(url).origin).join(', ')}`)
   say(`  registry  ${registry}`)
   say(`  data      ${dataDir}`)
   say()
@@ -126,7 +127,7 @@ function greet(
   say(`  publicId=$(curl -sS ${baseUrl}/v1/documents \\
     -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
     -d '{"subjectName":"Ada Lovelace","subjectId":"18151210","category":"birth_certificate","issuedAt":"2026-01-31"}' \\
-    | tee /dev/stderr | sed -E 's/.*"publicId":"([^"]+)".*/\\1/')`)
+    | tee -a /dev/stderr | sed -E 's/.*"publicId":"([^"]+)".*/\\1/')`)
   say()
   say('Verify it:')
   say()
@@ -155,7 +156,18 @@ function stopOnSignals(stops: (() => Promise<void>)[]): void {
 }
 
 main().catch((error) => {
-  const known = error instanceof ConfigError || error?.name === 'IssueError'
-  console.error(known ? error.message : error)
+  console.error(tell(error))
   process.exit(1)
 })
+
+/** What somebody who starts the service can do something about is told without a stack; the rest is a bug. */
+function tell(error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE')
+    return `cannot start:\n  ${error.message}\n  Another program listens there: set PORT`
+  const known = ['ConfigError', 'IssueError', 'LocalChainError', 'KeyFileError']
+  return known.includes(error.name) || code !== undefined
+    ? `cannot start:\n  ${error.message.replace(/^cannot start:\s*/, '')}`
+    : error
+}

@@ -54,7 +54,8 @@ export type IssuedEvent = {
 }
 
 /** How sure it is that a block stays: by the chain's own tags. */
-export type Finality = 'included' | 'safe' | 'finalized'
+export const FINALITIES = ['included', 'safe', 'finalized'] as const
+export type Finality = (typeof FINALITIES)[number]
 
 /** Reads one registry. Every method rejects with a `ChainError` when it could not be read. */
 export type ChainReader = {

@@ -11,6 +11,10 @@ export const REVOCATION_REASONS = {
 } as const
 export type RevocationReason = keyof typeof REVOCATION_REASONS
 
+export const REASON_NAMES = Object.keys(
+  REVOCATION_REASONS,
+) as RevocationReason[]
+
 /** @returns The name of a reason code, or the number as text for one that RFC 5280 does not have. */
 export function reasonName(code: number): string {
   const found = Object.entries(REVOCATION_REASONS).find(([, c]) => c === code)

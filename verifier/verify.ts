@@ -1,4 +1,5 @@
 import type { Document } from '../document/document.ts'
+import { FormatError } from '../document/errors.ts'
 import { type Hex, toHex } from '../document/hex.ts'
 import { decodePublicId } from '../document/public-id.ts'
 import { checkChain, checkExpiry, checkRecord } from './checks/chain.ts'
@@ -47,7 +48,11 @@ export async function verify(
   const now = options.now ?? Math.floor(Date.now() / 1000)
   const { kind, hash, documentKey } = decodePublicId(publicId)
   const documentHash = toHex(hash)
-  if (kind !== 'single') return unread('batch_not_supported')
+  if (kind !== 'single')
+    throw new FormatError(
+      'public_id_kind',
+      'documents of a batch cannot be verified yet',
+    )
 
   const reading = await chain.read(documentHash).catch(chainErrorCode)
   if (typeof reading === 'string') return unread(reading)

@@ -1,18 +1,28 @@
 import { closeSync, openSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
+import { IssueError } from '../issue/errors.ts'
 
 /** The gateway's one SQLite file. What `write` resolved for is on the disk. */
 export type Database = {
   readonly sqlite: DatabaseSync
   /**
    * Runs `work` in the next transaction, together with all other work that waits: one commit, one flush to the disk. When the
-   * commit fails, none of it has happened and all of it rejects.
+   * commit fails, none of it has happened and all of it rejects, with an `IssueError` `store_unavailable`.
    */
   write<T>(work: () => T): Promise<T>
+  /**
+   * Binds a new file to a registry (CAIP-10).
+   *
+   * @throws {IssueError} `registry_refused` when it is bound to another: what is promised in it must not end up there.
+   */
+  bindTo(registry: string): void
   close(): Promise<void>
 }
 
 const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS bound_to (
+    registry TEXT NOT NULL
+  ) STRICT;
   CREATE TABLE IF NOT EXISTS block (
     hash BLOB PRIMARY KEY,
     bytes BLOB NOT NULL
@@ -22,22 +32,36 @@ const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
   CREATE TABLE IF NOT EXISTS plan (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    nonce INTEGER NOT NULL,
-    hash TEXT NOT NULL,
-    raw TEXT NOT NULL
+    nonce INTEGER NOT NULL
   ) STRICT;
+  CREATE TABLE IF NOT EXISTS attempt (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE,
+    hash TEXT NOT NULL,
+    raw TEXT NOT NULL,
+    max_fee_per_gas TEXT NOT NULL,
+    max_priority_fee_per_gas TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS attempt_by_plan ON attempt (plan);
   CREATE TABLE IF NOT EXISTS intent (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL,
     document_hash TEXT NOT NULL,
-    valid_until INTEGER NOT NULL,
-    sealed BLOB NOT NULL,
-    plan INTEGER REFERENCES plan (id),
+    valid_until INTEGER,
+    reason INTEGER,
+    sealed BLOB,
+    plan INTEGER REFERENCES plan (id) ON DELETE SET NULL,
     block_number INTEGER,
     transaction_hash TEXT,
     UNIQUE (document_hash, kind)
   ) STRICT;
   CREATE INDEX IF NOT EXISTS intent_by_plan ON intent (plan);
+  CREATE TABLE IF NOT EXISTS idempotency (
+    key BLOB PRIMARY KEY,
+    document_hash TEXT NOT NULL,
+    claimed_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS idempotency_by_time ON idempotency (claimed_at);
 `
 
 type Job = { work: () => unknown; settle: (error?: unknown) => void }
@@ -71,8 +95,13 @@ export function openDatabase(path: string): Database {
       sqlite.exec('BEGIN IMMEDIATE')
       for (const { work } of group) work()
       sqlite.exec('COMMIT')
-    } catch (error) {
+    } catch (cause) {
       if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
+      const error = new IssueError(
+        'store_unavailable',
+        `not written: ${cause instanceof Error ? cause.message : cause}`,
+        cause,
+      )
       for (const { settle } of group) settle(error)
       return
     }
@@ -96,6 +125,17 @@ export function openDatabase(path: string): Database {
           },
         })
       })
+    },
+
+    bindTo(registry) {
+      const bound = sqlite.prepare('SELECT registry FROM bound_to').get()
+      if (bound === undefined)
+        sqlite.prepare('INSERT INTO bound_to VALUES (?)').run(registry)
+      else if (bound.registry !== registry)
+        throw new IssueError(
+          'registry_refused',
+          `DATA_DIR belongs to the registry ${bound.registry}, not ${registry}: give each its own`,
+        )
     },
 
     async close() {

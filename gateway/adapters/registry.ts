@@ -1,38 +1,56 @@
 import { Interface, keccak256 } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
+import type { Eip1193Provider } from '../../verifier/ports.ts'
 import {
-  type Eip1193Provider,
-  REGISTRY_STATUSES,
-} from '../../verifier/ports.ts'
-import { parseRegistry } from '../../verifier/readers/chain.ts'
+  createRequest,
+  decodeRecord,
+  parseRegistry,
+  readFinalizedBlock,
+} from '../../verifier/readers/chain.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { IssueError } from '../issue/errors.ts'
-import type { Holder, Registry } from '../issue/ports.ts'
+import type { Intent, Registry, SignedTransaction } from '../issue/ports.ts'
 import type { Signer } from './signer.ts'
 
 const abi = new Interface(registryAbi)
-/** EIP-7825. */
-const MAX_GAS = 16_777_216n
-/** Records read in one call. */
-const CHUNK = 500
+/** Four fifths of the cap of EIP-7825 on a transaction's gas; the rest is for what the estimate did not foresee. */
+const MAX_GAS = (16_777_216n * 4n) / 5n
+/** What every transaction costs; a node that says less is not to be believed. */
+const LEAST_GAS = 21_000n
+/** Most bytes of calldata: nodes take transactions up to 128 KiB. */
+const MAX_CALLDATA = 120 * 1024
 /** Over the estimate, since the chain's state moves on between estimate and inclusion; per cent. */
 const GAS_MARGIN = 10n
+/** What a replacement pays more, in fee and tip; per mille, rounded up. Nodes ask for 100. */
+const OUTBID = 125n
+/** Records read in one call. */
+const CHUNK = 500
+
+const EVENTS = {
+  issue: abi.getEvent('DocumentIssued')?.topicHash,
+  revoke: abi.getEvent('DocumentRevoked')?.topicHash,
+} as const
+
+export type RegistryOptions = {
+  /** CAIP-10, lower case. */
+  registry: string
+  /** Signs for the account. */
+  signer: Signer
+  /** Most wei that a unit of gas may cost; absent = any price. */
+  feeCap?: bigint
+}
 
 /**
  * The registry through one account of an issuer.
  *
- * @param registry CAIP-10, lower case.
- * @param signer Signs for the account.
  * @throws {IssueError} when the chain cannot be read, or the account belongs to no issuer.
  */
 export async function createRegistry(
   provider: Eip1193Provider,
-  registry: string,
-  signer: Signer,
+  { registry, signer, feeCap }: RegistryOptions,
 ): Promise<Registry> {
   const { chainId, address } = parseRegistry(registry)
-  const issuedTopic = abi.getEvent('DocumentIssued')?.topicHash
 
   async function request<T>(method: string, ...params: unknown[]): Promise<T> {
     try {
@@ -51,72 +69,109 @@ export async function createRegistry(
     )
     if (result === '0x')
       throw new IssueError('registry_refused', `no registry at ${registry}`)
-    return abi.decodeFunctionResult(name, result)[0]
+    try {
+      return abi.decodeFunctionResult(name, result)[0]
+    } catch (cause) {
+      throw new IssueError('chain_unavailable', `${name}: garbage`, cause)
+    }
   }
 
-  async function readAccount() {
+  async function readAccount(): Promise<{ issuerId: number; balance: bigint }> {
     const [actual, account, balance] = await Promise.all([
       request<Hex>('eth_chainId'),
       call('accountOf', [signer.address]),
       request<Hex>('eth_getBalance', signer.address, 'latest'),
     ])
+    const refuse = (message: string) => {
+      throw new IssueError('registry_refused', message)
+    }
     if (Number(actual) !== chainId)
-      throw new IssueError(
-        'registry_refused',
-        `the node is of chain ${Number(actual)}, not ${chainId}`,
-      )
+      refuse(`the node is of chain ${Number(actual)}, not ${chainId}`)
     if (!account.active)
-      throw new IssueError(
-        'registry_refused',
-        `${signer.address} is no active issuer account of ${registry}`,
-      )
-    if (BigInt(balance) === 0n)
-      throw new IssueError(
-        'registry_refused',
-        `${signer.address} has no funds for gas`,
-      )
-    return Number(account.issuerId)
+      refuse(`${signer.address} is no active issuer account of ${registry}`)
+    if (BigInt(balance) === 0n) refuse(`${signer.address} has no funds for gas`)
+    return { issuerId: Number(account.issuerId), balance: BigInt(balance) }
   }
 
+  /** What the chain asks for now, in wei a gas. */
+  async function price() {
+    const [tip, head] = await Promise.all([
+      request<Hex>('eth_maxPriorityFeePerGas'),
+      request<{ baseFeePerGas: Hex }>('eth_getBlockByNumber', 'latest', false),
+    ])
+    return { tip: BigInt(tip), baseFee: BigInt(head.baseFeePerGas) }
+  }
+
+  async function fees(outbid: SignedTransaction | undefined) {
+    const { tip, baseFee } = await price()
+    if (feeCap !== undefined && baseFee + tip > feeCap)
+      throw new IssueError(
+        'fee_too_high',
+        `the chain asks for ${baseFee + tip} wei a gas, over the cap of ${feeCap}`,
+      )
+    const least = outbid ? raised(outbid.maxFeePerGas) : 0n
+    const wanted = larger(2n * baseFee + tip, least)
+    const maxFeePerGas =
+      feeCap !== undefined && wanted > feeCap ? feeCap : wanted
+    if (maxFeePerGas < least)
+      throw new IssueError(
+        'fee_too_high',
+        `a replacement would cost ${least} wei a gas, over the cap of ${feeCap}`,
+      )
+    const tipNow = outbid
+      ? larger(tip, raised(outbid.maxPriorityFeePerGas))
+      : tip
+    return {
+      maxFeePerGas,
+      maxPriorityFeePerGas: tipNow < maxFeePerGas ? tipNow : maxFeePerGas,
+    }
+  }
+
+  const { issuerId } = await readAccount()
   return {
     registry,
-    issuerId: await readAccount(),
-
+    issuerId,
     async assertReady() {
-      await Promise.all([readAccount(), signer.assertReady()])
+      await signer.assertReady()
+      return readAccount()
     },
 
-    async prepare(intents) {
-      const data = abi.encodeFunctionData('issueMany', [
-        intents.map(({ documentHash }) => documentHash),
-        intents.map(({ validUntil }) => validUntil),
+    async nextNonce() {
+      return Number(
+        await request<Hex>('eth_getTransactionCount', signer.address, 'latest'),
+      )
+    },
+
+    async prepare(intents, nonce, outbid) {
+      const data = calldataOf(intents)
+      const from = signer.address
+      const [estimate, fee] = await Promise.all([
+        request<Hex>('eth_estimateGas', { from, to: address, data }),
+        fees(outbid),
       ])
-      const [nonce, estimate, tip, head] = await Promise.all([
-        request<Hex>('eth_getTransactionCount', signer.address, 'latest'),
-        request<Hex>('eth_estimateGas', {
-          from: signer.address,
-          to: address,
-          data,
-        }),
-        request<Hex>('eth_maxPriorityFeePerGas'),
-        request<{ baseFeePerGas: Hex }>(
-          'eth_getBlockByNumber',
-          'latest',
-          false,
-        ),
-      ])
-      const gas = (BigInt(estimate) * (100n + GAS_MARGIN)) / 100n
+      if (BigInt(estimate) < LEAST_GAS)
+        throw new IssueError('chain_unavailable', 'eth_estimateGas: garbage')
+      const gasLimit = (BigInt(estimate) * (100n + GAS_MARGIN)) / 100n
+      if (gasLimit > MAX_GAS || data.length / 2 > MAX_CALLDATA)
+        throw new IssueError(
+          'too_large',
+          `${intents.length} need ${gasLimit} gas and ${data.length / 2} bytes`,
+        )
       const raw = await signer.sign({
         type: 2,
         chainId,
-        nonce: Number(nonce),
+        nonce,
         to: address,
         data,
-        gasLimit: gas < MAX_GAS ? gas : MAX_GAS,
-        maxPriorityFeePerGas: BigInt(tip),
-        maxFeePerGas: 2n * BigInt(head.baseFeePerGas) + BigInt(tip),
+        gasLimit,
+        ...fee,
       })
-      return { nonce: Number(nonce), hash: keccak256(raw) as Hex, raw }
+      return { nonce, hash: keccak256(raw) as Hex, raw, ...fee }
+    },
+
+    async pays({ maxFeePerGas, maxPriorityFeePerGas }) {
+      const { tip, baseFee } = await price()
+      return maxPriorityFeePerGas >= tip && maxFeePerGas >= baseFee + tip
     },
 
     async broadcast({ raw }) {
@@ -129,48 +184,30 @@ export async function createRegistry(
         // The node has it, or the nonce is used: by these bytes or others, the records will tell.
         if (/already known|already imported|nonce too low/i.test(String(error)))
           return
-        throw asIssueError('eth_sendRawTransaction', error)
+        const issueError = asIssueError('eth_sendRawTransaction', error)
+        // The node answered, and will say the same of the same bytes.
+        if (error instanceof RpcResponseError)
+          throw new IssueError('registry_refused', issueError.message, error)
+        throw issueError
       }
     },
 
-    async isNonceUsed({ nonce }) {
-      const next = await request<Hex>(
-        'eth_getTransactionCount',
-        signer.address,
-        'latest',
+    async records(documentHashes) {
+      const chunks = Array.from(
+        { length: Math.ceil(documentHashes.length / CHUNK) },
+        (_, i) => documentHashes.slice(i * CHUNK, (i + 1) * CHUNK),
       )
-      return Number(next) > nonce
+      const read = await Promise.all(
+        chunks.map((chunk) => call('recordsOf', [chunk])),
+      )
+      return read.flatMap((records) => [...records].map(decodeRecord))
     },
 
-    async holders(documentHashes) {
-      const holders: (Holder | undefined)[] = []
-      for (let i = 0; i < documentHashes.length; i += CHUNK) {
-        const records = await call('recordsOf', [
-          documentHashes.slice(i, i + CHUNK),
-        ])
-        for (const { issuerId, anchoredBlock } of records)
-          holders.push(
-            issuerId === 0n
-              ? undefined
-              : {
-                  issuerId: Number(issuerId),
-                  blockNumber: Number(anchoredBlock),
-                },
-          )
-      }
-      return holders
-    },
-
-    async statusOf(documentHash) {
-      const status = Number(await call('statusOf', [documentHash]))
-      return REGISTRY_STATUSES[status] ?? 'not_issued'
-    },
-
-    async transactionsOf(blockNumber) {
+    async transactionsOf(kind, blockNumber) {
       const block = `0x${blockNumber.toString(16)}`
       const logs = await request<{ topics: Hex[]; transactionHash: Hex }[]>(
         'eth_getLogs',
-        { address, fromBlock: block, toBlock: block, topics: [issuedTopic] },
+        { address, fromBlock: block, toBlock: block, topics: [EVENTS[kind]] },
       )
       return new Map(
         logs.map(({ topics, transactionHash }) => [
@@ -180,25 +217,37 @@ export async function createRegistry(
       )
     },
 
-    async finalizedBlock() {
-      const block = await request<{ number: Hex }>(
-        'eth_getBlockByNumber',
-        'finalized',
-        false,
-      )
-      return Number(block.number)
-    },
+    finalizedBlock: () =>
+      readFinalizedBlock(createRequest(provider)).catch((error) => {
+        throw asIssueError('finality', error)
+      }),
   }
 }
 
+/** `issueMany` also for one: it never reverts on a collision, so that a repeat cannot fail. */
+function calldataOf(intents: readonly Intent[]): Hex {
+  const hashes = intents.map(({ documentHash }) => documentHash)
+  const [first] = intents
+  if (first?.kind === 'revoke')
+    return abi.encodeFunctionData('revokeMany', [hashes, first.reason]) as Hex
+  const expiries = intents.map((intent) =>
+    intent.kind === 'issue' ? intent.validUntil : 0,
+  )
+  return abi.encodeFunctionData('issueMany', [hashes, expiries]) as Hex
+}
+
+const raised = (wei: bigint) => (wei * (1000n + OUTBID)) / 1000n + 1n
+const larger = (one: bigint, other: bigint) => (one > other ? one : other)
+
 function asIssueError(method: string, error: unknown): IssueError {
   const message = `${method}: ${error instanceof Error ? error.message : error}`
+  return new IssueError(codeOf(error), message, error)
+}
+
+/** Nodes tell these apart by words only. What is not clear counts as an outage: the same is tried again. */
+function codeOf(error: unknown) {
   const refused =
     error instanceof RpcResponseError &&
     (error.code === 3 || /revert|insufficient funds/i.test(error.message))
-  return new IssueError(
-    refused ? 'registry_refused' : 'chain_unavailable',
-    message,
-    error,
-  )
+  return refused ? 'registry_refused' : 'chain_unavailable'
 }

@@ -3,8 +3,13 @@ import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createProvider } from '../../verifier/readers/json-rpc.ts'
 
-/** Several endpoints as one: each request goes to the first that answers. */
+/**
+ * Several endpoints as one: each request goes to the first that answers; a transaction goes to all, and is sent when one of
+ * them has taken it.
+ */
 export type RpcPool = Eip1193Provider & { close(): Promise<void> }
+
+type Args = Parameters<Eip1193Provider['request']>[0]
 
 /**
  * @param urls Endpoints of one chain, in order of preference; at least one.
@@ -15,19 +20,35 @@ export function createRpcPool(
   timeout: number,
 ): RpcPool {
   const endpoints = urls.map((url) => createEndpoint(url, timeout))
-  return {
-    async request(args) {
-      let failure: unknown
-      for (const { provider } of endpoints) {
-        try {
-          return await provider.request(args)
-        } catch (error) {
-          // The node's own answer: another endpoint of the same chain would say the same.
-          if (error instanceof RpcResponseError) throw error
-          failure = error
-        }
+
+  async function firstAnswer(args: Args): Promise<unknown> {
+    let failure: unknown
+    for (const { provider } of endpoints) {
+      try {
+        return await provider.request(args)
+      } catch (error) {
+        if (isAnswer(error)) throw error
+        failure = error
       }
-      throw failure
+    }
+    throw failure
+  }
+
+  async function broadcast(args: Args): Promise<unknown> {
+    const sent = await Promise.allSettled(
+      endpoints.map(({ provider }) => provider.request(args)),
+    )
+    const taken = sent.find(({ status }) => status === 'fulfilled')
+    if (taken?.status === 'fulfilled') return taken.value
+    const failures = sent.map((one) => (one as PromiseRejectedResult).reason)
+    throw failures.find(isAnswer) ?? failures[0]
+  }
+
+  return {
+    request(args) {
+      return args.method === 'eth_sendRawTransaction'
+        ? broadcast(args)
+        : firstAnswer(args)
     },
     async close() {
       await Promise.all(endpoints.map(({ pool }) => pool.destroy()))
@@ -35,8 +56,23 @@ export function createRpcPool(
   }
 }
 
+/** EIP-1474: limit exceeded. It says something about the endpoint, not about the request. */
+const LIMIT_EXCEEDED = -32005
+
+/** The node's own answer: another endpoint of the same chain would say the same. */
+function isAnswer(error: unknown): boolean {
+  return error instanceof RpcResponseError && error.code !== LIMIT_EXCEEDED
+}
+
 function createEndpoint(url: string, timeout: number) {
-  const { origin, pathname, search } = new URL(url)
+  const { origin, pathname, search, username, password } = new URL(url)
+  const credentials = decodeURIComponent(`${username}:${password}`)
+  const headers = {
+    'content-type': 'application/json',
+    ...(username && {
+      authorization: `Basic ${Buffer.from(credentials).toString('base64')}`,
+    }),
+  }
   // undici's own pool: the global fetch is several times slower.
   const pool = new Pool(origin, {
     connections: 8,
@@ -48,7 +84,7 @@ function createEndpoint(url: string, timeout: number) {
     const response = await pool.request({
       method: 'POST',
       path: pathname + search,
-      headers: { 'content-type': 'application/json' },
+      headers,
       body,
       signal: AbortSignal.timeout(timeout),
     })

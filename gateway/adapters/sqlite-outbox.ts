@@ -1,69 +1,119 @@
 import type { Hex } from '../../document/hex.ts'
-import type { Intent, Outbox, Plan } from '../issue/ports.ts'
+import { keyOfIntent } from '../issue/intent.ts'
+import type {
+  Intent,
+  Outbox,
+  Plan,
+  SignedTransaction,
+  Standing,
+} from '../issue/ports.ts'
 import type { Database } from './database.ts'
 
 type Row = Record<string, string | number | null>
 
+const COLUMNS =
+  'kind, document_hash, valid_until, reason, plan, block_number, transaction_hash'
+
 /** The outbox in the gateway's database. See the port for what each method promises. */
 export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
   const insert = sqlite.prepare(`
-    INSERT INTO intent (kind, document_hash, valid_until, sealed) VALUES (?, ?, ?, ?)
+    INSERT INTO intent (kind, document_hash, valid_until, reason, sealed) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING`)
-  const withdraw = sqlite.prepare(
-    'DELETE FROM intent WHERE document_hash = ? AND kind = ? AND plan IS NULL',
-  )
-  const insertPlan = sqlite.prepare(
-    'INSERT INTO plan (nonce, hash, raw) VALUES (?, ?, ?)',
-  )
-  const assign = sqlite.prepare(
-    'UPDATE intent SET plan = ?, transaction_hash = ? WHERE document_hash = ? AND kind = ?',
-  )
-  const anchor = sqlite.prepare(`
-    UPDATE intent SET plan = NULL, block_number = ?, transaction_hash = ?
-    WHERE document_hash = ? AND kind = ?`)
-  const requeue = sqlite.prepare(`
-    UPDATE intent SET plan = NULL, block_number = NULL WHERE document_hash = ? AND kind = ?`)
+  const withdraw = sqlite.prepare(`
+    DELETE FROM intent WHERE document_hash = ? AND kind = ? AND transaction_hash IS NULL`)
   const remove = sqlite.prepare(
     'DELETE FROM intent WHERE document_hash = ? AND kind = ?',
   )
-  const sweepPlans = sqlite.prepare(
-    'DELETE FROM plan WHERE id NOT IN (SELECT plan FROM intent WHERE plan IS NOT NULL)',
+  const requeue = sqlite.prepare(`
+    UPDATE intent SET plan = NULL, block_number = NULL WHERE document_hash = ? AND kind = ?`)
+  const assign = sqlite.prepare(`
+    UPDATE intent SET plan = ?, transaction_hash = ? WHERE document_hash = ? AND kind = ?`)
+  const anchor = sqlite.prepare(`
+    UPDATE intent SET plan = NULL, block_number = ?, transaction_hash = ?
+    WHERE document_hash = ? AND kind = ?`)
+  const insertPlan = sqlite.prepare('INSERT INTO plan (nonce) VALUES (?)')
+  const insertAttempt = sqlite.prepare(
+    `INSERT INTO attempt (plan, hash, raw, max_fee_per_gas, max_priority_fee_per_gas)
+     VALUES (?, ?, ?, ?, ?)`,
   )
-  const queued = sqlite.prepare(
-    'SELECT * FROM intent WHERE plan IS NULL AND block_number IS NULL ORDER BY id',
-  )
-  const newestPlan = sqlite.prepare(
-    'SELECT * FROM plan ORDER BY id DESC LIMIT 1',
+  const removePlan = sqlite.prepare('DELETE FROM plan WHERE id = ?')
+  const queued = sqlite.prepare(`
+    SELECT ${COLUMNS} FROM intent WHERE plan IS NULL AND block_number IS NULL ORDER BY id`)
+  const plans = sqlite.prepare('SELECT id, nonce FROM plan ORDER BY nonce')
+  const attempts = sqlite.prepare(
+    'SELECT * FROM attempt WHERE plan = ? ORDER BY id',
   )
   const planned = sqlite.prepare(
-    'SELECT kind, document_hash, valid_until FROM intent WHERE plan = ? ORDER BY id',
+    `SELECT ${COLUMNS} FROM intent WHERE plan = ? ORDER BY id`,
   )
-  const notFinal = sqlite.prepare(`
-    SELECT kind, document_hash, valid_until, block_number, transaction_hash FROM intent
-    WHERE block_number IS NOT NULL ORDER BY id`)
+  const notFinal = sqlite.prepare(
+    `SELECT ${COLUMNS} FROM intent WHERE block_number IS NOT NULL ORDER BY id`,
+  )
+  const payloads = sqlite.prepare(
+    'SELECT document_hash, sealed FROM intent WHERE sealed IS NOT NULL ORDER BY id',
+  )
   const find = sqlite.prepare(
-    'SELECT transaction_hash, block_number FROM intent WHERE document_hash = ?',
+    `SELECT ${COLUMNS} FROM intent WHERE document_hash = ? AND kind = ?`,
   )
 
-  const each =
-    (statement: typeof remove) => (intents: readonly Intent[]) => () => {
-      for (const { documentHash, kind } of intents)
-        statement.run(documentHash, kind)
-    }
+  const each = (statement: typeof remove, intents: readonly Intent[]) => {
+    for (const { documentHash, kind } of intents)
+      statement.run(documentHash, kind)
+  }
+
+  /** In the write that makes an attempt: the attempt, and the intents that it carries. */
+  const attempt = (
+    plan: number,
+    transaction: SignedTransaction,
+    intents: readonly Intent[],
+  ): SignedTransaction => {
+    const { hash, raw, maxFeePerGas, maxPriorityFeePerGas } = transaction
+    insertAttempt.run(
+      plan,
+      hash,
+      raw,
+      String(maxFeePerGas),
+      String(maxPriorityFeePerGas),
+    )
+    for (const { documentHash, kind } of intents)
+      assign.run(plan, hash, documentHash, kind)
+    return transaction
+  }
 
   return {
-    add: ({ kind, documentHash, validUntil }, sealed) =>
+    add: (intent, sealed) =>
       write(() => {
-        insert.run(kind, documentHash, validUntil, sealed)
+        const { kind, documentHash } = intent
+        const validUntil = kind === 'issue' ? intent.validUntil : null
+        const reason = kind === 'revoke' ? intent.reason : null
+        insert.run(kind, documentHash, validUntil, reason, sealed ?? null)
       }),
-    withdraw: (intents) => write(each(withdraw)(intents)),
-    plan: ({ transaction: { nonce, hash, raw }, intents }) =>
+    withdraw: (intents) =>
+      write(() =>
+        intents.filter(
+          ({ documentHash, kind }) =>
+            withdraw.run(documentHash, kind).changes > 0,
+        ),
+      ),
+    requeue: (intents) => write(() => each(requeue, intents)),
+    remove: (intents) => write(() => each(remove, intents)),
+
+    plan: (transaction, intents) =>
       write(() => {
-        const { lastInsertRowid } = insertPlan.run(nonce, hash, raw)
-        for (const { documentHash, kind } of intents)
-          assign.run(lastInsertRowid, hash, documentHash, kind)
+        const { nonce } = transaction
+        const id = Number(insertPlan.run(nonce).lastInsertRowid)
+        const attempts = [attempt(id, transaction, intents)]
+        return { id, nonce, intents, attempts }
       }),
-    anchored: (anchored) =>
+    replace: (plan, transaction) =>
+      write(() => ({
+        ...plan,
+        attempts: [
+          ...plan.attempts,
+          attempt(plan.id, transaction, plan.intents),
+        ],
+      })),
+    settle: (plan, { anchored, gone }) =>
       write(() => {
         for (const { intent, anchoring } of anchored)
           anchor.run(
@@ -72,31 +122,34 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
             intent.documentHash,
             intent.kind,
           )
-        sweepPlans.run()
-      }),
-    requeue: (intents) =>
-      write(() => {
-        each(requeue)(intents)()
-        sweepPlans.run()
-      }),
-    remove: (intents) =>
-      write(() => {
-        each(remove)(intents)()
-        sweepPlans.run()
+        each(remove, gone)
+        const named = new Set(
+          [...anchored.map(({ intent }) => intent), ...gone].map(keyOfIntent),
+        )
+        each(
+          requeue,
+          plan.intents.filter((intent) => !named.has(keyOfIntent(intent))),
+        )
+        removePlan.run(plan.id)
       }),
 
     queued: () => (queued.all() as Row[]).map(intentOf),
-    openPlan() {
-      const row = newestPlan.get() as Row | undefined
-      if (row === undefined) return undefined
-      const intents = (planned.all(row.id ?? null) as Row[]).map(intentOf)
-      const transaction = {
-        nonce: Number(row.nonce),
-        hash: row.hash as Hex,
-        raw: row.raw as Hex,
-      }
-      return { transaction, intents } satisfies Plan
-    },
+    plans: () =>
+      (plans.all() as Row[]).map((row) => {
+        const [id, nonce] = [Number(row.id), Number(row.nonce)]
+        return {
+          id,
+          nonce,
+          intents: (planned.all(id) as Row[]).map(intentOf),
+          attempts: (attempts.all(id) as Row[]).map((made) => ({
+            nonce,
+            hash: made.hash as Hex,
+            raw: made.raw as Hex,
+            maxFeePerGas: BigInt(made.max_fee_per_gas ?? 0),
+            maxPriorityFeePerGas: BigInt(made.max_priority_fee_per_gas ?? 0),
+          })),
+        } satisfies Plan
+      }),
     notFinal: () =>
       (notFinal.all() as Row[]).map((row) => ({
         intent: intentOf(row),
@@ -105,24 +158,30 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
           transactionHash: row.transaction_hash as Hex,
         },
       })),
-    find(documentHash) {
-      const row = find.get(documentHash) as Row | undefined
-      return row === undefined ? undefined : standing(row)
+    *payloads() {
+      for (const row of payloads.iterate())
+        yield {
+          documentHash: row.document_hash as Hex,
+          sealed: row.sealed as Uint8Array,
+        }
+    },
+    find(kind, documentHash) {
+      const row = find.get(documentHash, kind) as Row | undefined
+      return row && standingOf(row)
     },
   }
 }
 
 function intentOf(row: Row): Intent {
-  return {
-    kind: 'issue',
-    documentHash: row.document_hash as Hex,
-    validUntil: Number(row.valid_until),
-  }
+  const documentHash = row.document_hash as Hex
+  return row.kind === 'issue'
+    ? { kind: 'issue', documentHash, validUntil: Number(row.valid_until) }
+    : { kind: 'revoke', documentHash, reason: Number(row.reason) }
 }
 
-function standing(row: Row) {
+function standingOf(row: Row): Standing {
   const transactionHash = row.transaction_hash as Hex | null
   return row.block_number !== null && transactionHash !== null
-    ? ({ anchored: true, transactionHash } as const)
-    : ({ anchored: false, transactionHash } as const)
+    ? { anchored: true, transactionHash }
+    : { anchored: false, transactionHash }
 }

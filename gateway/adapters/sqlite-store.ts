@@ -7,7 +7,10 @@ export function createSqliteStore({ sqlite, write }: Database): PayloadStore {
     'INSERT INTO block (hash, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING',
   )
   const select = sqlite.prepare('SELECT bytes FROM block WHERE hash = ?')
-  const remove = sqlite.prepare('DELETE FROM block WHERE hash = ?')
+  // Unless it was promised again this moment.
+  const remove = sqlite.prepare(`
+    DELETE FROM block WHERE hash = ?1 AND NOT EXISTS
+      (SELECT 1 FROM intent WHERE document_hash = '0x' || lower(hex(?1)))`)
 
   return {
     put: (hash, bytes) =>

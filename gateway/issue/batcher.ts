@@ -1,13 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../document/hex.ts'
-import { IssueError } from './errors.ts'
-import { type Outcome, outcomesOf } from './outcome.ts'
-import type { Anchored, Intent, Outbox, Plan, Registry } from './ports.ts'
+import { MAX_BATCH, nextBatch } from './batch.ts'
+import { asIssueError, IssueError } from './errors.ts'
+import { keyOf, keyOfIntent } from './intent.ts'
+import type { Outcome } from './outcome.ts'
+import type { Intent, Outbox, Registry } from './ports.ts'
+import { createSender } from './sender.ts'
 
 /** What a request is told: what became of its intent, or that it is still to come. */
 export type Answer =
-  | Outcome
+  | { status: 'anchored'; transactionHash: Hex }
   | { status: 'pending'; transactionHash: Hex | null }
+  | { status: 'taken' }
 
 export type Batcher = {
   /** @throws {IssueError} when it is known that nothing can be anchored now. */
@@ -21,241 +25,264 @@ export type Batcher = {
   submit(intent: Intent, wait: number): Promise<Answer>
   /** Puts intents that are in the outbox back in the queue. */
   enqueue(intents: readonly Intent[]): void
+  /** How many intents wait for a transaction, and how many transactions for a block. */
+  depth(): { queued: number; inFlight: number }
   /** Takes up what an earlier process left, and runs until `stop`. */
   start(): void
-  /** Ends after the transaction in flight; what is queued stays in the outbox. */
+  /** Ends after the transactions in flight, or 5 seconds; what is left stays in the outbox. */
   stop(): Promise<void>
 }
 
-/** Most intents in one transaction: some 5 million gas, 20 KB. */
-const MAX_BATCH = 200
-/** Between looks at a transaction in flight, and between tries with a node that does not answer; milliseconds. */
-const POLL = { first: 2, most: 500 }
-/** How long `stop` waits for the transaction in flight; milliseconds. */
+/** Most intents that wait for a transaction; beyond, requests are turned away. */
+const MAX_QUEUE = 10_000
+/** Most transactions in flight; geth keeps 16 of an account that it does not know. */
+const MAX_IN_FLIGHT = 8
+/** How long intents gather behind a transaction in flight before they get one of their own; milliseconds. */
+const GATHER = 400
+/** Between tries with a chain that takes nothing; milliseconds. */
+const PAUSE = 500
+/** How long a promised intent is set aside that the chain refuses on its own; milliseconds. */
+const ASIDE = 3_000
+/** How long `stop` waits for transactions in flight; milliseconds. */
 const GRACE = 5_000
-/** How often the same bytes are sent again while the chain does not show them; milliseconds. */
-const REBROADCAST = 5_000
 
 type Waiter = {
+  intent: Intent
   resolve: (answer: Answer) => void
   reject: (error: IssueError) => void
 }
 
 /**
- * Group commit: while one transaction is in flight, intents gather; the next takes them all. Alone in the queue, an intent goes
- * at once.
+ * Group commit: while a transaction is in flight, intents gather; the next takes them all. Alone in the queue, an intent goes at
+ * once. When a chain is slow, or a transaction full, the next does not wait for the one before.
  */
 export function createBatcher(deps: {
   registry: Registry
   outbox: Outbox
   forget: (intents: readonly Intent[]) => Promise<void>
+  /** Told of every intent that the chain has decided. */
+  concluded: (kind: Intent['kind'], outcome: Outcome['status']) => void
   log: (event: string, fields?: Record<string, unknown>) => void
 }): Batcher {
-  const { registry, outbox, forget, log } = deps
-  const queue = new Map<Hex, Intent>()
-  const waiters = new Map<Hex, Waiter[]>()
+  const { registry, outbox, forget, concluded, log } = deps
+  const queue = new Map<string, Intent>()
+  const waiters = new Map<string, Waiter[]>()
+  /** Queued intents that somebody was told of; they are never taken back. */
+  const promised = new Set<string>()
+  /** Promised intents that the chain refused on their own; they come back, and hold up nobody meanwhile. */
+  const aside = new Set<string>()
+  const sender = createSender({ registry, outbox, conclude, log })
+  let limit = MAX_BATCH
+  let gatheringSince = 0
   let trouble: IssueError | undefined
-  let stopping = false
   let stopBy = Number.POSITIVE_INFINITY
   let wake = () => {}
   let running: Promise<void> = Promise.resolve()
 
+  const stopping = () => stopBy !== Number.POSITIVE_INFINITY
+
   async function run(): Promise<void> {
-    let plan = outbox.openPlan()
-    while (!stopping) {
-      plan ??= await nextPlan()
-      if (plan === undefined) continue
-      if (!(await drive(plan)) || !(await settle(plan))) return
-      plan = undefined
-    }
-  }
-
-  /** The next transaction, durable; or `undefined` after a wait, when there is none to make. */
-  async function nextPlan(): Promise<Plan | undefined> {
-    if (queue.size === 0) {
-      await (trouble ? probe() : wakeUp())
-      return undefined
-    }
-    const intents = [...queue.values()].slice(0, MAX_BATCH)
-    try {
-      const transaction = await registry.prepare(intents)
-      for (const intent of intents) queue.delete(intent.documentHash)
-      await outbox.plan({ transaction, intents })
-      trouble = undefined
-      return { transaction, intents }
-    } catch (error) {
-      await giveBack(intents, asIssueError(error))
-      return undefined
-    }
-  }
-
-  function wakeUp(): Promise<void> {
-    return new Promise((resolve) => {
-      wake = resolve
-    })
-  }
-
-  async function probe(): Promise<void> {
-    await sleep(POLL.most)
-    try {
-      await registry.assertReady()
-      trouble = undefined
-      log('issuing again')
-    } catch (error) {
-      trouble = asIssueError(error)
-    }
-  }
-
-  /** No transaction can be made: who still waits is told so and forgotten, what is promised stays queued. */
-  async function giveBack(intents: Intent[], error: IssueError): Promise<void> {
-    if (trouble === undefined)
-      log('issuing stopped', { code: error.code, error: error.message })
-    trouble = error
-    const told = intents.flatMap((intent) => {
-      const list = waiters.get(intent.documentHash) ?? []
-      if (list.length === 0) return []
-      waiters.delete(intent.documentHash)
-      queue.delete(intent.documentHash)
-      return [{ intent, list }]
-    })
-    await forget(told.map(({ intent }) => intent))
-    for (const { list } of told) for (const { reject } of list) reject(error)
-    await sleep(POLL.most)
-  }
-
-  /** Broadcasts until the chain has used the nonce. @returns false when stopped before. */
-  async function drive({ transaction }: Plan): Promise<boolean> {
-    let lastSent = Number.NEGATIVE_INFINITY
-    let pause = POLL.first
-    while (true) {
+    while (!stopping() || (sender.inFlight() > 0 && Date.now() < stopBy)) {
       try {
-        if (Date.now() - lastSent > REBROADCAST) {
-          await registry.broadcast(transaction)
-          lastSent = Date.now()
-        }
-        const used = await registry.isNonceUsed(transaction)
-        trouble = undefined
-        if (used) return true
+        await sender.advance()
+        if (mayPlan()) await plan()
+        else if (trouble && sender.inFlight() === 0)
+          await registry.assertReady()
+        setTrouble(undefined)
       } catch (error) {
-        trouble = asIssueError(error)
-        log('waiting for the chain', {
-          code: trouble.code,
-          error: trouble.message,
-        })
-        pause = POLL.most
+        setTrouble(asIssueError(error))
       }
-      if (Date.now() > stopBy) return false
-      await sleep(pause)
-      pause = Math.min(pause * 2, POLL.most)
+      await rest()
     }
   }
 
-  /**
-   * Reads what became of each intent from records and events, never from the transaction alone.
-   *
-   * @returns false when stopped before.
-   */
-  async function settle({ intents }: Plan): Promise<boolean> {
-    const outcomes = await readOutcomes(intents)
-    if (outcomes === undefined) return false
-    const anchored: Anchored[] = []
-    const taken: Intent[] = []
-    const again: Intent[] = []
-    intents.forEach((intent, i) => {
-      const outcome = outcomes[i]
-      if (outcome === undefined) again.push(intent)
-      else if (outcome.status === 'taken') taken.push(intent)
-      else anchored.push({ intent, anchoring: outcome })
-    })
-    await Promise.all([
-      outbox.anchored(anchored),
-      outbox.remove(taken),
-      outbox.requeue(again),
-    ])
-    if (again.length > 0) log('not anchored, again', { intents: again.length })
-    enqueue(again)
-    intents.forEach(({ documentHash }, i) => {
-      const outcome = outcomes[i]
-      if (outcome) answer(documentHash, outcome)
-    })
-    return true
+  function mayPlan(): boolean {
+    if (stopping() || nextBatch(queue.values(), 1, mustWait).length === 0)
+      return false
+    if (sender.inFlight() === 0) return true
+    const due = queue.size >= limit || Date.now() - gatheringSince >= GATHER
+    return due && sender.inFlight() < MAX_IN_FLIGHT
   }
 
-  async function readOutcomes(intents: Intent[]) {
-    for (let pause = POLL.first; ; pause = Math.min(pause * 2, POLL.most)) {
-      try {
-        const outcomes = await outcomesOf(
-          registry,
-          intents.map(({ documentHash }) => documentHash),
-        )
-        trouble = undefined
-        return outcomes
-      } catch (error) {
-        trouble = asIssueError(error)
-        if (Date.now() > stopBy) return undefined
-        await sleep(pause)
-      }
+  async function plan(): Promise<void> {
+    const intents = nextBatch(queue.values(), limit, mustWait)
+    try {
+      await sender.plan(intents)
+    } catch (error) {
+      await refused(intents, asIssueError(error))
+      return
     }
+    for (const key of intents.map(keyOfIntent)) {
+      queue.delete(key)
+      promised.delete(key)
+    }
+    gatheringSince = Date.now()
+    limit = Math.min(limit * 2, MAX_BATCH)
+    await sender.advance()
   }
 
-  function answer(documentHash: Hex, outcome: Outcome): void {
-    for (const { resolve } of waiters.get(documentHash) ?? []) resolve(outcome)
-    waiters.delete(documentHash)
-  }
-
-  /** Answers `pending`, unless it is being settled or withdrawn this moment and will be told of that. */
-  function stopWaiting(documentHash: Hex, waiter: Waiter): void {
-    const list = waiters.get(documentHash)
-    if (!list?.includes(waiter)) return
-    waiters.set(
-      documentHash,
-      list.filter((other) => other !== waiter),
+  /** A document is revoked after it is on the chain. */
+  function mustWait({ kind, documentHash }: Intent): boolean {
+    if (kind === 'issue') return false
+    const key = keyOf('issue', documentHash)
+    return (
+      queue.has(key) || aside.has(key) || sender.carries('issue', documentHash)
     )
-    const transactionHash = outbox.find(documentHash)?.transactionHash ?? null
-    waiter.resolve({ status: 'pending', transactionHash })
+  }
+
+  /** No transaction can be made of these. Of fewer, perhaps: so one bad intent never sinks the others. */
+  async function refused(intents: Intent[], error: IssueError): Promise<void> {
+    const theirFault =
+      error.code === 'too_large' || error.code === 'registry_refused'
+    // When the account itself is refused, this throws: then fewer would be no better.
+    if (theirFault) await registry.assertReady()
+    if (theirFault && intents.length > 1) {
+      limit = Math.ceil(intents.length / 2)
+      return
+    }
+    limit = MAX_BATCH
+    if (theirFault) setAside(intents, error)
+    await giveBack(intents, error)
+    if (!theirFault) throw error
+  }
+
+  /** What was promised is never given up: it is tried again, and somebody has to look why it is refused. */
+  function setAside(intents: Intent[], error: IssueError): void {
+    for (const intent of intents) {
+      const key = keyOfIntent(intent)
+      if (!promised.has(key)) continue
+      log('refused, set aside', { key, error: error.message })
+      queue.delete(key)
+      aside.add(key)
+      setTimeout(() => {
+        aside.delete(key)
+        enqueuePromised([intent])
+      }, ASIDE).unref()
+    }
+  }
+
+  /** Nobody was told of these yet: they are forgotten, and who waits is told so. */
+  async function giveBack(intents: Intent[], error: IssueError): Promise<void> {
+    const dropped = intents.filter(
+      (intent) => !promised.has(keyOfIntent(intent)),
+    )
+    const told = dropped.flatMap((intent) => {
+      const key = keyOfIntent(intent)
+      const list = waiters.get(key) ?? []
+      waiters.delete(key)
+      queue.delete(key)
+      return list
+    })
+    try {
+      await forget(dropped)
+      for (const { reject } of told) reject(error)
+    } catch (cause) {
+      // It is still in the outbox: then it is promised.
+      log('not withdrawn', { error: String(cause) })
+      enqueuePromised(dropped)
+      for (const { resolve } of told)
+        resolve({ status: 'pending', transactionHash: null })
+    }
+  }
+
+  function conclude(intent: Intent, outcome: Outcome): void {
+    concluded(intent.kind, outcome.status)
+    if (outcome.status === 'absent') enqueuePromised([intent])
+    else answer(keyOfIntent(intent), outcome)
+  }
+
+  function answer(key: string, outcome: Answer): void {
+    for (const { resolve } of waiters.get(key) ?? []) resolve(outcome)
+    waiters.delete(key)
+  }
+
+  function enqueuePromised(intents: readonly Intent[]): void {
+    for (const intent of intents) promised.add(keyOfIntent(intent))
+    enqueue(intents)
   }
 
   function enqueue(intents: readonly Intent[]): void {
-    for (const intent of intents) queue.set(intent.documentHash, intent)
-    if (queue.size > 0) wake()
+    if (queue.size === 0) gatheringSince = Date.now()
+    for (const intent of intents) {
+      const key = keyOfIntent(intent)
+      // The first stands: of two revocations, its reason is in the outbox.
+      if (!queue.has(key) && !aside.has(key)) queue.set(key, intent)
+    }
+    if (mayPlan()) wake()
+  }
+
+  /** Until there is something to do: an intent more, or time to look at what is in flight. */
+  async function rest(): Promise<void> {
+    const woken = new Promise<void>((resolve) => {
+      wake = resolve
+    })
+    if (trouble) await sleep(PAUSE)
+    else if (sender.inFlight() > 0)
+      await Promise.race([sleep(sender.pause()), woken])
+    else if (!mayPlan() && !stopping()) await woken
+  }
+
+  function setTrouble(error: IssueError | undefined): void {
+    if (error && error.code !== trouble?.code)
+      log('issuing stopped', { code: error.code, error: error.message })
+    if (!error && trouble) log('issuing again')
+    trouble = error
+  }
+
+  /** Answers `pending`, unless it is being settled or withdrawn this moment and will be told of that. */
+  function stopWaiting(waiter: Waiter): void {
+    const { kind, documentHash } = waiter.intent
+    const key = keyOf(kind, documentHash)
+    const list = waiters.get(key)
+    if (!list?.includes(waiter)) return
+    const others = list.filter((other) => other !== waiter)
+    if (others.length > 0) waiters.set(key, others)
+    else waiters.delete(key)
+    if (queue.has(key)) promised.add(key)
+    const transactionHash =
+      outbox.find(kind, documentHash)?.transactionHash ?? null
+    waiter.resolve({ status: 'pending', transactionHash })
   }
 
   return {
-    enqueue,
+    enqueue: enqueuePromised,
 
     assertOpen() {
-      if (stopping) throw new IssueError('stopping', 'the service is stopping')
+      if (stopping())
+        throw new IssueError('stopping', 'the service is stopping')
       if (trouble) throw trouble
+      if (queue.size >= MAX_QUEUE)
+        throw new IssueError('overloaded', `${queue.size} intents wait`)
     },
 
-    submit({ documentHash, ...rest }, wait) {
-      const known = outbox.find(documentHash)
-      if (!known?.transactionHash) enqueue([{ documentHash, ...rest }])
+    async submit(intent, wait) {
+      const { kind, documentHash } = intent
+      const standing = outbox.find(kind, documentHash)
+      // Another request for the same was turned away this moment, and took the intent with it.
+      if (standing === undefined)
+        throw trouble ?? new IssueError('chain_unavailable', 'withdrawn')
+      if (standing.anchored) return { ...standing, status: 'anchored' }
+      if (!sender.carries(kind, documentHash)) enqueue([intent])
       return new Promise((resolve, reject) => {
-        const waiter = { resolve, reject }
-        const list = waiters.get(documentHash) ?? []
-        waiters.set(documentHash, [...list, waiter])
-        setTimeout(() => stopWaiting(documentHash, waiter), wait).unref()
+        const key = keyOf(kind, documentHash)
+        const waiter = { intent, resolve, reject }
+        waiters.set(key, [...(waiters.get(key) ?? []), waiter])
+        setTimeout(() => stopWaiting(waiter), wait).unref()
       })
     },
 
+    depth: () => ({ queued: queue.size, inFlight: sender.inFlight() }),
+
     start() {
-      enqueue(outbox.queued())
+      enqueuePromised(outbox.queued())
       running = run()
     },
 
     async stop() {
-      stopping = true
       stopBy = Date.now() + GRACE
       wake()
       await running
-      for (const [documentHash, list] of waiters)
-        for (const waiter of list) stopWaiting(documentHash, waiter)
+      for (const list of [...waiters.values()]) list.forEach(stopWaiting)
     },
   }
-}
-
-function asIssueError(error: unknown): IssueError {
-  if (error instanceof IssueError) return error
-  return new IssueError('chain_unavailable', String(error), error)
 }

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Batcher } from './batcher.ts'
+import { blocksOf } from './outcome.ts'
 import type { Outbox, Registry } from './ports.ts'
 
 const PERIOD = 2_000
@@ -22,20 +23,21 @@ export function watchFinality(deps: {
     const rows = outbox.notFinal()
     if (rows.length === 0) return
     const finalized = await registry.finalizedBlock()
-    const holders = await registry.holders(
-      rows.map(({ intent }) => intent.documentHash),
-    )
-    const dropped = rows.filter((_, i) => holders[i] === undefined)
-    const final = rows.filter((_, i) => {
-      const holder = holders[i]
-      return holder !== undefined && holder.blockNumber <= finalized
+    const intents = rows.map(({ intent }) => intent)
+    const blocks = await blocksOf(registry, intents)
+    const dropped = intents.filter((_, i) => blocks[i] === 'absent')
+    const done = intents.filter((_, i) => {
+      const block = blocks[i]
+      return typeof block === 'number' ? block <= finalized : block === 'taken'
     })
-    await outbox.remove(final.map(({ intent }) => intent))
+    await outbox.remove(done)
+    const taken = blocks.filter((block) => block === 'taken').length
+    if (taken > 0)
+      log('lost to another issuer after a reorg', { intents: taken })
     if (dropped.length === 0) return
     log('dropped by a reorg, again', { intents: dropped.length })
-    const intents = dropped.map(({ intent }) => intent)
-    await outbox.requeue(intents)
-    batcher.enqueue(intents)
+    await outbox.requeue(dropped)
+    batcher.enqueue(dropped)
   }
 
   async function run(): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Document,
   type DocumentFields,
@@ -13,11 +14,20 @@ import {
 } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { type Sealed, seal } from '../../document/sealed.ts'
-import type { RegistryStatus } from '../../verifier/ports.ts'
+import {
+  type ChainReader,
+  FINALITIES,
+  type Finality,
+  type RegistryStatus,
+} from '../../verifier/ports.ts'
 import type { Answer, Batcher } from './batcher.ts'
+import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
-import type { Intent, Registry } from './ports.ts'
+import type { IdempotencyLog, Intent, Registry } from './ports.ts'
+
+/** Between looks at how final a block is; milliseconds. */
+const FINALITY_POLL = 250
 
 export type IssueRequest = {
   fields: DocumentFields
@@ -25,6 +35,8 @@ export type IssueRequest = {
   idempotencyKey?: string
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
+  /** How final that block has to be before the answer, within the same wait. */
+  finality: Finality
 }
 
 /** `pending`: it will be anchored, whatever happens to this process; `transactionHash` is that of the newest attempt, if any. */
@@ -34,36 +46,42 @@ export type Issued = {
   documentHash: Hex
   status: RegistryStatus | 'pending'
   transactionHash: Hex | null
+  /** `null` while it is pending, or when it could not be read. */
+  finality: Finality | null
 }
 
 export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
 
 /**
  * Issues documents. The order is the safety property: payload before chain, outbox before broadcast, answer after the
- * registry shows it (design §4).
+ * registry shows it.
  *
  * `issue` rejects with an `IssueError` when nothing was promised.
  */
 export function createIssuing(deps: {
   registry: Registry
+  chain: ChainReader
   keep: Keep
+  idempotency: IdempotencyLog
   batcher: Batcher
   subkeys: IssuerSubkeys
 }): Issuing {
-  const { registry, keep, batcher, subkeys } = deps
+  const { registry, chain, keep, idempotency, batcher, subkeys } = deps
 
   async function issue(request: IssueRequest): Promise<Issued> {
+    const started = Date.now()
     const document = bind(request.fields)
     for (let attempt = 0; ; attempt++) {
       batcher.assertOpen()
-      const { sealed, publicId } = await sealDocument(
-        document,
-        request,
-        attempt,
-      )
+      const sealed = await sealDocument(document, request, attempt)
       const documentHash = toHex(sealed.documentHash)
-      const validUntil = validUntilOf(document)
-      const intent = { kind: 'issue', documentHash, validUntil } as const
+      if (attempt === 0)
+        await claimKey(idempotency, subkeys, request, documentHash)
+      const intent = {
+        kind: 'issue',
+        documentHash,
+        validUntil: validUntilOf(document),
+      } as const
 
       const answer =
         (await alreadyThere(intent, request)) ??
@@ -74,39 +92,19 @@ export function createIssuing(deps: {
         answer.status === 'pending'
           ? 'pending'
           : await statusOf(intent, request)
+      const { publicId } = sealed
       const { transactionHash } = answer
-      return { publicId, document, documentHash, status, transactionHash }
+      const issued = {
+        publicId,
+        document,
+        documentHash,
+        status,
+        transactionHash,
+      }
+      if (status === 'pending') return { ...issued, finality: null }
+      const finality = await reached(documentHash, request, started)
+      return { ...issued, finality }
     }
-  }
-
-  async function promise(
-    intent: Intent,
-    sealed: Sealed,
-    wait: number,
-  ): Promise<Answer> {
-    await keep(intent, sealed)
-    return batcher.submit(intent, wait)
-  }
-
-  /** Only a request with an idempotency key can have been anchored before. */
-  async function alreadyThere(
-    { documentHash }: Intent,
-    { idempotencyKey }: IssueRequest,
-  ): Promise<Outcome | undefined> {
-    if (idempotencyKey === undefined) return undefined
-    const [outcome] = await outcomesOf(registry, [documentHash])
-    return outcome
-  }
-
-  /** A new document is valid until it expires; one asked for again may have been revoked since. */
-  function statusOf(
-    { documentHash, validUntil }: Intent,
-    { idempotencyKey }: IssueRequest,
-  ): Issued['status'] | Promise<Issued['status']> {
-    if (idempotencyKey !== undefined)
-      return registry.statusOf(documentHash).catch(() => 'pending' as const)
-    const expired = validUntil !== 0 && Date.now() / 1000 >= validUntil
-    return expired ? 'expired' : 'valid'
   }
 
   function bind(fields: DocumentFields): Document {
@@ -121,7 +119,7 @@ export function createIssuing(deps: {
     document: Document,
     { tenant, idempotencyKey }: IssueRequest,
     attempt: number,
-  ) {
+  ): Promise<Sealed & { publicId: string }> {
     const bytes = encodeDocument(document)
     const salt =
       idempotencyKey === undefined
@@ -140,7 +138,59 @@ export function createIssuing(deps: {
       hash: sealed.documentHash,
       documentKey: keys.documentKey,
     })
-    return { sealed, publicId }
+    return { ...sealed, publicId }
+  }
+
+  /** Only a request with an idempotency key can have been anchored before: by this gateway, or another of the issuer. */
+  async function alreadyThere(
+    intent: Intent,
+    { idempotencyKey }: IssueRequest,
+  ): Promise<Exclude<Outcome, { status: 'absent' }> | undefined> {
+    if (idempotencyKey === undefined) return undefined
+    const [outcome] = await outcomesOf(registry, [intent])
+    return outcome?.status === 'absent' ? undefined : outcome
+  }
+
+  async function promise(
+    intent: Intent,
+    sealed: Sealed,
+    wait: number,
+  ): Promise<Answer> {
+    await keep(intent, sealed)
+    return batcher.submit(intent, wait)
+  }
+
+  /** A new document is valid until it expires; one asked for again may have been revoked since. */
+  async function statusOf(
+    { documentHash, validUntil }: Intent & { kind: 'issue' },
+    { idempotencyKey }: IssueRequest,
+  ): Promise<Issued['status']> {
+    if (idempotencyKey !== undefined)
+      return chain.read(documentHash).then(
+        ({ status }) => status,
+        () => 'pending',
+      )
+    const expired = validUntil !== 0 && Date.now() / 1000 >= validUntil
+    return expired ? 'expired' : 'valid'
+  }
+
+  /** Waits until the document's block is as final as was asked for. @returns How final it is then. */
+  async function reached(
+    documentHash: Hex,
+    { finality, wait }: IssueRequest,
+    started: number,
+  ): Promise<Finality | null> {
+    if (finality === 'included') return 'included'
+    while (true) {
+      const now = await chain
+        .read(documentHash)
+        .then(({ record }) => chain.finalityOf(record.anchoredBlock))
+        .catch(() => null)
+      const enough =
+        now !== null && FINALITIES.indexOf(now) >= FINALITIES.indexOf(finality)
+      if (enough || Date.now() - started >= wait) return now
+      await sleep(FINALITY_POLL)
+    }
   }
 
   return { issue }

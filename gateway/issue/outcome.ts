@@ -1,37 +1,85 @@
 import type { Hex } from '../../document/hex.ts'
+import type { RegistryRecord } from '../../verifier/ports.ts'
 import { IssueError } from './errors.ts'
-import type { Anchoring, Registry } from './ports.ts'
-
-/** What became of an intent. `taken`: another issuer has a record under this hash. */
-export type Outcome = ({ status: 'anchored' } & Anchoring) | { status: 'taken' }
+import { keyOf } from './intent.ts'
+import type { Anchoring, Intent, Registry } from './ports.ts'
 
 /**
- * Reads what the chain has under these hashes: from records and events, never from a transaction of ours alone, since an
- * earlier attempt may have anchored them.
+ * What the chain says of an intent.
  *
- * @returns An outcome for each, in their order; `undefined` where there is no record.
+ * - `taken`: another issuer has a record under this hash, so that it can never be ours.
+ * - `absent`: it is not on the chain.
+ */
+export type Outcome =
+  | ({ status: 'anchored' } & Anchoring)
+  | { status: 'taken' }
+  | { status: 'absent' }
+
+/**
+ * Reads what became of intents: from records and events, never from a transaction of ours alone, since an earlier attempt,
+ * or another gateway of the issuer, may have anchored them.
+ *
+ * @returns An outcome for each, in their order.
  * @throws {IssueError} `chain_unavailable`.
  */
 export async function outcomesOf(
   registry: Registry,
-  documentHashes: readonly Hex[],
-): Promise<(Outcome | undefined)[]> {
-  const holders = await registry.holders(documentHashes)
-  const ours = holders.flatMap((holder) =>
-    holder?.issuerId === registry.issuerId ? [holder.blockNumber] : [],
-  )
-  const events = await Promise.all(
-    [...new Set(ours)].map(registry.transactionsOf),
-  )
-  const transactions = new Map(events.flatMap((found) => [...found]))
-  return documentHashes.map((documentHash, i) => {
-    const holder = holders[i]
-    if (holder === undefined) return undefined
-    if (holder.issuerId !== registry.issuerId) return { status: 'taken' }
-    const transactionHash = transactions.get(documentHash)
+  intents: readonly Intent[],
+): Promise<Outcome[]> {
+  const blocks = await blocksOf(registry, intents)
+  const transactions = await readTransactions(registry, intents, blocks)
+  return intents.map(({ kind, documentHash }, i) => {
+    const blockNumber = blocks[i]
+    if (typeof blockNumber !== 'number')
+      return { status: blockNumber ?? 'absent' }
+    const transactionHash = transactions.get(keyOf(kind, documentHash))
     if (transactionHash === undefined)
       throw new IssueError('chain_unavailable', 'a record without its event')
-    const { blockNumber } = holder
     return { status: 'anchored', blockNumber, transactionHash }
   })
+}
+
+/** @returns For each intent the block that has it, by its record; or why there is none. */
+export async function blocksOf(
+  registry: Registry,
+  intents: readonly Intent[],
+): Promise<(number | 'taken' | 'absent')[]> {
+  const records = await registry.records(
+    intents.map(({ documentHash }) => documentHash),
+  )
+  return intents.map((intent, i) =>
+    blockOf(intent, records[i], registry.issuerId),
+  )
+}
+
+function blockOf(
+  intent: Intent,
+  record: RegistryRecord | undefined,
+  issuerId: number,
+): number | 'taken' | 'absent' {
+  if (record === undefined || record.issuerId === 0) return 'absent'
+  if (record.issuerId !== issuerId) return 'taken'
+  if (intent.kind === 'issue') return record.anchoredBlock
+  return record.revokedBlock === 0 ? 'absent' : record.revokedBlock
+}
+
+async function readTransactions(
+  registry: Registry,
+  intents: readonly Intent[],
+  blocks: readonly (number | string)[],
+): Promise<Map<string, Hex>> {
+  const wanted = new Map<string, [Intent['kind'], number]>()
+  intents.forEach(({ kind }, i) => {
+    const block = blocks[i]
+    if (typeof block === 'number') wanted.set(`${kind} ${block}`, [kind, block])
+  })
+  const found = await Promise.all(
+    [...wanted.values()].map(async ([kind, block]) =>
+      [...(await registry.transactionsOf(kind, block))].map(
+        ([documentHash, transactionHash]) =>
+          [keyOf(kind, documentHash), transactionHash] as const,
+      ),
+    ),
+  )
+  return new Map(found.flat())
 }

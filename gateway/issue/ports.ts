@@ -1,5 +1,5 @@
 import type { Hex } from '../../document/hex.ts'
-import type { BlockRead, RegistryStatus } from '../../verifier/ports.ts'
+import type { BlockRead, RegistryRecord } from '../../verifier/ports.ts'
 
 /** Keeps sealed documents by their sha-256 (32 bytes). What `put` resolved for survives a kill and a power cut. */
 export type PayloadStore = {
@@ -9,22 +9,41 @@ export type PayloadStore = {
   remove(hash: Uint8Array): Promise<void>
 }
 
-/** Something that is to happen on the chain. */
-export type Intent = {
-  kind: 'issue'
-  documentHash: Hex
-  /** Seconds of the Unix epoch; 0 = never expires. */
-  validUntil: number
-}
+/** Something that is to happen on the chain. One of a kind for a document. */
+export type Intent =
+  | {
+      kind: 'issue'
+      documentHash: Hex
+      /** Seconds of the Unix epoch; 0 = never expires. */
+      validUntil: number
+    }
+  | {
+      kind: 'revoke'
+      documentHash: Hex
+      /** RFC 5280 reason code. */
+      reason: number
+    }
 
 /** A signed transaction: `raw` is what is broadcast, again and again the same bytes. */
-export type SignedTransaction = { nonce: number; hash: Hex; raw: Hex }
+export type SignedTransaction = {
+  nonce: number
+  hash: Hex
+  raw: Hex
+  /** Wei for a unit of gas. */
+  maxFeePerGas: bigint
+  maxPriorityFeePerGas: bigint
+}
+
+/** A nonce, the intents that it is for, and every transaction signed for it; the newest last. */
+export type Plan = {
+  id: number
+  nonce: number
+  intents: readonly Intent[]
+  attempts: readonly SignedTransaction[]
+}
 
 /** Where an intent is anchored. */
 export type Anchoring = { blockNumber: number; transactionHash: Hex }
-
-/** A transaction that was signed and is not known to have happened, with the intents that it carries. */
-export type Plan = { transaction: SignedTransaction; intents: Intent[] }
 
 /** An intent that is on the chain, in a block that may not be final yet. */
 export type Anchored = { intent: Intent; anchoring: Anchoring }
@@ -34,59 +53,98 @@ export type Standing =
   | { anchored: false; transactionHash: Hex | null }
   | { anchored: true; transactionHash: Hex }
 
-/** What was promised, on disk. Each method resolves when its change is durable. */
+/** What was promised, on disk. Each method that returns a promise resolves when its change is durable. */
 export type Outbox = {
   /**
    * Adds an intent; does nothing when the same is there already.
    *
-   * @param sealed The sealed bytes (never plaintext), so that a payload store that lost them can be mended.
+   * @param sealed The sealed bytes (never plaintext) of a document to issue, so that a payload store that lost them can be mended.
    */
-  add(intent: Intent, sealed: Uint8Array): Promise<void>
-  /** Takes back intents that nobody was told of and no transaction ever carried. */
-  withdraw(intents: readonly Intent[]): Promise<void>
-  /** Before broadcast: which transaction carries which intents. */
-  plan(plan: Plan): Promise<void>
-  /** After the chain showed them. */
-  anchored(anchored: readonly Anchored[]): Promise<void>
-  /** Back in the queue: their transaction did not anchor them, or a reorg dropped it. */
+  add(intent: Intent, sealed?: Uint8Array): Promise<void>
+  /**
+   * Takes back intents that no transaction ever carried.
+   *
+   * @returns Those that were there and are gone.
+   */
+  withdraw(intents: readonly Intent[]): Promise<Intent[]>
+  /** Before the first broadcast: which intents this transaction carries. */
+  plan(
+    transaction: SignedTransaction,
+    intents: readonly Intent[],
+  ): Promise<Plan>
+  /** Before its broadcast: another transaction for the nonce of a plan. */
+  replace(plan: Plan, transaction: SignedTransaction): Promise<Plan>
+  /** After the chain showed what became of a plan; it is done with, and what is not named goes back in the queue. */
+  settle(
+    plan: Plan,
+    outcome: { anchored: readonly Anchored[]; gone: readonly Intent[] },
+  ): Promise<void>
+  /** Back in the queue: a reorg dropped them. */
   requeue(intents: readonly Intent[]): Promise<void>
-  /** Leaves the outbox: final, or never to be. */
+  /** They leave the outbox: final, or never to be. */
   remove(intents: readonly Intent[]): Promise<void>
   /** What waits for a transaction, in order. */
   queued(): Intent[]
-  /** The transaction that was in flight, if any. */
-  openPlan(): Plan | undefined
+  /** The transactions in flight, by nonce. */
+  plans(): Plan[]
   /** What is on the chain and not final yet, in order. */
   notFinal(): Anchored[]
+  /** The sealed bytes of every document to issue that is in the outbox. */
+  payloads(): Iterable<{ documentHash: Hex; sealed: Uint8Array }>
   /** Where an intent stands; `undefined` when it is not in the outbox. */
-  find(documentHash: Hex): Standing | undefined
+  find(kind: Intent['kind'], documentHash: Hex): Standing | undefined
 }
 
-/** What the registry says of a hash. */
-export type Holder = { issuerId: number; blockNumber: number }
+/** What gateways remember of requests with an `Idempotency-Key`. It holds no key and nothing of a document. */
+export type IdempotencyLog = {
+  /**
+   * Remembers which document a key was first used for, for at least 24 hours.
+   *
+   * @param key A digest, 32 bytes.
+   * @returns The documentHash of that first use: the given one, or another when the key was used for another document.
+   */
+  claim(key: Uint8Array, documentHash: Hex): Promise<Hex>
+}
 
 /**
  * The registry, through the gateway's account. Methods reject with an `IssueError`: `chain_unavailable` when the node did not
- * answer, `registry_refused` when the chain would not take the transaction.
+ * answer, another code when the chain would not take the transaction.
  */
 export type Registry = {
   /** CAIP-10. */
   readonly registry: string
   readonly issuerId: number
-  /** Rejects when this account cannot issue now. */
-  assertReady(): Promise<void>
-  /** Makes and signs the transaction of these intents, with the account's next nonce and an estimate of the gas. */
-  prepare(intents: readonly Intent[]): Promise<SignedTransaction>
-  /** Sends it; a node that has it already is success. */
+  /**
+   * Rejects when this account cannot issue now.
+   *
+   * @returns What it has left for gas, in wei.
+   */
+  assertReady(): Promise<{ balance: bigint }>
+  /** The nonce that follows the newest block: all below are used. */
+  nextNonce(): Promise<number>
+  /**
+   * Makes and signs the transaction of intents of one kind (and one reason).
+   *
+   * @param outbid A transaction with the same nonce that it must replace: fee and tip at least 12.5 % over it, unless the
+   *   chain asks for more.
+   * @throws {IssueError} `too_large` when so many do not fit in a transaction.
+   */
+  prepare(
+    intents: readonly Intent[],
+    nonce: number,
+    outbid?: SignedTransaction,
+  ): Promise<SignedTransaction>
+  /** Whether it pays what the chain asks for now. */
+  pays(transaction: SignedTransaction): Promise<boolean>
+  /** Sends it; a node that has it already, or has used the nonce, is success. */
   broadcast(transaction: SignedTransaction): Promise<void>
-  /** Whether the nonce was used, by this transaction or another. */
-  isNonceUsed(transaction: SignedTransaction): Promise<boolean>
-  /** The holder of each hash, in their order; `undefined` for a hash that has no record. */
-  holders(documentHashes: readonly Hex[]): Promise<(Holder | undefined)[]>
-  /** The status of a document, as of the newest block. */
-  statusOf(documentHash: Hex): Promise<RegistryStatus>
-  /** The transactions that anchored these hashes in this block, by hash. */
-  transactionsOf(blockNumber: number): Promise<Map<Hex, Hex>>
-  /** The number of the newest final block. */
+  /** The record of each hash, in their order; `issuerId` 0 where there is none. */
+  records(documentHashes: readonly Hex[]): Promise<RegistryRecord[]>
+  /** The transactions in a block that issued or revoked documents, by documentHash. */
+  transactionsOf(
+    kind: Intent['kind'],
+    blockNumber: number,
+  ): Promise<Map<Hex, Hex>>
+  /** The number of the newest final block: by the chain's tag, or by depth where it has none. */
   finalizedBlock(): Promise<number>
 }

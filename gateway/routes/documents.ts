@@ -1,17 +1,34 @@
 import type { Hono } from 'hono'
-import { parseDocumentFields } from '../../document/document.ts'
+import * as v from 'valibot'
+import {
+  type Document,
+  decodeDocument,
+  parseDocumentFields,
+} from '../../document/document.ts'
+import { toHex } from '../../document/hex.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import { open } from '../../document/sealed.ts'
+import { FINALITIES, type Finality } from '../../verifier/ports.ts'
+import {
+  REASON_NAMES,
+  REVOCATION_REASONS,
+  reasonName,
+} from '../../verifier/reasons.ts'
+import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
+import type { Issued } from '../issue/issue.ts'
 import { type Authorized, authorize } from '../middleware/authorize.ts'
 import { presentDocument } from '../present.ts'
 import { readJson } from '../request.ts'
 
-/** POST …/documents: issues one document. */
+/** The life of one document: POST …/documents, GET …/documents/{publicId}, POST …/documents/{publicId}/revoke. */
 export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
-  const { issuing, addresses, findKey, wait } = deps
-  for (const path of ['/v1/documents', '/api/documents'])
+  const { issuing, revoking, addresses, findKey, wait } = deps
+  for (const path of ['/v1/documents', '/api/documents']) {
     app.post(path, authorize(findKey, 'documents:issue'), async (c) => {
+      const finality = finalityOf(c.req.queries('wait'))
       const fields = parseDocumentFields(await readJson(c))
       const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
       const issued = await issuing.issue({
@@ -19,14 +36,132 @@ export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
         tenant: c.get('grant').tenant,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+        finality,
       })
+      const done = issued.status !== 'pending' && reaches(issued, finality)
       return succeed(
         c,
-        presentDocument(addresses, issued.document, issued),
-        issued.status === 'pending' ? 202 : 201,
+        {
+          ...presentDocument(addresses, issued.document, issued),
+          ...(finality !== 'included' && { finality: issued.finality }),
+        },
+        done ? 201 : 202,
         { Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}` },
       )
     })
+
+    app.get(
+      `${path}/:publicId`,
+      authorize(findKey, 'documents:read'),
+      async (c) => {
+        const publicId = c.req.param('publicId')
+        const found = await findDocument(deps, publicId)
+        return succeed(c, found)
+      },
+    )
+
+    app.post(
+      `${path}/:publicId/revoke`,
+      authorize(findKey, 'documents:revoke'),
+      async (c) => {
+        const publicId = c.req.param('publicId')
+        const documentHash = toHex(decodePublicId(publicId).hash)
+        const { status, reason, revokedAt, transactionHash } =
+          await revoking.revoke({
+            documentHash,
+            reason: parseReason(await readJson(c)),
+            wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+          })
+        return succeed(
+          c,
+          {
+            publicId,
+            documentHash,
+            status,
+            reason: reasonName(reason),
+            revokedAt,
+            blockchainHash: transactionHash,
+          },
+          status === 'pending' ? 202 : 200,
+        )
+      },
+    )
+  }
+}
+
+/** A document as issued, with its status now; also while it is pending, from the own store. */
+async function findDocument(deps: Deps, publicId: string): Promise<object> {
+  const { verifyOptions, addresses, standingOf } = deps
+  const { hash, documentKey } = decodePublicId(publicId)
+  const documentHash = toHex(hash)
+  const verdict = await verify(publicId, verifyOptions)
+  const present = (document: Document, status: string) =>
+    presentDocument(addresses, document, {
+      publicId,
+      documentHash,
+      status,
+      transactionHash: verdict.blockchainProof?.transactionHash ?? null,
+    })
+  if (verdict.document)
+    return {
+      ...present(verdict.document, verdict.status),
+      blockchainProof: verdict.blockchainProof,
+    }
+  if (verdict.status === 'not_issued' && standingOf(documentHash)) {
+    const block = await deps.store.get(hash)
+    if (block.status === 'found')
+      return present(
+        decodeDocument(await open(block.bytes, documentKey)),
+        'pending',
+      )
+  }
+  if (verdict.status === 'erased')
+    throw new ApiError('erased', 'the document has been erased')
+  if (verdict.checks.some(({ outcome }) => outcome === 'unknown'))
+    throw new ApiError('unverifiable', 'the document could not be read now', {
+      details: verdict.checks,
+    })
+  throw new ApiError('not_found', 'no such document')
+}
+
+const revocation = v.pipe(
+  v.custom<object>((body) => !Array.isArray(body), 'must be a JSON object'),
+  v.strictObject({
+    reason: v.optional(
+      v.picklist(REASON_NAMES, `must be one of ${REASON_NAMES.join(', ')}`),
+      'unspecified',
+    ),
+  }),
+)
+
+/** @returns The RFC 5280 reason code of a body `{"reason"?}`. */
+function parseReason(body: unknown): number {
+  const result = v.safeParse(revocation, body)
+  if (result.success) return REVOCATION_REASONS[result.output.reason]
+  throw new ApiError('bad_fields', 'some fields are bad', {
+    details: result.issues.map((issue) => ({
+      field: v.getDotPath(issue) ?? '',
+      message: issue.message,
+    })),
+  })
+}
+
+/** `?wait=`: how final the block has to be before the answer. */
+function finalityOf([wait = 'included', ...more]: string[] = []): Finality {
+  const known = FINALITIES.find((finality) => finality === wait)
+  if (known && more.length === 0) return known
+  throw new ApiError('bad_query', 'some parameters are bad', {
+    details: [
+      { field: 'wait', message: `must be one of ${FINALITIES.join(', ')}` },
+    ],
+  })
+}
+
+function reaches({ finality }: Issued, wanted: Finality): boolean {
+  return (
+    finality !== null &&
+    FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
+  )
 }
 
 /** RFC 7240. */

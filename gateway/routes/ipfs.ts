@@ -13,7 +13,7 @@ const PUBLIC = { 'Access-Control-Allow-Origin': '*' } as const
  */
 export function ipfsRoutes(app: Hono<Authorized>, { store }: Deps): void {
   app.get('/ipfs/:cid', async (c) => {
-    const hash = hashOfCid(c.req.param('cid'))
+    const hash = parseCid(c.req.param('cid'))
     const wantsRaw =
       c.req.query('format') === 'raw' ||
       (c.req.query('format') === undefined &&
@@ -46,4 +46,15 @@ export function ipfsRoutes(app: Hono<Authorized>, { store }: Deps): void {
       'Content-Disposition': `attachment; filename="${cidOf(hash)}.bin"`,
     })
   })
+}
+
+function parseCid(cid: string): Uint8Array {
+  try {
+    return hashOfCid(cid)
+  } catch (cause) {
+    throw new ApiError('bad_cid', 'not a CIDv1 of raw and sha2-256', {
+      headers: PUBLIC,
+      cause,
+    })
+  }
 }

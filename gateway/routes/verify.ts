@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
 import { toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
+import type { Check } from '../../verifier/verdict.ts'
 import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
 import { succeed } from '../envelope.ts'
@@ -10,22 +11,18 @@ import { presentDocument } from '../present.ts'
 
 /** GET …/verify?publicId=: the verdict about a document. */
 export function verifyRoutes(app: Hono<Authorized>, deps: Deps): void {
-  const { verifyOptions, addresses, findKey, isPending } = deps
+  const { verifyOptions, addresses, findKey, standingOf } = deps
   for (const path of ['/v1/verify', '/api/verify'])
     app.get(path, authorize(findKey, 'verify'), async (c) => {
       const publicId = onlyPublicId(c.req.queries())
       const { hash } = decodePublicId(publicId)
       const verdict = await verify(publicId, verifyOptions)
-      if (verdict.status === 'unverifiable')
-        throw new ApiError(
-          'unverifiable',
-          'the document could not be checked now; this says nothing about it',
-          { details: verdict.checks },
-        )
-      const status =
-        verdict.status === 'not_issued' && isPending(toHex(hash))
-          ? 'pending'
-          : verdict.status
+      if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
+      const standing =
+        verdict.status === 'not_issued' ? standingOf(toHex(hash)) : undefined
+      // This gateway has seen it on the chain: the node is behind.
+      if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
+      const status = standing ? 'pending' : verdict.status
       const { document, blockchainProof: proof } = verdict
       return succeed(c, {
         ...verdict,
@@ -40,6 +37,18 @@ export function verifyRoutes(app: Hono<Authorized>, deps: Deps): void {
           }),
       })
     })
+}
+
+const HEAD_BEHIND: Check[] = [
+  { check: 'chain', outcome: 'unknown', code: 'head_behind' },
+]
+
+function unverifiable(checks: Check[]): ApiError {
+  return new ApiError(
+    'unverifiable',
+    'the document could not be checked now; this says nothing about it',
+    { details: checks },
+  )
 }
 
 function onlyPublicId(query: Record<string, string[]>): string {

@@ -319,9 +319,9 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         await expect(
           keepInOrder(nowhere, outbox)(intent, sealed),
         ).rejects.toMatchObject({ code: 'store_unavailable' })
-        expect(outbox.find(documentHash)).toBeUndefined()
+        expect(outbox.find('issue', documentHash)).toBeUndefined()
         await keepInOrder(open(), outbox)(intent, sealed)
-        expect(outbox.find(documentHash)).toBeDefined()
+        expect(outbox.find('issue', documentHash)).toBeDefined()
         expect(await has(hash)).toBe(true)
       })
 

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -190,6 +191,24 @@ describe('stopping', () => {
     60_000,
   )
 
+  test('behavior: a client that never ends its request does not hold it up', async () => {
+    start({ API_KEY: KEY })
+    await ready()
+    const dribble = httpRequest(`${url}/v1/documents`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        'content-length': 1000,
+      },
+    })
+    dribble.on('error', () => {})
+    dribble.write('{')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    await stop('SIGINT')
+    expect(await chainAnswers()).toBe(false)
+  }, 20_000)
+
   test('behavior: SIGTERM to npm alone', async () => {
     const { child, ended } = start({ API_KEY: KEY })
     await ready()
@@ -264,9 +283,14 @@ describe('cannot start', () => {
     const { port } = new URL(stranger.url)
     const { output, ended } = start({ PORT: port })
     expect(await ended).toBe(1)
-    expect(output()).toContain(port)
+    expect(output()).toContain('set PORT')
+    expect(output()).not.toContain('at ')
     expect(await chainAnswers()).toBe(false)
     await stranger.close()
+    // The key was not shown, so it must not have been made.
+    const again = start()
+    await ready()
+    expect(again.output()).toContain('export API_KEY=')
   }, 30_000)
 
   test('error: a second start with the same DATA_DIR', async () => {

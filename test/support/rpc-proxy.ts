@@ -3,11 +3,13 @@ import { bodyOf, serveHttp, type TestServer } from './http.ts'
 type Rpc = { id: unknown; method: string; params: unknown[] }
 
 /**
- * A JSON-RPC endpoint in front of another. `refuse` makes it answer nothing to the methods that it names; `change` rewrites
- * what the node answered.
+ * A JSON-RPC endpoint in front of another. `refuse` makes it answer nothing to the methods that it names, `fail` an error;
+ * `change` rewrites what the node answered.
  */
 export type RpcProxy = TestServer & {
   refuse: (method: string) => boolean
+  /** The error that is answered in the node's place, if any. */
+  fail: (method: string) => { code: number; message: string } | undefined
   change: (method: string, result: unknown) => unknown
   /** Methods asked for since the start, in order. */
   readonly asked: string[]
@@ -15,16 +17,22 @@ export type RpcProxy = TestServer & {
 
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const asked: string[] = []
-  const behaviour: Pick<RpcProxy, 'refuse' | 'change'> = {
+  const behaviour: Pick<RpcProxy, 'refuse' | 'fail' | 'change'> = {
     refuse: () => false,
+    fail: () => undefined,
     change: (_, result) => result,
   }
   const server = await serveHttp(async (request, response) => {
     const body = await bodyOf(request)
-    const { method } = JSON.parse(body) as Rpc
+    const { id, method } = JSON.parse(body) as Rpc
     asked.push(method)
     if (behaviour.refuse(method)) {
       response.destroy()
+      return
+    }
+    const error = behaviour.fail(method)
+    if (error) {
+      response.end(JSON.stringify({ jsonrpc: '2.0', id, error }))
       return
     }
     const answer = (await (

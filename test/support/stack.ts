@@ -48,7 +48,7 @@ export type Stack = {
   request(path: string, init?: RequestInit): Promise<Answer>
   issue(fields: object, headers?: Record<string, string>): Promise<Answer>
   verify(publicId: string): Promise<Answer>
-  key(scopes: Scope[]): string
+  key(scopes: Scope[], tenant?: string): string
   stop(): Promise<void>
 }
 
@@ -132,7 +132,7 @@ export async function startStack(
       request(`/v1/verify?publicId=${publicId}`, {
         headers: { authorization: `Bearer ${API_KEY}` },
       }),
-    key: (scopes) => keys.create({ scopes }).key,
+    key: (scopes, tenant = 'default') => keys.create({ scopes, tenant }).key,
     async stop() {
       await gateway.stop()
       await leave()

@@ -21,20 +21,24 @@ export async function checkContent(
   registry: string,
   record: RegistryRecord,
 ): Promise<{ checks: Check[]; document?: Document }> {
-  const opens: Check = { check: 'key', outcome: 'pass', code: 'opens' }
+  const checks: Check[] = []
   try {
-    const document = decodeDocument(await open(sealed, documentKey))
+    const plaintext = await open(sealed, documentKey)
+    checks.push({ check: 'key', outcome: 'pass', code: 'opens' })
+    const document = decodeDocument(plaintext)
     const code = contradiction(document, registry, record)
-    if (code)
-      return { checks: [opens, { check: 'content', outcome: 'fail', code }] }
-    const content: Check = { check: 'content', outcome: 'pass', code: 'bound' }
-    return { checks: [opens, content], document }
+    if (code) {
+      checks.push({ check: 'content', outcome: 'fail', code })
+      return { checks }
+    }
+    checks.push({ check: 'content', outcome: 'pass', code: 'bound' })
+    return { checks, document }
   } catch (error) {
     if (!(error instanceof FormatError)) throw error
     const { code } = error
-    if (code === 'wrong_key')
-      return { checks: [{ check: 'key', outcome: 'fail', code }] }
-    return { checks: [{ check: 'content', outcome: 'fail', code }] }
+    const check = code === 'wrong_key' ? 'key' : 'content'
+    checks.push({ check, outcome: 'fail', code })
+    return { checks }
   }
 }
 

@@ -1,0 +1,32 @@
+import { createHmac } from 'node:crypto'
+import type { Hex } from '../../document/hex.ts'
+import type { IssuerSubkeys } from '../../document/keys.ts'
+import { IssueError } from './errors.ts'
+import type { IdempotencyLog } from './ports.ts'
+
+/**
+ * Claims a request's idempotency key for its document. The documentHash stands for the whole body: it comes from the key and
+ * the exact bytes that were sealed.
+ *
+ * @param documentHash Of the first attempt to seal.
+ * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
+ */
+export async function claimKey(
+  log: IdempotencyLog,
+  subkeys: IssuerSubkeys,
+  request: { tenant: string; idempotencyKey?: string },
+  documentHash: Hex,
+): Promise<void> {
+  const { tenant, idempotencyKey } = request
+  if (idempotencyKey === undefined) return
+  // Keyed, since a client's key may be something that can be guessed, an order number or a name.
+  const key = createHmac('sha256', subkeys.salt)
+    .update(JSON.stringify(['idempotency-log', tenant, idempotencyKey]))
+    .digest()
+  const first = await log.claim(key, documentHash)
+  if (first !== documentHash)
+    throw new IssueError(
+      'idempotency_key_reused',
+      'the idempotency key was used for another document',
+    )
+}

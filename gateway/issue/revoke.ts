@@ -1,0 +1,97 @@
+import type { Hex } from '../../document/hex.ts'
+import type { ChainReader, ChainReading } from '../../verifier/ports.ts'
+import type { Batcher } from './batcher.ts'
+import { IssueError } from './errors.ts'
+import { outcomesOf } from './outcome.ts'
+import type { Outbox, Registry } from './ports.ts'
+
+export type RevokeRequest = {
+  documentHash: Hex
+  /** RFC 5280 reason code. */
+  reason: number
+  /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
+  wait: number
+}
+
+/** `pending`: it will be revoked, whatever happens to this process. Of a document revoked before, all is as it was then. */
+export type Revoked = {
+  status: 'revoked' | 'superseded' | 'pending'
+  /** RFC 5280 reason code. */
+  reason: number
+  /** Seconds of the Unix epoch. */
+  revokedAt: number | null
+  transactionHash: Hex | null
+}
+
+export type Revoking = { revoke(request: RevokeRequest): Promise<Revoked> }
+
+/**
+ * Revokes documents, through the same outbox as issuing.
+ *
+ * `revoke` rejects with an `IssueError`: `not_issued`, `other_issuer`, or why nothing was promised; with a `ChainError` when
+ * the chain could not be read.
+ */
+export function createRevoking(deps: {
+  registry: Registry
+  chain: ChainReader
+  outbox: Outbox
+  batcher: Batcher
+}): Revoking {
+  const { registry, chain, outbox, batcher } = deps
+
+  async function revoke(request: RevokeRequest): Promise<Revoked> {
+    const { documentHash, reason, wait } = request
+    const before = await chain.read(documentHash)
+    assertOurs(before, documentHash)
+    if (isRevoked(before)) return describe(documentHash, before)
+
+    batcher.assertOpen()
+    const intent = { kind: 'revoke', documentHash, reason } as const
+    await outbox.add(intent)
+    const { status } = await batcher.submit(intent, wait)
+    const after = await chain.read(documentHash).catch(() => before)
+    if (status === 'pending' || !isRevoked(after)) return pending(request)
+    return describe(documentHash, after)
+  }
+
+  function assertOurs({ record }: ChainReading, documentHash: Hex): void {
+    const promised = outbox.find('issue', documentHash) !== undefined
+    if (record.issuerId === 0 && !promised)
+      throw new IssueError('not_issued', 'no such document')
+    if (record.issuerId !== 0 && record.issuerId !== registry.issuerId)
+      throw new IssueError('other_issuer', "another issuer's document")
+  }
+
+  function isRevoked({ record }: ChainReading): boolean {
+    return record.revokedBlock !== 0
+  }
+
+  async function describe(
+    documentHash: Hex,
+    { record, status }: ChainReading,
+  ): Promise<Revoked> {
+    const { reason, revokedAt } = record
+    const [outcome] = await outcomesOf(registry, [
+      { kind: 'revoke', documentHash, reason },
+    ])
+    return {
+      status: status === 'superseded' ? 'superseded' : 'revoked',
+      reason,
+      revokedAt,
+      transactionHash:
+        outcome?.status === 'anchored' ? outcome.transactionHash : null,
+    }
+  }
+
+  function pending({ documentHash, reason }: RevokeRequest): Revoked {
+    const standing = outbox.find('revoke', documentHash)
+    return {
+      status: 'pending',
+      reason,
+      revokedAt: null,
+      transactionHash: standing?.transactionHash ?? null,
+    }
+  }
+
+  return { revoke }
+}

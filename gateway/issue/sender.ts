@@ -1,0 +1,194 @@
+import type { Hex } from '../../document/hex.ts'
+import { asIssueError, type IssueError } from './errors.ts'
+import { keyOf, keyOfIntent } from './intent.ts'
+import { type Outcome, outcomesOf } from './outcome.ts'
+import type { Intent, Outbox, Plan, Registry } from './ports.ts'
+
+export type Sender = {
+  /** How many transactions are in flight. */
+  inFlight(): number
+  /** Whether a transaction in flight carries this intent. */
+  carries(kind: Intent['kind'], documentHash: Hex): boolean
+  /**
+   * Signs a transaction for these intents with the account's next nonce, and makes it durable. It is in flight then.
+   *
+   * @throws {IssueError} when none can be made; the intents are where they were.
+   */
+  plan(intents: readonly Intent[]): Promise<void>
+  /**
+   * Sends what is due, looks at the chain, and concludes what has happened there.
+   *
+   * @throws {IssueError} when the chain could not be reached; everything in flight stays so.
+   */
+  advance(): Promise<void>
+  /** Milliseconds to wait before the next `advance`. */
+  pause(): number
+}
+
+/** How often the same bytes are sent again while the chain does not show them; milliseconds. */
+const REBROADCAST = 5_000
+/** A transaction that is in no block for so long is replaced when it pays too little, after twice as long anyway; milliseconds. */
+const STUCK = 30_000
+/** How long a nonce may be missing before it counts as lost, and not as a node that is behind; milliseconds. */
+const GAP = 3_000
+/** Between looks at transactions in flight; milliseconds. */
+const POLL = { first: 2, most: 250 }
+
+/** Milliseconds of the clock: when the newest attempt was sent, and made. `taken`: a node has taken it. */
+type Timing = { sent: number; made: number; taken: boolean }
+
+/**
+ * The transactions in flight of the one account that this gateway writes with. Nonces are assigned here, at the moment of signing,
+ * in order and without gaps, and everything is durable before it is sent. A repeat is harmless on the registry, so when it is
+ * not clear what happened to a nonce, what it carried is simply done again.
+ */
+export function createSender(deps: {
+  registry: Registry
+  outbox: Outbox
+  conclude: (intent: Intent, outcome: Outcome) => void
+  log: (event: string, fields?: Record<string, unknown>) => void
+}): Sender {
+  const { registry, outbox, conclude, log } = deps
+  let plans = outbox.plans()
+  const carried = new Set(
+    plans.flatMap(({ intents }) => intents.map(keyOfIntent)),
+  )
+  const timings = new Map<number, Timing>()
+  let gapSince: number | undefined
+  let pause = 0
+
+  const timingOf = ({ id }: Plan): Timing => {
+    const known = timings.get(id)
+    if (known) return known
+    const timing = {
+      sent: Number.NEGATIVE_INFINITY,
+      made: Date.now(),
+      taken: false,
+    }
+    timings.set(id, timing)
+    return timing
+  }
+
+  /** @returns The first failure; the others are sent all the same. */
+  async function send(): Promise<IssueError | undefined> {
+    let failure: IssueError | undefined
+    for (const plan of plans) {
+      const timing = timingOf(plan)
+      const newest = plan.attempts.at(-1)
+      if (Date.now() - timing.sent < REBROADCAST || !newest) continue
+      timing.sent = Date.now()
+      try {
+        await registry.broadcast(newest)
+        timing.taken = true
+      } catch (error) {
+        failure ??= asIssueError(error)
+        // Not sent at all: try as soon as the chain answers.
+        if (failure.code === 'chain_unavailable')
+          timing.sent = Number.NEGATIVE_INFINITY
+        else timing.taken = false
+      }
+    }
+    return failure
+  }
+
+  /** A nonce that is used is done with, whichever transaction used it. */
+  async function settle(next: number): Promise<void> {
+    for (let [plan] = plans; plan && plan.nonce < next; [plan] = plans) {
+      const { intents } = plan
+      const outcomes = await outcomesOf(registry, intents)
+      const anchored = intents.flatMap((intent, i) => {
+        const outcome = outcomes[i]
+        return outcome?.status === 'anchored'
+          ? [{ intent, anchoring: outcome }]
+          : []
+      })
+      const gone = intents.filter((_, i) => outcomes[i]?.status === 'taken')
+      await outbox.settle(plan, { anchored, gone })
+      drop(plan)
+      intents.forEach((intent, i) => {
+        conclude(intent, outcomes[i] ?? { status: 'absent' })
+      })
+    }
+  }
+
+  /**
+   * The chain went back behind the first nonce in flight (a reorg, a node that lost its state), so that none of these can be
+   * mined: their intents get new ones.
+   */
+  async function closeGap(next: number): Promise<void> {
+    const [first] = plans
+    if (first === undefined || first.nonce <= next) {
+      gapSince = undefined
+      return
+    }
+    gapSince ??= Date.now()
+    if (Date.now() - gapSince < GAP) return
+    gapSince = undefined
+    log('nonces lost, planned anew', { from: next, to: first.nonce })
+    for (const plan of [...plans]) {
+      await outbox.settle(plan, { anchored: [], gone: [] })
+      drop(plan)
+      for (const intent of plan.intents) conclude(intent, { status: 'absent' })
+    }
+  }
+
+  /**
+   * The first in flight is made anew when no node takes it, or when it is in no block for long and pays less than the chain asks
+   * for. The others wait for it.
+   */
+  async function replaceStuck(): Promise<void> {
+    const [plan] = plans
+    const newest = plan?.attempts.at(-1)
+    if (!plan || !newest) return
+    const timing = timingOf(plan)
+    const age = Date.now() - timing.made
+    if (age < (timing.taken ? STUCK : REBROADCAST)) return
+    // One that pays enough may still be such that no block can have it; but it is not outbid in a hurry.
+    if (timing.taken && age < 2 * STUCK && (await registry.pays(newest))) return
+    timing.made = Date.now()
+    const transaction = await registry.prepare(plan.intents, plan.nonce, newest)
+    const replaced = await outbox.replace(plan, transaction)
+    plans = plans.map((other) => (other === plan ? replaced : other))
+    timing.sent = Number.NEGATIVE_INFINITY
+    log('replaced', { nonce: plan.nonce, hash: transaction.hash })
+    await send()
+  }
+
+  function drop(plan: Plan): void {
+    plans = plans.filter((other) => other !== plan)
+    timings.delete(plan.id)
+    for (const intent of plan.intents) carried.delete(keyOfIntent(intent))
+    pause = 0
+  }
+
+  return {
+    inFlight: () => plans.length,
+    carries: (kind, documentHash) => carried.has(keyOf(kind, documentHash)),
+
+    async plan(intents) {
+      const last = plans.at(-1)
+      const nonce = last ? last.nonce + 1 : await registry.nextNonce()
+      const transaction = await registry.prepare(intents, nonce)
+      plans.push(await outbox.plan(transaction, intents))
+      for (const intent of intents) carried.add(keyOfIntent(intent))
+      pause = 0
+    },
+
+    async advance() {
+      if (plans.length === 0) return
+      // What one transaction runs into must not keep the others from being settled.
+      const failure = await send()
+      const next = await registry.nextNonce()
+      await settle(next)
+      await closeGap(next)
+      await replaceStuck()
+      if (failure && plans.length > 0) throw failure
+    },
+
+    pause() {
+      const now = pause
+      pause = Math.min(Math.max(pause * 2, POLL.first), POLL.most)
+      return now
+    },
+  }
+}

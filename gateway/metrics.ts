@@ -1,0 +1,63 @@
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+
+/** What the gateway tells of itself, in the Prometheus text format. Labels hold no identifier of anybody. */
+export type Metrics = {
+  readonly contentType: string
+  render(): Promise<string>
+  /** Counts an intent that the chain shows, or that came to nothing. */
+  concluded(kind: string, outcome: string): void
+}
+
+/** What is read at the moment that somebody asks. */
+export type Sources = {
+  depth(): { queued: number; inFlight: number }
+  /** Wei; rejects when it cannot be read. */
+  balance(): Promise<bigint>
+}
+
+export function createMetrics({ depth, balance }: Sources): Metrics {
+  const registry = new Registry()
+  const registers = [registry]
+  collectDefaultMetrics({ register: registry })
+
+  const concluded = new Counter({
+    name: 'document_registry_intents_concluded_total',
+    help: 'Intents by kind (issue, revoke) and outcome (anchored, taken, absent = to be done again)',
+    labelNames: ['kind', 'outcome'],
+    registers,
+  })
+  new Gauge({
+    name: 'document_registry_intents_queued',
+    help: 'Intents that wait for a transaction',
+    registers,
+    collect() {
+      this.set(depth().queued)
+    },
+  })
+  new Gauge({
+    name: 'document_registry_transactions_in_flight',
+    help: 'Transactions that wait for a block',
+    registers,
+    collect() {
+      this.set(depth().inFlight)
+    },
+  })
+  new Gauge({
+    name: 'document_registry_account_balance_ether',
+    help: 'What the issuer account has left for gas; absent when the chain cannot be read',
+    registers,
+    async collect() {
+      this.remove()
+      await balance().then(
+        (wei) => this.set(Number(wei) / 1e18),
+        () => {},
+      )
+    },
+  })
+
+  return {
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    concluded: (kind, outcome) => concluded.inc({ kind, outcome }),
+  }
+}

@@ -1,0 +1,135 @@
+/** What the deploy, check and roles commands share: where the registry goes, and the file that says where it went. */
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import {
+  AbiCoder,
+  concat,
+  dataLength,
+  dataSlice,
+  getCreate2Address,
+  type Interface,
+  id,
+  keccak256,
+  type Provider,
+  toBeHex,
+} from 'ethers'
+
+/** The deterministic deployment proxy, at the same address on nearly every chain (github.com/Arachnid). */
+export const proxy = {
+  address: '0x4e59b44847b379578588920cA78FbF26c0B4956C',
+  /** The sender of {@link raw}, whose key nobody has. */
+  sender: '0x3fAB184622Dc19b6109349B94811493BF2a45362',
+  /** What {@link raw} may cost: 100,000 gas at 100 gwei. */
+  funds: 10n ** 16n,
+  /** Creates the proxy; not bound to a chain, so some RPC providers refuse it. */
+  raw: '0xf8a58085174876e800830186a08080b853604580600e600039806000f350fe7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf31ba02222222222222222222222222222222222222222222222222222222222222222a02222222222222222222222222222222222222222222222222222222222222222',
+} as const
+
+export const salt = id('document-registry')
+
+/** `deployments/<chainId>.json` */
+export interface Deployment {
+  readonly chainId: number
+  readonly address: string
+  readonly block: number
+  readonly transaction: string
+  readonly codeHash: string
+  readonly admin: string
+  readonly adminDelay: number
+  readonly compiler: {
+    readonly solc: string
+    readonly evmVersion: string
+    readonly viaIR: boolean
+    readonly optimizerRuns: number
+  }
+  readonly commit: string
+}
+
+const fileOf = (chainId: bigint): URL =>
+  new URL(`../deployments/${chainId}.json`, import.meta.url)
+
+export function readDeployment(chainId: bigint): Deployment | undefined {
+  const file = fileOf(chainId)
+  return existsSync(file)
+    ? (JSON.parse(readFileSync(file, 'utf8')) as Deployment)
+    : undefined
+}
+
+export function writeDeployment(deployment: Deployment): void {
+  const file = fileOf(BigInt(deployment.chainId))
+  mkdirSync(new URL('.', file), { recursive: true })
+  writeFileSync(file, `${JSON.stringify(deployment, null, 2)}\n`)
+}
+
+/** The address follows from the code and the constructor's arguments: other code cannot be at it. */
+export function planOf(
+  bytecode: string,
+  admin: string,
+  adminDelay: number,
+): { initCode: string; address: string } {
+  const initCode = concat([
+    bytecode,
+    AbiCoder.defaultAbiCoder().encode(
+      ['address', 'uint48'],
+      [admin, adminDelay],
+    ),
+  ])
+  return {
+    initCode,
+    address: getCreate2Address(proxy.address, salt, keccak256(initCode)),
+  }
+}
+
+/** Places in deployed code that the constructor fills in, as an artifact lists them. */
+export type ImmutableReferences = Readonly<
+  Record<string, readonly { readonly start: number; readonly length: number }[]>
+>
+
+export function withoutImmutables(
+  code: string,
+  references: ImmutableReferences,
+): string {
+  const bytes = Buffer.from(code.slice(2), 'hex')
+  for (const { start, length } of Object.values(references).flat()) {
+    bytes.fill(
+      0,
+      Math.min(start, bytes.length),
+      Math.min(start + length, bytes.length),
+    )
+  }
+  return `0x${bytes.toString('hex')}`
+}
+
+const arbSys = toBeHex(100, 20)
+
+/**
+ * Records name the blocks that `eth_getLogs` counts. Where the EVM's NUMBER is another count, only the contract's ArbSys branch
+ * gets them right.
+ */
+export async function checkBlockNumbers(
+  provider: Pick<Provider, 'getCode' | 'getBlockNumber' | 'call'>,
+): Promise<void> {
+  if (dataLength(await provider.getCode(arbSys)) > 0) return
+  const before = await provider.getBlockNumber()
+  // NUMBER, returned as 32 bytes by code that runs as a creation.
+  const answer = await provider.call({ data: '0x4360005260206000f3' })
+  const number = BigInt(dataSlice(answer, 0, 32))
+  const after = await provider.getBlockNumber()
+  // A call may run in the latest block or in the one to come.
+  if (number < BigInt(before) || number > BigInt(after + 1)) {
+    throw new Error(
+      `block.number is ${number} on this chain, but its RPC counts ${after}: records would name blocks whose logs cannot be found`,
+    )
+  }
+}
+
+/** Why a simulated call failed, in the contract's own words where it gave any. */
+export function reasonOf(cause: unknown, contract: Interface): string {
+  const data =
+    typeof cause === 'object' && cause !== null && 'data' in cause
+      ? cause.data
+      : undefined
+  const reason = typeof data === 'string' ? contract.parseError(data) : null
+  return reason === null
+    ? String(cause)
+    : `${reason.name}(${reason.args.join(', ')})`
+}

@@ -1,0 +1,86 @@
+/**
+ * Static analysis of the contract by Slither: `pip install slither-analyzer==0.11.6`, then `npm run slither`. Slither cannot read
+ * Hardhat 3's build info, so it is given solc's standard JSON and npm's compiler. docs/slither.md answers
+ * what it finds; anything graver than low fails the command.
+ */
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { fileURLToPath } from 'node:url'
+import hre from 'hardhat'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const directory = `${root}cache/slither`
+const solc = createRequire(import.meta.url).resolve('solc')
+
+/** All sources that one imports, by the names that they have on the disk. */
+function sources(
+  path: string,
+  found: Record<string, { content: string }> = {},
+): Record<string, { content: string }> {
+  if (path in found) return found
+  const content = readFileSync(root + path, 'utf8')
+  found[path] = { content }
+  for (const [, name = ''] of content.matchAll(
+    /^(?:import|\}).*from "(.+)";$/gm,
+  )) {
+    const next = name.startsWith('@')
+      ? `node_modules/${name}`
+      : new URL(name, `file:///${path}`).pathname.slice(1)
+    sources(next, found)
+  }
+  return found
+}
+
+const compiler = hre.config.solidity.profiles['default']?.compilers[0]
+mkdirSync(directory, { recursive: true })
+writeFileSync(
+  `${directory}/input.json`,
+  JSON.stringify({
+    language: 'Solidity',
+    sources: sources('contracts/DocumentRegistry.sol'),
+    settings: {
+      ...compiler?.settings,
+      remappings: ['@openzeppelin/=node_modules/@openzeppelin/'],
+      outputSelection: {
+        '*': {
+          '*': [
+            'abi',
+            'evm.bytecode',
+            'evm.deployedBytecode',
+            'evm.methodIdentifiers',
+            'userdoc',
+            'devdoc',
+          ],
+          '': ['ast'],
+        },
+      },
+    },
+  }),
+)
+writeFileSync(
+  `${directory}/solc`,
+  `#!${process.execPath}
+import { readFileSync } from 'node:fs'
+import solc from ${JSON.stringify(solc)}
+if (process.argv.includes('--version')) console.log('Version: ' + solc.version())
+else process.stdout.write(solc.compile(readFileSync(0, 'utf8')))
+`,
+)
+chmodSync(`${directory}/solc`, 0o755)
+const { status, error } = spawnSync(
+  'slither',
+  [
+    'cache/slither/input.json',
+    ...[
+      '--compile-force-framework',
+      'Solc-json',
+      '--solc',
+      `${directory}/solc`,
+    ],
+    ...['--filter-paths', 'node_modules', '--fail-medium'],
+  ],
+  { cwd: root, stdio: 'inherit' },
+)
+if (error !== undefined) throw error
+process.exitCode = status ?? 1

@@ -1,0 +1,146 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Interface } from 'ethers'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { openDatabase } from '../../gateway/adapters/database.ts'
+import { registryAbi } from '../../verifier/readers/registry-abi.ts'
+import { ADA, type Stack, startStack } from '../support/stack.ts'
+
+const abi = new Interface(registryAbi)
+const REVERTED = { code: 3, message: 'execution reverted' }
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack({ WAIT_SECONDS: '2' })
+})
+afterEach(() => {
+  stack.proxy.refuse = () => false
+  stack.proxy.fail = () => undefined
+  stack.proxy.change = (_, result) => result
+})
+afterAll(() => stack.stop())
+
+const statusOf = async (publicId: string) => {
+  const { body } = await stack.verify(publicId)
+  return body.data.status ?? body.error.code
+}
+
+const becomesValid = (publicId: string) =>
+  expect
+    .poll(() => statusOf(publicId), { timeout: 20_000, interval: 100 })
+    .toBe('valid')
+
+/** Answers like this once to a method, then no more. */
+function once<T>(method: string, answer: T): (asked: string) => T | undefined {
+  let left = 1
+  return (asked) => (asked === method && left-- > 0 ? answer : undefined)
+}
+
+describe('what was promised is kept', () => {
+  test('behavior: refused on its own by a node that changes its mind', async () => {
+    stack.proxy.fail = once('eth_estimateGas', REVERTED)
+    const { status, body } = await stack.issue(ADA, {
+      prefer: 'respond-async',
+    })
+    expect(status).toBe(202)
+    await becomesValid(body.data.publicId)
+  })
+
+  test('behavior: refused for long, while others go on', async () => {
+    stack.proxy.fail = once('eth_estimateGas', REVERTED)
+    const promised = await stack.issue(ADA, { prefer: 'respond-async' })
+    const others = await Promise.all([stack.issue(ADA), stack.issue(ADA)])
+    for (const { status } of others) expect(status).toBe(201)
+    await becomesValid(promised.body.data.publicId)
+  })
+
+  test('behavior: a transaction that no node takes is made anew', async () => {
+    const intrinsic = { code: -32000, message: 'intrinsic gas too low' }
+    stack.proxy.fail = (method) =>
+      method === 'eth_sendRawTransaction' ? intrinsic : undefined
+    const { body } = await stack.issue(ADA)
+    expect(body.data.status).toBe('pending')
+    stack.proxy.fail = () => undefined
+    await becomesValid(body.data.publicId)
+    expect((await stack.issue(ADA)).status).toBe(201)
+  })
+
+  test('behavior: an estimate that cannot be is not believed', async () => {
+    stack.proxy.change = (method, result) =>
+      method === 'eth_estimateGas' ? '0x5' : result
+    expect((await stack.issue(ADA)).status).toBe(503)
+    stack.proxy.change = (_, result) => result
+    await expect
+      .poll(async () => (await stack.issue(ADA)).status, { timeout: 5_000 })
+      .toBe(201)
+  })
+})
+
+describe('a node that contradicts itself, or is behind', () => {
+  test.each([
+    ['revoked, beside a record that is not', 3, {}],
+    ['not issued, beside a record', 0, {}],
+    ['valid, beside no record', 1, { issuerId: 0n }],
+    ['expired, beside one that never expires', 2, {}],
+    ['unknown', 9, {}],
+  ])('error: %s', async (_, status, change) => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    stack.proxy.change = (method, result) => {
+      if (method !== 'eth_call') return result
+      const [answer] = abi.decodeFunctionResult(
+        'verificationOf',
+        String(result),
+      )
+      const verification = answer.toObject()
+      const record = { ...answer.record.toObject(), ...change }
+      return encode({ ...verification, status, record })
+    }
+    expect(await statusOf(publicId)).toBe('unverifiable')
+  })
+
+  test('error: a head before the block that this gateway has seen', async () => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    stack.proxy.change = (method, result) => {
+      if (method !== 'eth_call') return result
+      const [answer] = abi.decodeFunctionResult(
+        'verificationOf',
+        String(result),
+      )
+      const none = Object.fromEntries(
+        Object.keys(answer.record.toObject()).map((name) => [name, 0n]),
+      )
+      return encode({ ...answer.toObject(), status: 0, record: none })
+    }
+    expect(await statusOf(publicId)).toBe('unverifiable')
+  })
+
+  /** ABI-encodes a Verification that may be nonsense: ethers would not encode an unknown status by name. */
+  function encode(verification: Record<string, unknown>): string {
+    const fragment = abi.getFunction('verificationOf')
+    const [output] = fragment?.outputs ?? []
+    const names = output?.components?.map(({ name }) => name) ?? []
+    return abi.encodeFunctionResult('verificationOf', [
+      names.map((name) => verification[name]),
+    ])
+  }
+})
+
+test('error: a data folder that belongs to another registry', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
+  const database = openDatabase(join(folder, 'gateway.db'))
+  const [one, other] = ['a', 'b'].map((d) => `eip155:1:0x${d.repeat(40)}`)
+  database.bindTo(String(one))
+  database.bindTo(String(one))
+  expect(() => database.bindTo(String(other))).toThrow(/DATA_DIR belongs to/)
+  await database.close()
+  rmSync(folder, { recursive: true })
+})
+
+test('behavior: a key file that is damaged locks nobody out', async () => {
+  const { publicId } = (await stack.issue(ADA)).body.data
+  const path = join(stack.dataDir, 'keys.json')
+  writeFileSync(path, '{"keys": [{"id"')
+  await new Promise((resolve) => setTimeout(resolve, 1_100))
+  expect(await statusOf(publicId)).toBe('valid')
+})
