@@ -4,6 +4,12 @@ import { parseUnits } from 'ethers'
 import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
 
+/** What signs for the issuer account. */
+export type SignerSetting =
+  | { kind: 'key'; key: Hex }
+  | { kind: 'keystore'; path: string; passwordFile: string }
+  | { kind: 'remote'; url: string; address: Hex }
+
 /** Everything that can be set from outside. Only this file reads the environment. */
 export type Config = {
   port: number
@@ -19,11 +25,14 @@ export type Config = {
   rpcUrls: string[]
   /** Lower-case address; absent = that of the local chain or of `deployments/<chainId>.json`. */
   registryAddress?: Hex
-  /** The issuer account's private key, 32 bytes. */
-  issuerKey?: Hex
+  signer?: SignerSetting
   /** 32 bytes or more. */
   issuerSecret?: Hex
   apiKey?: string
+  /** Of a Kubo node's RPC; absent = payloads are kept in `dataDir`. */
+  ipfsApiUrl?: string
+  /** Whether the Kubo node may announce the payloads to the public network. */
+  ipfsAnnounce: boolean
   ipfsGateways: string[]
   /** Milliseconds. */
   wait: number
@@ -100,6 +109,7 @@ const amount = (unit: 'gwei' | 'ether') =>
 
 const DATA_DIR = 'data'
 
+type Environment = v.InferOutput<typeof environment>
 const environment = v.object({
   PORT: v.optional(port(1), '3000'),
   HOST: v.optional(v.string(), '127.0.0.1'),
@@ -110,6 +120,10 @@ const environment = v.object({
   RPC_URL: urls,
   REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
   ISSUER_KEY: v.optional(hex(32, 'must be 0x and 64 hexadecimal digits')),
+  ISSUER_KEYSTORE: v.optional(v.string()),
+  ISSUER_KEYSTORE_PASSWORD_FILE: v.optional(v.string()),
+  ISSUER_SIGNER_URL: v.optional(httpUrl),
+  ISSUER_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
   ISSUER_SECRET: v.optional(hex(32, 'must be 0x and 64 hexadecimal digits')),
   API_KEY: v.optional(
     v.pipe(
@@ -119,6 +133,11 @@ const environment = v.object({
         'must be a bearer token (RFC 6750): letters, digits and -._~+/',
       ),
     ),
+  ),
+  IPFS_API_URL: v.optional(httpUrl),
+  IPFS_ANNOUNCE: v.optional(
+    v.picklist(['true', 'false'], 'must be true or false'),
+    'false',
   ),
   IPFS_GATEWAYS: urls,
   WAIT_SECONDS: seconds('15', 0),
@@ -158,7 +177,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const e = result.output
   const baseUrl = e.BASE_URL ?? `http://${reachable(e.HOST)}:${e.PORT}`
   const remote = e.RPC_URL.length > 0
-  if (remote) requireForRemoteChain(e)
+  const signer = signerOf(e)
+  if (remote) requireForRemoteChain(e, signer)
   if (!isLoopback(e.HOST) && e.API_KEY && e.API_KEY.length < LEAST_KEY)
     throw new ConfigError([
       `API_KEY must have at least ${LEAST_KEY} characters when HOST is not loopback`,
@@ -174,9 +194,11 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     dataDir: resolve(e.DATA_DIR),
     rpcUrls: e.RPC_URL,
     ...(e.REGISTRY_ADDRESS && { registryAddress: e.REGISTRY_ADDRESS }),
-    ...(e.ISSUER_KEY && { issuerKey: e.ISSUER_KEY }),
+    ...(signer && { signer }),
     ...(e.ISSUER_SECRET && { issuerSecret: e.ISSUER_SECRET }),
     ...(e.API_KEY && { apiKey: e.API_KEY }),
+    ...(e.IPFS_API_URL && { ipfsApiUrl: e.IPFS_API_URL }),
+    ipfsAnnounce: e.IPFS_ANNOUNCE === 'true',
     ipfsGateways: e.IPFS_GATEWAYS,
     wait: e.WAIT_SECONDS,
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,
@@ -200,14 +222,50 @@ export function deployedAddress(chainId: number): Hex | undefined {
   return JSON.parse(readFileSync(file, 'utf8')).address.toLowerCase()
 }
 
-function requireForRemoteChain(e: v.InferOutput<typeof environment>): void {
-  const missing = (['ISSUER_KEY', 'ISSUER_SECRET'] as const).filter(
-    (name) => e[name] === undefined,
-  )
+function requireForRemoteChain(
+  e: Environment,
+  signer: SignerSetting | undefined,
+): void {
+  const missing = [
+    ...(signer
+      ? []
+      : ['ISSUER_KEY is required (or ISSUER_KEYSTORE, or ISSUER_SIGNER_URL)']),
+    ...(e.ISSUER_SECRET ? [] : ['ISSUER_SECRET is required']),
+  ]
   if (missing.length > 0)
-    throw new ConfigError(
-      missing.map((name) => `${name} is required when RPC_URL is set`),
-    )
+    throw new ConfigError(missing.map((line) => `${line} when RPC_URL is set`))
+}
+
+/** @throws {ConfigError} when more than one is named, or one by halves. */
+function signerOf(e: Environment): SignerSetting | undefined {
+  const pairs = [
+    ['ISSUER_KEYSTORE', 'ISSUER_KEYSTORE_PASSWORD_FILE'],
+    ['ISSUER_SIGNER_URL', 'ISSUER_ADDRESS'],
+  ] as const
+  const problems = pairs
+    .filter(([a, b]) => (e[a] === undefined) !== (e[b] === undefined))
+    .map((pair) => `${pair.join(' and ')} go together`)
+  const named = (
+    ['ISSUER_KEY', 'ISSUER_KEYSTORE', 'ISSUER_SIGNER_URL'] as const
+  ).filter((name) => e[name] !== undefined)
+  if (named.length > 1)
+    problems.push(`${named.join(' and ')} exclude each other`)
+  if (problems.length > 0) throw new ConfigError(problems)
+
+  if (e.ISSUER_KEY) return { kind: 'key', key: e.ISSUER_KEY }
+  if (e.ISSUER_KEYSTORE && e.ISSUER_KEYSTORE_PASSWORD_FILE)
+    return {
+      kind: 'keystore',
+      path: e.ISSUER_KEYSTORE,
+      passwordFile: e.ISSUER_KEYSTORE_PASSWORD_FILE,
+    }
+  if (e.ISSUER_SIGNER_URL && e.ISSUER_ADDRESS)
+    return {
+      kind: 'remote',
+      url: e.ISSUER_SIGNER_URL,
+      address: e.ISSUER_ADDRESS,
+    }
+  return undefined
 }
 
 function isLoopback(host: string): boolean {

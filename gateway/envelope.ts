@@ -66,7 +66,10 @@ const ISSUE_MESSAGES = {
   fee_too_high:
     'the chain asks for more than this gateway may pay; nothing was done',
   overloaded: 'too much is waiting; nothing was done, send the request again',
-  store_unavailable: 'the service cannot keep anything now; nothing was done',
+  store_unavailable:
+    'the service cannot keep or read payloads now; nothing was done, send the request again',
+  signer_unavailable:
+    'the signer cannot be used now; nothing was done, send the request again',
   stopping: 'the service is stopping; nothing was done',
   idempotency_key_reused:
     'the Idempotency-Key was used before, with another body',

@@ -31,6 +31,7 @@ const STATUS = {
   fee_too_high: 503,
   overloaded: 503,
   store_unavailable: 503,
+  signer_unavailable: 503,
   stopping: 503,
 } as const satisfies Record<string, ContentfulStatusCode> &
   Record<PublicIssueErrorCode, ContentfulStatusCode>

@@ -8,20 +8,26 @@ import { createChainReader } from '../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
 import { openDatabase } from './adapters/database.ts'
 import { openKeyFile } from './adapters/key-file.ts'
+import { createKuboNode } from './adapters/kubo-node.ts'
+import { createKuboStore, type KuboStore } from './adapters/kubo-store.ts'
 import { createRegistry } from './adapters/registry.ts'
 import { createRpcPool } from './adapters/rpc.ts'
+import type { Signer } from './adapters/signer.ts'
 import { createSqliteIdempotencyLog } from './adapters/sqlite-idempotency.ts'
 import { createSqliteOutbox } from './adapters/sqlite-outbox.ts'
 import { createSqliteStore } from './adapters/sqlite-store.ts'
+import { createTombstones } from './adapters/tombstones.ts'
+import { withOlder } from './adapters/with-older.ts'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
 import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
+import { keepInOrder, keepTogether } from './issue/keep.ts'
 import { mendStore } from './issue/reconcile.ts'
 import { createRevoking } from './issue/revoke.ts'
-import { createLog } from './log.ts'
+import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 
 /** What a gateway needs beside its configuration; the local stack makes these itself. */
@@ -29,7 +35,7 @@ export type Identity = {
   rpcUrls: readonly string[]
   /** CAIP-10, lower case. */
   registry: string
-  issuerKey: Hex
+  signer: Signer
   issuerSecret: Hex
 }
 
@@ -45,7 +51,7 @@ export type Gateway = {
 /**
  * Starts a gateway. The only place that knows every part.
  *
- * @throws {IssueError} when the chain cannot be read or the account cannot issue.
+ * @throws {IssueError} when the chain or the payload store cannot be used, or the account cannot issue.
  */
 export async function startGateway(
   config: Config,
@@ -57,13 +63,18 @@ export async function startGateway(
   const rpc = createRpcPool(identity.rpcUrls, config.rpcTimeout)
   const registry = await createRegistry(rpc, {
     registry: identity.registry,
-    issuerKey: identity.issuerKey,
+    signer: identity.signer,
     ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
   })
   const chain = createChainReader(rpc, identity.registry)
+  const kubo = await openKubo(config, log)
   const database = openDatabase(join(dataDir, 'gateway.db'))
   database.bindTo(identity.registry)
-  const store = createSqliteStore(database)
+  const tombstones = createTombstones(database)
+  const embedded = createSqliteStore(database)
+  const store = tombstones.guardStore(
+    kubo ? withOlder(kubo, embedded) : embedded,
+  )
   const outbox = createSqliteOutbox(database)
   const keys = openKeyFile(join(dataDir, 'keys.json'), (error) =>
     log.error('key file', { error: String(error) }),
@@ -81,8 +92,13 @@ export async function startGateway(
     concluded: metrics.concluded,
     log: log.info,
     async forget(intents) {
-      for (const { kind, documentHash } of await outbox.withdraw(intents))
-        if (kind === 'issue') await store.remove(fromHex(documentHash))
+      const gone = (await outbox.withdraw(intents))
+        .filter(({ kind }) => kind === 'issue')
+        .map(({ documentHash }) => fromHex(documentHash))
+      // Nobody waits for it: at worst, a sealed document stays that was never issued.
+      Promise.all(gone.map(store.remove)).catch((error) =>
+        log.info('payloads not removed', { error: String(error) }),
+      )
     },
   })
   const revoking = createRevoking({ registry, chain, outbox, batcher })
@@ -90,8 +106,7 @@ export async function startGateway(
     registry,
     chain,
     idempotency: createSqliteIdempotencyLog(database),
-    store,
-    outbox,
+    keep: kubo ? keepInOrder(store, outbox) : keepTogether(store, outbox),
     batcher,
     subkeys: deriveSubkeys(fromHex(identity.issuerSecret)),
   })
@@ -104,6 +119,7 @@ export async function startGateway(
     findKey: keys.find,
     assertReady: async () => {
       batcher.assertOpen()
+      await kubo?.assertReady()
       return registry.assertReady()
     },
     lowBalance: config.lowBalance,
@@ -113,7 +129,9 @@ export async function startGateway(
       chain,
       blocks: [
         store,
-        ...ipfsGateways.map((url) => createIpfsGatewaySource(url, ipfsTimeout)),
+        ...ipfsGateways.map((url) =>
+          tombstones.guardSource(createIpfsGatewaySource(url, ipfsTimeout)),
+        ),
       ],
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
@@ -160,4 +178,20 @@ export async function startGateway(
 
 function closeAll(server: ServerType): void {
   if ('closeAllConnections' in server) server.closeAllConnections()
+}
+
+async function openKubo(
+  { ipfsApiUrl, ipfsAnnounce, ipfsTimeout }: Config,
+  log: Log,
+): Promise<KuboStore | undefined> {
+  if (ipfsApiUrl === undefined) return undefined
+  const warn = (warning: string) => log.error('warning', { kubo: warning })
+  if (ipfsAnnounce)
+    warn(
+      'IPFS_ANNOUNCE is true: the public network may be told of every payload, and what is public cannot be recalled',
+    )
+  const node = createKuboNode(ipfsApiUrl, ipfsTimeout, ipfsAnnounce)
+  const kubo = createKuboStore(node, warn)
+  await kubo.assertReady()
+  return kubo
 }

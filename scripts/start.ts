@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { openKeyFile } from '../gateway/adapters/key-file.ts'
 import { createRpcPool } from '../gateway/adapters/rpc.ts'
+import { openSigner } from '../gateway/adapters/signer.ts'
 import {
   type Config,
   ConfigError,
@@ -44,9 +45,10 @@ async function main(): Promise<void> {
 }
 
 async function remoteIdentity(config: Config): Promise<Identity> {
-  const { rpcUrls, issuerKey, issuerSecret, rpcTimeout } = config
-  if (!issuerKey || !issuerSecret)
+  const { rpcUrls, signer: setting, issuerSecret, rpcTimeout } = config
+  if (!setting || !issuerSecret)
     throw new ConfigError(['RPC_URL, ISSUER_KEY and ISSUER_SECRET go together'])
+  const signer = await openSigner(setting, rpcTimeout)
   const rpc = createRpcPool(rpcUrls, rpcTimeout)
   const chainId = Number(await rpc.request({ method: 'eth_chainId' }))
   await rpc.close()
@@ -56,20 +58,24 @@ async function remoteIdentity(config: Config): Promise<Identity> {
       `REGISTRY_ADDRESS is required: there is no deployments/${chainId}.json`,
     ])
   const registry = `eip155:${chainId}:${address}`
-  return { rpcUrls, registry, issuerKey, issuerSecret }
+  return { rpcUrls, registry, signer, issuerSecret }
 }
 
 async function localIdentity(
   config: Config,
   stops: (() => Promise<void>)[],
 ): Promise<Identity> {
-  const { dataDir, chainPort } = config
+  const { dataDir, chainPort, rpcTimeout } = config
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const adminKey = ensureSecret(dataDir, 'admin.key')
-  const issuerKey = config.issuerKey ?? ensureSecret(dataDir, 'issuer.key')
+  const setting = config.signer ?? {
+    kind: 'key',
+    key: ensureSecret(dataDir, 'issuer.key'),
+  }
+  const signer = await openSigner(setting, rpcTimeout)
   const issuerSecret =
     config.issuerSecret ?? ensureSecret(dataDir, 'issuer.secret')
-  const account = new Wallet(issuerKey).address
+  const account = signer.address
   const chain: LocalChain = await startLocalChain({
     dataDir: join(dataDir, 'chain'),
     port: chainPort,
@@ -83,7 +89,7 @@ async function localIdentity(
     adminKey,
     { account, ...LOCAL_ISSUER },
   )
-  return { rpcUrls: [chain.url], registry, issuerKey, issuerSecret }
+  return { rpcUrls: [chain.url], registry, signer, issuerSecret }
 }
 
 /** @returns The key itself on the first start, when none was given; it is kept nowhere. */

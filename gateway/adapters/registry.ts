@@ -1,4 +1,4 @@
-import { Interface, keccak256, Wallet } from 'ethers'
+import { Interface, keccak256 } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
@@ -11,6 +11,7 @@ import {
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Intent, Registry, SignedTransaction } from '../issue/ports.ts'
+import type { Signer } from './signer.ts'
 
 const abi = new Interface(registryAbi)
 /** Four fifths of the cap of EIP-7825 on a transaction's gas; the rest is for what the estimate did not foresee. */
@@ -34,8 +35,8 @@ const EVENTS = {
 export type RegistryOptions = {
   /** CAIP-10, lower case. */
   registry: string
-  /** The account's private key, 32 bytes. */
-  issuerKey: Hex
+  /** Signs for the account. */
+  signer: Signer
   /** Most wei that a unit of gas may cost; absent = any price. */
   feeCap?: bigint
 }
@@ -47,10 +48,9 @@ export type RegistryOptions = {
  */
 export async function createRegistry(
   provider: Eip1193Provider,
-  { registry, issuerKey, feeCap }: RegistryOptions,
+  { registry, signer, feeCap }: RegistryOptions,
 ): Promise<Registry> {
   const { chainId, address } = parseRegistry(registry)
-  const wallet = new Wallet(issuerKey)
 
   async function request<T>(method: string, ...params: unknown[]): Promise<T> {
     try {
@@ -79,8 +79,8 @@ export async function createRegistry(
   async function readAccount(): Promise<{ issuerId: number; balance: bigint }> {
     const [actual, account, balance] = await Promise.all([
       request<Hex>('eth_chainId'),
-      call('accountOf', [wallet.address]),
-      request<Hex>('eth_getBalance', wallet.address, 'latest'),
+      call('accountOf', [signer.address]),
+      request<Hex>('eth_getBalance', signer.address, 'latest'),
     ])
     const refuse = (message: string) => {
       throw new IssueError('registry_refused', message)
@@ -88,8 +88,8 @@ export async function createRegistry(
     if (Number(actual) !== chainId)
       refuse(`the node is of chain ${Number(actual)}, not ${chainId}`)
     if (!account.active)
-      refuse(`${wallet.address} is no active issuer account of ${registry}`)
-    if (BigInt(balance) === 0n) refuse(`${wallet.address} has no funds for gas`)
+      refuse(`${signer.address} is no active issuer account of ${registry}`)
+    if (BigInt(balance) === 0n) refuse(`${signer.address} has no funds for gas`)
     return { issuerId: Number(account.issuerId), balance: BigInt(balance) }
   }
 
@@ -131,17 +131,20 @@ export async function createRegistry(
   return {
     registry,
     issuerId,
-    assertReady: readAccount,
+    async assertReady() {
+      await signer.assertReady()
+      return readAccount()
+    },
 
     async nextNonce() {
       return Number(
-        await request<Hex>('eth_getTransactionCount', wallet.address, 'latest'),
+        await request<Hex>('eth_getTransactionCount', signer.address, 'latest'),
       )
     },
 
     async prepare(intents, nonce, outbid) {
       const data = calldataOf(intents)
-      const from = wallet.address
+      const from = signer.address
       const [estimate, fee] = await Promise.all([
         request<Hex>('eth_estimateGas', { from, to: address, data }),
         fees(outbid),
@@ -154,7 +157,7 @@ export async function createRegistry(
           'too_large',
           `${intents.length} need ${gasLimit} gas and ${data.length / 2} bytes`,
         )
-      const raw = (await wallet.signTransaction({
+      const raw = await signer.sign({
         type: 2,
         chainId,
         nonce,
@@ -162,7 +165,7 @@ export async function createRegistry(
         data,
         gasLimit,
         ...fee,
-      })) as Hex
+      })
       return { nonce, hash: keccak256(raw) as Hex, raw, ...fee }
     },
 

@@ -1,13 +1,12 @@
 import type { PayloadStore } from '../issue/ports.ts'
 import type { Database } from './database.ts'
 
-/** The embedded payload store: blocks in the gateway's database. A tombstone is asked before every `put` and `get`. */
+/** The embedded payload store: blocks in the gateway's database. */
 export function createSqliteStore({ sqlite, write }: Database): PayloadStore {
-  const insert = sqlite.prepare(`
-    INSERT INTO block (hash, bytes) SELECT ?1, ?2
-    WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE hash = ?1) ON CONFLICT DO NOTHING`)
+  const insert = sqlite.prepare(
+    'INSERT INTO block (hash, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING',
+  )
   const select = sqlite.prepare('SELECT bytes FROM block WHERE hash = ?')
-  const buried = sqlite.prepare('SELECT 1 FROM tombstone WHERE hash = ?')
   // Unless it was promised again this moment.
   const remove = sqlite.prepare(`
     DELETE FROM block WHERE hash = ?1 AND NOT EXISTS
@@ -19,7 +18,6 @@ export function createSqliteStore({ sqlite, write }: Database): PayloadStore {
         insert.run(hash, bytes)
       }),
     async get(hash) {
-      if (buried.get(hash)) return { status: 'erased' }
       const row = select.get(hash) as { bytes: Uint8Array } | undefined
       return row ? { status: 'found', bytes: row.bytes } : { status: 'missing' }
     },

@@ -16,8 +16,10 @@ export type IssueErrorCode =
   | 'not_issued'
   /** The document to revoke is another issuer's. */
   | 'other_issuer'
-  /** The disk does not take it. */
+  /** The disk or the payload store does not take it, or does not answer. */
   | 'store_unavailable'
+  /** The remote signer does not answer, will not sign, or signed something else. */
+  | 'signer_unavailable'
   /** So many do not fit in one transaction; told to nobody outside. */
   | 'too_large'
 

@@ -22,14 +22,9 @@ import {
 } from '../../verifier/ports.ts'
 import type { Answer, Batcher } from './batcher.ts'
 import { claimKey } from './idempotency.ts'
+import type { Keep } from './keep.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
-import type {
-  IdempotencyLog,
-  Intent,
-  Outbox,
-  PayloadStore,
-  Registry,
-} from './ports.ts'
+import type { IdempotencyLog, Intent, Registry } from './ports.ts'
 
 /** Between looks at how final a block is; milliseconds. */
 const FINALITY_POLL = 250
@@ -66,13 +61,12 @@ export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
 export function createIssuing(deps: {
   registry: Registry
   chain: ChainReader
-  store: PayloadStore
-  outbox: Outbox
+  keep: Keep
   idempotency: IdempotencyLog
   batcher: Batcher
   subkeys: IssuerSubkeys
 }): Issuing {
-  const { registry, chain, store, outbox, idempotency, batcher, subkeys } = deps
+  const { registry, chain, keep, idempotency, batcher, subkeys } = deps
 
   async function issue(request: IssueRequest): Promise<Issued> {
     const started = Date.now()
@@ -162,10 +156,7 @@ export function createIssuing(deps: {
     sealed: Sealed,
     wait: number,
   ): Promise<Answer> {
-    await Promise.all([
-      store.put(sealed.documentHash, sealed.bytes),
-      outbox.add(intent, sealed.bytes),
-    ])
+    await keep(intent, sealed)
     return batcher.submit(intent, wait)
   }
 

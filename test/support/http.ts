@@ -19,10 +19,13 @@ export async function serveHttp(
   return { url: urlOf(server), close: () => closeServer(server) }
 }
 
-export async function bodyOf(request: IncomingMessage): Promise<string> {
+export async function bodyOf(
+  request: IncomingMessage,
+  encoding: BufferEncoding = 'utf8',
+): Promise<string> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk)
-  return Buffer.concat(chunks).toString()
+  return Buffer.concat(chunks).toString(encoding)
 }
 
 /** @returns A port that was free a moment ago. */

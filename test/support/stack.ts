@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { openKeyFile } from '../../gateway/adapters/key-file.ts'
+import { createKeySigner, type Signer } from '../../gateway/adapters/signer.ts'
 import { readConfig } from '../../gateway/config.ts'
 import type { Scope } from '../../gateway/grant.ts'
 import { type Gateway, startGateway } from '../../gateway/server.ts'
@@ -51,8 +52,10 @@ export type Stack = {
   stop(): Promise<void>
 }
 
+/** @param signerOf What signs with the issuer account's key. */
 export async function startStack(
   env: Record<string, string> = {},
+  signerOf: (issuerKey: Hex) => Signer | Promise<Signer> = createKeySigner,
 ): Promise<Stack> {
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
   const adminKey = randomKey()
@@ -79,11 +82,19 @@ export async function startStack(
     LOG_LEVEL: 'silent',
     ...env,
   })
+  const leave = async () => {
+    await proxy.close()
+    await chain.stop()
+    rmSync(dataDir, { recursive: true, force: true })
+  }
   const gateway: Gateway = await startGateway(config, {
     rpcUrls: [proxy.url],
     registry,
-    issuerKey,
+    signer: await signerOf(issuerKey),
     issuerSecret: randomKey(),
+  }).catch(async (error) => {
+    await leave()
+    throw error
   })
   const keys = openKeyFile(join(dataDir, 'keys.json'))
   const url = config.baseUrl
@@ -124,9 +135,7 @@ export async function startStack(
     key: (scopes, tenant = 'default') => keys.create({ scopes, tenant }).key,
     async stop() {
       await gateway.stop()
-      await proxy.close()
-      await chain.stop()
-      rmSync(dataDir, { recursive: true, force: true })
+      await leave()
     },
   }
 }
