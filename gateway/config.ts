@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseUnits } from 'ethers'
 import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
+import { MAX_BATCH } from './issue/batch.ts'
 
 /** Everything that can be set from outside. Only this file reads the environment. */
 export type Config = {
@@ -29,6 +30,8 @@ export type Config = {
   wait: number
   rpcTimeout: number
   ipfsTimeout: number
+  /** Most intents in one transaction; 1 = no grouping. */
+  maxBatch: number
   /** Most wei that a unit of gas may cost; absent = any price. */
   feeCap?: bigint
   /** Seconds; absent = any age. */
@@ -104,6 +107,7 @@ const environment = v.object({
   RPC_TIMEOUT_SECONDS: seconds('5', 1),
   IPFS_TIMEOUT_SECONDS: seconds('10', 1),
   MAX_HEAD_AGE_SECONDS: v.optional(wholeNumber(1, 999_999_999)),
+  MAX_BATCH: v.optional(wholeNumber(1, MAX_BATCH), String(MAX_BATCH)),
   MAX_FEE_GWEI: v.optional(
     v.pipe(
       v.string(),
@@ -168,6 +172,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     wait: e.WAIT_SECONDS,
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,
     ipfsTimeout: e.IPFS_TIMEOUT_SECONDS,
+    maxBatch: e.MAX_BATCH,
     ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     logLevel: e.LOG_LEVEL,

@@ -67,6 +67,7 @@ export async function startGateway(
     registry,
     outbox,
     log: log.info,
+    maxBatch: config.maxBatch,
     async forget(intents) {
       for (const { kind, documentHash } of await outbox.withdraw(intents))
         if (kind === 'issue') await store.remove(fromHex(documentHash))

@@ -59,14 +59,16 @@ export function createBatcher(deps: {
   outbox: Outbox
   forget: (intents: readonly Intent[]) => Promise<void>
   log: (event: string, fields?: Record<string, unknown>) => void
+  /** Most intents in one transaction; 1 = no grouping. */
+  maxBatch?: number
 }): Batcher {
-  const { registry, outbox, forget, log } = deps
+  const { registry, outbox, forget, log, maxBatch = MAX_BATCH } = deps
   const queue = new Map<string, Intent>()
   const waiters = new Map<string, Waiter[]>()
   /** Queued intents that somebody was told of; they are never taken back. */
   const promised = new Set<string>()
   const sender = createSender({ registry, outbox, conclude, log })
-  let limit = MAX_BATCH
+  let limit = maxBatch
   let gatheringSince = 0
   let trouble: IssueError | undefined
   let stopBy = Number.POSITIVE_INFINITY
@@ -111,7 +113,7 @@ export function createBatcher(deps: {
       promised.delete(key)
     }
     gatheringSince = Date.now()
-    limit = Math.min(limit * 2, MAX_BATCH)
+    limit = Math.min(limit * 2, maxBatch)
     await sender.advance()
   }
 
@@ -134,7 +136,7 @@ export function createBatcher(deps: {
       limit = Math.ceil(intents.length / 2)
       return
     }
-    limit = MAX_BATCH
+    limit = maxBatch
     await giveBack(intents, error, theirFault)
     if (!theirFault) throw error
   }
