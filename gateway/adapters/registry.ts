@@ -2,10 +2,16 @@ import { Interface, keccak256, Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
-import { decodeRecord, parseRegistry } from '../../verifier/readers/chain.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Intent, Registry, SignedTransaction } from '../issue/ports.ts'
+import {
+  decodeRecords,
+  encodeIssueMany,
+  encodeRecordsOf,
+  encodeRevokeMany,
+} from './registry-codec.ts'
 
 const abi = new Interface(registryAbi)
 /** Four fifths of the cap of EIP-7825 on a transaction's gas; the rest is for what the estimate did not foresee. */
@@ -53,8 +59,7 @@ export async function createRegistry(
     }
   }
 
-  async function call(name: string, args: unknown[]) {
-    const data = abi.encodeFunctionData(name, args)
+  async function call<T>(data: string, decode: (result: Hex) => T): Promise<T> {
     const result = await request<Hex>(
       'eth_call',
       { to: address, data },
@@ -63,16 +68,19 @@ export async function createRegistry(
     if (result === '0x')
       throw new IssueError('registry_refused', `no registry at ${registry}`)
     try {
-      return abi.decodeFunctionResult(name, result)[0]
+      return decode(result)
     } catch (cause) {
-      throw new IssueError('chain_unavailable', `${name}: garbage`, cause)
+      throw new IssueError('chain_unavailable', 'garbage', cause)
     }
   }
 
   async function readAccount(): Promise<number> {
     const [actual, account, balance] = await Promise.all([
       request<Hex>('eth_chainId'),
-      call('accountOf', [wallet.address]),
+      call(
+        abi.encodeFunctionData('accountOf', [wallet.address]),
+        (result) => abi.decodeFunctionResult('accountOf', result)[0],
+      ),
       request<Hex>('eth_getBalance', wallet.address, 'latest'),
     ])
     const refuse = (message: string) => {
@@ -174,9 +182,13 @@ export async function createRegistry(
         (_, i) => documentHashes.slice(i * CHUNK, (i + 1) * CHUNK),
       )
       const read = await Promise.all(
-        chunks.map((chunk) => call('recordsOf', [chunk])),
+        chunks.map((chunk) =>
+          call(encodeRecordsOf(chunk), (result) =>
+            decodeRecords(result, chunk.length),
+          ),
+        ),
       )
-      return read.flatMap((records) => [...records].map(decodeRecord))
+      return read.flat()
     },
 
     async transactionsOf(kind, blockNumber) {
@@ -208,12 +220,11 @@ export async function createRegistry(
 function calldataOf(intents: readonly Intent[]): Hex {
   const hashes = intents.map(({ documentHash }) => documentHash)
   const [first] = intents
-  if (first?.kind === 'revoke')
-    return abi.encodeFunctionData('revokeMany', [hashes, first.reason]) as Hex
+  if (first?.kind === 'revoke') return encodeRevokeMany(hashes, first.reason)
   const expiries = intents.map((intent) =>
     intent.kind === 'issue' ? intent.validUntil : 0,
   )
-  return abi.encodeFunctionData('issueMany', [hashes, expiries]) as Hex
+  return encodeIssueMany(hashes, expiries)
 }
 
 const raised = (wei: bigint) => (wei * (1000n + OUTBID)) / 1000n + 1n

@@ -137,7 +137,7 @@ function decodeVerification(result: unknown): {
 }
 
 /** @param record A `Record` as ethers decodes it. */
-export function decodeRecord(
+function decodeRecord(
   record: Record<keyof RegistryRecord, bigint>,
 ): RegistryRecord {
   return {
