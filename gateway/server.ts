@@ -8,6 +8,7 @@ import { createChainReader } from '../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
 import { openDatabase } from './adapters/database.ts'
 import { openKeyFile } from './adapters/key-file.ts'
+import { sealWithNode } from './adapters/node-seal.ts'
 import { createRegistry } from './adapters/registry.ts'
 import { createRpcPool } from './adapters/rpc.ts'
 import { createSqliteIdempotencyLog } from './adapters/sqlite-idempotency.ts'
@@ -82,6 +83,7 @@ export async function startGateway(
     outbox,
     batcher,
     subkeys: deriveSubkeys(fromHex(identity.issuerSecret)),
+    seal: sealWithNode,
   })
   const app = createApp({
     issuing,

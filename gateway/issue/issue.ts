@@ -12,7 +12,7 @@ import {
   randomSalt,
 } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
-import { type Sealed, seal } from '../../document/sealed.ts'
+import type { Seal, Sealed } from '../../document/sealed.ts'
 import type { ChainReader, RegistryStatus } from '../../verifier/ports.ts'
 import type { Answer, Batcher } from './batcher.ts'
 import { claimKey } from './idempotency.ts'
@@ -58,8 +58,10 @@ export function createIssuing(deps: {
   idempotency: IdempotencyLog
   batcher: Batcher
   subkeys: IssuerSubkeys
+  seal: Seal
 }): Issuing {
-  const { registry, chain, store, outbox, idempotency, batcher, subkeys } = deps
+  const { registry, chain, store, outbox, idempotency, batcher } = deps
+  const { subkeys, seal } = deps
 
   async function issue(request: IssueRequest): Promise<Issued> {
     const document = bind(request.fields)
