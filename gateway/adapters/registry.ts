@@ -1,4 +1,4 @@
-import { Interface, keccak256, Wallet } from 'ethers'
+import { Interface, Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
@@ -12,6 +12,7 @@ import {
   encodeRecordsOf,
   encodeRevokeMany,
 } from './registry-codec.ts'
+import { signCall } from './transaction.ts'
 
 const abi = new Interface(registryAbi)
 /** Four fifths of the cap of EIP-7825 on a transaction's gas; the rest is for what the estimate did not foresee. */
@@ -150,16 +151,8 @@ export async function createRegistry(
           'too_large',
           `${intents.length} need ${gasLimit} gas and ${data.length / 2} bytes`,
         )
-      const raw = (await wallet.signTransaction({
-        type: 2,
-        chainId,
-        nonce,
-        to: address,
-        data,
-        gasLimit,
-        ...price,
-      })) as Hex
-      return { nonce, hash: keccak256(raw) as Hex, raw, ...price }
+      const call = { chainId, nonce, to: address, data, gasLimit, ...price }
+      return { nonce, ...signCall(wallet.signingKey, call), ...price }
     },
 
     async broadcast({ raw }) {

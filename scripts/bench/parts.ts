@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { Interface } from 'ethers'
+import { Interface, Wallet } from 'ethers'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { seal } from '../../document/sealed.ts'
 import { sealWithNode } from '../../gateway/adapters/node-seal.ts'
@@ -7,6 +7,7 @@ import {
   decodeRecords,
   encodeIssueMany,
 } from '../../gateway/adapters/registry-codec.ts'
+import { signCall } from '../../gateway/adapters/transaction.ts'
 import { MAX_BATCH } from '../../gateway/issue/batch.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 
@@ -17,6 +18,7 @@ const ROUNDS = 30
 const abi = new Interface(registryAbi)
 
 export async function measureParts(): Promise<Part[]> {
+  const wallet = new Wallet(toHex(randomBytes(32)))
   const plaintext = randomBytes(400)
   const keys = {
     salt: randomBytes(16),
@@ -27,6 +29,15 @@ export async function measureParts(): Promise<Part[]> {
     toHex(randomBytes(32)),
   )
   const expiries = hashes.map(() => 4_102_444_800)
+  const call = {
+    chainId: 31_337,
+    nonce: 1,
+    maxPriorityFeePerGas: 1n,
+    maxFeePerGas: 10n ** 9n,
+    gasLimit: 5_000_000n,
+    to: toHex(randomBytes(20)),
+    data: encodeIssueMany(hashes, expiries),
+  }
   const record = [1, 1, 30_000, 1_800_000_000, 4_102_444_800, 0, 0, 0]
   const records = abi.encodeFunctionResult('recordsOf', [
     hashes.map(() => record),
@@ -45,6 +56,11 @@ export async function measureParts(): Promise<Part[]> {
         abi.encodeFunctionData('issueMany', [hashes, expiries]),
       ),
       ours: await time(() => encodeIssueMany(hashes, expiries)),
+    },
+    {
+      name: 'signing a batch: ethers, by hand',
+      usual: await time(() => wallet.signTransaction({ type: 2, ...call })),
+      ours: await time(() => signCall(wallet.signingKey, call)),
     },
     {
       name: 'records of a batch: ethers, by hand',
