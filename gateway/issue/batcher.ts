@@ -81,7 +81,7 @@ export function createBatcher(deps: {
     while (!stopping() || (sender.inFlight() > 0 && Date.now() < stopBy)) {
       try {
         await sender.advance()
-        if (mayPlan()) await plan()
+        if (await planAll()) await sender.advance()
         else if (trouble && sender.inFlight() === 0)
           await registry.assertReady()
         setTrouble(undefined)
@@ -99,14 +99,21 @@ export function createBatcher(deps: {
     return due && sender.inFlight() < MAX_IN_FLIGHT
   }
 
-  async function plan(): Promise<void> {
+  /** All transactions that may be in flight now, before any is sent: they share flushes and looks at the chain. */
+  async function planAll(): Promise<boolean> {
+    let planned = false
+    while (mayPlan() && (await plan())) planned = true
+    return planned
+  }
+
+  async function plan(): Promise<boolean> {
     const intents = nextBatch(queue.values(), limit, mustWait)
-    if (intents.length === 0) return
+    if (intents.length === 0) return false
     try {
       await sender.plan(intents)
     } catch (error) {
       await refused(intents, asIssueError(error))
-      return
+      return false
     }
     for (const key of intents.map(keyOfIntent)) {
       queue.delete(key)
@@ -114,7 +121,7 @@ export function createBatcher(deps: {
     }
     gatheringSince = Date.now()
     limit = Math.min(limit * 2, maxBatch)
-    await sender.advance()
+    return true
   }
 
   /** A document is revoked after it is on the chain. */

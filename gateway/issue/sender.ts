@@ -86,22 +86,27 @@ export function createSender(deps: {
 
   /** A nonce that is used is done with, whichever transaction used it. */
   async function settle(next: number): Promise<void> {
-    for (let [plan] = plans; plan && plan.nonce < next; [plan] = plans) {
-      const { intents } = plan
-      const outcomes = await outcomesOf(registry, intents)
-      // What the registry shows stays so without our own note of it: who waits need not wait for the disk.
-      concludeAll(intents, outcomes, (outcome) => outcome.status === 'anchored')
-      const anchored = intents.flatMap((intent, i) => {
-        const outcome = outcomes[i]
-        return outcome?.status === 'anchored'
-          ? [{ intent, anchoring: outcome }]
-          : []
-      })
-      const gone = intents.filter((_, i) => outcomes[i]?.status === 'taken')
-      await outbox.settle(plan, { anchored, gone })
-      drop(plan)
-      concludeAll(intents, outcomes, (outcome) => outcome.status !== 'anchored')
-    }
+    const used = plans.filter(({ nonce }) => nonce < next)
+    const settled = await Promise.allSettled(used.map(settleOne))
+    const failed = settled.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
+  }
+
+  async function settleOne(plan: Plan): Promise<void> {
+    const { intents } = plan
+    const outcomes = await outcomesOf(registry, intents)
+    // What the registry shows stays so without our own note of it: who waits need not wait for the disk.
+    concludeAll(intents, outcomes, (outcome) => outcome.status === 'anchored')
+    const anchored = intents.flatMap((intent, i) => {
+      const outcome = outcomes[i]
+      return outcome?.status === 'anchored'
+        ? [{ intent, anchoring: outcome }]
+        : []
+    })
+    const gone = intents.filter((_, i) => outcomes[i]?.status === 'taken')
+    await outbox.settle(plan, { anchored, gone })
+    drop(plan)
+    concludeAll(intents, outcomes, (outcome) => outcome.status !== 'anchored')
   }
 
   function concludeAll(
