@@ -7,6 +7,12 @@ import type { SealingKeys } from './keys.ts'
 /** A sealed document: its JWE bytes and their sha-256, 32 bytes, the key of its record and the digest of its CID. */
 export type Sealed = { bytes: Uint8Array; documentHash: Uint8Array }
 
+/** What {@link seal} does; another implementation gives the same bytes. */
+export type Seal = (
+  document: Uint8Array,
+  keys: SealingKeys,
+) => Sealed | Promise<Sealed>
+
 const BLOCK = 256
 const SPACE = 0x20
 const HEADER_NAMES = ['alg', 'enc', 'kid', 'typ', 'v']
@@ -25,13 +31,7 @@ export async function seal(
   keys: SealingKeys,
 ): Promise<Sealed> {
   const jwe = await new CompactEncrypt(pad(document))
-    .setProtectedHeader({
-      alg: 'dir',
-      enc: 'A128GCM',
-      kid: base64url.encode(keys.salt),
-      typ: 'document+jwe',
-      v: 1,
-    })
+    .setProtectedHeader(headerOf(base64url.encode(keys.salt)))
     .setInitializationVector(keys.iv)
     .encrypt(keys.documentKey)
   const bytes = encoder.encode(jwe)
@@ -124,7 +124,13 @@ function isBase64url(text: string): boolean {
   )
 }
 
-function pad(bytes: Uint8Array): Uint8Array {
+/** @param kid The salt in base64url. @returns The header of a sealed document; its serialisation is this order's. */
+export function headerOf(kid: string) {
+  return { alg: 'dir', enc: 'A128GCM', kid, typ: 'document+jwe', v: 1 }
+}
+
+/** @returns The bytes with spaces after them, up to the next multiple of 256. */
+export function pad(bytes: Uint8Array): Uint8Array {
   const padded = new Uint8Array(Math.ceil(bytes.length / BLOCK) * BLOCK)
   padded.fill(SPACE)
   padded.set(bytes)

@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseUnits } from 'ethers'
 import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
+import { MAX_BATCH } from './issue/batch.ts'
 
 /** What signs for the issuer account. */
 export type SignerSetting =
@@ -38,6 +39,8 @@ export type Config = {
   wait: number
   rpcTimeout: number
   ipfsTimeout: number
+  /** Most intents in one transaction; 1 = no grouping. */
+  maxBatch: number
   /** Most wei that a unit of gas may cost; absent = any price. */
   feeCap?: bigint
   /** Wei of the issuer account, under which readiness warns. */
@@ -144,6 +147,7 @@ const environment = v.object({
   RPC_TIMEOUT_SECONDS: seconds('5', 1),
   IPFS_TIMEOUT_SECONDS: seconds('10', 1),
   MAX_HEAD_AGE_SECONDS: v.optional(wholeNumber(1, 999_999_999)),
+  MAX_BATCH: v.optional(wholeNumber(1, MAX_BATCH), String(MAX_BATCH)),
   MAX_FEE_GWEI: v.optional(amount('gwei')),
   LOW_BALANCE_ETHER: v.optional(amount('ether'), '0.05'),
   LOG_LEVEL: v.optional(
@@ -203,6 +207,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     wait: e.WAIT_SECONDS,
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,
     ipfsTimeout: e.IPFS_TIMEOUT_SECONDS,
+    maxBatch: e.MAX_BATCH,
     ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
     lowBalance: e.LOW_BALANCE_ETHER,
     ...(maxHeadAge !== undefined && { maxHeadAge }),

@@ -10,6 +10,7 @@ import { openDatabase } from './adapters/database.ts'
 import { openKeyFile } from './adapters/key-file.ts'
 import { createKuboNode } from './adapters/kubo-node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo-store.ts'
+import { sealWithNode } from './adapters/node-seal.ts'
 import { createRegistry } from './adapters/registry.ts'
 import { createRpcPool } from './adapters/rpc.ts'
 import type { Signer } from './adapters/signer.ts'
@@ -91,6 +92,7 @@ export async function startGateway(
     outbox,
     concluded: metrics.concluded,
     log: log.info,
+    maxBatch: config.maxBatch,
     async forget(intents) {
       const gone = (await outbox.withdraw(intents))
         .filter(({ kind }) => kind === 'issue')
@@ -109,6 +111,7 @@ export async function startGateway(
     keep: kubo ? keepInOrder(store, outbox) : keepTogether(store, outbox),
     batcher,
     subkeys: deriveSubkeys(fromHex(identity.issuerSecret)),
+    seal: sealWithNode,
   })
   const app = createApp({
     issuing,

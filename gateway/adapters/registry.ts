@@ -4,13 +4,18 @@ import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import {
   createRequest,
-  decodeRecord,
   parseRegistry,
   readFinalizedBlock,
 } from '../../verifier/readers/chain.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Intent, Registry, SignedTransaction } from '../issue/ports.ts'
+import {
+  decodeRecords,
+  encodeIssueMany,
+  encodeRecordsOf,
+  encodeRevokeMany,
+} from './registry-codec.ts'
 import type { Signer } from './signer.ts'
 
 const abi = new Interface(registryAbi)
@@ -24,6 +29,8 @@ const MAX_CALLDATA = 120 * 1024
 const GAS_MARGIN = 10n
 /** What a replacement pays more, in fee and tip; per mille, rounded up. Nodes ask for 100. */
 const OUTBID = 125n
+/** How long a price is good for; milliseconds. Asked for each of hundreds of transactions a second, it would be a third of all calls. */
+const PRICE_KEPT = 250
 /** Records read in one call. */
 const CHUNK = 500
 
@@ -60,8 +67,7 @@ export async function createRegistry(
     }
   }
 
-  async function call(name: string, args: unknown[]) {
-    const data = abi.encodeFunctionData(name, args)
+  async function call<T>(data: string, decode: (result: Hex) => T): Promise<T> {
     const result = await request<Hex>(
       'eth_call',
       { to: address, data },
@@ -70,16 +76,19 @@ export async function createRegistry(
     if (result === '0x')
       throw new IssueError('registry_refused', `no registry at ${registry}`)
     try {
-      return abi.decodeFunctionResult(name, result)[0]
+      return decode(result)
     } catch (cause) {
-      throw new IssueError('chain_unavailable', `${name}: garbage`, cause)
+      throw new IssueError('chain_unavailable', 'garbage', cause)
     }
   }
 
   async function readAccount(): Promise<{ issuerId: number; balance: bigint }> {
     const [actual, account, balance] = await Promise.all([
       request<Hex>('eth_chainId'),
-      call('accountOf', [signer.address]),
+      call(
+        abi.encodeFunctionData('accountOf', [signer.address]),
+        (result) => abi.decodeFunctionResult('accountOf', result)[0],
+      ),
       request<Hex>('eth_getBalance', signer.address, 'latest'),
     ])
     const refuse = (message: string) => {
@@ -93,17 +102,22 @@ export async function createRegistry(
     return { issuerId: Number(account.issuerId), balance: BigInt(balance) }
   }
 
+  let kept: { baseFee: bigint; tip: bigint; askedAt: number } | undefined
+
   /** What the chain asks for now, in wei a gas. */
   async function price() {
     const [tip, head] = await Promise.all([
       request<Hex>('eth_maxPriorityFeePerGas'),
       request<{ baseFeePerGas: Hex }>('eth_getBlockByNumber', 'latest', false),
     ])
-    return { tip: BigInt(tip), baseFee: BigInt(head.baseFeePerGas) }
+    const baseFee = BigInt(head.baseFeePerGas)
+    kept = { baseFee, tip: BigInt(tip), askedAt: Date.now() }
+    return kept
   }
 
   async function fees(outbid: SignedTransaction | undefined) {
-    const { tip, baseFee } = await price()
+    const fresh = kept && Date.now() - kept.askedAt < PRICE_KEPT
+    const { baseFee, tip } = kept && fresh && !outbid ? kept : await price()
     if (feeCap !== undefined && baseFee + tip > feeCap)
       throw new IssueError(
         'fee_too_high',
@@ -123,7 +137,7 @@ export async function createRegistry(
       : tip
     return {
       maxFeePerGas,
-      maxPriorityFeePerGas: tipNow < maxFeePerGas ? tipNow : maxFeePerGas,
+      maxPriorityFeePerGas: smaller(tipNow, maxFeePerGas),
     }
   }
 
@@ -198,9 +212,13 @@ export async function createRegistry(
         (_, i) => documentHashes.slice(i * CHUNK, (i + 1) * CHUNK),
       )
       const read = await Promise.all(
-        chunks.map((chunk) => call('recordsOf', [chunk])),
+        chunks.map((chunk) =>
+          call(encodeRecordsOf(chunk), (result) =>
+            decodeRecords(result, chunk.length),
+          ),
+        ),
       )
-      return read.flatMap((records) => [...records].map(decodeRecord))
+      return read.flat()
     },
 
     async transactionsOf(kind, blockNumber) {
@@ -228,15 +246,15 @@ export async function createRegistry(
 function calldataOf(intents: readonly Intent[]): Hex {
   const hashes = intents.map(({ documentHash }) => documentHash)
   const [first] = intents
-  if (first?.kind === 'revoke')
-    return abi.encodeFunctionData('revokeMany', [hashes, first.reason]) as Hex
+  if (first?.kind === 'revoke') return encodeRevokeMany(hashes, first.reason)
   const expiries = intents.map((intent) =>
     intent.kind === 'issue' ? intent.validUntil : 0,
   )
-  return abi.encodeFunctionData('issueMany', [hashes, expiries]) as Hex
+  return encodeIssueMany(hashes, expiries)
 }
 
 const raised = (wei: bigint) => (wei * (1000n + OUTBID)) / 1000n + 1n
+const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
 const larger = (one: bigint, other: bigint) => (one > other ? one : other)
 
 function asIssueError(method: string, error: unknown): IssueError {

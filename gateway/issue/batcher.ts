@@ -63,8 +63,11 @@ export function createBatcher(deps: {
   /** Told of every intent that the chain has decided. */
   concluded: (kind: Intent['kind'], outcome: Outcome['status']) => void
   log: (event: string, fields?: Record<string, unknown>) => void
+  /** Most intents in one transaction; 1 = no grouping. */
+  maxBatch?: number
 }): Batcher {
   const { registry, outbox, forget, concluded, log } = deps
+  const { maxBatch = MAX_BATCH } = deps
   const queue = new Map<string, Intent>()
   const waiters = new Map<string, Waiter[]>()
   /** Queued intents that somebody was told of; they are never taken back. */
@@ -72,7 +75,7 @@ export function createBatcher(deps: {
   /** Promised intents that the chain refused on their own; they come back, and hold up nobody meanwhile. */
   const aside = new Set<string>()
   const sender = createSender({ registry, outbox, conclude, log })
-  let limit = MAX_BATCH
+  let limit = maxBatch
   let gatheringSince = 0
   let trouble: IssueError | undefined
   let stopBy = Number.POSITIVE_INFINITY
@@ -85,7 +88,7 @@ export function createBatcher(deps: {
     while (!stopping() || (sender.inFlight() > 0 && Date.now() < stopBy)) {
       try {
         await sender.advance()
-        if (mayPlan()) await plan()
+        if (await planAll()) await sender.advance()
         else if (trouble && sender.inFlight() === 0)
           await registry.assertReady()
         setTrouble(undefined)
@@ -104,21 +107,28 @@ export function createBatcher(deps: {
     return due && sender.inFlight() < MAX_IN_FLIGHT
   }
 
-  async function plan(): Promise<void> {
+  /** All transactions that may be in flight now, before any is sent: they share flushes and looks at the chain. */
+  async function planAll(): Promise<boolean> {
+    let planned = false
+    while (mayPlan() && (await plan())) planned = true
+    return planned
+  }
+
+  async function plan(): Promise<boolean> {
     const intents = nextBatch(queue.values(), limit, mustWait)
     try {
       await sender.plan(intents)
     } catch (error) {
       await refused(intents, asIssueError(error))
-      return
+      return false
     }
     for (const key of intents.map(keyOfIntent)) {
       queue.delete(key)
       promised.delete(key)
     }
     gatheringSince = Date.now()
-    limit = Math.min(limit * 2, MAX_BATCH)
-    await sender.advance()
+    limit = Math.min(limit * 2, maxBatch)
+    return true
   }
 
   /** A document is revoked after it is on the chain. */
@@ -140,7 +150,7 @@ export function createBatcher(deps: {
       limit = Math.ceil(intents.length / 2)
       return
     }
-    limit = MAX_BATCH
+    limit = maxBatch
     if (theirFault) setAside(intents, error)
     await giveBack(intents, error)
     if (!theirFault) throw error

@@ -13,7 +13,7 @@ import {
   randomSalt,
 } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
-import { type Sealed, seal } from '../../document/sealed.ts'
+import type { Seal, Sealed } from '../../document/sealed.ts'
 import {
   type ChainReader,
   FINALITIES,
@@ -65,8 +65,10 @@ export function createIssuing(deps: {
   idempotency: IdempotencyLog
   batcher: Batcher
   subkeys: IssuerSubkeys
+  seal: Seal
 }): Issuing {
-  const { registry, chain, keep, idempotency, batcher, subkeys } = deps
+  const { registry, chain, keep, idempotency, batcher } = deps
+  const { subkeys, seal } = deps
 
   async function issue(request: IssueRequest): Promise<Issued> {
     const started = Date.now()

@@ -31,6 +31,8 @@ const REBROADCAST = 5_000
 const STUCK = 30_000
 /** How long a nonce may be missing before it counts as lost, and not as a node that is behind; milliseconds. */
 const GAP = 3_000
+/** How long the next nonce is taken from the last look at the chain; milliseconds. */
+const NONCE_KEPT = 250
 /** Between looks at transactions in flight; milliseconds. */
 const POLL = { first: 2, most: 250 }
 
@@ -55,6 +57,7 @@ export function createSender(deps: {
   )
   const timings = new Map<number, Timing>()
   let gapSince: number | undefined
+  let seen = { nonce: 0, at: Number.NEGATIVE_INFINITY }
   let pause = 0
 
   const timingOf = ({ id }: Plan): Timing => {
@@ -93,22 +96,49 @@ export function createSender(deps: {
 
   /** A nonce that is used is done with, whichever transaction used it. */
   async function settle(next: number): Promise<void> {
-    for (let [plan] = plans; plan && plan.nonce < next; [plan] = plans) {
-      const { intents } = plan
-      const outcomes = await outcomesOf(registry, intents)
-      const anchored = intents.flatMap((intent, i) => {
-        const outcome = outcomes[i]
-        return outcome?.status === 'anchored'
-          ? [{ intent, anchoring: outcome }]
-          : []
-      })
-      const gone = intents.filter((_, i) => outcomes[i]?.status === 'taken')
-      await outbox.settle(plan, { anchored, gone })
-      drop(plan)
-      intents.forEach((intent, i) => {
-        conclude(intent, outcomes[i] ?? { status: 'absent' })
-      })
-    }
+    const used = plans.filter(({ nonce }) => nonce < next)
+    const settled = await Promise.allSettled(used.map(settleOne))
+    const failed = settled.find(({ status }) => status === 'rejected')
+    if (failed?.status === 'rejected') throw failed.reason
+  }
+
+  async function settleOne(plan: Plan): Promise<void> {
+    const { intents } = plan
+    const outcomes = await outcomesOf(registry, intents)
+    // What the registry shows stays so without our own note of it: who waits need not wait for the disk.
+    concludeAll(intents, outcomes, (outcome) => outcome.status === 'anchored')
+    const anchored = intents.flatMap((intent, i) => {
+      const outcome = outcomes[i]
+      return outcome?.status === 'anchored'
+        ? [{ intent, anchoring: outcome }]
+        : []
+    })
+    const gone = intents.filter((_, i) => outcomes[i]?.status === 'taken')
+    await outbox.settle(plan, { anchored, gone })
+    drop(plan)
+    concludeAll(intents, outcomes, (outcome) => outcome.status !== 'anchored')
+  }
+
+  function concludeAll(
+    intents: readonly Intent[],
+    outcomes: readonly Outcome[],
+    which: (outcome: Outcome) => boolean,
+  ): void {
+    intents.forEach((intent, i) => {
+      const outcome = outcomes[i] ?? { status: 'absent' }
+      if (which(outcome)) conclude(intent, outcome)
+    })
+  }
+
+  async function look(): Promise<number> {
+    seen = { nonce: await registry.nextNonce(), at: Date.now() }
+    return seen.nonce
+  }
+
+  async function newNonce(): Promise<number> {
+    const last = plans.at(-1)
+    if (last) return last.nonce + 1
+    return Date.now() - seen.at < NONCE_KEPT ? seen.nonce : look()
   }
 
   /**
@@ -166,9 +196,7 @@ export function createSender(deps: {
     carries: (kind, documentHash) => carried.has(keyOf(kind, documentHash)),
 
     async plan(intents) {
-      const last = plans.at(-1)
-      const nonce = last ? last.nonce + 1 : await registry.nextNonce()
-      const transaction = await registry.prepare(intents, nonce)
+      const transaction = await registry.prepare(intents, await newNonce())
       plans.push(await outbox.plan(transaction, intents))
       for (const intent of intents) carried.add(keyOfIntent(intent))
       pause = 0
@@ -178,7 +206,7 @@ export function createSender(deps: {
       if (plans.length === 0) return
       // What one transaction runs into must not keep the others from being settled.
       const failure = await send()
-      const next = await registry.nextNonce()
+      const next = await look()
       await settle(next)
       await closeGap(next)
       await replaceStuck()

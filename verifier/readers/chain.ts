@@ -175,7 +175,7 @@ function agree(
 }
 
 /** @param record A `Record` as ethers decodes it. */
-export function decodeRecord(
+function decodeRecord(
   record: Record<keyof RegistryRecord, bigint>,
 ): RegistryRecord {
   return {

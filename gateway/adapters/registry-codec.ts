@@ -1,0 +1,87 @@
+import { Interface } from 'ethers'
+import type { Hex } from '../../document/hex.ts'
+import type { RegistryRecord } from '../../verifier/ports.ts'
+import { registryAbi } from '../../verifier/readers/registry-abi.ts'
+
+// Contract ABI encoding by hand of the three calls that carry whole batches: all of it is words of 32 bytes, and ethers'
+// general codec takes many times as long (docs/performance.md). test/unit/registry-codec.test.ts holds it against ethers'.
+
+const abi = new Interface(registryAbi)
+const ISSUE_MANY = selectorOf('issueMany')
+const REVOKE_MANY = selectorOf('revokeMany')
+const RECORDS_OF = selectorOf('recordsOf')
+/** Bytes, and hexadecimal digits, of a word. */
+const WORD = 32
+const DIGITS = 2 * WORD
+/** The fields of the contract's `Record`, in its order, a word each. */
+const FIELDS = [
+  'issuerId',
+  'accountIndex',
+  'anchoredBlock',
+  'anchoredAt',
+  'validUntil',
+  'revokedBlock',
+  'revokedAt',
+  'reason',
+] as const satisfies (keyof RegistryRecord)[]
+
+/** @returns The calldata of `issueMany(bytes32[], uint40[])`. */
+export function encodeIssueMany(
+  documentHashes: readonly Hex[],
+  expiries: readonly number[],
+): Hex {
+  const first = 2 * WORD
+  const second = first + WORD * (1 + documentHashes.length)
+  return `${ISSUE_MANY}${word(first)}${word(second)}${array(documentHashes)}${word(expiries.length)}${expiries.map(word).join('')}`
+}
+
+/** @returns The calldata of `revokeMany(bytes32[], uint8)`. */
+export function encodeRevokeMany(
+  documentHashes: readonly Hex[],
+  reason: number,
+): Hex {
+  return `${REVOKE_MANY}${word(2 * WORD)}${word(reason)}${array(documentHashes)}`
+}
+
+/** @returns The calldata of `recordsOf(bytes32[])`. */
+export function encodeRecordsOf(documentHashes: readonly Hex[]): Hex {
+  return `${RECORDS_OF}${word(WORD)}${array(documentHashes)}`
+}
+
+/**
+ * @param result What `recordsOf` returned for so many hashes.
+ * @throws {RangeError} when it is not that.
+ */
+export function decodeRecords(result: string, count: number): RegistryRecord[] {
+  const head = `0x${word(WORD)}${word(count)}`
+  const size = FIELDS.length * DIGITS
+  if (!result.startsWith(head) || result.length !== head.length + count * size)
+    throw new RangeError(`not ${count} records`)
+  return Array.from({ length: count }, (_, i) =>
+    decodeRecord(result, head.length + i * size),
+  )
+}
+
+function decodeRecord(result: string, start: number): RegistryRecord {
+  const entries = FIELDS.map((field, i) => {
+    const at = start + i * DIGITS
+    const value = Number(`0x${result.slice(at, at + DIGITS)}`)
+    if (!Number.isSafeInteger(value)) throw new RangeError(`${field}: no word`)
+    return [field, value]
+  })
+  return Object.fromEntries(entries)
+}
+
+function selectorOf(name: string): Hex {
+  const selector = abi.getFunction(name)?.selector
+  if (selector === undefined) throw new TypeError(`no function ${name}`)
+  return selector as Hex
+}
+
+function array(words: readonly Hex[]): string {
+  return `${word(words.length)}${words.map((hex) => hex.slice(2)).join('')}`
+}
+
+function word(value: number): string {
+  return value.toString(16).padStart(DIGITS, '0')
+}

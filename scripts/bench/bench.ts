@@ -1,0 +1,30 @@
+// `npm run bench`: measures the service and writes docs/performance.md.
+//
+//   --documents N   requests a case, at most (30000)
+//   --seconds S     seconds a case, at most (15)
+//   --dry           print only
+import { writeFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import { runCases } from './cases.ts'
+import { measureParts } from './parts.ts'
+import { documentOf, lineOf, readSetting } from './report.ts'
+
+const REPORT = new URL('../../docs/performance.md', import.meta.url)
+
+const { values } = parseArgs({
+  options: {
+    documents: { type: 'string', default: '30000' },
+    seconds: { type: 'string', default: '15' },
+    dry: { type: 'boolean', default: false },
+  },
+})
+const limits = {
+  documents: Number(values.documents),
+  seconds: Number(values.seconds),
+}
+const setting = readSetting(limits)
+const parts = await measureParts()
+const cases = await runCases(limits, (done) => console.log(lineOf(done)))
+const report = documentOf(setting, cases, parts)
+console.log(`\n${report}`)
+if (!values.dry) writeFileSync(REPORT, report)

@@ -1,0 +1,100 @@
+import {
+  type Limits,
+  measureEcho,
+  measureIssue,
+  measureRaw,
+  type Row,
+} from './measure.ts'
+
+/** A row of the table, with what it is compared to. */
+export type Case = Row & {
+  name: string
+  connections?: number
+  /** Seconds; 0 = a block for each transaction, at once. */
+  blockTime?: number
+  /** Throughput ÷ that of the same with grouping off. */
+  toUngrouped?: number
+  /** Throughput ÷ that of `issueMany` on the same kind of chain without the gateway. */
+  toRaw?: number
+}
+
+export const NAMES = {
+  raw: 'issueMany of 200, no gateway',
+  grouped: 'issue',
+  ungrouped: 'issue, grouping off',
+  cold: 'verify, each document once',
+  hot: 'verify, one document',
+  echo: 'bare Hono, echo of a POST',
+} as const
+
+const CONNECTIONS = [1, 50, 200, 500] as const
+const BLOCK_TIMES = [0, 1] as const
+/** Connections of the cases that are measured at one number only. */
+const USUAL = 200
+
+/** Runs all cases, one after another, each on a fresh chain. */
+export async function runCases(
+  limits: Limits,
+  tell: (done: Case) => void,
+): Promise<Case[]> {
+  const cases: Case[] = []
+  const add = (done: Case) => {
+    cases.push(done)
+    tell(done)
+  }
+
+  for (const blockTime of BLOCK_TIMES) {
+    const raw = await measureRaw(limits, blockTime)
+    add({ name: NAMES.raw, blockTime, ...raw })
+    for (const connections of CONNECTIONS) {
+      const env = { MAX_BATCH: '1' }
+      const where = { connections, blockTime }
+      const ungrouped = await measureIssue(limits, { ...where, env })
+      const verified: Case[] = []
+      const grouped = await measureIssue(limits, {
+        ...where,
+        ...(blockTime === 0 &&
+          connections === USUAL && {
+            after: async (restart) => {
+              verified.push(...(await verifyAll(limits, restart)))
+            },
+          }),
+      })
+      const toRaw = (row: Row) => row.perSecond / raw.perSecond
+      add({
+        name: NAMES.ungrouped,
+        ...where,
+        ...ungrouped,
+        toRaw: toRaw(ungrouped),
+      })
+      add({
+        name: NAMES.grouped,
+        ...where,
+        ...grouped,
+        toUngrouped: grouped.perSecond / ungrouped.perSecond,
+        toRaw: toRaw(grouped),
+      })
+      verified.forEach(add)
+    }
+  }
+  const echo = await measureEcho(limits, USUAL)
+  add({ name: NAMES.echo, connections: USUAL, ...echo })
+  return cases
+}
+
+async function verifyAll(
+  limits: Limits,
+  restart: Parameters<
+    NonNullable<Parameters<typeof measureIssue>[1]['after']>
+  >[0],
+): Promise<Case[]> {
+  const load = { kind: 'verify', connections: USUAL, ...limits } as const
+  const gateway = await restart()
+  const cold = await gateway.load(load)
+  const hot = await gateway.load({ ...load, distinct: 1 })
+  const where = { connections: USUAL, blockTime: 0 }
+  return [
+    { name: NAMES.cold, ...where, ...cold },
+    { name: NAMES.hot, ...where, ...hot },
+  ]
+}

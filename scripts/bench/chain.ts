@@ -1,0 +1,141 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Wallet } from 'ethers'
+import type { Hex } from '../../document/hex.ts'
+import { createRpcPool, type RpcPool } from '../../gateway/adapters/rpc.ts'
+import type { Eip1193Provider } from '../../verifier/ports.ts'
+import { readRecord } from '../local-chain/anvil-record.ts'
+import { startLocalChain } from '../local-chain/local-chain.ts'
+import { ensureRegistry } from '../local-registry.ts'
+import { ensureSecret } from '../secrets.ts'
+import { freePort } from './processes.ts'
+
+/** A chain with a registry in it, and an issuer that has registered. */
+export type BenchChain = {
+  url: string
+  registry: string
+  issuerKey: Hex
+  rpc: RpcPool
+  anvilPid: number
+  stop(): Promise<void>
+}
+
+const ISSUER = { name: 'Benchmark', uri: 'http://localhost' }
+const TIMEOUT = 60_000
+
+/** The chain of `npm start`: it mines when a transaction comes. Its front runs in the process that calls this. */
+export async function startInstantChain(dataDir: string): Promise<BenchChain> {
+  const keys = keysIn(dataDir)
+  const dir = join(dataDir, 'chain')
+  const chain = await startLocalChain({
+    dataDir: dir,
+    port: 0,
+    host: '127.0.0.1',
+    log: () => {},
+    fund: keys.addresses,
+  })
+  const rpc = createRpcPool([chain.url], TIMEOUT)
+  return {
+    url: chain.url,
+    registry: await registryOn(rpc, keys),
+    issuerKey: keys.issuer,
+    rpc,
+    anvilPid: await anvilPidOf(dataDir),
+    async stop() {
+      await rpc.close()
+      await chain.stop()
+    },
+  }
+}
+
+/** An Anvil that mines by the clock, as public chains do. */
+export async function startClockedChain(
+  dataDir: string,
+  blockTime: number,
+): Promise<BenchChain> {
+  const keys = keysIn(dataDir)
+  const port = await freePort()
+  const anvil = spawnAnvil(port)
+  const url = `http://127.0.0.1:${port}`
+  const rpc = createRpcPool([url], TIMEOUT)
+  await untilAnswered(rpc)
+  for (const address of keys.addresses)
+    await rpc.request({
+      method: 'anvil_setBalance',
+      params: [address, `0x${(10n ** 24n).toString(16)}`],
+    })
+  const registry = await registryOn(minesAtOnce(rpc), keys)
+  await rpc.request({
+    method: 'evm_setIntervalMining',
+    params: [blockTime],
+  })
+  return {
+    url,
+    registry,
+    issuerKey: keys.issuer,
+    rpc,
+    anvilPid: anvil.pid ?? 0,
+    async stop() {
+      await rpc.close()
+      anvil.kill('SIGKILL')
+    },
+  }
+}
+
+/** @returns The process that holds the local chain of this data directory. */
+export async function anvilPidOf(dataDir: string): Promise<number> {
+  return (await readRecord(join(dataDir, 'chain')))?.pid ?? 0
+}
+
+function keysIn(dataDir: string) {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const admin = ensureSecret(dataDir, 'admin.key')
+  const issuer = ensureSecret(dataDir, 'issuer.key')
+  const addresses = [admin, issuer].map((key) => new Wallet(key).address)
+  return { admin, issuer, addresses }
+}
+
+function registryOn(
+  rpc: Eip1193Provider,
+  { admin, issuer }: { admin: Hex; issuer: Hex },
+): Promise<string> {
+  const account = new Wallet(issuer).address
+  return ensureRegistry(rpc, admin, { account, ...ISSUER })
+}
+
+/** A block for each transaction, before it is answered. */
+function minesAtOnce(rpc: RpcPool): Eip1193Provider {
+  return {
+    async request(args) {
+      const answer = await rpc.request(args)
+      if (args.method === 'eth_sendRawTransaction')
+        await rpc.request({ method: 'evm_mine' })
+      return answer
+    },
+  }
+}
+
+function spawnAnvil(port: number): ChildProcess {
+  const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
+  const binary = createRequire(import.meta.url).resolve(`${name}/bin/anvil`)
+  const flags =
+    `--port ${port} --quiet --no-mining --chain-id 31337 --slots-in-an-epoch 1 --prune-history 10 --enable-tx-gas-limit`.split(
+      ' ',
+    )
+  return spawn(binary, flags, { stdio: 'ignore', env: {} })
+}
+
+async function untilAnswered(rpc: RpcPool): Promise<void> {
+  for (let tries = 0; tries < 500; tries++) {
+    const answered = await rpc.request({ method: 'eth_chainId' }).then(
+      () => true,
+      () => false,
+    )
+    if (answered) return
+    await sleep(20)
+  }
+  throw new Error('Anvil does not answer')
+}

@@ -1,0 +1,107 @@
+// The load generator, a process of its own: one request at a time on each of its connections.
+//
+//   node scripts/bench/load.ts '{"url", "connections", "requests", "seconds", …}'
+//
+// It prints a `LoadResult` as JSON.
+import { readFileSync, writeFileSync } from 'node:fs'
+import { Client } from 'undici'
+
+export type LoadOptions = {
+  url: string
+  /** `issue` and `echo` send documents; `verify` asks for the publicIds of a file, a line each, round and round. */
+  kind: 'issue' | 'verify' | 'echo'
+  connections: number
+  /** It ends after so many requests, or so many seconds. */
+  requests: number
+  seconds: number
+  apiKey: string
+  /** Where publicIds come from (`verify`) or go to (`issue`). */
+  idsFile: string
+  /** How many of the publicIds are asked for; absent = all. */
+  distinct?: number
+}
+
+export type LoadResult = {
+  requests: number
+  /** Answers with another status than was to be expected. */
+  failures: number
+  seconds: number
+  /** Milliseconds. */
+  p50: number
+  p99: number
+}
+
+const EXPECTED = { issue: 201, verify: 200, echo: 200 } as const
+
+const options: LoadOptions = JSON.parse(process.argv[2] ?? '{}')
+const { kind } = options
+const headers = {
+  authorization: `Bearer ${options.apiKey}`,
+  'content-type': 'application/json',
+}
+const ids =
+  kind === 'verify'
+    ? readFileSync(options.idsFile, 'utf8')
+        .trimEnd()
+        .split('\n')
+        .slice(0, options.distinct)
+    : []
+const latencies: number[] = []
+const issued: string[] = []
+let sent = 0
+let failures = 0
+
+const documentOf = (n: number) =>
+  JSON.stringify({
+    subjectName: `Ada Lovelace ${n}`,
+    subjectId: String(18_151_210 + n),
+    category: 'birth_certificate',
+    issuedAt: '2026-01-31',
+    expiresAt: '2099-12-31',
+    metadata: { place: 'London', register: `volume ${n % 100}` },
+  })
+
+const requestOf = (n: number) =>
+  kind === 'verify'
+    ? {
+        method: 'GET',
+        path: `/v1/verify?publicId=${ids[n % ids.length]}`,
+        headers,
+      }
+    : { method: 'POST', path: '/v1/documents', headers, body: documentOf(n) }
+
+async function runConnection(until: number): Promise<void> {
+  const client = new Client(options.url, { pipelining: 1 })
+  while (sent < options.requests && performance.now() < until) {
+    const request = requestOf(sent++)
+    const start = performance.now()
+    const { statusCode, body } = await client.request(request)
+    const text = await body.text()
+    latencies.push(performance.now() - start)
+    if (statusCode !== EXPECTED[kind]) failures++
+    else if (kind === 'issue')
+      issued.push(/"publicId":"([^"]+)"/.exec(text)?.[1] ?? '')
+  }
+  await client.close()
+}
+
+const start = performance.now()
+const until = start + options.seconds * 1000
+await Promise.all(
+  Array.from({ length: options.connections }, () => runConnection(until)),
+)
+const seconds = (performance.now() - start) / 1000
+if (kind === 'issue') writeFileSync(options.idsFile, `${issued.join('\n')}\n`)
+
+latencies.sort((a, b) => a - b)
+const quantile = (q: number) =>
+  latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ??
+  0
+const result: LoadResult = {
+  requests: latencies.length,
+  failures,
+  seconds,
+  p50: quantile(0.5),
+  p99: quantile(0.99),
+}
+console.log(JSON.stringify(result))
