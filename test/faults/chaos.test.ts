@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { freshSeed, seededRandom } from '../support/random.ts'
 import { runChaos } from './support/chaos.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
@@ -7,6 +7,7 @@ import { startAnvilWorld } from './support/world.ts'
 test('behavior: killed at random under load, before a node with faults', async () => {
   const seed = freshSeed()
   const world = await startAnvilWorld()
+  onTestFinished(() => world.close())
   const figures = await runChaos(world, {
     documents: 400,
     kills: 6,
@@ -18,5 +19,4 @@ test('behavior: killed at random under load, before a node with faults', async (
     ...NOTHING_WRONG,
     falseValid: 0,
   })
-  await world.close()
 }, 90_000)

@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
@@ -16,6 +14,7 @@ import { freePort } from '../../support/http.ts'
 import { randomKey } from '../../support/stack.ts'
 import { API_KEY, type Client, createClient, promisesOf } from './client.ts'
 import { type Ledger, readLedger } from './ledger.ts'
+import { temporaryFolder } from './machine.ts'
 import { type Judgement, judge } from './oracle.ts'
 
 /** A node of any kind, as the tests use it. */
@@ -35,8 +34,8 @@ export type World = {
   client: Client
   ledger: Ledger
   issuerSecret: Hex
-  account: string
-  /** Ends all faults, has the gateway running, and waits until every promise is on the chain or a minute has passed. */
+  issuerKey: Hex
+  /** Ends all faults, has the gateway running, and waits until every promise is on the chain or half a minute has passed. */
   settle(): Promise<void>
   judge(): Promise<Judgement>
   close(): Promise<void>
@@ -45,28 +44,28 @@ export type World = {
 export type AnvilWorld = World & { chain: AnvilNode & Chain }
 
 /** How long promises may take to be kept once nothing is in their way; milliseconds. */
-const PATIENCE = 60_000
+const PATIENCE = 30_000
 
 export async function startAnvilWorld(
   env: Record<string, string> = {},
   options: readonly string[] = [],
 ): Promise<AnvilWorld> {
-  const dir = mkdtempSync(join(tmpdir(), 'document-registry-faults-'))
-  const anvil = await startAnvilNode(dir, options)
+  const folder = temporaryFolder()
+  const anvil = await startAnvilNode(folder.dir, options)
   const chain = {
     ...anvil,
     rewrites: 0,
     fund: (account: string) =>
       anvil.request<void>('anvil_setBalance', account, '0x56bc75e2d63100000'),
   }
-  const world = await startWorld(chain, dir, env)
+  const world = await startWorld(chain, folder.dir, env)
   return {
     ...world,
     chain,
     async close() {
       await world.close()
       await anvil.kill()
-      rmSync(dir, { recursive: true, force: true })
+      folder.remove()
     },
   }
 }
@@ -118,7 +117,7 @@ export async function startWorld(
     client,
     ledger,
     issuerSecret,
-    account,
+    issuerKey,
     async settle() {
       proxy.heal()
       if (gateway.running()) await gateway.ready()
