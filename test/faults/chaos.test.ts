@@ -9,8 +9,8 @@ test('behavior: killed at random under load, before a node with faults', async (
   const world = await startAnvilWorld()
   onTestFinished(() => world.close())
   const figures = await runChaos(world, {
-    documents: 400,
-    kills: 6,
+    documents: 300,
+    kills: 5,
     connections: 10,
     random: seededRandom(seed),
     troubles: [],

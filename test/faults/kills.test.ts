@@ -6,7 +6,7 @@ import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 // Kill -9 at each step of the pipeline in turn. Steps are found, not listed: the n-th call to the node and the n-th commit,
 // for growing n until the work gets done before its n-th step. So whatever the engine does, each of its steps is met. Where
-// there are many, a run takes every second or third, from one that it chooses: a few runs meet all.
+// there are many, a run takes every third or fourth, from one that it chooses: a few runs meet all.
 
 let world: AnvilWorld
 beforeAll(async () => {
@@ -21,7 +21,7 @@ test('behavior: killed before each call to the node', async () => {
   const steps = await eachStep(async (n) => {
     killAtCall(n, 'before')
     await work()
-  }, 2)
+  }, 3)
   expect(steps).toBeGreaterThan(4)
 }, 90_000)
 
@@ -52,7 +52,7 @@ test('behavior: killed again at each call of its recovery', async () => {
     world.proxy.heal()
     killAtCall(n, 'before')
     await world.gateway.start().catch(() => {})
-  }, 3)
+  }, 4)
   expect(steps).toBeGreaterThan(4)
 }, 90_000)
 

@@ -41,6 +41,8 @@ export async function startAnvilNode(
         throw new Error(`Anvil ended with ${child.exitCode}`)
       await sleep(10)
     }
+    // Anvil has no state of blocks from before its start: a reorg that goes back to one would lose everything.
+    await request('anvil_mine', '0x10')
   }
 
   const answers = () =>

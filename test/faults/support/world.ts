@@ -59,6 +59,8 @@ export async function startAnvilWorld(
       anvil.request<void>('anvil_setBalance', account, '0x56bc75e2d63100000'),
   }
   const world = await startWorld(chain, folder.dir, env)
+  // The registry itself is older than any reorg.
+  await chain.request('anvil_mine', '0x10')
   return {
     ...world,
     chain,
