@@ -57,6 +57,7 @@ function figuresOf(figures: Figures, seconds: number): [string, unknown][] {
     ['payload missing', figures.unreadable.length],
     ['refused, yet issued', figures.refusedYetIssued.length],
     ['answered with 500', figures.internalErrors.length],
+    ['starts that failed', figures.failedStarts],
     ['restart to ready, median', `${at(0.5)} ms`],
     ['restart to ready, 99 %', `${at(0.99)} ms`],
     ['restart to ready, longest', `${at(1)} ms`],

@@ -14,10 +14,14 @@ export type Figures = Judgement & {
   falseValid: number
   /** Milliseconds, one for each restart with the chain up. */
   restarts: number[]
+  /** Starts that ended before they were ready, and were tried again. */
+  failedStarts: number
 }
 
 /** Trouble beside kills; the chain is up again when it resolves. */
 export type Trouble = () => Promise<void>
+
+const MOST_STARTS = 5
 
 /**
  * Issues under load while the gateway is killed at random, its node fails at random, and other trouble comes; then lets
@@ -45,6 +49,7 @@ export async function runChaos(
   let verdicts = 0
   let falseValid = 0
   let killed = 0
+  let failedStarts = 0
   const done = () => acknowledged >= documents && killed >= kills
 
   async function load(): Promise<void> {
@@ -85,7 +90,7 @@ export async function runChaos(
       if (killed >= kills) continue
       await gateway.kill()
       killed++
-      restarts.push(await gateway.start())
+      restarts.push(await restart())
       plan.progress?.({ acknowledged, kills: killed })
       // Documents are spread over the kills.
       const due = (documents / kills) * killed
@@ -93,11 +98,29 @@ export async function runChaos(
     }
   }
 
+  /** As a supervisor does: what ends is started again, for a while. */
+  async function restart(): Promise<number> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await gateway.start()
+      } catch (error) {
+        if (gateway.running() || attempt === MOST_STARTS) throw error
+        failedStarts++
+      }
+  }
+
   const loads = Array.from({ length: plan.connections }, load)
   await Promise.all([...loads, look(), trouble()])
   await world.settle()
   const judgement = await world.judge()
-  return { ...judgement, kills: killed, verdicts, falseValid, restarts }
+  return {
+    ...judgement,
+    kills: killed,
+    verdicts,
+    falseValid,
+    restarts,
+    failedStarts,
+  }
 }
 
 function someKind(random: Random) {

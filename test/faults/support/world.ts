@@ -98,7 +98,6 @@ export async function startWorld(
     ISSUER_SECRET: issuerSecret,
     LOG_LEVEL: 'info',
     RATE_LIMIT: 'off',
-    RPC_TIMEOUT_SECONDS: '2',
     ...env,
   })
   const client = createClient(gateway.url)
