@@ -22,6 +22,7 @@ const random = seededRandom(Number(values.seed))
 
 async function anvilWorld(): Promise<[World, Trouble[]]> {
   const world = await startAnvilWorld()
+  await world.chain.save()
   const troubles = [
     () => reorg(world, 1 + random.below(5)),
     async () => {
