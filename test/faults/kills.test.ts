@@ -1,0 +1,134 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { freshSeed, seededRandom } from '../support/random.ts'
+import { promisesOf } from './support/client.ts'
+import { NOTHING_WRONG } from './support/oracle.ts'
+import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
+
+// Kill -9 at each step of the pipeline in turn. Steps are found, not listed: the n-th call to the node and the n-th commit,
+// for growing n until the work gets done before its n-th step. So whatever the engine does, each of its steps is met. Where
+// there are many, a run takes every third or fourth, from one that it chooses: a few runs meet all.
+
+let world: AnvilWorld
+beforeAll(async () => {
+  world = await startAnvilWorld()
+})
+afterAll(() => world.close())
+
+/** More steps than this mean that the work never ends. */
+const MOST_STEPS = 60
+
+test('behavior: killed before each call to the node', async () => {
+  const steps = await eachStep(async (n) => {
+    killAtCall(n, 'before')
+    await work()
+  }, 3)
+  expect(steps).toBeGreaterThan(4)
+}, 90_000)
+
+test('behavior: killed after each broadcast, before it knows of it', async () => {
+  const steps = await eachStep(async (n) => {
+    killAtCall(n, 'after', 'eth_sendRawTransaction')
+    await work()
+  })
+  expect(steps).toBeGreaterThan(0)
+}, 90_000)
+
+test.each(['before', 'after'] as const)(
+  'behavior: killed %s each commit to its disk',
+  async (side) => {
+    const steps = await eachStep(async (count) => {
+      await world.gateway.tell({ order: 'kill_at_commit', count, side })
+      await work()
+    })
+    expect(steps).toBeGreaterThan(1)
+  },
+  90_000,
+)
+
+test('behavior: killed again at each call of its recovery', async () => {
+  const steps = await eachStep(async (n) => {
+    killAtCall(1, 'before', 'eth_sendRawTransaction')
+    await work()
+    world.proxy.heal()
+    killAtCall(n, 'before')
+    await world.gateway.start().catch(() => {})
+  }, 4)
+  expect(steps).toBeGreaterThan(4)
+}, 90_000)
+
+/**
+ * Runs one step after the other until one does not kill the gateway; after each, starts it again and asks again for what has an
+ * idempotency key.
+ *
+ * @param stride Every how many steps one is taken.
+ * @returns How many steps there were.
+ */
+async function eachStep(
+  step: (n: number) => Promise<void>,
+  stride = 1,
+): Promise<number> {
+  const first = 1 + seededRandom(freshSeed()).below(stride)
+  for (let n = first; n <= MOST_STEPS; n += stride) {
+    await step(n)
+    world.proxy.heal()
+    const survived = await disarm()
+    await world.settle()
+    await repeatUnanswered()
+    if (!survived) continue
+    const steps = `each of ${stride} steps from ${first} to ${n}`
+    expect(await world.judge(), steps).toMatchObject(NOTHING_WRONG)
+    return n - 1
+  }
+  throw new Error('the work does not end')
+}
+
+/** Nothing kills it from here on. @returns Whether it lives. */
+async function disarm(): Promise<boolean> {
+  try {
+    await world.gateway.tell({
+      order: 'kill_at_commit',
+      count: 0,
+      side: 'before',
+    })
+    return true
+  } catch {
+    await world.gateway.ended()
+    return false
+  }
+}
+
+/** Documents of each kind: with and without an idempotency key, waited for and not. */
+async function work(): Promise<void> {
+  const { client } = world
+  await Promise.all([
+    client.issue(),
+    client.issue({ idempotencyKey: crypto.randomUUID() }),
+    client.issue({ respondAsync: true }),
+  ])
+}
+
+/** What has an idempotency key can be asked for again, and then is promised under one publicId. */
+async function repeatUnanswered(): Promise<void> {
+  for (const wish of world.client.wishes) {
+    if (!wish.idempotencyKey || wish.told.some(isSettled)) continue
+    await world.client.repeat(wish)
+    expect(promisesOf(wish)).toHaveLength(1)
+  }
+}
+
+const isSettled = ({ kind }: { kind: string }) => kind === 'issued'
+
+function killAtCall(n: number, side: 'before' | 'after', only?: string): void {
+  const { proxy, gateway } = world
+  let calls = 0
+  const killAtTheNth = async (method: string) => {
+    if (only !== undefined && method !== only) return
+    if (++calls === n) await gateway.kill()
+  }
+  if (side === 'after') proxy.answered = ({ method }) => killAtTheNth(method)
+  else
+    proxy.fault = async ({ method }) => {
+      await killAtTheNth(method)
+      return undefined
+    }
+}

@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { randomFaults } from '../../support/fault-proxy.ts'
+import type { Random } from '../../support/random.ts'
+import { promisesOf, type Wish } from './client.ts'
+import { falseVerdict } from './false-verdict.ts'
+import type { Judgement } from './oracle.ts'
+import type { World } from './world.ts'
+
+export type Figures = Judgement & {
+  kills: number
+  /** Verdicts asked for during the run. */
+  verdicts: number
+  /** `valid`, said of what the chain did not have. */
+  falseValid: number
+  /** Milliseconds, one for each restart with the chain up. */
+  restarts: number[]
+  /** Starts that ended before they were ready, and were tried again. */
+  failedStarts: number
+}
+
+/** Trouble beside kills; the chain is up again when it resolves. */
+export type Trouble = () => Promise<void>
+
+const MOST_STARTS = 5
+
+/**
+ * Issues under load while the gateway is killed at random, its node fails at random, and other trouble comes; then lets
+ * everything come to rest and judges.
+ *
+ * @param world What the trouble needs is its own affair.
+ */
+export async function runChaos(
+  world: World,
+  plan: {
+    /** Goes on until so many are acknowledged … */
+    documents: number
+    /** … and so many kills are done. */
+    kills: number
+    connections: number
+    random: Random
+    troubles: readonly Trouble[]
+    progress?: (figures: { acknowledged: number; kills: number }) => void
+  },
+): Promise<Figures> {
+  const { client, gateway, proxy } = world
+  const { documents, kills, random, troubles } = plan
+  const restarts: number[] = []
+  let acknowledged = 0
+  let verdicts = 0
+  let falseValid = 0
+  let killed = 0
+  let failedStarts = 0
+  const done = () => acknowledged >= documents && killed >= kills
+
+  async function load(): Promise<void> {
+    while (!done()) {
+      const wish = await client.issue(someKind(random))
+      if (wish.idempotencyKey) await repeatUntilPromised(wish)
+      const promised = promisesOf(wish)
+      if (promised.length > 0) acknowledged++
+      else await sleep(20)
+    }
+  }
+
+  /** A client that keeps asking while the gateway is up and down. */
+  async function repeatUntilPromised(wish: Wish): Promise<void> {
+    while (promisesOf(wish).length === 0 && !done()) {
+      await sleep(50)
+      await client.repeat(wish)
+    }
+  }
+
+  async function look(): Promise<void> {
+    while (!done()) {
+      const wish = client.wishes[random.below(client.wishes.length)]
+      const verdict = wish && (await falseVerdict(world, wish))
+      if (verdict !== undefined) verdicts++
+      if (verdict === true) falseValid++
+      await sleep(10)
+    }
+  }
+
+  async function trouble(): Promise<void> {
+    while (!done()) {
+      if (random.next() < 0.5) proxy.fault = randomFaults(random, 0.1)
+      await sleep(50 + random.below(400))
+      proxy.heal()
+      if (troubles.length > 0 && random.next() < 0.3)
+        await troubles[random.below(troubles.length)]?.()
+      if (killed >= kills) continue
+      await gateway.kill()
+      killed++
+      restarts.push(await restart())
+      plan.progress?.({ acknowledged, kills: killed })
+      // Documents are spread over the kills.
+      const due = (documents / kills) * killed
+      while (acknowledged < due && killed < kills) await sleep(20)
+    }
+  }
+
+  /** As a supervisor does: what ends is started again, for a while. */
+  async function restart(): Promise<number> {
+    for (let attempt = 1; ; attempt++)
+      try {
+        return await gateway.start()
+      } catch (error) {
+        if (gateway.running() || attempt === MOST_STARTS) throw error
+        failedStarts++
+      }
+  }
+
+  const loads = Array.from({ length: plan.connections }, load)
+  await Promise.all([...loads, look(), trouble()])
+  await world.settle()
+  const judgement = await world.judge()
+  return {
+    ...judgement,
+    kills: killed,
+    verdicts,
+    falseValid,
+    restarts,
+    failedStarts,
+  }
+}
+
+function someKind(random: Random) {
+  return {
+    respondAsync: random.next() < 0.2,
+    ...(random.next() < 0.3 && {
+      idempotencyKey: `key-${random.below(2 ** 32)}-${random.below(2 ** 32)}`,
+    }),
+  }
+}

@@ -1,0 +1,138 @@
+import { Pool } from 'undici'
+
+/** What a client was told about one request to issue. */
+export type Told =
+  | { kind: 'issued'; status: 201 | 202; publicId: string }
+  | { kind: 'refused'; status: number; code: string }
+  | { kind: 'unanswered' }
+
+/** One document that a client wants issued, and everything that it was told. */
+export type Wish = {
+  /** The subjectId: it finds the document again on the chain. */
+  number: string
+  idempotencyKey?: string
+  /** `Prefer: respond-async`. */
+  respondAsync: boolean
+  told: Told[]
+}
+
+export type Verdict = { httpStatus: number; valid: boolean; status: string }
+
+/** Clients of a gateway, with a memory of their own: the gateway's is not trusted. */
+export type Client = {
+  readonly wishes: readonly Wish[]
+  /** Sends a new request. Never rejects. */
+  issue(how?: {
+    idempotencyKey?: string
+    respondAsync?: boolean
+  }): Promise<Wish>
+  /** Sends the same request again; only with an idempotency key is that no second document. */
+  repeat(wish: Wish): Promise<Told>
+  verify(publicId: string): Promise<Verdict>
+  /** @returns The block of a document; `undefined` when the gateway does not give it. */
+  block(cid: string): Promise<Uint8Array | undefined>
+  close(): Promise<void>
+}
+
+export const API_KEY = 'a-key-that-only-the-fault-tests-have'
+
+export function createClient(url: string): Client {
+  const pool = new Pool(url, { connections: 128, headersTimeout: 60_000 })
+  const wishes: Wish[] = []
+  const authorization = `Bearer ${API_KEY}`
+
+  async function send(wish: Wish): Promise<Told> {
+    try {
+      const { statusCode, body } = await pool.request({
+        method: 'POST',
+        path: '/v1/documents',
+        headers: {
+          authorization,
+          'content-type': 'application/json',
+          ...(wish.respondAsync && { prefer: 'respond-async' }),
+          ...(wish.idempotencyKey && {
+            'idempotency-key': wish.idempotencyKey,
+          }),
+        },
+        body: JSON.stringify(fieldsOf(wish)),
+      })
+      const { data, error } = (await body.json()) as {
+        data: { publicId: string }
+        error?: { code: string }
+      }
+      if (statusCode === 201 || statusCode === 202)
+        return { kind: 'issued', status: statusCode, publicId: data.publicId }
+      return { kind: 'refused', status: statusCode, code: error?.code ?? '' }
+    } catch {
+      return { kind: 'unanswered' }
+    }
+  }
+
+  async function ask(wish: Wish): Promise<Told> {
+    const told = await send(wish)
+    wish.told.push(told)
+    return told
+  }
+
+  return {
+    wishes,
+    async issue({ idempotencyKey, respondAsync = false } = {}) {
+      const number = String(wishes.length + 1)
+      const wish: Wish = {
+        number,
+        ...(idempotencyKey && { idempotencyKey }),
+        respondAsync,
+        told: [],
+      }
+      wishes.push(wish)
+      await ask(wish)
+      return wish
+    },
+    repeat: ask,
+    async verify(publicId) {
+      const { statusCode, body } = await pool.request({
+        method: 'GET',
+        path: `/v1/verify?publicId=${publicId}`,
+        headers: { authorization },
+      })
+      const { data, error } = (await body.json()) as {
+        data: { valid?: boolean; status?: string }
+        error?: { code: string }
+      }
+      return {
+        httpStatus: statusCode,
+        valid: data.valid === true,
+        status: data.status ?? error?.code ?? '',
+      }
+    },
+    async block(cid) {
+      const { statusCode, body } = await pool.request({
+        method: 'GET',
+        path: `/ipfs/${cid}?format=raw`,
+        headers: { accept: 'application/vnd.ipld.raw' },
+      })
+      const bytes = new Uint8Array(await body.arrayBuffer())
+      return statusCode === 200 ? bytes : undefined
+    },
+    close: () => pool.destroy(),
+  }
+}
+
+/** The document of a wish: the same each time that it is sent. */
+export function fieldsOf({ number }: Wish) {
+  return {
+    subjectName: `Person ${number}`,
+    subjectId: number,
+    category: 'fault_test',
+    issuedAt: '2026-01-31',
+    metadata: { number },
+  }
+}
+
+/** @returns What the gateway promised: the publicIds that it gave for a wish. */
+export function promisesOf(wish: Wish): string[] {
+  const ids = wish.told.flatMap((told) =>
+    told.kind === 'issued' ? [told.publicId] : [],
+  )
+  return [...new Set(ids)]
+}

@@ -1,0 +1,151 @@
+import { createHash } from 'node:crypto'
+import { cidOf } from '../../../document/cid.ts'
+import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
+import {
+  deriveSealingKeys,
+  deriveSubkeys,
+  type IssuerSubkeys,
+} from '../../../document/keys.ts'
+import { decodePublicId } from '../../../document/public-id.ts'
+import { open, saltOf } from '../../../document/sealed.ts'
+import { type Client, promisesOf } from './client.ts'
+import type { Ledger } from './ledger.ts'
+
+/** What became of everything that was asked for. All lists are empty when all is well; they name documents by number. */
+export type Judgement = {
+  /** Promised with 201 or 202. */
+  acknowledged: number
+  onChain: number
+  /** Promised, and without record, event or a payload that opens to what was sent. */
+  lost: string[]
+  /** On the chain more than once, by event or by request; or promised under two publicIds. */
+  doubled: string[]
+  /** Promised and on the chain, and the gateway says otherwise. */
+  notValid: string[]
+  /** On the chain, and nobody has the payload: by documentHash. */
+  unreadable: string[]
+  /** Refused each time that it was asked for, and on the chain all the same. */
+  refusedYetIssued: string[]
+  /** Answered with 500. */
+  internalErrors: string[]
+}
+
+/**
+ * Compares what clients were told with chain and store. Nothing of the gateway's own bookkeeping is asked: documents are found on
+ * the chain by their events, and opened with the issuer secret.
+ */
+export async function judge(world: {
+  client: Client
+  ledger: Ledger
+  issuerSecret: Hex
+}): Promise<Judgement> {
+  const { client, ledger } = world
+  const subkeys = deriveSubkeys(fromHex(world.issuerSecret))
+  const events = await ledger.issued()
+  const hashes = [...new Set(events)]
+  const records = await ledger.recorded(hashes)
+
+  const found = new Map<string, Hex[]>()
+  const unreadable: string[] = []
+  await inTurns(hashes, async (hash) => {
+    const number = await numberUnder(client, subkeys, hash)
+    if (number === undefined) unreadable.push(hash)
+    else found.set(number, [...(found.get(number) ?? []), hash])
+  })
+
+  const lost: string[] = []
+  const notValid: string[] = []
+  const promised = client.wishes.filter((wish) => promisesOf(wish).length > 0)
+  await inTurns(promised, async (wish) => {
+    for (const publicId of promisesOf(wish)) {
+      const hash = toHex(decodePublicId(publicId).hash)
+      const there = found.get(wish.number)?.includes(hash) && records.has(hash)
+      if (!there || (await numberOpenedBy(client, publicId)) !== wish.number)
+        lost.push(wish.number)
+      else if (!(await client.verify(publicId)).valid)
+        notValid.push(wish.number)
+    }
+  })
+
+  return {
+    acknowledged: promised.length,
+    onChain: hashes.length,
+    lost,
+    notValid,
+    unreadable,
+    doubled: [
+      ...events.filter((hash, i) => events.indexOf(hash) !== i),
+      ...[...found].flatMap(([number, all]) => (all.length > 1 ? number : [])),
+      ...promised
+        .filter((wish) => promisesOf(wish).length > 1)
+        .map(({ number }) => number),
+    ],
+    refusedYetIssued: client.wishes
+      .filter(
+        ({ number, told }) =>
+          found.has(number) && told.every(({ kind }) => kind === 'refused'),
+      )
+      .map(({ number }) => number),
+    internalErrors: client.wishes
+      .filter(({ told }) =>
+        told.some((one) => one.kind === 'refused' && one.status === 500),
+      )
+      .map(({ number }) => number),
+  }
+}
+
+/** What every judgement must be, whatever happened. */
+export const NOTHING_WRONG = {
+  lost: [],
+  doubled: [],
+  notValid: [],
+  unreadable: [],
+  refusedYetIssued: [],
+  internalErrors: [],
+} satisfies Partial<Judgement>
+
+/** @returns The number of the document under this hash, opened with the issuer secret. */
+async function numberUnder(
+  client: Client,
+  subkeys: IssuerSubkeys,
+  hash: Hex,
+): Promise<string | undefined> {
+  const block = await blockOf(client, fromHex(hash))
+  if (block === undefined) return undefined
+  const { documentKey } = deriveSealingKeys(subkeys, saltOf(block))
+  return numberIn(await open(block, documentKey))
+}
+
+/** @returns The number of the document that a publicId opens. */
+async function numberOpenedBy(
+  client: Client,
+  publicId: string,
+): Promise<string | undefined> {
+  const { hash, documentKey } = decodePublicId(publicId)
+  const block = await blockOf(client, hash)
+  return block && numberIn(await open(block, documentKey))
+}
+
+async function blockOf(
+  client: Client,
+  hash: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  const block = await client.block(cidOf(hash))
+  const digest = block && createHash('sha256').update(block).digest()
+  return digest?.equals(hash) ? block : undefined
+}
+
+const numberIn = (document: Uint8Array): string =>
+  JSON.parse(new TextDecoder().decode(document)).subjectId
+
+/** A few at a time. */
+async function inTurns<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
+  const queue = items.values()
+  const worker = async () => {
+    for (const item of queue) await work(item)
+  }
+  await Promise.all(Array.from({ length: 8 }, worker))
+}

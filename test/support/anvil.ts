@@ -1,0 +1,86 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { freePort } from './http.ts'
+
+/** A plain Anvil, without the local chain's journal: what it has not saved is lost with it. */
+export type AnvilNode = {
+  url: string
+  request<T>(method: string, ...params: unknown[]): Promise<T>
+  /** Kill -9. */
+  kill(): Promise<void>
+  /** Starts it again on the same port, with what the last `save` kept, or with an empty chain. */
+  start(): Promise<void>
+  /** Ends it in order, so that it saves its state, and starts it again. */
+  save(): Promise<void>
+}
+
+/** @param dir Where its state file goes. @param options More of Anvil's command line. */
+export async function startAnvilNode(
+  dir: string,
+  options: readonly string[] = [],
+): Promise<AnvilNode> {
+  const port = await freePort()
+  const url = `http://127.0.0.1:${port}`
+  const provider = createFetchProvider(url)
+  const request = <T>(method: string, ...params: unknown[]) =>
+    provider.request({ method, params }) as Promise<T>
+  let child: ChildProcess
+
+  async function start(): Promise<void> {
+    child = spawn(
+      binary(),
+      ['--quiet', '--port', String(port), ...STATE, ...options],
+      { cwd: dir, stdio: 'ignore', env: {} },
+    )
+    while (!(await answers())) {
+      if (child.exitCode !== null)
+        throw new Error(`Anvil ended with ${child.exitCode}`)
+      await sleep(10)
+    }
+    // Anvil has no state of blocks from before its start: a reorg that goes back to one would lose everything.
+    await request('anvil_mine', '0x10')
+  }
+
+  const answers = () =>
+    request('eth_chainId').then(
+      () => true,
+      () => false,
+    )
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill(signal)
+    await exited
+  }
+
+  await start()
+  return {
+    url,
+    request,
+    start,
+    kill: () => end('SIGKILL'),
+    async save() {
+      await end('SIGTERM')
+      await start()
+    },
+  }
+}
+
+/** Finality far behind, so that no test loses a final block; history, so that stale heads can be asked. */
+const STATE = [
+  ...['--state', 'state.json', '--preserve-historical-states'],
+  ...['--slots-in-an-epoch', '5000'],
+]
+
+/** The native binary: a kill of the package's Node wrapper would not reach it. */
+function binary(): string {
+  const arch = process.arch === 'x64' ? 'amd64' : process.arch
+  const name = `@foundry-rs/anvil-${process.platform}-${arch}`
+  const { resolve } = createRequire(import.meta.url)
+  return join(dirname(resolve(`${name}/package.json`)), 'bin', 'anvil')
+}

@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool } from 'undici'
+import type { Hex } from '../../document/hex.ts'
+import { bodyOf, serveHttp, type TestServer } from './http.ts'
+import type { Random } from './random.ts'
+
+export type RpcCall = { id?: unknown; method: string; params: unknown[] }
+export type RpcFailure = { code: number; message: string; data?: unknown }
+export type RpcAnswer = { result?: unknown; error?: RpcFailure }
+
+/** What may become of one call. */
+export type Fault =
+  /** The node never sees it. */
+  | { kind: 'drop_before' }
+  /** The node has done it, and nobody is told. */
+  | { kind: 'drop_after' }
+  | { kind: 'delay'; milliseconds: number }
+  | { kind: 'status'; status: number }
+  | { kind: 'garbage'; text: string }
+  /** The node speaks as one that is some blocks behind. */
+  | { kind: 'stale_head'; blocks: number }
+  /** A node that has the transaction's block and has not indexed it. */
+  | { kind: 'null_receipt' }
+  /** Answered in the node's place. */
+  | { kind: 'refusal'; error: RpcFailure }
+
+/**
+ * A JSON-RPC endpoint in front of a node, which can do to a call what networks and providers do. What it does is set from
+ * outside at any time.
+ */
+export type FaultProxy = TestServer & {
+  /** Asked for each call before it goes on. */
+  fault: (call: RpcCall) => Fault | undefined | Promise<Fault | undefined>
+  /** After the node answered, before the client is told. */
+  answered: (call: RpcCall, answer: RpcAnswer) => void | Promise<void>
+  /** No faults from here on. */
+  heal(): void
+  /** To the node itself, past all faults. */
+  direct<T>(method: string, ...params: unknown[]): Promise<T>
+  retarget(url: string): void
+}
+
+export async function startFaultProxy(target: string): Promise<FaultProxy> {
+  const behaviour: Pick<FaultProxy, 'fault' | 'answered'> = {
+    fault: () => undefined,
+    answered: () => {},
+  }
+  let node = nodeAt(target)
+
+  const direct = async <T>(method: string, ...params: unknown[]) => {
+    const { result, error } = await node.send({ method, params })
+    if (error) throw new Error(`${method}: ${error.message}`)
+    return result as T
+  }
+
+  async function answerTo(call: RpcCall): Promise<Reply> {
+    const fault = await behaviour.fault(call)
+    switch (fault?.kind) {
+      case 'drop_before':
+        return 'dropped'
+      case 'status':
+        return { status: fault.status, text: 'the provider is not well' }
+      case 'garbage':
+        return { status: 200, text: fault.text }
+      case 'refusal':
+        return replyTo(call, { error: fault.error })
+      case 'delay':
+        await sleep(fault.milliseconds)
+    }
+    const asked =
+      fault?.kind === 'stale_head'
+        ? withHead(call, await behind(direct, fault.blocks))
+        : call
+    const answer = await node.send(asked)
+    await behaviour.answered(call, answer)
+    if (fault?.kind === 'drop_after') return 'dropped'
+    const hidden =
+      fault?.kind === 'null_receipt' &&
+      call.method === 'eth_getTransactionReceipt'
+    return replyTo(call, hidden ? { result: null } : answer)
+  }
+
+  const server = await serveHttp(async (request, response) => {
+    const call = JSON.parse(await bodyOf(request)) as RpcCall
+    const reply = await answerTo(call).catch(() => 'dropped' as const)
+    if (reply === 'dropped') {
+      response.destroy()
+      return
+    }
+    response.writeHead(reply.status, { 'content-type': 'application/json' })
+    response.end(reply.text)
+  })
+
+  return Object.assign(behaviour, {
+    ...server,
+    direct,
+    heal() {
+      behaviour.fault = () => undefined
+      behaviour.answered = () => {}
+    },
+    retarget(url: string) {
+      void node.close()
+      node = nodeAt(url)
+    },
+    async close() {
+      await server.close()
+      await node.close()
+    },
+  })
+}
+
+/** Faults by chance: each call has one of these, with this probability. */
+export function randomFaults(
+  random: Random,
+  probability: number,
+): FaultProxy['fault'] {
+  return () => {
+    if (random.next() >= probability) return undefined
+    return random.pick<Fault>([
+      { kind: 'drop_before' },
+      { kind: 'drop_after' },
+      { kind: 'delay', milliseconds: random.below(200) },
+      { kind: 'status', status: random.pick([429, 500, 502, 503]) },
+      { kind: 'garbage', text: random.pick(GARBAGE) },
+      { kind: 'null_receipt' },
+    ])
+  }
+}
+
+/** Answers that providers have been seen to give with status 200. */
+export const GARBAGE = [
+  '',
+  '<html><body>Bad gateway</body></html>',
+  '{"jsonrpc":"2.0","id":1,"resu',
+  '{"jsonrpc":"2.0","id":1}',
+  'null',
+] as const
+
+type Reply = 'dropped' | { status: number; text: string }
+
+function replyTo(call: RpcCall, answer: RpcAnswer): Reply {
+  const text = JSON.stringify({
+    jsonrpc: '2.0',
+    id: call.id ?? null,
+    ...answer,
+  })
+  return { status: 200, text }
+}
+
+function nodeAt(url: string) {
+  const pool = new Pool(url, { connections: 16 })
+  return {
+    async send({ method, params }: RpcCall): Promise<RpcAnswer> {
+      const { body } = await pool.request({
+        method: 'POST',
+        path: '/',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      })
+      const { result, error } = (await body.json()) as RpcAnswer
+      return error ? { error } : { result }
+    },
+    close: () => pool.destroy(),
+  }
+}
+
+async function behind(
+  direct: FaultProxy['direct'],
+  blocks: number,
+): Promise<Hex> {
+  const head = Number(await direct<Hex>('eth_blockNumber'))
+  return `0x${Math.max(0, head - blocks).toString(16)}`
+}
+
+/** The same call with `latest` meaning an older block. */
+function withHead(call: RpcCall, head: Hex): RpcCall {
+  const older = (param: unknown) =>
+    param === 'latest' || param === 'pending' ? head : param
+  return { ...call, params: call.params.map(older) }
+}

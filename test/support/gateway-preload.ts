@@ -1,0 +1,49 @@
+// Loaded by `node --import` before a gateway that tests run as a process: does to it, on orders from the test, what its machine
+// might. The gateway itself has no hooks.
+import { DatabaseSync } from 'node:sqlite'
+
+/** What a test can order. Each is confirmed by the same order coming back. */
+export type Order =
+  /** The wall clock is off by this much from here on; the monotonic clock and timers are not. */
+  | { order: 'clock'; milliseconds: number }
+  /** Kill -9 at the n-th commit from here on, before it or after it. */
+  | { order: 'kill_at_commit'; count: number; side: 'before' | 'after' }
+
+const RealDate = Date
+let offset = 0
+let commits = 0
+let doomed: Extract<Order, { order: 'kill_at_commit' }> | undefined
+
+globalThis.Date = new Proxy(RealDate, {
+  construct: (target, args, newTarget) =>
+    Reflect.construct(target, args.length ? args : [now()], newTarget),
+  get: (target, name) => (name === 'now' ? now : Reflect.get(target, name)),
+})
+
+function now(): number {
+  return RealDate.now() + offset
+}
+
+const { exec } = DatabaseSync.prototype
+DatabaseSync.prototype.exec = function (this: DatabaseSync, sql: string) {
+  if (!/^\s*COMMIT/i.test(sql)) return exec.call(this, sql)
+  commits++
+  dieIf('before')
+  exec.call(this, sql)
+  dieIf('after')
+}
+
+function dieIf(side: 'before' | 'after'): void {
+  if (doomed?.side === side && commits === doomed.count)
+    process.kill(process.pid, 'SIGKILL')
+}
+
+process.on('message', (order: Order) => {
+  if (order.order === 'clock') offset = order.milliseconds
+  else {
+    commits = 0
+    doomed = order
+  }
+  process.send?.(order)
+})
+process.channel?.unref()

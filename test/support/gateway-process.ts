@@ -1,0 +1,102 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Order } from './gateway-preload.ts'
+
+/** How long a start may take before it counts as failed; milliseconds. */
+const PATIENCE = 30_000
+
+/** A gateway as users run it, in a process that can be killed. */
+export type GatewayProcess = {
+  url: string
+  /** @returns Milliseconds until it was ready. Rejects when it ends first, with what it wrote. */
+  start(): Promise<number>
+  /** Starts it and does not wait. */
+  launch(): void
+  /** Waits until `/readyz` says 200. */
+  ready(): Promise<void>
+  /** Kill -9. Does nothing when it has ended. */
+  kill(): Promise<void>
+  /** Resolves when the running process has ended, however. */
+  ended(): Promise<void>
+  running(): boolean
+  /** Rejects when it ends before it confirms. */
+  tell(order: Order): Promise<void>
+  /** The end of what it wrote. */
+  output(): string
+}
+
+const START = new URL('../../scripts/start.ts', import.meta.url).pathname
+const PRELOAD = new URL('./gateway-preload.ts', import.meta.url).href
+
+/** @param env All of its environment; `PORT` among it. */
+export function gatewayProcess(env: Record<string, string>): GatewayProcess {
+  const url = `http://127.0.0.1:${env.PORT}`
+  let child: ChildProcess | undefined
+  let text = ''
+
+  const running = () =>
+    child !== undefined && child.exitCode === null && child.signalCode === null
+
+  function launch(): void {
+    if (running()) throw new Error('the gateway runs already')
+    child = spawn(process.execPath, ['--import', PRELOAD, START], {
+      env,
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+    })
+    for (const stream of [child.stdout, child.stderr])
+      stream?.on('data', (chunk) => {
+        text = (text + chunk).slice(-20_000)
+      })
+  }
+
+  async function ready(): Promise<void> {
+    const deadline = performance.now() + PATIENCE
+    while (!(await isReady(url))) {
+      if (!running()) throw new Error(`the gateway ended:\n${text}`)
+      if (performance.now() > deadline)
+        throw new Error(`the gateway does not become ready:\n${text}`)
+      await sleep(10)
+    }
+  }
+
+  async function ended(): Promise<void> {
+    if (child && running()) await once(child, 'exit')
+  }
+
+  return {
+    url,
+    launch,
+    ready,
+    running,
+    ended,
+    async start() {
+      const began = performance.now()
+      launch()
+      await ready()
+      return performance.now() - began
+    },
+    async kill() {
+      child?.kill('SIGKILL')
+      await ended()
+    },
+    async tell(order) {
+      const process = child
+      if (!process || !running()) throw new Error('the gateway has ended')
+      await new Promise<void>((resolve, reject) => {
+        process.once('message', () => resolve())
+        process.once('exit', () => reject(new Error('the gateway has ended')))
+        process.send(order, (error) => error && reject(error))
+      })
+    },
+    output: () => text,
+  }
+}
+
+async function isReady(url: string): Promise<boolean> {
+  const answer = await fetch(`${url}/readyz`, {
+    signal: AbortSignal.timeout(PATIENCE),
+  }).catch(() => undefined)
+  await answer?.body?.cancel()
+  return answer?.status === 200
+}

@@ -1,0 +1,79 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { freePort } from './http.ts'
+
+/** A real geth with a chain of its own and a block every second. */
+export type GethNode = {
+  url: string
+  request<T>(method: string, ...params: unknown[]): Promise<T>
+  fund(account: string): Promise<void>
+  /** Kill -9. */
+  kill(): Promise<void>
+  /** Starts it again on the same port and chain. */
+  start(): Promise<void>
+}
+
+export async function startGethNode(
+  binary: string,
+  dir: string,
+): Promise<GethNode> {
+  const [port, authPort] = [await freePort(), await freePort()]
+  const url = `http://127.0.0.1:${port}`
+  const provider = createFetchProvider(url)
+  const request = <T>(method: string, ...params: unknown[]) =>
+    provider.request({ method, params }) as Promise<T>
+  let child: ChildProcess
+
+  async function start(): Promise<void> {
+    child = spawn(
+      binary,
+      [
+        ...['--dev', '--dev.period', '1', '--datadir', dir],
+        ...['--http', '--http.port', String(port)],
+        ...['--http.api', 'eth,net,txpool,debug'],
+        ...['--authrpc.port', String(authPort)],
+        // Deployment bids a tip of one wei.
+        ...['--miner.gasprice', '1', '--ipcdisable', '--verbosity', '0'],
+      ],
+      { stdio: 'ignore', env: { HOME: dir } },
+    )
+    while (!(await answers())) {
+      if (child.exitCode !== null)
+        throw new Error(`geth ended with ${child.exitCode}`)
+      await sleep(20)
+    }
+  }
+
+  const answers = () =>
+    request('eth_chainId').then(
+      () => true,
+      () => false,
+    )
+
+  await start()
+  return {
+    url,
+    request,
+    start,
+    async fund(account) {
+      const [rich] = await request<[string]>('eth_accounts')
+      await request('eth_sendTransaction', {
+        from: rich,
+        to: account,
+        value: '0x56bc75e2d63100000',
+      })
+      while (
+        BigInt(await request<string>('eth_getBalance', account, 'latest')) ===
+        0n
+      )
+        await sleep(50)
+    },
+    async kill() {
+      if (child.exitCode !== null || child.signalCode !== null) return
+      child.kill('SIGKILL')
+      await once(child, 'exit')
+    },
+  }
+}

@@ -1,0 +1,30 @@
+/** Numbers that a seed determines, so that a run can be repeated. */
+export type Random = {
+  /** @returns A number from 0 up to, not including, 1. */
+  next(): number
+  /** @returns A whole number from 0 up to, not including, `end`. */
+  below(end: number): number
+  pick<T>(items: readonly [T, ...T[]]): T
+}
+
+/** mulberry32: 32 bits of state, good enough to choose faults with. */
+export function seededRandom(seed: number): Random {
+  let state = seed >>> 0
+  const next = () => {
+    state = (state + 0x6d2b79f5) >>> 0
+    let t = Math.imul(state ^ (state >>> 15), state | 1)
+    t ^= t + Math.imul(t ^ (t >>> 7), t | 61)
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+  const below = (end: number) => Math.floor(next() * end)
+  return {
+    next,
+    below,
+    pick: (items) => items[below(items.length)] ?? items[0],
+  }
+}
+
+/** @returns A seed that nobody chose. */
+export function freshSeed(): number {
+  return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
+}
