@@ -1,6 +1,7 @@
 // `npm start`: the gateway, and the local chain when no RPC_URL is set.
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import { openKeyFile } from '../gateway/adapters/key-file.ts'
 import { createRpcPool } from '../gateway/adapters/rpc.ts'
@@ -11,11 +12,17 @@ import {
   deployedAddress,
   readConfig,
 } from '../gateway/config.ts'
+import { IssueError } from '../gateway/issue/errors.ts'
 import { type Identity, startGateway } from '../gateway/server.ts'
+import { ChainError } from '../verifier/errors.ts'
+import { createRequest } from '../verifier/readers/chain.ts'
 import { createFetchProvider } from '../verifier/readers/json-rpc.ts'
 import { type LocalChain, startLocalChain } from './local-chain/local-chain.ts'
 import { ensureRegistry } from './local-registry.ts'
 import { ensureSecret } from './secrets.ts'
+
+/** Milliseconds. */
+const PATIENCE = 30_000
 
 const LOCAL_ISSUER = {
   name: 'Local test issuer',
@@ -35,7 +42,7 @@ async function main(): Promise<void> {
       config.rpcUrls.length > 0
         ? await remoteIdentity(config)
         : await localIdentity(config, stops)
-    const gateway = await startGateway(config, identity)
+    const gateway = await patiently(() => startGateway(config, identity))
     stops.unshift(gateway.stop)
     greet(config, identity, firstKey(config))
   } catch (error) {
@@ -44,13 +51,34 @@ async function main(): Promise<void> {
   }
 }
 
+/** A node may start later than the gateway, or be slow to wake: it is given half a minute. */
+async function patiently<T>(work: () => Promise<T>): Promise<T> {
+  const giveUp = performance.now() + PATIENCE
+  while (true) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isOutage(error) || performance.now() > giveUp) throw error
+      say('waiting for the chain …')
+      await sleep(1_000)
+    }
+  }
+}
+
+function isOutage(error: unknown): boolean {
+  if (error instanceof IssueError) return error.code === 'chain_unavailable'
+  return error instanceof ChainError && error.code === 'rpc_unreachable'
+}
+
 async function remoteIdentity(config: Config): Promise<Identity> {
   const { rpcUrls, signer: setting, issuerSecret, rpcTimeout } = config
   if (!setting || !issuerSecret)
     throw new ConfigError(['RPC_URL, ISSUER_KEY and ISSUER_SECRET go together'])
   const signer = await openSigner(setting, rpcTimeout)
   const rpc = createRpcPool(rpcUrls, rpcTimeout)
-  const chainId = Number(await rpc.request({ method: 'eth_chainId' }))
+  const chainId = Number(
+    await patiently(() => createRequest(rpc)('eth_chainId', [])),
+  )
   await rpc.close()
   const address = config.registryAddress ?? deployedAddress(chainId)
   if (!address)
@@ -166,7 +194,13 @@ function tell(error: unknown): unknown {
   const { code } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE')
     return `cannot start:\n  ${error.message}\n  Another program listens there: set PORT`
-  const known = ['ConfigError', 'IssueError', 'LocalChainError', 'KeyFileError']
+  const known = [
+    'ChainError',
+    'ConfigError',
+    'IssueError',
+    'KeyFileError',
+    'LocalChainError',
+  ]
   return known.includes(error.name) || code !== undefined
     ? `cannot start:\n  ${error.message.replace(/^cannot start:\s*/, '')}`
     : error

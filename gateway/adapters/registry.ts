@@ -111,12 +111,12 @@ export async function createRegistry(
       request<{ baseFeePerGas: Hex }>('eth_getBlockByNumber', 'latest', false),
     ])
     const baseFee = BigInt(head.baseFeePerGas)
-    kept = { baseFee, tip: BigInt(tip), askedAt: Date.now() }
+    kept = { baseFee, tip: BigInt(tip), askedAt: performance.now() }
     return kept
   }
 
   async function fees(outbid: SignedTransaction | undefined) {
-    const fresh = kept && Date.now() - kept.askedAt < PRICE_KEPT
+    const fresh = kept && performance.now() - kept.askedAt < PRICE_KEPT
     const { baseFee, tip } = kept && fresh && !outbid ? kept : await price()
     if (feeCap !== undefined && baseFee + tip > feeCap)
       throw new IssueError(

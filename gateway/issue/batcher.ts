@@ -85,7 +85,10 @@ export function createBatcher(deps: {
   const stopping = () => stopBy !== Number.POSITIVE_INFINITY
 
   async function run(): Promise<void> {
-    while (!stopping() || (sender.inFlight() > 0 && Date.now() < stopBy)) {
+    while (
+      !stopping() ||
+      (sender.inFlight() > 0 && performance.now() < stopBy)
+    ) {
       try {
         await sender.advance()
         if (await planAll()) await sender.advance()
@@ -103,7 +106,8 @@ export function createBatcher(deps: {
     if (stopping() || nextBatch(queue.values(), 1, mustWait).length === 0)
       return false
     if (sender.inFlight() === 0) return true
-    const due = queue.size >= limit || Date.now() - gatheringSince >= GATHER
+    const due =
+      queue.size >= limit || performance.now() - gatheringSince >= GATHER
     return due && sender.inFlight() < MAX_IN_FLIGHT
   }
 
@@ -126,7 +130,7 @@ export function createBatcher(deps: {
       queue.delete(key)
       promised.delete(key)
     }
-    gatheringSince = Date.now()
+    gatheringSince = performance.now()
     limit = Math.min(limit * 2, maxBatch)
     return true
   }
@@ -212,7 +216,7 @@ export function createBatcher(deps: {
   }
 
   function enqueue(intents: readonly Intent[]): void {
-    if (queue.size === 0) gatheringSince = Date.now()
+    if (queue.size === 0) gatheringSince = performance.now()
     for (const intent of intents) {
       const key = keyOfIntent(intent)
       // The first stands: of two revocations, its reason is in the outbox.
@@ -289,7 +293,7 @@ export function createBatcher(deps: {
     },
 
     async stop() {
-      stopBy = Date.now() + GRACE
+      stopBy = performance.now() + GRACE
       wake()
       await running
       for (const list of [...waiters.values()]) list.forEach(stopWaiting)

@@ -71,7 +71,7 @@ export function createIssuing(deps: {
   const { subkeys, seal } = deps
 
   async function issue(request: IssueRequest): Promise<Issued> {
-    const started = Date.now()
+    const started = performance.now()
     const document = bind(request.fields)
     for (let attempt = 0; ; attempt++) {
       batcher.assertOpen()
@@ -190,7 +190,7 @@ export function createIssuing(deps: {
         .catch(() => null)
       const enough =
         now !== null && FINALITIES.indexOf(now) >= FINALITIES.indexOf(finality)
-      if (enough || Date.now() - started >= wait) return now
+      if (enough || performance.now() - started >= wait) return now
       await sleep(FINALITY_POLL)
     }
   }

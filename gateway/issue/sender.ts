@@ -36,7 +36,7 @@ const NONCE_KEPT = 250
 /** Between looks at transactions in flight; milliseconds. */
 const POLL = { first: 2, most: 250 }
 
-/** Milliseconds of the clock: when the newest attempt was sent, and made. `taken`: a node has taken it. */
+/** When the newest attempt was sent, and made: milliseconds that no change of the clock touches. `taken`: a node has taken it. */
 type Timing = { sent: number; made: number; taken: boolean }
 
 /**
@@ -65,7 +65,7 @@ export function createSender(deps: {
     if (known) return known
     const timing = {
       sent: Number.NEGATIVE_INFINITY,
-      made: Date.now(),
+      made: performance.now(),
       taken: false,
     }
     timings.set(id, timing)
@@ -78,8 +78,8 @@ export function createSender(deps: {
     for (const plan of plans) {
       const timing = timingOf(plan)
       const newest = plan.attempts.at(-1)
-      if (Date.now() - timing.sent < REBROADCAST || !newest) continue
-      timing.sent = Date.now()
+      if (performance.now() - timing.sent < REBROADCAST || !newest) continue
+      timing.sent = performance.now()
       try {
         await registry.broadcast(newest)
         timing.taken = true
@@ -131,14 +131,14 @@ export function createSender(deps: {
   }
 
   async function look(): Promise<number> {
-    seen = { nonce: await registry.nextNonce(), at: Date.now() }
+    seen = { nonce: await registry.nextNonce(), at: performance.now() }
     return seen.nonce
   }
 
   async function newNonce(): Promise<number> {
     const last = plans.at(-1)
     if (last) return last.nonce + 1
-    return Date.now() - seen.at < NONCE_KEPT ? seen.nonce : look()
+    return performance.now() - seen.at < NONCE_KEPT ? seen.nonce : look()
   }
 
   /**
@@ -151,8 +151,8 @@ export function createSender(deps: {
       gapSince = undefined
       return
     }
-    gapSince ??= Date.now()
-    if (Date.now() - gapSince < GAP) return
+    gapSince ??= performance.now()
+    if (performance.now() - gapSince < GAP) return
     gapSince = undefined
     log('nonces lost, planned anew', { from: next, to: first.nonce })
     for (const plan of [...plans]) {
@@ -171,11 +171,11 @@ export function createSender(deps: {
     const newest = plan?.attempts.at(-1)
     if (!plan || !newest) return
     const timing = timingOf(plan)
-    const age = Date.now() - timing.made
+    const age = performance.now() - timing.made
     if (age < (timing.taken ? STUCK : REBROADCAST)) return
     // One that pays enough may still be such that no block can have it; but it is not outbid in a hurry.
     if (timing.taken && age < 2 * STUCK && (await registry.pays(newest))) return
-    timing.made = Date.now()
+    timing.made = performance.now()
     const transaction = await registry.prepare(plan.intents, plan.nonce, newest)
     const replaced = await outbox.replace(plan, transaction)
     plans = plans.map((other) => (other === plan ? replaced : other))

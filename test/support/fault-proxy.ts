@@ -122,6 +122,7 @@ export function randomFaults(
       { kind: 'delay', milliseconds: random.below(200) },
       { kind: 'status', status: random.pick([429, 500, 502, 503]) },
       { kind: 'garbage', text: random.pick(GARBAGE) },
+      { kind: 'stale_head', blocks: 1 + random.below(3) },
       { kind: 'null_receipt' },
     ])
   }

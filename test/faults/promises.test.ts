@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { RpcCall } from '../support/fault-proxy.ts'
+import { NOTHING_WRONG } from './support/oracle.ts'
+import { reorg } from './support/rewrite.ts'
+import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
+
+// A promise is kept, whatever a later request for the same document is told.
+
+let world: AnvilWorld
+beforeEach(async () => {
+  world = await startAnvilWorld({ WAIT_SECONDS: '2' })
+})
+afterEach(() => world.close())
+
+const idempotencyKey = 'the-same-again'
+
+test('behavior: promised with 202, asked for again, and that is refused', async () => {
+  const { chain, client } = world
+  await chain.request('evm_setAutomine', false)
+  await client.issue({ respondAsync: true }) // its transaction is in flight
+  const wish = await client.issue({ respondAsync: true, idempotencyKey })
+  expect(wish.told).toMatchObject([{ kind: 'issued', status: 202 }])
+  wish.respondAsync = false
+  const repeated = client.repeat(wish)
+  await sleep(300) // it waits beside the promised one by now
+  refuseEstimates()
+  await chain.request('evm_mine')
+  await repeated
+  await chain.request('evm_setAutomine', true)
+  await world.settle()
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+}, 60_000)
+
+test('behavior: acknowledged, dropped by a reorg, asked for again, and that is refused', async () => {
+  const { client } = world
+  const wish = await client.issue({ idempotencyKey })
+  expect(wish.told).toMatchObject([{ kind: 'issued', status: 201 }])
+  refuseEstimates()
+  await reorg(world, 1)
+  await client.repeat(wish)
+  await world.settle()
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+}, 60_000)
+
+test('behavior: asked for by many at once, while the node fails now and then', async () => {
+  const { client } = world
+  for (let round = 0; round < 10; round++) {
+    refuseEstimates(3)
+    const wish = await client.issue({ idempotencyKey: `round-${round}` })
+    await Promise.all(
+      Array.from({ length: 30 }, async (_, i) => {
+        await sleep(i * 20)
+        await client.repeat(wish)
+      }),
+    )
+  }
+  await world.settle()
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+}, 60_000)
+
+test('behavior: anchored, not seen at a node that is behind, and the next transaction is refused', async () => {
+  const { client, proxy } = world
+  let sent = false
+  proxy.answered = ({ method }) => {
+    sent ||= method === 'eth_sendRawTransaction'
+  }
+  proxy.fault = ({ method }) => {
+    if (method === 'eth_estimateGas' && sent) return { kind: 'drop_before' }
+    // The nonce is read where the block is there, the records where it is not.
+    return method === 'eth_call' && sent
+      ? { kind: 'stale_head', blocks: 1 }
+      : undefined
+  }
+  const wish = await client.issue({ idempotencyKey })
+  await world.settle()
+  await client.repeat(wish)
+  expect(wish.told[1]).toMatchObject({ kind: 'issued', status: 201 })
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+}, 60_000)
+
+/** So many times, no new transaction can be made. */
+function refuseEstimates(times = Number.POSITIVE_INFINITY): void {
+  let left = times
+  world.proxy.fault = ({ method }: RpcCall) =>
+    method === 'eth_estimateGas' && left-- > 0
+      ? { kind: 'drop_before' }
+      : undefined
+}
