@@ -42,6 +42,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'gateway µs', of: ({ gatewayCpu }) => whole(gatewayCpu) },
   { title: 'Anvil µs', of: ({ anvilCpu }) => whole(anvilCpu) },
   { title: 'memory MiB', of: ({ peak }) => whole(peak && peak / 2 ** 20) },
+  { title: 'load', of: ({ load }) => tenths(load) },
 ]
 
 /** One line for the terminal, while it runs. */
@@ -82,6 +83,9 @@ ${table(
   machine moves it less than it moves the throughput.
 - **verify**: after a restart of the gateway; then one document again and again.
 - **memory**: the most that the gateway's process ever had.
+- **load**: processes that wanted a core, on average over the minute before the case's end, the benchmark's own three among them. Where it is much
+  more than that, or differs between two cases, neither their throughput nor the ratio of it says much.
+- A case that was cut off by the time had a smaller chain than one that was not; Anvil slows down with the number of records.
 
 ## Parts
 
