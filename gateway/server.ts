@@ -12,7 +12,7 @@ import { createKuboNode } from './adapters/kubo-node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo-store.ts'
 import { sealWithNode } from './adapters/node-seal.ts'
 import { createRegistry } from './adapters/registry.ts'
-import { createRpcPool } from './adapters/rpc.ts'
+import type { RpcPool } from './adapters/rpc.ts'
 import type { Signer } from './adapters/signer.ts'
 import { createSqliteIdempotencyLog } from './adapters/sqlite-idempotency.ts'
 import { createSqliteOutbox } from './adapters/sqlite-outbox.ts'
@@ -33,7 +33,8 @@ import { createMetrics } from './metrics.ts'
 
 /** What a gateway needs beside its configuration; the local stack makes these itself. */
 export type Identity = {
-  rpcUrls: readonly string[]
+  /** The chain; closed with the gateway. */
+  rpc: RpcPool
   /** CAIP-10, lower case. */
   registry: string
   signer: Signer
@@ -61,7 +62,7 @@ export async function startGateway(
   const { dataDir, ipfsGateways, ipfsTimeout, maxHeadAge, wait } = config
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const log = createLog(config.logLevel)
-  const rpc = createRpcPool(identity.rpcUrls, config.rpcTimeout)
+  const { rpc } = identity
   const registry = await createRegistry(rpc, {
     registry: identity.registry,
     signer: identity.signer,

@@ -16,7 +16,7 @@ import { IssueError } from '../gateway/issue/errors.ts'
 import { type Identity, startGateway } from '../gateway/server.ts'
 import { ChainError } from '../verifier/errors.ts'
 import { createRequest } from '../verifier/readers/chain.ts'
-import { createFetchProvider } from '../verifier/readers/json-rpc.ts'
+import { createProvider } from '../verifier/readers/json-rpc.ts'
 import { type LocalChain, startLocalChain } from './local-chain/local-chain.ts'
 import { ensureRegistry } from './local-registry.ts'
 import { ensureSecret } from './secrets.ts'
@@ -79,14 +79,13 @@ async function remoteIdentity(config: Config): Promise<Identity> {
   const chainId = Number(
     await patiently(() => createRequest(rpc)('eth_chainId', [])),
   )
-  await rpc.close()
   const address = config.registryAddress ?? deployedAddress(chainId)
   if (!address)
     throw new ConfigError([
       `REGISTRY_ADDRESS is required: there is no deployments/${chainId}.json`,
     ])
   const registry = `eip155:${chainId}:${address}`
-  return { rpcUrls, registry, signer, issuerSecret }
+  return { rpc, registry, signer, issuerSecret }
 }
 
 async function localIdentity(
@@ -112,12 +111,14 @@ async function localIdentity(
     fund: [new Wallet(adminKey).address, account],
   })
   stops.unshift(chain.stop)
-  const registry = await ensureRegistry(
-    createFetchProvider(chain.url),
-    adminKey,
-    { account, ...LOCAL_ISSUER },
-  )
-  return { rpcUrls: [chain.url], registry, signer, issuerSecret }
+  // From within: the gateway need not go through the chain's own port.
+  const { request } = createProvider(chain.send)
+  const rpc = { request, close: async () => {} }
+  const registry = await ensureRegistry(rpc, adminKey, {
+    account,
+    ...LOCAL_ISSUER,
+  })
+  return { rpc, registry, signer, issuerSecret }
 }
 
 /** @returns The key itself on the first start, when none was given; it is kept nowhere. */
@@ -128,14 +129,15 @@ function firstKey({ dataDir, apiKey }: Config): string | undefined {
 }
 
 function greet(
-  { baseUrl, dataDir, apiKey }: Config,
-  { registry, rpcUrls }: Identity,
+  { baseUrl, dataDir, apiKey, rpcUrls, chainPort }: Config,
+  { registry }: Identity,
   key: string | undefined,
 ): void {
   say()
   say(`document-registry is ready at ${baseUrl}`)
   // An RPC address often holds a key.
-  say(`  chain     ${rpcUrls.map((url) => new URL(url).origin).join(', ')}`)
+  const origins = rpcUrls.map((url) => new URL(url).origin)
+  say(`  chain     ${origins.join(', ') || `http://127.0.0.1:${chainPort}`}`)
   say(`  registry  ${registry}`)
   say(`  data      ${dataDir}`)
   say()

@@ -58,7 +58,8 @@ export type Outbox = {
   /**
    * Adds an intent; does nothing when the same is there already.
    *
-   * @param sealed The sealed bytes (never plaintext) of a document to issue, so that a payload store that lost them can be mended.
+   * @param sealed The sealed bytes (never plaintext) of a document to issue, so that a payload store that lost them can be mended;
+   *   absent when the store is in the same database.
    */
   add(intent: Intent, sealed?: Uint8Array): Promise<void>
   /**

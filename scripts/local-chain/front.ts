@@ -125,24 +125,39 @@ const serve = async (
       }),
     )
   const contentType = request.headers['content-type'] ?? ''
+  const answer = await answerTo(writer, body, contentType)
+  send(response, answer.status, answer.body, answer.contentType)
+}
+
+/** Answers a JSON-RPC request, wherever it came from. */
+export async function answerTo(
+  writer: Writer,
+  body: Buffer,
+  contentType: string,
+): Promise<{
+  status: number
+  body: Buffer | string
+  contentType?: string | undefined
+}> {
   const parsed = contentType.startsWith('application/json')
     ? parse(body)
     : undefined
   const call = callOf(parsed)
   try {
     if (call !== undefined && changesState(call.method))
-      return send(response, 200, await handle(writer, call, body))
+      return { status: 200, body: await handle(writer, call, body) }
     if (
       Array.isArray(parsed) &&
       parsed.some((item) => changesState(callOf(item)?.method ?? ''))
-    ) {
-      return send(response, 200, await handleBatch(writer, parsed))
-    }
-    const answer = await writer.anvil.post(body, contentType)
-    send(response, answer.status, answer.body, answer.contentType)
+    )
+      return { status: 200, body: await handleBatch(writer, parsed) }
+    return await writer.anvil.post(body, contentType)
   } catch (error) {
     const message = `the local chain does not answer: ${(error as Error).message}`
-    send(response, BAD_GATEWAY, errorFor(call, { code: -32000, message }))
+    return {
+      status: BAD_GATEWAY,
+      body: errorFor(call, { code: -32000, message }),
+    }
   }
 }
 

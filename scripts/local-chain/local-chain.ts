@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { listen } from './front.ts'
+import { answerTo, listen } from './front.ts'
 import { makeDir } from './generations.ts'
 import { lock } from './lock.ts'
 import type { Log } from './running.ts'
@@ -23,6 +23,8 @@ export type LocalChainOptions = {
 export type LocalChain = {
   url: string
   chainId: typeof CHAIN_ID
+  /** Sends the text of a JSON-RPC request from within this process, and gives the text of the answer. */
+  send: (body: string) => Promise<string>
   /** Ends the chain in a clean state. May be called more than once. */
   stop: () => Promise<void>
 }
@@ -78,6 +80,15 @@ export const startLocalChain = async ({
     return {
       url: `http://${host}:${front.port}`,
       chainId: CHAIN_ID,
+      send: async (text) => {
+        const { status, body } = await answerTo(
+          writer,
+          Buffer.from(text),
+          'application/json',
+        )
+        if (status !== 200) throw new Error(`HTTP ${status}`)
+        return body.toString()
+      },
       stop: () => (stopping ??= stop()),
     }
   } catch (error) {

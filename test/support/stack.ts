@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { openKeyFile } from '../../gateway/adapters/key-file.ts'
+import { createRpcPool } from '../../gateway/adapters/rpc.ts'
 import { createKeySigner, type Signer } from '../../gateway/adapters/signer.ts'
 import { readConfig } from '../../gateway/config.ts'
 import type { Scope } from '../../gateway/grant.ts'
@@ -88,7 +89,7 @@ export async function startStack(
     rmSync(dataDir, { recursive: true, force: true })
   }
   const gateway: Gateway = await startGateway(config, {
-    rpcUrls: [proxy.url],
+    rpc: createRpcPool([proxy.url], config.rpcTimeout),
     registry,
     signer: await signerOf(issuerKey),
     issuerSecret: randomKey(),
