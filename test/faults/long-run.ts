@@ -1,10 +1,11 @@
 // `npm run faults -- --documents 10000 --kills 100`: the random kills of the fault tests, for as long as you like. Prints the
 // figures, and ends with 1 when anything was lost, doubled or falsely called valid.
+
 import { parseArgs } from 'node:util'
+import { gethBinary } from '../support/geth.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
 import { type Figures, runChaos, type Trouble } from './support/chaos.ts'
 import { startGethWorld } from './support/geth-world.ts'
-import { geth, required } from './support/machine.ts'
 import { loseUnsaved, reorg } from './support/rewrite.ts'
 import { startAnvilWorld, type World } from './support/world.ts'
 
@@ -34,7 +35,7 @@ async function anvilWorld(): Promise<[World, Trouble[]]> {
 }
 
 async function gethWorld(): Promise<[World, Trouble[]] | undefined> {
-  const binary = required(geth())
+  const binary = await gethBinary()
   if (binary === undefined) return undefined
   return [await startGethWorld(binary), []]
 }

@@ -1,8 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { goTool } from '../../scripts/go-tool.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { freePort } from './http.ts'
+
+/** @returns The path of the binary; `undefined` on a machine that cannot build it. The newest that builds from the module proxy alone. */
+export const gethBinary = (): Promise<string | undefined> =>
+  goTool({
+    module: 'github.com/ethereum/go-ethereum',
+    version: 'v1.16.7',
+    command: './cmd/geth',
+  })
 
 /** A real geth with a chain of its own and a block every second. */
 export type GethNode = {

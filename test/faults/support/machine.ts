@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { homedir, tmpdir } from 'node:os'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /** What the machine may lack: then tests are skipped with a reason, which in CI is a failure. */
@@ -41,27 +41,4 @@ export function smallDisk(megabytes: number): Available<Folder> {
     remove()
   }
   return { value: { dir, remove: unmount } }
-}
-
-/** The newest geth whose modules all come from the Go module proxy. */
-const GETH = 'v1.16.7'
-
-/** Geth's binary, built once with Go, into a cache outside of the clone; that takes minutes. */
-export function geth(): Available<string> {
-  const cache = process.env.XDG_CACHE_HOME ?? join(homedir(), '.cache')
-  const dir = join(cache, 'document-registry', `geth-${GETH}`)
-  const binary = join(dir, 'geth')
-  if (spawnSync(binary, ['version']).status === 0) return { value: binary }
-  if (spawnSync('go', ['version']).status !== 0)
-    return { missing: 'no geth, and no Go to build it with' }
-  mkdirSync(dir, { recursive: true })
-  process.stderr.write(`building geth ${GETH} into ${dir} …\n`)
-  const { status, stderr } = spawnSync(
-    'go',
-    ['install', `github.com/ethereum/go-ethereum/cmd/geth@${GETH}`],
-    { env: { ...process.env, GOBIN: dir }, encoding: 'utf8' },
-  )
-  return status === 0
-    ? { value: binary }
-    : { missing: `geth cannot be built: ${stderr.slice(-500)}` }
 }
