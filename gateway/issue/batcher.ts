@@ -201,8 +201,12 @@ export function createBatcher(deps: {
 
   function conclude(intent: Intent, outcome: Outcome): void {
     concluded(intent.kind, outcome.status)
+    const key = keyOfIntent(intent)
+    // Who waits has it sealed again; what was promised under this hash cannot be kept.
+    if (outcome.status === 'taken' && !waiters.has(key))
+      log('promised, and taken by another issuer', { key })
     if (outcome.status === 'absent') enqueuePromised([intent])
-    else answer(keyOfIntent(intent), outcome)
+    else answer(key, outcome)
   }
 
   function answer(key: string, outcome: Answer): void {
