@@ -1,5 +1,6 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { FieldProblem } from '../document/errors.ts'
+import type { Check } from '../verifier/verdict.ts'
 import type { IssueErrorCode } from './issue/errors.ts'
 
 /** The other never leaves `issue/`. */
@@ -69,4 +70,17 @@ export class ApiError extends Error {
   get status(): ContentfulStatusCode {
     return STATUS[this.code]
   }
+}
+
+/** The check of a node that does not have the block that this gateway has seen already. */
+export const HEAD_BEHIND: readonly Check[] = [
+  { check: 'chain', outcome: 'unknown', code: 'head_behind' },
+]
+
+export function unverifiable(checks: readonly Check[]): ApiError {
+  return new ApiError(
+    'unverifiable',
+    'the document could not be checked now; this says nothing about it',
+    { details: checks },
+  )
 }

@@ -83,12 +83,14 @@ export function createSender(deps: {
       try {
         await registry.broadcast(newest)
         timing.taken = true
-      } catch (error) {
-        failure ??= asIssueError(error)
+      } catch (cause) {
+        const error = asIssueError(cause)
+        failure ??= error
         // Not sent at all: try as soon as the chain answers.
-        if (failure.code === 'chain_unavailable')
+        if (error.code === 'chain_unavailable')
           timing.sent = Number.NEGATIVE_INFINITY
-        else timing.taken = false
+        // Underpriced: the node has another attempt of this nonce, which is to be outbid.
+        else timing.taken = /underpriced/i.test(error.message)
       }
     }
     return failure
@@ -176,7 +178,13 @@ export function createSender(deps: {
     // One that pays enough may still be such that no block can have it; but it is not outbid in a hurry.
     if (timing.taken && age < 2 * STUCK && (await registry.pays(newest))) return
     timing.made = performance.now()
-    const transaction = await registry.prepare(plan.intents, plan.nonce, newest)
+    // What no node has taken, for lack of funds say, is not to be outbid: it would only grow dearer.
+    const transaction = await registry.prepare(
+      plan.intents,
+      plan.nonce,
+      timing.taken ? newest : undefined,
+    )
+    if (transaction.hash === newest.hash) return
     const replaced = await outbox.replace(plan, transaction)
     plans = plans.map((other) => (other === plan ? replaced : other))
     timing.sent = Number.NEGATIVE_INFINITY

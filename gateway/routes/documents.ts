@@ -5,6 +5,7 @@ import {
   decodeDocument,
   parseDocumentFields,
 } from '../../document/document.ts'
+import { FormatError } from '../../document/errors.ts'
 import { toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { open } from '../../document/sealed.ts'
@@ -17,7 +18,7 @@ import {
 import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
 import { succeed } from '../envelope.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
 import type { Issued } from '../issue/issue.ts'
 import { type Authorized, authorize } from '../middleware/authorize.ts'
 import { presentDocument } from '../present.ts'
@@ -107,21 +108,33 @@ async function findDocument(deps: Deps, publicId: string): Promise<object> {
       ...present(verdict.document, verdict.status),
       blockchainProof: verdict.blockchainProof,
     }
-  if (verdict.status === 'not_issued' && standingOf(documentHash)) {
-    const block = await deps.store.get(hash)
-    if (block.status === 'found')
-      return present(
-        decodeDocument(await open(block.bytes, documentKey)),
-        'pending',
-      )
-  }
+  const standing =
+    verdict.status === 'not_issued' ? standingOf(documentHash) : undefined
+  // This gateway has seen it on the chain: the node is behind.
+  if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
+  const pending = standing && (await openPending(deps, hash, documentKey))
+  if (pending) return present(pending, 'pending')
   if (verdict.status === 'erased')
     throw new ApiError('erased', 'the document has been erased')
   if (verdict.checks.some(({ outcome }) => outcome === 'unknown'))
-    throw new ApiError('unverifiable', 'the document could not be read now', {
-      details: verdict.checks,
-    })
+    throw unverifiable(verdict.checks)
   throw new ApiError('not_found', 'no such document')
+}
+
+/** @returns What was promised; `undefined` when the key does not open it. */
+async function openPending(
+  { store }: Deps,
+  hash: Uint8Array,
+  documentKey: Uint8Array,
+): Promise<Document | undefined> {
+  const block = await store.get(hash)
+  if (block.status !== 'found') return undefined
+  try {
+    return decodeDocument(await open(block.bytes, documentKey))
+  } catch (error) {
+    if (error instanceof FormatError) return undefined
+    throw error
+  }
 }
 
 const revocation = v.pipe(

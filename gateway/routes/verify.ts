@@ -1,11 +1,10 @@
 import type { Hono } from 'hono'
 import { toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
-import type { Check } from '../../verifier/verdict.ts'
 import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
 import { succeed } from '../envelope.ts'
-import { ApiError } from '../errors.ts'
+import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
 import { type Authorized, authorize } from '../middleware/authorize.ts'
 import { presentDocument } from '../present.ts'
 
@@ -37,18 +36,6 @@ export function verifyRoutes(app: Hono<Authorized>, deps: Deps): void {
           }),
       })
     })
-}
-
-const HEAD_BEHIND: Check[] = [
-  { check: 'chain', outcome: 'unknown', code: 'head_behind' },
-]
-
-function unverifiable(checks: Check[]): ApiError {
-  return new ApiError(
-    'unverifiable',
-    'the document could not be checked now; this says nothing about it',
-    { details: checks },
-  )
 }
 
 function onlyPublicId(query: Record<string, string[]>): string {

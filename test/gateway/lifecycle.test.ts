@@ -1,6 +1,6 @@
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { encodePublicId } from '../../document/public-id.ts'
+import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
 import {
   ADA,
   API_KEY,
@@ -54,6 +54,10 @@ describe('GET /v1/documents/{publicId}', () => {
     expect(status).toBe(200)
     expect(body.data).toMatchObject({ ...ADA, issuedAt: issued.issuedAt })
     expect(body.data.status).toBe('pending')
+    const { hash } = decodePublicId(issued.publicId)
+    const documentKey = new Uint8Array(16)
+    const wrong = encodePublicId({ kind: 'single', hash, documentKey })
+    expect((await get(wrong)).status).toBe(404)
     stack.proxy.refuse = () => false
     await expect
       .poll(async () => (await get(issued.publicId)).body.data?.status, {

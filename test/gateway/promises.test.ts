@@ -66,6 +66,34 @@ describe('what was promised is kept', () => {
     expect((await stack.issue(ADA)).status).toBe(201)
   })
 
+  test('behavior: what no node takes does not grow dearer', async () => {
+    const poor = { code: -32000, message: 'insufficient funds for gas' }
+    const request = <T>(method: string, ...params: unknown[]) =>
+      stack.provider.request({ method, params }) as Promise<T>
+    const tip = await request<string>('eth_maxPriorityFeePerGas')
+    const { baseFeePerGas } = await request<{ baseFeePerGas: string }>(
+      'eth_getBlockByNumber',
+      'latest',
+      false,
+    )
+    stack.proxy.fail = (method) =>
+      method === 'eth_sendRawTransaction' ? poor : undefined
+    const { body } = await stack.issue(ADA)
+    expect(body.data.status).toBe('pending')
+    // Long enough for two new attempts, were they made.
+    await new Promise((resolve) => setTimeout(resolve, 11_000))
+    stack.proxy.fail = () => undefined
+    await becomesValid(body.data.publicId)
+    const { data } = (await stack.verify(body.data.publicId)).body
+    const { maxFeePerGas, maxPriorityFeePerGas } = await request<
+      Record<string, string>
+    >('eth_getTransactionByHash', data.blockchainProof.transactionHash)
+    expect(Number(maxPriorityFeePerGas)).toBeLessThanOrEqual(Number(tip))
+    expect(Number(maxFeePerGas)).toBeLessThanOrEqual(
+      2 * Number(baseFeePerGas) + Number(tip),
+    )
+  })
+
   test('behavior: an estimate that cannot be is not believed', async () => {
     stack.proxy.change = (method, result) =>
       method === 'eth_estimateGas' ? '0x5' : result

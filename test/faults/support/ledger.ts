@@ -8,6 +8,13 @@ const CHUNK = 500
 
 type Request = <T>(method: string, ...params: unknown[]) => Promise<T>
 
+type Log = {
+  topics: [Hex, Hex]
+  blockNumber: Hex
+  blockHash: Hex
+  transactionHash: Hex
+}
+
 /** What the chain itself shows, asked past gateway and proxy. */
 export type Ledger = {
   /** The documentHash of every `DocumentIssued` event, repeats included. */
@@ -18,16 +25,35 @@ export type Ledger = {
 
 export function readLedger(request: Request, registry: string): Ledger {
   const { address } = parseRegistry(registry)
+  /** After a reorg a node may still show a log of a block that is gone; one that is there is its transaction's block. */
+  async function isOnChain({ blockNumber, ...log }: Log): Promise<boolean> {
+    const [block, receipt] = await Promise.all([
+      request<{ hash: Hex } | null>('eth_getBlockByNumber', blockNumber, false),
+      request<{ blockHash: Hex } | null>(
+        'eth_getTransactionReceipt',
+        log.transactionHash,
+      ),
+    ])
+    return block?.hash === log.blockHash && receipt?.blockHash === log.blockHash
+  }
+
   const topic = abi.getEvent('DocumentIssued')?.topicHash
   return {
     async issued() {
-      const logs = await request<{ topics: [Hex, Hex] }[]>('eth_getLogs', {
+      const logs = await request<Log[]>('eth_getLogs', {
         address,
         fromBlock: '0x0',
         toBlock: 'latest',
         topics: [topic],
       })
-      return logs.map(({ topics }) => topics[1])
+      const seen = logs.map(({ topics }) => topics[1])
+      const counted: Hex[] = []
+      for (const [i, hash] of seen.entries()) {
+        const repeated = seen.indexOf(hash) !== seen.lastIndexOf(hash)
+        const log = logs[i]
+        if (!repeated || (log && (await isOnChain(log)))) counted.push(hash)
+      }
+      return counted
     },
     async recorded(documentHashes) {
       const found = new Set<Hex>()
