@@ -131,6 +131,7 @@ export async function startGateway(
     standingOf: (documentHash) => outbox.find('issue', documentHash),
     verifyOptions: {
       chain,
+      finality: true,
       blocks: [
         store,
         ...ipfsGateways.map((url) =>

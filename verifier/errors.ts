@@ -8,6 +8,8 @@ export type ChainErrorCode =
   | 'no_registry'
   /** The node is one of another chain. */
   | 'wrong_chain'
+  /** The node does not have the state of the block that was asked for. */
+  | 'state_unavailable'
 
 /** Thrown by chain readers. Nothing is known about the document when it is thrown. */
 export class ChainError extends Error {

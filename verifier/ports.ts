@@ -5,6 +5,8 @@ export type Eip1193Provider = {
   request(args: {
     method: string
     params?: readonly unknown[]
+    /** Not of EIP-1193: a provider may use it to give up, and any other ignores it. */
+    signal?: AbortSignal
   }): Promise<unknown>
 }
 
@@ -37,6 +39,8 @@ export type RegistryRecord = {
 /** What the registry says about a document at one block. */
 export type ChainReading = {
   blockNumber: number
+  /** Where the way of reading tells it: from a proof, not from a call. */
+  blockHash?: Hex
   blockTime: number
   status: RegistryStatus
   record: RegistryRecord
@@ -57,17 +61,25 @@ export type IssuedEvent = {
 export const FINALITIES = ['included', 'safe', 'finalized'] as const
 export type Finality = (typeof FINALITIES)[number]
 
+/** How something is read. After `signal` aborts, what was asked for rejects; an implementation need not hear of it. */
+export type ReadOptions = { signal?: AbortSignal | undefined }
+
 /** Reads one registry. Every method rejects with a `ChainError` when it could not be read. */
 export type ChainReader = {
   /** The registry that it reads, CAIP-10. */
   readonly registry: string
-  read(documentHash: Hex): Promise<ChainReading>
+  /** @param options.block The block to read at; the newest if absent. A reading of another block is never given. */
+  read(
+    documentHash: Hex,
+    options?: ReadOptions & { block?: number | undefined },
+  ): Promise<ChainReading>
   /** @returns `undefined` when that block has no such event. */
   issuedEvent(
     documentHash: Hex,
     blockNumber: number,
+    options?: ReadOptions,
   ): Promise<IssuedEvent | undefined>
-  finalityOf(blockNumber: number): Promise<Finality>
+  finalityOf(blockNumber: number, options?: ReadOptions): Promise<Finality>
 }
 
 /**
@@ -80,4 +92,6 @@ export type BlockRead =
   | { status: 'erased' }
 
 /** Gets blocks by their sha-256 (32 bytes). Its bytes are not trusted: the caller hashes them. Rejects when it could not look. */
-export type BlockSource = { get(hash: Uint8Array): Promise<BlockRead> }
+export type BlockSource = {
+  get(hash: Uint8Array, options?: ReadOptions): Promise<BlockRead>
+}

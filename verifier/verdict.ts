@@ -46,7 +46,7 @@ export type BlockchainProof = {
   blockHash: Hex | null
   blockTime: number
   logIndex: number | null
-  /** It informs and never decides `valid`. */
+  /** It informs and never decides `valid`; `null` also when it was not asked for. */
   finality: Finality | null
   /** The first second at which the document is no longer valid; `null` = never expires. */
   validUntil: number | null
@@ -62,8 +62,11 @@ export type Verdict = {
   document: Document | null
   blockchainProof: BlockchainProof | null
   checks: Check[]
-  /** The block that all this is true for; `null` when the chain could not be read. */
-  asOf: { blockNumber: number; blockTime: number } | null
+  /**
+   * The block that all this is true for; `null` when the chain could not be read. Its hash is known when the reading was proven
+   * against it, else `null`.
+   */
+  asOf: { blockNumber: number; blockHash: Hex | null; blockTime: number } | null
 }
 
 type Rule = [CheckName, Check['outcome'], VerdictStatus]
@@ -96,7 +99,7 @@ const NEEDED: CheckName[] = [
 ]
 
 /** @returns The status that the checks amount to. What was not checked at all is never `valid`. */
-export function statusOf(checks: Check[]): VerdictStatus {
+export function statusOf(checks: readonly Check[]): VerdictStatus {
   const has = (name: CheckName, outcome: Check['outcome']) =>
     checks.some((c) => c.check === name && c.outcome === outcome)
   const rule = RULES.find(([name, outcome]) => has(name, outcome))

@@ -1,7 +1,7 @@
 import type { Document } from '../document/document.ts'
 import { FormatError } from '../document/errors.ts'
 import { type Hex, toHex } from '../document/hex.ts'
-import { decodePublicId } from '../document/public-id.ts'
+import { decodePublicId, type PublicId } from '../document/public-id.ts'
 import { checkChain, checkExpiry, checkRecord } from './checks/chain.ts'
 import { checkContent } from './checks/content.ts'
 import { readEvent } from './checks/event.ts'
@@ -15,6 +15,7 @@ import type {
   IssuedEvent,
 } from './ports.ts'
 import { reasonName } from './reasons.ts'
+import { abortable } from './signal.ts'
 import {
   type BlockchainProof,
   type Check,
@@ -27,10 +28,21 @@ export type VerifyOptions = {
   chain: ChainReader
   /** Where to look for the sealed document, in this order. */
   blocks: readonly BlockSource[]
-  /** Seconds of the Unix epoch; the clock if absent. */
+  /**
+   * The number of a block: the verdict is then true as of that block, and expiry is judged by its time. The chain's node must
+   * keep that block's state; else `unverifiable` with `state_unavailable`.
+   */
+  asOf?: number
+  /** Seconds of the Unix epoch; the clock if absent. Not used with `asOf`. */
   now?: number
-  /** How old, in seconds, the newest block may be before the node counts as stale; absent = any age. */
+  /** How old, in seconds, the newest block may be before the node counts as stale; absent = any age. Not used with `asOf`. */
   maxHeadAge?: number
+  /** Asks how final the anchoring is, which costs two more requests; else `blockchainProof.finality` is null. */
+  finality?: boolean
+  /** Ends it: the promise then rejects with the signal's reason. */
+  signal?: AbortSignal
+  /** Told of each check as soon as it is done; of `payload`, `event` and what follows them in no fixed order. */
+  onCheck?: (check: Check) => void
 }
 
 /**
@@ -39,43 +51,73 @@ export type VerifyOptions = {
  * @param publicId As issued.
  * @returns A verdict; trouble with chain or blocks is `unverifiable` in it, never an exception.
  * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId: nothing was asked of anybody.
+ * @throws The reason of `options.signal`, once it aborts.
  */
 export async function verify(
   publicId: string,
   options: VerifyOptions,
 ): Promise<Verdict> {
-  const { chain, blocks, maxHeadAge } = options
-  const now = options.now ?? Math.floor(Date.now() / 1000)
-  const { kind, hash, documentKey } = decodePublicId(publicId)
-  const documentHash = toHex(hash)
-  if (kind !== 'single')
+  const decoded = decodePublicId(publicId)
+  if (decoded.kind !== 'single')
     throw new FormatError(
       'public_id_kind',
       'documents of a batch cannot be verified yet',
     )
+  return abortable(() => verifySingle(decoded, options), options.signal)
+}
 
-  const reading = await chain.read(documentHash).catch(chainErrorCode)
-  if (typeof reading === 'string') return unread(reading)
-  const checks = [checkChain(reading, now, maxHeadAge), ...checkRecord(reading)]
+async function verifySingle(
+  { hash, documentKey }: PublicId,
+  options: VerifyOptions,
+): Promise<Verdict> {
+  const { chain, blocks, asOf, signal } = options
+  const documentHash = toHex(hash)
+  const say = (checks: Check[]) => {
+    for (const check of checks) options.onCheck?.(check)
+    return checks
+  }
+
+  const reading = await chain
+    .read(documentHash, { block: asOf, signal })
+    .catch(chainErrorCode)
+  if (typeof reading === 'string')
+    return unread(say([{ check: 'chain', outcome: 'unknown', code: reading }]))
+  const { now, maxHeadAge } = clockOf(options, reading)
+  const checks = say([
+    checkChain(reading, now, maxHeadAge),
+    ...checkRecord(reading),
+  ])
   if (reading.record.issuerId === 0) return conclude(checks, reading)
 
-  const [event, payload, finality] = await Promise.all([
-    readEvent(chain, documentHash, reading),
-    readPayload(hash, blocks),
-    chain.finalityOf(reading.record.anchoredBlock).catch(() => null),
+  const readContent = async () => {
+    const payload = await readPayload(hash, blocks, { signal })
+    say([payload.check])
+    const content = payload.bytes
+      ? await checkContent(
+          payload.bytes,
+          documentKey,
+          chain.registry,
+          reading.record,
+        )
+      : { checks: [] }
+    say(content.checks)
+    return { ...content, checks: [payload.check, ...content.checks] }
+  }
+  const readEventOf = async () => {
+    const event = await readEvent(chain, documentHash, reading, { signal })
+    say([event.check])
+    return event
+  }
+  const readFinality = () =>
+    chain.finalityOf(reading.record.anchoredBlock, { signal }).catch(() => null)
+  const [event, content, finality] = await Promise.all([
+    readEventOf(),
+    readContent(),
+    options.finality ? readFinality() : null,
   ])
-  const content = payload.bytes
-    ? await checkContent(
-        payload.bytes,
-        documentKey,
-        chain.registry,
-        reading.record,
-      )
-    : { checks: [] }
   checks.push(
-    payload.check,
     ...content.checks,
-    checkExpiry(reading, now),
+    ...say([checkExpiry(reading, now)]),
     event.check,
   )
   return conclude(checks, reading, {
@@ -90,25 +132,34 @@ export async function verify(
   })
 }
 
+/** @returns The second that expiry is judged by, and how old the block may be: of a block of the past, its own time and any. */
+function clockOf(
+  { asOf, now, maxHeadAge }: VerifyOptions,
+  { blockTime }: ChainReading,
+): { now: number; maxHeadAge: number | undefined } {
+  if (asOf !== undefined) return { now: blockTime, maxHeadAge: undefined }
+  return { now: now ?? Math.floor(Date.now() / 1000), maxHeadAge }
+}
+
 function chainErrorCode(error: unknown): string {
   if (error instanceof ChainError) return error.code
   throw error
 }
 
-function unread(code: string): Verdict {
+function unread(checks: Check[]): Verdict {
   return {
     valid: false,
     status: 'unverifiable',
     document: null,
     blockchainProof: null,
-    checks: [{ check: 'chain', outcome: 'unknown', code }],
+    checks,
     asOf: null,
   }
 }
 
 function conclude(
   checks: Check[],
-  { blockNumber, blockTime }: ChainReading,
+  { blockNumber, blockHash, blockTime }: ChainReading,
   found: {
     document: Document | null
     blockchainProof: BlockchainProof | null
@@ -123,7 +174,7 @@ function conclude(
     status,
     ...found,
     checks,
-    asOf: { blockNumber, blockTime },
+    asOf: { blockNumber, blockHash: blockHash ?? null, blockTime },
   }
 }
 

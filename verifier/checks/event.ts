@@ -1,5 +1,10 @@
 import type { Hex } from '../../document/hex.ts'
-import type { ChainReader, ChainReading, IssuedEvent } from '../ports.ts'
+import type {
+  ChainReader,
+  ChainReading,
+  IssuedEvent,
+  ReadOptions,
+} from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
 /**
@@ -10,6 +15,7 @@ export async function readEvent(
   chain: ChainReader,
   documentHash: Hex,
   reading: ChainReading,
+  options: ReadOptions = {},
 ): Promise<{ check: Check; event?: IssuedEvent }> {
   const unknown = (code: string) => ({
     check: { check: 'event', outcome: 'unknown', code } satisfies Check,
@@ -19,6 +25,7 @@ export async function readEvent(
       const event = await chain.issuedEvent(
         documentHash,
         reading.record.anchoredBlock,
+        options,
       )
       if (event === undefined) return unknown('missing')
       if (agrees(event, reading))

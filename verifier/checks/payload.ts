@@ -1,5 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import type { BlockSource } from '../ports.ts'
+import type { BlockSource, ReadOptions } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
 /**
@@ -11,10 +11,12 @@ import type { Check } from '../verdict.ts'
 export async function readPayload(
   hash: Uint8Array,
   sources: readonly BlockSource[],
+  options: ReadOptions = {},
 ): Promise<{ check: Check; bytes?: Uint8Array }> {
   const seen = new Set<string>()
   for (const source of sources) {
-    const read = await source.get(hash).catch(() => undefined)
+    options.signal?.throwIfAborted()
+    const read = await source.get(hash, options).catch(() => undefined)
     if (read?.status === 'found' && equal(sha256(read.bytes), hash))
       return {
         check: { check: 'payload', outcome: 'pass', code: 'read' },

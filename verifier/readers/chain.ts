@@ -1,18 +1,17 @@
-import { Interface } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { ChainError, RpcResponseError } from '../errors.ts'
-import {
-  type ChainReader,
-  type ChainReading,
-  type Eip1193Provider,
-  type IssuedEvent,
-  REGISTRY_STATUSES,
-  type RegistryRecord,
-  type RegistryStatus,
+import type {
+  ChainReader,
+  ChainReading,
+  Eip1193Provider,
+  IssuedEvent,
 } from '../ports.ts'
-import { registryAbi } from './registry-abi.ts'
-
-const registryInterface = new Interface(registryAbi)
+import {
+  decodeIssued,
+  decodeVerification,
+  encodeVerificationCall,
+  ISSUED_TOPIC,
+} from './verification-codec.ts'
 
 /** RFC 5280 reason code. */
 const SUPERSEDED = 4
@@ -34,41 +33,52 @@ export function createChainReader(
   return {
     registry,
 
-    async read(documentHash) {
-      const data = registryInterface.encodeFunctionData('verificationOf', [
-        documentHash,
-      ])
-      const result = await request('eth_call', [
-        { to: address, data },
-        'latest',
-      ])
-      const answer = decodeVerification(result)
-      if (answer.chainId !== chainId)
+    async read(documentHash, { block, signal } = {}) {
+      const data = encodeVerificationCall(documentHash)
+      const at = block === undefined ? 'latest' : quantity(block)
+      const result = await request(
+        'eth_call',
+        [{ to: address, data }, at],
+        signal,
+      ).catch((error) => {
+        throw block === undefined ? error : stateError(error, block)
+      })
+      const { chainId: answering, reading } = decodeReading(result)
+      if (answering !== chainId)
         throw new ChainError(
           'wrong_chain',
-          `chain ${answer.chainId}, not ${chainId}`,
+          `chain ${answering}, not ${chainId}`,
         )
-      return answer.reading
+      if (block !== undefined && reading.blockNumber !== block)
+        throw new ChainError(
+          'state_unavailable',
+          `answered for block ${reading.blockNumber}, not ${block}`,
+        )
+      return reading
     },
 
-    async issuedEvent(documentHash, blockNumber) {
+    async issuedEvent(documentHash, blockNumber, { signal } = {}) {
       const block = quantity(blockNumber)
-      const logs = await request('eth_getLogs', [
-        {
-          address,
-          fromBlock: block,
-          toBlock: block,
-          topics: [topicOf('DocumentIssued'), documentHash],
-        },
-      ])
+      const logs = await request(
+        'eth_getLogs',
+        [
+          {
+            address,
+            fromBlock: block,
+            toBlock: block,
+            topics: [ISSUED_TOPIC, documentHash],
+          },
+        ],
+        signal,
+      )
       const [log] = Array.isArray(logs) ? logs : []
       return log && decodeEvent(log, address, documentHash)
     },
 
-    async finalityOf(blockNumber) {
+    async finalityOf(blockNumber, { signal } = {}) {
       const [finalized, safe] = await Promise.all([
-        readFinalizedBlock(request),
-        readTag(request, 'safe'),
+        readFinalizedBlock(request, signal),
+        readTag(request, 'safe', signal),
       ])
       if (blockNumber <= finalized) return 'finalized'
       return safe !== undefined && blockNumber <= safe ? 'safe' : 'included'
@@ -76,14 +86,39 @@ export function createChainReader(
   }
 }
 
-type Request = (method: string, params: unknown[]) => Promise<unknown>
+/** JSON-RPC 2.0 and EIP-1474: what a node says of the request or of itself, not of the state that was asked for. */
+const OF_THE_REQUEST = [-32700, -32600, -32601, -32004, -32005, -32006]
 
-/** @returns Requests that reject with a `ChainError`. */
+/** `verificationOf` never reverts: an error where the newest block gives none is a state that the node does not have. */
+function stateError(error: unknown, block: number): unknown {
+  const { cause } = error as { cause?: unknown }
+  const ofState =
+    cause instanceof RpcResponseError && !OF_THE_REQUEST.includes(cause.code)
+  if (!ofState) return error
+  return new ChainError(
+    'state_unavailable',
+    `the node does not have the state of block ${block}: ${cause.message}`,
+    cause,
+  )
+}
+
+export type Request = (
+  method: string,
+  params: unknown[],
+  signal?: AbortSignal,
+) => Promise<unknown>
+
+/** @returns Requests that reject with a `ChainError`, or with the signal's reason once it aborts. */
 export function createRequest(provider: Eip1193Provider): Request {
-  return async (method, params) => {
+  return async (method, params, signal) => {
     try {
-      return await provider.request({ method, params })
+      return await provider.request({
+        method,
+        params,
+        ...(signal && { signal }),
+      })
     } catch (cause) {
+      signal?.throwIfAborted()
       if (cause instanceof RpcResponseError)
         throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
       throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
@@ -92,10 +127,13 @@ export function createRequest(provider: Eip1193Provider): Request {
 }
 
 /** @returns The number of the newest final block: by the chain's tag, or by depth where it has none. */
-export async function readFinalizedBlock(request: Request): Promise<number> {
-  const finalized = await readTag(request, 'finalized')
+export async function readFinalizedBlock(
+  request: Request,
+  signal?: AbortSignal,
+): Promise<number> {
+  const finalized = await readTag(request, 'finalized', signal)
   if (finalized !== undefined) return finalized
-  const head = Number(await request('eth_blockNumber', []))
+  const head = Number(await request('eth_blockNumber', [], signal))
   return head - FINALITY_DEPTH
 }
 
@@ -103,9 +141,10 @@ export async function readFinalizedBlock(request: Request): Promise<number> {
 async function readTag(
   request: Request,
   tag: string,
+  signal?: AbortSignal,
 ): Promise<number | undefined> {
   try {
-    const block = await request('eth_getBlockByNumber', [tag, false])
+    const block = await request('eth_getBlockByNumber', [tag, false], signal)
     const number = (block as { number?: string } | null)?.number
     return number === undefined ? undefined : Number(number)
   } catch (error) {
@@ -125,33 +164,15 @@ export function parseRegistry(registry: string): {
   return { chainId: Number(match[1]), address: match[2] as Hex }
 }
 
-function decodeVerification(result: unknown): {
+function decodeReading(result: unknown): {
   chainId: number
   reading: ChainReading
 } {
   try {
-    const [v] = registryInterface.decodeFunctionResult(
-      'verificationOf',
-      String(result),
-    )
-    const record = decodeRecord(v.record)
-    const status = REGISTRY_STATUSES[Number(v.status)]
-    if (status === undefined || !agree(status, record, Number(v.blockTime)))
+    const answer = decodeVerification(result)
+    if (!agree(answer.reading))
       throw new RangeError('the status contradicts the record')
-    return {
-      chainId: Number(v.chainId),
-      reading: {
-        blockNumber: Number(v.blockNumber),
-        blockTime: Number(v.blockTime),
-        status,
-        record,
-        issuer: {
-          account: v.account.toLowerCase(),
-          name: v.issuerName,
-          uri: v.issuerUri,
-        },
-      },
-    }
+    return answer
   } catch (cause) {
     throw new ChainError(
       'no_registry',
@@ -162,32 +183,12 @@ function decodeVerification(result: unknown): {
 }
 
 /** A node that contradicts itself is not to be believed in either. */
-function agree(
-  status: RegistryStatus,
-  record: RegistryRecord,
-  blockTime: number,
-): boolean {
+function agree({ status, record, blockTime }: ChainReading): boolean {
   const expired = record.validUntil !== 0 && blockTime >= record.validUntil
   if (record.issuerId === 0) return status === 'not_issued'
   if (record.revokedBlock !== 0)
     return status === (record.reason === SUPERSEDED ? 'superseded' : 'revoked')
   return status === 'distrusted' || status === (expired ? 'expired' : 'valid')
-}
-
-/** @param record A `Record` as ethers decodes it. */
-function decodeRecord(
-  record: Record<keyof RegistryRecord, bigint>,
-): RegistryRecord {
-  return {
-    issuerId: Number(record.issuerId),
-    accountIndex: Number(record.accountIndex),
-    anchoredBlock: Number(record.anchoredBlock),
-    anchoredAt: Number(record.anchoredAt),
-    validUntil: Number(record.validUntil),
-    revokedBlock: Number(record.revokedBlock),
-    revokedAt: Number(record.revokedAt),
-    reason: Number(record.reason),
-  }
 }
 
 /** @returns The event; for a log that is not what was asked for, an event that agrees with no record. */
@@ -204,17 +205,7 @@ function decodeEvent(
     isHash(transactionHash) && isHash(blockHash) && place.logIndex >= 0
   try {
     if (!asked || !placed) throw new TypeError('not what was asked for')
-    const args = registryInterface.decodeEventLog(
-      'DocumentIssued',
-      log.data,
-      log.topics,
-    )
-    return {
-      issuerId: Number(args.issuerId),
-      account: args.account.toLowerCase(),
-      validUntil: Number(args.validUntil),
-      ...place,
-    }
+    return { ...decodeIssued(log), ...place }
   } catch {
     return { issuerId: 0, account: '0x', validUntil: 0, ...place }
   }
@@ -233,12 +224,7 @@ type RpcLog = {
   logIndex: Hex
 }
 
-function topicOf(event: string): string {
-  const fragment = registryInterface.getEvent(event)
-  if (fragment === null) throw new TypeError(`no event ${event}`)
-  return fragment.topicHash
-}
-
-function quantity(value: number): Hex {
+/** @returns A JSON-RPC quantity: hexadecimal without leading zeros. */
+export function quantity(value: number): Hex {
   return `0x${value.toString(16)}`
 }

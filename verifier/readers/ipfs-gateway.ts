@@ -1,5 +1,6 @@
 import { cidOf } from '../../document/cid.ts'
 import type { BlockSource } from '../ports.ts'
+import { withTimeout } from '../signal.ts'
 
 /** No block of this project is larger; more is the source's fault, and not read on. */
 const MAX_BLOCK = 1024 * 1024
@@ -16,11 +17,11 @@ export function createIpfsGatewaySource(
 ): BlockSource {
   const base = url.replace(/\/+$/, '')
   return {
-    async get(hash) {
+    async get(hash, { signal } = {}) {
       const response = await fetch(`${base}/ipfs/${cidOf(hash)}?format=raw`, {
         headers: { accept: 'application/vnd.ipld.raw' },
         referrerPolicy: 'no-referrer',
-        signal: AbortSignal.timeout(timeout),
+        signal: withTimeout(timeout, signal),
       })
       // 410 is that gateway's word only: elsewhere the block may still be had.
       if (response.status === 404 || response.status === 410) {

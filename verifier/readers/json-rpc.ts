@@ -1,16 +1,21 @@
 import { RpcResponseError } from '../errors.ts'
 import type { Eip1193Provider } from '../ports.ts'
+import { withTimeout } from '../signal.ts'
 
 /** Sends the text of a JSON-RPC request and gives the text of the answer. Rejects when there is none. */
-export type JsonRpcTransport = (body: string) => Promise<string>
+export type JsonRpcTransport = (
+  body: string,
+  signal?: AbortSignal,
+) => Promise<string>
 
 /** @returns A provider over any transport. Answers that are not JSON-RPC 2.0 reject as no answer. */
 export function createProvider(transport: JsonRpcTransport): Eip1193Provider {
   let id = 0
   return {
-    async request({ method, params = [] }) {
+    async request({ method, params = [], signal }) {
       const text = await transport(
         JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
+        signal,
       )
       const answer = JSON.parse(text)
       if (answer?.error)
@@ -31,12 +36,12 @@ export function createFetchProvider(
   url: string,
   timeout = 5_000,
 ): Eip1193Provider {
-  return createProvider(async (body) => {
+  return createProvider(async (body, signal) => {
     const response = await fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body,
-      signal: AbortSignal.timeout(timeout),
+      signal: withTimeout(timeout, signal),
     })
     if (!response.ok && response.status !== 400)
       throw new Error(`HTTP ${response.status}`)

@@ -1,0 +1,27 @@
+/** @returns A signal that aborts after so many milliseconds, or with the given one. */
+export function withTimeout(
+  timeout: number,
+  signal: AbortSignal | undefined,
+): AbortSignal {
+  const timer = AbortSignal.timeout(timeout)
+  return signal ? AbortSignal.any([signal, timer]) : timer
+}
+
+/** @returns What `work` gives; rejects with the signal's reason as soon as it aborts, also when `work` does not hear of it. */
+export async function abortable<T>(
+  work: () => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  if (!signal) return work()
+  signal.throwIfAborted()
+  let abort = () => {}
+  const aborted = new Promise<never>((_, reject) => {
+    abort = () => reject(signal.reason)
+  })
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([work(), aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
+  }
+}
