@@ -1,0 +1,26 @@
+/** The command line is wrong: nothing was read or asked of anybody. Exit code 64 (`EX_USAGE` of sysexits.h). */
+export class UsageError extends Error {
+  override name = 'UsageError'
+}
+
+/** Why what was given leads to no publicId. Stable: it is the `code` of the JSON output. */
+export type InputErrorCode =
+  /** The file cannot be read, or is too large. */
+  | 'unreadable'
+  /** An image without a QR code that can be read, or not an image that can be. */
+  | 'no_qr_code'
+  /** An image with QR codes that lead to different documents. */
+  | 'several_qr_codes'
+  /** An address without a publicId in its fragment. */
+  | 'no_public_id'
+
+/** What was given leads to no publicId: nothing is known about any document. Messages never hold what was given. */
+export class InputError extends Error {
+  override name = 'InputError'
+  readonly code: InputErrorCode
+
+  constructor(code: InputErrorCode, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}

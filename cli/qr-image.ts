@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import {
+  prepareZXingModule,
+  type ReaderOptions,
+  readBarcodes,
+} from 'zxing-wasm/reader'
+import { InputError } from './errors.ts'
+
+// Small codes in large pictures first; the second finds codes in uneven light, by looking at the picture made smaller.
+const ATTEMPTS: ReaderOptions[] = [
+  { formats: ['QRCode'] },
+  { formats: ['QRCode'], tryDownscale: true, downscaleThreshold: 200 },
+]
+
+/** @returns Whether the bytes begin as a PNG or JPEG file does. */
+export function isImage(bytes: Uint8Array): boolean {
+  const starts = (...magic: number[]) =>
+    magic.every((byte, i) => bytes[i] === byte)
+  return starts(0x89, 0x50, 0x4e, 0x47) || starts(0xff, 0xd8, 0xff)
+}
+
+/**
+ * Reads the QR codes in a picture. The file is decoded inside WebAssembly, so that a hostile one can harm nothing else.
+ *
+ * @param image A PNG or JPEG file.
+ * @returns The texts of the codes, at least one.
+ * @throws {InputError} `no_qr_code`.
+ */
+export async function readQrCodes(image: Uint8Array): Promise<string[]> {
+  // Without it, the library would load its WebAssembly from a public server.
+  const wasm = import.meta.resolve('zxing-wasm/reader/zxing_reader.wasm')
+  prepareZXingModule({
+    overrides: {
+      wasmBinary: new Uint8Array(readFileSync(new URL(wasm))).buffer,
+    },
+  })
+  for (const attempt of ATTEMPTS) {
+    const codes = await readBarcodes(image, attempt).catch((cause) => {
+      throw new InputError('no_qr_code', 'the picture cannot be read', cause)
+    })
+    if (codes.length > 0) return codes.map(({ text }) => text)
+  }
+  throw new InputError(
+    'no_qr_code',
+    'there is no readable QR code in the picture',
+  )
+}

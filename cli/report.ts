@@ -1,0 +1,140 @@
+import type { Document } from '../document/document.ts'
+import type {
+  BlockchainProof,
+  Check,
+  Verdict,
+  VerdictStatus,
+} from '../verifier/verdict.ts'
+import { printable } from './printable.ts'
+
+/** Puts text in a colour, or leaves it as it is. */
+export type Paint = (
+  colour: 'red' | 'green' | 'yellow' | 'bold' | 'dim',
+  text: string,
+) => string
+
+type Line = [label: string, value: string]
+
+const HEADLINES: Record<VerdictStatus, string> = {
+  valid: 'VALID: issued, not revoked, not expired, unchanged',
+  not_issued: 'NOT VALID: never issued; the registry has no record of it',
+  superseded: 'NOT VALID: superseded; the issuer has replaced it',
+  revoked: 'NOT VALID: revoked by the issuer, for ever',
+  distrusted: 'NOT VALID: issued with an account that is no longer trusted',
+  erased: 'NOT VALID: the document has been erased',
+  wrong_key: 'NOT VALID: this publicId does not open the document',
+  tampered: 'NOT VALID: the document does not fit its record or its format',
+  expired: 'NOT VALID: expired',
+  unverifiable: 'COULD NOT CHECK: this says nothing about the document',
+}
+
+/** What the codes of checks that do not pass mean; the others speak for themselves. */
+const MEANINGS: Record<string, string> = {
+  rpc_unreachable: 'the node does not answer',
+  rpc_error: 'the node answers with an error',
+  no_registry: 'there is no document registry at this address',
+  wrong_chain: 'the node is one of another chain',
+  head_stale: "the node's newest block is too old",
+  not_issued: 'the registry has no record of it',
+  missing: 'nobody who was asked has it',
+  unreachable: 'who should have it does not answer',
+  wrong_bytes: 'a source gave other bytes than those asked for',
+  wrong_key: 'the key in the publicId does not open it',
+  other_registry: 'it was made for another registry',
+  other_issuer: 'it was made by another issuer than the one of the record',
+  other_expiry: 'it has another expiry than its record',
+  contradicts: 'the event does not agree with the record',
+}
+
+/** @returns A verdict as people read it, without a line feed at its end. */
+export function report(
+  verdict: Verdict,
+  warnings: readonly string[],
+  paint: Paint,
+): string {
+  const { document, blockchainProof: proof, status, asOf } = verdict
+  const parts = [
+    paint(
+      verdict.valid ? 'green' : status === 'unverifiable' ? 'yellow' : 'red',
+      paint('bold', HEADLINES[status]),
+    ),
+  ]
+  if (asOf)
+    parts.push(`as of block ${asOf.blockNumber}, ${time(asOf.blockTime)}`)
+  for (const warning of warnings)
+    parts.push(paint('yellow', `Warning: ${printable(warning)}`))
+  if (proof) parts.push(...section('Issuer', issuerLines(proof)))
+  if (document) parts.push(...section('Document', documentLines(document)))
+  if (proof) parts.push(...section('Anchored', proofLines(proof)))
+  parts.push(
+    '',
+    'Checks',
+    ...verdict.checks.map((check) => checkLine(check, paint)),
+  )
+  return parts.join('\n')
+}
+
+function section(title: string, lines: Line[]): string[] {
+  const width = Math.max(...lines.map(([label]) => label.length))
+  return [
+    '',
+    title,
+    ...lines.map(
+      ([label, value]) =>
+        `  ${printable(label).padEnd(width)}  ${printable(value)}`,
+    ),
+  ]
+}
+
+function issuerLines({ issuer, registry }: BlockchainProof): Line[] {
+  return [
+    ['name', issuer.name],
+    ['address', issuer.uri],
+    ['account', issuer.account],
+    ['number', `${issuer.id} in ${registry}`],
+  ]
+}
+
+function documentLines(document: Document): Line[] {
+  const { subjectName, subjectId, category, issuedAt, expiresAt } = document
+  return [
+    ['subjectName', subjectName],
+    ['subjectId', subjectId],
+    ['category', category],
+    ['issuedAt', issuedAt],
+    ['expiresAt', expiresAt ? `${expiresAt}, its last day` : 'never'],
+    ...Object.entries(document.metadata ?? {}).map<Line>(([key, value]) => [
+      `metadata.${key}`,
+      value,
+    ]),
+  ]
+}
+
+function proofLines(proof: BlockchainProof): Line[] {
+  const { blockNumber, blockTime, finality, revokedAt, reason } = proof
+  const lines: Line[] = [
+    [
+      'block',
+      `${blockNumber}, ${time(blockTime)}, ${finality ?? 'finality unknown'}`,
+    ],
+    ['transaction', proof.transactionHash ?? 'unknown'],
+    ['documentHash', proof.documentHash],
+  ]
+  if (revokedAt !== null)
+    lines.push(['revoked', `${time(revokedAt)}, reason ${reason}`])
+  return lines
+}
+
+function checkLine({ check, outcome, code }: Check, paint: Paint): string {
+  const colour = { pass: 'green', fail: 'red', unknown: 'yellow' } as const
+  const meaning = outcome === 'pass' ? undefined : MEANINGS[code]
+  return `  ${paint(colour[outcome], outcome.padEnd(7))}  ${check.padEnd(12)}  ${code}${meaning ? ` (${meaning})` : ''}`
+}
+
+/** @param seconds Of the Unix epoch. */
+function time(seconds: number): string {
+  const date = new Date(seconds * 1000)
+  // A record can say anything that fits 40 bits.
+  if (Number.isNaN(date.getTime())) return `second ${seconds}`
+  return date.toISOString().replace('T', ' ').replace('.000Z', ' UTC')
+}

@@ -1,0 +1,96 @@
+import { readFile, stat } from 'node:fs/promises'
+import { InputError } from './errors.ts'
+import { isImage, readQrCodes } from './qr-image.ts'
+
+/** What the command was asked about. */
+export type Subject = {
+  /** As it was given, not yet decoded. Warning: it holds a decryption key; never print it. */
+  publicId: string
+  /** The registry that an address or QR code names. Only a hint: whoever made the code chose it. */
+  registryHint?: string
+}
+
+/** More is no document, code or bundle of this project. */
+const MAX_BYTES = 16 * 1024 * 1024
+
+/**
+ * @param given A publicId, a verify page's address, the path of a file that holds either, or a QR code (PNG, JPEG); `-` for
+ * any of these on standard input.
+ * @throws {InputError}
+ */
+export async function readSubject(given: string): Promise<Subject> {
+  if (given === '-') return fromBytes(await readStdin())
+  if (isAddress(given) || !(await isFile(given))) return fromText(given)
+  return fromBytes(await readBytes(given))
+}
+
+async function fromBytes(bytes: Uint8Array): Promise<Subject> {
+  if (!isImage(bytes)) return fromText(new TextDecoder().decode(bytes))
+  const found = (await readQrCodes(bytes)).map(fromText)
+  const [first] = found
+  if (first === undefined || found.some((s) => s.publicId !== first.publicId))
+    throw new InputError(
+      'several_qr_codes',
+      'the picture has several QR codes that do not lead to one document',
+    )
+  return first
+}
+
+function fromText(text: string): Subject {
+  const trimmed = text.trim()
+  if (/^<(\?xml|svg|!doctype)/i.test(trimmed))
+    throw new InputError(
+      'no_qr_code',
+      'SVG and HTML are not read: save the QR code as PNG or JPEG',
+    )
+  return isAddress(trimmed) ? fromAddress(trimmed) : { publicId: trimmed }
+}
+
+function isAddress(text: string): boolean {
+  return /^https?:\/\//i.test(text)
+}
+
+/** The publicId is in the fragment, which no browser sends. */
+function fromAddress(address: string): Subject {
+  const fragment = new URLSearchParams(URL.parse(address)?.hash.slice(1))
+  const publicId = fragment.get('publicId')
+  const registryHint = fragment.get('registry')
+  if (publicId === null)
+    throw new InputError(
+      'no_public_id',
+      'the address has no publicId in its fragment (#publicId=…)',
+    )
+  return { publicId, ...(registryHint !== null && { registryHint }) }
+}
+
+function isFile(path: string): Promise<boolean> {
+  return stat(path).then(
+    (found) => found.isFile(),
+    () => false,
+  )
+}
+
+async function readBytes(path: string): Promise<Uint8Array> {
+  try {
+    const { size } = await stat(path)
+    if (size > MAX_BYTES) throw new RangeError(`more than ${MAX_BYTES} bytes`)
+    return await readFile(path)
+  } catch (cause) {
+    throw new InputError('unreadable', `the file cannot be read: ${cause}`)
+  }
+}
+
+async function readStdin(): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of process.stdin) {
+    length += chunk.length
+    if (length > MAX_BYTES)
+      throw new InputError(
+        'unreadable',
+        `standard input has more than ${MAX_BYTES} bytes`,
+      )
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
