@@ -1,9 +1,9 @@
 // Tools that are only published as Go source: built once, and kept outside the checkout.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { cacheFolder } from './cache-folder.ts'
 
 const run = promisify(execFile)
 
@@ -22,9 +22,7 @@ export type GoTool = {
  * @throws {Error} instead of that when `CI` is set: there, what is skipped has not been tested.
  */
 export async function goTool(tool: GoTool): Promise<string | undefined> {
-  const folder = join(
-    process.env.XDG_CACHE_HOME || join(homedir(), '.cache'),
-    'document-registry',
+  const folder = cacheFolder(
     `${tool.module.replaceAll('/', '-')}@${tool.version}`,
   )
   const name = tool.command.split('/').at(-1) ?? tool.command

@@ -5,9 +5,10 @@
 //   --dry           print only
 import { writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { runCases } from './cases.ts'
+import { NAMES, runCases, USUAL } from './cases.ts'
 import { measureParts } from './parts.ts'
-import { documentOf, lineOf, readSetting } from './report.ts'
+import { measurePeers } from './peers/measure.ts'
+import { documentOf, lineOf, lineOfPeer, readSetting } from './report.ts'
 
 const REPORT = new URL('../../docs/performance.md', import.meta.url)
 
@@ -25,6 +26,14 @@ const limits = {
 const setting = readSetting(limits)
 const parts = await measureParts()
 const cases = await runCases(limits, (done) => console.log(lineOf(done)))
-const report = documentOf(setting, cases, parts)
+const gateway = (at: number) =>
+  cases.find(
+    ({ name, connections, blockTime }) =>
+      name === NAMES.grouped && connections === at && blockTime === 0,
+  )?.perSecond ?? 0
+const peers = await measurePeers(limits, [1, USUAL], gateway, (done) =>
+  console.log(lineOfPeer(done)),
+)
+const report = documentOf(setting, cases, peers, parts)
 console.log(`\n${report}`)
 if (!values.dry) writeFileSync(REPORT, report)

@@ -1,4 +1,5 @@
 import { loadavg } from 'node:os'
+import { createKubo, kuboBinary } from '../../test/support/kubo.ts'
 import {
   type Limits,
   measureEcho,
@@ -15,6 +16,8 @@ export type Case = Row & {
   blockTime?: number
   /** Throughput ÷ that of the same with grouping off. */
   toUngrouped?: number
+  /** Throughput ÷ that of the same with the embedded store. */
+  toEmbedded?: number
   /** Throughput ÷ that of `issueMany` on the same kind of chain without the gateway. */
   toRaw?: number
   /** Processes that wanted a core, on average over the minute before its end; the benchmark's own are among them. */
@@ -25,6 +28,7 @@ export const NAMES = {
   raw: 'issueMany of 200, no gateway',
   grouped: 'issue',
   ungrouped: 'issue, grouping off',
+  kubo: 'issue, payloads on Kubo',
   cold: 'verify, each document once',
   hot: 'verify, one document',
   echo: 'bare Hono, echo of a POST',
@@ -33,7 +37,7 @@ export const NAMES = {
 const CONNECTIONS = [1, 50, 200, 500] as const
 const BLOCK_TIMES = [0, 1] as const
 /** Connections of the cases that are measured at one number only. */
-const USUAL = 200
+export const USUAL = 200
 
 /** Runs all cases, one after another, each on a fresh chain. */
 export async function runCases(
@@ -85,11 +89,40 @@ export async function runCases(
         toRaw: toRaw(grouped),
       })
       verified.forEach(add)
+      const kubo =
+        blockTime === 0 && connections === USUAL
+          ? await measureKubo(limits)
+          : undefined
+      if (kubo)
+        add({
+          name: NAMES.kubo,
+          ...where,
+          ...kubo,
+          toEmbedded: kubo.perSecond / grouped.perSecond,
+          toRaw: toRaw(kubo),
+        })
     }
   }
   const echo = await measureEcho(limits, USUAL)
   add({ name: NAMES.echo, connections: USUAL, ...echo })
   return cases
+}
+
+/** @returns `undefined` on a machine that cannot build Kubo, after saying so. */
+async function measureKubo(limits: Limits): Promise<Row | undefined> {
+  const binary = await kuboBinary()
+  if (binary === undefined) return undefined
+  const kubo = await createKubo(binary)
+  try {
+    await kubo.start()
+    return await measureIssue(limits, {
+      connections: USUAL,
+      blockTime: 0,
+      env: { IPFS_API_URL: kubo.apiUrl },
+    })
+  } finally {
+    await kubo.remove()
+  }
 }
 
 async function verifyAll(

@@ -5,6 +5,7 @@
 // It prints a `LoadResult` as JSON.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Client } from 'undici'
+import { quantile } from './quantile.ts'
 
 export type LoadOptions = {
   url: string
@@ -94,14 +95,11 @@ const seconds = (performance.now() - start) / 1000
 if (kind === 'issue') writeFileSync(options.idsFile, `${issued.join('\n')}\n`)
 
 latencies.sort((a, b) => a - b)
-const quantile = (q: number) =>
-  latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * q))] ??
-  0
 const result: LoadResult = {
   requests: latencies.length,
   failures,
   seconds,
-  p50: quantile(0.5),
-  p99: quantile(0.99),
+  p50: quantile(latencies, 0.5),
+  p99: quantile(latencies, 0.99),
 }
 console.log(JSON.stringify(result))

@@ -195,7 +195,10 @@ async function loaded(
   }
 }
 
-async function inFolder<T>(use: (dataDir: string) => Promise<T>): Promise<T> {
+/** Runs with a fresh data folder. */
+export async function inFolder<T>(
+  use: (dataDir: string) => Promise<T>,
+): Promise<T> {
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-bench-'))
   try {
     return await use(dataDir)

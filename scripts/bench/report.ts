@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { cpus, loadavg, platform, release, totalmem } from 'node:os'
-import type { Case } from './cases.ts'
+import { type Case, USUAL } from './cases.ts'
 import type { Limits } from './measure.ts'
 import type { Part } from './parts.ts'
+import type { PeerRow } from './peers/measure.ts'
 
 /** What the figures are true for. */
 export type Setting = {
@@ -26,9 +27,9 @@ export function readSetting(limits: Limits): Setting {
   }
 }
 
-type Column = { title: string; of: (row: Case) => string }
+type Column<T> = { title: string; of: (row: T) => string }
 
-const COLUMNS: readonly Column[] = [
+const COLUMNS: readonly Column<Case>[] = [
   { title: 'case', of: ({ name }) => name },
   { title: 'block time', of: ({ blockTime }) => seconds(blockTime) },
   { title: 'connections', of: ({ connections }) => whole(connections) },
@@ -36,6 +37,7 @@ const COLUMNS: readonly Column[] = [
   { title: 'failed', of: ({ failures }) => whole(failures) },
   { title: 'a second', of: ({ perSecond }) => whole(perSecond) },
   { title: '÷ ungrouped', of: ({ toUngrouped }) => ratio(toUngrouped) },
+  { title: '÷ embedded', of: ({ toEmbedded }) => ratio(toEmbedded) },
   { title: '÷ raw', of: ({ toRaw }) => ratio(toRaw) },
   { title: 'p50 ms', of: ({ p50 }) => tenths(p50) },
   { title: 'p99 ms', of: ({ p99 }) => tenths(p99) },
@@ -45,18 +47,37 @@ const COLUMNS: readonly Column[] = [
   { title: 'load', of: ({ load }) => tenths(load) },
 ]
 
+const PEER_COLUMNS: readonly Column<PeerRow>[] = [
+  { title: 'case', of: ({ name }) => name },
+  { title: 'documents a request', of: ({ size }) => whole(size) },
+  { title: 'clients', of: ({ clients }) => whole(clients) },
+  { title: 'documents', of: ({ documents }) => whole(documents) },
+  { title: 'failed', of: ({ failures }) => whole(failures) },
+  { title: 'documents a second', of: ({ perSecond }) => whole(perSecond) },
+  { title: 'gateway ÷ it', of: ({ gatewayToIt }) => tenths(gatewayToIt) },
+  { title: 'p50 ms', of: ({ p50 }) => tenths(p50) },
+  { title: 'p99 ms', of: ({ p99 }) => tenths(p99) },
+  { title: 'client µs', of: ({ clientCpu }) => whole(clientCpu) },
+  { title: 'Anvil µs', of: ({ anvilCpu }) => whole(anvilCpu) },
+]
+
 /** One line for the terminal, while it runs. */
-export function lineOf(row: Case): string {
-  return COLUMNS.map(({ title, of }) => [title, of(row)])
+export const lineOf = (row: Case): string => line(COLUMNS, row)
+export const lineOfPeer = (row: PeerRow): string => line(PEER_COLUMNS, row)
+
+function line<T>(columns: readonly Column<T>[], row: T): string {
+  return columns
+    .map(({ title, of }) => [title, of(row)])
     .filter(([, value]) => value !== '')
     .map(([title, value]) => (title === 'case' ? value : `${title} ${value}`))
     .join(' · ')
 }
 
-/** @returns docs/performance.md, whole. */
+/** @returns docs/performance.md, but for the section on memory. */
 export function documentOf(
   { limits, commit, machine, load }: Setting,
   cases: readonly Case[],
+  peers: readonly PeerRow[],
   parts: readonly Part[],
 ): string {
   return `# Performance
@@ -70,15 +91,13 @@ Written by \`npm run bench\`, which measures every figure here anew. Do not edit
 Each case has a fresh chain and a fresh gateway, started as \`npm start\` does, with the embedded store. Load generator, gateway and Anvil
 are processes of their own on the same machine. A case ends after ${limits.documents} requests or ${limits.seconds} s, whichever is first.
 
-${table(
-  COLUMNS.map(({ title }) => title),
-  cases.map((row) => COLUMNS.map(({ of }) => of(row))),
-)}
+${tableOf(COLUMNS, cases)}
 
 - **block time** 0 s is the local chain of \`npm start\`, a block for each transaction; 1 s is Anvil with blocks by the clock, where the gas of
   a block bounds everything.
 - **÷ ungrouped**: against the same with \`MAX_BATCH=1\`, which still has several transactions in flight. **÷ raw**: against \`issueMany\` of the same
-  number of documents a transaction, straight to the same kind of chain.
+  number of documents a transaction, straight to the same kind of chain. **÷ embedded**: against the same with the embedded store.
+- **on Kubo**: a real Kubo daemon on the same machine, offline, which flushes every block to the disk; each payload is pinned and read back.
 - **µs**: processor time for a request, user and system. The gateway's includes the local chain's front, journal and flushes. Other work on the
   machine moves it less than it moves the throughput.
 - **verify**: after a restart of the gateway; then one document again and again.
@@ -86,6 +105,20 @@ ${table(
 - **load**: processes that wanted a core, on average over the minute before the case's end, the benchmark's own three among them. Where it is much
   more than that, or differs between two cases, neither their throughput nor the ratio of it says much.
 - A case that was cut off by the time had a smaller chain than one that was not; Anvil slows down with the number of records.
+
+## Peers
+
+Other registries on the local chain of \`npm start\`, a fresh one for each case: the contracts of the published packages (fetched, and not
+installed), called as their SDKs do: a contract call through ethers from one account, whose nonces ethers' \`NonceManager\` counts, and its
+receipt awaited. A client sends one request at a time.
+
+${peers.length > 0 ? tableOf(PEER_COLUMNS, peers) : 'Not measured: the package registry was not reached.'}
+
+- **gateway ÷ it**: throughput of this gateway's \`issue\` at as many connections ÷ that of the case; of those with many documents a request:
+  of this gateway at ${USUAL} connections with one document each.
+- What a case does is to anchor a hash. The gateway's requests come over HTTP, and it also checks the document, encrypts it, keeps the payload durably
+  and survives being killed; they have the time for that to themselves.
+- ethers' own gathering of calls (10 ms) is off for one client and on for many, which is the better for them either way.
 
 ## Parts
 
@@ -98,7 +131,17 @@ ${table(
 `
 }
 
-function table(head: readonly string[], rows: readonly string[][]): string {
+function tableOf<T>(columns: readonly Column<T>[], rows: readonly T[]) {
+  return table(
+    columns.map(({ title }) => title),
+    rows.map((row) => columns.map(({ of }) => of(row))),
+  )
+}
+
+export function table(
+  head: readonly string[],
+  rows: readonly string[][],
+): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   const rule = head.map((_, i) => (i === 0 ? '---' : '---:'))
   return [head, rule, ...rows].map(line).join('\n')
