@@ -15,6 +15,7 @@ export type FormatErrorCode =
   | 'sealed_header'
   | 'sealed_padding'
   | 'wrong_key'
+  | 'bundle_malformed'
 
 /** One bad field of a document: its name and what is wrong with it, never its value. */
 export type FieldProblem = { field: string; message: string }

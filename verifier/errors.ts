@@ -10,6 +10,20 @@ export type ChainErrorCode =
   | 'wrong_chain'
   /** The node does not have the state of the block that was asked for. */
   | 'state_unavailable'
+  /** So many endpoints as must agree do not. */
+  | 'endpoints_disagree'
+  /** The node gives no proof: it does not know `eth_getProof`, or its headers have fields that are not known here. */
+  | 'proof_unavailable'
+  /** What is given as a proof proves nothing. */
+  | 'proof_invalid'
+  /** The proof is of a block whose hash the reader does not trust. */
+  | 'block_untrusted'
+  /** The proof is one of another registry. */
+  | 'other_registry'
+  /** Other code than expected is at the registry's address. */
+  | 'other_code'
+  /** What was asked for is in no proof. */
+  | 'unproven'
 
 /** Thrown by chain readers. Nothing is known about the document when it is thrown. */
 export class ChainError extends Error {

@@ -1,16 +1,38 @@
-export { FormatError } from '../document/errors.ts'
-export { ChainError, RpcResponseError } from './errors.ts'
+export { FormatError, type FormatErrorCode } from '../document/errors.ts'
+export {
+  type Bundle,
+  type BundleOptions,
+  createBundle,
+  readBundle,
+  verifyBundle,
+} from './bundle.ts'
+export { ChainError, type ChainErrorCode, RpcResponseError } from './errors.ts'
 export type {
   BlockRead,
   BlockSource,
   ChainReader,
+  ChainReading,
   Eip1193Provider,
   Finality,
+  IssuedEvent,
   ReadOptions,
+  RegistryRecord,
+  RegistryStatus,
 } from './ports.ts'
+export {
+  readStateProof,
+  type SlotProof,
+  type StateProof,
+} from './proof/state-proof.ts'
 export { createChainReader } from './readers/chain.ts'
 export { createIpfsGatewaySource } from './readers/ipfs-gateway.ts'
-export { createFetchProvider } from './readers/json-rpc.ts'
+export {
+  createFetchProvider,
+  createProvider,
+  type JsonRpcTransport,
+} from './readers/json-rpc.ts'
+export { createProvingReader, fetchProof } from './readers/proof.ts'
+export { createQuorumReader } from './readers/quorum.ts'
 export type {
   BlockchainProof,
   Check,

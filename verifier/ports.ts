@@ -1,4 +1,5 @@
 import type { Hex } from '../document/hex.ts'
+import type { StateProof } from './proof/state-proof.ts'
 
 /** Sends one JSON-RPC request (EIP-1193). Rejects with an `RpcResponseError` for the node's own error, else as unreachable. */
 export type Eip1193Provider = {
@@ -39,8 +40,10 @@ export type RegistryRecord = {
 /** What the registry says about a document at one block. */
 export type ChainReading = {
   blockNumber: number
-  /** Where the way of reading tells it: from a proof, not from a call. */
+  /** Of a reading with a proof: the hash of the block that it is proven against. */
   blockHash?: Hex
+  /** The proof itself. */
+  stateProof?: StateProof
   blockTime: number
   status: RegistryStatus
   record: RegistryRecord

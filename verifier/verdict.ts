@@ -1,6 +1,7 @@
 import type { Document } from '../document/document.ts'
 import type { Hex } from '../document/hex.ts'
 import type { Finality } from './ports.ts'
+import type { StateProof } from './proof/state-proof.ts'
 
 /** What was looked at. */
 export type CheckName =
@@ -67,6 +68,8 @@ export type Verdict = {
    * against it, else `null`.
    */
   asOf: { blockNumber: number; blockHash: Hex | null; blockTime: number } | null
+  /** Of a reading with a proof; also of absence, when the document was never issued. */
+  stateProof?: StateProof
 }
 
 type Rule = [CheckName, Check['outcome'], VerdictStatus]

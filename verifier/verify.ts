@@ -159,7 +159,7 @@ function unread(checks: Check[]): Verdict {
 
 function conclude(
   checks: Check[],
-  { blockNumber, blockHash, blockTime }: ChainReading,
+  { blockNumber, blockHash, blockTime, stateProof }: ChainReading,
   found: {
     document: Document | null
     blockchainProof: BlockchainProof | null
@@ -175,6 +175,7 @@ function conclude(
     ...found,
     checks,
     asOf: { blockNumber, blockHash: blockHash ?? null, blockTime },
+    ...(stateProof && { stateProof }),
   }
 }
 

@@ -10,7 +10,11 @@ export function checkChain(
   const stale = maxHeadAge !== undefined && now - reading.blockTime > maxHeadAge
   return stale
     ? { check: 'chain', outcome: 'unknown', code: 'head_stale' }
-    : { check: 'chain', outcome: 'pass', code: 'read' }
+    : {
+        check: 'chain',
+        outcome: 'pass',
+        code: reading.blockHash === undefined ? 'read' : 'proven',
+      }
 }
 
 /** @returns What the record alone decides: whether it is there, superseded, revoked, of a distrusted account. */

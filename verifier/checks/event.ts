@@ -1,4 +1,5 @@
 import type { Hex } from '../../document/hex.ts'
+import { ChainError } from '../errors.ts'
 import type {
   ChainReader,
   ChainReading,
@@ -35,8 +36,10 @@ export async function readEvent(
         }
     }
     return unknown('contradicts')
-  } catch {
-    return unknown('unreachable')
+  } catch (error) {
+    const code = error instanceof ChainError ? error.code : undefined
+    const told = code === 'endpoints_disagree' || code === 'unproven'
+    return unknown(told ? code : 'unreachable')
   }
 }
 

@@ -86,8 +86,8 @@ export function createChainReader(
   }
 }
 
-/** JSON-RPC 2.0 and EIP-1474: what a node says of the request or of itself, not of the state that was asked for. */
-const OF_THE_REQUEST = [-32700, -32600, -32601, -32004, -32005, -32006]
+/** A revert, JSON-RPC 2.0 and EIP-1474: what a node says of the call or of itself, not of the state that was asked for. */
+const OF_THE_REQUEST = [3, -32700, -32600, -32601, -32004, -32005, -32006]
 
 /** `verificationOf` never reverts: an error where the newest block gives none is a state that the node does not have. */
 function stateError(error: unknown, block: number): unknown {

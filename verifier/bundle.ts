@@ -1,0 +1,264 @@
+import * as v from 'valibot'
+import { FormatError } from '../document/errors.ts'
+import { type Hex, toHex } from '../document/hex.ts'
+import { parseStrictJson } from '../document/json.ts'
+import { decodePublicId } from '../document/public-id.ts'
+import { readPayload } from './checks/payload.ts'
+import { ChainError } from './errors.ts'
+import type {
+  BlockSource,
+  ChainReader,
+  Eip1193Provider,
+  IssuedEvent,
+  ReadOptions,
+} from './ports.ts'
+import { decodeHeader, type Header } from './proof/header.ts'
+import { readStateProof, type StateProof } from './proof/state-proof.ts'
+import { createChainReader, parseRegistry } from './readers/chain.ts'
+import { createProvingReader } from './readers/proof.ts'
+import { decodeText } from './readers/verification-codec.ts'
+import type { Check, Verdict } from './verdict.ts'
+import { verify } from './verify.ts'
+
+/**
+ * Everything that is needed to verify a document at one block, in one JSON file (docs/formats.md, "The bundle"). Warning: it holds
+ * the document and its key.
+ */
+export type Bundle = {
+  type: 'document-registry-bundle'
+  v: 1
+  publicId: string
+  /** CAIP-10. What it claims to be of; its reader chooses the registry to trust. */
+  registry: string
+  /** The sealed document (JWE compact); `null` when there is none or it could not be had. */
+  sealed: string | null
+  stateProof: StateProof
+  /** Where the issuing transaction is said to be. No storage proof covers it, so no verdict rests on it. */
+  unprovenEvent: Pick<
+    IssuedEvent,
+    'transactionHash' | 'blockHash' | 'logIndex'
+  > | null
+}
+
+const TYPE = 'document-registry-bundle'
+/** A sealed document has at most 1 MiB, proofs some hundred KiB. More is refused unread. */
+const MAX_TEXT = 8 * 1024 * 1024
+
+const bytes = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^0x(?:[0-9a-f]{2})+$/, 'must be 0x and bytes in lower-case hex'),
+) as unknown as v.GenericSchema<Hex>
+const word = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 digits in lower-case hex'),
+) as unknown as v.GenericSchema<Hex>
+const bundle = v.strictObject({
+  type: v.literal(TYPE, `must be ${TYPE}`),
+  v: v.literal(1, 'must be 1'),
+  publicId: v.string('must be a string'),
+  registry: v.pipe(
+    v.string('must be a string'),
+    v.regex(
+      /^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$/,
+      'must be CAIP-10 of eip155, lower case',
+    ),
+  ),
+  sealed: v.nullable(v.string('must be a string or null')),
+  stateProof: v.strictObject({
+    header: bytes,
+    accountProof: v.array(bytes),
+    storageProof: v.array(
+      v.strictObject({ key: word, value: word, proof: v.array(bytes) }),
+    ),
+  }),
+  unprovenEvent: v.nullable(
+    v.strictObject({
+      transactionHash: word,
+      blockHash: word,
+      logIndex: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
+    }),
+  ),
+})
+
+/**
+ * @param input A bundle as JSON text or parsed.
+ * @returns The bundle, and the block that it is for, so that its reader can decide whether to trust that block's hash.
+ * @throws {FormatError} `bundle_malformed` with every bad field, a code of strict JSON, or `public_id_…`.
+ */
+export function readBundle(input: unknown): {
+  bundle: Bundle
+  block: Pick<Header, 'blockNumber' | 'blockHash' | 'blockTime'>
+} {
+  const read = v.safeParse(
+    bundle,
+    typeof input === 'string' ? parseText(input) : input,
+  )
+  if (!read.success)
+    throw new FormatError('bundle_malformed', 'not a bundle', {
+      fields: read.issues.map((issue) => ({
+        field: v.getDotPath(issue) ?? '',
+        message: issue.message,
+      })),
+    })
+  decodePublicId(read.output.publicId)
+  const { blockNumber, blockHash, blockTime } = readHeader(read.output)
+  return { bundle: read.output, block: { blockNumber, blockHash, blockTime } }
+}
+
+function parseText(text: string): unknown {
+  if (text.length > MAX_TEXT)
+    throw new FormatError('bundle_malformed', 'too long for a bundle')
+  return parseStrictJson(text)
+}
+
+function readHeader({ stateProof }: Bundle): Header {
+  try {
+    return decodeHeader(stateProof.header)
+  } catch (cause) {
+    throw new FormatError('bundle_malformed', 'not a bundle', {
+      cause,
+      fields: [{ field: 'stateProof.header', message: 'must be a header' }],
+    })
+  }
+}
+
+export type BundleOptions = {
+  /** The registry to trust, CAIP-10. From the reader, never from the bundle. */
+  registry: string
+  /** Hashes of blocks of the registry's chain that the reader trusts. */
+  trustedBlocks: readonly Hex[]
+  /** keccak256 of the registry's code, as `deployments/` has it; without it, any code at the address is the registry's. */
+  codeHash?: Hex
+  onCheck?: (check: Check) => void
+}
+
+/**
+ * Verifies a bundle. Nothing is asked of anybody. The verdict is true as of the bundle's block, `asOf`: what happened later, a
+ * revocation above all, is not in it.
+ *
+ * @param input As text or parsed.
+ * @returns A verdict; `unverifiable` when the block is not trusted or the proof proves nothing.
+ * @throws {FormatError} as {@link readBundle}.
+ */
+export async function verifyBundle(
+  input: unknown,
+  options: BundleOptions,
+): Promise<Verdict> {
+  const { bundle, block } = readBundle(input)
+  return verify(bundle.publicId, {
+    chain: createBundleReader(bundle, block, options),
+    blocks: [createBundleSource(bundle)],
+    asOf: block.blockNumber,
+    ...(options.onCheck && { onCheck: options.onCheck }),
+  })
+}
+
+function createBundleReader(
+  { registry, stateProof }: Bundle,
+  { blockHash }: { blockHash: Hex },
+  options: BundleOptions,
+): ChainReader {
+  parseRegistry(options.registry)
+  const unproven = async () => {
+    throw new ChainError('unproven', 'a bundle does not prove it')
+  }
+  return {
+    registry: options.registry,
+    async read(documentHash) {
+      if (registry !== options.registry)
+        throw new ChainError('other_registry', `a bundle of ${registry}`)
+      const trusted = options.trustedBlocks.some(
+        (hash) => hash.toLowerCase() === blockHash,
+      )
+      if (!trusted)
+        throw new ChainError('block_untrusted', `a bundle of ${blockHash}`)
+      return readStateProof(
+        stateProof,
+        registry,
+        documentHash,
+        options.codeHash,
+      )
+    },
+    issuedEvent: unproven,
+    finalityOf: unproven,
+  }
+}
+
+function createBundleSource({ sealed }: Bundle): BlockSource {
+  return {
+    get: async () =>
+      sealed === null
+        ? { status: 'missing' }
+        : { status: 'found', bytes: new TextEncoder().encode(sealed) },
+  }
+}
+
+/**
+ * Makes a bundle of a document, or of its absence.
+ *
+ * @param publicId As issued.
+ * @param source.provider A node that knows `eth_getProof`.
+ * @param source.registry CAIP-10.
+ * @param source.blocks Where to look for the sealed document.
+ * @param source.block The number of the block that it is to be for; the newest if absent.
+ * @returns The bundle; without `sealed` when no source has the block.
+ * @throws {FormatError} `public_id_…`
+ * @throws {ChainError} when record and proof could not be read.
+ */
+export async function createBundle(
+  publicId: string,
+  source: ReadOptions & {
+    provider: Eip1193Provider
+    registry: string
+    blocks: readonly BlockSource[]
+    block?: number
+  },
+): Promise<Bundle> {
+  const { provider, registry, blocks, block, signal } = source
+  const { kind, hash } = decodePublicId(publicId)
+  if (kind !== 'single')
+    throw new FormatError(
+      'public_id_kind',
+      'documents of a batch have no bundles yet',
+    )
+  const documentHash = toHex(hash)
+  const { record, stateProof } = await createProvingReader(
+    provider,
+    registry,
+  ).read(documentHash, { block, signal })
+  if (!stateProof) throw new TypeError('read without a proof')
+  const issued = record.issuerId !== 0
+  const [payload, event] = await Promise.all([
+    issued ? readPayload(hash, blocks, { signal }) : undefined,
+    issued
+      ? createChainReader(provider, registry)
+          .issuedEvent(documentHash, record.anchoredBlock, { signal })
+          .catch(() => undefined)
+      : undefined,
+  ])
+  signal?.throwIfAborted()
+  return {
+    type: TYPE,
+    v: 1,
+    publicId,
+    registry,
+    sealed: payload?.bytes ? textOf(payload.bytes) : null,
+    stateProof,
+    unprovenEvent: event
+      ? {
+          transactionHash: event.transactionHash,
+          blockHash: event.blockHash,
+          logIndex: event.logIndex,
+        }
+      : null,
+  }
+}
+
+/** @returns `null` for what is no text, so no sealed document: it could not be given back to the byte. */
+function textOf(sealed: Uint8Array): string | null {
+  try {
+    return decodeText(sealed)
+  } catch {
+    return null
+  }
+}

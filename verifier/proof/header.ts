@@ -1,0 +1,106 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { invalid } from './invalid.ts'
+import { decodeRlp, encodeRlp } from './rlp.ts'
+
+/** What a verifier needs of a block's header. */
+export type Header = {
+  blockNumber: number
+  blockHash: Hex
+  /** Seconds of the Unix epoch. */
+  blockTime: number
+  /** 32 bytes. */
+  stateRoot: Uint8Array
+}
+
+const STATE_ROOT = 3
+const NUMBER = 8
+const TIMESTAMP = 11
+/** Fields that every header has; forks add more after them, whose meaning nobody here needs. */
+const FIELDS = 15
+
+/**
+ * @param rlp As Ethereum hashes it; fields that later forks append are taken as they are.
+ * @throws {ChainError} `proof_invalid` when it is no header.
+ */
+export function decodeHeader(rlp: Hex): Header {
+  const bytes = fromHex(rlp)
+  const fields = decodeRlp(bytes)
+  if (fields instanceof Uint8Array || fields.length < FIELDS)
+    throw invalid('not a header')
+  const { [STATE_ROOT]: root, [NUMBER]: number, [TIMESTAMP]: time } = fields
+  if (!(root instanceof Uint8Array) || root.length !== 32)
+    throw invalid('not a header')
+  return {
+    blockNumber: integer(number),
+    blockHash: toHex(keccak_256(bytes)),
+    blockTime: integer(time),
+    stateRoot: root,
+  }
+}
+
+/** Big-endian without leading zeros, at most 48 bits. */
+function integer(item: unknown): number {
+  if (!(item instanceof Uint8Array) || item.length > 6 || item[0] === 0)
+    throw invalid('not a number of a header')
+  return item.reduce((sum, byte) => sum * 256 + byte, 0)
+}
+
+const HEADER = [
+  'parentHash',
+  'sha3Uncles',
+  'miner',
+  'stateRoot',
+  'transactionsRoot',
+  'receiptsRoot',
+  'logsBloom',
+  'difficulty',
+  'number',
+  'gasLimit',
+  'gasUsed',
+  'timestamp',
+  'extraData',
+  'mixHash',
+  'nonce',
+  // London, Shanghai, Cancun (three), Prague.
+  'baseFeePerGas',
+  'withdrawalsRoot',
+  'blobGasUsed',
+  'excessBlobGas',
+  'parentBeaconBlockRoot',
+  'requestsHash',
+] as const
+const QUANTITIES: readonly string[] = [
+  'difficulty',
+  'number',
+  'gasLimit',
+  'gasUsed',
+  'timestamp',
+  'baseFeePerGas',
+  'blobGasUsed',
+  'excessBlobGas',
+]
+
+/**
+ * @param block A block as `eth_getBlockByNumber` answers it.
+ * @returns The RLP of its header; `undefined` when that has not the hash that the block has: it has fields that this does not know.
+ */
+export function encodeHeader(block: Record<string, unknown>): Hex | undefined {
+  try {
+    const present = HEADER.filter((name) => typeof block[name] === 'string')
+    const rlp = encodeRlp(
+      present.map((name) => encodeField(name, block[name] as Hex)),
+    )
+    return toHex(keccak_256(rlp)) === block.hash ? toHex(rlp) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+function encodeField(name: string, value: Hex): Uint8Array {
+  if (!QUANTITIES.includes(name)) return fromHex(value)
+  const digits = BigInt(value).toString(16)
+  return value === '0x0'
+    ? new Uint8Array()
+    : fromHex(`0x${digits.length % 2 === 0 ? '' : '0'}${digits}`)
+}

@@ -1,0 +1,105 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { ChainError } from '../errors.ts'
+import type { ChainReading } from '../ports.ts'
+import { parseRegistry } from '../readers/chain.ts'
+import { decodeHeader, type Header } from './header.ts'
+import { invalid } from './invalid.ts'
+import { decodeRlp } from './rlp.ts'
+import { readVerification } from './slots.ts'
+import { readTrie } from './trie.ts'
+
+/** One slot of the registry: the position, what is in it (both 32 bytes), and the nodes from the storage root to it. */
+export type SlotProof = { key: Hex; value: Hex; proof: readonly Hex[] }
+
+/**
+ * Everything that a verdict reads of the chain, with its proof (EIP-1186). It proves as much as its reader trusts the hash of the
+ * header.
+ */
+export type StateProof = {
+  /** RLP of the block's header. */
+  header: Hex
+  /** The nodes from the header's state root to the registry's account. */
+  accountProof: readonly Hex[]
+  /** The slots, in the order in which the verdict reads them, each once, and no others. */
+  storageProof: readonly SlotProof[]
+}
+
+/** keccak256(""): an account without code. */
+const NO_CODE = toHex(keccak_256(new Uint8Array()))
+
+/**
+ * Reads a record from a proof. Pure: nothing is asked of anybody.
+ *
+ * @param registry CAIP-10.
+ * @param codeHash What the hash of the registry's code must be. Without it, that there is code: the address is trusted, and code at an
+ *   address stays what it is, since the registry cannot be upgraded or removed.
+ * @returns What the registry says at that block. Its `blockHash` is the one thing that the caller must hold against what it trusts.
+ * @throws {ChainError} `proof_invalid`, `no_registry`, `other_code`
+ */
+export function readStateProof(
+  proof: StateProof,
+  registry: string,
+  documentHash: Hex,
+  codeHash?: Hex,
+): ChainReading & { blockHash: Hex } {
+  const header = decodeHeader(proof.header)
+  const storageRoot = readAccount(proof, header, registry, codeHash)
+  const slots = proof.storageProof[Symbol.iterator]()
+  const read = readVerification(
+    documentHash,
+    (slot) => readSlot(slots.next().value, slot, storageRoot),
+    header,
+  )
+  if (!slots.next().done) throw invalid('slots too many')
+  const { blockNumber, blockHash, blockTime } = header
+  return { blockNumber, blockHash, blockTime, ...read }
+}
+
+/** @returns The root of the registry's storage, 32 bytes. */
+function readAccount(
+  { accountProof }: StateProof,
+  { stateRoot }: Header,
+  registry: string,
+  expected: Hex | undefined,
+): Uint8Array {
+  const { address } = parseRegistry(registry)
+  const leaf = readTrie(
+    stateRoot,
+    keccak_256(fromHex(address)),
+    accountProof.map(fromHex),
+  )
+  if (!leaf) throw new ChainError('no_registry', 'no account at the address')
+  const account = decodeRlp(leaf)
+  const [, , storageRoot, code] = account
+  if (!(storageRoot instanceof Uint8Array && code instanceof Uint8Array))
+    throw invalid('not an account')
+  const codeHash = toHex(code)
+  if (codeHash === NO_CODE)
+    throw new ChainError('no_registry', 'no code at the address')
+  if (expected !== undefined && codeHash !== expected)
+    throw new ChainError('other_code', 'other code at the address')
+  return storageRoot
+}
+
+function readSlot(
+  given: SlotProof | undefined,
+  slot: Hex,
+  storageRoot: Uint8Array,
+): Uint8Array {
+  if (given?.key !== slot) throw invalid('not the slot that is read next')
+  const leaf = readTrie(
+    storageRoot,
+    keccak_256(fromHex(slot)),
+    given.proof.map(fromHex),
+  )
+  const word = new Uint8Array(32)
+  if (leaf) {
+    const value = decodeRlp(leaf)
+    if (!(value instanceof Uint8Array) || value.length > 32)
+      throw invalid('not a slot')
+    word.set(value, 32 - value.length)
+  }
+  if (given.value !== toHex(word)) throw invalid('another value is proven')
+  return word
+}

@@ -1,0 +1,100 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
+import { fromHex, type Hex } from '../../document/hex.ts'
+import { invalid } from './invalid.ts'
+import { decodeRlp, type RlpItem } from './rlp.ts'
+
+// The Merkle Patricia trie of Ethereum (Yellow Paper, appendix D), to read one key of it from a proof (EIP-1186).
+
+/** RLP(""): the root node of a trie with nothing in it. */
+export const EMPTY_TRIE: Hex = '0x80'
+const EMPTY_ROOT = keccak_256(fromHex(EMPTY_TRIE))
+
+/**
+ * Reads a key of a trie. Every node is hashed before it is decoded, so what it says is what the root says.
+ *
+ * @param root 32 bytes.
+ * @param key Hashed already: keccak256 of an address or of a slot, 32 bytes.
+ * @param proof The nodes on the way from the root, in this order, and no others; those under 32 bytes are inside their parent.
+ *   Empty for an empty trie.
+ * @returns The value; `undefined` when the trie has none for the key: the proof is then one of absence.
+ * @throws {ChainError} `proof_invalid`
+ */
+export function readTrie(
+  root: Uint8Array,
+  key: Uint8Array,
+  proof: readonly Uint8Array[],
+): Uint8Array | undefined {
+  const nodes = proof[Symbol.iterator]()
+  const value = equal(root, EMPTY_ROOT)
+    ? undefined
+    : walk(nodes, root, [...bytesToHex(key)])
+  if (!nodes.next().done) throw invalid('nodes too many')
+  return value
+}
+
+function walk(
+  nodes: Iterator<Uint8Array>,
+  root: Uint8Array,
+  path: string[],
+): Uint8Array | undefined {
+  let node = fetchNode(nodes, root)
+  for (let at = 0; ; ) {
+    if (node.length === 17) {
+      if (at === path.length) return bytesOf(node[16])
+      const child = node[Number.parseInt(path[at] ?? '', 16)]
+      at++
+      if (child === undefined || child.length === 0) return undefined
+      node = childOf(nodes, child)
+      continue
+    }
+    const { isLeaf, nibbles } = pathOf(node)
+    const onPath = nibbles.every((nibble, i) => nibble === path[at + i])
+    if (!onPath) return undefined
+    at += nibbles.length
+    if (isLeaf) return at === path.length ? bytesOf(node[1]) : undefined
+    node = childOf(nodes, node[1])
+  }
+}
+
+/** @returns The next node of the proof, which must have this hash. */
+function fetchNode(nodes: Iterator<Uint8Array>, hash: Uint8Array): RlpItem[] {
+  const { value, done } = nodes.next()
+  if (done) throw invalid('nodes too few')
+  if (!equal(keccak_256(value), hash)) throw invalid('a node of another hash')
+  return asNode(decodeRlp(value))
+}
+
+/** A node of under 32 bytes stands inside its parent; any other is named there by its hash. */
+function childOf(
+  nodes: Iterator<Uint8Array>,
+  child: RlpItem | undefined,
+): RlpItem[] {
+  return child instanceof Uint8Array
+    ? fetchNode(nodes, child)
+    : asNode(child ?? [])
+}
+
+function asNode(item: RlpItem): RlpItem[] {
+  if (item instanceof Uint8Array || (item.length !== 17 && item.length !== 2))
+    throw invalid('not a node')
+  return item
+}
+
+/** The path of a leaf or an extension, hex-prefix encoded: the first nibble says which of them, and whether its length is odd. */
+function pathOf(node: RlpItem[]): { isLeaf: boolean; nibbles: string[] } {
+  const [flags, ...nibbles] = bytesToHex(bytesOf(node[0]))
+  const flag = Number(flags)
+  if (!(flag <= 3)) throw invalid('not a path')
+  if (flag % 2 === 0 && nibbles.shift() !== '0') throw invalid('not a path')
+  return { isLeaf: flag >= 2, nibbles }
+}
+
+function bytesOf(item: RlpItem | undefined): Uint8Array {
+  if (!(item instanceof Uint8Array)) throw invalid('not bytes')
+  return item
+}
+
+function equal(a: Uint8Array, b: Uint8Array): boolean {
+  return a.length === b.length && a.every((byte, i) => byte === b[i])
+}

@@ -1,0 +1,197 @@
+import { ChainError } from '../errors.ts'
+import {
+  type ChainReader,
+  type ChainReading,
+  FINALITIES,
+  type ReadOptions,
+} from '../ports.ts'
+
+/** Seconds that the block agreed on may be older than the newest that enough endpoints know of. */
+const MAX_LAG = 120
+
+/**
+ * Several endpoints as one that is believed only in what `quorum` of them answer alike for the same block. With one more honest
+ * endpoint than `quorum` needs, one that lies, is behind or is down changes nothing.
+ *
+ * Endpoints seldom have the same newest block at the same moment: those that have a newer one are asked again at the newest block
+ * that `quorum` of them have, then at older heads.
+ *
+ * @param readers Of one registry, each with a node of its own.
+ * @param quorum From 1 to all of them. At most half of them could answer twice in different ways: more is better.
+ * @param options.maxLag Seconds; 120 if absent. With an endpoint further behind there is no agreement, unless enough others agree.
+ * @throws {TypeError} for another quorum, or readers of different registries.
+ *
+ * Its methods reject with `endpoints_disagree`; with too few answers `rpc_unreachable`, or the code that all failures have.
+ */
+export function createQuorumReader(
+  readers: readonly ChainReader[],
+  quorum: number,
+  { maxLag = MAX_LAG }: { maxLag?: number } = {},
+): ChainReader {
+  const registries = new Set(readers.map(({ registry }) => registry))
+  const [registry] = registries
+  if (registry === undefined || registries.size !== 1)
+    throw new TypeError('readers: one or more, all of one registry')
+  if (!Number.isInteger(quorum) || quorum < 1 || quorum > readers.length)
+    throw new TypeError(`quorum: from 1 to ${readers.length}`)
+
+  return {
+    registry,
+
+    async read(documentHash, { block, signal } = {}) {
+      const heads = await ask(
+        readers,
+        (reader) => reader.read(documentHash, { block, signal }),
+        agreed(quorum, readingKey),
+        signal,
+      )
+      if (heads.agreed) return heads.agreed.value
+      assertEnough(heads, quorum)
+      if (block !== undefined) throw disagreement()
+      for (const height of commonHeights(heads.answers, quorum, maxLag)) {
+        const having = heads.answers.filter(
+          ({ value }) => value.blockNumber >= height,
+        )
+        const known = new Map(
+          having.map(({ reader, value }) => [reader, value]),
+        )
+        const again = await ask(
+          [...known.keys()],
+          async (reader) => {
+            const head = known.get(reader)
+            return head?.blockNumber === height
+              ? head
+              : reader.read(documentHash, { block: height, signal })
+          },
+          agreed(quorum, readingKey),
+          signal,
+        )
+        if (again.agreed) return again.agreed.value
+      }
+      throw disagreement()
+    },
+
+    async issuedEvent(documentHash, blockNumber, options = {}) {
+      const events = await ask(
+        readers,
+        (reader) => reader.issuedEvent(documentHash, blockNumber, options),
+        agreed(quorum, (event) => JSON.stringify(event ?? null)),
+        options.signal,
+      )
+      if (events.agreed) return events.agreed.value
+      assertEnough(events, quorum)
+      throw disagreement()
+    },
+
+    async finalityOf(blockNumber, options = {}) {
+      const answers = await ask(
+        readers,
+        (reader) => reader.finalityOf(blockNumber, options),
+        () => undefined,
+        options.signal,
+      )
+      assertEnough(answers, quorum)
+      const levels = answers.answers.map(({ value }) =>
+        FINALITIES.indexOf(value),
+      )
+      levels.sort((a, b) => b - a)
+      return FINALITIES[levels[quorum - 1] ?? 0] ?? 'included'
+    },
+  }
+}
+
+type Answer<T> = { reader: ChainReader; value: T }
+type Answers<T> = {
+  answers: Answer<T>[]
+  failures: unknown[]
+  agreed: Answer<T> | undefined
+}
+
+/** Asks all at once. @returns When `settles` has found an answer, or all have answered or failed. */
+function ask<T>(
+  readers: readonly ChainReader[],
+  read: (reader: ChainReader) => Promise<T>,
+  settles: (answers: readonly Answer<T>[]) => Answer<T> | undefined,
+  signal: ReadOptions['signal'],
+): Promise<Answers<T>> {
+  const result: Answers<T> = { answers: [], failures: [], agreed: undefined }
+  return new Promise((resolve, reject) => {
+    const settle = () => {
+      if (signal?.aborted) return reject(signal.reason)
+      result.agreed ??= settles(result.answers)
+      const count = result.answers.length + result.failures.length
+      if (result.agreed || count === readers.length) resolve(result)
+    }
+    for (const reader of readers)
+      read(reader)
+        .then(
+          (value) => {
+            result.answers.push({ reader, value })
+          },
+          (failure) => {
+            result.failures.push(failure)
+          },
+        )
+        .then(settle)
+  })
+}
+
+/** @returns Finds the answer that `quorum` give, `keyOf` telling answers apart. */
+function agreed<T>(quorum: number, keyOf: (value: T) => string) {
+  return (answers: readonly Answer<T>[]): Answer<T> | undefined => {
+    const counts = new Map<string, number>()
+    return answers.find(({ value }) => {
+      const count = (counts.get(keyOf(value)) ?? 0) + 1
+      counts.set(keyOf(value), count)
+      return count === quorum
+    })
+  }
+}
+
+function readingKey(reading: ChainReading): string {
+  const { blockNumber, blockTime, status, record, issuer } = reading
+  return JSON.stringify([blockNumber, blockTime, status, record, issuer])
+}
+
+/**
+ * @returns The heads that `quorum` endpoints have reached, newest first, as far as they are not too far behind. How far is
+ *   counted from the newest head that may not be the word of endpoints beyond the quorum alone, which could make it up.
+ */
+function commonHeights(
+  answers: readonly Answer<ChainReading>[],
+  quorum: number,
+  maxLag: number,
+): number[] {
+  const heads = answers.map(({ value }) => value)
+  heads.sort((a, b) => b.blockNumber - a.blockNumber)
+  const newest = heads[heads.length - quorum]?.blockTime ?? 0
+  const common = heads
+    .slice(quorum - 1)
+    .filter(({ blockTime }) => newest - blockTime <= maxLag)
+  return [...new Set(common.map(({ blockNumber }) => blockNumber))]
+}
+
+function assertEnough(
+  { answers, failures }: Answers<unknown>,
+  quorum: number,
+): void {
+  if (answers.length >= quorum) return
+  const codes = new Set(
+    failures.map((failure) =>
+      failure instanceof ChainError ? failure.code : undefined,
+    ),
+  )
+  const [code] = codes
+  throw new ChainError(
+    code !== undefined && codes.size === 1 ? code : 'rpc_unreachable',
+    `${answers.length} endpoints answered, ${quorum} are needed`,
+    new AggregateError(failures),
+  )
+}
+
+function disagreement(): ChainError {
+  return new ChainError(
+    'endpoints_disagree',
+    'too few endpoints give the same answer',
+  )
+}
