@@ -1,5 +1,6 @@
 import { Hono } from 'hono'
 import type { Hex } from '../document/hex.ts'
+import type { Eip1193Provider } from '../verifier/ports.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
 import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
@@ -15,8 +16,10 @@ import { documentRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
 import { ipfsRoutes } from './routes/ipfs.ts'
 import { qrRoutes } from './routes/qr.ts'
+import { rpcRoutes } from './routes/rpc.ts'
 import { verifyRoutes } from './routes/verify.ts'
 import { verifyPageRoutes } from './routes/verify-page.ts'
+import type { VerifyPage } from './verify-page.ts'
 
 export type Deps = {
   issuing: Issuing
@@ -30,8 +33,11 @@ export type Deps = {
   /** Where the intent to issue this document stands; `undefined` when the outbox has none. */
   standingOf: (documentHash: Hex) => Standing | undefined
   store: PayloadStore
+  /** What the read-only `/rpc` asks. */
+  rpc: Eip1193Provider
   findKey: FindKey
   addresses: Addresses
+  verifyPage: VerifyPage
   /** How long a request to issue waits for a block; milliseconds. */
   wait: number
   log: Log
@@ -46,6 +52,7 @@ export function createApp(deps: Deps): Hono<Authorized> {
   ipfsRoutes(app, deps)
   healthRoutes(app, deps)
   verifyPageRoutes(app, deps)
+  rpcRoutes(app, deps)
   refuseOtherMethods(app)
   app.notFound((c) =>
     fail(c, new ApiError('not_found', 'no such resource'), deps.log),

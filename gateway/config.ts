@@ -24,6 +24,8 @@ export type Config = {
   dataDir: string
   /** Empty = the local chain. */
   rpcUrls: string[]
+  /** What the verify page asks; empty = the gateway's own `/rpc`. */
+  publicRpcUrls: string[]
   /** Lower-case address; absent = that of the local chain or of `deployments/<chainId>.json`. */
   registryAddress?: Hex
   signer?: SignerSetting
@@ -121,6 +123,7 @@ const environment = v.object({
   VERIFY_URL: v.optional(pageUrl),
   DATA_DIR: v.optional(v.string(), DATA_DIR),
   RPC_URL: urls,
+  PUBLIC_RPC_URL: urls,
   REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
   ISSUER_KEY: v.optional(hex(32, 'must be 0x and 64 hexadecimal digits')),
   ISSUER_KEYSTORE: v.optional(v.string()),
@@ -197,6 +200,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     verifyUrl: e.VERIFY_URL ?? `${baseUrl}/verify`,
     dataDir: resolve(e.DATA_DIR),
     rpcUrls: e.RPC_URL,
+    publicRpcUrls: e.PUBLIC_RPC_URL,
     ...(e.REGISTRY_ADDRESS && { registryAddress: e.REGISTRY_ADDRESS }),
     ...(signer && { signer }),
     ...(e.ISSUER_SECRET && { issuerSecret: e.ISSUER_SECRET }),

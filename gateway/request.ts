@@ -30,7 +30,15 @@ async function readBody(c: Context): Promise<Uint8Array> {
   }
 }
 
-async function readAtMost(c: Context, limit: number): Promise<Uint8Array> {
+/**
+ * Reads a body of at most `limit` bytes.
+ *
+ * @throws {ApiError} `too_large`; anything else when the body breaks off.
+ */
+export async function readAtMost(
+  c: Context,
+  limit: number,
+): Promise<Uint8Array> {
   const tooLarge = () =>
     new ApiError('too_large', `the body must be at most ${limit} bytes`, {
       headers: { Connection: 'close' },

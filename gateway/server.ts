@@ -6,6 +6,7 @@ import { fromHex, type Hex } from '../document/hex.ts'
 import { deriveSubkeys } from '../document/keys.ts'
 import { createChainReader } from '../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
+import type { PageConfig } from '../web/config.ts'
 import { openDatabase } from './adapters/database.ts'
 import { openKeyFile } from './adapters/key-file.ts'
 import { createKuboNode } from './adapters/kubo-node.ts'
@@ -30,6 +31,7 @@ import { mendStore } from './issue/reconcile.ts'
 import { createRevoking } from './issue/revoke.ts'
 import { createLog, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { readVerifyPage } from './verify-page.ts'
 
 /** What a gateway needs beside its configuration; the local stack makes these itself. */
 export type Identity = {
@@ -140,6 +142,8 @@ export async function startGateway(
       ],
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
+    rpc,
+    verifyPage: readVerifyPage(pageConfigOf(config, identity.registry)),
     addresses: {
       baseUrl: config.baseUrl,
       verifyUrl: config.verifyUrl,
@@ -178,6 +182,20 @@ export async function startGateway(
       await database.close()
       await rpc.close()
     },
+  }
+}
+
+/** What the page trusts and asks: nothing of it that is a secret of the gateway, such as `RPC_URL`. */
+function pageConfigOf(
+  { baseUrl, publicRpcUrls, ipfsGateways, maxHeadAge }: Config,
+  registry: string,
+): PageConfig {
+  return {
+    registry,
+    rpc: publicRpcUrls.length > 0 ? publicRpcUrls : [`${baseUrl}/rpc`],
+    ipfs: [baseUrl, ...ipfsGateways],
+    service: baseUrl,
+    ...(maxHeadAge !== undefined && { maxHeadAge }),
   }
 }
 

@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
-import { delimiter, dirname, join } from 'node:path'
+import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -28,6 +28,13 @@ function main() {
     digest([...contracts, 'package-lock.json']),
     hasArtifact,
     build,
+  )
+  const page = ['document', 'verifier', 'web'].flatMap(files)
+  step(
+    'dist',
+    digest([...page, 'scripts/build-page.ts', 'package-lock.json']),
+    () => existsSync(at('dist/verify.html')),
+    buildPage,
   )
 }
 
@@ -66,6 +73,11 @@ function install() {
 function build() {
   console.error('set-up: building the contracts …')
   run('hardhat', ['build', '--no-tests', '--quiet'])
+}
+
+function buildPage() {
+  console.error('set-up: building the verify page …')
+  run('node', ['scripts/build-page.ts'])
 }
 
 function hasNatives() {
@@ -113,7 +125,11 @@ function resolves(require, name) {
 }
 
 function files(folder) {
-  return readdirSync(at(folder)).map((name) => join(folder, name))
+  return readdirSync(at(folder), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) =>
+      join(relative(root, entry.parentPath ?? entry.path), entry.name),
+    )
 }
 
 function digest(names) {

@@ -1,0 +1,72 @@
+import * as v from 'valibot'
+
+/** A JSON-RPC request that may go to the node: exactly what the policy has read, nothing else of what was sent. */
+export type Permitted = { method: string; params: unknown[] }
+
+const quantity = v.pipe(v.string(), v.regex(/^0x(0|[1-9a-f][0-9a-f]{0,15})$/))
+const hash = v.pipe(v.string(), v.regex(/^0x[0-9a-fA-F]{64}$/))
+const block = v.union([
+  v.picklist(['latest', 'safe', 'finalized', 'earliest']),
+  quantity,
+  v.strictObject({
+    blockHash: hash,
+    requireCanonical: v.optional(v.boolean()),
+  }),
+])
+/** Calls to views of the registry: a selector, and arguments as long as a Merkle proof may be. */
+const callData = v.pipe(v.string(), v.regex(/^0x([0-9a-fA-F]{2}){4,4096}$/))
+/** Slots that one verdict is proven by, and some to spare. */
+const MAX_SLOTS = 32
+
+/**
+ * What a reader of the registry needs, and no more: nothing that writes, scans, traces, or is about another contract.
+ *
+ * @param address The registry's, lower case.
+ * @returns A function that reads method and params; it gives `unknown` for a method that is not on the list, `undefined` for
+ * params that are not as they may be.
+ */
+export function createRpcPolicy(
+  address: string,
+): (method: string, params: unknown) => Permitted | 'unknown' | undefined {
+  const registry = v.pipe(v.string(), v.toLowerCase(), v.literal(address))
+  const filter = {
+    address: v.union([registry, v.strictTuple([registry])]),
+    topics: v.optional(
+      v.pipe(
+        v.array(
+          v.nullable(v.union([hash, v.pipe(v.array(hash), v.maxLength(4))])),
+        ),
+        v.maxLength(4),
+      ),
+    ),
+  }
+  const oneBlock = v.pipe(
+    v.strictObject({ ...filter, fromBlock: quantity, toBlock: quantity }),
+    v.check(({ fromBlock, toBlock }) => fromBlock === toBlock),
+  )
+  const methods: Record<string, v.GenericSchema<unknown, unknown[]>> = {
+    eth_chainId: v.strictTuple([]),
+    eth_blockNumber: v.strictTuple([]),
+    eth_getBlockByNumber: v.strictTuple([block, v.literal(false)]),
+    eth_getBlockByHash: v.strictTuple([hash, v.literal(false)]),
+    eth_call: v.strictTuple([
+      v.strictObject({ to: registry, data: callData }),
+      block,
+    ]),
+    eth_getCode: v.strictTuple([registry, block]),
+    eth_getLogs: v.strictTuple([
+      v.union([oneBlock, v.strictObject({ ...filter, blockHash: hash })]),
+    ]),
+    eth_getProof: v.strictTuple([
+      registry,
+      v.pipe(v.array(v.union([hash, quantity])), v.maxLength(MAX_SLOTS)),
+      block,
+    ]),
+  }
+  return (method, params) => {
+    const schema = Object.hasOwn(methods, method) ? methods[method] : undefined
+    if (schema === undefined) return 'unknown'
+    const result = v.safeParse(schema, params)
+    return result.success ? { method, params: result.output } : undefined
+  }
+}

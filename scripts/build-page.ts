@@ -1,0 +1,104 @@
+// `npm run page`: the verify page as one file, dist/verify.html, that anyone can host or open from disk. The set-up builds it too.
+//   --registry eip155:1:0x… --rpc https://… --ipfs https://…   what it trusts and asks (--rpc and --ipfs as often as wanted);
+//                                                              without them, whoever opens the file is asked
+//   --out <file>                                               where to write it
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { build } from 'esbuild'
+import { PAGE_FILE, withConfig } from '../gateway/verify-page.ts'
+import { parseSources } from '../web/config.ts'
+
+const web = (name: string) =>
+  fileURLToPath(new URL(`../web/${name}`, import.meta.url))
+
+async function bundle(entry: string): Promise<string> {
+  const { outputFiles } = await build({
+    entryPoints: [web(entry)],
+    bundle: true,
+    minify: true,
+    // Fails for an import of any Node module.
+    platform: 'browser',
+    format: 'iife',
+    target: ['es2022', 'chrome111', 'firefox114', 'safari16.4'],
+    charset: 'utf8',
+    legalComments: 'none',
+    write: false,
+  })
+  return outputFiles[0]?.text.trim() ?? ''
+}
+
+/** @returns The source expression of the Content-Security-Policy for one inline element. */
+function hashOf(text: string): string {
+  return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
+}
+
+/** Scripts and styles by their hash, and nothing else; no sink that makes markup or code of text. */
+function policyOf(script: string, style: string): string {
+  return [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    'img-src data:',
+    // The reader may name any node; from a disk, also one in the same network.
+    'connect-src https: http:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ')
+}
+
+async function buildPage(): Promise<string> {
+  const [script, style] = await Promise.all([
+    bundle('main.ts'),
+    bundle('style.css'),
+  ])
+  const parts: Record<string, string> = {
+    policy: policyOf(script, style),
+    style,
+    script,
+  }
+  return readFileSync(web('page.html'), 'utf8').replace(
+    /\{\{(\w+)\}\}/g,
+    (_, name) => parts[name] ?? '',
+  )
+}
+
+const { values } = parseArgs({
+  options: {
+    registry: { type: 'string' },
+    rpc: { type: 'string', multiple: true, default: [] },
+    ipfs: { type: 'string', multiple: true, default: [] },
+    out: { type: 'string' },
+  },
+})
+
+const { registry, rpc, ipfs } = values
+const plain = registry === undefined && rpc.length + ipfs.length === 0
+
+function configured(page: string): string {
+  if (plain) return page
+  const result = parseSources({
+    registry: registry ?? '',
+    rpc: rpc.join('\n'),
+    ipfs: ipfs.join('\n'),
+  })
+  if ('sources' in result) return withConfig(page, result.sources)
+  console.error(
+    `bad or missing: ${result.problems.map((p) => `--${p}`).join(', ')}`,
+  )
+  process.exit(1)
+}
+
+// The gateway serves the plain one, and fills it in itself.
+const usual = fileURLToPath(
+  plain ? PAGE_FILE : new URL('verify-configured.html', PAGE_FILE),
+)
+const out = resolve(values.out ?? usual)
+const page = configured(await buildPage())
+mkdirSync(dirname(out), { recursive: true })
+writeFileSync(out, page)
+console.log(out)

@@ -1,0 +1,44 @@
+import { readQr } from './qr.ts'
+
+/** Milliseconds between two looks at the camera's picture. */
+const PAUSE = 150
+
+/** @returns Whether this browser lets this page ask for a camera: not over plain HTTP from another machine. */
+export function hasCamera(): boolean {
+  return navigator.mediaDevices?.getUserMedia !== undefined
+}
+
+/**
+ * Shows the camera's picture and looks for a QR code in it.
+ *
+ * @param found Called with the text of each look that finds one, until the camera is stopped.
+ * @returns What stops the camera. Rejects when there is none, or the reader does not allow it.
+ */
+export async function watchCamera(
+  video: HTMLVideoElement,
+  found: (text: string) => void,
+): Promise<() => void> {
+  const stream = await navigator.mediaDevices.getUserMedia({
+    video: { facingMode: 'environment', width: { ideal: 1280 } },
+    audio: false,
+  })
+  video.srcObject = stream
+  let running = true
+  const stop = () => {
+    running = false
+    for (const track of stream.getTracks()) track.stop()
+    video.srcObject = null
+  }
+  const look = async () => {
+    if (!running) return
+    const text = video.readyState >= 2 ? await readQr(video) : undefined
+    if (running && text !== undefined) found(text)
+    setTimeout(look, PAUSE)
+  }
+  await video.play().catch((error) => {
+    stop()
+    throw error
+  })
+  look()
+  return stop
+}

@@ -1,0 +1,122 @@
+/** What whoever serves the page puts into it. Without it (`null`) the reader is asked for a registry and a node. */
+export type PageConfig = {
+  /** The registry that the page trusts, CAIP-10, lower case. */
+  registry: string
+  /** JSON-RPC endpoints to ask. */
+  rpc: string[]
+  /** Trustless IPFS gateways to read from, in this order, without `/ipfs`. */
+  ipfs: string[]
+  /** Seconds that the newest block may be old; absent = any age. */
+  maxHeadAge?: number
+  /** The service whose page this is; where `rpc` or `ipfs` start with it, the page says that they are that service's own. */
+  service?: string
+}
+
+/** Where the reader has the page look: nothing of it comes from a QR code or a link. */
+export type Sources = {
+  /** CAIP-10; empty until the reader has named one. */
+  registry: string
+  rpc: string[]
+  ipfs: string[]
+  maxHeadAge?: number
+}
+
+const KEPT = 'document-registry.sources'
+
+/** @param text What stands in the page's data block. */
+export function parseConfig(text: string | null): PageConfig | null {
+  const config = JSON.parse(text ?? 'null') as PageConfig | null
+  return config && adjustToNetwork(config, location)
+}
+
+/**
+ * A service that only knows itself as localhost is also opened from other machines, by another address: the page then asks
+ * at the address that it came from.
+ */
+export function adjustToNetwork(
+  config: PageConfig,
+  { protocol, origin, hostname }: Pick<Location, keyof URL & keyof Location>,
+): PageConfig {
+  const { service } = config
+  const elsewhere =
+    service !== undefined &&
+    protocol.startsWith('http') &&
+    isLoopback(new URL(service).hostname) &&
+    !isLoopback(hostname)
+  if (!elsewhere) return config
+  const adjust = (url: string) =>
+    isOf(service, url)
+      ? origin + url.slice(new URL(service).origin.length)
+      : url
+  return {
+    ...config,
+    service: adjust(service),
+    rpc: config.rpc.map(adjust),
+    ipfs: config.ipfs.map(adjust),
+  }
+}
+
+/** @returns Whether an address is one of the service's own. */
+export function isOf(service: string | undefined, url: string): boolean {
+  return (
+    service !== undefined && (url === service || url.startsWith(`${service}/`))
+  )
+}
+
+function isLoopback(host: string): boolean {
+  return /^(localhost|\[::1\]|127(\.\d+){3})$/.test(host)
+}
+
+/** What is wrong with a field that the reader has filled in. */
+export type SourceProblem = 'registry' | 'rpc' | 'ipfs'
+
+/** @returns The sources as the reader wrote them, or the fields that are bad, all of them. */
+export function parseSources(
+  fields: Record<SourceProblem, string>,
+): { sources: Sources } | { problems: SourceProblem[] } {
+  const registry = fields.registry.trim().toLowerCase()
+  const rpc = linesOf(fields.rpc)
+  const ipfs = linesOf(fields.ipfs)
+  const problems: SourceProblem[] = []
+  if (!/^eip155:[1-9][0-9]*:0x[0-9a-f]{40}$/.test(registry))
+    problems.push('registry')
+  if (rpc.length === 0 || !rpc.every(isHttp)) problems.push('rpc')
+  if (ipfs.length === 0 || !ipfs.every(isHttp)) problems.push('ipfs')
+  return problems.length > 0
+    ? { problems }
+    : { sources: { registry, rpc, ipfs } }
+}
+
+function linesOf(text: string): string[] {
+  return text.split(/[\s,]+/).filter((line) => line !== '')
+}
+
+function isHttp(url: string): boolean {
+  return /^https?:$/.test(URL.parse(url)?.protocol ?? '')
+}
+
+/** Keeps the reader's choice of nodes and gateways in this browser. Never a registry, never anything of a document. */
+export function keepChoice(choice: Pick<Sources, 'rpc' | 'ipfs'> | null): void {
+  try {
+    if (choice === null) localStorage.removeItem(KEPT)
+    else
+      localStorage.setItem(
+        KEPT,
+        JSON.stringify({ rpc: choice.rpc, ipfs: choice.ipfs }),
+      )
+  } catch {
+    // A browser that keeps nothing: the choice lasts as long as the page.
+  }
+}
+
+/** @returns The choice that {@link keepChoice} kept, if it still is one. */
+export function keptChoice(): Pick<Sources, 'rpc' | 'ipfs'> | undefined {
+  try {
+    const { rpc, ipfs } = JSON.parse(localStorage.getItem(KEPT) ?? '{}')
+    const good = (list: unknown) =>
+      Array.isArray(list) && list.length > 0 && list.every(isHttp)
+    return good(rpc) && good(ipfs) ? { rpc, ipfs } : undefined
+  } catch {
+    return undefined
+  }
+}

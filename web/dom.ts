@@ -1,0 +1,55 @@
+type Child = Node | string | undefined | false | null
+type Properties = Record<
+  string,
+  string | boolean | ((event: never) => void) | undefined
+>
+
+/**
+ * Makes an element. Every text goes in as text, never as markup: what a document says cannot become part of the page.
+ *
+ * @param properties Attributes; a function is a listener for the event of that name.
+ */
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  properties: Properties = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
+  const element = document.createElement(tag)
+  for (const [name, value] of Object.entries(properties)) {
+    if (typeof value === 'function')
+      element.addEventListener(name, value as EventListener)
+    else if (value === true) element.setAttribute(name, '')
+    else if (value !== undefined && value !== false)
+      element.setAttribute(name, value)
+  }
+  element.append(...children.filter(isThere))
+  return element
+}
+
+function isThere(child: Child): child is Node | string {
+  return child !== undefined && child !== null && child !== false
+}
+
+/** Foreign text, kept apart: its writing direction does not spill over to what stands beside it. */
+export function foreign(
+  text: string,
+  properties: Properties = {},
+): HTMLElement {
+  return h('bdi', properties, text)
+}
+
+const SVG = 'http://www.w3.org/2000/svg'
+
+/** A drawing of lines on a grid of 24. It only repeats what the text beside it says. */
+export function icon(...paths: string[]): SVGElement {
+  const svg = document.createElementNS(SVG, 'svg')
+  svg.setAttribute('viewBox', '0 0 24 24')
+  svg.setAttribute('aria-hidden', 'true')
+  svg.classList.add('icon')
+  for (const d of paths) {
+    const path = document.createElementNS(SVG, 'path')
+    path.setAttribute('d', d)
+    svg.append(path)
+  }
+  return svg
+}

@@ -1,0 +1,102 @@
+import { ar } from './strings/ar.ts'
+import { de } from './strings/de.ts'
+import { en, type TextKey, type Texts } from './strings/en.ts'
+import { es } from './strings/es.ts'
+import { fr } from './strings/fr.ts'
+import { pt } from './strings/pt.ts'
+
+/** Every language of the page: its own name, its texts and its direction. */
+export const LANGUAGES = {
+  en: { name: 'English', texts: en as Texts, dir: 'ltr' },
+  de: { name: 'Deutsch', texts: de, dir: 'ltr' },
+  fr: { name: 'Français', texts: fr, dir: 'ltr' },
+  es: { name: 'Español', texts: es, dir: 'ltr' },
+  pt: { name: 'Português', texts: pt, dir: 'ltr' },
+  ar: { name: 'العربية', texts: ar, dir: 'rtl' },
+} as const
+
+export type Language = keyof typeof LANGUAGES
+
+const KEPT = 'document-registry.language'
+let language: Language = 'en'
+
+export function currentLanguage(): Language {
+  return language
+}
+
+/** @returns The language that the reader chose here before, else the first that the browser asks for and that there is. */
+export function preferredLanguage(): Language {
+  const wanted = [kept(), ...navigator.languages]
+  const found = wanted
+    .map((tag) => tag?.toLowerCase().split('-')[0] ?? '')
+    .find(isLanguage)
+  return found ?? 'en'
+}
+
+/** Sets the language of the page. @param keep Whether to use it the next time too. */
+export function useLanguage(wanted: Language, keep = false): void {
+  language = wanted
+  document.documentElement.lang = wanted
+  document.documentElement.dir = LANGUAGES[wanted].dir
+  if (!keep) return
+  try {
+    localStorage.setItem(KEPT, wanted)
+  } catch {
+    // A browser that keeps nothing.
+  }
+}
+
+export function isLanguage(tag: string): tag is Language {
+  return Object.hasOwn(LANGUAGES, tag)
+}
+
+/** @returns The text of a key in the page's language, with `{name}` filled in. */
+export function t(key: TextKey, values: Record<string, string> = {}): string {
+  return LANGUAGES[language].texts[key].replace(
+    /\{(\w+)\}/g,
+    (whole, name) => values[name] ?? whole,
+  )
+}
+
+/** @returns The text of a key that is put together at run time; `undefined` when there is none. */
+export function maybe(key: string): string | undefined {
+  return Object.hasOwn(en, key) ? t(key as TextKey) : undefined
+}
+
+/** @param date `YYYY-MM-DD`. @returns That day, in words. */
+export function showDate(date: string): string {
+  return format({ dateStyle: 'long' }, Date.parse(`${date}T00:00:00Z`))
+}
+
+/** @param seconds Of the Unix epoch. @returns The day, UTC, in words. */
+export function showDay(seconds: number): string {
+  return format({ dateStyle: 'long' }, seconds * 1000)
+}
+
+/** @param seconds Of the Unix epoch. @returns Day and time, UTC. */
+export function showTime(seconds: number): string {
+  const time = format(
+    { dateStyle: 'long', timeStyle: 'medium' },
+    seconds * 1000,
+  )
+  return `${time} UTC`
+}
+
+export function showNumber(value: number): string {
+  return new Intl.NumberFormat(language).format(value)
+}
+
+function format(options: Intl.DateTimeFormatOptions, time: number): string {
+  return new Intl.DateTimeFormat(language, {
+    ...options,
+    timeZone: 'UTC',
+  }).format(time)
+}
+
+function kept(): string | null {
+  try {
+    return localStorage.getItem(KEPT)
+  } catch {
+    return null
+  }
+}

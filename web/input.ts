@@ -1,0 +1,74 @@
+import { FormatError } from '../document/errors.ts'
+import { decodePublicId } from '../document/public-id.ts'
+
+/** What the reader wants checked. */
+export type Subject = {
+  publicId: string
+  /** The registry that the link names. A hint, and no more: the page trusts its own. */
+  hint?: string
+}
+
+/** Why there is nothing to check; a key of the texts `error.…`. */
+export type InputProblem =
+  | 'empty'
+  | 'malformed'
+  | 'mistyped'
+  | 'kind'
+  | 'noQr'
+  | 'notOurs'
+  | 'file'
+  | 'camera'
+
+/** Thrown for what holds no publicId. Nothing was asked of anybody. */
+export class InputError extends Error {
+  override name = 'InputError'
+  readonly problem: InputProblem
+
+  constructor(problem: InputProblem) {
+    super(problem)
+    this.problem = problem
+  }
+}
+
+/** Longest text that is looked at, in UTF-16 units: a link with its fragment is a tenth of it. */
+const MAX_TEXT = 4096
+const MAX_HINT = 200
+
+/**
+ * @param text A publicId, or a link with one in its fragment, as typed, pasted or read from a QR code.
+ * @throws {InputError}
+ */
+export function parseSubject(text: string): Subject {
+  const trimmed = text.trim()
+  if (trimmed === '') throw new InputError('empty')
+  if (trimmed.length > MAX_TEXT) throw new InputError('malformed')
+  const at = trimmed.indexOf('#')
+  const subject =
+    at < 0
+      ? { publicId: trimmed.replace(/\s/g, '') }
+      : parseFragment(trimmed.slice(at + 1))
+  if (subject === undefined) throw new InputError('malformed')
+  try {
+    decodePublicId(subject.publicId)
+  } catch (error) {
+    throw new InputError(problemOf(error))
+  }
+  return subject
+}
+
+/** @param fragment What follows the `#` of an address. @returns `undefined` when it names no publicId. */
+export function parseFragment(fragment: string): Subject | undefined {
+  if (/^[1-9A-HJ-NP-Za-km-z]+$/.test(fragment)) return { publicId: fragment }
+  const parameters = new URLSearchParams(fragment)
+  const publicId = parameters.get('publicId')
+  const hint = parameters.get('registry')?.slice(0, MAX_HINT)
+  return publicId === null
+    ? undefined
+    : { publicId, ...(hint !== undefined && { hint }) }
+}
+
+function problemOf(error: unknown): InputProblem {
+  if (!(error instanceof FormatError)) throw error
+  if (error.code === 'public_id_checksum') return 'mistyped'
+  return error.code === 'public_id_kind' ? 'kind' : 'malformed'
+}

@@ -1,0 +1,28 @@
+import { gcm } from '@noble/ciphers/aes.js'
+
+/**
+ * Browsers keep WebCrypto from pages that came over plain HTTP from another machine, such as this page on a phone in the
+ * same network. Opening a document needs one thing of it, AES-GCM decryption: here it is, for such pages only.
+ */
+export function supplyAesGcm(): void {
+  if (globalThis.crypto.subtle !== undefined) return
+  const subtle = {
+    async importKey(
+      _format: 'raw',
+      raw: Uint8Array,
+      algorithm: object,
+      _extractable: boolean,
+      usages: string[],
+    ) {
+      return { algorithm, usages, raw, [Symbol.toStringTag]: 'CryptoKey' }
+    },
+    async decrypt(
+      { iv, additionalData }: { iv: Uint8Array; additionalData: Uint8Array },
+      { raw }: { raw: Uint8Array },
+      sealed: Uint8Array,
+    ) {
+      return gcm(raw, iv, additionalData).decrypt(sealed)
+    },
+  }
+  Object.defineProperty(globalThis.crypto, 'subtle', { value: subtle })
+}

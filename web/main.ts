@@ -1,0 +1,276 @@
+import type { Verdict } from '../verifier/index.ts'
+import { watchCamera } from './camera.ts'
+import { check } from './check.ts'
+import { keepChoice, keptChoice, parseConfig, type Sources } from './config.ts'
+import { h } from './dom.ts'
+import {
+  currentLanguage,
+  isLanguage,
+  LANGUAGES,
+  preferredLanguage,
+  t,
+  useLanguage,
+} from './i18n.ts'
+import {
+  InputError,
+  type InputProblem,
+  parseFragment,
+  parseSubject,
+  type Subject,
+} from './input.ts'
+import { supplyAesGcm } from './insecure-crypto.ts'
+import { readQr } from './qr.ts'
+import type { Actions, Phase, State } from './state.ts'
+import { viewActions } from './view-actions.ts'
+import { viewAsk } from './view-ask.ts'
+import { viewChecks } from './view-checks.ts'
+import { viewDocument, viewIssuer } from './view-document.ts'
+import { viewTrust } from './view-trust.ts'
+import { reasonsOf, viewVerdict, wordsOf } from './view-verdict.ts'
+
+const config = parseConfig(
+  document.getElementById('config')?.textContent ?? null,
+)
+const NO_SOURCES: Sources = { registry: '', rpc: [], ipfs: [] }
+const state: State = {
+  phase: { at: 'ask' },
+  config,
+  sources: { ...NO_SOURCES, ...config, ...keptChoice() },
+}
+
+const header = h('header')
+const main = h('main')
+/** Read out when it changes; it must outlive what it is about. */
+const live = h('div', {
+  class: 'unseen',
+  role: 'status',
+  'aria-live': 'polite',
+})
+
+/** Counts the checks begun: what an earlier one says is not shown any more. */
+let run = 0
+/** Ends the camera when the page goes on. */
+let stopCamera = () => {}
+
+const actions: Actions = {
+  checkText: (text) => attempt(() => parseSubject(text)),
+  checkFile: (file) => attempt(() => readFile(file)),
+  retry() {
+    if (state.phase.at !== 'ask') start(state.phase.subject, true)
+  },
+  startOver: () => go({ at: 'ask' }),
+  useSources(sources) {
+    keepChoice(sources)
+    state.sources = sources ?? { ...NO_SOURCES, ...config }
+    if (state.phase.at === 'ask') go(state.phase)
+    else start(state.phase.subject, true)
+  },
+  async useCamera(video) {
+    const stop = await watchCamera(video, (text) => {
+      try {
+        const subject = parseSubject(text)
+        stopCamera()
+        start(subject, true)
+      } catch {
+        tellProblem('notOurs')
+      }
+    })
+    stopCamera = () => {
+      stopCamera = () => {}
+      stop()
+    }
+    return stopCamera
+  },
+  tellProblem,
+}
+
+/** Gets a subject from what the reader gave, and checks it; or says what is wrong with it. */
+async function attempt(get: () => Subject | Promise<Subject>): Promise<void> {
+  try {
+    start(await get(), true)
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    tellProblem(error.problem)
+    document.getElementById('number')?.focus()
+  }
+}
+
+/** Beside the field, without drawing anew what the reader is typing into. */
+function tellProblem(problem: InputProblem): void {
+  const place = document.getElementById('problem')
+  if (place) place.textContent = t(`error.${problem}`)
+  document.getElementById('number')?.setAttribute('aria-invalid', 'true')
+}
+
+async function readFile(file: File): Promise<Subject> {
+  const image = await createImageBitmap(file).catch(() => {
+    throw new InputError('file')
+  })
+  const text = await readQr(image)
+  if (text === undefined) throw new InputError('noQr')
+  try {
+    return parseSubject(text)
+  } catch {
+    throw new InputError('notOurs')
+  }
+}
+
+/** @param asked Whether the reader asked for it just now: then what comes of it gets the focus. */
+async function start(subject: Subject, asked: boolean): Promise<void> {
+  stopCamera()
+  const mine = ++run
+  // Kept with this entry of the history, so that a reload shows it again; not in the address, where it would be seen and kept.
+  history.replaceState(subject, '', location.pathname + location.search)
+  if (state.sources.registry === '' || state.sources.rpc.length === 0) {
+    go({ at: 'ask' }, 'sources')
+    pending = subject
+    return
+  }
+  go({ at: 'checking', subject, checks: [] })
+  live.textContent = t('checking')
+  let phase: Phase
+  try {
+    const verdict = await check(subject.publicId, state.sources)
+    phase = { at: 'done', subject, verdict }
+  } catch (error) {
+    // Of the page itself; the reader's document stays out of it.
+    console.error(error)
+    phase = { at: 'failed', subject }
+  }
+  if (mine !== run) return
+  go(phase)
+  live.textContent = phase.at === 'done' ? spoken(phase.verdict) : ''
+  if (asked) document.getElementById('verdict')?.focus()
+}
+
+/** What waits until the reader has named a registry. */
+let pending: Subject | undefined
+
+function spoken(verdict: Verdict): string {
+  const { title, text } = wordsOf(verdict)
+  return [title, text, ...reasonsOf(verdict)].join('. ')
+}
+
+function go(phase: Phase, problem?: State['problem']): void {
+  state.phase = phase
+  if (problem === undefined) delete state.problem
+  else state.problem = problem
+  if (phase.at === 'ask' && pending && problem === undefined) {
+    const subject = pending
+    pending = undefined
+    if (state.sources.registry !== '') {
+      start(subject, true)
+      return
+    }
+  }
+  draw()
+}
+
+function draw(): void {
+  const { phase } = state
+  const verdict = phase.at === 'done' ? phase.verdict : undefined
+  // Nothing of the document: titles are kept in histories.
+  document.title = verdict
+    ? `${t(`${verdict.status}.title`)} · ${t('title')}`
+    : t('title')
+  header.replaceChildren(
+    h('p', { class: 'brand' }, t('title')),
+    viewLanguages(),
+  )
+  const sections = verdict && [
+    viewIssuer(verdict),
+    viewDocument(verdict),
+    viewActions(phase.at === 'done' ? phase.subject.publicId : ''),
+    viewChecks(verdict.checks),
+  ]
+  const parts: (Node | false)[] =
+    phase.at === 'ask'
+      ? [viewAsk(state, actions), viewTrust(state, actions)]
+      : [
+          viewVerdict(state, actions),
+          ...(sections ?? []),
+          viewTrust(state, actions),
+          viewAsk(state, actions),
+        ]
+  main.replaceChildren(...parts.filter((part) => part !== false))
+}
+
+function viewLanguages(): HTMLElement {
+  const select = h(
+    'select',
+    {
+      id: 'language',
+      'aria-label': t('language'),
+      change: () => {
+        if (!isLanguage(select.value)) return
+        useLanguage(select.value, true)
+        draw()
+        document.getElementById('language')?.focus()
+      },
+    },
+    ...Object.entries(LANGUAGES).map(([tag, { name }]) =>
+      h(
+        'option',
+        { value: tag, lang: tag, selected: tag === currentLanguage() },
+        name,
+      ),
+    ),
+  )
+  return select
+}
+
+/** Checks what the address names. @returns Whether it names something. */
+function readAddress(): boolean {
+  const fragment = location.hash.slice(1)
+  if (fragment === '' || parseFragment(fragment) === undefined) return false
+  try {
+    start(parseSubject(`#${fragment}`), false)
+  } catch (error) {
+    if (!(error instanceof InputError)) throw error
+    history.replaceState(null, '', location.pathname + location.search)
+    go({ at: 'ask' }, error.problem)
+  }
+  return true
+}
+
+function isSubject(value: unknown): value is Subject {
+  return typeof (value as Subject | null)?.publicId === 'string'
+}
+
+function listen(): void {
+  addEventListener('hashchange', readAddress)
+  addEventListener('popstate', ({ state: kept }) => {
+    if (isSubject(kept)) start(kept, false)
+  })
+  const over = (on: boolean) => document.body.classList.toggle('over', on)
+  addEventListener('dragover', (event) => {
+    event.preventDefault()
+    over(true)
+  })
+  addEventListener('dragleave', (event) => {
+    if (event.relatedTarget === null) over(false)
+  })
+  addEventListener('drop', (event) => {
+    event.preventDefault()
+    over(false)
+    const [file] = event.dataTransfer?.files ?? []
+    if (file) actions.checkFile(file)
+  })
+  addEventListener('paste', (event) => {
+    const [file] = event.clipboardData?.files ?? []
+    if (file) actions.checkFile(file)
+  })
+  addEventListener('beforeprint', () => {
+    for (const part of document.querySelectorAll('details:not(.sources)'))
+      part.setAttribute('open', '')
+  })
+}
+
+supplyAesGcm()
+useLanguage(preferredLanguage())
+document.body.append(header, live, main)
+listen()
+if (!readAddress()) {
+  if (isSubject(history.state)) start(history.state, false)
+  else draw()
+}

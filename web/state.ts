@@ -1,0 +1,31 @@
+import type { Check, Verdict } from '../verifier/index.ts'
+import type { PageConfig, Sources } from './config.ts'
+import type { InputProblem, Subject } from './input.ts'
+
+/** Where the reader is. */
+export type Phase =
+  | { at: 'ask' }
+  | { at: 'checking'; subject: Subject; checks: Check[] }
+  | { at: 'done'; subject: Subject; verdict: Verdict }
+  | { at: 'failed'; subject: Subject }
+
+/** Everything that the page shows. It lives as long as the page. */
+export type State = {
+  phase: Phase
+  /** What the page was served with. */
+  config: PageConfig | null
+  /** Where to look: the page's own, or the reader's choice. */
+  sources: Sources
+  problem?: InputProblem | 'sources' | 'internal'
+}
+
+/** What the reader can do. */
+export type Actions = {
+  checkText(text: string): void
+  checkFile(file: File): void
+  retry(): void
+  startOver(): void
+  useSources(sources: Sources | null): void
+  useCamera(video: HTMLVideoElement): Promise<() => void>
+  tellProblem(problem: InputProblem): void
+}

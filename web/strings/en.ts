@@ -1,0 +1,197 @@
+/** The texts of the page. `{…}` is filled in. English is the list of what there is: the other languages have the same keys. */
+export const en = {
+  title: 'Document check',
+  language: 'Language',
+
+  'ask.heading': 'Is this document genuine?',
+  'ask.lead':
+    'Give the number of the document, or a picture of its QR code. Your browser checks it against the blockchain itself; the name on the document is not sent to anybody.',
+  'ask.label': 'Number or link of the document',
+  'ask.check': 'Check',
+  'ask.camera': 'Scan with the camera',
+  'ask.file': 'Choose a picture or file',
+  'ask.drop':
+    'You can also drop a picture of the QR code, or a proof file, on this page.',
+  'ask.another': 'Check another document',
+
+  'camera.hold':
+    'Hold the QR code in front of the camera. The picture stays on this device.',
+  'camera.stop': 'Stop the camera',
+  'camera.alt': 'Picture of the camera',
+
+  'error.empty': 'Enter the number of the document first.',
+  'error.malformed':
+    'This is not the number of a document. Copy it again, all of it.',
+  'error.mistyped':
+    'There is a typing error in this number: its check digits do not fit. Copy it again.',
+  'error.kind': 'This page does not know documents of this kind.',
+  'error.noQr':
+    'No QR code was found in this picture. Take one that is sharp, straight and close.',
+  'error.notOurs': 'This QR code does not hold the number of a document.',
+  'error.file': 'This file is neither a picture nor a proof file.',
+  'error.camera':
+    'The camera cannot be used. Allow it in the browser, or choose a picture instead.',
+  'error.internal':
+    'Something went wrong on this page. This says nothing about the document.',
+  'error.sources': 'First name the registry that you trust, and where to ask.',
+
+  checking: 'Checking …',
+
+  'valid.title': 'Valid',
+  'valid.text':
+    'The issuer named below has issued this document, and it holds good.',
+  'not_issued.title': 'Never issued',
+  'not_issued.text':
+    'The registry that this page trusts has no record of this document. If it was issued a moment ago, try again in a minute.',
+  'superseded.title': 'Replaced',
+  'superseded.text':
+    'The issuer replaced this document on {date}. It no longer holds good: ask for the newer one.',
+  'revoked.title': 'Revoked',
+  'revoked.text':
+    'The issuer withdrew this document for good on {date}. Reason given: {reason}.',
+  'distrusted.title': 'Not to be trusted',
+  'distrusted.text':
+    'It was issued with a key that is reported stolen since before then. Ask the issuer for a new document.',
+  'erased.title': 'Erased',
+  'erased.text':
+    'A document was recorded under this number, but its content has been erased. It can no longer be checked.',
+  'wrong_key.title': 'Wrong number',
+  'wrong_key.text':
+    'A document is recorded, but the key in this number does not open it. The number was altered, or belongs to another document.',
+  'tampered.title': 'Not genuine',
+  'tampered.text':
+    'Something is recorded under this number, but it is not a genuine document of the issuer that it names. Do not rely on it.',
+  'expired.title': 'Expired',
+  'expired.text':
+    'The issuer named below has issued this document, but it was valid only through {date}.',
+  'unverifiable.title': 'Could not be checked',
+  'unverifiable.text':
+    'This says nothing about the document: it may be valid or not.',
+
+  retry: 'Try again',
+  print: 'Print',
+  copy: 'Copy the number',
+  copied: 'Copied',
+  copyFailed: 'Copying is not possible here',
+  download: 'Save the proof',
+  secret:
+    'Whoever has the number of a document can read the document. Pass it on with care.',
+
+  'issuer.heading': 'Issued by',
+  'issuer.recorded': 'Recorded by',
+  'issuer.same':
+    'Is this the issuer that you expect? Compare the address with the one that you know.',
+  'issuer.none': 'The issuer has not registered an address.',
+
+  'document.heading': 'The document',
+  'document.subjectName': 'Name',
+  'document.subjectId': 'Identifier',
+  'document.category': 'Kind of document',
+  'document.issuedAt': 'Date of issue',
+  'document.expiresAt': 'Valid through',
+  'document.never': 'without end',
+  'document.metadata': 'Further entries',
+
+  asOf: 'As of block {block}, {time}',
+  'asOf.bundle':
+    'This is from a proof file and holds for that moment. What happened since is not known.',
+
+  'checks.heading': 'What was checked',
+  'checks.pass': 'Passed',
+  'checks.fail': 'Failed',
+  'checks.unknown': 'Could not be checked',
+  'checks.running': 'More checks are running …',
+
+  'chain.pass': 'The blockchain was read and is up to date.',
+  'chain.unknown': 'The blockchain could not be read.',
+  'record.pass': 'The registry has a record of the document.',
+  'record.fail': 'The registry has no record of the document.',
+  'record.unknown': 'The record could not be read.',
+  'supersession.pass': 'The document has not been replaced.',
+  'supersession.fail': 'The document has been replaced.',
+  'supersession.unknown': 'Whether it has been replaced could not be read.',
+  'revocation.pass': 'The document has not been revoked.',
+  'revocation.fail': 'The document has been revoked.',
+  'revocation.unknown': 'Whether it has been revoked could not be read.',
+  'issuer.pass': 'The key that it was issued with is not reported stolen.',
+  'issuer.fail': 'The key that it was issued with is reported stolen.',
+  'issuer.unknown': 'The issuer could not be read.',
+  'payload.pass':
+    'The content was found, and is what was recorded, to the letter.',
+  'payload.fail': 'The content has been erased.',
+  'payload.unknown': 'The content could not be had.',
+  'key.pass': 'The key in the number opens the content.',
+  'key.fail': 'The key in the number does not open the content.',
+  'key.unknown': 'Whether the key opens the content is not known.',
+  'content.pass':
+    'The content belongs to this registry, this issuer and this date of expiry.',
+  'content.fail':
+    'The content breaks the format, or belongs to another registry, issuer or date of expiry.',
+  'content.unknown': 'What the content says is not known.',
+  'expiry.pass': 'The document has not expired.',
+  'expiry.fail': 'The document has expired.',
+  'expiry.unknown': 'Whether it has expired is not known.',
+  'event.pass': 'The transaction that issued it was found.',
+  'event.fail': 'The transaction that issued it does not fit the record.',
+  'event.unknown':
+    'The transaction that issued it was not found. That does not change the result.',
+
+  'why.rpc_unreachable': 'The node does not answer.',
+  'why.rpc_error': 'The node answers with an error.',
+  'why.no_registry':
+    'There is no registry at the address that this page trusts.',
+  'why.wrong_chain': 'The node belongs to another blockchain.',
+  'why.head_stale': 'The node is behind: its newest block is too old.',
+  'why.missing': 'None of the places that were asked has it.',
+  'why.unreachable': 'The places that were asked do not answer.',
+  'why.wrong_bytes': 'What was delivered is not what was recorded.',
+  'why.offline': 'This device is offline.',
+
+  'reason.unspecified': 'none given',
+  'reason.keyCompromise': 'a key was compromised',
+  'reason.cACompromise': 'the issuer was compromised',
+  'reason.affiliationChanged': 'the affiliation has changed',
+  'reason.superseded': 'replaced by another',
+  'reason.cessationOfOperation': 'no longer in use',
+  'reason.privilegeWithdrawn': 'the privilege was withdrawn',
+  'reason.aACompromise': 'the authority was compromised',
+
+  'trust.heading': 'What this rests on',
+  'trust.qr':
+    'A QR code proves nothing by itself. It can lead to a forger’s page that looks like this one and says “valid”. Open a page whose address you know, and compare the registry with the one that the issuer makes public.',
+  'trust.other':
+    'The link names another registry, {registry}. This page does not trust it and has not asked it: the result is about the registry below alone.',
+  'trust.insecure':
+    'This page came over a connection that is not encrypted. Anyone on the network could have changed it.',
+  'trust.registry': 'Registry',
+  'trust.chain': 'blockchain {chain}',
+  'trust.rpc': 'Nodes that were asked',
+  'trust.ipfs': 'Where content is looked for',
+  'trust.service': 'the service behind this page',
+  'trust.depends':
+    'A node can lie. To depend on nobody, name nodes of your own, or of several people who do not know each other.',
+  'trust.hash': 'Hash of the document',
+  'trust.transaction': 'Transaction',
+  'trust.none': 'not named yet',
+
+  'sources.heading': 'Choose whom to ask',
+  'sources.registry': 'Registry that you trust',
+  'sources.registry.hint':
+    'From the issuer’s own publications, never from a QR code. In the form eip155:1:0x…',
+  'sources.rpc': 'Nodes of the blockchain (JSON-RPC), one a line',
+  'sources.ipfs': 'IPFS gateways, one a line',
+  'sources.use': 'Use these',
+  'sources.reset': 'Back to those of this page',
+  'sources.bad.registry':
+    'Not a registry: it must look like eip155:1:0x and 40 digits.',
+  'sources.bad.rpc':
+    'Every line must be an address that begins with https:// or http://',
+  'sources.bad.ipfs':
+    'Every line must be an address that begins with https:// or http://',
+  'sources.kept':
+    'Nodes and gateways are remembered in this browser; numbers of documents never are.',
+} as const
+
+export type TextKey = keyof typeof en
+/** The texts of one language: all of them, or it does not compile. */
+export type Texts = Record<TextKey, string>

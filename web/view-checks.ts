@@ -1,0 +1,37 @@
+import type { Check, Verdict } from '../verifier/index.ts'
+import { h, icon } from './dom.ts'
+import { maybe, t } from './i18n.ts'
+
+const SHAPES: Record<Check['outcome'], string> = {
+  pass: 'm6 12.5 4 4 8-9',
+  fail: 'm7 7 10 10M17 7 7 17',
+  unknown: 'M10 9.6a2.2 2.2 0 1 1 3.2 2c-.8.4-1.2.9-1.2 1.9M12 16.6h.01',
+}
+
+/** Every check, with its outcome as a word and the code that the library gives. */
+export function viewChecks(checks: Verdict['checks']): HTMLElement {
+  return h(
+    'section',
+    { class: 'checks', 'aria-labelledby': 'checks' },
+    h('h2', { id: 'checks' }, t('checks.heading')),
+    h('ul', { role: 'list' }, ...checks.map(line)),
+  )
+}
+
+function line({ check, outcome, code }: Check): HTMLElement {
+  const why = outcome === 'unknown' ? maybe(`why.${code}`) : undefined
+  return h(
+    'li',
+    { class: outcome },
+    icon(SHAPES[outcome]),
+    h(
+      'div',
+      {},
+      h('span', { class: 'unseen' }, `${t(`checks.${outcome}`)}: `),
+      h('span', {}, maybe(`${check}.${outcome}`) ?? check),
+      why !== undefined && ` ${why}`,
+      ' ',
+      h('code', {}, code),
+    ),
+  )
+}

@@ -1,0 +1,74 @@
+import type { Verdict } from '../verifier/index.ts'
+import { foreign, h } from './dom.ts'
+import { showDate, t } from './i18n.ts'
+
+/** Statuses with which it is not said that the issuer on record issued this. */
+const ONLY_RECORDED = ['tampered', 'wrong_key', 'distrusted', 'erased']
+
+/** Who issued it: the name, which anyone can choose, never without the address that belongs to it. */
+export function viewIssuer(verdict: Verdict): HTMLElement | false {
+  const issuer = verdict.blockchainProof?.issuer
+  if (issuer === undefined) return false
+  const recorded = ONLY_RECORDED.includes(verdict.status)
+  return h(
+    'section',
+    { class: 'issuer', 'aria-labelledby': 'issuer' },
+    h(
+      'h2',
+      { id: 'issuer' },
+      recorded ? t('issuer.recorded') : t('issuer.heading'),
+    ),
+    h('p', { class: 'name' }, foreign(issuer.name)),
+    // Not a link: what the reader should do is compare it, not go where a forger wants him to.
+    issuer.uri === ''
+      ? h('p', {}, t('issuer.none'))
+      : h('p', { class: 'uri' }, foreign(issuer.uri, { dir: 'ltr' })),
+    h('p', { class: 'hint' }, t('issuer.same')),
+  )
+}
+
+/** The document's own words, as text. */
+export function viewDocument({ document }: Verdict): HTMLElement | false {
+  if (document === null) return false
+  const entries: [string, string | HTMLElement][] = [
+    [t('document.subjectName'), foreign(document.subjectName)],
+    [t('document.subjectId'), foreign(document.subjectId)],
+    [t('document.category'), foreign(inWords(document.category))],
+    [t('document.issuedAt'), showDate(document.issuedAt)],
+    [
+      t('document.expiresAt'),
+      document.expiresAt === undefined
+        ? t('document.never')
+        : showDate(document.expiresAt),
+    ],
+  ]
+  const metadata = Object.entries(document.metadata ?? {})
+  return h(
+    'section',
+    { class: 'document', 'aria-labelledby': 'document' },
+    h('h2', { id: 'document' }, t('document.heading')),
+    h('dl', {}, ...entries.map(([name, value]) => entry(name, value))),
+    metadata.length > 0 && h('h3', {}, t('document.metadata')),
+    metadata.length > 0 &&
+      h(
+        'dl',
+        {},
+        ...metadata.map(([name, value]) =>
+          entry(foreign(name), foreign(value)),
+        ),
+      ),
+  )
+}
+
+function entry(
+  name: string | HTMLElement,
+  value: string | HTMLElement,
+): HTMLElement {
+  return h('div', {}, h('dt', {}, name), h('dd', {}, value))
+}
+
+/** `birth_certificate` as “Birth certificate”. */
+function inWords(category: string): string {
+  const words = category.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}

@@ -1,0 +1,189 @@
+import type { Verdict } from '../verifier/index.ts'
+import {
+  isOf,
+  parseSources,
+  type SourceProblem,
+  type Sources,
+} from './config.ts'
+import { h } from './dom.ts'
+import { t } from './i18n.ts'
+import type { Actions, State } from './state.ts'
+import type { TextKey } from './strings/en.ts'
+
+/** What the verdict rests on, what it does not prove, and how to ask others. */
+export function viewTrust(state: State, actions: Actions): HTMLElement {
+  const { sources, phase, config } = state
+  const hint = phase.at === 'ask' ? undefined : phase.subject.hint
+  const verdict = phase.at === 'done' ? phase.verdict : undefined
+  const own = (url: string) => isOf(config?.service, url)
+  return h(
+    'section',
+    { class: 'trust', 'aria-labelledby': 'trust' },
+    h('h2', { id: 'trust' }, t('trust.heading')),
+    !isSecureContext && h('p', { class: 'warning' }, t('trust.insecure')),
+    hint !== undefined &&
+      sources.registry !== '' &&
+      hint.toLowerCase() !== sources.registry &&
+      h('p', { class: 'warning' }, t('trust.other', { registry: hint })),
+    h('p', {}, t('trust.qr')),
+    h(
+      'dl',
+      {},
+      fact(t('trust.registry'), sources.registry),
+      ...facts(verdict),
+      ...list(t('trust.rpc'), sources.rpc, own),
+      ...list(t('trust.ipfs'), sources.ipfs, own),
+    ),
+    h('p', { class: 'hint' }, t('trust.depends')),
+    viewSources(state, actions),
+  )
+}
+
+function facts(verdict: Verdict | undefined): HTMLElement[] {
+  const proof = verdict?.blockchainProof
+  if (!proof) return []
+  return [
+    fact(t('trust.hash'), proof.documentHash),
+    ...(proof.transactionHash
+      ? [fact(t('trust.transaction'), proof.transactionHash)]
+      : []),
+  ]
+}
+
+function fact(name: string, value: string): HTMLElement {
+  return h(
+    'div',
+    {},
+    h('dt', {}, name),
+    h(
+      'dd',
+      {},
+      value === '' ? t('trust.none') : h('code', { dir: 'ltr' }, value),
+    ),
+  )
+}
+
+function list(
+  name: string,
+  urls: string[],
+  own: (url: string) => boolean,
+): HTMLElement[] {
+  const values = urls.map((url) =>
+    h(
+      'dd',
+      {},
+      h('code', { dir: 'ltr' }, shown(url)),
+      own(url) && ` (${t('trust.service')})`,
+    ),
+  )
+  return [
+    h(
+      'div',
+      {},
+      h('dt', {}, name),
+      ...(values.length > 0 ? values : [h('dd', {}, t('trust.none'))]),
+    ),
+  ]
+}
+
+/** The address of a node often holds a key: what follows the host is not shown. */
+function shown(url: string): string {
+  return URL.parse(url)?.origin ?? url
+}
+
+function viewSources(
+  { sources, config, problem }: State,
+  actions: Actions,
+): HTMLElement {
+  const fixed = config !== null
+  const errors = new Map<SourceProblem, HTMLElement>()
+  const inputs = {
+    registry: h('input', {
+      type: 'text',
+      value: sources.registry,
+      readonly: fixed,
+      ...attributes('registry'),
+    }),
+    rpc: h('textarea', { rows: '3', ...attributes('rpc') }),
+    ipfs: h('textarea', { rows: '3', ...attributes('ipfs') }),
+  }
+  inputs.rpc.value = sources.rpc.join('\n')
+  inputs.ipfs.value = sources.ipfs.join('\n')
+
+  function submit(event: Event): void {
+    event.preventDefault()
+    const result = parseSources({
+      registry: inputs.registry.value,
+      rpc: inputs.rpc.value,
+      ipfs: inputs.ipfs.value,
+    })
+    const problems = 'problems' in result ? result.problems : []
+    for (const [name, error] of errors) {
+      const bad = problems.includes(name)
+      error.textContent = bad ? t(`sources.bad.${name}`) : ''
+      inputs[name].setAttribute('aria-invalid', String(bad))
+    }
+    const [first] = problems
+    if (first !== undefined) inputs[first].focus()
+    if ('sources' in result) actions.useSources(withAge(result.sources))
+  }
+
+  /** How old a head may be is the chain's matter, not the node's. */
+  function withAge(chosen: Sources): Sources {
+    const { maxHeadAge } = config ?? {}
+    return { ...chosen, ...(maxHeadAge !== undefined && { maxHeadAge }) }
+  }
+
+  function field(name: SourceProblem, hint?: TextKey): HTMLElement {
+    const error = h('p', {
+      id: `${name}-problem`,
+      class: 'problem',
+      role: 'alert',
+    })
+    errors.set(name, error)
+    return h(
+      'div',
+      { class: 'field' },
+      h('label', { for: name }, t(`sources.${name}`)),
+      hint && h('p', { class: 'hint', id: `${name}-hint` }, t(hint)),
+      inputs[name],
+      error,
+    )
+  }
+
+  return h(
+    'details',
+    { class: 'sources', open: !fixed || problem === 'sources' },
+    h('summary', {}, t('sources.heading')),
+    h(
+      'form',
+      { submit },
+      field('registry', fixed ? undefined : 'sources.registry.hint'),
+      field('rpc'),
+      field('ipfs'),
+      h('p', { class: 'hint' }, t('sources.kept')),
+      h(
+        'div',
+        { class: 'ways' },
+        h('button', { type: 'submit', class: 'primary' }, t('sources.use')),
+        fixed &&
+          h(
+            'button',
+            { type: 'button', click: () => actions.useSources(null) },
+            t('sources.reset'),
+          ),
+      ),
+    ),
+  )
+}
+
+function attributes(name: SourceProblem): Record<string, string> {
+  return {
+    id: name,
+    dir: 'ltr',
+    autocomplete: 'off',
+    autocapitalize: 'off',
+    spellcheck: 'false',
+    'aria-describedby': `${name}-problem`,
+  }
+}
