@@ -1,4 +1,4 @@
-import type { Verdict } from '../verifier/index.ts'
+import type { Check, Verdict } from '../verifier/index.ts'
 import { watchCamera } from './camera.ts'
 import { check } from './check.ts'
 import { keepChoice, keptChoice, parseConfig, type Sources } from './config.ts'
@@ -47,8 +47,8 @@ const live = h('div', {
   'aria-live': 'polite',
 })
 
-/** Counts the checks begun: what an earlier one says is not shown any more. */
-let run = 0
+/** Ends the check that is running. */
+let stopChecking = new AbortController()
 /** Ends the camera when the page goes on. */
 let stopCamera = () => {}
 
@@ -118,7 +118,9 @@ async function readFile(file: File): Promise<Subject> {
 /** @param asked Whether the reader asked for it just now: then what comes of it gets the focus. */
 async function start(subject: Subject, asked: boolean): Promise<void> {
   stopCamera()
-  const mine = ++run
+  stopChecking.abort()
+  stopChecking = new AbortController()
+  const { signal } = stopChecking
   // Kept with this entry of the history, so that a reload shows it again; not in the address, where it would be seen and kept.
   history.replaceState(subject, '', location.pathname + location.search)
   if (state.sources.registry === '' || state.sources.rpc.length === 0) {
@@ -126,18 +128,24 @@ async function start(subject: Subject, asked: boolean): Promise<void> {
     pending = subject
     return
   }
-  go({ at: 'checking', subject, checks: [] })
+  const checks: Check[] = []
+  go({ at: 'checking', subject, checks })
   live.textContent = t('checking')
+  const onCheck = (check: Check) => {
+    checks.push(check)
+    document.querySelector('.checks')?.replaceWith(viewChecks(checks))
+  }
   let phase: Phase
   try {
-    const verdict = await check(subject.publicId, state.sources)
+    const { publicId } = subject
+    const verdict = await check(publicId, state.sources, { onCheck, signal })
     phase = { at: 'done', subject, verdict }
   } catch (error) {
+    if (signal.aborted) return
     // Of the page itself; the reader's document stays out of it.
     console.error(error)
     phase = { at: 'failed', subject }
   }
-  if (mine !== run) return
   go(phase)
   live.textContent = phase.at === 'done' ? spoken(phase.verdict) : ''
   if (asked) document.getElementById('verdict')?.focus()
@@ -189,6 +197,7 @@ function draw(): void {
       : [
           viewVerdict(state, actions),
           ...(sections ?? []),
+          phase.at === 'checking' && viewChecks(phase.checks),
           viewTrust(state, actions),
           viewAsk(state, actions),
         ]
