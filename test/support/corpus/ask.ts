@@ -1,0 +1,32 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { concatBytes, hexToBytes } from '@noble/hashes/utils.js'
+import { base58btc } from 'multiformats/bases/base58'
+import type { Case } from './case.ts'
+import type { Made } from './payload.ts'
+
+/** @returns What the reader of a case holds: a publicId, or the address that has it. */
+export function givenOf({ ask }: Case, made: Made): string {
+  const publicId = ask.text ?? mistyped(publicIdOf(ask, made), ask.typo)
+  return ask.address
+    ? `${ask.address.page}#publicId=${publicId}&registry=${ask.address.registry}`
+    : publicId
+}
+
+/** Not `encodePublicId`, which refuses what must be refused when it is read. */
+function publicIdOf(
+  { kind = 1, documentKey }: Case['ask'],
+  made: Made,
+): string {
+  const body = concatBytes(
+    Uint8Array.of(kind),
+    made.hash,
+    documentKey === undefined ? made.documentKey : hexToBytes(documentKey),
+  )
+  return base58btc.baseEncode(concatBytes(body, sha256(body).subarray(0, 4)))
+}
+
+function mistyped(publicId: string, at: number | undefined): string {
+  if (at === undefined) return publicId
+  const other = publicId[at] === '2' ? '3' : '2'
+  return publicId.slice(0, at) + other + publicId.slice(at + 1)
+}

@@ -1,0 +1,153 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import * as v from 'valibot'
+import { REASON_NAMES } from '../../../verifier/reasons.ts'
+
+const CASES = new URL('../../corpus/', import.meta.url)
+
+/** Who does it: `issuer` is issuer 1, `other` issuer 2; any other name is a further account of issuer 1, of this case alone. */
+const by = v.optional(v.string(), 'issuer')
+
+const step = v.union([
+  v.strictObject({
+    /** `validUntil` as the record shall have it; else that of the document. */
+    issue: v.strictObject({ by, validUntil: v.optional(v.number()) }),
+  }),
+  v.strictObject({
+    revoke: v.strictObject({ by, reason: v.picklist(REASON_NAMES) }),
+  }),
+  v.strictObject({ supersede: v.strictObject({ by }) }),
+  v.strictObject({
+    /** Distrusts what this account issues from the current block on. */
+    distrust: v.strictObject({ account: v.string() }),
+  }),
+  v.strictObject({ retire: v.strictObject({ account: v.string() }) }),
+  /** Remembers the number of the current block under this name. */
+  v.strictObject({ mark: v.string() }),
+  /** The next block has this time (ISO 8601). The case then has a chain of its own. */
+  v.strictObject({ travelTo: v.string() }),
+])
+export type Step = v.InferOutput<typeof step>
+
+const lie = v.strictObject({
+  lie: v.strictObject({
+    status: v.optional(v.number()),
+    blockTime: v.optional(v.number()),
+    issuerName: v.optional(v.string()),
+    record: v.optional(v.record(v.string(), v.number())),
+  }),
+})
+const node = v.union([
+  v.picklist([
+    'honest',
+    'down',
+    'slow',
+    'http_500',
+    'rpc_error',
+    'garbage',
+    'no_code',
+    'no_logs',
+    'wrong_log',
+    'other_chain',
+  ]),
+  v.strictObject({ stale: v.string() }),
+  lie,
+])
+export type NodeKind = v.InferOutput<typeof node>
+
+const source = v.picklist([
+  'has',
+  'missing',
+  'gone',
+  'http_500',
+  'down',
+  'slow',
+  'wrong_bytes',
+  'html',
+  'too_large',
+])
+export type SourceKind = v.InferOutput<typeof source>
+
+const payload = v.union([
+  /** Fields over those of a good document; `null` leaves one out. */
+  v.strictObject({ document: v.record(v.string(), v.unknown()) }),
+  /** Sealed as it stands. */
+  v.strictObject({ plaintext: v.string() }),
+  /** The sealed bytes themselves, with any key. */
+  v.strictObject({ sealed: v.string() }),
+  /** The name of a `sealed` case of test/vectors/must-fail.json. */
+  v.strictObject({ mustFail: v.string() }),
+  /** The name of a document of test/vectors/documents.json. */
+  v.strictObject({ golden: v.string() }),
+])
+export type Payload = v.InferOutput<typeof payload>
+
+const ask = v.strictObject({
+  /** The publicId with something in it changed, and a checksum that fits. */
+  kind: v.optional(v.number()),
+  documentKey: v.optional(v.string()),
+  /** Which character of the publicId is mistyped. */
+  typo: v.optional(v.number()),
+  /** Not the publicId at all, but this. */
+  text: v.optional(v.string()),
+  /** As the address of a verify page, which names this registry. */
+  address: v.optional(
+    v.strictObject({ page: v.string(), registry: v.string() }),
+  ),
+  /** The name of a mark, or a block number. */
+  asOf: v.optional(v.union([v.string(), v.number()])),
+  /** How many nodes must agree. */
+  quorum: v.optional(v.number()),
+})
+
+const expected = v.union([
+  v.strictObject({
+    status: v.string(),
+    /** `<check> <outcome> <code>` of every check that does not pass, in any order. */
+    notPassed: v.array(v.string()),
+    /** Whether the document is shown. */
+    document: v.boolean(),
+    /** What the REST API says in place of `status`, in its own words (docs/api.md). */
+    restStatus: v.optional(v.picklist(['pending', 'erased'])),
+    /** Whether the reader is told that the address names another registry. */
+    otherRegistryHinted: v.optional(v.boolean()),
+  }),
+  /** Malformed: the code of formats.md §7, and nothing is asked of anybody. */
+  v.strictObject({ error: v.string() }),
+])
+export type Expected = v.InferOutput<typeof expected>
+
+const corpusCase = v.strictObject({
+  title: v.string(),
+  why: v.string(),
+  payload: v.optional(payload, { document: {} }),
+  chain: v.optional(v.array(step), [{ issue: {} }]),
+  nodes: v.optional(v.array(node), ['honest']),
+  sources: v.optional(v.array(source), ['has']),
+  ask: v.optional(ask, {}),
+  /** What a gateway of this issuer knows besides. Only the REST API differs by it. */
+  gateway: v.optional(v.picklist(['promised', 'erased'])),
+  expected,
+})
+
+/** One case of the corpus, as test/corpus/README.md describes it. */
+export type Case = v.InferOutput<typeof corpusCase> & { name: string }
+
+/** @returns All cases, by name. @throws {Error} that names the case and every field that is wrong. */
+export function readCases(): Case[] {
+  return readdirSync(CASES, { withFileTypes: true })
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => name)
+    .sort()
+    .map(readCase)
+}
+
+function readCase(name: string): Case {
+  const file = new URL(`${name}/case.json`, CASES)
+  if (!existsSync(file)) throw new Error(`${name}: no case.json`)
+  const result = v.safeParse(corpusCase, JSON.parse(readFileSync(file, 'utf8')))
+  if (!result.success)
+    throw new Error(
+      `${name}: ${result.issues.map((i) => `${v.getDotPath(i)} ${i.message}`).join('; ')}`,
+    )
+  return { ...result.output, name }
+}

@@ -1,0 +1,82 @@
+import { Interface } from 'ethers'
+import type { Hex } from '../../../document/hex.ts'
+import { registryAbi } from '../../../verifier/readers/registry-abi.ts'
+import type { NodeKind } from './case.ts'
+
+const abi = new Interface(registryAbi)
+
+/** What a node answers over HTTP; `never` and `hang up` are none. */
+export type Reply = { status: number; text: string } | 'never' | 'hang up'
+
+export type Call = { id?: unknown; method: string; params?: unknown[] }
+type Answer = { result?: unknown; error?: unknown }
+
+/** @param ask The real node. @param marks Block numbers by name. @returns What a node of this kind answers. */
+export async function answerAs(
+  kind: NodeKind,
+  call: Call,
+  ask: (call: Call) => Promise<Answer>,
+  marks: Record<string, number>,
+): Promise<Reply> {
+  if (kind === 'down') return 'hang up'
+  if (kind === 'slow') return 'never'
+  if (kind === 'http_500') return { status: 500, text: 'the node is not well' }
+  if (kind === 'garbage') return { status: 200, text: '<html>Welcome</html>' }
+  const answer = await answerOf(kind, call, ask, marks)
+  const id = call.id ?? null
+  return {
+    status: 200,
+    text: JSON.stringify({ jsonrpc: '2.0', id, ...answer }),
+  }
+}
+
+async function answerOf(
+  kind: NodeKind,
+  call: Call,
+  ask: (call: Call) => Promise<Answer>,
+  marks: Record<string, number>,
+): Promise<Answer> {
+  const { method } = call
+  if (typeof kind === 'object' && 'stale' in kind)
+    return ask(pinned(call, marks[kind.stale] ?? 0))
+  if (typeof kind === 'object') {
+    const answer = await ask(call)
+    const lies = method === 'eth_call' && answer.result !== undefined
+    return lies ? { result: changed(String(answer.result), kind.lie) } : answer
+  }
+  if (kind === 'rpc_error')
+    return { error: { code: -32603, message: 'internal error' } }
+  if (kind === 'no_code' && method === 'eth_call') return { result: '0x' }
+  if (kind === 'no_logs' && method === 'eth_getLogs') return { result: [] }
+  const answer = await ask(call)
+  if (kind !== 'wrong_log' || method !== 'eth_getLogs') return answer
+  const [log] = answer.result as { data: string }[]
+  // Another account and another expiry.
+  return { result: [{ ...log, data: `0x${'2'.repeat(128)}` }] }
+}
+
+/** The same call to a node whose newest block is an older one. */
+function pinned(call: Call, block: number): Call {
+  const head: Hex = `0x${block.toString(16)}`
+  if (call.method === 'eth_blockNumber')
+    return { method: 'eth_getBlockByNumber', params: [head, false] }
+  const tags = ['latest', 'pending', 'safe', 'finalized']
+  const params = (call.params ?? []).map((param) =>
+    tags.includes(String(param)) ? head : param,
+  )
+  return { ...call, params }
+}
+
+type Lie = Extract<NodeKind, { lie: unknown }>['lie']
+
+/** @returns The node's answer to `verificationOf` with these fields changed. */
+function changed(result: string, { record, ...lie }: Lie): string {
+  const [told] = abi.decodeFunctionResult('verificationOf', result)
+  const { record: truth, ...rest } = told.toObject()
+  const whole = {
+    ...rest,
+    ...lie,
+    record: { ...truth.toObject(), ...record },
+  }
+  return abi.encodeFunctionResult('verificationOf', [whole])
+}

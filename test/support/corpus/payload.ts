@@ -1,0 +1,103 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { toCanonical } from '../../../document/canonical.ts'
+import { validUntilOf } from '../../../document/document.ts'
+import { fromHex, type Hex } from '../../../document/hex.ts'
+import {
+  deriveSealingKeys,
+  deriveSubkeys,
+  idempotentSalt,
+} from '../../../document/keys.ts'
+import { seal } from '../../../document/sealed.ts'
+import golden from '../../vectors/documents.json' with { type: 'json' }
+import mustFail from '../../vectors/must-fail.json' with { type: 'json' }
+import type { Case } from './case.ts'
+
+/** Of the vectors, so that the corpus can anchor them. */
+export const ISSUER_SECRET = golden.issuerSecret as Hex
+/** Where the documents of the vectors belong: the first contract of Anvil's first account. */
+export const REGISTRY =
+  'eip155:31337:0x5fbdb2315678afecb367f032d93f642f64180aa3'
+
+/** The fields of a good document that a client would send. */
+export const FIELDS = {
+  subjectName: 'Ada Lovelace',
+  subjectId: '18151210',
+  category: 'birth_certificate',
+  issuedAt: '2026-01-31',
+}
+
+export type Made = {
+  /** Sealed bytes. */
+  bytes: Uint8Array
+  hash: Uint8Array
+  documentKey: Uint8Array
+  /** What the document says of its expiry; 0 where it says nothing. */
+  validUntil: number
+}
+
+/** @returns The sealed bytes of a case: the same on every run. */
+export async function makePayload({ name, payload }: Case): Promise<Made> {
+  if ('sealed' in payload)
+    return made(utf8ToBytes(payload.sealed), new Uint8Array(16))
+  if ('golden' in payload) {
+    const { sealed, documentKey, document } = named(
+      golden.documents,
+      payload.golden,
+    )
+    const key = hexToBytes(documentKey)
+    return made(utf8ToBytes(sealed), key, validUntilOf(document))
+  }
+  if ('mustFail' in payload) {
+    const sealed = mustFail.cases.filter(({ format }) => format === 'sealed')
+    const { input, documentKey = '' } = named(sealed, payload.mustFail)
+    return made(utf8ToBytes(input), hexToBytes(documentKey))
+  }
+  return sealAs(name, payload)
+}
+
+/** As a gateway does for a request whose Idempotency-Key is the case's name. */
+async function sealAs(
+  name: string,
+  payload: { document: object } | { plaintext: string },
+): Promise<Made> {
+  const document = 'document' in payload ? withFields(payload.document) : {}
+  const plaintext =
+    'plaintext' in payload
+      ? utf8ToBytes(payload.plaintext)
+      : toCanonical(document)
+  const subkeys = deriveSubkeys(fromHex(ISSUER_SECRET))
+  const salt = idempotentSalt(subkeys, {
+    tenant: 'default',
+    idempotencyKey: name,
+    itemIndex: 0,
+    attempt: 0,
+    document: plaintext,
+  })
+  const keys = deriveSealingKeys(subkeys, salt)
+  const { bytes } = await seal(plaintext, keys)
+  return made(bytes, keys.documentKey, validUntilOf(document))
+}
+
+function withFields(over: object): { expiresAt?: string } {
+  const all = { ...FIELDS, registry: REGISTRY, issuerId: 1, ...over }
+  return Object.fromEntries(
+    Object.entries(all).filter(([, value]) => value !== null),
+  )
+}
+
+function made(
+  bytes: Uint8Array,
+  documentKey: Uint8Array,
+  validUntil = 0,
+): Made {
+  // A date that is none has no second either.
+  const known = Number.isNaN(validUntil) ? 0 : validUntil
+  return { bytes, hash: sha256(bytes), documentKey, validUntil: known }
+}
+
+function named<T extends { name: string }>(all: readonly T[], name: string): T {
+  const found = all.find((one) => one.name === name)
+  if (!found) throw new Error(`the vectors have no "${name}"`)
+  return found
+}
