@@ -36,6 +36,8 @@ const NONCE_KEPT = 250
 /** Between looks at transactions in flight; milliseconds. */
 const POLL = { first: 2, most: 250 }
 
+const ABSENT: Outcome = { status: 'absent' }
+
 /** When the newest attempt was sent, and made: milliseconds that no change of the clock touches. `taken`: a node has taken it. */
 type Timing = { sent: number; made: number; taken: boolean }
 
@@ -74,51 +76,75 @@ export function createSender(deps: {
 
   /** @returns The first failure; the others are sent all the same. */
   async function send(): Promise<IssueError | undefined> {
-    let failure: IssueError | undefined
-    for (const plan of plans) {
-      const timing = timingOf(plan)
-      const newest = plan.attempts.at(-1)
-      if (performance.now() - timing.sent < REBROADCAST || !newest) continue
-      timing.sent = performance.now()
-      try {
-        await registry.broadcast(newest)
-        timing.taken = true
-      } catch (cause) {
-        const error = asIssueError(cause)
-        failure ??= error
-        // Not sent at all: try as soon as the chain answers.
-        if (error.code === 'chain_unavailable')
-          timing.sent = Number.NEGATIVE_INFINITY
-        // Underpriced: the node has another attempt of this nonce, which is to be outbid.
-        else timing.taken = /underpriced/i.test(error.message)
-      }
+    const failures = await Promise.all(plans.map(sendOne))
+    return failures.find((failure) => failure !== undefined)
+  }
+
+  async function sendOne(plan: Plan): Promise<IssueError | undefined> {
+    const timing = timingOf(plan)
+    const newest = plan.attempts.at(-1)
+    if (performance.now() - timing.sent < REBROADCAST || !newest)
+      return undefined
+    timing.sent = performance.now()
+    try {
+      await registry.broadcast(newest)
+      timing.taken = true
+      return undefined
+    } catch (cause) {
+      const error = asIssueError(cause)
+      // Not sent at all: try as soon as the chain answers.
+      if (error.code === 'chain_unavailable')
+        timing.sent = Number.NEGATIVE_INFINITY
+      // Underpriced: the node has another attempt of this nonce, which is to be outbid.
+      else timing.taken = /underpriced/i.test(error.message)
+      return error
     }
-    return failure
   }
 
   /** A nonce that is used is done with, whichever transaction used it. */
   async function settle(next: number): Promise<void> {
     const used = plans.filter(({ nonce }) => nonce < next)
-    const settled = await Promise.allSettled(used.map(settleOne))
-    const failed = settled.find(({ status }) => status === 'rejected')
-    if (failed?.status === 'rejected') throw failed.reason
+    if (used.length === 0) return
+    try {
+      await settleAll(used)
+    } catch (error) {
+      if (used.length === 1) throw error
+      // What one transaction runs into must not keep the others from being settled.
+      const settled = await Promise.allSettled(
+        used.map((plan) => settleAll([plan])),
+      )
+      const failed = settled.find(({ status }) => status === 'rejected')
+      if (failed?.status === 'rejected') throw failed.reason
+    }
   }
 
-  async function settleOne(plan: Plan): Promise<void> {
-    const { intents } = plan
+  async function settleAll(used: readonly Plan[]): Promise<void> {
+    const intents = used.flatMap((plan) => plan.intents)
     const outcomes = await outcomesOf(registry, intents)
     // What the registry shows stays so without our own note of it: who waits need not wait for the disk.
     concludeAll(intents, outcomes, (outcome) => outcome.status === 'anchored')
-    const anchored = intents.flatMap((intent, i) => {
-      const outcome = outcomes[i]
+    const outcomeOf = new Map(
+      intents.map((intent, i) => [intent, outcomes[i] ?? ABSENT] as const),
+    )
+    await Promise.all(used.map((plan) => note(plan, outcomeOf)))
+    concludeAll(intents, outcomes, (outcome) => outcome.status !== 'anchored')
+  }
+
+  async function note(
+    plan: Plan,
+    outcomeOf: ReadonlyMap<Intent, Outcome>,
+  ): Promise<void> {
+    const anchored = plan.intents.flatMap((intent) => {
+      const outcome = outcomeOf.get(intent)
       return outcome?.status === 'anchored'
         ? [{ intent, anchoring: outcome }]
         : []
     })
-    const gone = intents.filter((_, i) => outcomes[i]?.status === 'taken')
+    const gone = plan.intents.filter(
+      (intent) => outcomeOf.get(intent)?.status === 'taken',
+    )
     await outbox.settle(plan, { anchored, gone })
     drop(plan)
-    concludeAll(intents, outcomes, (outcome) => outcome.status !== 'anchored')
   }
 
   function concludeAll(
@@ -127,7 +153,7 @@ export function createSender(deps: {
     which: (outcome: Outcome) => boolean,
   ): void {
     intents.forEach((intent, i) => {
-      const outcome = outcomes[i] ?? { status: 'absent' }
+      const outcome = outcomes[i] ?? ABSENT
       if (which(outcome)) conclude(intent, outcome)
     })
   }
@@ -160,7 +186,7 @@ export function createSender(deps: {
     for (const plan of [...plans]) {
       await outbox.settle(plan, { anchored: [], gone: [] })
       drop(plan)
-      for (const intent of plan.intents) conclude(intent, { status: 'absent' })
+      for (const intent of plan.intents) conclude(intent, ABSENT)
     }
   }
 

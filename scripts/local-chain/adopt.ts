@@ -83,7 +83,8 @@ const takeOver = async (
   if (
     head.parentHash !== known.hash ||
     head.time !== entry.time ||
-    entry.method !== 'eth_sendRawTransaction'
+    entry.method !== 'eth_sendRawTransaction' ||
+    head.transactions < (entry.params as unknown[]).length
   )
     return undefined
   await journal.note({ of: entry.n, block: idOf(head) })

@@ -5,7 +5,8 @@ import { answerOf, requestFor } from './rpc.ts'
 export type CarriedOut = {
   outcome: Outcome
   head: Block
-  answer: Buffer | undefined
+  /** Anvil's answer to each request that the entry is made of. */
+  answers: Buffer[]
 }
 
 const ALREADY_IN_POOL = 'transaction already imported'
@@ -28,41 +29,73 @@ const mineOn = async (
 export const idOf = ({ number, hash }: BlockId): BlockId => ({ number, hash })
 
 /**
+ * Mines until a block has nothing of what was accepted: as a rule one, two when the gas of one was not enough. What waits for an
+ * earlier nonce stays in the pool.
+ */
+const mineAll = async (
+  anvil: Anvil,
+  head: Block,
+  time: number,
+  accepted: number,
+): Promise<Block> => {
+  let last = await mineOn(anvil, head, time)
+  for (
+    let included = last.transactions;
+    included < accepted && last.transactions > 0;
+    included += last.transactions
+  )
+    last = await mineOn(anvil, last, time)
+  return last
+}
+
+/**
  * Does to Anvil what an entry of the journal says: the one path for a live request and for a replay, so that both come to
- * the same blocks. `body` is the client's request, if there is one, so that Anvil answers it in its own words.
+ * the same blocks.
+ * @param bodies The clients' requests, if there are any, so that Anvil answers them in their own words
+ * @param refused Which of the entry's transactions are known to be refused and are left out
  * @throws if Anvil is gone or is not where the journal is; it then has to be brought back from the journal
  */
 export const carryOut = async (
   anvil: Anvil,
   head: Block,
   entry: Entry,
-  body?: Buffer | string,
+  bodies?: readonly (Buffer | string)[],
+  refused: readonly number[] = [],
 ): Promise<CarriedOut> => {
-  if (entry.method === 'evm_increaseTime')
-    return { outcome: { of: entry.n }, head, answer: undefined }
+  const { n, method, time } = entry
+  const answers: Buffer[] = []
+  if (method === 'evm_increaseTime')
+    return { outcome: { of: n }, head, answers }
 
-  if (entry.method === 'evm_mine') {
+  if (method === 'evm_mine') {
     const [count, interval] = entry.params as [number, number]
     let last = head
     for (let i = 0; i < count; i += 1)
-      last = await mineOn(anvil, last, entry.time + i * interval)
-    return {
-      outcome: { of: entry.n, block: idOf(last) },
-      head: last,
-      answer: undefined,
-    }
+      last = await mineOn(anvil, last, time + i * interval)
+    return { outcome: { of: n, block: idOf(last) }, head: last, answers }
   }
 
-  const { body: answer } = await anvil.post(
-    body ?? requestFor(entry.method, entry.params),
-  )
-  const { error } = answerOf(answer)
-  // In the pool already: it came there right before a crash, or was there before the last stop.
-  if (error !== undefined && error.message !== ALREADY_IN_POOL) {
-    return { outcome: { of: entry.n, refused: error.message }, head, answer }
+  if (method === 'anvil_setBalance') {
+    const body = bodies?.[0] ?? requestFor(method, entry.params)
+    answers.push((await anvil.post(body)).body)
+    return { outcome: { of: n }, head, answers }
   }
-  if (entry.method === 'anvil_setBalance' || entry.waiting)
-    return { outcome: { of: entry.n }, head, answer }
-  const block = await mineOn(anvil, head, entry.time)
-  return { outcome: { of: entry.n, block: idOf(block) }, head: block, answer }
+
+  const out: number[] = []
+  const transactions = entry.params as unknown[]
+  for (const [i, raw] of transactions.entries()) {
+    if (refused.includes(i)) continue
+    // One after another: among equals, the order in the pool is the order in the block.
+    const { body } = await anvil.post(bodies?.[i] ?? requestFor(method, [raw]))
+    answers.push(body)
+    const { error } = answerOf(body)
+    // In the pool already: it came there right before a crash, or was there before the last stop.
+    if (error !== undefined && error.message !== ALREADY_IN_POOL) out.push(i)
+  }
+  const all = [...refused, ...out]
+  const outcome = { of: n, ...(all.length > 0 && { refused: all }) }
+  const accepted = transactions.length - all.length
+  if (accepted === 0 || entry.waiting) return { outcome, head, answers }
+  const block = await mineAll(anvil, head, time, accepted)
+  return { outcome: { ...outcome, block: idOf(block) }, head: block, answers }
 }

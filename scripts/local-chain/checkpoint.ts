@@ -26,8 +26,8 @@ export const writeState = async (
   )
 }
 
-const transactionHash = (params: unknown): string =>
-  `0x${Buffer.from(keccak_256(Buffer.from(String((params as unknown[])[0]).slice(2), 'hex'))).toString('hex')}`
+const transactionHash = (raw: unknown): string =>
+  `0x${Buffer.from(keccak_256(Buffer.from(String(raw).slice(2), 'hex'))).toString('hex')}`
 
 type PoolContent = Record<
   'pending' | 'queued',
@@ -49,11 +49,14 @@ const waiting = async (anvil: Anvil, path: string): Promise<Entry[]> => {
   if (hashes.size === 0) return []
   const { entries } = await readJournal(path)
   return entries
-    .filter(
-      ({ method, params }) =>
-        method === 'eth_sendRawTransaction' &&
-        hashes.has(transactionHash(params)),
-    )
+    .filter(({ method }) => method === 'eth_sendRawTransaction')
+    .map((entry) => ({
+      ...entry,
+      params: (entry.params as unknown[]).filter((raw) =>
+        hashes.has(transactionHash(raw)),
+      ),
+    }))
+    .filter(({ params }) => params.length > 0)
     .map((entry, index) => ({ ...entry, n: index + 1, waiting: true }))
 }
 

@@ -23,7 +23,10 @@ export type Entry = {
     | 'anvil_setBalance'
     | 'evm_mine'
     | 'evm_increaseTime'
-  /** As for Anvil; those of `evm_mine` are [number of blocks, seconds between them]. */
+  /**
+   * As for Anvil; those of `evm_mine` are [number of blocks, seconds between them], those of `eth_sendRawTransaction` all
+   * transactions that came together, to share a block.
+   */
   params: unknown
   /** The time of the block that it gets, in seconds. */
   time: number
@@ -32,8 +35,11 @@ export type Entry = {
   waiting?: true
 }
 
-/** What became of an entry; not synced to disk, since a replay finds it again. */
-export type Outcome = { of: number; block?: BlockId; refused?: string }
+/**
+ * What became of an entry; not synced to disk, since a replay finds it again. `block` is the newest that it made; `refused`
+ * are the positions of its transactions that Anvil did not take.
+ */
+export type Outcome = { of: number; block?: BlockId; refused?: number[] }
 
 export type JournalContent = {
   header: Header

@@ -41,15 +41,21 @@ const replayOne = async (
   known: Outcome | undefined,
   path: string,
 ): Promise<CarriedOut> => {
-  const carried = await carryOut(anvil, head, entry).catch((cause: Error) => {
+  const carried = await carryOut(
+    anvil,
+    head,
+    entry,
+    undefined,
+    known?.refused,
+  ).catch((cause: Error) => {
     throw failed(path, entry, `cannot be replayed: ${cause.message}`, cause)
   })
-  const { block, refused } = carried.outcome
+  const { block } = carried.outcome
   if (known === undefined || known.block?.hash === block?.hash) return carried
   const now =
-    refused === undefined
-      ? `makes ${block?.number} (${block?.hash}) now`
-      : `is refused now: ${refused}`
+    block === undefined
+      ? `is refused now: ${carried.answers.join(' ')}`
+      : `makes ${block.number} (${block.hash}) now`
   throw failed(
     path,
     entry,
@@ -70,7 +76,6 @@ const replay = async (
   try {
     for (const entry of content.entries) {
       const known = content.outcomes.get(entry.n)
-      if (known?.refused !== undefined) continue
       const carried = await replayOne(anvil, head, entry, known, path)
       if (known === undefined) await journal.note(carried.outcome)
       head = carried.head
