@@ -1,4 +1,4 @@
-import { hkdf } from '@noble/hashes/hkdf.js'
+import { expand, extract, hkdf } from '@noble/hashes/hkdf.js'
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js'
@@ -28,12 +28,14 @@ export type IdempotentRequest = {
 const VERSION = 'document-registry/v1'
 const NO_SALT = new Uint8Array(0)
 
+const info = (use: string) => utf8ToBytes(`${VERSION}/${use}`)
+
 const derive = (
   key: Uint8Array,
   salt: Uint8Array,
   use: string,
   length: number,
-) => hkdf(sha256, key, salt, utf8ToBytes(`${VERSION}/${use}`), length)
+) => hkdf(sha256, key, salt, info(use), length)
 
 /** @param issuerSecret At least 32 random bytes. HKDF-SHA256 (RFC 5869) with an info for each use. */
 export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
@@ -50,10 +52,12 @@ export function deriveSealingKeys(
   subkeys: IssuerSubkeys,
   salt: Uint8Array,
 ): SealingKeys {
+  // One extraction serves both: HKDF's first step does not know of the info.
+  const prk = extract(sha256, subkeys.document, salt)
   return {
     salt,
-    documentKey: derive(subkeys.document, salt, 'document-key', 16),
-    iv: derive(subkeys.document, salt, 'iv', 12),
+    documentKey: expand(sha256, prk, info('document-key'), 16),
+    iv: expand(sha256, prk, info('iv'), 12),
   }
 }
 

@@ -1,5 +1,8 @@
-import { closeSync, openSync } from 'node:fs'
+import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { promisify } from 'node:util'
 import { IssueError } from '../issue/errors.ts'
 
 /** The gateway's one SQLite file. What `write` resolved for is on the disk. */
@@ -64,9 +67,20 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS idempotency_by_time ON idempotency (claimed_at);
 `
 
+/**
+ * Pages of the write-ahead log, 4 KiB each, after which it is written into the file: that stops everything for some 20 ms, so not
+ * too often; and the next start reads it, so not too late.
+ */
+const CHECKPOINT = 8_192
+
 type Job = { work: () => unknown; settle: (error?: unknown) => void }
 
+const flushToDisk = promisify(fdatasync)
+
 /**
+ * Commits and then flushes the write-ahead log itself, off the event loop, before anybody is told: what `synchronous = FULL` does in
+ * each commit, while everything waits.
+ *
  * @param path The file; made when it is not there.
  * @throws {Error} when another process has it open: two gateways must not share a data folder.
  */
@@ -81,31 +95,52 @@ export function openDatabase(path: string): Database {
     PRAGMA synchronous = FULL;
     PRAGMA secure_delete = ON;
     PRAGMA foreign_keys = ON;
+    PRAGMA wal_autocheckpoint = ${CHECKPOINT};
   `)
   sqlite.exec(SCHEMA)
+  // The log is there from the first write on, and stays until the file is closed.
+  sqlite.exec('PRAGMA user_version = 1')
+  const log = openSync(`${path}-wal`, 'r+')
+  syncFolder(dirname(path))
+  sqlite.exec('PRAGMA synchronous = NORMAL')
 
   let jobs: Job[] = []
   let closed = false
+  let broken: unknown
+  let flushing: Promise<void> | undefined
 
-  function flush(): void {
-    const group = jobs
-    jobs = []
-    if (group.length === 0) return
+  async function flushAll(): Promise<void> {
+    while (jobs.length > 0) {
+      const group = jobs
+      jobs = []
+      const error = commit(group) ?? (await flush())
+      for (const { settle } of group) settle(error)
+    }
+    flushing = undefined
+  }
+
+  function commit(group: readonly Job[]): IssueError | undefined {
     try {
+      if (broken) throw broken
       sqlite.exec('BEGIN IMMEDIATE')
       for (const { work } of group) work()
       sqlite.exec('COMMIT')
+      return undefined
     } catch (cause) {
       if (sqlite.isTransaction) sqlite.exec('ROLLBACK')
-      const error = new IssueError(
-        'store_unavailable',
-        `not written: ${cause instanceof Error ? cause.message : cause}`,
-        cause,
-      )
-      for (const { settle } of group) settle(error)
-      return
+      return notWritten(cause)
     }
-    for (const { settle } of group) settle()
+  }
+
+  /** After a failure nobody can say what is on the disk (the kernel may drop what it could not write): no more is promised. */
+  async function flush(): Promise<IssueError | undefined> {
+    try {
+      await flushToDisk(log)
+      return undefined
+    } catch (cause) {
+      broken = cause
+      return notWritten(cause)
+    }
   }
 
   return {
@@ -117,13 +152,13 @@ export function openDatabase(path: string): Database {
         let result: ReturnType<typeof work>
         const settle = (error?: unknown) =>
           error === undefined ? resolve(result) : reject(error)
-        if (jobs.length === 0) setImmediate(flush)
         jobs.push({
           settle,
           work: () => {
             result = work()
           },
         })
+        flushing ??= nextTurn().then(flushAll)
       })
     },
 
@@ -141,8 +176,22 @@ export function openDatabase(path: string): Database {
     async close() {
       if (closed) return
       closed = true
-      flush()
+      await flushing
+      closeSync(log)
       sqlite.close()
     },
   }
+}
+
+function notWritten(cause: unknown): IssueError {
+  const message = cause instanceof Error ? cause.message : cause
+  return new IssueError('store_unavailable', `not written: ${message}`, cause)
+}
+
+/** So that the names of new files survive a loss of power. Not on Windows, which cannot and need not. */
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return
+  const folder = openSync(path, 'r')
+  fsyncSync(folder)
+  closeSync(folder)
 }

@@ -1,5 +1,6 @@
-import { Interface, keccak256 } from 'ethers'
-import type { Hex } from '../../document/hex.ts'
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { Interface } from 'ethers'
+import { type Hex, toHex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import {
@@ -180,7 +181,7 @@ export async function createRegistry(
         gasLimit,
         ...fee,
       })
-      return { nonce, hash: keccak256(raw) as Hex, raw, ...fee }
+      return { nonce, hash: hashOf(raw), raw, ...fee }
     },
 
     async pays({ maxFeePerGas, maxPriorityFeePerGas }) {
@@ -252,6 +253,9 @@ function calldataOf(intents: readonly Intent[]): Hex {
   )
   return encodeIssueMany(hashes, expiries)
 }
+
+/** @returns The hash of a signed transaction. */
+const hashOf = (raw: Hex) => toHex(keccak_256(Buffer.from(raw.slice(2), 'hex')))
 
 const raised = (wei: bigint) => (wei * (1000n + OUTBID)) / 1000n + 1n
 const smaller = (one: bigint, other: bigint) => (one < other ? one : other)

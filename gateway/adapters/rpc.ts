@@ -35,13 +35,14 @@ export function createRpcPool(
   }
 
   async function broadcast(args: Args): Promise<unknown> {
-    const sent = await Promise.allSettled(
-      endpoints.map(({ provider }) => provider.request(args)),
-    )
-    const taken = sent.find(({ status }) => status === 'fulfilled')
-    if (taken?.status === 'fulfilled') return taken.value
-    const failures = sent.map((one) => (one as PromiseRejectedResult).reason)
-    throw failures.find(isAnswer) ?? failures[0]
+    try {
+      return await Promise.any(
+        endpoints.map(({ provider }) => provider.request(args)),
+      )
+    } catch (error) {
+      const { errors } = error as AggregateError
+      throw errors.find(isAnswer) ?? errors[0]
+    }
   }
 
   return {

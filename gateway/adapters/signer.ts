@@ -1,8 +1,14 @@
 import { readFile } from 'node:fs/promises'
-import { decryptKeystoreJson, type TransactionLike, Wallet } from 'ethers'
+import {
+  computeAddress,
+  decryptKeystoreJson,
+  SigningKey,
+  type TransactionLike,
+} from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { ConfigError, type SignerSetting } from '../config.ts'
+import { signEip1559 } from './eip1559.ts'
 import { createRemoteSigner } from './remote-signer.ts'
 
 /** An EIP-1559 transaction without a signature, every field given, so that whatever signs it fills in nothing. */
@@ -11,7 +17,7 @@ export type UnsignedTransaction = {
   chainId: number
   nonce: number
   to: Hex
-  data: string
+  data: Hex
   gasLimit: bigint
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
@@ -29,12 +35,11 @@ export type Signer = {
 
 /** @param key The account's private key, 32 bytes. */
 export function createKeySigner(key: Hex): Signer {
-  const wallet = new Wallet(key)
+  const signingKey = new SigningKey(key)
   return {
-    address: wallet.address,
+    address: computeAddress(signingKey),
     assertReady: async () => {},
-    sign: async (transaction) =>
-      (await wallet.signTransaction(transaction)) as Hex,
+    sign: async (transaction) => signEip1559(signingKey, transaction),
   }
 }
 

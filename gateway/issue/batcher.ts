@@ -74,12 +74,20 @@ export function createBatcher(deps: {
   const promised = new Set<string>()
   /** Promised intents that the chain refused on their own; they come back, and hold up nobody meanwhile. */
   const aside = new Set<string>()
-  const sender = createSender({ registry, outbox, conclude, log })
+  const sender = createSender({
+    registry,
+    outbox,
+    conclude,
+    answered: () => wake(),
+    log,
+  })
   let limit = maxBatch
   let gatheringSince = 0
   let trouble: IssueError | undefined
   let stopBy = Number.POSITIVE_INFINITY
-  let wake = () => {}
+  /** Whether there is something to do that came since the last `rest`. */
+  let awake = false
+  let wakeUp = () => {}
   let running: Promise<void> = Promise.resolve()
 
   const stopping = () => stopBy !== Number.POSITIVE_INFINITY
@@ -229,15 +237,29 @@ export function createBatcher(deps: {
     if (mayPlan()) wake()
   }
 
-  /** Until there is something to do: an intent more, or time to look at what is in flight. */
+  function wake(): void {
+    awake = true
+    wakeUp()
+  }
+
+  /** Until there is something to do: an intent more, a node's answer, or time to look at what is in flight. */
   async function rest(): Promise<void> {
-    const woken = new Promise<void>((resolve) => {
-      wake = resolve
-    })
     if (trouble) await sleep(PAUSE)
-    else if (sender.inFlight() > 0)
-      await Promise.race([sleep(sender.pause()), woken])
-    else if (!mayPlan() && !stopping()) await woken
+    else if (!awake && sender.inFlight() > 0) await nap(sender.pause())
+    else if (!awake && !mayPlan() && !stopping()) await nap()
+    awake = false
+  }
+
+  async function nap(most?: number): Promise<void> {
+    const woken = new Promise<void>((resolve) => {
+      wakeUp = resolve
+    })
+    if (most === undefined) return woken
+    const timeout = new AbortController()
+    const { signal } = timeout
+    const timer = sleep(most, undefined, { signal }).catch(() => {})
+    await Promise.race([timer, woken])
+    timeout.abort()
   }
 
   function setTrouble(error: IssueError | undefined): void {

@@ -2,7 +2,13 @@ import type { Hex } from '../../document/hex.ts'
 import { asIssueError, type IssueError } from './errors.ts'
 import { keyOf, keyOfIntent } from './intent.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
-import type { Intent, Outbox, Plan, Registry } from './ports.ts'
+import type {
+  Intent,
+  Outbox,
+  Plan,
+  Registry,
+  SignedTransaction,
+} from './ports.ts'
 
 export type Sender = {
   /** How many transactions are in flight. */
@@ -16,12 +22,13 @@ export type Sender = {
    */
   plan(intents: readonly Intent[]): Promise<void>
   /**
-   * Sends what is due, looks at the chain, and concludes what has happened there.
+   * Sends what is due, without waiting for the node's answers; looks at the chain when that is due, and concludes what has
+   * happened there.
    *
    * @throws {IssueError} when the chain could not be reached; everything in flight stays so.
    */
   advance(): Promise<void>
-  /** Milliseconds to wait before the next `advance`. */
+  /** Milliseconds until there is something to look at; `answered` may come before. */
   pause(): number
 }
 
@@ -38,8 +45,20 @@ const POLL = { first: 2, most: 250 }
 
 const ABSENT: Outcome = { status: 'absent' }
 
-/** When the newest attempt was sent, and made: milliseconds that no change of the clock touches. `taken`: a node has taken it. */
-type Timing = { sent: number; made: number; taken: boolean }
+/** The same while no node has answered to the newest of them. */
+const POLL_UNANSWERED = 50
+
+/** How sending the newest attempt of a plan goes. Times are milliseconds that no change of the clock touches. */
+type Sending = {
+  sent: number
+  made: number
+  /** A node has taken it. */
+  taken: boolean
+  /** Until the nodes have answered. */
+  underWay: Promise<void> | undefined
+  /** Why it could not be sent the last time. */
+  failure: IssueError | undefined
+}
 
 /**
  * The transactions in flight of the one account that this gateway writes with. Nonces are assigned here, at the moment of signing,
@@ -50,55 +69,85 @@ export function createSender(deps: {
   registry: Registry
   outbox: Outbox
   conclude: (intent: Intent, outcome: Outcome) => void
+  /** Told when a node has answered to a transaction: it is time to look. */
+  answered: () => void
   log: (event: string, fields?: Record<string, unknown>) => void
 }): Sender {
-  const { registry, outbox, conclude, log } = deps
+  const { registry, outbox, conclude, answered, log } = deps
   let plans = outbox.plans()
   const carried = new Set(
     plans.flatMap(({ intents }) => intents.map(keyOfIntent)),
   )
-  const timings = new Map<number, Timing>()
+  const sendings = new Map<number, Sending>()
   let gapSince: number | undefined
   let seen = { nonce: 0, at: Number.NEGATIVE_INFINITY }
-  let pause = 0
+  let poll = 0
+  let lookAt = 0
 
-  const timingOf = ({ id }: Plan): Timing => {
-    const known = timings.get(id)
+  const sendingOf = ({ id }: Plan): Sending => {
+    const known = sendings.get(id)
     if (known) return known
-    const timing = {
+    const sending = {
       sent: Number.NEGATIVE_INFINITY,
       made: performance.now(),
       taken: false,
+      underWay: undefined,
+      failure: undefined,
     }
-    timings.set(id, timing)
-    return timing
+    sendings.set(id, sending)
+    return sending
   }
 
-  /** @returns The first failure; the others are sent all the same. */
-  async function send(): Promise<IssueError | undefined> {
-    const failures = await Promise.all(plans.map(sendOne))
-    return failures.find((failure) => failure !== undefined)
+  function send(): void {
+    for (const plan of plans) {
+      const sending = sendingOf(plan)
+      const newest = plan.attempts.at(-1)
+      const due = performance.now() - sending.sent >= REBROADCAST
+      if (!newest || !due || sending.underWay) continue
+      sending.sent = performance.now()
+      sending.underWay = sendOne(newest, sending).then(() => {
+        sending.underWay = undefined
+        lookAt = 0
+        answered()
+      })
+    }
   }
 
-  async function sendOne(plan: Plan): Promise<IssueError | undefined> {
-    const timing = timingOf(plan)
-    const newest = plan.attempts.at(-1)
-    if (performance.now() - timing.sent < REBROADCAST || !newest)
-      return undefined
-    timing.sent = performance.now()
+  async function sendOne(
+    transaction: SignedTransaction,
+    sending: Sending,
+  ): Promise<void> {
     try {
-      await registry.broadcast(newest)
-      timing.taken = true
-      return undefined
+      await registry.broadcast(transaction)
+      sending.taken = true
+      sending.failure = undefined
     } catch (cause) {
       const error = asIssueError(cause)
+      sending.failure = error
       // Not sent at all: try as soon as the chain answers.
       if (error.code === 'chain_unavailable')
-        timing.sent = Number.NEGATIVE_INFINITY
+        sending.sent = Number.NEGATIVE_INFINITY
       // Underpriced: the node has another attempt of this nonce, which is to be outbid.
-      else timing.taken = /underpriced/i.test(error.message)
-      return error
+      else sending.taken = /underpriced/i.test(error.message)
     }
+  }
+
+  const failureNow = (): IssueError | undefined =>
+    plans.map((plan) => sendingOf(plan).failure).find(Boolean)
+
+  /** After trouble, whether it is over is known when the nodes have answered. */
+  async function retries(): Promise<void> {
+    if (failureNow())
+      await Promise.all(plans.map((plan) => sendingOf(plan).underWay))
+  }
+
+  async function lookAround(): Promise<void> {
+    const next = await look()
+    await settle(next)
+    await closeGap(next)
+    await replaceStuck()
+    poll = Math.min(Math.max(poll * 2, POLL.first), POLL.most)
+    lookAt = performance.now() + poll
   }
 
   /** A nonce that is used is done with, whichever transaction used it. */
@@ -198,31 +247,32 @@ export function createSender(deps: {
     const [plan] = plans
     const newest = plan?.attempts.at(-1)
     if (!plan || !newest) return
-    const timing = timingOf(plan)
-    const age = performance.now() - timing.made
-    if (age < (timing.taken ? STUCK : REBROADCAST)) return
+    const sending = sendingOf(plan)
+    const age = performance.now() - sending.made
+    if (age < (sending.taken ? STUCK : REBROADCAST)) return
     // One that pays enough may still be such that no block can have it; but it is not outbid in a hurry.
-    if (timing.taken && age < 2 * STUCK && (await registry.pays(newest))) return
-    timing.made = performance.now()
+    if (sending.taken && age < 2 * STUCK && (await registry.pays(newest)))
+      return
+    sending.made = performance.now()
     // What no node has taken, for lack of funds say, is not to be outbid: it would only grow dearer.
     const transaction = await registry.prepare(
       plan.intents,
       plan.nonce,
-      timing.taken ? newest : undefined,
+      sending.taken ? newest : undefined,
     )
     if (transaction.hash === newest.hash) return
     const replaced = await outbox.replace(plan, transaction)
     plans = plans.map((other) => (other === plan ? replaced : other))
-    timing.sent = Number.NEGATIVE_INFINITY
+    sending.sent = Number.NEGATIVE_INFINITY
     log('replaced', { nonce: plan.nonce, hash: transaction.hash })
-    await send()
+    send()
   }
 
   function drop(plan: Plan): void {
     plans = plans.filter((other) => other !== plan)
-    timings.delete(plan.id)
+    sendings.delete(plan.id)
     for (const intent of plan.intents) carried.delete(keyOfIntent(intent))
-    pause = 0
+    poll = 0
   }
 
   return {
@@ -233,24 +283,20 @@ export function createSender(deps: {
       const transaction = await registry.prepare(intents, await newNonce())
       plans.push(await outbox.plan(transaction, intents))
       for (const intent of intents) carried.add(keyOfIntent(intent))
-      pause = 0
+      poll = 0
+      lookAt = performance.now() + POLL_UNANSWERED
     },
 
     async advance() {
       if (plans.length === 0) return
-      // What one transaction runs into must not keep the others from being settled.
-      const failure = await send()
-      const next = await look()
-      await settle(next)
-      await closeGap(next)
-      await replaceStuck()
-      if (failure && plans.length > 0) throw failure
+      send()
+      await retries()
+      if (performance.now() >= lookAt) await lookAround()
+      await retries()
+      const failure = failureNow()
+      if (failure) throw failure
     },
 
-    pause() {
-      const now = pause
-      pause = Math.min(Math.max(pause * 2, POLL.first), POLL.most)
-      return now
-    },
+    pause: () => Math.max(0, lookAt - performance.now()),
   }
 }
