@@ -1,6 +1,7 @@
 import { Hono } from 'hono'
 import type { Hex } from '../document/hex.ts'
-import type { Eip1193Provider } from '../verifier/ports.ts'
+import type { Bundle } from '../verifier/bundle.ts'
+import type { ChainReader, Eip1193Provider } from '../verifier/ports.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
 import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
@@ -12,6 +13,7 @@ import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { Authorized } from './middleware/authorize.ts'
 import type { Addresses } from './present.ts'
+import { bundleRoutes } from './routes/bundle.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
 import { ipfsRoutes } from './routes/ipfs.ts'
@@ -30,6 +32,9 @@ export type Deps = {
   lowBalance: bigint
   metrics: Metrics
   verifyOptions: VerifyOptions
+  /** As the chain of `verifyOptions`, with a storage proof of each reading. */
+  provingChain: ChainReader
+  bundleOf: (publicId: string) => Promise<Bundle>
   /** Where the intent to issue this document stands; `undefined` when the outbox has none. */
   standingOf: (documentHash: Hex) => Standing | undefined
   store: PayloadStore
@@ -47,6 +52,7 @@ export type Deps = {
 export function createApp(deps: Deps): Hono<Authorized> {
   const app = new Hono<Authorized>()
   documentRoutes(app, deps)
+  bundleRoutes(app, deps)
   verifyRoutes(app, deps)
   qrRoutes(app, deps)
   ipfsRoutes(app, deps)

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { type ServerType, serve } from '@hono/node-server'
 import { fromHex, type Hex } from '../document/hex.ts'
 import { deriveSubkeys } from '../document/keys.ts'
+import { createBundle } from '../verifier/bundle.ts'
 import { createChainReader } from '../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
+import { createProvingReader } from '../verifier/readers/proof.ts'
 import type { PageConfig } from '../web/config.ts'
 import { openDatabase } from './adapters/database.ts'
 import { openKeyFile } from './adapters/key-file.ts'
@@ -116,6 +118,12 @@ export async function startGateway(
     subkeys: deriveSubkeys(fromHex(identity.issuerSecret)),
     seal: sealWithNode,
   })
+  const blocks = [
+    store,
+    ...ipfsGateways.map((url) =>
+      tombstones.guardSource(createIpfsGatewaySource(url, ipfsTimeout)),
+    ),
+  ]
   const app = createApp({
     issuing,
     revoking,
@@ -134,14 +142,16 @@ export async function startGateway(
     verifyOptions: {
       chain,
       finality: true,
-      blocks: [
-        store,
-        ...ipfsGateways.map((url) =>
-          tombstones.guardSource(createIpfsGatewaySource(url, ipfsTimeout)),
-        ),
-      ],
+      blocks,
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
+    provingChain: createProvingReader(rpc, identity.registry),
+    bundleOf: (publicId) =>
+      createBundle(publicId, {
+        provider: rpc,
+        registry: identity.registry,
+        blocks,
+      }),
     rpc,
     verifyPage: readVerifyPage(pageConfigOf(config, identity.registry)),
     addresses: {

@@ -1,6 +1,7 @@
 import type { Hono } from 'hono'
-import { toHex } from '../../document/hex.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
 import { succeed } from '../envelope.ts'
@@ -10,21 +11,24 @@ import { presentDocument } from '../present.ts'
 
 /** GET …/verify?publicId=: the verdict about a document. */
 export function verifyRoutes(app: Hono<Authorized>, deps: Deps): void {
-  const { verifyOptions, addresses, findKey, standingOf } = deps
+  const { verifyOptions, provingChain, addresses, findKey, standingOf } = deps
   for (const path of ['/v1/verify', '/api/verify'])
     app.get(path, authorize(findKey, 'verify'), async (c) => {
-      const publicId = onlyPublicId(c.req.queries())
+      const { publicId, proven } = readQuery(c.req.queries())
       const { hash } = decodePublicId(publicId)
-      const verdict = await verify(publicId, verifyOptions)
+      const verdict = await verify(publicId, {
+        ...verifyOptions,
+        ...(proven && { chain: provingChain }),
+      })
       if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
       const standing =
         verdict.status === 'not_issued' ? standingOf(toHex(hash)) : undefined
       // This gateway has seen it on the chain: the node is behind.
       if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
       const status = standing ? 'pending' : verdict.status
-      const { document, blockchainProof: proof } = verdict
+      const { document, blockchainProof: proof, stateProof, ...told } = verdict
       return succeed(c, {
-        ...verdict,
+        ...told,
         status,
         document:
           document &&
@@ -34,12 +38,26 @@ export function verifyRoutes(app: Hono<Authorized>, deps: Deps): void {
             status,
             transactionHash: proof?.transactionHash ?? null,
           }),
+        blockchainProof: stateProof
+          ? {
+              ...(proof ?? anchorOf(addresses.registry, toHex(hash))),
+              stateProof,
+            }
+          : proof,
       })
     })
 }
 
-function onlyPublicId(query: Record<string, string[]>): string {
-  const { publicId, ...others } = query
+/** What is proven of a document without a record: that there is none, for this hash in this registry. */
+function anchorOf(registry: string, documentHash: Hex) {
+  return { chainId: parseRegistry(registry).chainId, registry, documentHash }
+}
+
+function readQuery(query: Record<string, string[]>): {
+  publicId: string
+  proven: boolean
+} {
+  const { publicId, proof, ...others } = query
   const unknown = Object.keys(others)
   const details = unknown.map((field) => ({
     field,
@@ -47,7 +65,9 @@ function onlyPublicId(query: Record<string, string[]>): string {
   }))
   if (publicId?.length !== 1)
     details.push({ field: 'publicId', message: 'is required, once' })
+  if (proof && (proof.length !== 1 || proof[0] !== 'full'))
+    details.push({ field: 'proof', message: 'must be full, once' })
   if (details.length > 0 || publicId?.[0] === undefined)
     throw new ApiError('bad_query', 'some parameters are bad', { details })
-  return publicId[0]
+  return { publicId: publicId[0], proven: proof !== undefined }
 }

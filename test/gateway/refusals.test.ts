@@ -27,6 +27,11 @@ const ROUTES = [
     path: `/api/verify?publicId=${NEVER_ISSUED}`,
     scope: 'verify',
   },
+  {
+    method: 'GET',
+    path: `/v1/documents/${NEVER_ISSUED}/bundle`,
+    scope: 'documents:read',
+  },
 ] as const
 
 describe.each(ROUTES)('$method $path', ({ method, path, scope }) => {

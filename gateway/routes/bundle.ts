@@ -1,0 +1,46 @@
+import type { Hono } from 'hono'
+import { toHex } from '../../document/hex.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import { readBundle, verifyBundle } from '../../verifier/bundle.ts'
+import { ChainError } from '../../verifier/errors.ts'
+import type { Deps } from '../app.ts'
+import { PRIVATE } from '../envelope.ts'
+import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
+import { type Authorized, authorize } from '../middleware/authorize.ts'
+
+/** GET …/documents/{publicId}/bundle: the portable proof, without the envelope. */
+export function bundleRoutes(app: Hono<Authorized>, deps: Deps): void {
+  const { findKey, standingOf, store, bundleOf } = deps
+  for (const path of ['/v1/documents', '/api/documents'])
+    app.get(
+      `${path}/:publicId/bundle`,
+      authorize(findKey, 'documents:read'),
+      async (c) => {
+        const publicId = c.req.param('publicId')
+        const { hash } = decodePublicId(publicId)
+        const bundle = await bundleOf(publicId).catch((error) => {
+          if (!(error instanceof ChainError)) throw error
+          const { code } = error
+          throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
+        })
+        // What goes out has been read as its reader will read it.
+        const { blockHash } = readBundle(bundle).block
+        const { status, checks } = await verifyBundle(bundle, {
+          registry: bundle.registry,
+          trustedBlocks: [blockHash],
+        })
+        // Promised, and not on the chain yet or not on this node: soon to be had, and no proof of absence.
+        if (status === 'not_issued' && standingOf(toHex(hash)))
+          throw unverifiable(HEAD_BEHIND)
+        if (status === 'unverifiable') {
+          if ((await store.get(hash)).status === 'erased')
+            throw new ApiError('erased', 'the document has been erased')
+          throw unverifiable(checks)
+        }
+        return c.json(bundle, 200, {
+          ...PRIVATE,
+          'Content-Disposition': `attachment; filename="${toHex(hash.subarray(0, 8))}.bundle.json"`,
+        })
+      },
+    )
+}
