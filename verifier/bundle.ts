@@ -59,7 +59,7 @@ const bundle = v.strictObject({
   registry: v.pipe(
     v.string('must be a string'),
     v.regex(
-      /^eip155:[1-9][0-9]{0,15}:0x[0-9a-f]{40}$/,
+      /^eip155:[1-9][0-9]{0,31}:0x[0-9a-f]{40}$/,
       'must be CAIP-10 of eip155, lower case',
     ),
   ),
