@@ -2,15 +2,19 @@
 // `docreg <command>`: the verifier as a command.
 import { styleText } from 'node:util'
 import { FormatError } from '../document/errors.ts'
+import { ChainError } from '../verifier/errors.ts'
+import { BUNDLE_USAGE, bundleCommand } from './bundle.ts'
 import { InputError, UsageError } from './errors.ts'
 import { printable, printableJson } from './printable.ts'
-import { type Terminal, VERIFY_USAGE, verifyCommand } from './verify.ts'
+import type { Terminal } from './terminal.ts'
+import { VERIFY_USAGE, verifyCommand } from './verify.ts'
 
 const COMMANDS: Record<
   string,
   { usage: string; run(args: string[], terminal: Terminal): Promise<number> }
 > = {
   verify: { usage: VERIFY_USAGE, run: verifyCommand },
+  bundle: { usage: BUNDLE_USAGE, run: bundleCommand },
 }
 const NO_VERDICT = 2
 const WRONG_USAGE = 64
@@ -21,6 +25,7 @@ const { stdout } = process
 const coloured = stdout.isTTY && stdout.hasColors()
 const terminal: Terminal = {
   write: (text) => void stdout.write(`${text}\n`),
+  warn: (text) => console.error(`Warning: ${printable(text)}`),
   paint: (colour, text) => (coloured ? styleText(colour, text) : text),
 }
 
@@ -36,7 +41,10 @@ async function main([name, ...args]: string[]): Promise<number> {
     return 0
   }
   try {
-    if (!command) throw new UsageError('a command is required: verify')
+    if (!command)
+      throw new UsageError(
+        `a command is required: ${Object.keys(COMMANDS).join(', ')}`,
+      )
     return await command.run(args, terminal)
   } catch (error) {
     return explain(error, usage, args.includes('--json'))
@@ -49,14 +57,24 @@ function explain(error: unknown, usage: string, json: boolean): number {
     console.error(`${printable(error.message)}\n\n${usage}`)
     return WRONG_USAGE
   }
-  if (error instanceof InputError || error instanceof FormatError) {
-    const { code, message } = error
-    if (json) terminal.write(printableJson({ error: { code, message } }))
-    else console.error(printable(message))
-    return NO_VERDICT
+  const isTold =
+    error instanceof InputError ||
+    error instanceof FormatError ||
+    error instanceof ChainError
+  if (!isTold) {
+    console.error(error)
+    return BUG
   }
-  console.error(error)
-  return BUG
+  const { code, message } = error
+  const fields = error instanceof FormatError ? error.fields : []
+  if (json) terminal.write(printableJson({ error: { code, message, fields } }))
+  else
+    console.error(
+      [message, ...fields.map((bad) => `  ${bad.field} ${bad.message}`)]
+        .map(printable)
+        .join('\n'),
+    )
+  return NO_VERDICT
 }
 
 function isParseArgsError(error: unknown): error is Error {

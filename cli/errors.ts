@@ -13,6 +13,8 @@ export type InputErrorCode =
   | 'several_qr_codes'
   /** An address without a publicId in its fragment. */
   | 'no_public_id'
+  /** The bundle is not of the publicId that was given. */
+  | 'bundle_of_another'
 
 /** What was given leads to no publicId: nothing is known about any document. Messages never hold what was given. */
 export class InputError extends Error {

@@ -12,13 +12,6 @@ const ATTEMPTS: ReaderOptions[] = [
   { formats: ['QRCode'], tryDownscale: true, downscaleThreshold: 200 },
 ]
 
-/** @returns Whether the bytes begin as a PNG or JPEG file does. */
-export function isImage(bytes: Uint8Array): boolean {
-  const starts = (...magic: number[]) =>
-    magic.every((byte, i) => bytes[i] === byte)
-  return starts(0x89, 0x50, 0x4e, 0x47) || starts(0xff, 0xd8, 0xff)
-}
-
 /**
  * Reads the QR codes in a picture. The file is decoded inside WebAssembly, so that a hostile one can harm nothing else.
  *

@@ -1,25 +1,28 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import type { Hex } from '../document/hex.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
 import { UsageError } from './errors.ts'
 
 /** What came with this program: one file a chain, as the deploy command writes them. */
 const DEPLOYMENTS = new URL('../deployments/', import.meta.url)
 
+/** A registry, and the hash of its code (keccak256) where it is known. */
+export type TrustedRegistry = { registry: string; codeHash?: Hex }
+
 /**
  * The registry to trust. It never comes from a document, an address or a QR code.
  *
  * @param given CAIP-10 (`eip155:<chainId>:<address>`); a chain (`eip155:<chainId>`), whose registry is in `deployments/`;
  * `undefined` when there is only one deployment to trust.
- * @returns CAIP-10, lower case.
  * @throws {UsageError} when it names none.
  */
-export function trustedRegistry(given: string | undefined): string {
-  const text = given?.toLowerCase() ?? onlyChain()
-  const chain = /^eip155:([1-9][0-9]*)$/.exec(text)
-  const registry = chain ? deployed(Number(chain[1])) : text
+export function trustedRegistry(given: string | undefined): TrustedRegistry {
+  const registry = given?.toLowerCase() ?? onlyChain()
+  const chain = /^eip155:([1-9][0-9]*)$/.exec(registry)
+  if (chain) return deployed(Number(chain[1]))
   try {
     parseRegistry(registry)
-    return registry
+    return { registry }
   } catch {
     throw new UsageError(
       '--registry must be eip155:<chainId>:<address>, or eip155:<chainId> of a known deployment',
@@ -41,12 +44,15 @@ function onlyChain(): string {
   return `eip155:${chain.replace('.json', '')}`
 }
 
-function deployed(chainId: number): string {
+function deployed(chainId: number): TrustedRegistry {
   const file = new URL(`${chainId}.json`, DEPLOYMENTS)
   if (!existsSync(file))
     throw new UsageError(
       `--registry: no deployment on chain ${chainId} is known; name its address, eip155:${chainId}:<address>`,
     )
-  const { address } = JSON.parse(readFileSync(file, 'utf8'))
-  return `eip155:${chainId}:${String(address).toLowerCase()}`
+  const { address, codeHash } = JSON.parse(readFileSync(file, 'utf8'))
+  return {
+    registry: `eip155:${chainId}:${String(address).toLowerCase()}`,
+    codeHash,
+  }
 }

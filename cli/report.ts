@@ -6,12 +6,7 @@ import type {
   VerdictStatus,
 } from '../verifier/verdict.ts'
 import { printable } from './printable.ts'
-
-/** Puts text in a colour, or leaves it as it is. */
-export type Paint = (
-  colour: 'red' | 'green' | 'yellow' | 'bold' | 'dim',
-  text: string,
-) => string
+import type { Paint } from './terminal.ts'
 
 type Line = [label: string, value: string]
 
@@ -34,13 +29,19 @@ const MEANINGS: Record<string, string> = {
   rpc_error: 'the node answers with an error',
   no_registry: 'there is no document registry at this address',
   wrong_chain: 'the node is one of another chain',
+  state_unavailable: 'the node does not have the state of that block',
+  endpoints_disagree: 'the nodes do not agree',
+  proof_invalid: 'the proof proves nothing',
+  block_untrusted: 'the bundle is of a block that you have not named',
+  other_code: 'other code is at the address of the registry',
+  unproven: 'a bundle cannot prove it',
   head_stale: "the node's newest block is too old",
   not_issued: 'the registry has no record of it',
   missing: 'nobody who was asked has it',
   unreachable: 'who should have it does not answer',
   wrong_bytes: 'a source gave other bytes than those asked for',
   wrong_key: 'the key in the publicId does not open it',
-  other_registry: 'it was made for another registry',
+  other_registry: 'it is one of another registry',
   other_issuer: 'it was made by another issuer than the one of the record',
   other_expiry: 'it has another expiry than its record',
   contradicts: 'the event does not agree with the record',

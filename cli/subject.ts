@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
+import { readBundle } from '../verifier/bundle.ts'
 import { InputError } from './errors.ts'
-import { isImage, readQrCodes } from './qr-image.ts'
 
 /** What the command was asked about. */
 export type Subject = {
@@ -8,15 +8,18 @@ export type Subject = {
   publicId: string
   /** The registry that an address or QR code names. Only a hint: whoever made the code chose it. */
   registryHint?: string
+  /** The text of the bundle that it was read from, if any. */
+  bundle?: string
 }
 
 /** More is no document, code or bundle of this project. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * @param given A publicId, a verify page's address, the path of a file that holds either, or a QR code (PNG, JPEG); `-` for
+ * @param given A publicId, a verify page's address, the path of a file that holds either, a bundle, or a QR code (PNG, JPEG); `-` for
  * any of these on standard input.
  * @throws {InputError}
+ * @throws {FormatError} for a file that begins as a bundle and is none.
  */
 export async function readSubject(given: string): Promise<Subject> {
   if (given === '-') return fromBytes(await readStdin())
@@ -25,7 +28,11 @@ export async function readSubject(given: string): Promise<Subject> {
 }
 
 async function fromBytes(bytes: Uint8Array): Promise<Subject> {
-  if (!isImage(bytes)) return fromText(new TextDecoder().decode(bytes))
+  if (!isImage(bytes)) {
+    const text = new TextDecoder().decode(bytes)
+    return text.trimStart().startsWith('{') ? fromBundle(text) : fromText(text)
+  }
+  const { readQrCodes } = await import('./qr-image.ts')
   const found = (await readQrCodes(bytes)).map(fromText)
   const [first] = found
   if (first === undefined || found.some((s) => s.publicId !== first.publicId))
@@ -34,6 +41,18 @@ async function fromBytes(bytes: Uint8Array): Promise<Subject> {
       'the picture has several QR codes that do not lead to one document',
     )
   return first
+}
+
+/** @returns Whether the bytes begin as a PNG or JPEG file does. */
+function isImage(bytes: Uint8Array): boolean {
+  const starts = (...magic: number[]) =>
+    magic.every((byte, i) => bytes[i] === byte)
+  return starts(0x89, 0x50, 0x4e, 0x47) || starts(0xff, 0xd8, 0xff)
+}
+
+function fromBundle(text: string): Subject {
+  const { publicId, registry } = readBundle(text).bundle
+  return { publicId, registryHint: registry, bundle: text }
 }
 
 function fromText(text: string): Subject {

@@ -1,22 +1,34 @@
 import { parseArgs } from 'node:util'
+import type { Hex } from '../document/hex.ts'
 import { decodePublicId } from '../document/public-id.ts'
+import { verifyBundle } from '../verifier/bundle.ts'
+import type { ChainReader } from '../verifier/ports.ts'
 import { createChainReader, parseRegistry } from '../verifier/readers/chain.ts'
-import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
-import { createFetchProvider } from '../verifier/readers/json-rpc.ts'
+import { createQuorumReader } from '../verifier/readers/quorum.ts'
+import type { Verdict } from '../verifier/verdict.ts'
 import { verify } from '../verifier/verify.ts'
-import { UsageError } from './errors.ts'
+import { InputError, UsageError } from './errors.ts'
 import { printableJson } from './printable.ts'
-import { trustedRegistry } from './registry.ts'
-import { type Paint, report } from './report.ts'
-import { readSubject } from './subject.ts'
+import { report } from './report.ts'
+import {
+  readSources,
+  SOURCE_OPTIONS,
+  SOURCE_USAGE,
+  type Sources,
+  wholeNumber,
+} from './sources.ts'
+import { readSubject, type Subject } from './subject.ts'
+import type { Terminal } from './terminal.ts'
 
 export const VERIFY_USAGE = `docreg verify <publicId | address | file | QR image | -> --rpc <url> [options]
+docreg verify --bundle <file> --block-hash <hash> [options]
 
-  --rpc <url>            JSON-RPC endpoint of a node
-  --registry <CAIP-10>   the registry that you trust, eip155:<chainId>:<address>; or eip155:<chainId> of a known deployment
-  --ipfs <url>           trustless IPFS gateway that may have the document; repeatable, tried in order
-  --timeout <seconds>    for one request; default 10
+  --rpc <url>            JSON-RPC endpoint of a node; repeatable, each of another operator
+  --quorum <number>      how many of them must agree; default more than half
+${SOURCE_USAGE}
   --max-head-age <s>     a node whose newest block is older counts as stale; default 900, any age on chain 31337
+  --bundle <file>        verify this bundle offline; nobody is asked
+  --block-hash <hash>    hash of a block that you trust, for a bundle; repeatable
   --json                 the verdict as JSON
 
 Exit code: 0 valid, 1 not valid, 2 no verdict (could not check, or no publicId could be read), 64 wrong usage.
@@ -24,8 +36,17 @@ A publicId on the command line is seen by all users of the machine: give a file,
 
 /** The chain id of local test chains, which make blocks only when somebody writes. */
 const LOCAL_CHAIN = 31337
+/** Seconds. */
+const MAX_HEAD_AGE = 900
 
-export type Terminal = { write(text: string): void; paint: Paint }
+const OPTIONS = {
+  ...SOURCE_OPTIONS,
+  quorum: { type: 'string' },
+  'max-head-age': { type: 'string' },
+  bundle: { type: 'string' },
+  'block-hash': { type: 'string', multiple: true },
+  json: { type: 'boolean' },
+} as const
 
 /** @returns The exit code: 0 valid, 1 not valid, 2 could not check. */
 export async function verifyCommand(
@@ -35,41 +56,21 @@ export async function verifyCommand(
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
-    options: {
-      rpc: { type: 'string', multiple: true },
-      registry: { type: 'string' },
-      ipfs: { type: 'string', multiple: true },
-      timeout: { type: 'string' },
-      'max-head-age': { type: 'string' },
-      json: { type: 'boolean' },
-    },
+    options: OPTIONS,
   })
+  const sources = readSources(values)
+  const ask = readOnline(values, sources)
+  const trustedBlocks = readBlockHashes(values['block-hash'])
   const [given] = positionals
-  if (given === undefined || positionals.length > 1)
+  if (positionals.length > 1 || (given ?? values.bundle) === undefined)
     throw new UsageError('one publicId, address or file is required')
-  const [rpc] = (values.rpc ?? []).map((url) => httpUrl('--rpc', url))
-  if (rpc === undefined) throw new UsageError('--rpc is required')
-  const ipfs = (values.ipfs ?? []).map((url) => httpUrl('--ipfs', url))
-  const timeout = 1000 * wholeNumber('--timeout', values.timeout ?? '10')
-  const registry = trustedRegistry(values.registry)
-  const maxHeadAge =
-    values['max-head-age'] === undefined
-      ? defaultHeadAge(registry)
-      : wholeNumber('--max-head-age', values['max-head-age'])
 
-  const { publicId, registryHint } = await readSubject(given)
-  decodePublicId(publicId)
-  const verdict = await verify(publicId, {
-    chain: createChainReader(createFetchProvider(rpc, timeout), registry),
-    blocks: ipfs.map((url) => createIpfsGatewaySource(url, timeout)),
-    ...(maxHeadAge !== undefined && { maxHeadAge }),
-  })
-  const warnings =
-    registryHint === undefined || registryHint.toLowerCase() === registry
-      ? []
-      : [
-          `the address or QR code names another registry, ${registryHint}. What was asked is the one that you trust, ${registry}`,
-        ]
+  const subject = await readSubjects(given, values.bundle)
+  decodePublicId(subject.publicId)
+  const verdict = await (subject.bundle === undefined
+    ? ask(subject.publicId)
+    : offline(subject.bundle, sources, trustedBlocks))
+  const warnings = warningsOf(subject, sources)
   terminal.write(
     values.json
       ? printableJson({ ...verdict, warnings })
@@ -78,18 +79,105 @@ export async function verifyCommand(
   return verdict.valid ? 0 : verdict.status === 'unverifiable' ? 2 : 1
 }
 
-function httpUrl(option: string, text: string): string {
-  if (!/^https?:$/.test(URL.parse(text)?.protocol ?? ''))
-    throw new UsageError(`${option} must be an http or https address`)
-  return text
+/** @returns Asks nodes and gateways. Options are checked before anything is read; that there is a node only when one is needed. */
+function readOnline(
+  values: { quorum?: string; 'max-head-age'?: string },
+  { registry, nodes, blocks, asOf }: Sources,
+): (publicId: string) => Promise<Verdict> {
+  const quorum = wholeNumber(
+    'quorum',
+    values.quorum ?? String(Math.floor(nodes.length / 2) + 1),
+    1,
+  )
+  const given = values['max-head-age']
+  const maxHeadAge =
+    given === undefined
+      ? defaultHeadAge(registry)
+      : wholeNumber('max-head-age', given, 1)
+  const readers = nodes.map((node) => createChainReader(node, registry))
+  return async (publicId) => {
+    const chain = readerOf(readers, quorum)
+    return verify(publicId, {
+      chain,
+      blocks,
+      finality: true,
+      ...(asOf !== undefined && { asOf }),
+      ...(maxHeadAge !== undefined && { maxHeadAge }),
+    })
+  }
 }
 
-function wholeNumber(option: string, text: string): number {
-  if (!/^[1-9][0-9]{0,8}$/.test(text))
-    throw new UsageError(`${option} must be a whole number of seconds`)
-  return Number(text)
+function readerOf(readers: ChainReader[], quorum: number): ChainReader {
+  const [only] = readers
+  if (only === undefined) throw new UsageError('--rpc is required')
+  if (quorum > readers.length)
+    throw new UsageError(`--quorum is more than the ${readers.length} of --rpc`)
+  return readers.length === 1 ? only : createQuorumReader(readers, quorum)
 }
 
 function defaultHeadAge(registry: string): number | undefined {
-  return parseRegistry(registry).chainId === LOCAL_CHAIN ? undefined : 900
+  return parseRegistry(registry).chainId === LOCAL_CHAIN
+    ? undefined
+    : MAX_HEAD_AGE
+}
+
+function readBlockHashes(given: string[] = []): Hex[] {
+  if (!given.every((hash) => /^0x[0-9a-fA-F]{64}$/.test(hash)))
+    throw new UsageError('--block-hash must be 0x and 64 hexadecimal digits')
+  return given as Hex[]
+}
+
+/** @param bundle The path of `--bundle`. With a publicId besides, it must be that document's. */
+async function readSubjects(
+  given: string | undefined,
+  bundle: string | undefined,
+): Promise<Subject> {
+  if (bundle === undefined) return readSubject(given ?? '')
+  const proven = await readSubject(bundle)
+  if (proven.bundle === undefined)
+    throw new UsageError('--bundle must be the file of a bundle')
+  if (given === undefined) return proven
+  const { publicId, registryHint } = await readSubject(given)
+  if (publicId !== proven.publicId)
+    throw new InputError(
+      'bundle_of_another',
+      'the bundle is one of another publicId',
+    )
+  return registryHint === undefined ? proven : { ...proven, registryHint }
+}
+
+async function offline(
+  bundle: string,
+  { registry, codeHash, nodes, blocks, asOf }: Sources,
+  trustedBlocks: Hex[],
+): Promise<Verdict> {
+  if (nodes.length + blocks.length > 0 || asOf !== undefined)
+    throw new UsageError(
+      'a bundle is verified offline and as of its block: without --rpc, --ipfs and --as-of',
+    )
+  if (trustedBlocks.length === 0)
+    throw new UsageError(
+      '--block-hash is required: the hash of the bundle’s block, from a node or explorer that you trust',
+    )
+  return verifyBundle(bundle, {
+    registry,
+    trustedBlocks,
+    ...(codeHash !== undefined && { codeHash }),
+  })
+}
+
+function warningsOf(
+  { registryHint, bundle }: Subject,
+  { registry }: Sources,
+): string[] {
+  const warnings: string[] = []
+  if (registryHint !== undefined && registryHint.toLowerCase() !== registry)
+    warnings.push(
+      `what was given names another registry, ${registryHint}; asked was the one that you trust, ${registry}`,
+    )
+  if (bundle !== undefined)
+    warnings.push(
+      'a bundle is true as of its block: a later revocation is not in it',
+    )
+  return warnings
 }

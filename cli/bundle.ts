@@ -1,0 +1,58 @@
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { createBundle } from '../verifier/bundle.ts'
+import { UsageError } from './errors.ts'
+import { readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
+import { readSubject } from './subject.ts'
+import type { Terminal } from './terminal.ts'
+
+export const BUNDLE_USAGE = `docreg bundle <publicId | address | file | QR image | -> --rpc <url> --ipfs <url> [options]
+
+  --rpc <url>            JSON-RPC endpoint of a node that knows eth_getProof
+${SOURCE_USAGE}
+  --out <file>           where to write it; default standard output
+
+Writes one JSON file that proves offline what the registry said at one block. It holds the document and its key.
+Exit code: 0 written, 2 could not, 64 wrong usage.`
+
+/** Only its owner may read it: it holds a decryption key. */
+const PRIVATE = 0o600
+
+/** @returns The exit code, 0. */
+export async function bundleCommand(
+  args: string[],
+  terminal: Terminal,
+): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: {
+      ...SOURCE_OPTIONS,
+      out: { type: 'string' },
+      json: { type: 'boolean' },
+    },
+  })
+  const { registry, nodes, blocks, asOf } = readSources(values)
+  const [given] = positionals
+  const [provider] = nodes
+  if (given === undefined || positionals.length > 1)
+    throw new UsageError('one publicId, address or file is required')
+  if (provider === undefined || nodes.length > 1)
+    throw new UsageError('--rpc is required, once')
+
+  const { publicId } = await readSubject(given)
+  const bundle = await createBundle(publicId, {
+    provider,
+    registry,
+    blocks,
+    ...(asOf !== undefined && { block: asOf }),
+  })
+  if (bundle.sealed === null)
+    terminal.warn(
+      'the sealed document is not in it: it was never issued, or no --ipfs has it',
+    )
+  const text = JSON.stringify(bundle)
+  if (values.out === undefined) terminal.write(text)
+  else await writeFile(values.out, `${text}\n`, { mode: PRIVATE })
+  return 0
+}

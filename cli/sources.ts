@@ -1,0 +1,65 @@
+import type { Hex } from '../document/hex.ts'
+import type { BlockSource, Eip1193Provider } from '../verifier/ports.ts'
+import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
+import { createFetchProvider } from '../verifier/readers/json-rpc.ts'
+import { UsageError } from './errors.ts'
+import { trustedRegistry } from './registry.ts'
+
+/** Options that say whom to trust and whom to ask; for `parseArgs`. */
+export const SOURCE_OPTIONS = {
+  rpc: { type: 'string', multiple: true },
+  registry: { type: 'string' },
+  ipfs: { type: 'string', multiple: true },
+  timeout: { type: 'string' },
+  'as-of': { type: 'string' },
+} as const
+
+export const SOURCE_USAGE = `  --registry <CAIP-10>   the registry that you trust, eip155:<chainId>:<address>; or eip155:<chainId> of a known deployment
+  --ipfs <url>           trustless IPFS gateway that may have the document; repeatable, tried in order
+  --as-of <block>        as of this block; the node must keep its state
+  --timeout <seconds>    for one request; default 10`
+
+export type Sources = {
+  /** CAIP-10. */
+  registry: string
+  /** keccak256 of its code, where it is known. */
+  codeHash?: Hex
+  nodes: Eip1193Provider[]
+  blocks: BlockSource[]
+  asOf?: number
+}
+
+/** @throws {UsageError} for the first option that is bad. */
+export function readSources(values: {
+  rpc?: string[]
+  registry?: string
+  ipfs?: string[]
+  timeout?: string
+  'as-of'?: string
+}): Sources {
+  const timeout = 1000 * wholeNumber('timeout', values.timeout ?? '10', 1)
+  const asOf = values['as-of']
+  return {
+    ...trustedRegistry(values.registry),
+    nodes: httpUrls('rpc', values.rpc).map((url) =>
+      createFetchProvider(url, timeout),
+    ),
+    blocks: httpUrls('ipfs', values.ipfs).map((url) =>
+      createIpfsGatewaySource(url, timeout),
+    ),
+    ...(asOf !== undefined && { asOf: wholeNumber('as-of', asOf) }),
+  }
+}
+
+/** @throws {UsageError} */
+export function wholeNumber(option: string, text: string, least = 0): number {
+  if (!/^[0-9]{1,15}$/.test(text) || Number(text) < least)
+    throw new UsageError(`--${option} must be a whole number from ${least}`)
+  return Number(text)
+}
+
+function httpUrls(option: string, urls: string[] = []): string[] {
+  if (!urls.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')))
+    throw new UsageError(`--${option} must be an http or https address`)
+  return urls
+}
