@@ -1,68 +1,167 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FormatError } from '../../document/errors.ts'
+import { buildCommand, COMMAND } from '../../scripts/build-command.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { createQuorumReader } from '../../verifier/readers/quorum.ts'
+import type { Check } from '../../verifier/verdict.ts'
 import { verify } from '../../verifier/verify.ts'
 import { readCases } from '../support/corpus/case.ts'
+import { type RestDoor, startRestDoor } from '../support/corpus/rest.ts'
 import {
   type CorpusCase,
   startWorld,
   type World,
 } from '../support/corpus/world.ts'
+import { docreg } from '../support/docreg.ts'
 
 let world: World
+let rest: RestDoor
 beforeAll(async () => {
   world = await startWorld()
+  rest = await startRestDoor(world)
+  await buildCommand()
 })
-afterAll(() => world.stop())
+afterAll(async () => {
+  await rest?.stop()
+  await world?.stop()
+})
 
-const names = readCases().map(({ name }) => name)
+const cases = readCases()
+const names = cases.map(({ name }) => name)
+// docs/api.md: the newest block, and one node after the other.
+const restNames = cases
+  .filter(({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1)
+  .map(({ name }) => name)
+
 function caseOf(name: string): CorpusCase {
   const found = world.cases.find((one) => one.case === name)
   if (!found) throw new Error(`no case ${name}`)
   return found
 }
 
-type Check = { check: string; outcome: string; code: string }
 /** What every door is compared by. */
-const notPassed = (checks: Check[]) =>
+type Told =
+  | { status: string; notPassed: string[]; document: boolean }
+  | { error: string }
+
+function expectedOf({ expected }: CorpusCase): Told {
+  if ('error' in expected) return expected
+  const { status, notPassed, document } = expected
+  return { status, notPassed: notPassed.toSorted(), document }
+}
+
+const notPassed = (checks: readonly Check[]) =>
   checks
     .filter(({ outcome }) => outcome !== 'pass')
     .map(({ check, outcome, code }) => `${check} ${outcome} ${code}`)
-    .sort()
+    .toSorted()
+
+const told = (verdict: {
+  status: string
+  checks: Check[]
+  document: object | null
+}): Told => ({
+  status: verdict.status,
+  notPassed: notPassed(verdict.checks),
+  document: verdict.document !== null,
+})
+
+const publicIdOf = ({ given }: CorpusCase) =>
+  given.match(/#publicId=([^&]*)/)?.[1] ?? given
+
+test('default: far more bad cases than good', () => {
+  const good = cases.filter(
+    ({ expected }) => 'status' in expected && expected.status === 'valid',
+  )
+  expect(cases.length).toBeGreaterThan(4 * good.length)
+})
 
 describe('library', () => {
   test.each(names)('%s', async (name) => {
     const one = caseOf(name)
-    const publicId = one.given.match(/publicId=([^&]*)/)?.[1] ?? one.given
     const timeout = one.timeout * 1000
-    const [rpc = ''] = one.rpc
-    const answer = await verify(publicId, {
-      chain: createChainReader(createFetchProvider(rpc, timeout), one.registry),
+    const readers = one.rpc.map((url) =>
+      createChainReader(createFetchProvider(url, timeout), one.registry),
+    )
+    const answer = await verify(publicIdOf(one), {
+      chain: createQuorumReader(readers, one.quorum ?? 1),
       blocks: one.ipfs.map((url) => createIpfsGatewaySource(url, timeout)),
       maxHeadAge: one.maxHeadAge,
       ...(one.asOf !== null && { asOf: one.asOf }),
-    }).then(
-      ({ status, checks, document }) => ({
-        status,
-        notPassed: notPassed(checks),
-        document: document !== null,
-      }),
-      (error) => {
-        if (!(error instanceof FormatError)) throw error
-        return { error: error.code }
-      },
+    }).then(told, (error) => {
+      if (!(error instanceof FormatError)) throw error
+      return { error: error.code }
+    })
+    expect(answer).toEqual(expectedOf(one))
+  })
+})
+
+// Each is a process of its own.
+describe.concurrent('command', () => {
+  test.each(names)('%s', async (name) => {
+    const one = caseOf(name)
+    const { code, stdout, stderr } = await docreg(
+      [
+        ...['verify', '-', '--json', '--registry', one.registry],
+        ...one.rpc.flatMap((url) => ['--rpc', url]),
+        ...one.ipfs.flatMap((url) => ['--ipfs', url]),
+        ...['--timeout', String(one.timeout)],
+        ...['--max-head-age', String(one.maxHeadAge)],
+        ...(one.asOf === null ? [] : ['--as-of', String(one.asOf)]),
+        ...(one.quorum === null ? [] : ['--quorum', String(one.quorum)]),
+      ],
+      { stdin: one.given, program: COMMAND },
     )
+    const answer = JSON.parse(stdout)
+    expect(
+      'error' in answer ? { error: answer.error.code } : told(answer),
+    ).toEqual(expectedOf(one))
+    expect(stderr).toBe('')
+    expect(code).toBe(exitCodeOf(one))
     const { expected } = one
-    expect(answer).toEqual(
-      'error' in expected
-        ? expected
-        : {
-            status: expected.status,
-            notPassed: expected.notPassed.toSorted(),
-            document: expected.document,
-          },
-    )
+    if ('status' in expected)
+      expect(answer.warnings).toHaveLength(expected.otherRegistryHinted ? 1 : 0)
+    // It is a decryption key.
+    expect(stdout).not.toContain(publicIdOf(one))
+  })
+})
+
+function exitCodeOf({ expected }: CorpusCase): number {
+  if ('error' in expected || expected.status === 'unverifiable') return 2
+  return expected.status === 'valid' ? 0 : 1
+}
+
+describe('REST', () => {
+  test.each(restNames)('%s', async (name) => {
+    const one = caseOf(name)
+    const { status, body } = await rest.verify(one, publicIdOf(one))
+    const { expected } = one
+    if ('error' in expected) {
+      expect({ status, code: body.error.code }).toEqual({
+        status: 400,
+        code: 'bad_public_id',
+      })
+      return
+    }
+    const { restStatus } = expected
+    if (restStatus !== undefined) {
+      expect(body.data).toMatchObject({ status: restStatus, document: null })
+      return
+    }
+    if (expected.status === 'unverifiable') {
+      expect({ status, code: body.error.code }).toEqual({
+        status: 503,
+        code: 'unverifiable',
+      })
+      expect(notPassed(body.error.details)).toEqual(
+        expected.notPassed.toSorted(),
+      )
+      return
+    }
+    expect(status).toBe(200)
+    expect(told(body.data)).toEqual(expectedOf(one))
+    expect(body.data.valid).toBe(expected.status === 'valid')
   })
 })

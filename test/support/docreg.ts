@@ -5,13 +5,23 @@ export type Run = { code: number | null; stdout: string; stderr: string }
 
 const DOCREG = new URL('../../cli/docreg.ts', import.meta.url).pathname
 
-/** Runs `docreg` as a process with an environment of its own. @param stdin What it reads, to its end. */
+/**
+ * Runs `docreg` as a process with an environment of its own.
+ *
+ * @param options.stdin What it reads, to its end.
+ * @param options.program Another file than the source.
+ */
 export function docreg(
   args: readonly string[],
-  { stdin = '', env = {} }: { stdin?: string | Uint8Array; env?: object } = {},
+  options: {
+    stdin?: string | Uint8Array
+    env?: Record<string, string>
+    program?: string
+  } = {},
 ): Promise<Run> {
-  const child = spawn(process.execPath, [DOCREG, ...args], {
-    env: { ...env },
+  const { stdin = '', env = {}, program = DOCREG } = options
+  const child = spawn(process.execPath, [program, ...args], {
+    env,
     stdio: 'pipe',
   })
   const run: Run = { code: null, stdout: '', stderr: '' }

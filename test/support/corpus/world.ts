@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { cidOf } from '../../../document/cid.ts'
+import { type Hex, toHex } from '../../../document/hex.ts'
 import { bodyOf, serveHttp } from '../http.ts'
 import { givenOf } from './ask.ts'
 import { type Case, type Expected, readCases } from './case.ts'
@@ -24,7 +25,7 @@ export type CorpusCase = {
   timeout: number
   asOf: number | null
   quorum: number | null
-  gateway: { knows: 'promised' | 'erased'; documentHash: string } | null
+  gateway: { knows: 'promised' | 'erased'; documentHash: Hex } | null
   expected: Expected
 }
 
@@ -125,7 +126,7 @@ function describe(
     gateway: gateway
       ? {
           knows: gateway,
-          documentHash: `0x${Buffer.from(made.hash).toString('hex')}`,
+          documentHash: toHex(made.hash),
         }
       : null,
     expected,

@@ -1,0 +1,144 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fromHex, type Hex } from '../../../document/hex.ts'
+import { openDatabase } from '../../../gateway/adapters/database.ts'
+import { createRpcPool, type RpcPool } from '../../../gateway/adapters/rpc.ts'
+import { createKeySigner } from '../../../gateway/adapters/signer.ts'
+import { readConfig } from '../../../gateway/config.ts'
+import { startGateway } from '../../../gateway/server.ts'
+import { freePort } from '../http.ts'
+import { API_KEY } from '../stack.ts'
+import { ISSUER_KEY } from './chain.ts'
+import { FIELDS, ISSUER_SECRET, REGISTRY } from './payload.ts'
+import type { CorpusCase, World } from './world.ts'
+
+export type RestAnswer = {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  body: any
+}
+
+/** A real gateway of the corpus's issuer, which reads each case through that case's node and sources. */
+export type RestDoor = {
+  /** Nobody is asked through two gateways at once: a gateway has one list of nodes. */
+  verify(one: CorpusCase, publicId: string): Promise<RestAnswer>
+  stop(): Promise<void>
+}
+
+/** Seconds; the gateway has one for all cases. */
+const TIMEOUT = 2
+
+export async function startRestDoor(world: World): Promise<RestDoor> {
+  const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
+  const rpc = switchable(world.chainUrl)
+  const sources = Math.max(...world.cases.map(({ ipfs }) => ipfs.length))
+  const widest = world.cases.find(({ ipfs }) => ipfs.length === sources)
+  const config = readConfig({
+    PORT: String(await freePort()),
+    DATA_DIR: dataDir,
+    API_KEY,
+    LOG_LEVEL: 'silent',
+    // What a source has of a case follows from the CID: one list serves them all.
+    IPFS_GATEWAYS: (widest?.ipfs ?? []).join(','),
+    IPFS_TIMEOUT_SECONDS: String(TIMEOUT),
+    MAX_HEAD_AGE_SECONDS: String(widest?.maxHeadAge),
+  })
+  const erased = known(world, 'erased')
+  await bury(
+    dataDir,
+    erased.map(({ documentHash }) => documentHash),
+  )
+  const gateway = await startGateway(config, {
+    rpc,
+    registry: REGISTRY,
+    signer: createKeySigner(ISSUER_KEY),
+    issuerSecret: ISSUER_SECRET,
+  })
+  const request = async (path: string, init: RequestInit = {}) => {
+    const headers = { authorization: `Bearer ${API_KEY}`, ...init.headers }
+    const url = `${config.baseUrl}${path}`
+    const response = await fetch(url, { ...init, headers })
+    return { status: response.status, body: await response.json() }
+  }
+
+  for (const { case: name } of known(world, 'promised'))
+    await promise(request, name)
+  return {
+    async verify(one, publicId) {
+      rpc.through(one.rpc)
+      try {
+        const query = encodeURIComponent(publicId)
+        return await request(`/v1/verify?publicId=${query}`)
+      } finally {
+        rpc.through([world.chainUrl])
+      }
+    },
+    async stop() {
+      await gateway.stop()
+      rmSync(dataDir, { recursive: true, force: true })
+    },
+  }
+}
+
+function known(
+  { cases }: World,
+  what: 'promised' | 'erased',
+): { case: string; documentHash: Hex }[] {
+  return cases.flatMap(({ case: name, gateway }) =>
+    gateway?.knows === what
+      ? [{ case: name, documentHash: gateway.documentHash }]
+      : [],
+  )
+}
+
+type Request = (path: string, init?: RequestInit) => Promise<RestAnswer>
+
+/** The document of the case whose name is the idempotency key: the same publicId comes out. */
+async function promise(request: Request, name: string): Promise<void> {
+  const { status } = await request('/v1/documents', {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'idempotency-key': name,
+      prefer: 'respond-async',
+    },
+    body: JSON.stringify(FIELDS),
+  })
+  if (status !== 202) throw new Error(`${name}: not promised, but ${status}`)
+}
+
+/** No route erases yet: what is left of an erasure is put in by hand, before the gateway has the file to itself. */
+async function bury(dataDir: string, hashes: Hex[]): Promise<void> {
+  const database = openDatabase(join(dataDir, 'gateway.db'))
+  const insert = database.sqlite.prepare('INSERT INTO tombstone VALUES (?)')
+  for (const hash of hashes) insert.run(fromHex(hash))
+  await database.close()
+}
+
+/** A pool whose endpoints can be changed. Transactions go nowhere: what the gateway promises stays a promise. */
+function switchable(
+  url: string,
+): RpcPool & { through(urls: readonly string[]): void } {
+  const pools = new Map<string, RpcPool>()
+  const poolOf = (urls: readonly string[]) => {
+    const key = urls.join()
+    const pool = pools.get(key) ?? createRpcPool(urls, TIMEOUT * 1000)
+    pools.set(key, pool)
+    return pool
+  }
+  let current = poolOf([url])
+  return {
+    through(urls) {
+      current = poolOf(urls)
+    },
+    async request(args) {
+      if (args.method === 'eth_sendRawTransaction')
+        throw new Error('the network is down')
+      return current.request(args)
+    },
+    async close() {
+      await Promise.all([...pools.values()].map((pool) => pool.close()))
+    },
+  }
+}
