@@ -37,8 +37,11 @@ export type Batcher = {
 const MAX_QUEUE = 10_000
 /** Most transactions in flight; geth keeps 16 of an account that it does not know. */
 const MAX_IN_FLIGHT = 8
-/** How long intents gather behind a transaction in flight before they get one of their own; milliseconds. */
-const GATHER = 400
+/**
+ * How long intents gather behind a transaction in flight before they get one of their own: as a part of the time that one takes, so
+ * that chain and gateway work at the same time; and in milliseconds, at most.
+ */
+const GATHER = { part: 0.5, most: 400 }
 /** Between tries with a chain that takes nothing; milliseconds. */
 const PAUSE = 500
 /** How long a promised intent is set aside that the chain refuses on its own; milliseconds. */
@@ -114,9 +117,14 @@ export function createBatcher(deps: {
     if (stopping() || nextBatch(queue.values(), 1, mustWait).length === 0)
       return false
     if (sender.inFlight() === 0) return true
-    const due =
-      queue.size >= limit || performance.now() - gatheringSince >= GATHER
+    const due = queue.size >= limit || gathering() <= 0
     return due && sender.inFlight() < MAX_IN_FLIGHT
+  }
+
+  /** Milliseconds for which intents still gather. */
+  function gathering(): number {
+    const whole = Math.min(GATHER.most, GATHER.part * sender.roundTrip())
+    return whole - (performance.now() - gatheringSince)
   }
 
   /** All transactions that may be in flight now, before any is sent: they share flushes and looks at the chain. */
@@ -245,7 +253,12 @@ export function createBatcher(deps: {
   /** Until there is something to do: an intent more, a node's answer, or time to look at what is in flight. */
   async function rest(): Promise<void> {
     if (trouble) await sleep(PAUSE)
-    else if (!awake && sender.inFlight() > 0) await nap(sender.pause())
+    else if (!awake && sender.inFlight() > 0)
+      await nap(
+        queue.size === 0
+          ? sender.pause()
+          : Math.min(sender.pause(), Math.max(1, gathering())),
+      )
     else if (!awake && !mayPlan() && !stopping()) await nap()
     awake = false
   }

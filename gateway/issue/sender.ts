@@ -30,6 +30,8 @@ export type Sender = {
   advance(): Promise<void>
   /** Milliseconds until there is something to look at; `answered` may come before. */
   pause(): number
+  /** Milliseconds that the last transaction took from being made until the chain showed what became of it. */
+  roundTrip(): number
 }
 
 /** How often the same bytes are sent again while the chain does not show them; milliseconds. */
@@ -83,6 +85,7 @@ export function createSender(deps: {
   let seen = { nonce: 0, at: Number.NEGATIVE_INFINITY }
   let poll = 0
   let lookAt = 0
+  let roundTrip = Number.POSITIVE_INFINITY
 
   const sendingOf = ({ id }: Plan): Sending => {
     const known = sendings.get(id)
@@ -192,6 +195,7 @@ export function createSender(deps: {
     const gone = plan.intents.filter(
       (intent) => outcomeOf.get(intent)?.status === 'taken',
     )
+    roundTrip = performance.now() - sendingOf(plan).made
     await outbox.settle(plan, { anchored, gone })
     drop(plan)
   }
@@ -298,5 +302,6 @@ export function createSender(deps: {
     },
 
     pause: () => Math.max(0, lookAt - performance.now()),
+    roundTrip: () => roundTrip,
   }
 }
