@@ -71,6 +71,11 @@ const requestOf = (n: number) =>
       }
     : { method: 'POST', path: '/v1/documents', headers, body: documentOf(n) }
 
+/** The first is told: a case with failures is no measurement. */
+function fail(statusCode: number, text: string): void {
+  if (failures++ === 0) console.error(`answered ${statusCode}: ${text}`)
+}
+
 async function runConnection(until: number): Promise<void> {
   const client = new Client(options.url, { pipelining: 1 })
   while (sent < options.requests && performance.now() < until) {
@@ -79,7 +84,7 @@ async function runConnection(until: number): Promise<void> {
     const { statusCode, body } = await client.request(request)
     const text = await body.text()
     latencies.push(performance.now() - start)
-    if (statusCode !== EXPECTED[kind]) failures++
+    if (statusCode !== EXPECTED[kind]) fail(statusCode, text)
     else if (kind === 'issue')
       issued.push(/"publicId":"([^"]+)"/.exec(text)?.[1] ?? '')
   }
