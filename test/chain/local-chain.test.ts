@@ -350,6 +350,98 @@ describe('kill -9', () => {
   })
 })
 
+describe('transactions that come together', () => {
+  const sendAll = (url: string, raws: readonly string[]) =>
+    Promise.all(
+      raws.map((raw) => ask<string>(url, 'eth_sendRawTransaction', raw)),
+    )
+
+  test('behavior: share a block, and come back in it after a kill', async () => {
+    const dir = tempDir()
+    const chain = await startProcess(dir)
+    const [one, other] = [devAccount(), account()]
+    await call(chain.url, 'eth_sendRawTransaction', await one.transfer())
+    await call(
+      chain.url,
+      'anvil_setBalance',
+      other.address,
+      `0x${'f'.repeat(20)}`,
+    )
+    const raws = await Promise.all(
+      Array.from({ length: 40 }, (_, i) => (i % 2 ? one : other).transfer()),
+    )
+    const sent = await sendAll(chain.url, raws)
+    const receipts = await Promise.all(
+      sent.map(({ result }) => receipt(chain.url, result)),
+    )
+    const blocks = await allBlocks(chain.url)
+    killAnvil(dir)
+    await chain.kill()
+
+    expect(
+      new Set(receipts.map((found) => found?.blockHash)).size,
+    ).toBeLessThan(20)
+    expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(
+      blocks,
+    )
+  })
+
+  test('behavior: one that is refused does not keep the others out', async () => {
+    const dir = tempDir()
+    const chain = await startProcess(dir)
+    const from = devAccount()
+    const spent = await from.transfer()
+    await call(chain.url, 'eth_sendRawTransaction', spent)
+    const raws = [await from.transfer(), '0x1234', spent, await from.transfer()]
+    // The first is under way alone; the others gather behind it.
+    const first = call(chain.url, 'evm_mine')
+    const sent = await sendAll(chain.url, raws)
+    await first
+    const mined = await Promise.all(
+      [0, 3].map((i) => receipt(chain.url, sent[i]?.result ?? '')),
+    )
+    const blocks = await allBlocks(chain.url)
+    killAnvil(dir)
+    await chain.kill()
+
+    expect(sent.map(({ error }) => error?.message)).toEqual([
+      undefined,
+      'Failed to decode transaction',
+      'nonce too low',
+      undefined,
+    ])
+    expect(mined.map((found) => found?.status)).toEqual(['0x1', '0x1'])
+    expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(
+      blocks,
+    )
+  })
+
+  test('behavior: what one block has no gas for is in the next', async () => {
+    const dir = tempDir()
+    const chain = await startProcess(dir)
+    const from = devAccount()
+    const raws = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        from.sign({ to: from.address, gasLimit: 16_000_000 }),
+      ),
+    )
+    const sent = await sendAll(chain.url, raws)
+    const receipts = await Promise.all(
+      sent.map(({ result }) => receipt(chain.url, result)),
+    )
+    const blocks = await allBlocks(chain.url)
+    killAnvil(dir)
+    await chain.kill()
+
+    expect(receipts.map((found) => found?.status)).toEqual(
+      raws.map(() => '0x1'),
+    )
+    expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(
+      blocks,
+    )
+  })
+})
+
 describe('a journal that has grown long', () => {
   test('behavior: is shortened when the chain is idle, and the same blocks come back', async () => {
     const dir = tempDir()
