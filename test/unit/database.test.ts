@@ -1,0 +1,93 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { type Database, openDatabase } from '../../gateway/adapters/database.ts'
+
+/** What the disk does with a flush: called with what the log holds, and the callback of `fdatasync`. */
+let disk: (log: Buffer, done: (error?: Error) => void) => void
+
+vi.mock('node:fs', async (actual) => {
+  const fs = await actual<typeof import('node:fs')>()
+  const fdatasync = (file: number, done: (error?: Error) => void) => {
+    const log = Buffer.alloc(fs.fstatSync(file).size)
+    fs.readSync(file, log, 0, log.length, 0)
+    disk(log, done)
+  }
+  return { ...fs, fdatasync }
+})
+
+let dir: string
+let database: Database
+beforeEach(() => {
+  disk = (_, done) => done()
+  dir = mkdtempSync(join(tmpdir(), 'database-'))
+  database = openDatabase(join(dir, 'gateway.db'))
+})
+afterEach(async () => {
+  await database.close()
+  rmSync(dir, { recursive: true })
+})
+
+const remember = (text: string) =>
+  database.write(() => {
+    database.sqlite
+      .prepare('INSERT INTO tombstone VALUES (?)')
+      .run(Buffer.from(text))
+  })
+
+test('default: what was written is told of after the log that holds it was flushed', async () => {
+  const told: string[] = []
+  let flushed: () => void = () => {}
+  const flushing = new Promise<Buffer>((resolve) => {
+    disk = (log, done) => {
+      flushed = done
+      resolve(log)
+    }
+  })
+  const written = remember('the first').then(() => told.push('written'))
+  expect((await flushing).includes('the first')).toBe(true)
+  await new Promise(setImmediate)
+  expect(told).toEqual([])
+  flushed()
+  await written
+  expect(told).toEqual(['written'])
+})
+
+test('behavior: what comes during a flush shares the next', async () => {
+  const flushes: (() => void)[] = []
+  disk = (_, done) => flushes.push(done)
+  const first = remember('first')
+  await vi.waitUntil(() => flushes.length === 1)
+  const others = [remember('second'), remember('third')]
+  flushes[0]?.()
+  await first
+  await vi.waitUntil(() => flushes.length === 2)
+  flushes[1]?.()
+  await Promise.all(others)
+  expect(flushes).toHaveLength(2)
+})
+
+test('error: after a flush that failed nothing is promised any more', async () => {
+  disk = (_, done) => done(new Error('input/output error'))
+  const refused = { code: 'store_unavailable' }
+  await expect(remember('lost')).rejects.toMatchObject(refused)
+  disk = (_, done) => done()
+  await expect(remember('later')).rejects.toMatchObject(refused)
+})
+
+test('behavior: one piece of work that fails takes the others of its commit with it, and no later ones', async () => {
+  const fails = database.write(() => {
+    throw new Error('no')
+  })
+  const beside = remember('beside')
+  await expect(fails).rejects.toMatchObject({ code: 'store_unavailable' })
+  await expect(beside).rejects.toMatchObject({ code: 'store_unavailable' })
+  await remember('after')
+  await database.close()
+  const file = readFileSync(join(dir, 'gateway.db'))
+  expect([file.includes('beside'), file.includes('after')]).toEqual([
+    false,
+    true,
+  ])
+})
