@@ -1,10 +1,17 @@
-/** @returns A signal that aborts after so many milliseconds, or with the given one. */
+/** @returns A signal that aborts after so many milliseconds, or with the given one. (`AbortSignal.any` is missing in browsers of 2023.) */
 export function withTimeout(
   timeout: number,
   signal: AbortSignal | undefined,
 ): AbortSignal {
   const timer = AbortSignal.timeout(timeout)
-  return signal ? AbortSignal.any([signal, timer]) : timer
+  if (!signal) return timer
+  const either = new AbortController()
+  for (const one of [signal, timer]) {
+    const abort = () => either.abort(one.reason)
+    if (one.aborted) abort()
+    else one.addEventListener('abort', abort, { signal: either.signal })
+  }
+  return either.signal
 }
 
 /** @returns What `work` gives; rejects with the signal's reason as soon as it aborts, also when `work` does not hear of it. */

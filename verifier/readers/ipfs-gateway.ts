@@ -43,9 +43,16 @@ async function readAtMost(
 ): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
-  for await (const chunk of response.body ?? []) {
+  // Not `for await`: Safari cannot iterate over a stream.
+  const reader = response.body?.getReader()
+  for (;;) {
+    const { value: chunk } = (await reader?.read()) ?? {}
+    if (chunk === undefined) break
     length += chunk.length
-    if (length > limit) throw new Error(`block larger than ${limit} bytes`)
+    if (length > limit) {
+      await reader?.cancel()
+      throw new Error(`block larger than ${limit} bytes`)
+    }
     chunks.push(chunk)
   }
   const bytes = new Uint8Array(length)

@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest'
+import { type Hex, toHex } from '../../document/hex.ts'
+import { decodeHeader, encodeHeader } from '../../verifier/proof/header.ts'
+import {
+  readStateProof,
+  type StateProof,
+} from '../../verifier/proof/state-proof.ts'
+import vectors from '../vectors/state-proofs.json' with { type: 'json' }
+
+type Case = {
+  name: string
+  registry: string
+  documentHash: Hex
+  blockHash: Hex
+  stateProof: StateProof
+  reading: object
+}
+const cases = vectors.cases as Case[]
+const [sample] = cases as [Case]
+const refused = (code: string) => expect.objectContaining({ code })
+
+describe('what real nodes prove', () => {
+  test.each(cases)('default: $name', (one) => {
+    const { registry, documentHash, blockHash, stateProof, reading } = one
+    expect(readStateProof(stateProof, registry, documentHash)).toEqual({
+      ...reading,
+      blockHash,
+    })
+  })
+
+  test('default: every status, of both nodes, and names longer than a slot', () => {
+    expect(new Set(cases.map(({ name }) => name.split(': ')[1]))).toEqual(
+      new Set([
+        ...['valid', 'expired', 'revoked', 'superseded', 'distrusted'],
+        'not_issued',
+      ]),
+    )
+    expect(cases).toHaveLength(12)
+    expect(sample.stateProof.storageProof.length).toBeGreaterThan(5)
+  })
+
+  test.each(cases)('error: $name, asked of another document', (one) => {
+    const { registry, stateProof } = one
+    const other: Hex = `0x${'5a'.repeat(32)}`
+    expect(() => readStateProof(stateProof, registry, other)).toThrow(
+      refused('proof_invalid'),
+    )
+  })
+
+  test.each(cases)('error: $name, the proof of another chain', (one) => {
+    const foreign = cases.find(({ registry }) => registry !== one.registry)
+    for (const part of ['accountProof', 'storageProof', 'header'] as const)
+      expect(() =>
+        readStateProof(
+          { ...one.stateProof, [part]: foreign?.stateProof[part] },
+          one.registry,
+          one.documentHash,
+        ),
+      ).toThrow(refused('proof_invalid'))
+  })
+
+  test('error: a document that is there cannot be proven absent', () => {
+    const absent = cases.find(({ name }) => name.endsWith('not_issued'))
+    const forged = {
+      ...sample.stateProof,
+      storageProof: sample.stateProof.storageProof.slice(0, 1).map((slot) => ({
+        ...slot,
+        value: `0x${'00'.repeat(32)}` as const,
+        proof: absent?.stateProof.storageProof[0]?.proof ?? [],
+      })),
+    }
+    expect(() =>
+      readStateProof(forged, sample.registry, sample.documentHash),
+    ).toThrow(refused('proof_invalid'))
+  })
+})
+
+describe('headers', () => {
+  const ZERO = `0x${'00'.repeat(32)}`
+  const EMPTY =
+    '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+  /** Ethereum's genesis, of before London; the others have the fields of Prague. */
+  const GENESIS: Record<string, unknown> = {
+    origin: 'Ethereum, block 0',
+    hash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
+    parentHash: ZERO,
+    sha3Uncles:
+      '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
+    miner: `0x${'00'.repeat(20)}`,
+    stateRoot:
+      '0xd7f8974fb5ac78d9ac099b9ad5018bedc2ce0a72dad1827a1709da30580f0544',
+    transactionsRoot: EMPTY,
+    receiptsRoot: EMPTY,
+    logsBloom: `0x${'00'.repeat(256)}`,
+    difficulty: '0x400000000',
+    number: '0x0',
+    gasLimit: '0x1388',
+    gasUsed: '0x0',
+    timestamp: '0x0',
+    extraData:
+      '0x11bbe8db4e347b4e8c937c1c8370e4b5ed33adb3db69cbdb7a38e1e50b1b82fa',
+    mixHash: ZERO,
+    nonce: '0x0000000000000042',
+  }
+  const blocks: Record<string, unknown>[] = [GENESIS, ...vectors.blocks]
+
+  test.each(blocks)('default: $origin', (block) => {
+    const rlp = encodeHeader(block) as Hex
+    const { blockHash, blockNumber, blockTime, stateRoot } = decodeHeader(rlp)
+    expect(blockHash).toBe(block.hash)
+    expect(blockNumber).toBe(Number(block.number))
+    expect(blockTime).toBe(Number(block.timestamp))
+    expect(toHex(stateRoot)).toBe(block.stateRoot)
+  })
+
+  test.each(blocks)('error: $origin, with other fields', (block) => {
+    for (const change of [
+      { nonce: undefined },
+      { requestsHash: block.requestsHash ? undefined : ZERO },
+      { extraData: '0x01' },
+      { number: 'x' },
+      { hash: ZERO },
+    ])
+      expect(encodeHeader({ ...block, ...change })).toBeUndefined()
+  })
+
+  test.each<[string, Hex]>([
+    ['bytes', '0x80'],
+    ['a list that is too short', '0xc20102'],
+    ['15 fields, none of them a root', `0xcf${'01'.repeat(15)}`],
+    [
+      'a time with a leading zero',
+      `0xf0${'01'.repeat(3)}a0${'11'.repeat(32)}${'01'.repeat(7)}00${'01'.repeat(3)}`,
+    ],
+  ])('error: %s', (_, rlp) => {
+    expect(() => decodeHeader(rlp)).toThrow(refused('proof_invalid'))
+  })
+})
