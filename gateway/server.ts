@@ -133,6 +133,7 @@ export async function startGateway(
     findKey: keys.find,
     assertReady: async () => {
       batcher.assertOpen()
+      database.assertReady()
       await kubo?.assertReady()
       return registry.assertReady()
     },

@@ -19,6 +19,8 @@ export type Database = {
    * @throws {IssueError} `registry_refused` when it is bound to another: what is promised in it must not end up there.
    */
   bindTo(registry: string): void
+  /** @throws {IssueError} `store_unavailable` when a flush has failed: then nothing is written any more until the next start. */
+  assertReady(): void
   close(): Promise<void>
 }
 
@@ -106,7 +108,7 @@ export function openDatabase(path: string): Database {
 
   let jobs: Job[] = []
   let closed = false
-  let broken: unknown
+  let broken: IssueError | undefined
   let flushing: Promise<void> | undefined
 
   async function flushAll(): Promise<void> {
@@ -120,8 +122,8 @@ export function openDatabase(path: string): Database {
   }
 
   function commit(group: readonly Job[]): IssueError | undefined {
+    if (broken) return broken
     try {
-      if (broken) throw broken
       sqlite.exec('BEGIN IMMEDIATE')
       for (const { work } of group) work()
       sqlite.exec('COMMIT')
@@ -138,8 +140,8 @@ export function openDatabase(path: string): Database {
       await flushToDisk(log)
       return undefined
     } catch (cause) {
-      broken = cause
-      return notWritten(cause)
+      broken = notWritten(cause)
+      return broken
     }
   }
 
@@ -171,6 +173,10 @@ export function openDatabase(path: string): Database {
           'registry_refused',
           `DATA_DIR belongs to the registry ${bound.registry}, not ${registry}: give each its own`,
         )
+    },
+
+    assertReady() {
+      if (broken) throw broken
     },
 
     async close() {

@@ -74,6 +74,7 @@ test('error: after a flush that failed nothing is promised any more', async () =
   await expect(remember('lost')).rejects.toMatchObject(refused)
   disk = (_, done) => done()
   await expect(remember('later')).rejects.toMatchObject(refused)
+  expect(() => database.assertReady()).toThrow('input/output error')
 })
 
 test('behavior: one piece of work that fails takes the others of its commit with it, and no later ones', async () => {
