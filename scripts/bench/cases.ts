@@ -12,7 +12,7 @@ import {
 export type Case = Row & {
   name: string
   connections?: number
-  /** Seconds; 0 = a block for each transaction, at once. */
+  /** Seconds; 0 = at once. */
   blockTime?: number
   /** Throughput ÷ that of the same with grouping off. */
   toUngrouped?: number

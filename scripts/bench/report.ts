@@ -93,7 +93,7 @@ are processes of their own on the same machine. A case ends after ${limits.docum
 
 ${tableOf(COLUMNS, cases)}
 
-- **block time** 0 s is the local chain of \`npm start\`, a block for each transaction; 1 s is Anvil with blocks by the clock, where the gas of
+- **block time** 0 s is the local chain of \`npm start\`, a block at once for the transactions that wait together; 1 s is Anvil with blocks by the clock, where the gas of
   a block bounds everything.
 - **÷ ungrouped**: against the same with \`MAX_BATCH=1\`, which still has several transactions in flight. **÷ raw**: against \`issueMany\` of the same
   number of documents a transaction, straight to the same kind of chain. **÷ embedded**: against the same with the embedded store.
