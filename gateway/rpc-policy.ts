@@ -15,8 +15,8 @@ const block = v.union([
 ])
 /** Calls to views of the registry: a selector, and arguments as long as a Merkle proof may be. */
 const callData = v.pipe(v.string(), v.regex(/^0x([0-9a-fA-F]{2}){4,4096}$/))
-/** Slots that one verdict is proven by, and some to spare. */
-const MAX_SLOTS = 32
+/** Slots that one verdict is proven by: a few, and one for each 32 bytes of the issuer's name and address. */
+const MAX_SLOTS = 256
 
 /**
  * What a reader of the registry needs, and no more: nothing that writes, scans, traces, or is about another contract.
@@ -53,6 +53,8 @@ export function createRpcPolicy(
       v.strictObject({ to: registry, data: callData }),
       block,
     ]),
+    // For chains whose headers have fields that the reader does not know.
+    debug_getRawHeader: v.strictTuple([quantity]),
     eth_getCode: v.strictTuple([registry, block]),
     eth_getLogs: v.strictTuple([
       v.union([oneBlock, v.strictObject({ ...filter, blockHash: hash })]),

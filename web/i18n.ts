@@ -1,8 +1,18 @@
+import { ar } from './strings/ar.ts'
+import { de } from './strings/de.ts'
 import { en, type TextKey, type Texts } from './strings/en.ts'
+import { es } from './strings/es.ts'
+import { fr } from './strings/fr.ts'
+import { pt } from './strings/pt.ts'
 
 /** Every language of the page: its own name, its texts and its direction. */
 export const LANGUAGES = {
   en: { name: 'English', texts: en as Texts, dir: 'ltr' },
+  de: { name: 'Deutsch', texts: de, dir: 'ltr' },
+  fr: { name: 'Français', texts: fr, dir: 'ltr' },
+  es: { name: 'Español', texts: es, dir: 'ltr' },
+  pt: { name: 'Português', texts: pt, dir: 'ltr' },
+  ar: { name: 'العربية', texts: ar, dir: 'rtl' },
 } as const
 
 export type Language = keyof typeof LANGUAGES

@@ -132,15 +132,11 @@ function failed(id: Answer['id'], failure: Failure): Answer {
   return { jsonrpc: '2.0', id, error: { code, message } }
 }
 
-/** What a node says about its own trouble may name its address, or a key that stands in it: only what is known is passed on. */
-function withoutAddresses({ code, message, data }: RpcResponseError): object {
-  const pruned =
-    /missing trie node|historical state|state .{0,40}(not|un)available|pruned|header not found|block .{0,40}not found|unknown block/i
+/** What a node says of its trouble may name its address, or a key that stands in it: only codes and data of calls go on. */
+function withoutAddresses({ code, data }: RpcResponseError): object {
   return {
     code: Number.isSafeInteger(code) ? code : -32000,
-    message: pruned.test(message)
-      ? 'the node does not have the state of this block'
-      : 'the node answers with an error',
+    message: 'the node answers with an error',
     ...(typeof data === 'string' && /^0x[0-9a-f]*$/i.test(data) && { data }),
   }
 }

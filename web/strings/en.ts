@@ -29,6 +29,7 @@ export const en = {
     'No QR code was found in this picture. Take one that is sharp, straight and close.',
   'error.notOurs': 'This QR code does not hold the number of a document.',
   'error.file': 'This file is neither a picture nor a proof file.',
+  'error.bundle': 'This is not a proof file, or it is damaged.',
   'error.camera':
     'The camera cannot be used. Allow it in the browser, or choose a picture instead.',
   'error.internal':
@@ -39,22 +40,24 @@ export const en = {
 
   'valid.title': 'Valid',
   'valid.text':
-    'The issuer named below has issued this document, and it holds good.',
+    'The issuer named below issued this document. It has not been withdrawn, and it has not expired.',
   'not_issued.title': 'Never issued',
   'not_issued.text':
     'The registry that this page trusts has no record of this document. If it was issued a moment ago, try again in a minute.',
   'superseded.title': 'Replaced',
   'superseded.text':
-    'The issuer replaced this document on {date}. It no longer holds good: ask for the newer one.',
+    'The issuer replaced this document on {date}. Ask for the newer one.',
   'revoked.title': 'Revoked',
   'revoked.text':
-    'The issuer withdrew this document for good on {date}. Reason given: {reason}.',
+    'The issuer withdrew this document for good on {date}. Reason: {reason}.',
   'distrusted.title': 'Not to be trusted',
   'distrusted.text':
     'It was issued with a key that is reported stolen since before then. Ask the issuer for a new document.',
   'erased.title': 'Erased',
   'erased.text':
     'A document was recorded under this number, but its content has been erased. It can no longer be checked.',
+  'erased.here':
+    'The service behind this page says that it has erased the content. That is its word alone.',
   'wrong_key.title': 'Wrong number',
   'wrong_key.text':
     'A document is recorded, but the key in this number does not open it. The number was altered, or belongs to another document.',
@@ -63,17 +66,22 @@ export const en = {
     'Something is recorded under this number, but it is not a genuine document of the issuer that it names. Do not rely on it.',
   'expired.title': 'Expired',
   'expired.text':
-    'The issuer named below has issued this document, but it was valid only through {date}.',
+    'The issuer named below issued this document, but it was valid only through {date}.',
   'unverifiable.title': 'Could not be checked',
   'unverifiable.text':
     'This says nothing about the document: it may be valid or not.',
 
   retry: 'Try again',
+  'bundle.now': 'Check how it is now',
+  'bundle.label': 'Hash of block {block}, from somebody you trust',
+  'bundle.check': 'Check the proof with it',
+  'bundle.bad': 'Not the hash of a block: it must be 0x and 64 digits.',
   print: 'Print',
   copy: 'Copy the number',
   copied: 'Copied',
   copyFailed: 'Copying is not possible here',
   download: 'Save the proof',
+  downloadFailed: 'The nodes give no proof',
   secret:
     'Whoever has the number of a document can read the document. Pass it on with care.',
 
@@ -84,6 +92,8 @@ export const en = {
   'issuer.none': 'The issuer has not registered an address.',
 
   'document.heading': 'The document',
+  'document.unread':
+    'What it says cannot be shown: the content could not be had.',
   'document.subjectName': 'Name',
   'document.subjectId': 'Identifier',
   'document.category': 'Kind of document',
@@ -94,7 +104,7 @@ export const en = {
 
   asOf: 'As of block {block}, {time}',
   'asOf.bundle':
-    'This is from a proof file and holds for that moment. What happened since is not known.',
+    'From a proof file: true at that moment. What has happened since is not in it.',
 
   'checks.heading': 'What was checked',
   'checks.pass': 'Passed',
@@ -145,6 +155,16 @@ export const en = {
   'why.missing': 'None of the places that were asked has it.',
   'why.unreachable': 'The places that were asked do not answer.',
   'why.wrong_bytes': 'What was delivered is not what was recorded.',
+  'why.other_code':
+    'There is another program at the registry’s address than expected.',
+  'why.other_registry':
+    'The proof is about another registry than the one that this page trusts.',
+  'why.block_untrusted':
+    'It is not known whether the block of the proof is one of the blockchain: no node has confirmed it.',
+  'why.proof_invalid': 'The proof proves nothing.',
+  'why.proof_unavailable': 'The node gives no proofs.',
+  'why.endpoints_disagree': 'The nodes contradict each other.',
+  'why.state_unavailable': 'The node no longer has the state of that block.',
   'why.offline': 'This device is offline.',
 
   'reason.unspecified': 'none given',
@@ -164,7 +184,6 @@ export const en = {
   'trust.insecure':
     'This page came over a connection that is not encrypted. Anyone on the network could have changed it.',
   'trust.registry': 'Registry',
-  'trust.chain': 'blockchain {chain}',
   'trust.rpc': 'Nodes that were asked',
   'trust.ipfs': 'Where content is looked for',
   'trust.service': 'the service behind this page',

@@ -1,0 +1,202 @@
+import type { Texts } from './en.ts'
+
+export const fr: Texts = {
+  title: 'Vérification de document',
+  language: 'Langue',
+  'ask.heading': 'Ce document est-il authentique ?',
+  'ask.lead':
+    'Indiquez le numéro du document, ou une image de son code QR. Votre navigateur le vérifie lui-même sur la blockchain ; le nom qui figure sur le document n’est envoyé à personne.',
+  'ask.label': 'Numéro ou lien du document',
+  'ask.check': 'Vérifier',
+  'ask.camera': 'Scanner avec la caméra',
+  'ask.file': 'Choisir une image ou un fichier',
+  'ask.drop':
+    'Vous pouvez aussi déposer sur cette page une image du code QR ou un fichier de preuve.',
+  'ask.another': 'Vérifier un autre document',
+  'camera.hold':
+    'Placez le code QR devant la caméra. L’image reste sur cet appareil.',
+  'camera.stop': 'Arrêter la caméra',
+  'camera.alt': 'Image de la caméra',
+  'error.empty': 'Indiquez d’abord le numéro du document.',
+  'error.malformed':
+    'Ce n’est pas le numéro d’un document. Copiez-le de nouveau, en entier.',
+  'error.mistyped':
+    'Ce numéro contient une faute de frappe : ses chiffres de contrôle ne concordent pas. Copiez-le de nouveau.',
+  'error.kind': 'Cette page ne connaît pas les documents de ce genre.',
+  'error.noQr':
+    'Aucun code QR n’a été trouvé dans cette image. Prenez-en une nette, droite et de près.',
+  'error.notOurs': 'Ce code QR ne contient pas le numéro d’un document.',
+  'error.file': 'Ce fichier n’est ni une image ni un fichier de preuve.',
+  'error.bundle': 'Ce n’est pas un fichier de preuve, ou il est endommagé.',
+  'error.camera':
+    'La caméra ne peut pas être utilisée. Autorisez-la dans le navigateur, ou choisissez une image.',
+  'error.internal':
+    'Une erreur s’est produite sur cette page. Cela ne dit rien du document.',
+  'error.sources':
+    'Indiquez d’abord le registre auquel vous faites confiance, et où demander.',
+  checking: 'Vérification en cours …',
+  'valid.title': 'Valide',
+  'valid.text':
+    'L’émetteur nommé ci-dessous a délivré ce document. Il n’a pas été retiré et n’a pas expiré.',
+  'not_issued.title': 'Jamais délivré',
+  'not_issued.text':
+    'Le registre auquel cette page fait confiance n’a aucune inscription de ce document. S’il vient d’être délivré, réessayez dans une minute.',
+  'superseded.title': 'Remplacé',
+  'superseded.text':
+    'L’émetteur a remplacé ce document le {date}. Demandez le plus récent.',
+  'revoked.title': 'Révoqué',
+  'revoked.text':
+    'L’émetteur a retiré définitivement ce document le {date}. Motif : {reason}.',
+  'distrusted.title': 'Non fiable',
+  'distrusted.text':
+    'Il a été délivré avec une clé signalée volée depuis une date antérieure. Demandez un nouveau document à l’émetteur.',
+  'erased.title': 'Effacé',
+  'erased.text':
+    'Un document est inscrit sous ce numéro, mais son contenu a été effacé. Il ne peut plus être vérifié.',
+  'erased.here':
+    'Le service derrière cette page dit avoir effacé le contenu. Ce n’est que sa parole.',
+  'wrong_key.title': 'Mauvais numéro',
+  'wrong_key.text':
+    'Un document est inscrit, mais la clé contenue dans ce numéro ne l’ouvre pas. Le numéro a été modifié, ou appartient à un autre document.',
+  'tampered.title': 'Non authentique',
+  'tampered.text':
+    'Quelque chose est inscrit sous ce numéro, mais ce n’est pas un document authentique de l’émetteur qu’il nomme. Ne vous y fiez pas.',
+  'expired.title': 'Expiré',
+  'expired.text':
+    'L’émetteur nommé ci-dessous a délivré ce document, mais il n’était valable que jusqu’au {date}.',
+  'unverifiable.title': 'Vérification impossible',
+  'unverifiable.text':
+    'Cela ne dit rien du document : il peut être valide ou non.',
+  retry: 'Réessayer',
+  'bundle.now': 'Vérifier l’état actuel',
+  'bundle.label': 'Hash du bloc {block}, donné par quelqu’un de confiance',
+  'bundle.check': 'Vérifier la preuve avec ce hash',
+  'bundle.bad': 'Ce n’est pas le hash d’un bloc : il faut 0x et 64 chiffres.',
+  print: 'Imprimer',
+  copy: 'Copier le numéro',
+  copied: 'Copié',
+  copyFailed: 'La copie n’est pas possible ici',
+  download: 'Enregistrer la preuve',
+  downloadFailed: 'Les nœuds ne donnent pas de preuve',
+  secret:
+    'Quiconque a le numéro d’un document peut lire le document. Transmettez-le avec prudence.',
+  'issuer.heading': 'Délivré par',
+  'issuer.recorded': 'Inscrit par',
+  'issuer.same':
+    'Est-ce l’émetteur que vous attendez ? Comparez l’adresse avec celle que vous connaissez.',
+  'issuer.none': 'L’émetteur n’a pas enregistré d’adresse.',
+  'document.heading': 'Le document',
+  'document.unread':
+    'Ce qu’il dit ne peut pas être affiché : le contenu n’a pas pu être obtenu.',
+  'document.subjectName': 'Nom',
+  'document.subjectId': 'Identifiant',
+  'document.category': 'Type de document',
+  'document.issuedAt': 'Date de délivrance',
+  'document.expiresAt': 'Valable jusqu’au',
+  'document.never': 'sans limite',
+  'document.metadata': 'Autres indications',
+  asOf: 'État au bloc {block}, {time}',
+  'asOf.bundle':
+    'D’après un fichier de preuve : vrai à ce moment-là. Ce qui s’est passé depuis n’y figure pas.',
+  'checks.heading': 'Ce qui a été vérifié',
+  'checks.pass': 'Réussi',
+  'checks.fail': 'Échoué',
+  'checks.unknown': 'Vérification impossible',
+  'checks.running': 'D’autres vérifications sont en cours …',
+  'chain.pass': 'La blockchain a été lue et elle est à jour.',
+  'chain.unknown': 'La blockchain n’a pas pu être lue.',
+  'record.pass': 'Le registre a une inscription du document.',
+  'record.fail': 'Le registre n’a aucune inscription du document.',
+  'record.unknown': 'L’inscription n’a pas pu être lue.',
+  'supersession.pass': 'Le document n’a pas été remplacé.',
+  'supersession.fail': 'Le document a été remplacé.',
+  'supersession.unknown': 'On n’a pas pu lire s’il a été remplacé.',
+  'revocation.pass': 'Le document n’a pas été révoqué.',
+  'revocation.fail': 'Le document a été révoqué.',
+  'revocation.unknown': 'On n’a pas pu lire s’il a été révoqué.',
+  'issuer.pass':
+    'La clé avec laquelle il a été délivré n’est pas signalée volée.',
+  'issuer.fail': 'La clé avec laquelle il a été délivré est signalée volée.',
+  'issuer.unknown': 'L’émetteur n’a pas pu être lu.',
+  'payload.pass':
+    'Le contenu a été trouvé, et c’est à la lettre celui qui est inscrit.',
+  'payload.fail': 'Le contenu a été effacé.',
+  'payload.unknown': 'Le contenu n’a pas pu être obtenu.',
+  'key.pass': 'La clé contenue dans le numéro ouvre le contenu.',
+  'key.fail': 'La clé contenue dans le numéro n’ouvre pas le contenu.',
+  'key.unknown': 'On ne sait pas si la clé ouvre le contenu.',
+  'content.pass':
+    'Le contenu appartient à ce registre, à cet émetteur et à cette date d’expiration.',
+  'content.fail':
+    'Le contenu enfreint le format, ou appartient à un autre registre, émetteur ou date d’expiration.',
+  'content.unknown': 'On ne sait pas ce que dit le contenu.',
+  'expiry.pass': 'Le document n’a pas expiré.',
+  'expiry.fail': 'Le document a expiré.',
+  'expiry.unknown': 'On ne sait pas s’il a expiré.',
+  'event.pass': 'La transaction qui l’a délivré a été trouvée.',
+  'event.fail':
+    'La transaction qui l’a délivré ne concorde pas avec l’inscription.',
+  'event.unknown':
+    'La transaction qui l’a délivré n’a pas été trouvée. Cela ne change pas le résultat.',
+  'why.rpc_unreachable': 'Le nœud ne répond pas.',
+  'why.rpc_error': 'Le nœud répond par une erreur.',
+  'why.no_registry':
+    'Il n’y a pas de registre à l’adresse à laquelle cette page fait confiance.',
+  'why.wrong_chain': 'Le nœud appartient à une autre blockchain.',
+  'why.head_stale':
+    'Le nœud est en retard : son bloc le plus récent est trop ancien.',
+  'why.missing': 'Aucun des endroits interrogés ne l’a.',
+  'why.unreachable': 'Les endroits interrogés ne répondent pas.',
+  'why.wrong_bytes': 'Ce qui a été livré n’est pas ce qui est inscrit.',
+  'why.other_code':
+    'À l’adresse du registre se trouve un autre programme que prévu.',
+  'why.other_registry':
+    'La preuve porte sur un autre registre que celui auquel cette page fait confiance.',
+  'why.block_untrusted':
+    'On ne sait pas si le bloc de la preuve fait partie de la blockchain : aucun nœud ne l’a confirmé.',
+  'why.proof_invalid': 'La preuve ne prouve rien.',
+  'why.proof_unavailable': 'Le nœud ne donne pas de preuves.',
+  'why.endpoints_disagree': 'Les nœuds se contredisent.',
+  'why.state_unavailable': 'Le nœud n’a plus l’état de ce bloc.',
+  'why.offline': 'Cet appareil est hors ligne.',
+  'reason.unspecified': 'non indiqué',
+  'reason.keyCompromise': 'une clé a été compromise',
+  'reason.cACompromise': 'l’émetteur a été compromis',
+  'reason.affiliationChanged': 'l’appartenance a changé',
+  'reason.superseded': 'remplacé par un autre',
+  'reason.cessationOfOperation': 'n’est plus en usage',
+  'reason.privilegeWithdrawn': 'le droit a été retiré',
+  'reason.aACompromise': 'l’autorité a été compromise',
+  'trust.heading': 'Sur quoi cela repose',
+  'trust.qr':
+    'Un code QR ne prouve rien par lui-même. Il peut mener à la page d’un faussaire qui ressemble à celle-ci et dit « valide ». Ouvrez une page dont vous connaissez l’adresse, et comparez le registre avec celui que l’émetteur rend public.',
+  'trust.other':
+    'Le lien nomme un autre registre, {registry}. Cette page ne lui fait pas confiance et ne l’a pas interrogé : le résultat ne concerne que le registre ci-dessous.',
+  'trust.insecure':
+    'Cette page est arrivée par une connexion non chiffrée. N’importe qui sur le réseau pourrait l’avoir modifiée.',
+  'trust.registry': 'Registre',
+  'trust.rpc': 'Nœuds interrogés',
+  'trust.ipfs': 'Où le contenu est cherché',
+  'trust.service': 'le service derrière cette page',
+  'trust.depends':
+    'Un nœud peut mentir. Pour ne dépendre de personne, nommez des nœuds à vous, ou de plusieurs personnes qui ne se connaissent pas.',
+  'trust.hash': 'Hash du document',
+  'trust.transaction': 'Transaction',
+  'trust.none': 'pas encore nommé',
+  'sources.heading': 'Choisir qui interroger',
+  'sources.registry': 'Registre auquel vous faites confiance',
+  'sources.registry.hint':
+    'Tiré des publications de l’émetteur lui-même, jamais d’un code QR. Sous la forme eip155:1:0x…',
+  'sources.rpc': 'Nœuds de la blockchain (JSON-RPC), un par ligne',
+  'sources.ipfs': 'Passerelles IPFS, une par ligne',
+  'sources.use': 'Utiliser ceux-ci',
+  'sources.reset': 'Revenir à ceux de cette page',
+  'sources.bad.registry':
+    'Ce n’est pas un registre : il doit ressembler à eip155:1:0x suivi de 40 chiffres.',
+  'sources.bad.rpc':
+    'Chaque ligne doit être une adresse qui commence par https:// ou http://',
+  'sources.bad.ipfs':
+    'Chaque ligne doit être une adresse qui commence par https:// ou http://',
+  'sources.kept':
+    'Ce navigateur retient les nœuds et les passerelles ; jamais les numéros de documents.',
+}
