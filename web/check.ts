@@ -1,35 +1,169 @@
+import { cidOf } from '../document/cid.ts'
+import type { Hex } from '../document/hex.ts'
+import { decodePublicId } from '../document/public-id.ts'
 import {
+  type BlockSource,
+  type ChainReader,
   type Check,
+  createBundle,
   createChainReader,
   createFetchProvider,
   createIpfsGatewaySource,
+  createQuorumReader,
+  readBundle,
   type Verdict,
   verify,
+  verifyBundle,
 } from '../verifier/index.ts'
 import type { Sources } from './config.ts'
+import type { Subject } from './input.ts'
 
-/** Milliseconds that one answer may take: a phone on a poor line needs more than a server. */
-const PATIENCE = 15_000
+/** Seconds that one answer may take. */
+const PATIENCE = 15
+
+type Watch = { onCheck: (check: Check) => void; signal: AbortSignal }
 
 /**
- * Has the library verify a document, from the sources that the reader trusts.
+ * Has the library check what the reader gave, from the sources that the reader trusts.
  *
- * @param onCheck Told of each check as soon as it is done.
+ * @param watch.onCheck Told of each check as soon as it is done.
  * @throws The signal's reason, once it aborts.
  */
 export function check(
-  publicId: string,
-  { registry, rpc, ipfs, maxHeadAge }: Sources,
-  { onCheck, signal }: { onCheck: (check: Check) => void; signal: AbortSignal },
+  subject: Subject,
+  sources: Sources,
+  watch: Watch,
 ): Promise<Verdict> {
+  return subject.bundle === undefined
+    ? checkNow(subject, sources, watch)
+    : checkBundle(subject.bundle, subject.trustedBlock, sources, watch)
+}
+
+/** @returns How many of so many nodes must give the same answer: more than half; of two, both. */
+export function quorumOf(nodes: number): number {
+  return Math.floor(nodes / 2) + 1
+}
+
+function checkNow(
+  { publicId, sealed }: Subject,
+  sources: Sources,
+  watch: Watch,
+): Promise<Verdict> {
+  const { maxHeadAge } = sources
+  const carried: BlockSource = {
+    get: async () =>
+      sealed === undefined
+        ? { status: 'missing' }
+        : { status: 'found', bytes: new TextEncoder().encode(sealed) },
+  }
   return verify(publicId, {
-    chain: createChainReader(
-      createFetchProvider(rpc[0] ?? '', PATIENCE),
-      registry,
-    ),
-    blocks: ipfs.map((url) => createIpfsGatewaySource(url, PATIENCE)),
+    chain: readerOf(sources),
+    blocks: [...blocksOf(sources), carried],
     ...(maxHeadAge !== undefined && { maxHeadAge }),
-    onCheck,
-    signal,
+    ...watch,
   })
+}
+
+function patienceOf({ timeout = PATIENCE }: Sources): number {
+  return timeout * 1000
+}
+
+function readerOf(sources: Sources): ChainReader {
+  const { registry, rpc } = sources
+  const readers = rpc.map((url) =>
+    createChainReader(createFetchProvider(url, patienceOf(sources)), registry),
+  )
+  const [only] = readers
+  return only && readers.length === 1
+    ? only
+    : createQuorumReader(readers, quorumOf(readers.length))
+}
+
+function blocksOf(sources: Sources): BlockSource[] {
+  return sources.ipfs.map((url) =>
+    createIpfsGatewaySource(url, patienceOf(sources)),
+  )
+}
+
+/** A proof file is worth what its block is worth: the reader says that it is one of the chain, or the nodes do. */
+async function checkBundle(
+  text: string,
+  trustedBlock: Hex | undefined,
+  sources: Sources,
+  { onCheck, signal }: Watch,
+): Promise<Verdict> {
+  const { bundle, block } = readBundle(text)
+  const confirmed =
+    trustedBlock === undefined && (await isOfChain(block, sources, signal))
+  signal.throwIfAborted()
+  const trustedBlocks = [
+    ...(trustedBlock ? [trustedBlock] : []),
+    ...(confirmed ? [block.blockHash] : []),
+  ]
+  const { registry } = sources
+  return verifyBundle(bundle, { registry, trustedBlocks, onCheck })
+}
+
+/** @returns Whether so many nodes as must agree have this block in their chain, and that is the registry's. */
+async function isOfChain(
+  { blockNumber, blockHash }: { blockNumber: number; blockHash: Hex },
+  sources: Sources,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { registry, rpc } = sources
+  const chainId = Number(registry.split(':')[1])
+  const confirms = async (url: string) => {
+    const { request } = createFetchProvider(url, patienceOf(sources))
+    const [id, block] = await Promise.all([
+      request({ method: 'eth_chainId', signal }),
+      request({
+        method: 'eth_getBlockByNumber',
+        params: [`0x${blockNumber.toString(16)}`, false],
+        signal,
+      }),
+    ])
+    const { hash } = (block ?? {}) as { hash?: string }
+    return Number(id) === chainId && hash === blockHash
+  }
+  const answers = await Promise.all(
+    rpc.map((url) => confirms(url).catch(() => false)),
+  )
+  return answers.filter((yes) => yes).length >= quorumOf(rpc.length)
+}
+
+/**
+ * Makes a proof file of what the registry says now.
+ *
+ * @returns Its text; `undefined` when no node gives the proof.
+ */
+export async function makeBundle(
+  publicId: string,
+  sources: Sources,
+): Promise<string | undefined> {
+  for (const url of sources.rpc) {
+    const bundle = await createBundle(publicId, {
+      provider: createFetchProvider(url, patienceOf(sources)),
+      registry: sources.registry,
+      blocks: blocksOf(sources),
+    }).catch(() => undefined)
+    if (bundle) return JSON.stringify(bundle)
+  }
+  return undefined
+}
+
+/** @returns Whether a service says of itself that it has erased the content: a word, and no proof. */
+export async function saysErased(
+  service: string,
+  publicId: string,
+): Promise<boolean> {
+  const { hash } = decodePublicId(publicId)
+  try {
+    const { status } = await fetch(
+      `${service}/ipfs/${cidOf(hash)}?format=raw`,
+      { method: 'HEAD', signal: AbortSignal.timeout(PATIENCE * 1000) },
+    )
+    return status === 410
+  } catch {
+    return false
+  }
 }

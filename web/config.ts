@@ -8,6 +8,8 @@ export type PageConfig = {
   ipfs: string[]
   /** Seconds that the newest block may be old; absent = any age. */
   maxHeadAge?: number
+  /** Seconds that one answer may take; 15 if absent: a phone on a poor line needs more than a server. */
+  timeout?: number
   /** The service whose page this is; where `rpc` or `ipfs` start with it, the page says that they are that service's own. */
   service?: string
 }
@@ -19,6 +21,7 @@ export type Sources = {
   rpc: string[]
   ipfs: string[]
   maxHeadAge?: number
+  timeout?: number
 }
 
 const KEPT = 'document-registry.sources'
@@ -80,8 +83,8 @@ export function parseSources(
   const problems: SourceProblem[] = []
   if (!/^eip155:[1-9][0-9]*:0x[0-9a-f]{40}$/.test(registry))
     problems.push('registry')
-  if (rpc.length === 0 || !rpc.every(isHttp)) problems.push('rpc')
-  if (ipfs.length === 0 || !ipfs.every(isHttp)) problems.push('ipfs')
+  if (!rpc.every(isHttp)) problems.push('rpc')
+  if (!ipfs.every(isHttp)) problems.push('ipfs')
   return problems.length > 0
     ? { problems }
     : { sources: { registry, rpc, ipfs } }
@@ -113,8 +116,7 @@ export function keepChoice(choice: Pick<Sources, 'rpc' | 'ipfs'> | null): void {
 export function keptChoice(): Pick<Sources, 'rpc' | 'ipfs'> | undefined {
   try {
     const { rpc, ipfs } = JSON.parse(localStorage.getItem(KEPT) ?? '{}')
-    const good = (list: unknown) =>
-      Array.isArray(list) && list.length > 0 && list.every(isHttp)
+    const good = (list: unknown) => Array.isArray(list) && list.every(isHttp)
     return good(rpc) && good(ipfs) ? { rpc, ipfs } : undefined
   } catch {
     return undefined

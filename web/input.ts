@@ -1,11 +1,19 @@
 import { FormatError } from '../document/errors.ts'
+import type { Hex } from '../document/hex.ts'
 import { decodePublicId } from '../document/public-id.ts'
+import { readBundle } from '../verifier/index.ts'
 
 /** What the reader wants checked. */
 export type Subject = {
   publicId: string
   /** The registry that the link names. A hint, and no more: the page trusts its own. */
   hint?: string
+  /** A proof file, as text: then it is checked, as of its block. */
+  bundle?: string
+  /** The hash of a block that the reader trusts, for the proof file. */
+  trustedBlock?: Hex
+  /** A sealed document that came with a proof file: one more place to look for it. */
+  sealed?: string
 }
 
 /** Why there is nothing to check; a key of the texts `error.…`. */
@@ -17,6 +25,7 @@ export type InputProblem =
   | 'noQr'
   | 'notOurs'
   | 'file'
+  | 'bundle'
   | 'camera'
 
 /** Thrown for what holds no publicId. Nothing was asked of anybody. */
@@ -56,6 +65,21 @@ export function parseSubject(text: string): Subject {
   return subject
 }
 
+/**
+ * @param text What is in a file that is no picture.
+ * @throws {InputError}
+ */
+export function parseBundle(text: string): Subject {
+  if (!text.trimStart().startsWith('{')) throw new InputError('file')
+  try {
+    const { publicId, sealed } = readBundle(text).bundle
+    return { publicId, bundle: text, ...(sealed !== null && { sealed }) }
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error
+    throw new InputError('bundle')
+  }
+}
+
 /** @param fragment What follows the `#` of an address. @returns `undefined` when it names no publicId. */
 export function parseFragment(fragment: string): Subject | undefined {
   if (/^[1-9A-HJ-NP-Za-km-z]+$/.test(fragment)) return { publicId: fragment }
@@ -67,7 +91,8 @@ export function parseFragment(fragment: string): Subject | undefined {
     : { publicId, ...(hint !== undefined && { hint }) }
 }
 
-function problemOf(error: unknown): InputProblem {
+/** @throws What is no `FormatError`. */
+export function problemOf(error: unknown): InputProblem {
   if (!(error instanceof FormatError)) throw error
   if (error.code === 'public_id_checksum') return 'mistyped'
   return error.code === 'public_id_kind' ? 'kind' : 'malformed'

@@ -1,6 +1,6 @@
-import type { Check, Verdict } from '../verifier/index.ts'
+import { type Check, FormatError, type Verdict } from '../verifier/index.ts'
 import { watchCamera } from './camera.ts'
-import { check } from './check.ts'
+import { check, makeBundle, saysErased } from './check.ts'
 import { keepChoice, keptChoice, parseConfig, type Sources } from './config.ts'
 import { h } from './dom.ts'
 import {
@@ -14,8 +14,10 @@ import {
 import {
   InputError,
   type InputProblem,
+  parseBundle,
   parseFragment,
   parseSubject,
+  problemOf,
   type Subject,
 } from './input.ts'
 import { supplyAesGcm } from './insecure-crypto.ts'
@@ -38,6 +40,9 @@ const state: State = {
   sources: { ...NO_SOURCES, ...config, ...keptChoice() },
 }
 
+/** Bytes of the largest proof file that is read. */
+const MAX_FILE = 8 * 1024 * 1024
+
 const header = h('header')
 const main = h('main')
 /** Read out when it changes; it must outlive what it is about. */
@@ -58,7 +63,26 @@ const actions: Actions = {
   retry() {
     if (state.phase.at !== 'ask') start(state.phase.subject, true)
   },
-  startOver: () => go({ at: 'ask' }),
+  checkNow() {
+    if (state.phase.at === 'ask') return
+    const { bundle: _, trustedBlock: __, ...subject } = state.phase.subject
+    start(subject, true)
+  },
+  trustBlock(trustedBlock) {
+    if (state.phase.at !== 'ask')
+      start({ ...state.phase.subject, trustedBlock }, true)
+  },
+  async saveBundle() {
+    if (state.phase.at !== 'done') return false
+    const { subject, verdict } = state.phase
+    const text =
+      subject.bundle ?? (await makeBundle(subject.publicId, state.sources))
+    if (text === undefined) return false
+    // Part of the hash, which is public: names of files are seen.
+    const hash = verdict.blockchainProof?.documentHash.slice(2, 10) ?? 'absence'
+    save(`proof-${hash}.json`, text)
+    return true
+  },
   useSources(sources) {
     keepChoice(sources)
     state.sources = sources ?? { ...NO_SOURCES, ...config }
@@ -102,7 +126,19 @@ function tellProblem(problem: InputProblem): void {
   document.getElementById('number')?.setAttribute('aria-invalid', 'true')
 }
 
+function save(name: string, text: string): void {
+  const url = URL.createObjectURL(
+    new Blob([text], { type: 'application/json' }),
+  )
+  h('a', { href: url, download: name }).click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}
+
 async function readFile(file: File): Promise<Subject> {
+  if (!file.type.startsWith('image/')) {
+    if (file.size > MAX_FILE) throw new InputError('file')
+    return parseBundle(await file.text())
+  }
   const image = await createImageBitmap(file).catch(() => {
     throw new InputError('file')
   })
@@ -122,8 +158,14 @@ async function start(subject: Subject, asked: boolean): Promise<void> {
   stopChecking = new AbortController()
   const { signal } = stopChecking
   // Kept with this entry of the history, so that a reload shows it again; not in the address, where it would be seen and kept.
-  history.replaceState(subject, '', location.pathname + location.search)
-  if (state.sources.registry === '' || state.sources.rpc.length === 0) {
+  const { publicId, hint, bundle } = subject
+  history.replaceState(
+    { publicId, ...(hint !== undefined && { hint }) },
+    '',
+    location.pathname + location.search,
+  )
+  const { registry, rpc } = state.sources
+  if (registry === '' || (rpc.length === 0 && bundle === undefined)) {
     go({ at: 'ask' }, 'sources')
     pending = subject
     return
@@ -137,11 +179,16 @@ async function start(subject: Subject, asked: boolean): Promise<void> {
   }
   let phase: Phase
   try {
-    const { publicId } = subject
-    const verdict = await check(publicId, state.sources, { onCheck, signal })
-    phase = { at: 'done', subject, verdict }
+    const verdict = await check(subject, state.sources, { onCheck, signal })
+    const saidErased = await isSaidErased(verdict, publicId)
+    signal.throwIfAborted()
+    phase = { at: 'done', subject, verdict, saidErased }
   } catch (error) {
     if (signal.aborted) return
+    if (error instanceof FormatError) {
+      go({ at: 'ask' }, problemOf(error))
+      return
+    }
     // Of the page itself; the reader's document stays out of it.
     console.error(error)
     phase = { at: 'failed', subject }
@@ -149,6 +196,22 @@ async function start(subject: Subject, asked: boolean): Promise<void> {
   go(phase)
   live.textContent = phase.at === 'done' ? spoken(phase.verdict) : ''
   if (asked) document.getElementById('verdict')?.focus()
+}
+
+async function isSaidErased(
+  { checks }: Verdict,
+  publicId: string,
+): Promise<boolean> {
+  const service = config?.service
+  const missing = checks.some(
+    ({ check, code }) => check === 'payload' && code === 'missing',
+  )
+  return (
+    missing &&
+    service !== undefined &&
+    state.sources.ipfs.includes(service) &&
+    saysErased(service, publicId)
+  )
 }
 
 /** What waits until the reader has named a registry. */
@@ -188,7 +251,7 @@ function draw(): void {
   const sections = verdict && [
     viewIssuer(verdict),
     viewDocument(verdict),
-    viewActions(phase.at === 'done' ? phase.subject.publicId : ''),
+    phase.at === 'done' && viewActions(phase.subject.publicId, actions),
     viewChecks(verdict.checks),
   ]
   const parts: (Node | false)[] =

@@ -1,3 +1,4 @@
+import type { Hex } from '../document/hex.ts'
 import type { Check, Verdict } from '../verifier/index.ts'
 import type { PageConfig, Sources } from './config.ts'
 import type { InputProblem, Subject } from './input.ts'
@@ -6,7 +7,13 @@ import type { InputProblem, Subject } from './input.ts'
 export type Phase =
   | { at: 'ask' }
   | { at: 'checking'; subject: Subject; checks: Check[] }
-  | { at: 'done'; subject: Subject; verdict: Verdict }
+  | {
+      at: 'done'
+      subject: Subject
+      verdict: Verdict
+      /** Whether the service behind the page says that it has erased the content. */
+      saidErased: boolean
+    }
   | { at: 'failed'; subject: Subject }
 
 /** Everything that the page shows. It lives as long as the page. */
@@ -24,7 +31,12 @@ export type Actions = {
   checkText(text: string): void
   checkFile(file: File): void
   retry(): void
-  startOver(): void
+  /** Checks what a proof file is about again, now, with the nodes. */
+  checkNow(): void
+  /** Checks a proof file with the hash of a block that the reader trusts. */
+  trustBlock(hash: Hex): void
+  /** @returns Whether it was saved. */
+  saveBundle(): Promise<boolean>
   useSources(sources: Sources | null): void
   useCamera(video: HTMLVideoElement): Promise<() => void>
   tellProblem(problem: InputProblem): void

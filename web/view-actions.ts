@@ -1,11 +1,13 @@
 import { h, icon } from './dom.ts'
 import { t } from './i18n.ts'
+import type { Actions } from './state.ts'
 
 const PRINT = ['M7 9V4h10v5', 'M7 17H4V9h16v8h-3', 'M7 14h10v6H7z']
+const SAVE = ['M12 4v11', 'm7 10.5 5 5 5-5', 'M5 20h14']
 const COPY = ['M9 9h10v11H9z', 'M15 9V4H5v11h4']
 
 /** What can be done with a verdict. */
-export function viewActions(publicId: string): HTMLElement {
+export function viewActions(publicId: string, actions: Actions): HTMLElement {
   return h(
     'div',
     { class: 'actions' },
@@ -18,24 +20,33 @@ export function viewActions(publicId: string): HTMLElement {
         icon(...PRINT),
         t('print'),
       ),
-      copyButton(publicId),
+      telling(COPY, t('copy'), async () =>
+        (await copy(publicId)) ? t('copied') : t('copyFailed'),
+      ),
+      telling(SAVE, t('download'), async () =>
+        (await actions.saveBundle()) ? t('download') : t('downloadFailed'),
+      ),
     ),
     h('p', { class: 'hint' }, t('secret')),
   )
 }
 
-function copyButton(publicId: string): HTMLElement {
-  const said = h('span', { role: 'status' }, t('copy'))
+/** A button that says what came of it, aloud too. */
+function telling(
+  shape: string[],
+  text: string,
+  act: () => Promise<string>,
+): HTMLElement {
+  const said = h('span', { role: 'status' }, text)
   return h(
     'button',
     {
       type: 'button',
       click: async () => {
-        const done = await copy(publicId)
-        said.textContent = t(done ? 'copied' : 'copyFailed')
+        said.textContent = await act()
       },
     },
-    icon(...COPY),
+    icon(...shape),
     said,
   )
 }

@@ -22,7 +22,7 @@ function line({ check, outcome, code }: Check): HTMLElement {
   const why = outcome === 'unknown' ? maybe(`why.${code}`) : undefined
   return h(
     'li',
-    { class: outcome },
+    { class: outcome, 'data-check': check, 'data-code': code },
     icon(SHAPES[outcome]),
     h(
       'div',

@@ -28,8 +28,14 @@ export function viewIssuer(verdict: Verdict): HTMLElement | false {
 }
 
 /** The document's own words, as text. */
-export function viewDocument({ document }: Verdict): HTMLElement | false {
-  if (document === null) return false
+export function viewDocument(verdict: Verdict): HTMLElement | false {
+  const { document, checks } = verdict
+  if (document === null) {
+    const unread = checks.some(
+      ({ check, outcome }) => check === 'payload' && outcome === 'unknown',
+    )
+    return unread && section(h('p', {}, t('document.unread')))
+  }
   const entries: [string, string | HTMLElement][] = [
     [t('document.subjectName'), foreign(document.subjectName)],
     [t('document.subjectId'), foreign(document.subjectId)],
@@ -43,10 +49,7 @@ export function viewDocument({ document }: Verdict): HTMLElement | false {
     ],
   ]
   const metadata = Object.entries(document.metadata ?? {})
-  return h(
-    'section',
-    { class: 'document', 'aria-labelledby': 'document' },
-    h('h2', { id: 'document' }, t('document.heading')),
+  return section(
     h('dl', {}, ...entries.map(([name, value]) => entry(name, value))),
     metadata.length > 0 && h('h3', {}, t('document.metadata')),
     metadata.length > 0 &&
@@ -57,6 +60,15 @@ export function viewDocument({ document }: Verdict): HTMLElement | false {
           entry(foreign(name), foreign(value)),
         ),
       ),
+  )
+}
+
+function section(...content: (Node | false)[]): HTMLElement {
+  return h(
+    'section',
+    { class: 'document', 'aria-labelledby': 'document' },
+    h('h2', { id: 'document' }, t('document.heading')),
+    ...content,
   )
 }
 

@@ -1,4 +1,5 @@
 import type { Verdict } from '../verifier/index.ts'
+import { quorumOf } from './check.ts'
 import {
   isOf,
   parseSources,
@@ -6,7 +7,7 @@ import {
   type Sources,
 } from './config.ts'
 import { h } from './dom.ts'
-import { t } from './i18n.ts'
+import { showNumber, t } from './i18n.ts'
 import type { Actions, State } from './state.ts'
 import type { TextKey } from './strings/en.ts'
 
@@ -24,7 +25,7 @@ export function viewTrust(state: State, actions: Actions): HTMLElement {
     hint !== undefined &&
       sources.registry !== '' &&
       hint.toLowerCase() !== sources.registry &&
-      h('p', { class: 'warning' }, t('trust.other', { registry: hint })),
+      h('p', { class: 'warning other' }, t('trust.other', { registry: hint })),
     h('p', {}, t('trust.qr')),
     h(
       'dl',
@@ -34,6 +35,15 @@ export function viewTrust(state: State, actions: Actions): HTMLElement {
       ...list(t('trust.rpc'), sources.rpc, own),
       ...list(t('trust.ipfs'), sources.ipfs, own),
     ),
+    sources.rpc.length > 1 &&
+      h(
+        'p',
+        {},
+        t('trust.quorum', {
+          count: showNumber(sources.rpc.length),
+          quorum: showNumber(quorumOf(sources.rpc.length)),
+        }),
+      ),
     h('p', { class: 'hint' }, t('trust.depends')),
     viewSources(state, actions),
   )
@@ -125,13 +135,12 @@ function viewSources(
     }
     const [first] = problems
     if (first !== undefined) inputs[first].focus()
-    if ('sources' in result) actions.useSources(withAge(result.sources))
+    if ('sources' in result) actions.useSources(withLimits(result.sources))
   }
 
-  /** How old a head may be is the chain's matter, not the node's. */
-  function withAge(chosen: Sources): Sources {
-    const { maxHeadAge } = config ?? {}
-    return { ...chosen, ...(maxHeadAge !== undefined && { maxHeadAge }) }
+  /** How old a head may be, and how long an answer may take, are not for this form. */
+  function withLimits(chosen: Sources): Sources {
+    return { ...sources, ...chosen }
   }
 
   function field(name: SourceProblem, hint?: TextKey): HTMLElement {

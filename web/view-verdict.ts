@@ -1,4 +1,5 @@
-import type { Verdict } from '../verifier/index.ts'
+import type { Hex } from '../document/hex.ts'
+import { readBundle, type Verdict } from '../verifier/index.ts'
 import { h, icon } from './dom.ts'
 import {
   currentLanguage,
@@ -9,6 +10,7 @@ import {
   showTime,
   t,
 } from './i18n.ts'
+import type { Subject } from './input.ts'
 import type { Actions, State } from './state.ts'
 
 type Status = Verdict['status']
@@ -73,17 +75,21 @@ export function viewVerdict(state: State, actions: Actions): HTMLElement {
   const { phase } = state
   if (phase.at === 'ask') return h('div')
   if (phase.at === 'checking')
-    return card('busy', t('checking'), [h('p', {}, t('checks.running'))])
-  if (phase.at === 'failed')
-    return card('open', t('unverifiable.title'), [
-      h('p', {}, t('error.internal')),
-      retry(actions),
+    return card('busy', 'checking', t('checking'), [
+      h('p', {}, t('checks.running')),
     ])
-  const { verdict } = phase
+  if (phase.at === 'failed')
+    return card('open', 'failed', t('unverifiable.title'), [
+      h('p', {}, t('error.internal')),
+      button(t('retry'), actions.retry),
+    ])
+  const { verdict, subject, saidErased } = phase
   const { title, text } = wordsOf(verdict)
-  return card(TONES[verdict.status], title, [
+  const fromBundle = subject.bundle !== undefined
+  return card(TONES[verdict.status], verdict.status, title, [
     h('p', {}, text),
     ...reasonsOf(verdict).map((reason) => h('p', {}, reason)),
+    saidErased && h('p', {}, t('erased.here')),
     verdict.asOf &&
       h(
         'p',
@@ -93,18 +99,29 @@ export function viewVerdict(state: State, actions: Actions): HTMLElement {
           time: showTime(verdict.asOf.blockTime),
         }),
       ),
-    ['unverifiable', 'not_issued'].includes(verdict.status) && retry(actions),
+    fromBundle && verdict.asOf && h('p', {}, t('asOf.bundle')),
+    isUntrusted(verdict) && viewTrustedBlock(subject, actions),
+    fromBundle &&
+      state.sources.rpc.length > 0 &&
+      button(t('bundle.now'), actions.checkNow),
+    ['unverifiable', 'not_issued'].includes(verdict.status) &&
+      button(t('retry'), actions.retry),
   ])
 }
 
 function card(
   tone: Tone | 'busy',
+  status: string,
   title: string,
   content: (Node | false | null | undefined)[],
 ): HTMLElement {
   return h(
     'section',
-    { class: `verdict ${tone}`, 'aria-labelledby': 'verdict' },
+    {
+      class: `verdict ${tone}`,
+      'data-status': status,
+      'aria-labelledby': 'verdict',
+    },
     h('div', { class: 'seal' }, icon(...SHAPES[tone])),
     h(
       'div',
@@ -119,10 +136,57 @@ function card(
   )
 }
 
-function retry(actions: Actions): HTMLElement {
+function button(text: string, act: () => void): HTMLElement {
   return h(
     'button',
-    { type: 'button', class: 'primary', click: () => actions.retry() },
-    t('retry'),
+    { type: 'button', class: 'primary', click: () => act() },
+    text,
+  )
+}
+
+function isUntrusted({ checks }: Verdict): boolean {
+  return checks.some(({ code }) => code === 'block_untrusted')
+}
+
+/** A proof file holds for whoever trusts its block: without a node, somebody must vouch for that. */
+function viewTrustedBlock(
+  { bundle }: Subject,
+  actions: Actions,
+): HTMLElement | false {
+  if (bundle === undefined) return false
+  const { blockNumber } = readBundle(bundle).block
+  const problem = h('p', {
+    id: 'block-problem',
+    class: 'problem',
+    role: 'alert',
+  })
+  const input = h('input', {
+    id: 'block',
+    type: 'text',
+    dir: 'ltr',
+    autocomplete: 'off',
+    spellcheck: 'false',
+    'aria-describedby': 'block-problem',
+  })
+  const submit = (event: Event) => {
+    event.preventDefault()
+    const hash = input.value.trim().toLowerCase()
+    const good = /^0x[0-9a-f]{64}$/.test(hash)
+    problem.textContent = good ? '' : t('bundle.bad')
+    input.setAttribute('aria-invalid', String(!good))
+    if (good) actions.trustBlock(hash as Hex)
+    else input.focus()
+  }
+  return h(
+    'form',
+    { class: 'field', submit },
+    h(
+      'label',
+      { for: 'block' },
+      t('bundle.label', { block: showNumber(blockNumber) }),
+    ),
+    input,
+    problem,
+    h('button', { type: 'submit' }, t('bundle.check')),
   )
 }

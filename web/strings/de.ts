@@ -182,6 +182,7 @@ export const de: Texts = {
   'trust.service': 'der Dienst hinter dieser Seite',
   'trust.depends':
     'Ein Knoten kann lügen. Um von niemandem abzuhängen, nennen Sie eigene Knoten oder solche mehrerer Leute, die einander nicht kennen.',
+  'trust.quorum': 'Von {count} Knoten müssen {quorum} dieselbe Antwort geben.',
   'trust.hash': 'Hash des Dokuments',
   'trust.transaction': 'Transaktion',
   'trust.none': 'noch nicht genannt',

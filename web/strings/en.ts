@@ -189,6 +189,7 @@ export const en = {
   'trust.service': 'the service behind this page',
   'trust.depends':
     'A node can lie. To depend on nobody, name nodes of your own, or of several people who do not know each other.',
+  'trust.quorum': 'Of {count} nodes, {quorum} must give the same answer.',
   'trust.hash': 'Hash of the document',
   'trust.transaction': 'Transaction',
   'trust.none': 'not named yet',

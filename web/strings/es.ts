@@ -179,6 +179,7 @@ export const es: Texts = {
   'trust.service': 'el servicio que ofrece esta página',
   'trust.depends':
     'Un nodo puede mentir. Para no depender de nadie, indique nodos propios o de varias personas que no se conozcan.',
+  'trust.quorum': 'De {count} nodos, {quorum} deben dar la misma respuesta.',
   'trust.hash': 'Hash del documento',
   'trust.transaction': 'Transacción',
   'trust.none': 'aún sin indicar',

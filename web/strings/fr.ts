@@ -180,6 +180,7 @@ export const fr: Texts = {
   'trust.service': 'le service derrière cette page',
   'trust.depends':
     'Un nœud peut mentir. Pour ne dépendre de personne, nommez des nœuds à vous, ou de plusieurs personnes qui ne se connaissent pas.',
+  'trust.quorum': 'Sur {count} nœuds, {quorum} doivent donner la même réponse.',
   'trust.hash': 'Hash du document',
   'trust.transaction': 'Transaction',
   'trust.none': 'pas encore nommé',

@@ -176,6 +176,7 @@ export const pt: Texts = {
   'trust.service': 'o serviço por trás desta página',
   'trust.depends':
     'Um nó pode mentir. Para não depender de ninguém, indique nós seus, ou de várias pessoas que não se conheçam.',
+  'trust.quorum': 'De {count} nós, {quorum} têm de dar a mesma resposta.',
   'trust.hash': 'Hash do documento',
   'trust.transaction': 'Transação',
   'trust.none': 'ainda não indicado',

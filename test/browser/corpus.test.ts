@@ -1,0 +1,97 @@
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { quorumOf } from '../../web/check.ts'
+import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { readCases } from '../support/corpus/case.ts'
+import {
+  type CorpusCase,
+  startWorld,
+  type World,
+} from '../support/corpus/world.ts'
+import { type PageServer, startPageServer } from '../support/page-server.ts'
+
+/** What the page says where the library gives the code of a malformed publicId. */
+const PROBLEMS: Record<string, string> = {
+  public_id_checksum: 'typing error',
+  public_id_kind: 'does not know documents of this kind',
+  public_id_malformed: 'not the number of a document',
+}
+
+/** Cases that the page has no way to ask: as of a block, or with another quorum than its own. */
+const isForPage = ({ ask, nodes }: ReturnType<typeof readCases>[number]) =>
+  ask.asOf === undefined &&
+  (ask.quorum ?? quorumOf(nodes.length)) === quorumOf(nodes.length)
+
+describeInBrowser('the page judges the corpus as the other doors do', () => {
+  let world: World
+  let pages: PageServer
+  let browser: Browser
+  const free: Page[] = []
+  beforeAll(async () => {
+    ;[world, pages, browser] = await Promise.all([
+      startWorld(),
+      startPageServer(),
+      launchChromium(),
+    ])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await pages?.close()
+    await world?.stop()
+  })
+
+  const names = readCases()
+    .filter(isForPage)
+    .map(({ name }) => name)
+
+  test.concurrent.each(names)('%s', async (name) => {
+    const page = free.pop() ?? (await browser.newPage())
+    try {
+      await judge(page, name)
+    } finally {
+      free.push(page)
+    }
+  })
+
+  async function judge(page: Page, name: string): Promise<void> {
+    const one = world.cases.find((each) => each.case === name)
+    if (!one) throw new Error(`no case ${name}`)
+    await open(page, one)
+    const { expected } = one
+    if ('error' in expected) {
+      const problem = page.locator('#problem:not(:empty)')
+      expect(await problem.textContent()).toContain(PROBLEMS[expected.error])
+      return
+    }
+    const verdict = page.locator('.verdict:not(.busy)')
+    await verdict.waitFor()
+    const notPassed = await page
+      .locator('.checks li:not(.pass)')
+      .evaluateAll((lines) =>
+        lines.map(
+          ({ dataset, className }) =>
+            `${dataset.check} ${className} ${dataset.code}`,
+        ),
+      )
+    expect({
+      status: await verdict.getAttribute('data-status'),
+      notPassed: notPassed.sort(),
+      document: (await page.locator('.document dl').count()) > 0,
+      hinted: (await page.locator('.trust .other').count()) > 0,
+    }).toEqual({
+      status: expected.status,
+      notPassed: expected.notPassed.toSorted(),
+      document: expected.document,
+      hinted: expected.otherRegistryHinted ?? false,
+    })
+  }
+
+  async function open(page: Page, one: CorpusCase): Promise<void> {
+    const { registry, rpc, ipfs, maxHeadAge, timeout, given } = one
+    const address = pages.host({ registry, rpc, ipfs, maxHeadAge, timeout })
+    const fragment = given.includes('#')
+      ? given.slice(given.indexOf('#'))
+      : `#publicId=${encodeURIComponent(given)}`
+    await page.goto(address + fragment)
+  }
+})
