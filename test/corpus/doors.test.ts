@@ -1,6 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FormatError } from '../../document/errors.ts'
 import { buildCommand, COMMAND } from '../../scripts/build-command.ts'
+import {
+  createBundle,
+  readBundle,
+  verifyBundle,
+} from '../../verifier/bundle.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
@@ -33,6 +38,16 @@ const names = cases.map(({ name }) => name)
 // docs/api.md: the newest block, and one node after the other.
 const restNames = cases
   .filter(({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1)
+  .map(({ name }) => name)
+
+// A bundle is made by an honest node that is there, of a publicId that can be read.
+const bundleNames = cases
+  .filter(
+    ({ nodes, expected }) =>
+      nodes.every((node) => node === 'honest') &&
+      'status' in expected &&
+      !expected.notPassed.some((check) => check.startsWith('chain')),
+  )
   .map(({ name }) => name)
 
 function caseOf(name: string): CorpusCase {
@@ -132,6 +147,36 @@ function exitCodeOf({ expected }: CorpusCase): number {
   if ('error' in expected || expected.status === 'unverifiable') return 2
   return expected.status === 'valid' ? 0 : 1
 }
+
+describe('bundle', () => {
+  test.each(bundleNames)('%s', async (name) => {
+    const one = caseOf(name)
+    const { rpc, registry, ipfs, timeout, asOf } = one
+    const bundle = await createBundle(publicIdOf(one), {
+      provider: createFetchProvider(rpc[0] ?? ''),
+      registry,
+      blocks: ipfs.map((url) => createIpfsGatewaySource(url, timeout * 1000)),
+      ...(asOf !== null && { block: asOf }),
+    })
+    const { blockHash } = readBundle(bundle).block
+    const verdict = await verifyBundle(JSON.stringify(bundle), {
+      registry,
+      trustedBlocks: [blockHash],
+    })
+    const expected = expectedOf(one)
+    if ('error' in expected) throw new Error('no bundle of what is malformed')
+    const inBundle = expected.notPassed.map((check) =>
+      // Why it is not in the bundle, the bundle does not say.
+      check.startsWith('payload') ? 'payload unknown missing' : check,
+    )
+    if (expected.status !== 'not_issued')
+      inBundle.push('event unknown unproven')
+    expect(told(verdict)).toEqual({
+      ...expected,
+      notPassed: inBundle.toSorted(),
+    })
+  })
+})
 
 describe('REST', () => {
   test.each(restNames)('%s', async (name) => {
