@@ -1,0 +1,674 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Interface, Wallet } from 'ethers'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import {
+  type Document,
+  encodeDocument,
+  validUntilOf,
+} from '../../document/document.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
+import {
+  deriveSealingKeys,
+  deriveSubkeys,
+  randomSalt,
+} from '../../document/keys.ts'
+import { encodePublicId } from '../../document/public-id.ts'
+import { seal } from '../../document/sealed.ts'
+import { startLocalChain } from '../../scripts/local-chain/local-chain.ts'
+import { ensureRegistry } from '../../scripts/local-registry.ts'
+import {
+  createBundle,
+  readBundle,
+  verifyBundle,
+} from '../../verifier/bundle.ts'
+import type {
+  BlockSource,
+  ChainReader,
+  Eip1193Provider,
+} from '../../verifier/ports.ts'
+import { createChainReader } from '../../verifier/readers/chain.ts'
+import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { createProvingReader } from '../../verifier/readers/proof.ts'
+import { createQuorumReader } from '../../verifier/readers/quorum.ts'
+import { registryAbi } from '../../verifier/readers/registry-abi.ts'
+import type { Check } from '../../verifier/verdict.ts'
+import { type VerifyOptions, verify } from '../../verifier/verify.ts'
+import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
+import { type BlockServer, startBlockServer } from '../support/block-server.ts'
+import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import { serveHttp } from '../support/http.ts'
+import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
+import { ADA, randomKey } from '../support/stack.ts'
+import { transact } from '../support/transact.ts'
+
+// Three nodes of one chain: two that can be behind, slow or down, and one that can lie.
+
+const abi = new Interface(registryAbi)
+const adminKey = randomKey()
+const issuerKey = randomKey()
+const dir = mkdtempSync(join(tmpdir(), 'nodes-'))
+const DAY = 86_400
+
+let anvil: AnvilNode
+let blocks: BlockServer
+let registry: string
+let honest: [FaultProxy, FaultProxy]
+let liar: RpcProxy
+/** Never revoked. */
+let kept: string
+let revoked: string
+/** Of which the last day has passed at the newest block. */
+let lapsed: string
+/** The block before the revocation, days before the newest. */
+let before: number
+
+const send = (name: string, args: unknown[], key = issuerKey) =>
+  transact(createFetchProvider(anvil.url), registry, key, name, args)
+
+async function issue(fields: object = {}): Promise<string> {
+  const document: Document = { ...ADA, ...fields, registry, issuerId: 1 }
+  const keys = deriveSealingKeys(
+    deriveSubkeys(new Uint8Array(32)),
+    randomSalt(),
+  )
+  const { bytes, documentHash: hash } = await seal(
+    encodeDocument(document),
+    keys,
+  )
+  blocks.set(hash, bytes)
+  await send('issue', [hash, validUntilOf(document)])
+  hashes.set(bytes, toHex(hash))
+  return encodePublicId({ kind: 'single', hash, documentKey: keys.documentKey })
+}
+const hashes = new Map<Uint8Array, Hex>()
+
+beforeAll(async () => {
+  anvil = await startAnvilNode(dir)
+  for (const key of [adminKey, issuerKey])
+    await anvil.request(
+      'anvil_setBalance',
+      new Wallet(key).address,
+      '0x56bc75e2d63100000',
+    )
+  registry = await ensureRegistry(createFetchProvider(anvil.url), adminKey, {
+    account: new Wallet(issuerKey).address,
+    name: 'Registry office of Testville',
+    uri: 'https://testville.example',
+  })
+  blocks = await startBlockServer()
+  const [proxy, other] = [
+    await startFaultProxy(anvil.url),
+    await startFaultProxy(anvil.url),
+  ]
+  honest = [proxy, other]
+  liar = await startRpcProxy(anvil.url)
+  kept = await issue({ expiresAt: '2090-01-01' })
+  revoked = await issue()
+  const revokedHash = [...hashes.values()][1]
+  lapsed = await issue({
+    expiresAt: new Date().toISOString().slice(0, 10),
+  })
+  before = Number(await anvil.request<Hex>('eth_blockNumber'))
+  await anvil.request('evm_increaseTime', 3 * DAY)
+  await send('revoke', [revokedHash, 1])
+  await anvil.request('anvil_mine', '0x3')
+})
+
+afterEach(() => {
+  for (const proxy of honest) proxy.heal()
+  liar.change = (_, result) => result
+  liar.refuse = () => false
+  liar.fail = () => undefined
+})
+
+afterAll(async () => {
+  for (const server of [...honest, liar, blocks]) await server.close()
+  await anvil.kill()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const provider = (url: string): Eip1193Provider =>
+  createFetchProvider(url, 2_000)
+const reader = ({ url }: { url: string }) =>
+  createChainReader(provider(url), registry)
+const source = (): BlockSource => createIpfsGatewaySource(blocks.url)
+const judge = (
+  publicId: string,
+  chain: ChainReader,
+  options: Partial<VerifyOptions> = {},
+) => verify(publicId, { chain, blocks: [source()], ...options })
+const codeOf = async (...args: Parameters<typeof judge>) =>
+  (await judge(...args)).checks[0]?.code
+
+const twoOfThree = () =>
+  createQuorumReader([reader(liar), ...honest.map(reader)], 2)
+const both = (maxLag?: number) =>
+  createQuorumReader([reader(liar), reader(honest[0])], 2, {
+    ...(maxLag !== undefined && { maxLag }),
+  })
+const behind = (proxy: FaultProxy, count: number) => {
+  proxy.fault = () => ({ kind: 'stale_head', blocks: count })
+}
+const head = async () => Number(await anvil.request<Hex>('eth_blockNumber'))
+
+type Told = { [name: string]: unknown; record: Record<string, unknown> }
+/** The liar's answers to `verificationOf`, well-formed and false. */
+function tell(change: (told: Told) => object): void {
+  liar.change = (method, result) => {
+    if (method !== 'eth_call') return result
+    const [told] = abi.decodeFunctionResult('verificationOf', String(result))
+    const named = told.toObject()
+    const lie = change({ ...named, record: named.record.toObject() })
+    return abi.encodeFunctionResult('verificationOf', [lie])
+  }
+}
+const NO_RECORD = Object.fromEntries(
+  [
+    ...['issuerId', 'accountIndex', 'anchoredBlock', 'anchoredAt'],
+    ...['validUntil', 'revokedBlock', 'revokedAt', 'reason'],
+  ].map((name) => [name, 0]),
+)
+const LIES: [string, () => void][] = [
+  [
+    'a revocation hidden',
+    () =>
+      tell((told) => ({
+        ...told,
+        status: 1,
+        record: { ...told.record, revokedBlock: 0, revokedAt: 0, reason: 0 },
+      })),
+  ],
+  [
+    'a record hidden',
+    () => tell((told) => ({ ...told, status: 0, record: NO_RECORD })),
+  ],
+  [
+    'a revocation made up',
+    () =>
+      tell((told) => ({
+        ...told,
+        status: 3,
+        record: { ...told.record, revokedBlock: 9, reason: 1 },
+      })),
+  ],
+  [
+    'another issuer',
+    () => tell((told) => ({ ...told, issuerName: 'Somebody else' })),
+  ],
+  [
+    'a block that is not there',
+    () => tell((told) => ({ ...told, blockNumber: 10_000_000 })),
+  ],
+  ['another time', () => tell((told) => ({ ...told, blockTime: 1 }))],
+]
+
+describe('one node is believed', () => {
+  test('default: one eth_call, one eth_getLogs of one block, one fetch of the block', async () => {
+    let fetched = 0
+    const counted: BlockSource = {
+      get: (hash, options) => {
+        fetched++
+        return source().get(hash, options)
+      },
+    }
+    liar.asked.length = 0
+    const verdict = await judge(kept, reader(liar), { blocks: [counted] })
+    expect(verdict.status).toBe('valid')
+    expect(verdict.blockchainProof?.finality).toBeNull()
+    expect([...liar.asked].sort()).toEqual(['eth_call', 'eth_getLogs'])
+    expect(fetched).toBe(1)
+  })
+
+  test('args: finality, for two requests more', async () => {
+    liar.asked.length = 0
+    const { blockchainProof } = await judge(kept, reader(liar), {
+      finality: true,
+    })
+    expect(['included', 'safe', 'finalized']).toContain(
+      blockchainProof?.finality,
+    )
+    expect(liar.asked).toHaveLength(4)
+  })
+
+  test('behavior: it can hide a revocation, which is why there are quorums and proofs', async () => {
+    LIES[0]?.[1]()
+    expect((await judge(revoked, reader(liar))).status).toBe('valid')
+    const proving = createProvingReader(provider(liar.url), registry)
+    expect((await judge(revoked, proving)).status).toBe('revoked')
+    LIES[1]?.[1]()
+    expect(await codeOf(revoked, proving)).toBe('proof_invalid')
+  })
+
+  test('error: of another chain, without a registry, behind', async () => {
+    tell((told) => ({ ...told, chainId: 1 }))
+    expect(await codeOf(kept, reader(liar))).toBe('wrong_chain')
+    liar.change = (_, result) => (typeof result === 'string' ? '0x' : result)
+    expect(await codeOf(kept, reader(liar))).toBe('no_registry')
+    behind(honest[0], 4)
+    const now = Math.floor(Date.now() / 1000) + 3 * DAY
+    const stale = { now, maxHeadAge: 900 }
+    expect(await codeOf(kept, reader(honest[0]), stale)).toBe('head_stale')
+    expect(await codeOf(kept, reader(honest[1]), stale)).toBe('read')
+  })
+})
+
+describe('two of three must agree', () => {
+  test('default: they do', async () => {
+    expect((await judge(kept, twoOfThree())).valid).toBe(true)
+    const { blockchainProof } = await judge(kept, twoOfThree(), {
+      finality: true,
+    })
+    expect(blockchainProof).toMatchObject({
+      transactionHash: expect.stringMatching(/^0x/),
+      finality: expect.any(String),
+    })
+  })
+
+  test.each(LIES)('behavior: a lie changes nothing: %s', async (_, lie) => {
+    const truth = await Promise.all([
+      judge(kept, reader(honest[0])),
+      judge(revoked, reader(honest[0])),
+    ])
+    lie()
+    expect(
+      await Promise.all([
+        judge(kept, twoOfThree()),
+        judge(revoked, twoOfThree()),
+      ]),
+    ).toEqual(truth)
+  })
+
+  test.each<[string, () => void]>([
+    ['of another chain', () => tell((told) => ({ ...told, chainId: 1 }))],
+    [
+      'without a registry',
+      () => {
+        liar.change = () => '0x'
+      },
+    ],
+    [
+      'that refuses',
+      () => {
+        liar.fail = () => ({ code: -32005, message: 'limit exceeded' })
+      },
+    ],
+    [
+      'that is down',
+      () => {
+        liar.refuse = () => true
+      },
+    ],
+  ])('behavior: a node %s changes nothing', async (_, trouble) => {
+    trouble()
+    expect((await judge(revoked, twoOfThree())).status).toBe('revoked')
+    expect((await judge(kept, twoOfThree())).status).toBe('valid')
+  })
+
+  test('behavior: a forged log changes nothing', async () => {
+    const truth = await judge(kept, reader(honest[0]))
+    liar.change = (method, result) =>
+      method === 'eth_getLogs'
+        ? (result as object[]).map((log) => ({
+            ...log,
+            transactionHash: `0x${'66'.repeat(32)}`,
+          }))
+        : result
+    expect(await judge(kept, twoOfThree())).toEqual(truth)
+    const { status, checks, blockchainProof } = await judge(kept, both())
+    expect([status, checks.at(-1)?.code, blockchainProof?.blockHash]).toEqual([
+      'valid',
+      'endpoints_disagree',
+      null,
+    ])
+  })
+
+  test('behavior: one head that is behind changes nothing', async () => {
+    behind(honest[0], (await head()) - before)
+    expect(await judge(revoked, twoOfThree())).toMatchObject({
+      status: 'revoked',
+      asOf: { blockNumber: await head() },
+    })
+  })
+
+  test('behavior: a lie about the head and one head that is behind', async () => {
+    LIES[4]?.[1]()
+    behind(honest[0], 1)
+    expect(await judge(revoked, twoOfThree())).toMatchObject({
+      status: 'revoked',
+      asOf: { blockNumber: (await head()) - 1 },
+    })
+  })
+})
+
+describe('all of two must agree', () => {
+  test.each(LIES)('error: %s', async (_, lie) => {
+    lie()
+    expect(await judge(revoked, both())).toEqual({
+      valid: false,
+      status: 'unverifiable',
+      document: null,
+      blockchainProof: null,
+      checks: [
+        { check: 'chain', outcome: 'unknown', code: 'endpoints_disagree' },
+      ],
+      asOf: null,
+    })
+  })
+
+  test('behavior: a head that is a little behind: as of the block that both have', async () => {
+    behind(honest[0], 2)
+    expect(await judge(revoked, both())).toMatchObject({
+      status: 'revoked',
+      asOf: { blockNumber: (await head()) - 2 },
+    })
+  })
+
+  test('error: a head that is days behind could hide a revocation', async () => {
+    behind(honest[0], (await head()) - before)
+    expect(await codeOf(revoked, both())).toBe('endpoints_disagree')
+    expect(await judge(revoked, both(30 * DAY))).toMatchObject({
+      status: 'valid',
+      asOf: { blockNumber: before },
+    })
+  })
+
+  test('error: one is down, both are, both are of another chain', async () => {
+    liar.refuse = () => true
+    expect(await codeOf(kept, both())).toBe('rpc_unreachable')
+    honest[0].fault = () => ({ kind: 'status', status: 503 })
+    expect(await codeOf(kept, both())).toBe('rpc_unreachable')
+    liar.refuse = () => false
+    tell((told) => ({ ...told, chainId: 1 }))
+    const wrong = createQuorumReader([reader(liar), reader(liar)], 2)
+    expect(await codeOf(kept, wrong)).toBe('wrong_chain')
+  })
+
+  test('error: readers of two registries, no reader, another quorum', () => {
+    const other = createChainReader(
+      provider(liar.url),
+      `eip155:1:0x${'0'.repeat(40)}`,
+    )
+    const one = reader(liar)
+    expect(() => createQuorumReader([one, other], 1)).toThrow(TypeError)
+    expect(() => createQuorumReader([], 0)).toThrow(TypeError)
+    for (const quorum of [0, 2, 0.5, Number.NaN])
+      expect(() => createQuorumReader([one], quorum)).toThrow(TypeError)
+  })
+})
+
+describe('as of a block', () => {
+  const past = (publicId: string, asOf = before) =>
+    judge(publicId, reader(honest[0]), { asOf })
+
+  test('default: what was true then, by the time of then', async () => {
+    for (const [publicId, now] of [
+      [kept, 'valid'],
+      [revoked, 'revoked'],
+      [lapsed, 'expired'],
+    ] as const) {
+      expect((await judge(publicId, reader(honest[0]))).status).toBe(now)
+      expect(await past(publicId)).toMatchObject({
+        status: 'valid',
+        asOf: { blockNumber: before },
+      })
+      expect((await past(publicId, before - 3)).status).toBe('not_issued')
+    }
+  })
+
+  test('behavior: neither the clock nor the age of the block counts', async () => {
+    const late = { now: 9_999_999_999, maxHeadAge: 1 }
+    const verdict = await judge(kept, reader(honest[0]), {
+      ...late,
+      asOf: before,
+    })
+    expect(verdict.status).toBe('valid')
+  })
+
+  test('behavior: the same of two of three, and with a proof', async () => {
+    LIES[1]?.[1]()
+    const options = { asOf: before }
+    expect((await judge(revoked, twoOfThree(), options)).status).toBe('valid')
+    expect(await codeOf(revoked, both(), options)).toBe('endpoints_disagree')
+    const proving = createProvingReader(provider(honest[0].url), registry)
+    expect(await judge(revoked, proving, options)).toMatchObject({
+      status: 'valid',
+      asOf: { blockNumber: before, blockHash: expect.stringMatching(/^0x/) },
+    })
+  })
+
+  test('behavior: a bundle of then, and one of now', async () => {
+    for (const [publicId, now] of [
+      [revoked, 'revoked'],
+      [lapsed, 'expired'],
+    ] as const) {
+      const bundleOf = (block?: number) =>
+        createBundle(publicId, {
+          provider: provider(honest[0].url),
+          registry,
+          blocks: [source()],
+          ...(block !== undefined && { block }),
+        })
+      const outcome = async (block?: number) => {
+        const bundle = await bundleOf(block)
+        const trustedBlocks = [readBundle(bundle).block.blockHash]
+        return verifyBundle(bundle, { registry, trustedBlocks })
+      }
+      expect(await outcome(before)).toMatchObject({
+        status: 'valid',
+        asOf: { blockNumber: before },
+      })
+      expect((await outcome()).status).toBe(now)
+    }
+  })
+
+  test('error: a block to come', async () => {
+    const future = (await head()) + 1
+    expect((await past(kept, future)).checks).toEqual([
+      { check: 'chain', outcome: 'unknown', code: 'state_unavailable' },
+    ])
+  })
+
+  test('error: before there was a registry', async () => {
+    expect((await past(kept, 1)).checks[0]?.code).toBe('no_registry')
+  })
+
+  test.each([
+    [-32000, 'missing trie node 8f3c (path ) <nil>', 'state_unavailable'],
+    [-32000, 'header not found', 'state_unavailable'],
+    [-32001, 'resource not found', 'state_unavailable'],
+    [-32602, 'BlockOutOfRangeError', 'state_unavailable'],
+    [-32603, 'historical state is not available', 'state_unavailable'],
+    [-32005, 'limit exceeded', 'rpc_error'],
+    [-32601, 'method not found', 'rpc_error'],
+    [3, 'execution reverted', 'rpc_error'],
+  ])('error: a node that answers %i, %s', async (code, message, told) => {
+    liar.fail = () => ({ code, message })
+    expect(await codeOf(kept, reader(liar), { asOf: before })).toBe(told)
+    expect(await codeOf(kept, reader(liar))).toBe('rpc_error')
+  })
+
+  test('error: a node that answers for the newest block instead', async () => {
+    const { url } = liar
+    const deaf: Eip1193Provider = {
+      request: ({ method, params = [] }) =>
+        provider(url).request({
+          method,
+          params: params.map((p) =>
+            method === 'eth_call' && p === quantity ? 'latest' : p,
+          ),
+        }),
+    }
+    const quantity = `0x${before.toString(16)}`
+    expect(
+      await codeOf(revoked, createChainReader(deaf, registry), {
+        asOf: before,
+      }),
+    ).toBe('state_unavailable')
+  })
+
+  test('error: a real node that keeps ten states', async () => {
+    const chain = await startLocalChain({
+      dataDir: join(dir, 'pruning'),
+      port: 0,
+      host: '127.0.0.1',
+      log: () => {},
+      fund: [adminKey, issuerKey].map((key) => new Wallet(key).address),
+    })
+    try {
+      const local = createFetchProvider(chain.url)
+      const account = new Wallet(issuerKey).address
+      const there = await ensureRegistry(local, adminKey, {
+        account,
+        name: 'Pruned',
+        uri: '',
+      })
+      const write = (byte: number) =>
+        transact(local, there, issuerKey, 'issue', [
+          `0x${byte.toString(16).padStart(2, '0').repeat(32)}`,
+          0,
+        ])
+      await write(1)
+      const block = Number(await local.request({ method: 'eth_blockNumber' }))
+      const chainReader = createChainReader(local, there)
+      const hash: Hex = `0x${'01'.repeat(32)}`
+      expect((await chainReader.read(hash, { block })).status).toBe('valid')
+      for (let byte = 2; byte <= 14; byte++) await write(byte)
+      await expect(chainReader.read(hash, { block })).rejects.toMatchObject({
+        code: 'state_unavailable',
+      })
+    } finally {
+      await chain.stop()
+    }
+  })
+})
+
+describe('abort, time-outs, and how it goes', () => {
+  const slow = () => {
+    for (const proxy of honest)
+      proxy.fault = () => ({ kind: 'delay', milliseconds: 60_000 })
+  }
+
+  test('behavior: aborted before, nobody is asked', async () => {
+    liar.asked.length = 0
+    const reason = new Error('enough')
+    const signal = AbortSignal.abort(reason)
+    await expect(judge(kept, reader(liar), { signal })).rejects.toBe(reason)
+    expect(liar.asked).toEqual([])
+  })
+
+  test.each<[string, () => ChainReader]>([
+    ['one node', () => reader(honest[0])],
+    ['two of three', () => createQuorumReader(honest.map(reader), 2)],
+    ['a proof', () => createProvingReader(provider(honest[0].url), registry)],
+  ])('behavior: aborted while %s does not answer', async (_, chain) => {
+    slow()
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const running = judge(kept, chain(), { signal: controller.signal })
+    controller.abort(reason)
+    await expect(running).rejects.toBe(reason)
+  })
+
+  test('behavior: aborted while a block does not come', async () => {
+    const controller = new AbortController()
+    const never: BlockSource = {
+      get: () => {
+        controller.abort(new Error('enough'))
+        return new Promise(() => {})
+      },
+    }
+    await expect(
+      judge(kept, reader(liar), {
+        blocks: [never],
+        signal: controller.signal,
+      }),
+    ).rejects.toThrow('enough')
+  })
+
+  test('error: a node that takes too long', async () => {
+    slow()
+    const impatient = createChainReader(
+      createFetchProvider(honest[0].url, 50),
+      registry,
+    )
+    expect(await codeOf(kept, impatient)).toBe('rpc_unreachable')
+  })
+
+  test('behavior: a source that takes too long gives way to the next', async () => {
+    const silent = await serveHttp(() => {})
+    const verdict = await judge(kept, reader(liar), {
+      blocks: [createIpfsGatewaySource(silent.url, 50), source()],
+    })
+    await silent.close()
+    expect(verdict.status).toBe('valid')
+  })
+
+  test('behavior: each check is told once, those of the record first', async () => {
+    for (const publicId of [kept, revoked]) {
+      const told: Check[] = []
+      const { checks } = await judge(publicId, reader(liar), {
+        onCheck: (check) => told.push(check),
+      })
+      expect(told).toHaveLength(checks.length)
+      expect(new Set(told)).toEqual(new Set(checks))
+      expect(told.slice(0, 5)).toEqual(checks.slice(0, 5))
+    }
+  })
+})
+
+describe('proofs of nodes that leave something out', () => {
+  const bundleFrom = (change: Eip1193Provider['request']) =>
+    createBundle(kept, {
+      provider: { request: change },
+      registry,
+      blocks: [source()],
+    })
+  const node = () => provider(honest[0].url)
+
+  test('behavior: a header with fields of a later fork, from the bytes that the node has', async () => {
+    const good = await bundleFrom((args) => node().request(args))
+    const { header } = good.stateProof
+    const later = async (
+      raw: unknown,
+      args: Parameters<Eip1193Provider['request']>[0],
+    ) => {
+      if (args.method === 'debug_getRawHeader') return raw
+      const result = await node().request(args)
+      return args.method === 'eth_getBlockByNumber'
+        ? { ...(result as object), requestsHash: undefined }
+        : result
+    }
+    expect(await bundleFrom((args) => later(header, args))).toEqual(good)
+    for (const raw of [null, '0xc0', 'x'])
+      await expect(
+        bundleFrom((args) => later(raw, args)),
+      ).rejects.toMatchObject({ code: 'proof_unavailable' })
+  })
+
+  test.each<[string, string, unknown, string]>([
+    ['no block', 'eth_getBlockByNumber', null, 'state_unavailable'],
+    ['no proof', 'eth_getProof', null, 'proof_invalid'],
+    ['a proof of nothing', 'eth_getProof', {}, 'proof_invalid'],
+    [
+      'nodes that are none',
+      'eth_getProof',
+      { accountProof: ['x'], storageProof: [] },
+      'proof_invalid',
+    ],
+    [
+      'slots that are none',
+      'eth_getProof',
+      { accountProof: [], storageProof: [null] },
+      'proof_invalid',
+    ],
+  ])('error: %s', async (_, method, answer, code) => {
+    await expect(
+      bundleFrom((args) =>
+        args.method === method ? Promise.resolve(answer) : node().request(args),
+      ),
+    ).rejects.toMatchObject({ code })
+  })
+})
