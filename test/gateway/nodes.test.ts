@@ -40,6 +40,7 @@ import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
 import { serveHttp } from '../support/http.ts'
+import { patient } from '../support/patient.ts'
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
 import { ADA, randomKey } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
@@ -66,7 +67,7 @@ let lapsed: string
 let before: number
 
 const send = (name: string, args: unknown[], key = issuerKey) =>
-  transact(createFetchProvider(anvil.url), registry, key, name, args)
+  transact(patient(createFetchProvider(anvil.url)), registry, key, name, args)
 
 async function issue(fields: object = {}): Promise<string> {
   const document: Document = { ...ADA, ...fields, registry, issuerId: 1 }
@@ -93,11 +94,15 @@ beforeAll(async () => {
       new Wallet(key).address,
       '0x56bc75e2d63100000',
     )
-  registry = await ensureRegistry(createFetchProvider(anvil.url), adminKey, {
-    account: new Wallet(issuerKey).address,
-    name: 'Registry office of Testville',
-    uri: 'https://testville.example',
-  })
+  registry = await ensureRegistry(
+    patient(createFetchProvider(anvil.url)),
+    adminKey,
+    {
+      account: new Wallet(issuerKey).address,
+      name: 'Registry office of Testville',
+      uri: 'https://testville.example',
+    },
+  )
   blocks = await startBlockServer()
   const [proxy, other] = [
     await startFaultProxy(anvil.url),

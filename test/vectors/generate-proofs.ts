@@ -3,17 +3,16 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { ensureRegistry } from '../../scripts/local-registry.ts'
-import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { decodeHeader } from '../../verifier/proof/header.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { fetchProof } from '../../verifier/readers/proof.ts'
 import { startAnvilNode } from '../support/anvil.ts'
 import { gethBinary, startGethNode } from '../support/geth.ts'
+import { patient } from '../support/patient.ts'
 import { transact } from '../support/transact.ts'
 
 const ADMIN: Hex = `0x${'a1'.repeat(32)}`
@@ -22,20 +21,6 @@ const STOLEN: Hex = `0x${'c3'.repeat(32)}`
 /** Documents 1 to 5 get a status each; 6 is never issued. */
 const hash = (byte: number): Hex =>
   `0x${byte.toString(16).padStart(2, '0').repeat(32)}`
-
-/** Receipts come with the next block. */
-function patient(provider: Eip1193Provider): Eip1193Provider {
-  return {
-    async request(args) {
-      for (;;) {
-        const result = await provider.request(args)
-        if (args.method !== 'eth_getTransactionReceipt' || result !== null)
-          return result
-        await sleep(50)
-      }
-    },
-  }
-}
 
 async function proofsOf(
   url: string,
