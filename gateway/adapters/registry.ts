@@ -224,16 +224,29 @@ export async function createRegistry(
 
     async transactionsOf(kind, blockNumber) {
       const block = `0x${blockNumber.toString(16)}`
-      const logs = await request<{ topics: Hex[]; transactionHash: Hex }[]>(
-        'eth_getLogs',
-        { address, fromBlock: block, toBlock: block, topics: [EVENTS[kind]] },
-      )
+      const logs = await request<
+        { topics: Hex[]; transactionHash: Hex; blockHash: Hex }[]
+      >('eth_getLogs', {
+        address,
+        fromBlock: block,
+        toBlock: block,
+        topics: [EVENTS[kind]],
+      })
       return new Map(
-        logs.map(({ topics, transactionHash }) => [
+        logs.map(({ topics, transactionHash, blockHash }) => [
           topics[1] as Hex,
-          transactionHash,
+          { blockNumber, blockHash, transactionHash },
         ]),
       )
+    },
+
+    async blockHash(blockNumber) {
+      const block = await request<{ hash: Hex } | null>(
+        'eth_getBlockByNumber',
+        `0x${blockNumber.toString(16)}`,
+        false,
+      )
+      return block?.hash ?? null
     },
 
     finalizedBlock: () =>

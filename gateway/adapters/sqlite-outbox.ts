@@ -1,6 +1,8 @@
 import type { Hex } from '../../document/hex.ts'
 import { keyOfIntent } from '../issue/intent.ts'
 import type {
+  Anchored,
+  BlockId,
   Intent,
   Outbox,
   Plan,
@@ -12,10 +14,22 @@ import type { Database } from './database.ts'
 type Row = Record<string, string | number | null>
 
 const COLUMNS =
-  'kind, document_hash, valid_until, reason, plan, block_number, transaction_hash'
+  'kind, document_hash, valid_until, reason, plan, block_number, block_hash, transaction_hash'
+
+/** `0x`: a block that is yet to be looked at, as are all of an outbox that did not keep hashes. */
+const BLOCK_HASH = `
+  ALTER TABLE intent ADD COLUMN block_hash TEXT NOT NULL DEFAULT '0x'`
+const INDEX = `
+  CREATE INDEX IF NOT EXISTS intent_by_block ON intent (block_number, block_hash)
+  WHERE block_number IS NOT NULL`
 
 /** The outbox in the gateway's database. See the port for what each method promises. */
 export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
+  const columns = sqlite.prepare("SELECT name FROM pragma_table_info('intent')")
+  if (!columns.all().some(({ name }) => name === 'block_hash'))
+    sqlite.exec(BLOCK_HASH)
+  sqlite.exec(INDEX)
+
   const insert = sqlite.prepare(`
     INSERT INTO intent (kind, document_hash, valid_until, reason, sealed) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING`)
@@ -29,7 +43,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
   const assign = sqlite.prepare(`
     UPDATE intent SET plan = ?, transaction_hash = ? WHERE document_hash = ? AND kind = ?`)
   const anchor = sqlite.prepare(`
-    UPDATE intent SET plan = NULL, block_number = ?, transaction_hash = ?
+    UPDATE intent SET plan = NULL, block_number = ?, block_hash = ?, transaction_hash = ?
     WHERE document_hash = ? AND kind = ?`)
   const insertPlan = sqlite.prepare('INSERT INTO plan (nonce) VALUES (?)')
   const insertAttempt = sqlite.prepare(
@@ -46,9 +60,15 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
   const planned = sqlite.prepare(
     `SELECT ${COLUMNS} FROM intent WHERE plan = ? ORDER BY id`,
   )
-  const notFinal = sqlite.prepare(
-    `SELECT ${COLUMNS} FROM intent WHERE block_number IS NOT NULL ORDER BY id`,
-  )
+  const nextBlock = sqlite.prepare(`
+    SELECT block_number, block_hash FROM intent
+    WHERE block_number IS NOT NULL AND (block_number, block_hash) > (?, ?)
+    ORDER BY block_number, block_hash LIMIT 1`)
+  const upTo = sqlite.prepare(`
+    SELECT ${COLUMNS} FROM intent WHERE block_number <= ?
+    ORDER BY block_number, block_hash LIMIT ?`)
+  const inBlock = sqlite.prepare(`
+    SELECT ${COLUMNS} FROM intent WHERE block_number = ? AND block_hash = ? LIMIT ?`)
   const payloads = sqlite.prepare(
     'SELECT document_hash, sealed FROM intent WHERE sealed IS NOT NULL ORDER BY id',
   )
@@ -59,6 +79,17 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
   const each = (statement: typeof remove, intents: readonly Intent[]) => {
     for (const { documentHash, kind } of intents)
       statement.run(documentHash, kind)
+  }
+
+  const anchorEach = (anchored: readonly Anchored[]) => {
+    for (const { intent, anchoring } of anchored)
+      anchor.run(
+        anchoring.blockNumber,
+        anchoring.blockHash,
+        anchoring.transactionHash,
+        intent.documentHash,
+        intent.kind,
+      )
   }
 
   /** In the write that makes an attempt: the attempt, and the intents that it carries. */
@@ -97,6 +128,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
       ),
     requeue: (intents) => write(() => each(requeue, intents)),
     remove: (intents) => write(() => each(remove, intents)),
+    reanchor: (anchored) => write(() => anchorEach(anchored)),
 
     plan: (transaction, intents) =>
       write(() => {
@@ -115,13 +147,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
       })),
     settle: (plan, { anchored, gone }) =>
       write(() => {
-        for (const { intent, anchoring } of anchored)
-          anchor.run(
-            anchoring.blockNumber,
-            anchoring.transactionHash,
-            intent.documentHash,
-            intent.kind,
-          )
+        anchorEach(anchored)
         each(remove, gone)
         const named = new Set(
           [...anchored.map(({ intent }) => intent), ...gone].map(keyOfIntent),
@@ -150,14 +176,23 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
           })),
         } satisfies Plan
       }),
-    notFinal: () =>
-      (notFinal.all() as Row[]).map((row) => ({
-        intent: intentOf(row),
-        anchoring: {
-          blockNumber: Number(row.block_number),
-          transactionHash: row.transaction_hash as Hex,
-        },
-      })),
+    blocks() {
+      const blocks: BlockId[] = []
+      // One step in the index each, however many intents a block has.
+      for (;;) {
+        const last = blocks.at(-1)
+        const row = nextBlock.get(
+          last?.blockNumber ?? -1,
+          last?.blockHash ?? '',
+        ) as Row | undefined
+        if (row === undefined) return blocks
+        blocks.push(blockOf(row))
+      }
+    },
+    anchoredUpTo: (blockNumber, limit) =>
+      (upTo.all(blockNumber, limit) as Row[]).map(anchoredOf),
+    anchoredIn: ({ blockNumber, blockHash }, limit) =>
+      (inBlock.all(blockNumber, blockHash, limit) as Row[]).map(anchoredOf),
     *payloads() {
       for (const row of payloads.iterate())
         yield {
@@ -177,6 +212,21 @@ function intentOf(row: Row): Intent {
   return row.kind === 'issue'
     ? { kind: 'issue', documentHash, validUntil: Number(row.valid_until) }
     : { kind: 'revoke', documentHash, reason: Number(row.reason) }
+}
+
+function anchoredOf(row: Row): Anchored {
+  const transactionHash = row.transaction_hash as Hex
+  return {
+    intent: intentOf(row),
+    anchoring: { ...blockOf(row), transactionHash },
+  }
+}
+
+function blockOf(row: Row): BlockId {
+  return {
+    blockNumber: Number(row.block_number),
+    blockHash: row.block_hash as Hex,
+  }
 }
 
 function standingOf(row: Row): Standing {

@@ -1,4 +1,3 @@
-import type { Hex } from '../../document/hex.ts'
 import type { RegistryRecord } from '../../verifier/ports.ts'
 import { IssueError } from './errors.ts'
 import { keyOf } from './intent.ts'
@@ -32,10 +31,10 @@ export async function outcomesOf(
     const blockNumber = blocks[i]
     if (typeof blockNumber !== 'number')
       return { status: blockNumber ?? 'absent' }
-    const transactionHash = transactions.get(keyOf(kind, documentHash))
-    if (transactionHash === undefined)
+    const anchoring = transactions.get(keyOf(kind, documentHash))
+    if (anchoring === undefined)
       throw new IssueError('chain_unavailable', 'a record without its event')
-    return { status: 'anchored', blockNumber, transactionHash }
+    return { status: 'anchored', ...anchoring }
   })
 }
 
@@ -63,11 +62,15 @@ function blockOf(
   return record.revokedBlock === 0 ? 'absent' : record.revokedBlock
 }
 
-async function readTransactions(
+/**
+ * @param blocks For each intent the block that has it; anything but a number: none.
+ * @returns Where they are by the events of these blocks, by `keyOf`.
+ */
+export async function readTransactions(
   registry: Registry,
   intents: readonly Intent[],
   blocks: readonly (number | string)[],
-): Promise<Map<string, Hex>> {
+): Promise<Map<string, Anchoring>> {
   const wanted = new Map<string, [Intent['kind'], number]>()
   intents.forEach(({ kind }, i) => {
     const block = blocks[i]
@@ -76,8 +79,8 @@ async function readTransactions(
   const found = await Promise.all(
     [...wanted.values()].map(async ([kind, block]) =>
       [...(await registry.transactionsOf(kind, block))].map(
-        ([documentHash, transactionHash]) =>
-          [keyOf(kind, documentHash), transactionHash] as const,
+        ([documentHash, anchoring]) =>
+          [keyOf(kind, documentHash), anchoring] as const,
       ),
     ),
   )

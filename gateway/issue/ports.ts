@@ -42,8 +42,11 @@ export type Plan = {
   attempts: readonly SignedTransaction[]
 }
 
+/** A block as it was seen. After a reorg another has its number. */
+export type BlockId = { blockNumber: number; blockHash: Hex }
+
 /** Where an intent is anchored. */
-export type Anchoring = { blockNumber: number; transactionHash: Hex }
+export type Anchoring = BlockId & { transactionHash: Hex }
 
 /** An intent that is on the chain, in a block that may not be final yet. */
 export type Anchored = { intent: Intent; anchoring: Anchoring }
@@ -88,8 +91,14 @@ export type Outbox = {
   queued(): Intent[]
   /** The transactions in flight, by nonce. */
   plans(): Plan[]
-  /** What is on the chain and not final yet, in order. */
-  notFinal(): Anchored[]
+  /** The blocks with intents that are not final yet, by number. */
+  blocks(): BlockId[]
+  /** Some of the intents in blocks up to this one, those of the oldest blocks first. */
+  anchoredUpTo(blockNumber: number, limit: number): Anchored[]
+  /** Some of the intents in this block. */
+  anchoredIn(block: BlockId, limit: number): Anchored[]
+  /** A reorg has put them elsewhere. */
+  reanchor(anchored: readonly Anchored[]): Promise<void>
   /** The sealed bytes of every document to issue that is in the outbox. */
   payloads(): Iterable<{ documentHash: Hex; sealed: Uint8Array }>
   /** Where an intent stands; `undefined` when it is not in the outbox. */
@@ -145,7 +154,9 @@ export type Registry = {
   transactionsOf(
     kind: Intent['kind'],
     blockNumber: number,
-  ): Promise<Map<Hex, Hex>>
+  ): Promise<Map<Hex, Anchoring>>
+  /** The hash of the block that has this number now; `null` when the node has none. */
+  blockHash(blockNumber: number): Promise<Hex | null>
   /** The number of the newest final block: by the chain's tag, or by depth where it has none. */
   finalizedBlock(): Promise<number>
 }

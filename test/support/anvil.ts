@@ -18,10 +18,15 @@ export type AnvilNode = {
   save(): Promise<void>
 }
 
-/** @param dir Where its state file goes. @param options More of Anvil's command line. */
+/**
+ * @param dir Where its state file goes.
+ * @param options More of Anvil's command line.
+ * @param finality Blocks that finality is behind, half; so far that no test loses a final block unless it says so.
+ */
 export async function startAnvilNode(
   dir: string,
   options: readonly string[] = [],
+  finality = 5000,
 ): Promise<AnvilNode> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -33,7 +38,15 @@ export async function startAnvilNode(
   async function start(): Promise<void> {
     child = spawn(
       binary(),
-      ['--quiet', '--port', String(port), ...STATE, ...options],
+      [
+        '--quiet',
+        '--port',
+        String(port),
+        ...STATE,
+        ...options,
+        '--slots-in-an-epoch',
+        String(finality),
+      ],
       { cwd: dir, stdio: 'ignore', env: {} },
     )
     while (!(await answers())) {
@@ -71,11 +84,8 @@ export async function startAnvilNode(
   }
 }
 
-/** Finality far behind, so that no test loses a final block; history, so that stale heads can be asked. */
-const STATE = [
-  ...['--state', 'state.json', '--preserve-historical-states'],
-  ...['--slots-in-an-epoch', '5000'],
-]
+/** With history, so that stale heads can be asked. */
+const STATE = ['--state', 'state.json', '--preserve-historical-states']
 
 /** The native binary: a kill of the package's Node wrapper would not reach it. */
 function binary(): string {

@@ -35,6 +35,8 @@ export type World = {
   ledger: Ledger
   issuerSecret: Hex
   issuerKey: Hex
+  /** The gateway's; its database can be read while it does not run. */
+  dataDir: string
   /** Ends all faults, has the gateway running, and waits until every promise is on the chain or half a minute has passed. */
   settle(): Promise<void>
   judge(): Promise<Judgement>
@@ -49,9 +51,10 @@ const PATIENCE = 30_000
 export async function startAnvilWorld(
   env: Record<string, string> = {},
   options: readonly string[] = [],
+  finality?: number,
 ): Promise<AnvilWorld> {
   const folder = temporaryFolder()
-  const anvil = await startAnvilNode(folder.dir, options)
+  const anvil = await startAnvilNode(folder.dir, options, finality)
   const chain = {
     ...anvil,
     rewrites: 0,
@@ -88,9 +91,10 @@ export async function startWorld(
     await chain.fund(new Wallet(key).address)
   const registry = await deploy(chain, adminKey, account)
   const proxy = await startFaultProxy(chain.url)
+  const dataDir = join(dir, 'gateway')
   const gateway = gatewayProcess({
     PORT: String(await freePort()),
-    DATA_DIR: join(dir, 'gateway'),
+    DATA_DIR: dataDir,
     API_KEY,
     RPC_URL: proxy.url,
     REGISTRY_ADDRESS: registry.split(':')[2] ?? '',
@@ -119,6 +123,7 @@ export async function startWorld(
     ledger,
     issuerSecret,
     issuerKey,
+    dataDir,
     async settle() {
       proxy.heal()
       if (gateway.running()) await gateway.ready()
