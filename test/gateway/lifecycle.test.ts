@@ -17,8 +17,14 @@ let stack: Stack
 beforeAll(async () => {
   stack = await startStack({ WAIT_SECONDS: '2' })
 })
-afterEach(() => {
+afterEach(async () => {
   stack.proxy.refuse = () => false
+  // It finds out at its next try.
+  await expect
+    .poll(async () => (await stack.request('/readyz')).status, {
+      timeout: 5_000,
+    })
+    .toBe(200)
 })
 afterAll(() => stack.stop())
 
