@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { createBundle } from '../verifier/bundle.ts'
-import { UsageError } from './errors.ts'
+import { InputError, UsageError } from './errors.ts'
 import { readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
 import { readSubject } from './subject.ts'
 import type { Terminal } from './terminal.ts'
@@ -53,6 +53,12 @@ export async function bundleCommand(
     )
   const text = JSON.stringify(bundle)
   if (values.out === undefined) terminal.write(text)
-  else await writeFile(values.out, `${text}\n`, { mode: PRIVATE })
+  else await writePrivately(values.out, `${text}\n`)
   return 0
+}
+
+async function writePrivately(file: string, text: string): Promise<void> {
+  await writeFile(file, text, { mode: PRIVATE }).catch((cause) => {
+    throw new InputError('unwritable', `${file} cannot be written`, cause)
+  })
 }

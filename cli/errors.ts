@@ -7,6 +7,8 @@ export class UsageError extends Error {
 export type InputErrorCode =
   /** The file cannot be read, or is too large. */
   | 'unreadable'
+  /** The file of `--out` cannot be written. */
+  | 'unwritable'
   /** An image without a QR code that can be read, or not an image that can be. */
   | 'no_qr_code'
   /** An image with QR codes that lead to different documents. */

@@ -31,7 +31,9 @@ export async function readQrCodes(image: Uint8Array): Promise<string[]> {
     const codes = await readBarcodes(image, attempt).catch((cause) => {
       throw new InputError('no_qr_code', 'the picture cannot be read', cause)
     })
-    if (codes.length > 0) return codes.map(({ text }) => text)
+    // What cannot be decoded comes back as a code that is not valid.
+    const texts = codes.filter((code) => code.isValid).map(({ text }) => text)
+    if (texts.length > 0) return texts
   }
   throw new InputError(
     'no_qr_code',

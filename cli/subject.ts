@@ -8,8 +8,8 @@ export type Subject = {
   publicId: string
   /** The registry that an address or QR code names. Only a hint: whoever made the code chose it. */
   registryHint?: string
-  /** The text of the bundle that it was read from, if any. */
-  bundle?: string
+  /** The bundle that it was read from, if any: its text, and the block that it is for. */
+  bundle?: { text: string; block: ReturnType<typeof readBundle>['block'] }
 }
 
 /** More is no document, code or bundle of this project. */
@@ -23,8 +23,11 @@ const MAX_BYTES = 16 * 1024 * 1024
  */
 export async function readSubject(given: string): Promise<Subject> {
   if (given === '-') return fromBytes(await readStdin())
-  if (isAddress(given) || !(await isFile(given))) return fromText(given)
-  return fromBytes(await readBytes(given))
+  if (isAddress(given)) return fromText(given)
+  if (await isFile(given)) return fromBytes(await readBytes(given))
+  // No publicId has these.
+  if (/[./\\]/.test(given)) throw new InputError('unreadable', 'no such file')
+  return fromText(given)
 }
 
 async function fromBytes(bytes: Uint8Array): Promise<Subject> {
@@ -51,8 +54,9 @@ function isImage(bytes: Uint8Array): boolean {
 }
 
 function fromBundle(text: string): Subject {
-  const { publicId, registry } = readBundle(text).bundle
-  return { publicId, registryHint: registry, bundle: text }
+  const { bundle, block } = readBundle(text)
+  const { publicId, registry } = bundle
+  return { publicId, registryHint: registry, bundle: { text, block } }
 }
 
 function fromText(text: string): Subject {

@@ -147,7 +147,7 @@ async function readSubjects(
 }
 
 async function offline(
-  bundle: string,
+  { text, block }: NonNullable<Subject['bundle']>,
   { registry, codeHash, nodes, blocks, asOf }: Sources,
   trustedBlocks: Hex[],
 ): Promise<Verdict> {
@@ -157,9 +157,9 @@ async function offline(
     )
   if (trustedBlocks.length === 0)
     throw new UsageError(
-      '--block-hash is required: the hash of the bundle’s block, from a node or explorer that you trust',
+      `--block-hash is required: what a node or explorer that you trust gives as the hash of block ${block.blockNumber}`,
     )
-  return verifyBundle(bundle, {
+  return verifyBundle(text, {
     registry,
     trustedBlocks,
     ...(codeHash !== undefined && { codeHash }),
@@ -177,7 +177,7 @@ function warningsOf(
     )
   if (bundle !== undefined)
     warnings.push(
-      'a bundle is true as of its block: a later revocation is not in it',
+      `the bundle is of block ${bundle.block.blockNumber}, ${bundle.block.blockHash}: what happened later, a revocation above all, is not in it`,
     )
   return warnings
 }

@@ -1,9 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { docreg } from '../support/docreg.ts'
+import { readSubject } from '../../cli/subject.ts'
+import { registryAbi } from '../../verifier/readers/registry-abi.ts'
+import { DOCREG, docreg, run } from '../support/docreg.ts'
+import { bodyOf, serveHttp } from '../support/http.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
+import golden from '../vectors/documents.json' with { type: 'json' }
+
+const abi = new Interface(registryAbi)
 
 let stack: Stack
 let dir: string
@@ -34,6 +42,9 @@ function file(name: string, content: string | Uint8Array): string {
   return path
 }
 
+const image = (name: string) =>
+  fileURLToPath(new URL(`images/${name}`, import.meta.url))
+
 const verify = (given: string, ...more: string[]) =>
   docreg(['verify', given, ...asked, ...more])
 
@@ -62,9 +73,10 @@ describe('what it takes', () => {
   })
 
   test('behavior: standard input, so that no other user sees it', async () => {
-    const options = { stdin: `${issued.publicId}\n` }
-    const { code } = await docreg(['verify', '-', ...asked], options)
-    expect(code).toBe(0)
+    for (const stdin of [`${issued.publicId}\n`, issued.verifyUrl]) {
+      const { code } = await docreg(['verify', '-', ...asked], { stdin })
+      expect(code).toBe(0)
+    }
   })
 
   test('behavior: the QR code that the service draws', async () => {
@@ -73,4 +85,235 @@ describe('what it takes', () => {
     expect(code).toBe(0)
     expect(stdout).not.toContain('Warning')
   })
+
+  test('behavior: a photo of a QR code, turned and half in shadow', async () => {
+    expect(await readSubject(image('photo.jpg'))).toEqual({
+      publicId: golden.documents[0]?.publicId,
+      registryHint: golden.documents[0]?.document.registry,
+    })
+  })
+
+  test.each<[string, string, () => string | Promise<string>]>([
+    ['a picture without a code', 'no_qr_code', () => image('no-code.jpg')],
+    [
+      'a picture that is cut off',
+      'no_qr_code',
+      () => file('cut.jpg', readFileSync(image('photo.jpg')).subarray(0, 500)),
+    ],
+    [
+      'codes of different documents',
+      'several_qr_codes',
+      () => image('two-codes.jpg'),
+    ],
+    [
+      'an SVG',
+      'no_qr_code',
+      () => file('qr.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>'),
+    ],
+    [
+      'an address without a publicId',
+      'no_public_id',
+      () => 'https://testville.example/verify',
+    ],
+    ['no such file', 'unreadable', () => join(dir, 'absent.png')],
+    [
+      'too large a file',
+      'unreadable',
+      () => file('big', Buffer.alloc(2 ** 25)),
+    ],
+    ['a mistyped publicId', 'public_id_checksum', () => mistyped()],
+    [
+      'a file of something else',
+      'public_id_malformed',
+      () => file('x', 'hello'),
+    ],
+    ['JSON that is no bundle', 'bundle_malformed', () => file('j', '{"v":1}')],
+  ])('error: %s', async (_, code, given) => {
+    const human = await verify(await given())
+    expect(human).toMatchObject({ code: 2, stdout: '' })
+    expect(human.stderr.trim()).not.toBe('')
+    const { code: exit, stdout } = await verify(await given(), '--json')
+    expect(exit).toBe(2)
+    expect(JSON.parse(stdout).error.code).toBe(code)
+  })
+
+  test('behavior: errors do not repeat what may be nearly a key', async () => {
+    for (const more of [[], ['--json'], ['--rpc', 'x']]) {
+      const { stdout, stderr } = await verify(mistyped(), ...more)
+      expect(stdout + stderr).not.toContain(mistyped().slice(0, 20))
+    }
+  })
+
+  const mistyped = () => {
+    const { publicId } = issued
+    return publicId.slice(0, -1) + (publicId.endsWith('2') ? '3' : '2')
+  }
+})
+
+describe('what it writes', () => {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
+  const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/
+
+  test('behavior: text of others does nothing to a terminal', async () => {
+    for (const more of [[], ['--json']]) {
+      const { stdout } = await verify(issued.publicId, ...more)
+      expect(stdout).not.toMatch(UNSAFE)
+      expect(stdout).toContain('\\u001b[2J')
+      expect(stdout).not.toMatch(/^NOT VALID/m)
+    }
+  })
+
+  test('behavior: JSON is the verdict of the library', async () => {
+    const { stdout } = await verify(issued.publicId, '--json')
+    const verdict = JSON.parse(stdout)
+    expect(verdict).toMatchObject({
+      valid: true,
+      status: 'valid',
+      warnings: [],
+    })
+    expect(verdict.document.metadata).toEqual(HOSTILE)
+    expect(verdict.blockchainProof.finality).toBe('finalized')
+    expect(verdict.asOf.blockNumber).toBeGreaterThan(0)
+  })
+
+  test('behavior: colour on a terminal only, and not with NO_COLOR', async () => {
+    const onTerminal = async (env: Record<string, string>) => {
+      const command = [process.execPath, DOCREG, 'verify', '-', ...asked]
+      const { stdout } = await run(
+        'script',
+        [
+          '-qec',
+          `${command.join(' ')} < ${file('id', issued.publicId)}`,
+          '/dev/null',
+        ],
+        {
+          env: { PATH: '/usr/bin:/bin', TERM: 'xterm-256color', ...env },
+        },
+      )
+      return stdout
+    }
+    expect(await onTerminal({})).toContain('\u001b[32m')
+    expect(await onTerminal({ NO_COLOR: '1' })).not.toContain('\u001b[')
+  })
+
+  test('behavior: a code that names another registry is told of', async () => {
+    const other = issued.verifyUrl.replace(/0x.*/, `0x${'f0'.repeat(20)}`)
+    const { code, stdout } = await verify(other)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/Warning: .*0xf0f0.*/)
+    expect(stdout).toContain(stack.registry)
+  })
+
+  test('behavior: help', async () => {
+    for (const args of [
+      ['--help'],
+      ['verify', '--help'],
+      ['bundle', '--help'],
+    ]) {
+      const { code, stdout } = await docreg(args)
+      expect(code).toBe(0)
+      expect(stdout).toContain('--registry')
+    }
+  })
+})
+
+describe('wrong usage is 64, and asks nobody', () => {
+  test.each<[string, string[]]>([
+    ['no command', []],
+    ['an unknown command', ['prove']],
+    ['nothing to verify', ['verify', '--rpc', 'http://127.0.0.1:1']],
+    ['two documents', ['verify', 'a', 'b']],
+    ['an unknown option', ['verify', 'a', '--rcp', 'http://127.0.0.1:1']],
+    ['an address that is none', ['verify', 'a', '--rpc', 'localhost:8545']],
+    ['a registry that is none', ['verify', 'a', '--registry', '0x00']],
+    ['a chain without a deployment', ['verify', 'a', '--registry', 'eip155:9']],
+    ['a quorum of none', ['verify', 'a', '--quorum', '0']],
+    ['a time-out that is none', ['verify', 'a', '--timeout', 'soon']],
+    ['a block that is none', ['verify', 'a', '--as-of', 'latest']],
+    ['a hash that is none', ['verify', 'a', '--block-hash', '0x12']],
+  ])('error: %s', async (_, args) => {
+    const { code, stdout, stderr } = await docreg(
+      args.includes('--registry')
+        ? args
+        : [...args, ...(args.length > 1 ? ['--registry', REGISTRY] : [])],
+    )
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' })
+    expect(stderr).toContain('docreg verify')
+  })
+
+  test('error: no registry, and none is known', async () => {
+    const { code, stderr } = await docreg([
+      'verify',
+      issued.publicId,
+      '--rpc',
+      stack.chainUrl,
+    ])
+    expect(code).toBe(64)
+    expect(stderr).toContain('--registry')
+  })
+
+  test('error: no node, and more to agree than there are', async () => {
+    const given = [issued.publicId, '--registry', stack.registry]
+    expect((await docreg(['verify', ...given])).code).toBe(64)
+    expect((await verify(issued.publicId, '--quorum', '2')).code).toBe(64)
+  })
+
+  const REGISTRY = `eip155:1:0x${'0'.repeat(40)}`
+})
+
+describe('several nodes', () => {
+  const DOWN = ['--rpc', 'http://127.0.0.1:1']
+  const more = () => ['--rpc', stack.chainUrl]
+
+  test('default: more than half must agree', async () => {
+    expect((await verify(issued.publicId, ...DOWN)).code).toBe(2)
+    expect((await verify(issued.publicId, ...DOWN, ...more())).code).toBe(0)
+    expect(
+      (await verify(issued.publicId, ...DOWN, ...DOWN, ...more())).code,
+    ).toBe(2)
+  })
+
+  test('args: --quorum', async () => {
+    const quorum = (n: string) =>
+      verify(issued.publicId, ...DOWN, ...more(), '--quorum', n)
+    expect((await quorum('1')).code).toBe(0)
+    expect((await quorum('3')).code).toBe(2)
+  })
+})
+
+test('behavior: a stale node is no verdict, unless any age is asked for', async () => {
+  const record = [1, 0, 5, 1_700_000_000, 0, 0, 0, 0]
+  const node = await serveHttp(async (request, response) => {
+    const { id, method } = JSON.parse(await bodyOf(request))
+    const answer = [
+      1,
+      9,
+      1_700_000_000,
+      1,
+      record,
+      `0x${'1'.repeat(40)}`,
+      '',
+      '',
+      0,
+    ]
+    const result =
+      method === 'eth_call'
+        ? abi.encodeFunctionResult('verificationOf', [answer])
+        : []
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+  })
+  const chainCheck = async (...options: string[]) => {
+    const registry = `eip155:1:0x${'a'.repeat(40)}`
+    const { stdout } = await docreg([
+      ...['verify', issued.publicId, '--json'],
+      ...['--registry', registry, '--rpc', node.url, ...options],
+    ])
+    return JSON.parse(stdout).checks[0].code
+  }
+  try {
+    expect(await chainCheck()).toBe('head_stale')
+    expect(await chainCheck('--max-head-age', '999999999')).toBe('read')
+  } finally {
+    await node.close()
+  }
 })

@@ -1,40 +1,46 @@
 import { spawn } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
 
-/** What the command wrote, and how it ended. */
+/** What a process wrote, and how it ended. */
 export type Run = { code: number | null; stdout: string; stderr: string }
 
-const DOCREG = new URL('../../cli/docreg.ts', import.meta.url).pathname
+type RunOptions = {
+  /** All of its environment. */
+  env?: Record<string, string>
+  /** What it reads, to its end. */
+  stdin?: string | Uint8Array
+}
 
-/**
- * Runs `docreg` as a process with an environment of its own.
- *
- * @param options.stdin What it reads, to its end.
- * @param options.program Another file than the source.
- */
+/** The command's source. */
+export const DOCREG = fileURLToPath(
+  new URL('../../cli/docreg.ts', import.meta.url),
+)
+
+/** Runs `docreg` as a process. @param options.program Another file than the source. */
 export function docreg(
   args: readonly string[],
-  options: {
-    stdin?: string | Uint8Array
-    env?: Record<string, string>
-    program?: string
-  } = {},
+  { program = DOCREG, ...options }: RunOptions & { program?: string } = {},
 ): Promise<Run> {
-  const { stdin = '', env = {}, program = DOCREG } = options
-  const child = spawn(process.execPath, [program, ...args], {
-    env,
-    stdio: 'pipe',
-  })
-  const run: Run = { code: null, stdout: '', stderr: '' }
+  return run(process.execPath, [program, ...args], options)
+}
+
+export function run(
+  file: string,
+  args: readonly string[],
+  { env = {}, stdin = '' }: RunOptions = {},
+): Promise<Run> {
+  const child = spawn(file, args, { env, stdio: 'pipe' })
+  const result: Run = { code: null, stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => {
-    run.stdout += text
+    result.stdout += text
   })
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    run.stderr += text
+    result.stderr += text
   })
   // It may end without having read.
   child.stdin.on('error', () => {}).end(stdin)
   return new Promise((resolve, reject) => {
     child.once('error', reject)
-    child.once('close', (code) => resolve({ ...run, code }))
+    child.once('close', (code) => resolve({ ...result, code }))
   })
 }
