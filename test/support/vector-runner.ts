@@ -1,0 +1,127 @@
+import { fromCanonical } from '../../document/canonical.ts'
+import { cidOf, hashOfCid } from '../../document/cid.ts'
+import { decodeDocument } from '../../document/document.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { parseStrictJson } from '../../document/json.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import { open } from '../../document/sealed.ts'
+import {
+  readStateProof,
+  type StateProof,
+} from '../../verifier/proof/state-proof.ts'
+import { readTrie } from '../../verifier/proof/trie.ts'
+
+// Runs where it is bundled for: without Node, in a browser.
+
+type Failing = {
+  name: string
+  format: string
+  input: string
+  documentKey?: string
+  code: string
+}
+export type Vectors = {
+  golden: {
+    document: object
+    sealed: string
+    documentKey: string
+    publicId: string
+    cid: string
+  }[]
+  mustFail: Failing[]
+  tries: {
+    name: string
+    root: string
+    key: string
+    proof: string[]
+    value: string | null
+  }[]
+  proofs: {
+    name: string
+    registry: string
+    documentHash: string
+    blockHash: string
+    stateProof: unknown
+    reading: object
+  }[]
+}
+
+/** @returns The names of the vectors that do not hold here; how many were tried. */
+export async function runVectors(
+  vectors: Vectors,
+): Promise<{ wrong: string[]; tried: number }> {
+  const wrong: string[] = []
+  let tried = 0
+  const expectSame = (name: string, got: unknown, expected: unknown) => {
+    tried++
+    if (sorted(got) !== sorted(expected)) wrong.push(name)
+  }
+  for (const one of vectors.golden) {
+    const { hash } = decodePublicId(one.publicId)
+    const document = await opened(one.sealed, one.documentKey)
+    expectSame(one.cid, cidOf(hash), one.cid)
+    expectSame(one.publicId, document, one.document)
+  }
+  for (const one of vectors.mustFail)
+    expectSame(one.name, await codeOf(() => decode(one)), one.code)
+  for (const { name, root, key, proof, value } of vectors.tries) {
+    const read = readTrie(bytesOf(root), bytesOf(key), proof.map(bytesOf))
+    expectSame(name, read ? toHex(read) : null, value)
+  }
+  for (const one of vectors.proofs)
+    expectSame(
+      one.name,
+      readStateProof(
+        one.stateProof as StateProof,
+        one.registry,
+        one.documentHash as Hex,
+      ),
+      { ...one.reading, blockHash: one.blockHash },
+    )
+  return { wrong, tried }
+}
+
+const bytesOf = (hex: string) => fromHex(hex as Hex)
+const utf8 = (text: string) => new TextEncoder().encode(text)
+
+const opened = async (sealed: string, documentKey: string) =>
+  decodeDocument(await open(utf8(sealed), bytesOf(`0x${documentKey}`)))
+
+function decode({ format, input, documentKey = '' }: Failing): unknown {
+  switch (format) {
+    case 'publicId':
+      return decodePublicId(input)
+    case 'cid':
+      return hashOfCid(input)
+    case 'json':
+      return parseStrictJson(input)
+    case 'canonical':
+      return fromCanonical(utf8(input))
+    case 'document':
+      return decodeDocument(utf8(input))
+    case 'sealed':
+      return opened(input, documentKey)
+    default:
+      throw new TypeError(`no format ${format}`)
+  }
+}
+
+async function codeOf(work: () => unknown): Promise<string> {
+  try {
+    await work()
+    return 'taken'
+  } catch (error) {
+    return String((error as { code?: string }).code)
+  }
+}
+
+/** The order of members is no matter here. */
+function sorted(value: unknown): string {
+  return JSON.stringify(value, (_, part) =>
+    part && typeof part === 'object' && !Array.isArray(part)
+      ? Object.fromEntries(
+          Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)),
+        )
+      : part,
+  )
+}

@@ -1,0 +1,19 @@
+import golden from '../vectors/documents.json' with { type: 'json' }
+import mustFail from '../vectors/must-fail.json' with { type: 'json' }
+import proofs from '../vectors/state-proofs.json' with { type: 'json' }
+import tries from '../vectors/tries.json' with { type: 'json' }
+import type { Vectors } from './vector-runner.ts'
+
+export const VECTORS: Vectors = {
+  golden: golden.documents,
+  mustFail: mustFail.cases,
+  tries: tries.cases,
+  proofs: proofs.cases,
+}
+
+/** How many comparisons they make. */
+export const VECTOR_COUNT =
+  2 * VECTORS.golden.length +
+  VECTORS.mustFail.length +
+  VECTORS.tries.length +
+  VECTORS.proofs.length
