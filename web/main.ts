@@ -27,7 +27,7 @@ import { viewActions } from './view-actions.ts'
 import { viewAsk } from './view-ask.ts'
 import { viewChecks } from './view-checks.ts'
 import { viewDocument, viewIssuer } from './view-document.ts'
-import { viewTrust } from './view-trust.ts'
+import { viewHint, viewTrust } from './view-trust.ts'
 import { reasonsOf, viewVerdict, wordsOf } from './view-verdict.ts'
 
 const config = parseConfig(
@@ -251,7 +251,7 @@ function draw(): void {
   const sections = verdict && [
     viewIssuer(verdict),
     viewDocument(verdict),
-    phase.at === 'done' && viewActions(phase.subject.publicId, actions),
+    phase.at === 'done' && viewActions(phase, actions),
     viewChecks(verdict.checks),
   ]
   const parts: (Node | false)[] =
@@ -259,6 +259,7 @@ function draw(): void {
       ? [viewAsk(state, actions), viewTrust(state, actions)]
       : [
           viewVerdict(state, actions),
+          viewHint(state),
           ...(sections ?? []),
           phase.at === 'checking' && viewChecks(phase.checks),
           viewTrust(state, actions),

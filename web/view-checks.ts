@@ -5,7 +5,7 @@ import { maybe, t } from './i18n.ts'
 const SHAPES: Record<Check['outcome'], string> = {
   pass: 'm6 12.5 4 4 8-9',
   fail: 'm7 7 10 10M17 7 7 17',
-  unknown: 'M10 9.6a2.2 2.2 0 1 1 3.2 2c-.8.4-1.2.9-1.2 1.9M12 16.6h.01',
+  unknown: 'M8.8 9a3.2 3.2 0 1 1 4.7 2.8c-1 .6-1.5 1.1-1.5 2.4M12 18h.01',
 }
 
 /** Every check, with its outcome as a word and the code that the library gives. */

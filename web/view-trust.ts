@@ -11,10 +11,21 @@ import { showNumber, t } from './i18n.ts'
 import type { Actions, State } from './state.ts'
 import type { TextKey } from './strings/en.ts'
 
+/** Says that a link names another registry than the page trusts: a mistake, or a forger. */
+export function viewHint({ phase, sources }: State): HTMLElement | false {
+  const hint = phase.at === 'ask' ? undefined : phase.subject.hint
+  if (hint === undefined || hint.toLowerCase() === sources.registry)
+    return false
+  return h(
+    'p',
+    { class: 'warning', id: 'hint' },
+    t('trust.other', { registry: hint }),
+  )
+}
+
 /** What the verdict rests on, what it does not prove, and how to ask others. */
 export function viewTrust(state: State, actions: Actions): HTMLElement {
   const { sources, phase, config } = state
-  const hint = phase.at === 'ask' ? undefined : phase.subject.hint
   const verdict = phase.at === 'done' ? phase.verdict : undefined
   const own = (url: string) => isOf(config?.service, url)
   return h(
@@ -22,11 +33,7 @@ export function viewTrust(state: State, actions: Actions): HTMLElement {
     { class: 'trust', 'aria-labelledby': 'trust' },
     h('h2', { id: 'trust' }, t('trust.heading')),
     !isSecureContext && h('p', { class: 'warning' }, t('trust.insecure')),
-    hint !== undefined &&
-      sources.registry !== '' &&
-      hint.toLowerCase() !== sources.registry &&
-      h('p', { class: 'warning other' }, t('trust.other', { registry: hint })),
-    h('p', {}, t('trust.qr')),
+    h('p', { class: 'notice' }, t('trust.qr')),
     h(
       'dl',
       {},

@@ -77,7 +77,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
       status: await verdict.getAttribute('data-status'),
       notPassed: notPassed.sort(),
       document: (await page.locator('.document dl').count()) > 0,
-      hinted: (await page.locator('.trust .other').count()) > 0,
+      hinted: (await page.locator('#hint').count()) > 0,
     }).toEqual({
       status: expected.status,
       notPassed: expected.notPassed.toSorted(),

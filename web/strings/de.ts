@@ -147,9 +147,10 @@ export const de: Texts = {
     'An der Adresse, der diese Seite vertraut, ist kein Register.',
   'why.wrong_chain': 'Der Knoten gehört zu einer anderen Blockchain.',
   'why.head_stale': 'Der Knoten hinkt nach: Sein neuester Block ist zu alt.',
-  'why.missing': 'Keine der befragten Stellen hat ihn.',
-  'why.unreachable': 'Die befragten Stellen antworten nicht.',
-  'why.wrong_bytes': 'Was geliefert wurde, ist nicht das Eingetragene.',
+  'why.missing': 'Keine der befragten Stellen hat den Inhalt.',
+  'why.unreachable':
+    'Die Stellen, die den Inhalt aufbewahren, antworten nicht.',
+  'why.wrong_bytes': 'Der gelieferte Inhalt ist nicht der eingetragene.',
   'why.other_code':
     'An der Adresse des Registers ist ein anderes Programm als erwartet.',
   'why.other_registry':
@@ -177,7 +178,7 @@ export const de: Texts = {
   'trust.insecure':
     'Diese Seite kam über eine unverschlüsselte Verbindung. Jeder im Netz könnte sie verändert haben.',
   'trust.registry': 'Register',
-  'trust.rpc': 'Befragte Knoten',
+  'trust.rpc': 'Knoten der Blockchain',
   'trust.ipfs': 'Wo Inhalte gesucht werden',
   'trust.service': 'der Dienst hinter dieser Seite',
   'trust.depends':

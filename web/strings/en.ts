@@ -152,9 +152,10 @@ export const en = {
     'There is no registry at the address that this page trusts.',
   'why.wrong_chain': 'The node belongs to another blockchain.',
   'why.head_stale': 'The node is behind: its newest block is too old.',
-  'why.missing': 'None of the places that were asked has it.',
-  'why.unreachable': 'The places that were asked do not answer.',
-  'why.wrong_bytes': 'What was delivered is not what was recorded.',
+  'why.missing': 'None of the places that were asked has the content.',
+  'why.unreachable': 'The places that keep the content do not answer.',
+  'why.wrong_bytes':
+    'The content that was delivered is not the one that was recorded.',
   'why.other_code':
     'There is another program at the registry’s address than expected.',
   'why.other_registry':
@@ -184,7 +185,7 @@ export const en = {
   'trust.insecure':
     'This page came over a connection that is not encrypted. Anyone on the network could have changed it.',
   'trust.registry': 'Registry',
-  'trust.rpc': 'Nodes that were asked',
+  'trust.rpc': 'Nodes of the blockchain',
   'trust.ipfs': 'Where content is looked for',
   'trust.service': 'the service behind this page',
   'trust.depends':

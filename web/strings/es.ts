@@ -144,9 +144,9 @@ export const es: Texts = {
   'why.wrong_chain': 'El nodo pertenece a otra cadena de bloques.',
   'why.head_stale':
     'El nodo va con retraso: su bloque más reciente es demasiado antiguo.',
-  'why.missing': 'Ninguno de los lugares consultados lo tiene.',
-  'why.unreachable': 'Los lugares consultados no responden.',
-  'why.wrong_bytes': 'Lo que se entregó no es lo inscrito.',
+  'why.missing': 'Ninguno de los lugares consultados tiene el contenido.',
+  'why.unreachable': 'Los lugares que guardan el contenido no responden.',
+  'why.wrong_bytes': 'El contenido entregado no es el inscrito.',
   'why.other_code':
     'En la dirección del registro hay un programa distinto del esperado.',
   'why.other_registry':
@@ -174,7 +174,7 @@ export const es: Texts = {
   'trust.insecure':
     'Esta página llegó por una conexión sin cifrar. Cualquiera en la red podría haberla cambiado.',
   'trust.registry': 'Registro',
-  'trust.rpc': 'Nodos consultados',
+  'trust.rpc': 'Nodos de la cadena de bloques',
   'trust.ipfs': 'Dónde se busca el contenido',
   'trust.service': 'el servicio que ofrece esta página',
   'trust.depends':

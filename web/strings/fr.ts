@@ -145,9 +145,9 @@ export const fr: Texts = {
   'why.wrong_chain': 'Le nœud appartient à une autre blockchain.',
   'why.head_stale':
     'Le nœud est en retard : son bloc le plus récent est trop ancien.',
-  'why.missing': 'Aucun des endroits interrogés ne l’a.',
-  'why.unreachable': 'Les endroits interrogés ne répondent pas.',
-  'why.wrong_bytes': 'Ce qui a été livré n’est pas ce qui est inscrit.',
+  'why.missing': 'Aucun des endroits interrogés n’a le contenu.',
+  'why.unreachable': 'Les endroits qui gardent le contenu ne répondent pas.',
+  'why.wrong_bytes': 'Le contenu livré n’est pas celui qui est inscrit.',
   'why.other_code':
     'À l’adresse du registre se trouve un autre programme que prévu.',
   'why.other_registry':
@@ -175,7 +175,7 @@ export const fr: Texts = {
   'trust.insecure':
     'Cette page est arrivée par une connexion non chiffrée. N’importe qui sur le réseau pourrait l’avoir modifiée.',
   'trust.registry': 'Registre',
-  'trust.rpc': 'Nœuds interrogés',
+  'trust.rpc': 'Nœuds de la blockchain',
   'trust.ipfs': 'Où le contenu est cherché',
   'trust.service': 'le service derrière cette page',
   'trust.depends':

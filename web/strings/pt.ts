@@ -141,9 +141,9 @@ export const pt: Texts = {
   'why.wrong_chain': 'O nó pertence a outra blockchain.',
   'why.head_stale':
     'O nó está atrasado: o seu bloco mais recente é demasiado antigo.',
-  'why.missing': 'Nenhum dos lugares consultados o tem.',
-  'why.unreachable': 'Os lugares consultados não respondem.',
-  'why.wrong_bytes': 'O que foi entregue não é o que está inscrito.',
+  'why.missing': 'Nenhum dos lugares consultados tem o conteúdo.',
+  'why.unreachable': 'Os lugares que guardam o conteúdo não respondem.',
+  'why.wrong_bytes': 'O conteúdo entregue não é o inscrito.',
   'why.other_code':
     'No endereço do registo há um programa diferente do esperado.',
   'why.other_registry':
@@ -171,7 +171,7 @@ export const pt: Texts = {
   'trust.insecure':
     'Esta página chegou por uma ligação não cifrada. Qualquer pessoa na rede a poderia ter alterado.',
   'trust.registry': 'Registo',
-  'trust.rpc': 'Nós consultados',
+  'trust.rpc': 'Nós da blockchain',
   'trust.ipfs': 'Onde o conteúdo é procurado',
   'trust.service': 'o serviço por trás desta página',
   'trust.depends':
