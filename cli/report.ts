@@ -20,7 +20,7 @@ const HEADLINES: Record<VerdictStatus, string> = {
   wrong_key: 'NOT VALID: this publicId does not open the document',
   tampered: 'NOT VALID: the document does not fit its record or its format',
   expired: 'NOT VALID: expired',
-  unverifiable: 'COULD NOT CHECK: this says nothing about the document',
+  unverifiable: 'COULD NOT CHECK: no verdict, neither good nor bad',
 }
 
 /** What the codes of checks that do not pass mean; the others speak for themselves. */
@@ -65,7 +65,13 @@ export function report(
   for (const warning of warnings)
     parts.push(paint('yellow', `Warning: ${printable(warning)}`))
   if (proof) parts.push(...section('Issuer', issuerLines(proof)))
-  if (document) parts.push(...section('Document', documentLines(document)))
+  if (document)
+    parts.push(
+      ...section(
+        'Document, to be compared with what you were shown',
+        documentLines(document),
+      ),
+    )
   if (proof) parts.push(...section('Anchored', proofLines(proof)))
   parts.push(
     '',
@@ -90,7 +96,7 @@ function section(title: string, lines: Line[]): string[] {
 function issuerLines({ issuer, registry }: BlockchainProof): Line[] {
   return [
     ['name', issuer.name],
-    ['address', issuer.uri],
+    ['uri', issuer.uri],
     ['account', issuer.account],
     ['number', `${issuer.id} in ${registry}`],
   ]
