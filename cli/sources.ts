@@ -59,7 +59,9 @@ export function wholeNumber(option: string, text: string, least = 0): number {
 }
 
 function httpUrls(option: string, urls: string[] = []): string[] {
-  if (!urls.every((url) => /^https?:$/.test(URL.parse(url)?.protocol ?? '')))
+  const isHttp = (url: string) =>
+    URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+  if (!urls.every(isHttp))
     throw new UsageError(`--${option} must be an http or https address`)
   return urls
 }

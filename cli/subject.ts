@@ -75,7 +75,8 @@ function isAddress(text: string): boolean {
 
 /** The publicId is in the fragment, which no browser sends. */
 function fromAddress(address: string): Subject {
-  const fragment = new URLSearchParams(URL.parse(address)?.hash.slice(1))
+  const at = address.indexOf('#')
+  const fragment = new URLSearchParams(at < 0 ? '' : address.slice(at + 1))
   const publicId = fragment.get('publicId')
   const registryHint = fragment.get('registry')
   if (publicId === null)

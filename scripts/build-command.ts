@@ -1,28 +1,22 @@
-// The command as plain JavaScript, dist/docreg.js: Node does not run TypeScript of installed packages. `npm pack` makes it.
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
-const path = (name: string) =>
-  fileURLToPath(new URL(`../${name}`, import.meta.url))
+const ENTRY = fileURLToPath(new URL('../cli/docreg.ts', import.meta.url))
 
-/** Where the package's `bin` points. */
-export const COMMAND = path('dist/docreg.js')
-
-/** @returns When it is written. */
-export async function buildCommand(): Promise<void> {
+/**
+ * Makes one JavaScript file of the command: Node does not run TypeScript of installed packages.
+ *
+ * @param outfile In a folder beside `deployments/`, as `cli/` is; packages are found from there.
+ */
+export async function buildCommand(outfile: string): Promise<void> {
   await build({
-    entryPoints: [path('cli/docreg.ts')],
-    outfile: COMMAND,
+    entryPoints: [ENTRY],
+    outfile,
     bundle: true,
-    minify: true,
+    packages: 'external',
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // It finds its WebAssembly beside itself, and is only loaded for pictures.
-    external: ['zxing-wasm'],
-    legalComments: 'none',
     logLevel: 'error',
   })
 }
-
-if (import.meta.main) await buildCommand()

@@ -1,8 +1,9 @@
-// `npm run library`: the library as a package of its own, dist/library: JavaScript and types of document/ and verifier/, with the
-// dependencies that these import and no others. `npm pack ./dist/library` makes the tarball.
+// `npm run library`: the library and the command `docreg` as a package of their own, dist/library: JavaScript and types of document/ and
+// verifier/, the command in one file, with the dependencies that these import and no others. `npm pack ./dist/library` makes the tarball.
 import { spawnSync } from 'node:child_process'
 import {
   copyFileSync,
+  cpSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -10,6 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { buildCommand } from './build-command.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const out = join(root, 'dist', 'library')
@@ -20,6 +22,10 @@ const tsc = spawnSync('tsc', ['-p', 'tsconfig.library.json'], {
   stdio: 'inherit',
 })
 if (tsc.status !== 0) throw new Error('the library does not compile')
+
+await buildCommand(join(out, 'cli', 'docreg.js'))
+// The registries that the command trusts by the number of their chain.
+cpSync(join(root, 'deployments'), join(out, 'deployments'), { recursive: true })
 
 const files = readdirSync(out, { recursive: true, encoding: 'utf8' })
 for (const file of files.filter((name) => name.endsWith('.d.ts')))
@@ -44,6 +50,7 @@ const manifest = {
   type: 'module',
   sideEffects: false,
   engines: { node: '>=20' },
+  bin: { docreg: './cli/docreg.js' },
   exports: {
     './document': entry('document'),
     './verifier': entry('verifier'),
@@ -72,7 +79,9 @@ function importedPackages(): Set<string> {
   const packages = new Set<string>()
   for (const file of files.filter((name) => /\.(js|d\.ts)$/.test(name))) {
     const text = readFileSync(join(out, file), 'utf8')
-    for (const [, specifier = ''] of text.matchAll(/from '([^.'][^']*)'/g))
+    for (const [, specifier = ''] of text.matchAll(
+      /from ['"](?!node:)([^.'"][^'"]*)['"]/g,
+    ))
       packages.add(
         specifier
           .split('/')

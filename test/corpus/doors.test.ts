@@ -1,6 +1,7 @@
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FormatError } from '../../document/errors.ts'
-import { buildCommand, COMMAND } from '../../scripts/build-command.ts'
+import { buildCommand } from '../../scripts/build-command.ts'
 import {
   createBundle,
   readBundle,
@@ -21,12 +22,17 @@ import {
 } from '../support/corpus/world.ts'
 import { docreg } from '../support/docreg.ts'
 
+/** As it is packed; in the checkout, where its packages are. */
+const COMMAND = fileURLToPath(
+  new URL('../../dist/corpus/docreg.js', import.meta.url),
+)
+
 let world: World
 let rest: RestDoor
 beforeAll(async () => {
   world = await startWorld()
   rest = await startRestDoor(world)
-  await buildCommand()
+  await buildCommand(COMMAND)
 })
 afterAll(async () => {
   await rest?.stop()

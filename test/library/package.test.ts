@@ -112,6 +112,22 @@ test.each(nodes())('default: imported by %s', async (node) => {
   expect(JSON.parse(stdout)).toEqual(TOLD)
 })
 
+test.each(nodes())('default: the command, run by %s', async (node) => {
+  const command = join(consumer, 'node_modules/document-registry/cli/docreg.js')
+  const photo = join(root, 'test/cli/images/photo.jpg')
+  const sources = [
+    ...['--rpc', 'http://127.0.0.1:1'],
+    ...['--registry', proof?.registry ?? ''],
+  ]
+  const { code, stdout } = await run(
+    node,
+    [command, 'verify', photo, '--json', ...sources],
+    { cwd: consumer },
+  ).catch((error) => error)
+  expect(code).toBe(2)
+  expect(JSON.parse(stdout).status).toBe('unverifiable')
+})
+
 test('default: bundled for browsers, within its budget', async () => {
   const whole = await build({
     stdin: {
