@@ -17,6 +17,7 @@ import { readStateProof, type StateProof } from './proof/state-proof.ts'
 import { createChainReader, parseRegistry } from './readers/chain.ts'
 import { createProvingReader } from './readers/proof.ts'
 import { decodeText } from './readers/verification-codec.ts'
+import { abortable } from './signal.ts'
 import type { Check, Verdict } from './verdict.ts'
 import { verify } from './verify.ts'
 
@@ -193,26 +194,36 @@ function createBundleSource({ sealed }: Bundle): BlockSource {
   }
 }
 
+/** What a bundle is made from. */
+export type BundleSource = ReadOptions & {
+  /** A node that knows `eth_getProof`. */
+  provider: Eip1193Provider
+  /** CAIP-10. */
+  registry: string
+  /** Where to look for the sealed document. */
+  blocks: readonly BlockSource[]
+  /** The number of the block that it is to be for; the newest if absent. */
+  block?: number
+}
+
 /**
  * Makes a bundle of a document, or of its absence.
  *
  * @param publicId As issued.
- * @param source.provider A node that knows `eth_getProof`.
- * @param source.registry CAIP-10.
- * @param source.blocks Where to look for the sealed document.
- * @param source.block The number of the block that it is to be for; the newest if absent.
  * @returns The bundle; without `sealed` when no source has the block.
  * @throws {FormatError} `public_id_…`
  * @throws {ChainError} when record and proof could not be read.
  */
 export async function createBundle(
   publicId: string,
-  source: ReadOptions & {
-    provider: Eip1193Provider
-    registry: string
-    blocks: readonly BlockSource[]
-    block?: number
-  },
+  source: BundleSource,
+): Promise<Bundle> {
+  return abortable(() => makeBundle(publicId, source), source.signal)
+}
+
+async function makeBundle(
+  publicId: string,
+  source: BundleSource,
 ): Promise<Bundle> {
   const { provider, registry, blocks, block, signal } = source
   const { kind, hash } = decodePublicId(publicId)
@@ -236,7 +247,6 @@ export async function createBundle(
           .catch(() => undefined)
       : undefined,
   ])
-  signal?.throwIfAborted()
   return {
     type: TYPE,
     v: 1,

@@ -2,6 +2,7 @@ export { FormatError, type FormatErrorCode } from '../document/errors.ts'
 export {
   type Bundle,
   type BundleOptions,
+  type BundleSource,
   createBundle,
   readBundle,
   verifyBundle,

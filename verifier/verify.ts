@@ -52,6 +52,7 @@ export type VerifyOptions = {
  * @returns A verdict; trouble with chain or blocks is `unverifiable` in it, never an exception.
  * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId: nothing was asked of anybody.
  * @throws The reason of `options.signal`, once it aborts.
+ * @throws {TypeError} for an `asOf` that is no block number.
  */
 export async function verify(
   publicId: string,
@@ -63,7 +64,10 @@ export async function verify(
       'public_id_kind',
       'documents of a batch cannot be verified yet',
     )
-  return abortable(() => verifySingle(decoded, options), options.signal)
+  const { asOf = 0, signal } = options
+  if (!Number.isSafeInteger(asOf) || asOf < 0)
+    throw new TypeError('asOf: a block number')
+  return abortable(() => verifySingle(decoded, options), signal)
 }
 
 async function verifySingle(

@@ -10,7 +10,7 @@ import { type Authorized, authorize } from '../middleware/authorize.ts'
 
 /** GET …/documents/{publicId}/bundle: the portable proof, without the envelope. */
 export function bundleRoutes(app: Hono<Authorized>, deps: Deps): void {
-  const { findKey, standingOf, store, bundleOf } = deps
+  const { findKey, standingOf, store, bundleOf, verifyOptions } = deps
   for (const path of ['/v1/documents', '/api/documents'])
     app.get(
       `${path}/:publicId/bundle`,
@@ -24,7 +24,8 @@ export function bundleRoutes(app: Hono<Authorized>, deps: Deps): void {
           throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
         })
         // What goes out has been read as its reader will read it.
-        const { blockHash } = readBundle(bundle).block
+        const { blockHash, blockTime } = readBundle(bundle).block
+        assertFresh(blockTime, verifyOptions.maxHeadAge)
         const { status, checks } = await verifyBundle(bundle, {
           registry: bundle.registry,
           trustedBlocks: [blockHash],
@@ -43,4 +44,12 @@ export function bundleRoutes(app: Hono<Authorized>, deps: Deps): void {
         })
       },
     )
+}
+
+/** A node that stands still gives proofs too, and leaves out what came later. */
+function assertFresh(blockTime: number, maxHeadAge = Infinity): void {
+  if (Date.now() / 1000 - blockTime > maxHeadAge)
+    throw unverifiable([
+      { check: 'chain', outcome: 'unknown', code: 'head_stale' },
+    ])
 }

@@ -533,6 +533,33 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     ])
   })
 
+  test('error: a document that is on its way is no proof of absence', async () => {
+    stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
+    const issued = await stack.issue(ADA, { prefer: 'respond-async' })
+    expect(issued.status).toBe(202)
+    const { publicId } = issued.body.data
+    const { status, body } = await bundleOf(publicId)
+    expect([status, body.error.details[0].code]).toEqual([503, 'head_behind'])
+    stack.proxy.refuse = () => false
+    await expect
+      .poll(async () => (await bundleOf(publicId)).status, { timeout: 20_000 })
+      .toBe(200)
+  })
+
+  test('error: a node that stands still', async () => {
+    const impatient = await startStack({ MAX_HEAD_AGE_SECONDS: '1' })
+    try {
+      const { publicId } = (await impatient.issue(ADA)).body.data
+      const path = `/v1/documents/${publicId}/bundle`
+      const codeOf = async () =>
+        (await impatient.request(path, { headers: { authorization } })).body
+          .error?.details[0].code
+      await expect.poll(codeOf, { timeout: 20_000 }).toBe('head_stale')
+    } finally {
+      await impatient.stop()
+    }
+  })
+
   test('error: the block of the document cannot be had', async () => {
     const keys = deriveSealingKeys(
       deriveSubkeys(new Uint8Array(32)),

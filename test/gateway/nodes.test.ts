@@ -469,6 +469,11 @@ describe('as of a block', () => {
     }
   })
 
+  test('error: what is no block number', async () => {
+    for (const asOf of [-1, 0.5, Number.NaN, 2 ** 60])
+      await expect(past(kept, asOf)).rejects.toThrow(TypeError)
+  })
+
   test('error: a block to come', async () => {
     const future = (await head()) + 1
     expect((await past(kept, future)).checks).toEqual([
@@ -651,6 +656,26 @@ describe('proofs of nodes that leave something out', () => {
       await expect(
         bundleFrom((args) => later(raw, args)),
       ).rejects.toMatchObject({ code: 'proof_unavailable' })
+  })
+
+  test('behavior: another branch of the chain between header and proof: read again, once', async () => {
+    let asked = 0
+    const reorganised = (always: boolean) =>
+      bundleFrom(async ({ method, params = [] }) => {
+        if (method !== 'eth_getProof') return node().request({ method, params })
+        const now =
+          asked++ === 0 || always ? `0x${before.toString(16)}` : params[2]
+        return node().request({ method, params: [params[0], params[1], now] })
+      })
+    const bundle = await reorganised(false)
+    expect(asked).toBe(2)
+    const trustedBlocks = [readBundle(bundle).block.blockHash]
+    expect(
+      await verifyBundle(bundle, { registry, trustedBlocks }),
+    ).toMatchObject({ status: 'valid', asOf: { blockNumber: await head() } })
+    await expect(reorganised(true)).rejects.toMatchObject({
+      code: 'proof_invalid',
+    })
   })
 
   test.each<[string, string, unknown, string]>([

@@ -49,6 +49,9 @@ beforeAll(async () => {
   }
   writeFileSync(join(consumer, 'use.mjs'), USE)
   writeFileSync(join(consumer, 'use.mts'), TYPED)
+  DOCUMENTED.forEach((code, i) => {
+    writeFileSync(join(consumer, `documented${i}.mts`), code)
+  })
 })
 afterAll(() => rmSync(consumer, { recursive: true, force: true }))
 
@@ -94,6 +97,28 @@ export const hex: Hex = '0x'
 // @ts-expect-error
 export const wrong: number = verdict
 `
+
+/** The examples of docs/library.md, with what they leave out. */
+const DOCUMENTED = [
+  ...readFileSync(join(root, 'docs/library.md'), 'utf8').matchAll(
+    /```ts\n(.*?)```/gs,
+  ),
+].map(([, code = '']) => {
+  const given = {
+    publicId: 'string',
+    registry: 'string',
+    text: 'string',
+    provider: "import('document-registry/verifier').Eip1193Provider",
+    blocks: "import('document-registry/verifier').BlockSource[]",
+  }
+  const missing = Object.entries(given).filter(
+    ([name]) => !code.includes(`const ${name} =`),
+  )
+  return missing
+    .map(([name, type]) => `declare const ${name}: ${type}\n`)
+    .join('')
+    .concat(code)
+})
 
 /** Node as the machine has it, beside the pinned one: an older one, on most. */
 function nodes(): string[] {
@@ -154,7 +179,9 @@ test.each(['nodenext', 'bundler'])(
     const { stdout } = await run(
       'tsc',
       [
-        ...['use.mts', '--noEmit', '--strict', '--target', 'es2022'],
+        'use.mts',
+        ...DOCUMENTED.map((_, i) => `documented${i}.mts`),
+        ...['--noEmit', '--strict', '--target', 'es2022'],
         ...['--module', module, '--moduleResolution', moduleResolution],
         ...['--lib', 'es2022,dom,dom.iterable', '--types', ''],
         // Once is enough for the types themselves.
@@ -162,6 +189,7 @@ test.each(['nodenext', 'bundler'])(
       ],
       { cwd: consumer },
     ).catch((error) => error)
+    expect(DOCUMENTED).toHaveLength(2)
     expect(stdout).toBe('')
   },
 )
