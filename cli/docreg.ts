@@ -89,4 +89,8 @@ process.on('uncaughtException', (error) => {
   console.error(error)
   process.exit(BUG)
 })
+// Whoever reads it may have read enough; the exit code still tells.
+stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error
+})
 process.exitCode = await main(process.argv.slice(2))

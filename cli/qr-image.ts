@@ -13,7 +13,8 @@ const ATTEMPTS: ReaderOptions[] = [
 ]
 
 /**
- * Reads the QR codes in a picture. The file is decoded inside WebAssembly, so that a hostile one can harm nothing else.
+ * Reads the QR codes in a picture. The file is decoded inside WebAssembly, so that a hostile one can harm nothing else. (The page has
+ * another reader: this one is too large for it, and there the browser decodes pictures.)
  *
  * @param image A PNG or JPEG file.
  * @returns The texts of the codes, at least one.

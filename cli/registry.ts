@@ -14,12 +14,16 @@ export type TrustedRegistry = { registry: string; codeHash?: Hex }
  *
  * @param given CAIP-10 (`eip155:<chainId>:<address>`); a chain (`eip155:<chainId>`), whose registry is in `deployments/`;
  * `undefined` when there is only one deployment to trust.
+ * @param deployments The folder, with a slash at its end.
  * @throws {UsageError} when it names none.
  */
-export function trustedRegistry(given: string | undefined): TrustedRegistry {
-  const registry = given?.toLowerCase() ?? onlyChain()
+export function trustedRegistry(
+  given: string | undefined,
+  deployments = DEPLOYMENTS,
+): TrustedRegistry {
+  const registry = given?.toLowerCase() ?? onlyChain(deployments)
   const chain = /^eip155:([1-9][0-9]*)$/.exec(registry)
-  if (chain) return deployed(Number(chain[1]))
+  if (chain) return deployed(Number(chain[1]), deployments)
   try {
     parseRegistry(registry)
     return { registry }
@@ -30,9 +34,9 @@ export function trustedRegistry(given: string | undefined): TrustedRegistry {
   }
 }
 
-function onlyChain(): string {
-  const chains = existsSync(DEPLOYMENTS)
-    ? readdirSync(DEPLOYMENTS).filter((name) =>
+function onlyChain(deployments: URL): string {
+  const chains = existsSync(deployments)
+    ? readdirSync(deployments).filter((name) =>
         /^[1-9][0-9]*\.json$/.test(name),
       )
     : []
@@ -44,8 +48,8 @@ function onlyChain(): string {
   return `eip155:${chain.replace('.json', '')}`
 }
 
-function deployed(chainId: number): TrustedRegistry {
-  const file = new URL(`${chainId}.json`, DEPLOYMENTS)
+function deployed(chainId: number, deployments: URL): TrustedRegistry {
+  const file = new URL(`${chainId}.json`, deployments)
   if (!existsSync(file))
     throw new UsageError(
       `--registry: no deployment on chain ${chainId} is known; name its address, eip155:${chainId}:<address>`,

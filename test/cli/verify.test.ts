@@ -205,6 +205,16 @@ describe('what it writes', () => {
     expect(stdout).toContain(stack.registry)
   })
 
+  test('behavior: a reader that has read enough changes no exit code', async () => {
+    const command = [process.execPath, DOCREG, 'verify', '-', ...asked]
+    const { stdout, stderr } = await run('bash', [
+      '--norc',
+      '-c',
+      `${command.join(' ')} < ${file('id', issued.publicId)} | true; echo "exit \${PIPESTATUS[0]}"`,
+    ])
+    expect({ stdout, stderr }).toEqual({ stdout: 'exit 0\n', stderr: '' })
+  })
+
   test('behavior: help', async () => {
     for (const args of [
       ['--help'],

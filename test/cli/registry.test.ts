@@ -1,0 +1,57 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { UsageError } from '../../cli/errors.ts'
+import { trustedRegistry } from '../../cli/registry.ts'
+
+const ADDRESS = `0x${'Ab'.repeat(20)}`
+const CODE_HASH = `0x${'c'.repeat(64)}`
+
+let dir: string
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'deployments-'))
+})
+afterEach(() => rmSync(dir, { recursive: true }))
+
+const deploy = (chainId: number) =>
+  writeFileSync(
+    join(dir, `${chainId}.json`),
+    JSON.stringify({ chainId, address: ADDRESS, codeHash: CODE_HASH }),
+  )
+const trusted = (given?: string) =>
+  trustedRegistry(given, pathToFileURL(`${dir}/`))
+const known = (chainId: number) => ({
+  registry: `eip155:${chainId}:${ADDRESS.toLowerCase()}`,
+  codeHash: CODE_HASH,
+})
+
+test('default: the only deployment', () => {
+  deploy(10)
+  writeFileSync(join(dir, 'README.md'), '')
+  expect(trusted()).toEqual(known(10))
+})
+
+test('args: a chain, whose registry is known with the hash of its code', () => {
+  deploy(10)
+  deploy(8453)
+  expect(trusted('eip155:8453')).toEqual(known(8453))
+})
+
+test('args: a registry, in either case of letters', () => {
+  deploy(10)
+  expect(trusted(`eip155:1:${ADDRESS}`)).toEqual({
+    registry: `eip155:1:${ADDRESS.toLowerCase()}`,
+  })
+})
+
+test('error: none known, several known, another chain, no registry', () => {
+  expect(() => trusted()).toThrow(UsageError)
+  deploy(10)
+  deploy(8453)
+  // A node must not choose between them by the chain that it says it is of.
+  expect(() => trusted()).toThrow(UsageError)
+  for (const given of ['eip155:1', 'eip155:0', ADDRESS, 'eip155:1:0x12', ''])
+    expect(() => trusted(given)).toThrow(UsageError)
+})
