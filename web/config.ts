@@ -38,7 +38,7 @@ export function parseConfig(text: string | null): PageConfig | null {
  */
 export function adjustToNetwork(
   config: PageConfig,
-  { protocol, origin, hostname }: Pick<Location, keyof URL & keyof Location>,
+  { protocol, origin, hostname }: Pick<URL, 'protocol' | 'origin' | 'hostname'>,
 ): PageConfig {
   const { service } = config
   const elsewhere =

@@ -67,7 +67,7 @@ export function reasonsOf(verdict: Verdict): string[] {
   const codes = verdict.checks
     .filter(({ outcome, check }) => outcome === 'unknown' && check !== 'event')
     .map(({ code }) => maybe(`why.${code}`) ?? code)
-  return offline ? [t('why.offline')] : [...new Set(codes)]
+  return [...new Set(offline ? [t('why.offline'), ...codes] : codes)]
 }
 
 /** The verdict: the one thing that the reader came for. */

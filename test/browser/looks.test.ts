@@ -1,0 +1,202 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { LANGUAGES } from '../../web/i18n.ts'
+import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { startWorld, type World } from '../support/corpus/world.ts'
+import { type PageServer, startPageServer } from '../support/page-server.ts'
+
+/** Every state that the page can be in, by a case of the corpus that brings it there. */
+const STATES = {
+  ask: undefined,
+  valid: 'valid-all-fields',
+  hostile: 'valid-hostile-text',
+  not_issued: 'not-issued-hint-of-forger',
+  superseded: 'superseded',
+  revoked: 'revoked-key-compromise',
+  distrusted: 'distrusted',
+  wrong_key: 'wrong-key',
+  tampered: 'tampered-not-json',
+  expired: 'expired',
+  unverifiable: 'node-down',
+  unread: 'payload-missing',
+  malformed: 'malformed-typo',
+}
+
+/** Two looks that have little in common: what holds for both is checked in full. */
+const LOOKS = {
+  'phone, light': { width: 390, colorScheme: 'light', locale: 'en' },
+  'narrowest, dark, right to left': {
+    width: 320,
+    colorScheme: 'dark',
+    locale: 'ar',
+  },
+} as const
+
+/** Pictures of every state, to be looked at. */
+const PICTURES = new URL('../../cache/page/', import.meta.url).pathname
+const axe = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+)
+
+describeInBrowser('how the page looks', () => {
+  let world: World
+  let pages: PageServer
+  let browser: Browser
+  beforeAll(async () => {
+    mkdirSync(PICTURES, { recursive: true })
+    ;[world, pages, browser] = await Promise.all([
+      startWorld(),
+      startPageServer(),
+      launchChromium(),
+    ])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await pages?.close()
+    await world?.stop()
+  })
+
+  test.each(Object.entries(LOOKS))(
+    'behavior: every state is within reach of everybody: %s',
+    async (look, { width, colorScheme, locale }) => {
+      const context = await browser.newContext({
+        viewport: { width, height: 800 },
+        colorScheme,
+        locale,
+        reducedMotion: 'reduce',
+        // For axe alone, which comes as a script.
+        bypassCSP: true,
+      })
+      const page = await context.newPage()
+      for (const [state, name] of Object.entries(STATES)) {
+        await open(page, name)
+        const findings = await findingsOf(page)
+        expect([look, state, findings]).toEqual([look, state, []])
+        const path = `${PICTURES}${look.replaceAll(/\W+/g, '-')}-${state}.png`
+        await page.screenshot({ path, fullPage: true })
+      }
+      await context.close()
+    },
+    120_000,
+  )
+
+  test('behavior: every language, at a choice, and kept', async () => {
+    const page = await browser.newPage({
+      locale: 'pt-BR',
+      viewport: { width: 320, height: 800 },
+    })
+    await open(page, 'valid-all-fields')
+    const html = page.locator('html')
+    expect(await html.getAttribute('lang')).toBe('pt')
+    for (const [tag, { texts, dir }] of Object.entries(LANGUAGES)) {
+      await page.locator('#language').selectOption(tag)
+      expect(await html.getAttribute('lang')).toBe(tag)
+      expect(await html.getAttribute('dir')).toBe(dir)
+      expect(await page.locator('h1').textContent()).toBe(texts['valid.title'])
+      expect(
+        await page
+          .locator('#language')
+          .evaluate((e) => e === document.activeElement),
+      ).toBe(true)
+      expect(await isTooWide(page)).toBe(false)
+      // What was not filled in, or is a key and no text.
+      expect(await page.locator('main').textContent()).not.toMatch(
+        /\{\w+\}|\b(document|trust|ask)\.\w+/,
+      )
+    }
+    await page.setViewportSize({ width: 1200, height: 800 })
+    await page.screenshot({ path: `${PICTURES}desktop.png`, fullPage: true })
+    await page.reload()
+    await page.locator('h1').waitFor()
+    expect(await html.getAttribute('lang')).toBe(Object.keys(LANGUAGES).at(-1))
+    await page.close()
+  })
+
+  test('behavior: all of it by keyboard, and nothing moves for who asks for that', async () => {
+    const page = await browser.newPage({
+      locale: 'en',
+      reducedMotion: 'reduce',
+    })
+    await open(page, 'valid-all-fields')
+    const reached: (string | undefined)[] = []
+    for (let i = 0; i < 12; i++) {
+      await page.keyboard.press('Tab')
+      reached.push(
+        await page.evaluate(() => {
+          const { activeElement: e } = document
+          const outline = e?.closest('.button, *')
+          const seen =
+            outline && getComputedStyle(outline).outlineStyle !== 'none'
+          return seen || e?.closest('.button')
+            ? e?.id || e?.textContent || e?.localName
+            : `unseen ${e?.localName}`
+        }),
+      )
+    }
+    expect(reached.slice(0, 9)).toEqual([
+      'language',
+      'Print',
+      'Copy the number',
+      'Save the proof',
+      'Choose whom to ask',
+      'number',
+      'Check',
+      'Scan with the camera',
+      'input',
+    ])
+    const moving = await page.evaluate(() => document.getAnimations().length)
+    expect(moving).toBe(0)
+    await page.close()
+  })
+
+  async function open(page: Page, name: string | undefined): Promise<void> {
+    const one = world.cases.find(
+      (each) => each.case === (name ?? 'valid-minimal'),
+    )
+    if (!one) throw new Error(`no case ${name}`)
+    const { registry, rpc, ipfs, given } = one
+    const fragment = given.includes('#')
+      ? given.slice(given.indexOf('#'))
+      : `#publicId=${given}`
+    await page.goto(
+      pages.host({ registry, rpc, ipfs }) + (name ? fragment : ''),
+    )
+    await page.locator('.verdict:not(.busy), section.ask:not(.again)').waitFor()
+  }
+
+  const isTooWide = (page: Page) =>
+    page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+
+  /** What axe-core finds, by the rules of WCAG 2.2 A and AA and good practice; and a page that must be scrolled sideways. */
+  async function findingsOf(page: Page): Promise<string[]> {
+    await page.locator('summary').click()
+    await page.evaluate(axe)
+    const { violations } = await page.evaluate(() =>
+      (
+        globalThis as unknown as {
+          axe: { run(options: object): Promise<AxeResults> }
+        }
+      ).axe.run({
+        runOnly: [
+          'wcag2a',
+          'wcag2aa',
+          'wcag21a',
+          'wcag21aa',
+          'wcag22aa',
+          'best-practice',
+        ],
+        resultTypes: ['violations'],
+      }),
+    )
+    return [
+      ...violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html }) => `${id}: ${html}`),
+      ),
+      ...((await isTooWide(page)) ? ['too wide'] : []),
+    ]
+  }
+})

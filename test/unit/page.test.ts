@@ -1,0 +1,132 @@
+import { describe, expect, test } from 'vitest'
+import { adjustToNetwork, parseSources } from '../../web/config.ts'
+import { LANGUAGES } from '../../web/i18n.ts'
+import { InputError, parseFragment, parseSubject } from '../../web/input.ts'
+import { en } from '../../web/strings/en.ts'
+import golden from '../vectors/documents.json' with { type: 'json' }
+
+const publicId = golden.documents[0]?.publicId ?? ''
+const registry = `eip155:1:0x${'a'.repeat(40)}`
+
+describe('languages', () => {
+  const places = (text: string) => (text.match(/\{\w+\}/g) ?? []).sort()
+  test.each(Object.entries(LANGUAGES))(
+    'behavior: %s has every text, with the same places to fill in',
+    (_, { texts }) => {
+      expect(Object.keys(texts).sort()).toEqual(Object.keys(en).sort())
+      for (const [key, text] of Object.entries(texts)) {
+        expect([key, text.trim().length > 0]).toEqual([key, true])
+        expect([key, places(text)]).toEqual([
+          key,
+          places(en[key as keyof typeof en]),
+        ])
+      }
+    },
+  )
+
+  test('behavior: none has texts of another', () => {
+    const same = Object.entries(LANGUAGES)
+      .filter(([tag]) => tag !== 'en')
+      .flatMap(([tag, { texts }]) =>
+        Object.entries(texts)
+          .filter(([key, text]) => en[key as keyof typeof en] === text)
+          .map(([key]) => `${tag} ${key}`),
+      )
+    // Words that are the same in both.
+    expect(same).toEqual(['de document.subjectName', 'fr trust.transaction'])
+  })
+})
+
+describe('what the reader gives', () => {
+  test.each([
+    ['a number', publicId],
+    ['a number in lines', ` ${publicId.slice(0, 9)}\n${publicId.slice(9)}`],
+    ['a fragment of a number', `#${publicId}`],
+    ['a link', `https://a.example/x?y=1#publicId=${publicId}`],
+  ])('default: %s', (_, text) => {
+    expect(parseSubject(text).publicId).toBe(publicId)
+  })
+
+  test('behavior: the registry of a link is kept apart, and not at any length', () => {
+    const link = `#publicId=${publicId}&registry=${'x'.repeat(999)}`
+    expect(parseSubject(link).hint).toHaveLength(200)
+    expect(parseFragment('registry=x')).toBeUndefined()
+  })
+
+  test.each([
+    ['', 'empty'],
+    ['   ', 'empty'],
+    ['hello world', 'malformed'],
+    ['#', 'malformed'],
+    ['#registry=x', 'malformed'],
+    [
+      `${publicId.slice(0, -1)}${publicId.endsWith('2') ? '3' : '2'}`,
+      'mistyped',
+    ],
+  ])('error: %s', (text, problem) => {
+    const error = (() => {
+      try {
+        return parseSubject(text)
+      } catch (caught) {
+        return caught
+      }
+    })()
+    expect(error).toBeInstanceOf(InputError)
+    expect((error as InputError).problem).toBe(problem)
+    if (text.length > 20) expect(String(error)).not.toContain(text)
+  })
+
+  test('error: every bad source is named', () => {
+    expect(
+      parseSources({
+        registry: 'x',
+        rpc: 'ftp://a',
+        ipfs: 'javascript:alert(1)',
+      }),
+    ).toEqual({ problems: ['registry', 'rpc', 'ipfs'] })
+    expect(
+      parseSources({
+        registry: registry
+          .toUpperCase()
+          .replace('EIP', 'eip')
+          .replace('0X', '0x'),
+        rpc: 'https://a.example\n https://b.example ',
+        ipfs: '',
+      }),
+    ).toEqual({
+      sources: {
+        registry,
+        rpc: ['https://a.example', 'https://b.example'],
+        ipfs: [],
+      },
+    })
+  })
+})
+
+describe('a service that calls itself localhost', () => {
+  const service = 'http://localhost:3000'
+  const config = {
+    registry,
+    service,
+    rpc: [`${service}/rpc`, 'https://rpc.example/key'],
+    ipfs: [service],
+  }
+  const at = (href: string) => adjustToNetwork(config, new URL(href))
+
+  test('behavior: is asked where the page came from', () => {
+    expect(at('http://192.168.1.5:3000/verify')).toEqual({
+      registry,
+      service: 'http://192.168.1.5:3000',
+      rpc: ['http://192.168.1.5:3000/rpc', 'https://rpc.example/key'],
+      ipfs: ['http://192.168.1.5:3000'],
+    })
+  })
+
+  test.each([
+    'http://127.0.0.1:3000/verify',
+    'http://[::1]/v',
+    'file:///v.html',
+  ])('behavior: not from %s', (href) => {
+    expect(at(href)).toEqual(config)
+  })
+})
