@@ -129,7 +129,7 @@ function firstKey({ dataDir, apiKey }: Config): string | undefined {
 }
 
 function greet(
-  { baseUrl, dataDir, apiKey, rpcUrls, chainPort }: Config,
+  { baseUrl, verifyUrl, dataDir, apiKey, rpcUrls, chainPort }: Config,
   { registry }: Identity,
   key: string | undefined,
 ): void {
@@ -139,6 +139,7 @@ function greet(
   const origins = rpcUrls.map((url) => new URL(url).origin)
   say(`  chain     ${origins.join(', ') || `http://127.0.0.1:${chainPort}`}`)
   say(`  registry  ${registry}`)
+  say(`  page      ${verifyUrl}`)
   say(`  data      ${dataDir}`)
   say()
   if (key) {

@@ -53,6 +53,21 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     }
   })
 
+  test('behavior: a service that says it has erased the content is not believed, but heard', async () => {
+    const one = world.cases.find((each) => each.case === 'payload-gone')
+    if (!one) throw new Error('no case payload-gone')
+    const { registry, rpc, ipfs, given } = one
+    const [service = ''] = ipfs
+    const page = await browser.newPage({ locale: 'en' })
+    await page.goto(
+      `${pages.host({ registry, rpc, ipfs, service })}#publicId=${given}`,
+    )
+    const verdict = page.locator('.verdict[data-status=unverifiable]')
+    await verdict.waitFor()
+    expect(await verdict.textContent()).toContain('says that it has erased')
+    await page.close()
+  })
+
   async function judge(page: Page, name: string): Promise<void> {
     const one = world.cases.find((each) => each.case === name)
     if (!one) throw new Error(`no case ${name}`)

@@ -1,0 +1,300 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  createBundle,
+  createChainReader,
+  createFetchProvider,
+  createIpfsGatewaySource,
+  verify,
+} from '../../verifier/index.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { ADA, type Stack, startStack } from '../support/stack.ts'
+
+const RPC_URL = 'https://user:secret@node.example/v3/a-key-of-the-gateway'
+const OTHER = `0x${'1'.repeat(40)}`
+const HASH = `0x${'2'.repeat(64)}`
+const SELECTOR = '0x12345678'
+
+let stack: Stack
+let address: string
+beforeAll(async () => {
+  stack = await startStack()
+  address = parseRegistry(stack.registry).address
+})
+afterAll(() => stack.stop())
+
+const post = (body: string, headers: Record<string, string> = {}) =>
+  stack.request('/rpc', { method: 'POST', body, headers })
+const call = async (method: string, params: unknown) => {
+  const { body } = await post(
+    JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }),
+  )
+  return body
+}
+
+test('default: a document is verified, and its proof made, through nothing else', async () => {
+  const { publicId } = (await stack.issue(ADA)).body.data
+  const provider = createFetchProvider(`${stack.url}/rpc`)
+  const blocks = [createIpfsGatewaySource(stack.url)]
+  const { registry } = stack
+  const verdict = await verify(publicId, {
+    chain: createChainReader(provider, registry),
+    blocks,
+    finality: true,
+  })
+  expect(verdict.status).toBe('valid')
+  expect(verdict.blockchainProof?.finality).not.toBeNull()
+  const bundle = await createBundle(publicId, { provider, registry, blocks })
+  expect(bundle.sealed).not.toBeNull()
+})
+
+describe('what is served', () => {
+  test.each<[string, () => unknown[]]>([
+    ['eth_chainId', () => []],
+    ['eth_blockNumber', () => []],
+    ['eth_getBlockByNumber', () => ['finalized', false]],
+    ['eth_getBlockByHash', () => [HASH, false]],
+    ['eth_getCode', () => [address, 'latest']],
+    ['eth_getCode', () => [address.toUpperCase().replace('0X', '0x'), '0x1']],
+    ['eth_getProof', () => [address, [HASH], 'latest']],
+    ['eth_getLogs', () => [{ address, fromBlock: '0x1', toBlock: '0x1' }]],
+    [
+      'eth_getLogs',
+      () => [
+        {
+          address: [address],
+          topics: [null, [HASH]],
+          fromBlock: '0x0',
+          toBlock: '0x0',
+        },
+      ],
+    ],
+  ])('default: %s', async (method, params) => {
+    const answer = await call(method, params())
+    expect(answer).toMatchObject({ jsonrpc: '2.0', id: 7 })
+    expect(answer.error).toBeUndefined()
+  })
+})
+
+describe('what is not', () => {
+  test.each([
+    'eth_sendRawTransaction',
+    'eth_sendTransaction',
+    'eth_accounts',
+    'eth_estimateGas',
+    'eth_getStorageAt',
+    'eth_getBalance',
+    'eth_newFilter',
+    'eth_subscribe',
+    'debug_traceTransaction',
+    'anvil_setBalance',
+    'evm_mine',
+    'constructor',
+    'toString',
+    '__proto__',
+    '',
+  ])('error: %s', async (method) => {
+    const before = stack.proxy.asked.length
+    expect((await call(method, [])).error.code).toBe(-32601)
+    expect(stack.proxy.asked.slice(before)).not.toContain(method)
+  })
+
+  test.each<[string, string, () => unknown]>([
+    [
+      'another contract',
+      'eth_call',
+      () => [{ to: OTHER, data: SELECTOR }, 'latest'],
+    ],
+    ['no contract', 'eth_call', () => [{ data: SELECTOR }, 'latest']],
+    [
+      'a sender',
+      'eth_call',
+      () => [{ from: OTHER, to: address, data: SELECTOR }, 'latest'],
+    ],
+    [
+      'gas to burn',
+      'eth_call',
+      () => [{ to: address, data: SELECTOR, gas: '0xffffffff' }, 'latest'],
+    ],
+    [
+      'state of one’s own',
+      'eth_call',
+      () => [
+        { to: address, data: SELECTOR },
+        'latest',
+        { [address]: { code: '0x00' } },
+      ],
+    ],
+    ['no selector', 'eth_call', () => [{ to: address, data: '0x' }, 'latest']],
+    [
+      'half a byte',
+      'eth_call',
+      () => [{ to: address, data: `${SELECTOR}1` }, 'latest'],
+    ],
+    [
+      'the pool',
+      'eth_call',
+      () => [{ to: address, data: SELECTOR }, 'pending'],
+    ],
+    [
+      'many blocks of logs',
+      'eth_getLogs',
+      () => [{ address, fromBlock: '0x0', toBlock: '0x1' }],
+    ],
+    [
+      'logs up to the head',
+      'eth_getLogs',
+      () => [{ address, fromBlock: 'latest', toBlock: 'latest' }],
+    ],
+    [
+      'logs of all',
+      'eth_getLogs',
+      () => [{ fromBlock: '0x1', toBlock: '0x1' }],
+    ],
+    [
+      'logs of others',
+      'eth_getLogs',
+      () => [{ address: [address, OTHER], fromBlock: '0x1', toBlock: '0x1' }],
+    ],
+    ['whole transactions', 'eth_getBlockByNumber', () => ['latest', true]],
+    ['proofs of others', 'eth_getProof', () => [OTHER, [HASH], 'latest']],
+    [
+      'proofs without end',
+      'eth_getProof',
+      () => [address, Array(257).fill(HASH), 'latest'],
+    ],
+    ['code of others', 'eth_getCode', () => [OTHER, 'latest']],
+    ['params by name', 'eth_chainId', () => ({})],
+    ['params too many', 'eth_chainId', () => [1]],
+  ])('error: %s', async (_, method, params) => {
+    const before = stack.proxy.asked.length
+    expect((await call(method, params())).error.code).toBe(-32602)
+    expect(stack.proxy.asked.length).toBe(before)
+  })
+
+  test.each([
+    ['not JSON', '{', 400, -32700],
+    ['no request', '"x"', 400, -32600],
+    ['no version', '{"id":1,"method":"eth_chainId","params":[]}', 400, -32600],
+    [
+      'an id that is none',
+      '{"jsonrpc":"2.0","id":{},"method":"eth_chainId"}',
+      400,
+      -32600,
+    ],
+    ['an empty batch', '[]', 400, -32600],
+    [
+      'a batch too large',
+      JSON.stringify(
+        Array(11).fill({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' }),
+      ),
+      400,
+      -32600,
+    ],
+    ['a body too large', `"${'x'.repeat(32 * 1024)}"`, 413, -32600],
+  ])('error: %s', async (_, body, status, code) => {
+    const answer = await post(body)
+    expect([answer.status, answer.body.error.code]).toEqual([status, code])
+    expect(answer.body.id).toBeNull()
+  })
+
+  test('error: reading with GET', async () => {
+    const { status, headers } = await stack.request('/rpc')
+    expect([status, headers.get('allow')]).toEqual([405, 'OPTIONS, POST'])
+  })
+})
+
+test('behavior: a batch is answered one by one, in order', async () => {
+  const request = (id: number, method: string) => ({
+    jsonrpc: '2.0',
+    id,
+    method,
+  })
+  const { status, body } = await post(
+    JSON.stringify([
+      request(1, 'eth_chainId'),
+      request(2, 'eth_mining'),
+      request(3, 'eth_blockNumber'),
+    ]),
+  )
+  expect(status).toBe(200)
+  expect(
+    body.map(({ id, error }: { id: number; error?: { code: number } }) => [
+      id,
+      error?.code,
+    ]),
+  ).toEqual([
+    [1, undefined],
+    [2, -32601],
+    [3, undefined],
+  ])
+})
+
+test('behavior: pages of any origin may ask, without credentials', async () => {
+  const preflight = await stack.request('/rpc', {
+    method: 'OPTIONS',
+    headers: {
+      origin: 'https://other.example',
+      'access-control-request-method': 'POST',
+      'access-control-request-headers': 'content-type',
+    },
+  })
+  expect(preflight.status).toBe(204)
+  for (const { headers } of [preflight, await post('{')]) {
+    expect(headers.get('access-control-allow-origin')).toBe('*')
+    expect(headers.get('access-control-allow-credentials')).toBeNull()
+  }
+  expect(preflight.headers.get('access-control-allow-headers')).toBe(
+    'content-type',
+  )
+})
+
+describe('trouble of the node', () => {
+  test('error: it answers with an error: what it says stays here', async () => {
+    stack.proxy.fail = () => ({ code: -32000, message: `limit of ${RPC_URL}` })
+    const { status, body } = await post(
+      '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
+    )
+    stack.proxy.fail = () => undefined
+    expect(status).toBe(200)
+    expect(body).toEqual({
+      jsonrpc: '2.0',
+      id: 1,
+      error: { code: -32000, message: 'the node answers with an error' },
+    })
+  })
+
+  test('error: it does not answer', async () => {
+    stack.proxy.refuse = () => true
+    const { status, headers, body } = await post(
+      '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}',
+    )
+    stack.proxy.refuse = () => false
+    expect(status).toBe(503)
+    expect(headers.get('retry-after')).toBe('2')
+    expect(body.error.code).toBe(-32002)
+    expect(JSON.stringify(body)).not.toContain(new URL(stack.proxy.url).port)
+  })
+})
+
+describe('PUBLIC_RPC_URL', () => {
+  test('behavior: the page asks there, and is not told of RPC_URL', async () => {
+    const own = await startStack({
+      PUBLIC_RPC_URL: 'https://a.example/key, https://b.example',
+    })
+    try {
+      const html = Buffer.from((await own.request('/verify')).body).toString()
+      const config = JSON.parse(
+        /id="config">(.*?)<\/script>/.exec(html)?.[1] ?? '',
+      )
+      expect(config).toEqual({
+        registry: own.registry,
+        rpc: ['https://a.example/key', 'https://b.example'],
+        ipfs: [own.url],
+        service: own.url,
+      })
+      expect(html).not.toContain(own.proxy.url)
+    } finally {
+      await own.stop()
+    }
+  })
+})
