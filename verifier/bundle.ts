@@ -45,41 +45,63 @@ const TYPE = 'document-registry-bundle'
 /** A sealed document has at most 1 MiB, proofs some hundred KiB. More is refused unread. */
 const MAX_TEXT = 8 * 1024 * 1024
 
-const bytes = v.pipe(
-  v.string('must be a string'),
-  v.regex(/^0x(?:[0-9a-f]{2})+$/, 'must be 0x and bytes in lower-case hex'),
-) as unknown as v.GenericSchema<Hex>
-const word = v.pipe(
-  v.string('must be a string'),
-  v.regex(/^0x[0-9a-f]{64}$/, 'must be 0x and 64 digits in lower-case hex'),
-) as unknown as v.GenericSchema<Hex>
-const bundle = v.strictObject({
-  type: v.literal(TYPE, `must be ${TYPE}`),
-  v: v.literal(1, 'must be 1'),
-  publicId: v.string('must be a string'),
-  registry: v.pipe(
-    v.string('must be a string'),
-    v.regex(
-      /^eip155:[1-9][0-9]{0,31}:0x[0-9a-f]{40}$/,
-      'must be CAIP-10 of eip155, lower case',
+// Every rule has its message: valibot's own repeat what they were given, and a bundle holds a key.
+const text = v.string('must be a string')
+const bytes = v.custom<Hex>(
+  (value) => typeof value === 'string' && /^0x(?:[0-9a-f]{2})+$/.test(value),
+  'must be 0x and bytes in lower-case hex',
+)
+const word = v.custom<Hex>(
+  (value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value),
+  'must be 0x and 64 digits in lower-case hex',
+)
+const nodes = v.array(bytes, 'must be an array')
+const members = ({ expected, input }: v.StrictObjectIssue) =>
+  expected === 'never'
+    ? 'is not a member here'
+    : input === undefined
+      ? 'is required'
+      : 'must be an object'
+const bundle = v.strictObject(
+  {
+    type: v.literal(TYPE, `must be ${TYPE}`),
+    v: v.literal(1, 'must be 1'),
+    publicId: text,
+    registry: v.pipe(
+      text,
+      v.regex(
+        /^eip155:[1-9][0-9]{0,31}:0x[0-9a-f]{40}$/,
+        'must be CAIP-10 of eip155, lower case',
+      ),
     ),
-  ),
-  sealed: v.nullable(v.string('must be a string or null')),
-  stateProof: v.strictObject({
-    header: bytes,
-    accountProof: v.array(bytes),
-    storageProof: v.array(
-      v.strictObject({ key: word, value: word, proof: v.array(bytes) }),
+    sealed: v.nullable(v.string('must be a string or null')),
+    stateProof: v.strictObject(
+      {
+        header: bytes,
+        accountProof: nodes,
+        storageProof: v.array(
+          v.strictObject({ key: word, value: word, proof: nodes }, members),
+          'must be an array',
+        ),
+      },
+      members,
     ),
-  }),
-  unprovenEvent: v.nullable(
-    v.strictObject({
-      transactionHash: word,
-      blockHash: word,
-      logIndex: v.pipe(v.number(), v.safeInteger(), v.minValue(0)),
-    }),
-  ),
-})
+    unprovenEvent: v.nullable(
+      v.strictObject(
+        {
+          transactionHash: word,
+          blockHash: word,
+          logIndex: v.custom<number>(
+            (value) => Number.isSafeInteger(value) && Number(value) >= 0,
+            'must be a whole number',
+          ),
+        },
+        members,
+      ),
+    ),
+  },
+  members,
+)
 
 /**
  * @param input A bundle as JSON text or parsed.

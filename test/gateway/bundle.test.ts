@@ -428,7 +428,30 @@ describe('what changes a bundle changes its verdict', () => {
       'stateProof.accountProof',
       'stateProof.storageProof',
     ])
-    expect(JSON.stringify(error.fields)).not.toContain(bundle.publicId)
+    const { sealed: _, ...without } = { ...bundle, x: 1, unprovenEvent: [] }
+    const named = await verifyBundle(without, trusting(bundle)).catch((e) => e)
+    expect(named.fields).toEqual([
+      { field: 'sealed', message: 'is required' },
+      expect.objectContaining({ field: 'unprovenEvent.transactionHash' }),
+      expect.objectContaining({ field: 'unprovenEvent.blockHash' }),
+      expect.objectContaining({ field: 'unprovenEvent.logIndex' }),
+      { field: 'x', message: 'is not a member here' },
+    ])
+    const secret = bundle.publicId
+    for (const leaky of [
+      { ...bundle, type: secret, v: secret, registry: secret },
+      { ...bundle, x: secret },
+      { ...bundle, stateProof: secret, unprovenEvent: secret, sealed: [] },
+      withProof({ header: secret, accountProof: secret } as object),
+      withProof({ storageProof: [secret] } as object),
+      { ...bundle, unprovenEvent: { logIndex: secret } },
+      secret,
+    ]) {
+      const leak = await verifyBundle(leaky, trusting(bundle)).catch((e) => e)
+      expect(leak.code).toMatch(/^(bundle_malformed|json_syntax)$/)
+      const { code, message, fields } = leak
+      expect(JSON.stringify([code, message, fields])).not.toContain(secret)
+    }
   })
 
   test('args: the block, the registry and the code that the reader trusts', async () => {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { type Hex, toHex } from '../../document/hex.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { decodeHeader, encodeHeader } from '../../verifier/proof/header.ts'
+import { readVerification } from '../../verifier/proof/slots.ts'
 import {
   readStateProof,
   type StateProof,
@@ -72,6 +73,66 @@ describe('what real nodes prove', () => {
     expect(() =>
       readStateProof(forged, sample.registry, sample.documentHash),
     ).toThrow(refused('proof_invalid'))
+  })
+})
+
+describe('what is no registry, or no proof', () => {
+  const block = { blockNumber: 1, blockTime: 1 }
+  const hash: Hex = `0x${'01'.repeat(32)}`
+  /** Record and account of issuer 1, then these slots. */
+  const readSlots = (...slots: string[]) => {
+    const words = [`${'00'.repeat(31)}01`, '00'.repeat(32), ...slots]
+    const next = words[Symbol.iterator]()
+    return readVerification(
+      hash,
+      () => fromHex(`0x${next.next().value ?? '00'.repeat(32)}`),
+      block,
+    ).issuer
+  }
+  const short = (bytes: string, length: number) =>
+    bytes.padEnd(62, '0') + (2 * length).toString(16).padStart(2, '0')
+  const long = (length: number) =>
+    (2 * length + 1).toString(16).padStart(64, '0')
+
+  test('default: texts of up to 31 bytes, and longer ones', () => {
+    expect(readSlots(short('4142', 2), short('', 0))).toMatchObject({
+      name: 'AB',
+      uri: '',
+    })
+    expect(readSlots(short('41'.repeat(31), 31)).name).toBe('A'.repeat(31))
+    for (const length of [32, 33, 64]) {
+      const parts = Array(Math.ceil(length / 32)).fill('41'.repeat(32))
+      expect(readSlots(long(length), ...parts).name).toBe('A'.repeat(length))
+    }
+  })
+
+  test.each<[string, string]>([
+    ['not UTF-8', short('ff', 1)],
+    ['a short text of 32 bytes', short('', 32)],
+    ['a long text of 31 bytes', long(31)],
+  ])('error: %s', (_, slot) => {
+    expect(() => readSlots(slot)).toThrow(refused('no_registry'))
+  })
+
+  test('error: what is not hexadecimal', () => {
+    const { stateProof, registry, documentHash } = sample
+    for (const change of [
+      { header: 'x' },
+      { accountProof: ['0xzz'] },
+      {
+        storageProof: stateProof.storageProof.map((slot) => ({
+          ...slot,
+          proof: ['0x1'],
+        })),
+      },
+    ])
+      expect(() =>
+        readStateProof(
+          { ...stateProof, ...change } as StateProof,
+          registry,
+          documentHash,
+        ),
+      ).toThrow(refused('proof_invalid'))
   })
 })
 

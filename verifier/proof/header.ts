@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { bytesOf } from './hex.ts'
 import { invalid } from './invalid.ts'
 import { decodeRlp, encodeRlp } from './rlp.ts'
 
@@ -24,7 +25,7 @@ const FIELDS = 15
  * @throws {ChainError} `proof_invalid` when it is no header.
  */
 export function decodeHeader(rlp: Hex): Header {
-  const bytes = fromHex(rlp)
+  const bytes = bytesOf(rlp)
   const fields = decodeRlp(bytes)
   if (fields instanceof Uint8Array || fields.length < FIELDS)
     throw invalid('not a header')

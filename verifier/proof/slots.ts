@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { ChainError } from '../errors.ts'
 import type { ChainReading, RegistryRecord } from '../ports.ts'
 import { decodeText } from '../readers/verification-codec.ts'
 
@@ -112,13 +113,28 @@ function statusOf(
 function readText(slot: Word, readSlot: ReadSlot): string {
   const word = readSlot(toSlot(slot))
   const last = word[31] ?? 0
-  if (last % 2 === 0) return decodeText(word.subarray(0, last / 2))
-  const length = Number((BigInt(toHex(word)) - 1n) / 2n)
+  const isShort = last % 2 === 0
+  const length = isShort ? last / 2 : Number(BigInt(toHex(word)) / 2n)
+  if (isShort !== length < 32) throw notOfRegistry()
+  if (isShort) return toText(word.subarray(0, length))
   const first = BigInt(toHex(keccak_256(toBytes(slot))))
   const parts: Uint8Array[] = []
   for (let i = 0; i * 32 < length; i++)
     parts.push(readSlot(toSlot(first + BigInt(i))))
-  return decodeText(concatBytes(...parts).subarray(0, length))
+  return toText(concatBytes(...parts).subarray(0, length))
+}
+
+function toText(bytes: Uint8Array): string {
+  try {
+    return decodeText(bytes)
+  } catch (cause) {
+    throw notOfRegistry(cause)
+  }
+}
+
+/** As for an answer to `verificationOf` that does not decode. */
+function notOfRegistry(cause?: unknown): ChainError {
+  return new ChainError('no_registry', 'no text in the place of one', cause)
 }
 
 function bits(word: Word, from: number, width: number): bigint {

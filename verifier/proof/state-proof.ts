@@ -4,6 +4,7 @@ import { ChainError } from '../errors.ts'
 import type { ChainReading } from '../ports.ts'
 import { parseRegistry } from '../readers/chain.ts'
 import { decodeHeader, type Header } from './header.ts'
+import { bytesOf } from './hex.ts'
 import { invalid } from './invalid.ts'
 import { decodeRlp } from './rlp.ts'
 import { readVerification } from './slots.ts'
@@ -67,7 +68,7 @@ function readAccount(
   const leaf = readTrie(
     stateRoot,
     keccak_256(fromHex(address)),
-    accountProof.map(fromHex),
+    accountProof.map(bytesOf),
   )
   if (!leaf) throw new ChainError('no_registry', 'no account at the address')
   const account = decodeRlp(leaf)
@@ -91,7 +92,7 @@ function readSlot(
   const leaf = readTrie(
     storageRoot,
     keccak_256(fromHex(slot)),
-    given.proof.map(fromHex),
+    given.proof.map(bytesOf),
   )
   const word = new Uint8Array(32)
   if (leaf) {

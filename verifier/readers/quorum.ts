@@ -133,6 +133,7 @@ function ask<T>(
           },
         )
         .then(settle)
+        .catch(reject)
   })
 }
 
