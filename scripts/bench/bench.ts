@@ -3,37 +3,72 @@
 //   --documents N   requests a case, at most (30000)
 //   --seconds S     seconds a case, at most (15)
 //   --dry           print only
-import { writeFileSync } from 'node:fs'
+//
+// `npm run bench -- --memory` measures the gateway's memory and writes that section only: at a tenth of N (200000) documents and
+// at N, some 1,000 a second.
+import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import { NAMES, runCases, USUAL } from './cases.ts'
+import { measureMemory } from './memory/measure.ts'
+import { memoryLine, memorySection } from './memory/report.ts'
 import { measureParts } from './parts.ts'
 import { measurePeers } from './peers/measure.ts'
-import { documentOf, lineOf, lineOfPeer, readSetting } from './report.ts'
+import {
+  documentOf,
+  lineOf,
+  lineOfPeer,
+  MEMORY,
+  readSetting,
+  sectionOf,
+  withSection,
+} from './report.ts'
 
 const REPORT = new URL('../../docs/performance.md', import.meta.url)
 
 const { values } = parseArgs({
   options: {
-    documents: { type: 'string', default: '30000' },
+    documents: { type: 'string' },
     seconds: { type: 'string', default: '15' },
+    memory: { type: 'boolean', default: false },
     dry: { type: 'boolean', default: false },
   },
 })
-const limits = {
-  documents: Number(values.documents),
-  seconds: Number(values.seconds),
+
+async function speed(before: string): Promise<string> {
+  const limits = {
+    documents: Number(values.documents ?? 30_000),
+    seconds: Number(values.seconds),
+  }
+  const command = `npm run bench -- --documents ${limits.documents} --seconds ${limits.seconds}`
+  const setting = readSetting(command)
+  const parts = await measureParts()
+  const cases = await runCases(limits, (done) => console.log(lineOf(done)))
+  const gateway = (at: number) =>
+    cases.find(
+      ({ name, connections, blockTime }) =>
+        name === NAMES.grouped && connections === at && blockTime === 0,
+    )?.perSecond ?? 0
+  const peers = await measurePeers(limits, [1, USUAL], gateway, (done) =>
+    console.log(lineOfPeer(done)),
+  )
+  const document = documentOf(setting, limits, cases, peers, parts)
+  return withSection(document, MEMORY, sectionOf(before, MEMORY))
 }
-const setting = readSetting(limits)
-const parts = await measureParts()
-const cases = await runCases(limits, (done) => console.log(lineOf(done)))
-const gateway = (at: number) =>
-  cases.find(
-    ({ name, connections, blockTime }) =>
-      name === NAMES.grouped && connections === at && blockTime === 0,
-  )?.perSecond ?? 0
-const peers = await measurePeers(limits, [1, USUAL], gateway, (done) =>
-  console.log(lineOfPeer(done)),
-)
-const report = documentOf(setting, cases, peers, parts)
-console.log(`\n${report}`)
-if (!values.dry) writeFileSync(REPORT, report)
+
+async function memory(before: string): Promise<string> {
+  const documents = Number(values.documents ?? 200_000)
+  const setting = readSetting(
+    `npm run bench -- --memory --documents ${documents}`,
+  )
+  const rows = await measureMemory([documents / 10, documents], (row) =>
+    console.log(memoryLine(row)),
+  )
+  return rows
+    ? withSection(before, MEMORY, memorySection(setting, rows))
+    : before
+}
+
+const before = readFileSync(REPORT, 'utf8')
+const after = await (values.memory ? memory(before) : speed(before))
+console.log(`\n${values.memory ? sectionOf(after, MEMORY) : after}`)
+if (!values.dry) writeFileSync(REPORT, after)

@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { createRpcPool, type RpcPool } from '../../gateway/adapters/rpc.ts'
+import { startGethNode } from '../../test/support/geth.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { readRecord } from '../local-chain/anvil-record.ts'
 import { startLocalChain } from '../local-chain/local-chain.ts'
@@ -19,7 +20,8 @@ export type BenchChain = {
   registry: string
   issuerKey: Hex
   rpc: RpcPool
-  anvilPid: number
+  /** Absent when it is no Anvil. */
+  anvilPid?: number
   stop(): Promise<void>
 }
 
@@ -85,6 +87,31 @@ export async function startClockedChain(
   }
 }
 
+/** A geth with a block each second, big enough for all that a gateway has in flight. */
+export async function startGethChain(
+  binary: string,
+  dataDir: string,
+): Promise<BenchChain> {
+  const keys = keysIn(dataDir)
+  const geth = await startGethNode(binary, join(dataDir, 'geth'), [
+    '--dev.gaslimit',
+    '60000000',
+  ])
+  const rpc = createRpcPool([geth.url], TIMEOUT)
+  const stop = async () => {
+    await rpc.close()
+    await geth.kill()
+  }
+  try {
+    for (const address of keys.addresses) await geth.fund(address)
+    const registry = await registryOn(waitsForBlocks(rpc), keys)
+    return { url: geth.url, registry, issuerKey: keys.issuer, rpc, stop }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
 /** @returns The process that holds the local chain of this data directory. */
 export async function anvilPidOf(dataDir: string): Promise<number> {
   return (await readRecord(join(dataDir, 'chain')))?.pid ?? 0
@@ -113,6 +140,19 @@ function minesAtOnce(rpc: RpcPool): Eip1193Provider {
       const answer = await rpc.request(args)
       if (args.method === 'eth_sendRawTransaction')
         await rpc.request({ method: 'evm_mine' })
+      return answer
+    },
+  }
+}
+
+/** A transaction is answered when it is in a block. */
+function waitsForBlocks(rpc: RpcPool): Eip1193Provider {
+  return {
+    async request(args) {
+      const answer = await rpc.request(args)
+      if (args.method !== 'eth_sendRawTransaction') return answer
+      const receipt = { method: 'eth_getTransactionReceipt', params: [answer] }
+      while ((await rpc.request(receipt)) === null) await sleep(50)
       return answer
     },
   }

@@ -119,11 +119,13 @@ type Load = Pick<
 > & { documents: number }
 
 export type RunningGateway = {
+  pid: number
   load(options: Load): Promise<Row>
   stop(): Promise<void>
 }
 
-async function startGateway(
+/** @param chain Absent = the local chain of `npm start`. @param flags Of Node. */
+export async function startGateway(
   dataDir: string,
   chain: BenchChain | undefined,
   env: Record<string, string> = {},
@@ -153,8 +155,9 @@ async function startGateway(
   await untilReady(`${url}/readyz`)
   const anvil = chain ? chain.anvilPid : await anvilPidOf(dataDir)
   return {
+    pid: gateway.pid,
     load: ({ documents, ...load }) =>
-      loaded({ gateway: gateway.pid, anvil }, dataDir, {
+      loaded({ gateway: gateway.pid, ...(anvil && { anvil }) }, dataDir, {
         url,
         requests: documents,
         ...load,

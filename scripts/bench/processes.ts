@@ -9,7 +9,7 @@ export type Usage = { cpu: number; peak: number }
 /** Linux counts in these, whatever the kernel's own clock. */
 const TICKS_A_SECOND = 100
 
-export function usageOf(pid: number): Usage | undefined {
+export function usageOf(pid: number | undefined): Usage | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
     // After the name, which is in parentheses and may hold spaces: state is field 3, utime 14, stime 15.

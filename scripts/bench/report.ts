@@ -7,20 +7,20 @@ import type { PeerRow } from './peers/measure.ts'
 
 /** What the figures are true for. */
 export type Setting = {
-  limits: Limits
+  command: string
   commit: string
   machine: string
   /** Processes that wanted a core when it began; more than there are cores makes every figure worse. */
   load: number
 }
 
-export function readSetting(limits: Limits): Setting {
+export function readSetting(command: string): Setting {
   const git = (...args: string[]) =>
     execFileSync('git', args, { encoding: 'utf8' }).trim()
   const cores = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)
   return {
-    limits,
+    command,
     commit: `${git('rev-parse', '--short', 'HEAD')}${git('status', '--porcelain', '--untracked-files=no') && ', changed'}`,
     machine: `${cores.length} × ${cores[0]?.model.trim()}, ${memory} GiB, ${platform()} ${release()}, Node ${process.versions.node}`,
     load: loadavg()[0] ?? 0,
@@ -75,7 +75,8 @@ function line<T>(columns: readonly Column<T>[], row: T): string {
 
 /** @returns docs/performance.md, but for the section on memory. */
 export function documentOf(
-  { limits, commit, machine, load }: Setting,
+  setting: Setting,
+  limits: Limits,
   cases: readonly Case[],
   peers: readonly PeerRow[],
   parts: readonly Part[],
@@ -84,9 +85,7 @@ export function documentOf(
 
 Written by \`npm run bench\`, which measures every figure here anew. Do not edit.
 
-- command: \`npm run bench -- --documents ${limits.documents} --seconds ${limits.seconds}\`
-- commit: ${commit}
-- machine: ${machine}; load average at the start ${load.toFixed(1)}
+${placeOf(setting)}
 
 Each case has a fresh chain and a fresh gateway, started as \`npm start\` does, with the embedded store. Load generator, gateway and Anvil
 are processes of their own on the same machine. A case ends after ${limits.documents} requests or ${limits.seconds} s, whichever is first.
@@ -129,6 +128,33 @@ ${table(
   parts.map(({ name, usual, ours }) => [name, tenths(usual), tenths(ours)]),
 )}
 `
+}
+
+/** Where and when something was measured. */
+export const placeOf = ({ command, commit, machine, load }: Setting): string =>
+  `- command: \`${command}\`
+- commit: ${commit}
+- machine: ${machine}; load average at the start ${load.toFixed(1)}`
+
+/** The section with a command of its own. */
+export const MEMORY = 'Memory'
+
+/** @returns The text of a section; empty when there is none. */
+export function sectionOf(document: string, title: string): string {
+  const [, after = ''] = document.split(`\n## ${title}\n\n`)
+  return after.split(/^## /m)[0]?.trimEnd() ?? ''
+}
+
+/** @returns The document with this section in place of the old one, at its end. */
+export function withSection(
+  document: string,
+  title: string,
+  text: string,
+): string {
+  const heading = `\n## ${title}\n\n`
+  const old = sectionOf(document, title)
+  const rest = document.replace(`${heading}${old}\n`, '')
+  return text === '' ? rest : `${rest.trimEnd()}\n${heading}${text.trimEnd()}\n`
 }
 
 function tableOf<T>(columns: readonly Column<T>[], rows: readonly T[]) {

@@ -20,13 +20,17 @@ export type GethNode = {
   fund(account: string): Promise<void>
   /** Kill -9. */
   kill(): Promise<void>
-  /** Starts it again on the same port and chain. */
+  /** Starts it again on the same port, with what the last `save` kept of the chain and what it has written by itself since. */
   start(): Promise<void>
+  /** Ends it in order, so that it writes its state, and starts it again. */
+  save(): Promise<void>
 }
 
+/** @param options More of geth's command line. */
 export async function startGethNode(
   binary: string,
   dir: string,
+  options: readonly string[] = [],
 ): Promise<GethNode> {
   const [port, authPort] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
@@ -45,6 +49,7 @@ export async function startGethNode(
         ...['--authrpc.port', String(authPort)],
         // Deployment bids a tip of one wei.
         ...['--miner.gasprice', '1', '--ipcdisable', '--verbosity', '0'],
+        ...options,
       ],
       { stdio: 'ignore', env: { HOME: dir } },
     )
@@ -53,6 +58,13 @@ export async function startGethNode(
         throw new Error(`geth ended with ${child.exitCode}`)
       await sleep(20)
     }
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const exited = once(child, 'exit')
+    child.kill(signal)
+    await exited
   }
 
   const answers = () =>
@@ -79,10 +91,10 @@ export async function startGethNode(
       )
         await sleep(50)
     },
-    async kill() {
-      if (child.exitCode !== null || child.signalCode !== null) return
-      child.kill('SIGKILL')
-      await once(child, 'exit')
+    kill: () => end('SIGKILL'),
+    async save() {
+      await end('SIGTERM')
+      await start()
     },
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomFaults } from '../../support/fault-proxy.ts'
 import type { Random } from '../../support/random.ts'
-import { promisesOf, type Wish } from './client.ts'
+import { isRevocationPromised, promisesOf, type Wish } from './client.ts'
 import { falseVerdict } from './false-verdict.ts'
 import type { Judgement } from './oracle.ts'
 import type { World } from './world.ts'
@@ -10,7 +10,7 @@ export type Figures = Judgement & {
   kills: number
   /** Verdicts asked for during the run. */
   verdicts: number
-  /** `valid`, said of what the chain did not have. */
+  /** `valid`, said of what the chain did not have, or had revoked. */
   falseValid: number
   /** Milliseconds, one for each restart with the chain up. */
   restarts: number[]
@@ -22,6 +22,8 @@ export type Figures = Judgement & {
 export type Trouble = () => Promise<void>
 
 const MOST_STARTS = 5
+/** The share of documents that are revoked. */
+const REVOKED = 0.15
 
 /**
  * Issues under load while the gateway is killed at random, its node fails at random, and other trouble comes; then lets
@@ -59,6 +61,16 @@ export async function runChaos(
       const promised = promisesOf(wish)
       if (promised.length > 0) acknowledged++
       else await sleep(20)
+      if (promised.length > 0 && random.next() < REVOKED) await revoke(wish)
+    }
+  }
+
+  /** As often as it takes; sometimes right after it was issued, sometimes with a promise that is enough. */
+  async function revoke(wish: Wish): Promise<void> {
+    const respondAsync = random.next() < 0.3
+    while (!isRevocationPromised(wish) && !done()) {
+      await client.revoke(wish, { respondAsync })
+      await sleep(20)
     }
   }
 

@@ -14,7 +14,12 @@ export type Wish = {
   /** `Prefer: respond-async`. */
   respondAsync: boolean
   told: Told[]
+  /** What it was told when it asked for the document to be revoked; absent when it never did. */
+  revocation?: Revocation[]
 }
+
+/** `done`: it is revoked (200). `promised`: it will be (202). */
+export type Revocation = 'done' | 'promised' | 'refused' | 'unanswered'
 
 export type Verdict = { httpStatus: number; valid: boolean; status: string }
 
@@ -28,6 +33,8 @@ export type Client = {
   }): Promise<Wish>
   /** Sends the same request again; only with an idempotency key is that no second document. */
   repeat(wish: Wish): Promise<Told>
+  /** Has a promised document revoked; the same again is harmless. Never rejects. */
+  revoke(wish: Wish, how?: { respondAsync?: boolean }): Promise<Revocation>
   verify(publicId: string): Promise<Verdict>
   /** @returns The block of a document; `undefined` when the gateway does not give it. */
   block(cid: string): Promise<Uint8Array | undefined>
@@ -74,6 +81,29 @@ export function createClient(url: string): Client {
     return told
   }
 
+  async function sendRevocation(
+    publicId: string,
+    respondAsync: boolean,
+  ): Promise<Revocation> {
+    try {
+      const { statusCode, body } = await pool.request({
+        method: 'POST',
+        path: `/v1/documents/${publicId}/revoke`,
+        headers: {
+          authorization,
+          'content-type': 'application/json',
+          ...(respondAsync && { prefer: 'respond-async' }),
+        },
+        body: JSON.stringify({ reason: 'keyCompromise' }),
+      })
+      await body.dump()
+      if (statusCode === 200) return 'done'
+      return statusCode === 202 ? 'promised' : 'refused'
+    } catch {
+      return 'unanswered'
+    }
+  }
+
   return {
     wishes,
     async issue({ idempotencyKey, respondAsync = false } = {}) {
@@ -89,6 +119,13 @@ export function createClient(url: string): Client {
       return wish
     },
     repeat: ask,
+    async revoke(wish, { respondAsync = false } = {}) {
+      const [publicId = ''] = promisesOf(wish)
+      wish.revocation ??= []
+      const told = await sendRevocation(publicId, respondAsync)
+      wish.revocation.push(told)
+      return told
+    },
     async verify(publicId) {
       const { statusCode, body } = await pool.request({
         method: 'GET',
@@ -135,4 +172,9 @@ export function promisesOf(wish: Wish): string[] {
     told.kind === 'issued' ? [told.publicId] : [],
   )
   return [...new Set(ids)]
+}
+
+/** Whether the gateway promised that the document of a wish is revoked, now or soon. */
+export function isRevocationPromised({ revocation = [] }: Wish): boolean {
+  return revocation.some((told) => told === 'done' || told === 'promised')
 }

@@ -6,8 +6,8 @@ import type { World } from './world.ts'
 /**
  * Asks the gateway for a verdict and the chain for the record.
  *
- * @returns Whether it said `valid` of what the chain does not have; `undefined` when there was no verdict, or when the chain was
- * changed meanwhile, so that nobody can say.
+ * @returns Whether it said `valid` of what the chain does not have or has revoked; `undefined` when there was no verdict, or when
+ * the chain was changed meanwhile, so that nobody can say.
  */
 export async function falseVerdict(
   { client, ledger, chain }: World,
@@ -15,11 +15,13 @@ export async function falseVerdict(
 ): Promise<boolean | undefined> {
   const [publicId] = promisesOf(wish)
   if (publicId === undefined) return undefined
+  const hash = toHex(decodePublicId(publicId).hash)
   const before = chain.rewrites
+  // Before the verdict: revoked is for ever, but it may be revoked after it.
+  const revoked = await ledger.revoked([hash]).catch(() => undefined)
   const verdict = await client.verify(publicId).catch(() => undefined)
   if (verdict?.httpStatus !== 200) return undefined
-  const hash = toHex(decodePublicId(publicId).hash)
   const recorded = await ledger.recorded([hash]).catch(() => undefined)
-  if (recorded === undefined || chain.rewrites !== before) return undefined
-  return verdict.valid && !recorded.has(hash)
+  if (!recorded || !revoked || chain.rewrites !== before) return undefined
+  return verdict.valid && (!recorded.has(hash) || revoked.has(hash))
 }

@@ -1,9 +1,21 @@
 import { join } from 'node:path'
+import type { Hex } from '../../../document/hex.ts'
 import { type GethNode, startGethNode } from '../../support/geth.ts'
 import { temporaryFolder } from './machine.ts'
 import { type Chain, startWorld, type World } from './world.ts'
 
-export type GethWorld = World & { chain: GethNode & Chain }
+export type GethWorld = World & {
+  chain: GethNode & Chain
+  /** Takes away the newest blocks, as many as are not final. Their transactions are gone, also from geth's pool. */
+  rewind(blocks: number): Promise<void>
+  /** Kills geth and starts it again: it has what it saved last. Where that would take back what is final, it saves instead. */
+  crash(): Promise<void>
+}
+
+/** Of a developer chain, `finalized` is the last multiple of this. */
+const EPOCH = 32
+/** So many blocks before the next epoch it could begin while something is done. */
+const NEAR = 5
 
 /** @param binary Of geth. */
 export async function startGethWorld(
@@ -14,9 +26,46 @@ export async function startGethWorld(
   const geth = await startGethNode(binary, join(folder.dir, 'geth'))
   const chain = { ...geth, rewrites: 0 }
   const world = await startWorld(chain, folder.dir, env)
+  const height = async (tag: 'latest' | 'finalized') => {
+    const block = await chain.request<{ number: Hex } | null>(
+      'eth_getBlockByNumber',
+      tag,
+      false,
+    )
+    return Number(block?.number ?? 0)
+  }
+  const rewriting = async (work: () => Promise<unknown>) => {
+    chain.rewrites++
+    await work()
+    chain.rewrites++
+  }
+  let saved = 0
+  const save = () =>
+    rewriting(async () => {
+      saved = await height('latest')
+      await geth.save()
+    })
+  // The registry itself is older than anything that is lost.
+  await save()
   return {
     ...world,
     chain,
+    async rewind(blocks) {
+      const head = await height('latest')
+      const oldest = Math.max(await height('finalized'), saved)
+      const target = Math.min(head, Math.max(head - blocks, oldest))
+      await rewriting(() =>
+        chain.request('debug_setHead', `0x${target.toString(16)}`),
+      )
+    },
+    async crash() {
+      const near = (await height('latest')) % EPOCH >= EPOCH - NEAR
+      if (near || saved < (await height('finalized'))) return save()
+      await rewriting(async () => {
+        await geth.kill()
+        await geth.start()
+      })
+    },
     async close() {
       await world.close()
       await geth.kill()

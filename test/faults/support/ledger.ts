@@ -21,6 +21,8 @@ export type Ledger = {
   issued(): Promise<Hex[]>
   /** Which of these have a record. */
   recorded(documentHashes: readonly Hex[]): Promise<Set<Hex>>
+  /** Which of these have a record that says revoked. */
+  revoked(documentHashes: readonly Hex[]): Promise<Set<Hex>>
 }
 
 export function readLedger(request: Request, registry: string): Ledger {
@@ -35,6 +37,27 @@ export function readLedger(request: Request, registry: string): Ledger {
       ),
     ])
     return block?.hash === log.blockHash && receipt?.blockHash === log.blockHash
+  }
+
+  async function which(
+    documentHashes: readonly Hex[],
+    is: (record: { issuerId: bigint; revokedBlock: bigint }) => boolean,
+  ): Promise<Set<Hex>> {
+    const found = new Set<Hex>()
+    for (let i = 0; i < documentHashes.length; i += CHUNK) {
+      const hashes = documentHashes.slice(i, i + CHUNK)
+      const data = abi.encodeFunctionData('recordsOf', [hashes])
+      const result = await request<Hex>(
+        'eth_call',
+        { to: address, data },
+        'latest',
+      )
+      const [records] = abi.decodeFunctionResult('recordsOf', result)
+      hashes.forEach((hash, j) => {
+        if (is(records[j])) found.add(hash)
+      })
+    }
+    return found
   }
 
   const topic = abi.getEvent('DocumentIssued')?.topicHash
@@ -55,22 +78,8 @@ export function readLedger(request: Request, registry: string): Ledger {
       }
       return counted
     },
-    async recorded(documentHashes) {
-      const found = new Set<Hex>()
-      for (let i = 0; i < documentHashes.length; i += CHUNK) {
-        const hashes = documentHashes.slice(i, i + CHUNK)
-        const data = abi.encodeFunctionData('recordsOf', [hashes])
-        const result = await request<Hex>(
-          'eth_call',
-          { to: address, data },
-          'latest',
-        )
-        const [records] = abi.decodeFunctionResult('recordsOf', result)
-        hashes.forEach((hash, j) => {
-          if (records[j].issuerId !== 0n) found.add(hash)
-        })
-      }
-      return found
-    },
+    recorded: (hashes) => which(hashes, ({ issuerId }) => issuerId !== 0n),
+    revoked: (hashes) =>
+      which(hashes, ({ revokedBlock }) => revokedBlock !== 0n),
   }
 }

@@ -8,7 +8,7 @@ import {
 } from '../../../document/keys.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
 import { open, saltOf } from '../../../document/sealed.ts'
-import { type Client, promisesOf } from './client.ts'
+import { type Client, isRevocationPromised, promisesOf } from './client.ts'
 import type { Ledger } from './ledger.ts'
 
 /** What became of everything that was asked for. All lists are empty when all is well; they name documents by number. */
@@ -20,8 +20,14 @@ export type Judgement = {
   lost: string[]
   /** On the chain more than once, by event or by request; or promised under two publicIds. */
   doubled: string[]
-  /** Promised and on the chain, and the gateway says otherwise. */
+  /** Promised and on the chain and not revoked, and the gateway says otherwise. */
   notValid: string[]
+  /** Promised to be revoked. */
+  revocations: number
+  /** Promised to be revoked, and not so on the chain or in the gateway's words. */
+  notRevoked: string[]
+  /** Revoked on the chain, which nobody asked for, or was refused each time. */
+  revokedUnasked: string[]
   /** On the chain, and nobody has the payload: by documentHash. */
   unreadable: string[]
   /** Refused each time that it was asked for, and on the chain all the same. */
@@ -53,8 +59,11 @@ export async function judge(world: {
     else found.set(number, [...(found.get(number) ?? []), hash])
   })
 
+  const revoked = await ledger.revoked(hashes)
   const lost: string[] = []
   const notValid: string[] = []
+  const notRevoked: string[] = []
+  const revokedUnasked: string[] = []
   const promised = client.wishes.filter((wish) => promisesOf(wish).length > 0)
   await inTurns(promised, async (wish) => {
     for (const publicId of promisesOf(wish)) {
@@ -62,8 +71,15 @@ export async function judge(world: {
       const there = found.get(wish.number)?.includes(hash) && records.has(hash)
       if (!there || (await numberOpenedBy(client, publicId)) !== wish.number)
         lost.push(wish.number)
-      else if (!(await client.verify(publicId)).valid)
-        notValid.push(wish.number)
+      const { valid, status } = await client.verify(publicId)
+      const { revocation = [] } = wish
+      if (isRevocationPromised(wish)) {
+        if (!revoked.has(hash) || status !== 'revoked')
+          notRevoked.push(wish.number)
+      } else if (revocation.every((told) => told === 'refused')) {
+        if (revoked.has(hash)) revokedUnasked.push(wish.number)
+        else if (there && !valid) notValid.push(wish.number)
+      }
     }
   })
 
@@ -72,6 +88,9 @@ export async function judge(world: {
     onChain: hashes.length,
     lost,
     notValid,
+    revocations: promised.filter(isRevocationPromised).length,
+    notRevoked,
+    revokedUnasked,
     unreadable,
     doubled: [
       ...events.filter((hash, i) => events.indexOf(hash) !== i),
@@ -99,6 +118,8 @@ export const NOTHING_WRONG = {
   lost: [],
   doubled: [],
   notValid: [],
+  notRevoked: [],
+  revokedUnasked: [],
   unreadable: [],
   refusedYetIssued: [],
   internalErrors: [],

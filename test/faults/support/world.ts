@@ -12,7 +12,14 @@ import {
 } from '../../support/gateway-process.ts'
 import { freePort } from '../../support/http.ts'
 import { randomKey } from '../../support/stack.ts'
-import { API_KEY, type Client, createClient, promisesOf } from './client.ts'
+import {
+  API_KEY,
+  type Client,
+  createClient,
+  isRevocationPromised,
+  promisesOf,
+  type Wish,
+} from './client.ts'
 import { type Ledger, readLedger } from './ledger.ts'
 import { temporaryFolder } from './machine.ts'
 import { type Judgement, judge } from './oracle.ts'
@@ -109,10 +116,16 @@ export async function startWorld(
   await gateway.start()
 
   async function allKept(): Promise<boolean> {
-    const hashes = client.wishes
-      .flatMap(promisesOf)
-      .map((publicId) => toHex(decodePublicId(publicId).hash))
-    return (await ledger.recorded(hashes)).size === new Set(hashes).size
+    const hashesOf = (wishes: readonly Wish[]) =>
+      wishes
+        .flatMap(promisesOf)
+        .map((publicId) => toHex(decodePublicId(publicId).hash))
+    const hashes = hashesOf(client.wishes)
+    const revoked = hashesOf(client.wishes.filter(isRevocationPromised))
+    return (
+      (await ledger.recorded(hashes)).size === new Set(hashes).size &&
+      (await ledger.revoked(revoked)).size === new Set(revoked).size
+    )
   }
 
   return {
