@@ -70,6 +70,20 @@ class Verify implements Command {
   toString = () => `verify(${this.which})`
 }
 
+class Revoke implements Command {
+  readonly which: number
+  constructor(which: number) {
+    this.which = which
+  }
+  check = ({ wishes }: Readonly<Model>) => wishes > 0
+  async run(_: Model, { world }: Real) {
+    const { wishes } = world.client
+    const wish = wishes[this.which % wishes.length]
+    if (wish && promisesOf(wish).length > 0) await world.client.revoke(wish)
+  }
+  toString = () => `revoke(${this.which})`
+}
+
 class Kill implements Command {
   check = ({ running }: Readonly<Model>) => running
   async run(model: Model, { world }: Real) {
@@ -136,6 +150,7 @@ const commands = fc.commands(
     fc.boolean().map((respondAsync) => new Issue(respondAsync)),
     fc.nat(3).map((key) => new IssueWithKey(key)),
     fc.nat(100).map((which) => new Verify(which)),
+    fc.nat(100).map((which) => new Revoke(which)),
     fc.constant(new Kill()),
     fc.constant(new Restart()),
     fc.nat(2 ** 31).map((seed) => new Faults(seed)),

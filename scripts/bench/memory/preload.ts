@@ -24,7 +24,6 @@ process.on('SIGUSR2', async () => {
   }
   const { rss: collected, heapUsed: heap, external } = process.memoryUsage()
   const memory: Memory = { resident, collected, heap, external }
-  console.error(JSON.stringify(process.memoryUsage()))
   writeFileSync(`${file}.new`, JSON.stringify(memory))
   renameSync(`${file}.new`, file)
 })
