@@ -32,7 +32,12 @@ function main() {
   const page = ['document', 'verifier', 'web'].flatMap(files)
   step(
     'dist',
-    digest([...page, 'scripts/build-page.ts', 'package-lock.json']),
+    digest([
+      ...page,
+      'gateway/verify-page.ts',
+      'scripts/build-page.ts',
+      'package-lock.json',
+    ]),
     () => existsSync(at('dist/verify.html')),
     buildPage,
   )

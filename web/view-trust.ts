@@ -6,7 +6,7 @@ import {
   type SourceProblem,
   type Sources,
 } from './config.ts'
-import { h } from './dom.ts'
+import { foreign, h } from './dom.ts'
 import { showNumber, t } from './i18n.ts'
 import type { Actions, State } from './state.ts'
 import type { TextKey } from './strings/en.ts'
@@ -16,10 +16,13 @@ export function viewHint({ phase, sources }: State): HTMLElement | false {
   const hint = phase.at === 'ask' ? undefined : phase.subject.hint
   if (hint === undefined || hint.toLowerCase() === sources.registry)
     return false
+  const [before = '', after = ''] = t('trust.other').split('{registry}')
   return h(
     'p',
     { class: 'warning', id: 'hint' },
-    t('trust.other', { registry: hint }),
+    before,
+    foreign(hint, { dir: 'ltr' }),
+    after,
   )
 }
 

@@ -35,7 +35,7 @@ const SHAPES: Record<Tone | 'busy', string[]> = {
   bad: ['m6 6 12 12', 'M18 6 6 18'],
   past: ['M12 3.5V12l5.5 3.5'],
   open: ['M9 9.2a3 3 0 1 1 4.3 2.7c-.9.5-1.3 1-1.3 2.1', 'M12 17.6h.01'],
-  busy: ['M12 4a8 8 0 0 1 8 8'],
+  busy: ['M12 2.5a9.5 9.5 0 0 1 9.5 9.5'],
 }
 
 /** @returns The verdict in two short texts. */

@@ -97,21 +97,19 @@ describeInBrowser(
       ).toBe(stack.chainUrl)
     })
 
-    test('default: opened from disk, with what it was built for', async () => {
-      const out = join(dir, 'configured.html')
+    test('default: opened from disk, with what it was built for, or saved from a gateway', async () => {
+      const built = join(dir, 'built.html')
       const { registry, rpc, ipfs } = config()
       build(
-        '--registry',
-        registry,
-        '--rpc',
-        rpc.join(),
-        '--ipfs',
-        ipfs.join(),
-        '--out',
-        out,
+        ...['--registry', registry, '--rpc', rpc.join(), '--ipfs', ipfs.join()],
+        ...['--out', built],
       )
-      await page.goto(`${pathToFileURL(out).href}#${publicId}`)
-      await verdict('valid')
+      const saved = join(dir, 'saved.html')
+      writeFileSync(saved, (await stack.request('/verify')).body)
+      for (const file of [built, saved]) {
+        await page.goto(`${pathToFileURL(file).href}#${publicId}`)
+        await verdict('valid')
+      }
     })
 
     test('behavior: on a phone in the same network, over plain HTTP', async () => {
