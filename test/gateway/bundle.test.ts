@@ -355,6 +355,17 @@ describe('what changes a bundle changes its verdict', () => {
       'unverifiable: proof_invalid',
     ],
     [
+      'a slot too many',
+      () =>
+        withProof({
+          storageProof: [
+            ...bundle.stateProof.storageProof,
+            ...other.stateProof.storageProof.slice(0, 1),
+          ],
+        }),
+      'unverifiable: proof_invalid',
+    ],
+    [
       'the slots in another order',
       () =>
         withProof({

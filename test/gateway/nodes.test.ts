@@ -330,6 +330,21 @@ describe('two of three must agree', () => {
     ])
   })
 
+  test('behavior: a lie about finality changes nothing', async () => {
+    const finality = async (chain: ChainReader) =>
+      (await judge(kept, chain, { finality: true })).blockchainProof?.finality
+    const truth = await finality(reader(honest[0]))
+    for (const number of ['0xfffffff', '0x0']) {
+      liar.change = (method, result) =>
+        method === 'eth_getBlockByNumber'
+          ? { ...(result as object), number }
+          : result
+      const lie = number === '0x0' ? 'included' : 'finalized'
+      expect(await finality(reader(liar))).toBe(lie)
+      expect(await finality(twoOfThree())).toBe(truth)
+    }
+  })
+
   test('behavior: one head that is behind changes nothing', async () => {
     behind(honest[0], (await head()) - before)
     expect(await judge(revoked, twoOfThree())).toMatchObject({
@@ -339,7 +354,7 @@ describe('two of three must agree', () => {
   })
 
   test('behavior: a lie about the head and one head that is behind', async () => {
-    LIES[4]?.[1]()
+    tell((told) => ({ ...told, blockNumber: 1e7, blockTime: 4e9 }))
     behind(honest[0], 1)
     expect(await judge(revoked, twoOfThree())).toMatchObject({
       status: 'revoked',
@@ -676,6 +691,21 @@ describe('proofs of nodes that leave something out', () => {
     await expect(reorganised(true)).rejects.toMatchObject({
       code: 'proof_invalid',
     })
+  })
+
+  test('behavior: nodes that stand in their parents, and empty tries, as some list them', async () => {
+    const good = await bundleFrom((args) => node().request(args))
+    const other = await bundleFrom(async (args) => {
+      const answer = (await node().request(args)) as {
+        accountProof: Hex[]
+        storageProof: { proof: Hex[] }[]
+      }
+      if (args.method !== 'eth_getProof') return answer
+      answer.accountProof.push('0xc22005')
+      for (const { proof } of answer.storageProof) proof.push('0xC22005' as Hex)
+      return answer
+    })
+    expect(other).toEqual(good)
   })
 
   test.each<[string, string, unknown, string]>([

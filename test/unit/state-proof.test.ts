@@ -106,6 +106,22 @@ describe('what is no registry, or no proof', () => {
     }
   })
 
+  test.each([
+    [0, 'valid'],
+    [6, 'distrusted'],
+    [7, 'distrusted'],
+    [8, 'valid'],
+  ])('behavior: issued in block 7, distrusted from %i: %s', (from, status) => {
+    // issuerId 32, accountIndex 16, anchoredBlock 40, from the right.
+    const record = (7n << 48n) | 1n
+    const words = [record, BigInt(from) << 160n, 0n, 0n].values()
+    const read = () => {
+      const word = words.next().value ?? 0n
+      return fromHex(`0x${word.toString(16).padStart(64, '0')}`)
+    }
+    expect(readVerification(hash, read, block).status).toBe(status)
+  })
+
   test.each<[string, string]>([
     ['not UTF-8', short('ff', 1)],
     ['a short text of 32 bytes', short('', 32)],

@@ -1,3 +1,4 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { decodeRlp as ethersDecode, encodeRlp as ethersEncode } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
@@ -59,6 +60,13 @@ describe("go-ethereum's proofs", () => {
         ])
     for (const [changedRoot, nodes] of changed)
       expect(() => read(changedRoot, key, nodes)).toThrow(refused)
+  })
+
+  test('behavior: a leaf on the way to the key is not the key', () => {
+    const leaf = encodeRlp([fromHex('0x2012'), fromHex('0x05')])
+    const root = toHex(keccak_256(leaf))
+    expect(read(root, '0x12', [toHex(leaf)])).toBe('0x05')
+    expect(read(root, `0x12${'00'.repeat(31)}`, [toHex(leaf)])).toBeNull()
   })
 
   test('error: the proof of another key', () => {
