@@ -693,7 +693,7 @@ describe('proofs of nodes that leave something out', () => {
     })
   })
 
-  test('behavior: nodes that stand in their parents, and empty tries, as some list them', async () => {
+  test('behavior: nodes that stand in their parents, which some list again', async () => {
     const good = await bundleFrom((args) => node().request(args))
     const other = await bundleFrom(async (args) => {
       const answer = (await node().request(args)) as {
