@@ -130,8 +130,9 @@ afterEach(() => {
 })
 
 afterAll(async () => {
-  for (const server of [...honest, liar, blocks]) await server.close()
-  await anvil.kill()
+  // Also after a start that failed half-way.
+  await anvil?.kill()
+  for (const server of [...(honest ?? []), liar, blocks]) await server?.close()
   rmSync(dir, { recursive: true, force: true })
 })
 
