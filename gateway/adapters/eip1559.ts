@@ -1,7 +1,7 @@
-import { RLP } from '@ethereumjs/rlp'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { Signature, SigningKey } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
+import { encodeRlp } from '../../verifier/proof/rlp.ts'
 import type { UnsignedTransaction } from './signer.ts'
 
 /** EIP-2718: what a transaction of EIP-1559 begins with. */
@@ -28,24 +28,28 @@ function encode(
   const { chainId, nonce, maxPriorityFeePerGas, maxFeePerGas } = transaction
   const { gasLimit, to, data } = transaction
   const fields = [
-    BigInt(chainId),
-    BigInt(nonce),
-    maxPriorityFeePerGas,
-    maxFeePerGas,
-    gasLimit,
+    ...[BigInt(chainId), BigInt(nonce)].map(number),
+    ...[maxPriorityFeePerGas, maxFeePerGas, gasLimit].map(number),
     bytes(to),
-    0n,
+    number(0n),
     bytes(data),
     [],
   ]
-  const signed = signature && [
-    BigInt(signature.yParity),
-    BigInt(signature.r),
-    BigInt(signature.s),
-  ]
-  return Buffer.concat([TYPE, RLP.encode([...fields, ...(signed ?? [])])])
+  const signed = signature
+    ? [signature.yParity, signature.r, signature.s].map(BigInt).map(number)
+    : []
+  return Buffer.concat([TYPE, encodeRlp([...fields, ...signed])])
 }
 
-const bytes = (value: string) => Buffer.from(value.slice(2), 'hex')
+/** In as few bytes as it has; 0 has none. */
+function number(value: bigint): Uint8Array {
+  const digits = value === 0n ? '' : value.toString(16)
+  return Buffer.from(
+    digits.padStart(digits.length + (digits.length % 2), '0'),
+    'hex',
+  )
+}
+
+const bytes = (value: Hex) => Buffer.from(value.slice(2), 'hex')
 const hex = (value: Uint8Array): Hex =>
   `0x${Buffer.from(value.buffer, value.byteOffset, value.length).toString('hex')}`
