@@ -53,12 +53,12 @@ def read_public_id(text):
     require(data[0] == 1, "public_id_kind")
     return data[1:33], data[33:49]
 
-def cid_of(document_hash):
+def cid(document_hash):
     """§6: the CID of the sealed bytes."""
     return "b" + base64.b32encode(b"\x01\x55\x12\x20" + document_hash).decode().lower().rstrip("=")
 
-def open_sealed(sealed, key):
-    """§5: the document inside."""
+def unseal(sealed, key):
+    """§5: the bytes of the document inside."""
     with refusing("sealed_malformed", ValueError):
         parts = sealed.decode("ascii").split(".")
         header, encrypted_key, iv, ciphertext, tag = [base64url(part) for part in parts]
@@ -74,7 +74,7 @@ def open_sealed(sealed, key):
     data = padded.rstrip(b" ")
     blocks = (len(data) + 255) // 256
     require(0 < len(padded) == blocks * 256, "sealed_padding")
-    return read_document(data)
+    return data
 
 def base64url(text):
     """§5: the bytes; of the ways to write them only one is taken."""

@@ -1,0 +1,66 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { cacheFolder } from '../../scripts/cache-folder.ts'
+import type { Available } from '../faults/support/machine.ts'
+
+const run = promisify(execFile)
+
+export const EXAMPLES = new URL('../../examples/', import.meta.url).pathname
+const REQUIREMENTS = join(EXAMPLES, 'requirements.txt')
+
+/**
+ * A Python that has what the examples import: a virtual environment in this user's cache folder, made once for each version of
+ * Python and of `examples/requirements.txt`.
+ */
+export async function pythonOfExamples(): Promise<Available<string>> {
+  try {
+    // Fails before 3.11.
+    const check =
+      'import sys; assert sys.version_info >= (3, 11); print(sys.version)'
+    const { stdout: version } = await run('python3', ['-c', check])
+    const digest = createHash('sha256')
+      .update(version)
+      .update(readFileSync(REQUIREMENTS))
+      .digest('hex')
+    const folder = cacheFolder(`python-${digest.slice(0, 16)}`)
+    if (!existsSync(folder)) await make(folder)
+    return { value: join(folder, 'bin', 'python') }
+  } catch (error) {
+    const { stderr, message } = error as Error & { stderr?: string }
+    const reason = stderr?.trim().split('\n').at(-1) || message
+    return {
+      missing: `the examples in Python need Python 3.11 and the packages of examples/requirements.txt: ${reason}`,
+    }
+  }
+}
+
+async function make(folder: string): Promise<void> {
+  const fresh = `${folder}.${process.pid}`
+  try {
+    mkdirSync(dirname(folder), { recursive: true })
+    await run('python3', ['-m', 'venv', fresh])
+    const pip = [
+      '-m',
+      'pip',
+      'install',
+      '--quiet',
+      '--disable-pip-version-check',
+    ]
+    await run(join(fresh, 'bin', 'python'), [...pip, '-r', REQUIREMENTS])
+    // By rename, so that nobody uses half of it.
+    renameSync(fresh, folder)
+  } catch (error) {
+    rmSync(fresh, { recursive: true, force: true })
+    // Another one was quicker.
+    if (!existsSync(folder)) throw error
+  }
+}
