@@ -95,7 +95,16 @@ function linesOf(text: string): string[] {
 }
 
 function isHttp(url: string): boolean {
-  return /^https?:$/.test(URL.parse(url)?.protocol ?? '')
+  return /^https?:/.test(originOf(url) ?? '')
+}
+
+/** @returns The origin of an address; `undefined` for what is none. (`URL.parse` is missing in browsers of 2024.) */
+export function originOf(url: string): string | undefined {
+  try {
+    return new URL(url).origin
+  } catch {
+    return undefined
+  }
 }
 
 /** Keeps the reader's choice of nodes and gateways in this browser. Never a registry, never anything of a document. */

@@ -2,6 +2,7 @@ import type { Verdict } from '../verifier/index.ts'
 import { quorumOf } from './check.ts'
 import {
   isOf,
+  originOf,
   parseSources,
   type SourceProblem,
   type Sources,
@@ -108,7 +109,7 @@ function list(
 
 /** The address of a node often holds a key: what follows the host is not shown. */
 function shown(url: string): string {
-  return URL.parse(url)?.origin ?? url
+  return originOf(url) ?? url
 }
 
 function viewSources(

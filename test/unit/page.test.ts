@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import type { ChainErrorCode, CheckName } from '../../verifier/index.ts'
+import { REASON_NAMES } from '../../verifier/reasons.ts'
 import { adjustToNetwork, parseSources } from '../../web/config.ts'
 import { LANGUAGES } from '../../web/i18n.ts'
 import { InputError, parseFragment, parseSubject } from '../../web/input.ts'
@@ -23,6 +25,46 @@ describe('languages', () => {
       }
     },
   )
+
+  test('behavior: every check and every trouble of the chain has its words', () => {
+    // Compiles only while these are all that the library has.
+    const checks: Record<CheckName, true> = {
+      chain: true,
+      record: true,
+      supersession: true,
+      revocation: true,
+      issuer: true,
+      payload: true,
+      key: true,
+      content: true,
+      expiry: true,
+      event: true,
+    }
+    // `unproven` is about the event of a bundle alone, which has words of its own.
+    const troubles: Record<Exclude<ChainErrorCode, 'unproven'>, true> = {
+      rpc_unreachable: true,
+      rpc_error: true,
+      no_registry: true,
+      wrong_chain: true,
+      state_unavailable: true,
+      endpoints_disagree: true,
+      proof_unavailable: true,
+      proof_invalid: true,
+      block_untrusted: true,
+      other_registry: true,
+      other_code: true,
+    }
+    expect(Object.keys(en)).toEqual(
+      expect.arrayContaining([
+        ...Object.keys(checks).flatMap((name) => [
+          `${name}.pass`,
+          `${name}.unknown`,
+        ]),
+        ...Object.keys(troubles).map((code) => `why.${code}`),
+        ...REASON_NAMES.map((reason) => `reason.${reason}`),
+      ]),
+    )
+  })
 
   test('behavior: none has texts of another', () => {
     const same = Object.entries(LANGUAGES)
