@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../../document/hex.ts'
 import { type GethNode, startGethNode } from '../../support/geth.ts'
 import { temporaryFolder } from './machine.ts'
@@ -16,6 +17,8 @@ export type GethWorld = World & {
 const EPOCH = 32
 /** So many blocks before the next epoch it could begin while something is done. */
 const NEAR = 5
+/** After a rewind; milliseconds. Blocks come every second. */
+const SETTLED = 1_500
 
 /** @param binary Of geth. */
 export async function startGethWorld(
@@ -54,9 +57,11 @@ export async function startGethWorld(
       const head = await height('latest')
       const oldest = Math.max(await height('finalized'), saved)
       const target = Math.min(head, Math.max(head - blocks, oldest))
-      await rewriting(() =>
-        chain.request('debug_setHead', `0x${target.toString(16)}`),
-      )
+      await rewriting(async () => {
+        await chain.request('debug_setHead', `0x${target.toString(16)}`)
+        // A block that geth was at may still come, and go again.
+        await sleep(SETTLED)
+      })
     },
     async crash() {
       const near = (await height('latest')) % EPOCH >= EPOCH - NEAR
