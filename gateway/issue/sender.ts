@@ -173,16 +173,32 @@ export function createSender(deps: {
   async function settleAll(used: readonly Plan[]): Promise<void> {
     const intents = used.flatMap((plan) => plan.intents)
     const outcomes = await outcomesOf(registry, intents)
-    // What the registry shows stays so without our own note of it: who waits need not wait for the disk.
+    // What the registry shows stays so without our own note of it: nobody waits for the disk.
     concludeAll(intents, outcomes, (outcome) => outcome.status === 'anchored')
-    const outcomeOf = new Map(
-      intents.map((intent, i) => [intent, outcomes[i] ?? ABSENT] as const),
-    )
-    await Promise.all(used.map((plan) => note(plan, outcomeOf)))
-    concludeAll(intents, outcomes, (outcome) => outcome.status !== 'anchored')
+    for (const plan of used)
+      roundTrip = performance.now() - sendingOf(plan).made
+    plans = plans.filter((plan) => !used.includes(plan))
+    note(used, intents, outcomes).catch((error) => {
+      plans = [...used, ...plans]
+      for (const plan of used) sendingOf(plan).failure = asIssueError(error)
+      answered()
+    })
   }
 
   async function note(
+    used: readonly Plan[],
+    intents: readonly Intent[],
+    outcomes: readonly Outcome[],
+  ): Promise<void> {
+    const outcomeOf = new Map(
+      intents.map((intent, i) => [intent, outcomes[i] ?? ABSENT] as const),
+    )
+    await Promise.all(used.map((plan) => noteOne(plan, outcomeOf)))
+    for (const plan of used) drop(plan)
+    concludeAll(intents, outcomes, (outcome) => outcome.status !== 'anchored')
+  }
+
+  function noteOne(
     plan: Plan,
     outcomeOf: ReadonlyMap<Intent, Outcome>,
   ): Promise<void> {
@@ -195,9 +211,7 @@ export function createSender(deps: {
     const gone = plan.intents.filter(
       (intent) => outcomeOf.get(intent)?.status === 'taken',
     )
-    roundTrip = performance.now() - sendingOf(plan).made
-    await outbox.settle(plan, { anchored, gone })
-    drop(plan)
+    return outbox.settle(plan, { anchored, gone })
   }
 
   function concludeAll(
@@ -285,7 +299,8 @@ export function createSender(deps: {
 
     async plan(intents) {
       const transaction = await registry.prepare(intents, await newNonce())
-      plans.push(await outbox.plan(transaction, intents))
+      const plan = await outbox.plan(transaction, intents)
+      plans = [...plans, plan]
       for (const intent of intents) carried.add(keyOfIntent(intent))
       poll = 0
       lookAt = performance.now() + POLL_UNANSWERED
