@@ -1,149 +1,149 @@
-"""Verifies one document with an Ethereum node and IPFS gateways alone: docs/formats.md §9 to §12.
+"""Verifies one document with an Ethereum node and IPFS gateways alone. Made from docs/formats.md; each § is one of its.
 
-    python examples/verify.py --rpc URL --registry eip155:<chainId>:0x<address> --ipfs URL [--ipfs URL …] <publicId>
-
-Prints {status, valid, document, checks, asOf}, or {error} for a bad publicId. Exit code: 0 valid, 1 not, 2 unknown.
+    python examples/verify.py --rpc URL --registry eip155:<chainId>:0x<address> [--ipfs URL …] <publicId or ->
+Prints {status, valid, document, checks, asOf}. Exit code: 0 valid, 1 not valid, 2 unverifiable, or bad arguments.
+It tells fewer codes of `content` apart: all of §4 and §5 is `sealed_format`, all of §1 and §2 `document_format`.
 """
-import argparse
-import hashlib
-import json
-import time
-import eth_abi
-import requests
-import urllib3
-from sealed_document import CAIP10, Refused, cid, unseal, read_document, read_public_id, refusing, require, valid_until
+import argparse, base64, contextlib, hashlib, json, re, sys, time
+from datetime import date
+import base58, eth_abi, requests, rfc8785
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+from pydantic import BaseModel, Field, constr
 
-LARGEST_BLOCK, RAW = 1_048_576, {"Accept": "application/vnd.ipld.raw"}  # bytes; §10
-DOCUMENT_ISSUED = "0x65379667103851f94eb447586081bd8dcf5f93dbd7e9c7235a99ca62c54430b1"
-NOT_ISSUED, VALID, EXPIRED, REVOKED, SUPERSEDED, DISTRUSTED = range(6)
+CAIP10 = "^eip155:([1-9][0-9]{0,31}):(0x[0-9a-f]{40})$"
+HEADER = rb'{"alg":"dir","enc":"A128GCM","kid":"[A-Za-z0-9_-]{21}[AQgw]","typ":"document\+jwe","v":1}'
 VERIFICATION = f"(uint256,uint256,uint256,uint8,(uint32,uint16,{'uint40,' * 5}uint8),address,string,string,uint40)"
+NOT_ISSUED, VALID, EXPIRED, REVOKED, SUPERSEDED, DISTRUSTED = range(6)
+PASSED = ["read", "issued", "not_superseded", "not_revoked", "trusted", "opens", "bound", "not_expired", "agrees"]
 
-def rpc(args, method, *params):
-    """§9: the result of one JSON-RPC call."""
+class Document(BaseModel, extra="forbid", strict=True):  # §2
+    subjectName: constr(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")
+    subjectId: constr(pattern="^[0-9]{1,64}$")
+    category: constr(pattern="^[a-z][a-z0-9]*(_[a-z0-9]+)*$", max_length=64)
+    issuedAt: date = Field(ge=date(1970, 1, 2))
+    expiresAt: date = Field(date(9999, 12, 30), le=date(9999, 12, 30))
+    metadata: dict[constr(min_length=1, max_length=64), str] = Field({}, max_length=64)
+    registry: constr(pattern=CAIP10)
+    issuerId: int = Field(ge=1, le=4_294_967_295)
+
+def require(holds):
+    if not holds:
+        raise ValueError
+
+def read_public_id(text):  # §7: the documentHash and the documentKey
+    data = base58.b58decode(text)
+    require(text.isalnum() and data[0] == 1 and hashlib.sha256(data[:49]).digest()[:4] == data[49:])
+    return data[1:33], data[33:49]
+
+def rpc(args, method, *params):  # §9: the result and the error of one JSON-RPC call
     request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    with refusing("rpc_unreachable", requests.RequestException, RecursionError):
-        response = requests.post(args.rpc, json=request, timeout=args.timeout)
-        answer = response.json()
-    require(response.status_code == 400 or 200 <= response.status_code < 300, "rpc_unreachable")
-    require(isinstance(answer, dict) and answer.keys() & {"result", "error"}, "rpc_unreachable")
-    require(answer.get("error") is None, "rpc_error")
-    return answer.get("result")
+    response = requests.post(args.rpc, json=request, timeout=args.timeout)
+    require(response.status_code in (*range(200, 300), 400) and response.json().keys() & {"result", "error"})
+    return response.json().get("result"), response.json().get("error")
 
-def read_registry(args, chain_id, address, document_hash):
-    """§9: what the registry answers about the document."""
-    result = rpc(args, "eth_call", {"to": address, "data": "0xd1e30da4" + document_hash.hex()}, "latest")
-    with refusing("no_registry", TypeError, ValueError, eth_abi.exceptions.DecodingError):
-        [answer] = eth_abi.decode([VERIFICATION], bytes.fromhex(result[2:]))
-    require("0x" + eth_abi.encode([VERIFICATION], [answer]).hex() == result.lower(), "no_registry")
-    chain, block_number, block_time, status, (issuer_id, _, _, _, until, revoked_block, _, reason), *_ = answer
-    revoked = [SUPERSEDED if reason == 4 else REVOKED]
-    not_revoked = [DISTRUSTED, EXPIRED if 0 < until <= block_time else VALID]
-    possible = [NOT_ISSUED] if issuer_id == 0 else revoked if revoked_block else not_revoked
-    require(status in possible and max(chain, block_number, block_time) < 2**53, "no_registry")
-    require(chain == int(chain_id), "wrong_chain")
-    return answer
+def read_block(args):  # §6, §10: the code of `payload`, and the sealed bytes
+    cid = "b" + base64.b32encode(b"\x01\x55\x12\x20" + args.hash).decode().lower().rstrip("=")
+    options = {"headers": {"Accept": "application/vnd.ipld.raw"}, "stream": True, "timeout": args.timeout}
+    codes = dict.fromkeys(args.ipfs, "unreachable")
+    for url in args.ipfs:
+        with contextlib.suppress(Exception), requests.get(f"{url}/ipfs/{cid}?format=raw", **options) as answer:
+            data = answer.raw.read(1_048_577, decode_content=True)
+            good = answer.status_code // 100 == 2 and len(data) <= 1_048_576
+            codes[url] = "wrong_bytes" if good else "missing" if answer.status_code in (404, 410) else "unreachable"
+            if good and hashlib.sha256(data).digest() == args.hash:
+                return "read", data
+    return next((code for code in ("wrong_bytes", "unreachable") if code in codes.values()), "missing"), None
 
-def read_event(args, address, document_hash, anchored_block, *record):
-    """§9: the code of the check `event`. The record: issuerId, account and validUntil, as the registry has them."""
-    block, topics = hex(anchored_block), [DOCUMENT_ISSUED, "0x" + document_hash.hex()]
-    query = {"address": address, "fromBlock": block, "toBlock": block, "topics": topics}
-    words = eth_abi.encode(["uint32", "address", "uint40"], record).hex()
-    expected = [address, *topics, "0x" + words[:64], "0x" + words[64:]]
-    for _first_or_second_time in range(2):
-        try:
-            logs = rpc(args, "eth_getLogs", query)
-            if not isinstance(logs, list) or not logs:
-                return "missing"
-            if [text.lower() for text in (logs[0]["address"], *logs[0]["topics"], logs[0]["data"])] == expected:
-                return "agrees"
-        except Refused:
-            return "unreachable"
-        except (LookupError, TypeError, AttributeError):
-            continue  # no such log
-    return "contradicts"
+def read_event(args, block, record, again=True):  # §9: the code. The record: issuerId, account, validUntil
+    topics = ["0x65379667103851f94eb447586081bd8dcf5f93dbd7e9c7235a99ca62c54430b1", "0x" + args.hash.hex()]
+    query = {"address": args.address, "fromBlock": hex(block), "toBlock": hex(block), "topics": topics}
+    words, code = eth_abi.encode(["uint32", "address", "uint40"], record).hex(), "unreachable"
+    expected = [args.address, *topics, "0x" + words[:64], "0x" + words[64:]]
+    with contextlib.suppress(Exception):  # whatever fails leaves the code as it is
+        logs, error = rpc(args, "eth_getLogs", query)
+        require(error is None)
+        code = "contradicts" if isinstance(logs, list) and logs else "missing"
+        found = [text.lower() for text in (logs[0]["address"], *logs[0]["topics"], logs[0]["data"])]
+        code = "agrees" if found == expected else "contradicts"
+    return read_event(args, block, record, again=False) if code == "contradicts" and again else code
 
-def read_block(args, document_hash):
-    """§10: the sealed bytes or None, and the code. It is never `erased`: no gateway here is the verifier's own."""
-    path, codes = f"/ipfs/{cid(document_hash)}?format=raw", {"missing"}
-    for gateway in args.ipfs:
-        url, data, deadline = gateway.rstrip("/") + path, b"", time.monotonic() + args.timeout
-        try:
-            with (refusing("unreachable", requests.RequestException, urllib3.exceptions.HTTPError),
-                  requests.get(url, headers=RAW, stream=True, timeout=args.timeout) as answer):
-                require(answer.status_code not in (404, 410), "missing")
-                require(200 <= answer.status_code < 300, "unreachable")
-                while chunk := answer.raw.read1(65_536, decode_content=True):
-                    data += chunk
-                    require(len(data) <= LARGEST_BLOCK and time.monotonic() < deadline, "unreachable")
-            require(hashlib.sha256(data).digest() == document_hash, "wrong_bytes")
-            return data, "read"
-        except Refused as trouble:
-            codes.add(str(trouble))
-    return None, next(code for code in ("wrong_bytes", "unreachable", "missing") if code in codes)
-
-def run_checks(args, document_hash, key, report):
-    """§11: yields each check as its name, outcome and code; puts document and block into the report."""
-    _, chain_id, address = args.registry.split(":")
+def verify(args, report):  # §11: yields the name and the code of each check
+    fails_as = "chain", "rpc_unreachable"  # what is told when one of the next lines fails
     try:
-        answer = read_registry(args, chain_id, address, document_hash)
-    except Refused as trouble:
-        yield "chain", "unknown", str(trouble)
-        return
-    _, block_number, block_time, status, (issuer_id, _, anchored_block, _, until, *_), account, *_ = answer
-    report["asOf"] = {"blockNumber": block_number, "blockHash": None, "blockTime": block_time}
-    yield ("chain", "unknown", "head_stale") if args.now - block_time > args.max_head_age else ("chain", "pass", "read")
-    yield ("record", "fail", "not_issued") if issuer_id == 0 else ("record", "pass", "issued")
-    if issuer_id == 0:
-        return
-    yield ("supersession", "fail", "superseded") if status == SUPERSEDED else ("supersession", "pass", "not_superseded")
-    yield ("revocation", "fail", "revoked") if status == REVOKED else ("revocation", "pass", "not_revoked")
-    yield ("issuer", "fail", "distrusted") if status == DISTRUSTED else ("issuer", "pass", "trusted")
-    sealed, code = read_block(args, document_hash)
-    yield "payload", "pass" if code == "read" else "unknown", code
-    try:
-        if code == "read":
-            data = unseal(sealed, key)
-            yield "key", "pass", "opens"
-            document = read_document(data)
-            require(document["registry"] == args.registry, "other_registry")
-            require(document["issuerId"] == issuer_id, "other_issuer")
-            require(valid_until(document) == until, "other_expiry")
-            report["document"] = document
-            yield "content", "pass", "bound"
-    except Refused as refusal:
-        yield "key" if str(refusal) == "wrong_key" else "content", "fail", str(refusal)
-    yield ("expiry", "fail", "expired") if 0 < until <= max(args.now, block_time) else ("expiry", "pass", "not_expired")
-    code = read_event(args, address, document_hash, anchored_block, issuer_id, account, until)
-    yield "event", "pass" if code == "agrees" else "unknown", code
+        result, error = rpc(args, "eth_call", {"to": args.address, "data": "0xd1e30da4" + args.hash.hex()}, "latest")
+        fails_as = "chain", "rpc_error"
+        require(error is None)
+        fails_as = "chain", "no_registry"
+        reading = eth_abi.decode([VERIFICATION], bytes.fromhex(result[2:]))
+        require("0x" + eth_abi.encode([VERIFICATION], reading).hex() == result.lower() and max(reading[0][:3]) < 2**53)
+        chain, number, block_time, status, (issuer, _, block, _, until, revoked, _, reason), account, *_ = reading[0]
+        if_revoked = [SUPERSEDED if reason == 4 else REVOKED]
+        if_not = [DISTRUSTED, EXPIRED if 0 < until <= block_time else VALID]
+        require(status in ([NOT_ISSUED] if issuer == 0 else if_revoked if revoked else if_not))
+        fails_as = "chain", "wrong_chain"
+        require(chain == int(args.chain_id))
+        report["asOf"] = {"blockNumber": number, "blockHash": None, "blockTime": block_time}
+        yield "chain", "head_stale" if args.now - block_time > args.max_head_age else "read"
+        fails_as = "record", "not_issued"
+        require(issuer)
+        yield "record", "issued"
+        yield "supersession", "superseded" if status == SUPERSEDED else "not_superseded"
+        yield "revocation", "revoked" if status == REVOKED else "not_revoked"
+        yield "issuer", "distrusted" if status == DISTRUSTED else "trusted"
+        code, sealed = read_block(args)
+        fails_as = "payload", code
+        require(sealed is not None)
+        yield "payload", "read"
+        fails_as = "content", "sealed_format"  # §5
+        parts = [base64.urlsafe_b64decode(part + b"==") for part in sealed.split(b".")]
+        require(b".".join(base64.urlsafe_b64encode(part).rstrip(b"=") for part in parts) == sealed)
+        header, encrypted_key, iv, ciphertext, tag = parts  # more than five colons in the header: a name came twice
+        require((len(encrypted_key), len(iv), len(tag)) == (0, 12, 16))
+        require(re.fullmatch(HEADER, rfc8785.dumps(json.loads(header.decode()))) and header.count(b":") == 5)
+        fails_as = "key", "wrong_key"
+        padded = AESGCM(args.key).decrypt(iv, ciphertext + tag, sealed.split(b".")[0])
+        fails_as = "content", "sealed_format"  # §4
+        data = padded.rstrip(b" ")  # canonical JSON does not end with a space
+        require(0 < len(padded) == (len(data) + 255) // 256 * 256)
+        yield "key", "opens"
+        fails_as = "content", "document_format"  # §1 to §3
+        typed = Document.model_validate_json(data)
+        document = typed.model_dump(mode="json", exclude_unset=True)
+        require(rfc8785.dumps(document) == data and typed.issuedAt <= typed.expiresAt)  # canonical: no key came twice
+        texts = [*typed.metadata.keys(), *typed.metadata.values()]
+        require("__proto__" not in typed.metadata and len("".join(texts).encode()) <= 32_768)
+        days = (typed.expiresAt - date(1970, 1, 1)).days + 1 if "expiresAt" in document else 0
+        here, theirs = typed.registry == args.registry, typed.issuerId == issuer
+        fails_as = "content", "other_expiry" if here and theirs else "other_issuer" if here else "other_registry"
+        require(here and theirs and days * 86_400 == until)
+        report["document"] = document
+        yield "content", "bound"
+    except Exception:
+        yield fails_as
+    if fails_as[0] not in ("chain", "record"):
+        yield "expiry", "expired" if 0 < until <= max(args.now, block_time) else "not_expired"
+        yield "event", read_event(args, block, (issuer, account, until))
 
-def verify(args):
-    """§12: the report. The first check that does not pass makes the status; the event decides nothing."""
-    document_hash, key = read_public_id(args.publicId)
-    report = {"status": "valid", "valid": None, "document": None, "checks": [], "asOf": None}
-    for check, outcome, code in run_checks(args, document_hash, key, report):
-        report["checks"].append({"check": check, "outcome": outcome, "code": code})
-        if report["status"] == "valid" and outcome != "pass" and check != "event":
-            report["status"] = "unverifiable" if outcome == "unknown" else "tampered" if check == "content" else code
-    return report | {"valid": report["status"] == "valid"}
-
-def main():
+if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("--rpc", required=True)
     parser.add_argument("--registry", required=True)
-    parser.add_argument("--ipfs", default=[], action="append")
+    parser.add_argument("--ipfs", default=[], action="append", type=lambda url: url.rstrip("/"))
     parser.add_argument("--now", type=int, default=int(time.time()), help="seconds of the Unix epoch")
     parser.add_argument("--max-head-age", type=int, default=900, help="seconds; an older newest block is stale")
-    parser.add_argument("--timeout", type=float, default=10, help="seconds for one request")
-    parser.add_argument("publicId", help="a decryption key: it is sent to nobody")
+    parser.add_argument("--timeout", type=float, default=10, help="seconds that a node or gateway may be silent")
+    parser.add_argument("publicId", help="a decryption key, sent to nobody; - reads it from standard input")
     args = parser.parse_args()
-    if not CAIP10.fullmatch(args.registry):
-        parser.error("--registry must be eip155:<chainId>:0x<address>, in lower case")
     try:
-        report = verify(args)
-    except Refused as refusal:
-        report = {"error": str(refusal)}
-    print(json.dumps(report, indent=2))
-    raise SystemExit(0 if report.get("valid") else 2 if report.get("status", "unverifiable") == "unverifiable" else 1)
-
-if __name__ == "__main__":
-    main()
+        args.chain_id, args.address = re.fullmatch(CAIP10, args.registry).groups()
+        args.hash, args.key = read_public_id(sys.stdin.readline().strip() if args.publicId == "-" else args.publicId)
+    except Exception:
+        parser.error("the registry or the publicId is malformed")
+    report = {"status": "valid", "valid": None, "document": None, "checks": [], "asOf": None}
+    for check, code in verify(args, report):
+        outcome = "pass" if code in PASSED else "unknown" if check in ("chain", "payload", "event") else "fail"
+        report["checks"].append({"check": check, "outcome": outcome, "code": code})
+        if report["status"] == "valid" and outcome != "pass" and check != "event":
+            report["status"] = "unverifiable" if outcome == "unknown" else "tampered" if check == "content" else code
+    print(json.dumps(report | {"valid": report["status"] == "valid"}, indent=2))
+    sys.exit({"valid": 0, "unverifiable": 2}.get(report["status"], 1))

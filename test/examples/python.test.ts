@@ -23,6 +23,8 @@ const PROGRAM = join(EXAMPLES, 'verify.py')
 
 const python = required(await pythonOfExamples())
 
+type Run = { code: number; output: string; errors: string }
+
 /** The program, run again and again in one Python, whose imports take longer than all cases. */
 function startProgram() {
   const child = spawn(python ?? '', [pathOf('each.py'), PROGRAM], {
@@ -30,7 +32,7 @@ function startProgram() {
   })
   const answers = createInterface(child.stdout)[Symbol.asyncIterator]()
   return {
-    async run(args: string[]): Promise<{ code: number; output: string }> {
+    async run(args: string[]): Promise<Run> {
       child.stdin.write(`${JSON.stringify(args)}\n`)
       const { value, done } = await answers.next()
       if (done) throw new Error('Python has ended')
@@ -53,7 +55,16 @@ function argumentsFor(one: CorpusCase): string[] {
   ]
 }
 
-/** What the library says of the same case. */
+/** The example tells the codes of malformed content apart by layer only. */
+function coarse(code: string): string {
+  if (/^public_id_/.test(code)) return 'public_id_malformed'
+  if (/^sealed_/.test(code)) return 'sealed_format'
+  return /^(json_|not_canonical$|document_fields$)/.test(code)
+    ? 'document_format'
+    : code
+}
+
+/** What the library says of the same case, in those codes. */
 async function libraryOn(one: CorpusCase) {
   const timeout = one.timeout * 1000
   const [rpc = ''] = one.rpc
@@ -62,7 +73,10 @@ async function libraryOn(one: CorpusCase) {
     blocks: one.ipfs.map((url) => createIpfsGatewaySource(url, timeout)),
     maxHeadAge: one.maxHeadAge,
   })
-  return { valid, status, document, checks }
+  const coarsened = checks.map((check) =>
+    check.check === 'content' ? { ...check, code: coarse(check.code) } : check,
+  )
+  return { valid, status, document, checks: coarsened }
 }
 
 const EXIT_CODES: Record<string, number> = { valid: 0, unverifiable: 2 }
@@ -107,41 +121,47 @@ describe.skipIf(python === undefined)('the corpus', () => {
 
   test.each(named(true))('behavior: %s', async (name) => {
     const one = caseOf(name)
-    const { code, output } = await program.run(argumentsFor(one))
-    expect({ code, answer: JSON.parse(output) }).toEqual({
-      code: 2,
-      answer: one.expected,
-    })
+    const { code, output, errors } = await program.run(argumentsFor(one))
+    expect({ code, output }).toEqual({ code: 2, output: '' })
+    expect(errors).toContain('the registry or the publicId is malformed')
+    // One mistyped character away from the key.
+    expect(errors).not.toContain(publicIdOf(one))
   })
 
-  test('behavior: the command prints the verdict and nothing else', async () => {
+  test('behavior: the command reads the publicId from standard input, prints the verdict and nothing else', async () => {
     const one = caseOf('valid-minimal')
-    const { stdout, stderr } = await promisify(execFile)(python ?? '', [
-      PROGRAM,
-      ...argumentsFor(one),
-    ])
+    const args = [...argumentsFor(one).slice(0, -1), '-']
+    const running = promisify(execFile)(python ?? '', [PROGRAM, ...args])
+    running.child.stdin?.end(`${publicIdOf(one)}\n`)
+    const { stdout, stderr } = await running
     expect(JSON.parse(stdout)).toMatchObject(await libraryOn(one))
     expect(stderr).toBe('')
   })
 })
 
-test.skipIf(python === undefined)('behavior: the vectors', async () => {
-  const { stdout } = await promisify(execFile)(python ?? '', [
-    pathOf('vectors.py'),
-    EXAMPLES,
-    pathOf('../vectors'),
-  ])
-  expect(JSON.parse(stdout)).toEqual({
-    codes: mustFail.cases
-      .filter(({ format }) => format !== 'cid')
-      .map(({ code }) => code),
-    opened: golden.documents.map(
-      ({ documentHash, cid, documentKey, document }) => ({
-        documentHash,
-        cid,
-        documentKey,
-        document,
-      }),
-    ),
-  })
-})
+test.skipIf(python === undefined)(
+  'behavior: the vectors, and what lies at the edges of the format',
+  async () => {
+    const { stdout } = await promisify(execFile)(python ?? '', [
+      pathOf('vectors.py'),
+      EXAMPLES,
+      pathOf('../vectors'),
+    ])
+    expect(JSON.parse(stdout)).toEqual({
+      codes: mustFail.cases
+        .filter(
+          ({ format, name }) =>
+            format !== 'cid' && !(format === 'json' && name === 'nothing'),
+        )
+        .map(({ code }) => coarse(code)),
+      golden: golden.documents.map(
+        ({ documentHash, documentKey, document }) => ({
+          documentHash,
+          documentKey,
+          document,
+        }),
+      ),
+      astray: [],
+    })
+  },
+)
