@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import manifest from '../../package.json' with { type: 'json' }
 import { anvilPidOf, type BenchChain, startClockedChain } from './chain.ts'
 import type { LoadOptions, LoadResult } from './load.ts'
 import {
@@ -31,6 +32,10 @@ export type Row = {
 }
 
 const API_KEY = 'the-key-of-the-benchmark'
+/** Node's, as `npm start` gives them. */
+const START_FLAGS = manifest.scripts.start
+  .split(' ')
+  .filter((part) => /^--/.test(part))
 
 /** Issues documents on a fresh chain. */
 export async function measureIssue(
@@ -149,7 +154,7 @@ export async function startGateway(
       }),
       ...env,
     },
-    flags,
+    [...START_FLAGS, ...flags],
   )
   const url = `http://127.0.0.1:${port}`
   await untilReady(`${url}/readyz`)

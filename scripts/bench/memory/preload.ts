@@ -17,9 +17,9 @@ const file = process.env.MEMORY_FILE ?? ''
 
 process.on('SIGUSR2', async () => {
   const resident = process.memoryUsage.rss()
-  // What is freed by finalizers is garbage of the next round, and pages are given back a little later.
+  // What finalizers free is garbage of the next round. Only `last-resort` gives pages back to the system that V8 keeps for later.
   for (let round = 0; round < 3; round++) {
-    globalThis.gc?.()
+    globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     await sleep(500)
   }
   const { rss: collected, heapUsed: heap, external } = process.memoryUsage()

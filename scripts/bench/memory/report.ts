@@ -41,7 +41,7 @@ ${table(
 )}
 
 - **most ever** and **at rest** are resident memory: \`VmHWM\`, and after no request came for longer than any may wait; **collected**: after all
-  garbage was collected too.
+  garbage was collected too, and what V8 keeps of memory for later was given back. The first two follow what V8 allows itself before it collects.
 - **heap**: objects of JavaScript; **external**: buffers and what else V8 holds outside its heap; both after the collection.
 `
 }
