@@ -318,9 +318,19 @@ export function createBatcher(deps: {
       if (!sender.carries(kind, documentHash)) enqueue([intent])
       return new Promise((resolve, reject) => {
         const key = keyOf(kind, documentHash)
-        const waiter = { intent, resolve, reject }
+        const timer = setTimeout(() => stopWaiting(waiter), wait).unref()
+        const waiter: Waiter = {
+          intent,
+          resolve: (answer) => {
+            clearTimeout(timer)
+            resolve(answer)
+          },
+          reject: (error) => {
+            clearTimeout(timer)
+            reject(error)
+          },
+        }
         waiters.set(key, [...(waiters.get(key) ?? []), waiter])
-        setTimeout(() => stopWaiting(waiter), wait).unref()
       })
     },
 

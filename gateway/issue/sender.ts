@@ -42,6 +42,8 @@ const STUCK = 30_000
 const GAP = 3_000
 /** How long the next nonce is taken from the last look at the chain; milliseconds. */
 const NONCE_KEPT = 250
+/** How long a node may contradict itself before that counts as an outage; milliseconds. */
+const UNCLEAR = 2_000
 /** Between looks at transactions in flight; milliseconds. */
 const POLL = { first: 2, most: 250 }
 
@@ -82,6 +84,7 @@ export function createSender(deps: {
   )
   const sendings = new Map<number, Sending>()
   let gapSince: number | undefined
+  let unclearSince: number | undefined
   let seen = { nonce: 0, at: Number.NEGATIVE_INFINITY }
   let poll = 0
   let lookAt = 0
@@ -146,27 +149,43 @@ export function createSender(deps: {
 
   async function lookAround(): Promise<void> {
     const next = await look()
-    await settle(next)
-    await closeGap(next)
-    await replaceStuck()
+    if (await settle(next)) {
+      await closeGap(next)
+      await replaceStuck()
+    }
     poll = Math.min(Math.max(poll * 2, POLL.first), POLL.most)
     lookAt = performance.now() + poll
   }
 
-  /** A nonce that is used is done with, whichever transaction used it. */
-  async function settle(next: number): Promise<void> {
+  /**
+   * A nonce that is used is done with, whichever transaction used it.
+   *
+   * @returns Whether all of them are settled. Right after a block, nodes contradict themselves for a moment (records without events;
+   *   behind a load balancer, another node that is behind): then it is looked at again.
+   */
+  async function settle(next: number): Promise<boolean> {
     const used = plans.filter(({ nonce }) => nonce < next)
-    if (used.length === 0) return
+    const error = used.length === 0 ? undefined : await trySettling(used)
+    if (error === undefined) {
+      unclearSince = undefined
+      return true
+    }
+    unclearSince ??= performance.now()
+    if (performance.now() - unclearSince >= UNCLEAR) throw error
+    return false
+  }
+
+  async function trySettling(used: readonly Plan[]): Promise<unknown> {
     try {
       await settleAll(used)
+      return undefined
     } catch (error) {
-      if (used.length === 1) throw error
+      if (used.length === 1) return error
       // What one transaction runs into must not keep the others from being settled.
       const settled = await Promise.allSettled(
         used.map((plan) => settleAll([plan])),
       )
-      const failed = settled.find(({ status }) => status === 'rejected')
-      if (failed?.status === 'rejected') throw failed.reason
+      return settled.find((one) => one.status === 'rejected')?.reason
     }
   }
 

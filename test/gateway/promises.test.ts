@@ -63,7 +63,8 @@ describe('what was promised is kept', () => {
     expect(body.data.status).toBe('pending')
     stack.proxy.fail = () => undefined
     await becomesValid(body.data.publicId)
-    expect((await stack.issue(ADA)).status).toBe(201)
+    // It was in a block a moment before the gateway knew.
+    await expect.poll(async () => (await stack.issue(ADA)).status).toBe(201)
   })
 
   test('behavior: what no node takes does not grow dearer', async () => {
