@@ -535,6 +535,29 @@ describe('as of a block', () => {
     ).toBe('state_unavailable')
   })
 
+  test('error: a node that proves an older block instead, before the revocation', async () => {
+    const asOf = await head()
+    const other: Eip1193Provider = {
+      request: ({ method, params = [] }) =>
+        provider(honest[0].url).request({
+          method,
+          params: params.map((p) =>
+            p === `0x${asOf.toString(16)}` ? `0x${before.toString(16)}` : p,
+          ),
+        }),
+    }
+    const proving = createProvingReader(other, registry)
+    expect(await codeOf(revoked, proving, { asOf })).toBe('state_unavailable')
+    await expect(
+      createBundle(revoked, {
+        provider: other,
+        registry,
+        blocks: [source()],
+        block: asOf,
+      }),
+    ).rejects.toMatchObject({ code: 'state_unavailable' })
+  })
+
   test('error: a real node that keeps ten states', async () => {
     const chain = await startLocalChain({
       dataDir: join(dir, 'pruning'),

@@ -43,7 +43,12 @@ export async function fetchProof(
   const request = createRequest(provider)
   const header = await fetchHeader(request, options)
   const { blockNumber } = decodeHeader(header)
-  const { signal } = options
+  const { block = blockNumber, signal } = options
+  if (blockNumber !== block)
+    throw new ChainError(
+      'state_unavailable',
+      `answered with block ${blockNumber}, not ${block}`,
+    )
   const reading = await createChainReader(provider, registry).read(
     documentHash,
     { block: blockNumber, signal },
