@@ -1,4 +1,6 @@
+import { FunctionFragment, Interface } from 'ethers'
 import * as v from 'valibot'
+import { registryAbi } from '../verifier/readers/registry-abi.ts'
 
 /** A JSON-RPC request that may go to the node: exactly what the policy has read, nothing else of what was sent. */
 export type Permitted = { method: string; params: unknown[] }
@@ -13,8 +15,21 @@ const block = v.union([
     requireCanonical: v.optional(v.boolean()),
   }),
 ])
-/** Calls to views of the registry: a selector, and arguments as long as a Merkle proof may be. */
-const callData = v.pipe(v.string(), v.regex(/^0x([0-9a-fA-F]{2}){4,4096}$/))
+const VIEWS = new Set(
+  new Interface(registryAbi).fragments
+    .filter((fragment) => fragment instanceof FunctionFragment)
+    .filter((fragment) => fragment.constant)
+    .map(({ selector }) => selector),
+)
+/**
+ * Calls to views of the registry: a selector, and arguments as long as a Merkle proof may be. Not to what writes: a delegated message
+ * has the registry ask its account for the signature (ERC-1271), which is any contract, and may burn all gas that the node gives.
+ */
+const callData = v.pipe(
+  v.string(),
+  v.regex(/^0x([0-9a-fA-F]{2}){4,4096}$/),
+  v.check((data) => VIEWS.has(data.slice(0, 10).toLowerCase())),
+)
 /** Slots that one verdict is proven by: a few, and one for each 32 bytes of the issuer's name and address. */
 const MAX_SLOTS = 256
 

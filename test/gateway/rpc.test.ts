@@ -1,3 +1,4 @@
+import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   createBundle,
@@ -7,12 +8,20 @@ import {
   verify,
 } from '../../verifier/index.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
+const abi = new Interface(registryAbi)
 const RPC_URL = 'https://user:secret@node.example/v3/a-key-of-the-gateway'
 const OTHER = `0x${'1'.repeat(40)}`
 const HASH = `0x${'2'.repeat(64)}`
-const SELECTOR = '0x12345678'
+/** `statusOf` of {@link HASH}. */
+const DATA = abi.encodeFunctionData('statusOf', [HASH])
+const DELEGATED = abi.encodeFunctionData('issueFor', [
+  HASH,
+  0,
+  { account: OTHER, nonce: 1, deadline: 2n ** 200n, signature: '0x' },
+])
 
 let stack: Stack
 let address: string
@@ -53,6 +62,7 @@ describe('what is served', () => {
     ['eth_blockNumber', () => []],
     ['eth_getBlockByNumber', () => ['finalized', false]],
     ['eth_getBlockByHash', () => [HASH, false]],
+    ['eth_call', () => [{ to: address, data: DATA }, 'latest']],
     ['eth_getCode', () => [address, 'latest']],
     ['eth_getCode', () => [address.toUpperCase().replace('0X', '0x'), '0x1']],
     ['eth_getProof', () => [address, [HASH], 'latest']],
@@ -102,38 +112,48 @@ describe('what is not', () => {
     [
       'another contract',
       'eth_call',
-      () => [{ to: OTHER, data: SELECTOR }, 'latest'],
+      () => [{ to: OTHER, data: DATA }, 'latest'],
     ],
-    ['no contract', 'eth_call', () => [{ data: SELECTOR }, 'latest']],
+    ['no contract', 'eth_call', () => [{ data: DATA }, 'latest']],
     [
       'a sender',
       'eth_call',
-      () => [{ from: OTHER, to: address, data: SELECTOR }, 'latest'],
+      () => [{ from: OTHER, to: address, data: DATA }, 'latest'],
     ],
     [
       'gas to burn',
       'eth_call',
-      () => [{ to: address, data: SELECTOR, gas: '0xffffffff' }, 'latest'],
+      () => [{ to: address, data: DATA, gas: '0xffffffff' }, 'latest'],
     ],
     [
       'state of one’s own',
       'eth_call',
       () => [
-        { to: address, data: SELECTOR },
+        { to: address, data: DATA },
         'latest',
         { [address]: { code: '0x00' } },
       ],
+    ],
+    [
+      'a message whose account, any contract, would be asked',
+      'eth_call',
+      () => [{ to: address, data: DELEGATED }, 'latest'],
+    ],
+    [
+      'a function that is none',
+      'eth_call',
+      () => [{ to: address, data: '0x12345678' }, 'latest'],
     ],
     ['no selector', 'eth_call', () => [{ to: address, data: '0x' }, 'latest']],
     [
       'half a byte',
       'eth_call',
-      () => [{ to: address, data: `${SELECTOR}1` }, 'latest'],
+      () => [{ to: address, data: `${DATA}1` }, 'latest'],
     ],
     [
       'the pool',
       'eth_call',
-      () => [{ to: address, data: SELECTOR }, 'pending'],
+      () => [{ to: address, data: DATA }, 'pending'],
     ],
     [
       'many blocks of logs',
