@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { decodeHeader, encodeHeader } from '../../verifier/proof/header.ts'
+import { decodeRlp, encodeRlp } from '../../verifier/proof/rlp.ts'
 import { readVerification } from '../../verifier/proof/slots.ts'
 import {
   readStateProof,
@@ -199,6 +200,16 @@ describe('headers', () => {
       { hash: ZERO },
     ])
       expect(encodeHeader({ ...block, ...change })).toBeUndefined()
+  })
+
+  test('error: fields without end', () => {
+    const fields = decodeRlp(fromHex(sample.stateProof.header)) as Uint8Array[]
+    const longer = (count: number) =>
+      toHex(encodeRlp([...fields, ...Array(count).fill(Uint8Array.of(1))]))
+    expect(decodeHeader(longer(9)).blockNumber).toBeGreaterThan(0)
+    expect(() => decodeHeader(longer(2 ** 16))).toThrow(
+      refused('proof_invalid'),
+    )
   })
 
   test.each<[string, Hex]>([

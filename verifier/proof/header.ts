@@ -19,13 +19,17 @@ const NUMBER = 8
 const TIMESTAMP = 11
 /** Fields that every header has; forks add more after them, whose meaning nobody here needs. */
 const FIELDS = 15
+/** Bytes of the longest header that is read: real ones have some hundred, with the signatures of many validators some thousand. */
+const MAX_HEADER = 64 * 1024
 
 /**
- * @param rlp As Ethereum hashes it; fields that later forks append are taken as they are.
+ * @param rlp As Ethereum hashes it, at most 64 KiB; fields that later forks append are taken as they are.
  * @throws {ChainError} `proof_invalid` when it is no header.
  */
 export function decodeHeader(rlp: Hex): Header {
   const bytes = bytesOf(rlp)
+  // It is decoded before anyone has said that its hash is to be trusted: millions of items would take gigabytes.
+  if (bytes.length > MAX_HEADER) throw invalid('too long for a header')
   const fields = decodeRlp(bytes)
   if (fields instanceof Uint8Array || fields.length < FIELDS)
     throw invalid('not a header')
