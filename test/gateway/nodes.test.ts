@@ -646,6 +646,29 @@ describe('abort, time-outs, and how it goes', () => {
     expect(await codeOf(kept, impatient)).toBe('rpc_unreachable')
   })
 
+  test('error: a node that does not come to an end', async () => {
+    let sent = 0
+    const endless = await serveHttp((_, response) => {
+      const chunk = Buffer.alloc(2 ** 20, ' ')
+      const more = () => {
+        while (sent < 2 ** 28 && !response.closed) {
+          sent += chunk.length
+          if (!response.write(chunk)) return
+        }
+        response.end()
+      }
+      response.on('drain', more)
+      more()
+    })
+    const chain = createChainReader(
+      createFetchProvider(endless.url, 60_000),
+      registry,
+    )
+    expect(await codeOf(kept, chain)).toBe('rpc_unreachable')
+    await endless.close()
+    expect(sent).toBeLessThan(2 ** 27)
+  })
+
   test('behavior: a source that takes too long gives way to the next', async () => {
     const silent = await serveHttp(() => {})
     const verdict = await judge(kept, reader(liar), {

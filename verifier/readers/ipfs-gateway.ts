@@ -1,6 +1,7 @@
 import { cidOf } from '../../document/cid.ts'
 import type { BlockSource } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
+import { readAtMost } from './body.ts'
 
 /** No block of this project is larger; more is the source's fault, and not read on. */
 const MAX_BLOCK = 1024 * 1024
@@ -35,31 +36,4 @@ export function createIpfsGatewaySource(
       return { status: 'found', bytes: await readAtMost(response, MAX_BLOCK) }
     },
   }
-}
-
-async function readAtMost(
-  response: Response,
-  limit: number,
-): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  // Not `for await`: Safari cannot iterate over a stream.
-  const reader = response.body?.getReader()
-  for (;;) {
-    const { value: chunk } = (await reader?.read()) ?? {}
-    if (chunk === undefined) break
-    length += chunk.length
-    if (length > limit) {
-      await reader?.cancel()
-      throw new Error(`block larger than ${limit} bytes`)
-    }
-    chunks.push(chunk)
-  }
-  const bytes = new Uint8Array(length)
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.length
-  }
-  return bytes
 }

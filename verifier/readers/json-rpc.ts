@@ -1,6 +1,10 @@
 import { RpcResponseError } from '../errors.ts'
 import type { Eip1193Provider } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
+import { readAtMost } from './body.ts'
+
+/** Bytes of the longest answer that is read. A verdict needs some hundred thousand at most. */
+const MAX_ANSWER = 32 * 1024 * 1024
 
 /** Sends the text of a JSON-RPC request and gives the text of the answer. Rejects when there is none. */
 export type JsonRpcTransport = (
@@ -45,6 +49,6 @@ export function createFetchProvider(
     })
     if (!response.ok && response.status !== 400)
       throw new Error(`HTTP ${response.status}`)
-    return response.text()
+    return new TextDecoder().decode(await readAtMost(response, MAX_ANSWER))
   })
 }
