@@ -41,7 +41,7 @@ export function readSources(values: {
   const asOf = values['as-of']
   return {
     ...trustedRegistry(values.registry),
-    nodes: httpUrls('rpc', values.rpc).map((url) =>
+    nodes: different('rpc', httpUrls('rpc', values.rpc)).map((url) =>
       createFetchProvider(url, timeout),
     ),
     blocks: httpUrls('ipfs', values.ipfs).map((url) =>
@@ -56,6 +56,13 @@ export function wholeNumber(option: string, text: string, least = 0): number {
   if (!/^[0-9]{1,15}$/.test(text) || Number(text) < least)
     throw new UsageError(`--${option} must be a whole number from ${least}`)
   return Number(text)
+}
+
+/** A node that is named twice would agree with itself. */
+function different(option: string, urls: string[]): string[] {
+  if (new Set(urls.map((url) => new URL(url).href)).size < urls.length)
+    throw new UsageError(`--${option} names the same address twice`)
+  return urls
 }
 
 function httpUrls(option: string, urls: string[] = []): string[] {

@@ -80,6 +80,8 @@ const urls = v.pipe(
   v.optional(v.string(), ''),
   v.transform((text) => text.split(',').filter((url) => url.trim() !== '')),
   v.array(v.pipe(v.string(), v.trim(), httpUrl)),
+  // One that is named twice would count as two that agree.
+  v.transform((list) => [...new Set(list)]),
 )
 const wholeNumber = (least: number, most: number) =>
   v.pipe(

@@ -87,7 +87,15 @@ export function parseSources(
   if (!ipfs.every(isHttp)) problems.push('ipfs')
   return problems.length > 0
     ? { problems }
-    : { sources: { registry, rpc, ipfs } }
+    : { sources: { registry, rpc: different(rpc), ipfs } }
+}
+
+/** @returns Each once: a node that is named twice would agree with itself. */
+function different(urls: string[]): string[] {
+  return urls.filter(
+    (url, i) =>
+      urls.findIndex((u) => new URL(u).href === new URL(url).href) === i,
+  )
 }
 
 function linesOf(text: string): string[] {

@@ -236,6 +236,13 @@ describe('wrong usage is 64, and asks nobody', () => {
     ['two documents', ['verify', 'a', 'b']],
     ['an unknown option', ['verify', 'a', '--rcp', 'http://127.0.0.1:1']],
     ['an address that is none', ['verify', 'a', '--rpc', 'localhost:8545']],
+    [
+      'a node that would agree with itself',
+      [
+        ...['verify', 'a', '--rpc', 'http://127.0.0.1:1'],
+        ...['--rpc', 'http://127.0.0.1:1/'],
+      ],
+    ],
     ['a registry that is none', ['verify', 'a', '--registry', '0x00']],
     ['a chain without a deployment', ['verify', 'a', '--registry', 'eip155:9']],
     ['a quorum of none', ['verify', 'a', '--quorum', '0']],
@@ -274,13 +281,14 @@ describe('wrong usage is 64, and asks nobody', () => {
 
 describe('several nodes', () => {
   const DOWN = ['--rpc', 'http://127.0.0.1:1']
-  const more = () => ['--rpc', stack.chainUrl]
+  const DOWN_TOO = ['--rpc', 'http://127.0.0.1:2']
+  const more = () => ['--rpc', `${stack.url}/rpc`]
 
   test('default: more than half must agree', async () => {
     expect((await verify(issued.publicId, ...DOWN)).code).toBe(2)
     expect((await verify(issued.publicId, ...DOWN, ...more())).code).toBe(0)
     expect(
-      (await verify(issued.publicId, ...DOWN, ...DOWN, ...more())).code,
+      (await verify(issued.publicId, ...DOWN, ...DOWN_TOO, ...more())).code,
     ).toBe(2)
   })
 

@@ -150,11 +150,7 @@ describe('what is not', () => {
       'eth_call',
       () => [{ to: address, data: `${DATA}1` }, 'latest'],
     ],
-    [
-      'the pool',
-      'eth_call',
-      () => [{ to: address, data: DATA }, 'pending'],
-    ],
+    ['the pool', 'eth_call', () => [{ to: address, data: DATA }, 'pending']],
     [
       'many blocks of logs',
       'eth_getLogs',
@@ -299,7 +295,8 @@ describe('trouble of the node', () => {
 describe('PUBLIC_RPC_URL', () => {
   test('behavior: the page asks there, and is not told of RPC_URL', async () => {
     const own = await startStack({
-      PUBLIC_RPC_URL: 'https://a.example/key, https://b.example',
+      PUBLIC_RPC_URL:
+        'https://a.example/key, https://b.example, https://a.example/key/',
     })
     try {
       const html = Buffer.from((await own.request('/verify')).body).toString()

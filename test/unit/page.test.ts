@@ -132,7 +132,7 @@ describe('what the reader gives', () => {
           .toUpperCase()
           .replace('EIP', 'eip')
           .replace('0X', '0x'),
-        rpc: 'https://a.example\n https://b.example ',
+        rpc: 'https://a.example\n https://b.example https://a.example/',
         ipfs: '',
       }),
     ).toEqual({
