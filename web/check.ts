@@ -15,7 +15,7 @@ import {
   verify,
   verifyBundle,
 } from '../verifier/index.ts'
-import type { Sources } from './config.ts'
+import { headAgeOf, type Sources } from './config.ts'
 import type { Subject } from './input.ts'
 
 /** Seconds that one answer may take. */
@@ -49,7 +49,7 @@ function checkNow(
   sources: Sources,
   watch: Watch,
 ): Promise<Verdict> {
-  const { maxHeadAge } = sources
+  const maxHeadAge = headAgeOf(sources)
   const carried: BlockSource = {
     get: async () =>
       sealed === undefined

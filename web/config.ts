@@ -6,7 +6,7 @@ export type PageConfig = {
   rpc: string[]
   /** Trustless IPFS gateways to read from, in this order, without `/ipfs`. */
   ipfs: string[]
-  /** Seconds that the newest block may be old; absent = any age. */
+  /** Seconds that the newest block may be old; absent = 900, and any age on chain 31337, as with `docreg`. */
   maxHeadAge?: number
   /** Seconds that one answer may take; 15 if absent: a phone on a poor line needs more than a server. */
   timeout?: number
@@ -22,6 +22,20 @@ export type Sources = {
   ipfs: string[]
   maxHeadAge?: number
   timeout?: number
+}
+
+/** Local test chains make blocks only when somebody writes. */
+const LOCAL_CHAIN = 'eip155:31337:'
+/** Seconds. */
+const MAX_HEAD_AGE = 900
+
+/** @returns How old the newest block may be; `undefined` = any age. A node that stands still hides what came later. */
+export function headAgeOf({
+  registry,
+  maxHeadAge,
+}: Pick<Sources, 'registry' | 'maxHeadAge'>): number | undefined {
+  const usual = registry.startsWith(LOCAL_CHAIN) ? undefined : MAX_HEAD_AGE
+  return maxHeadAge ?? usual
 }
 
 const KEPT = 'document-registry.sources'

@@ -1,10 +1,14 @@
+import { Interface } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import type { ChainErrorCode, CheckName } from '../../verifier/index.ts'
+import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { REASON_NAMES } from '../../verifier/reasons.ts'
+import { check } from '../../web/check.ts'
 import { adjustToNetwork, parseSources } from '../../web/config.ts'
 import { LANGUAGES } from '../../web/i18n.ts'
 import { InputError, parseFragment, parseSubject } from '../../web/input.ts'
 import { en } from '../../web/strings/en.ts'
+import { serveHttp } from '../support/http.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
 const publicId = golden.documents[0]?.publicId ?? ''
@@ -142,6 +146,39 @@ describe('what the reader gives', () => {
         ipfs: [],
       },
     })
+  })
+})
+
+describe('a node that stands still', () => {
+  const abi = new Interface(registryAbi)
+  const answer = (chainId: number) => [
+    ...[chainId, 9, 1_700_000_000, 0, Array(8).fill(0)],
+    ...[`0x${'0'.repeat(40)}`, '', '', 0],
+  ]
+  const judge = async (chainId: number, maxHeadAge?: number) => {
+    const node = await serveHttp((_, response) => {
+      const result = abi.encodeFunctionResult('verificationOf', [
+        answer(chainId),
+      ])
+      response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))
+    })
+    const sources = {
+      registry: `eip155:${chainId}:0x${'a'.repeat(40)}`,
+      rpc: [node.url],
+      ipfs: [],
+      ...(maxHeadAge !== undefined && { maxHeadAge }),
+    }
+    const { signal } = new AbortController()
+    const watch = { onCheck: () => {}, signal }
+    const { checks } = await check({ publicId }, sources, watch)
+    await node.close()
+    return checks[0]?.code
+  }
+
+  test('behavior: is not believed, also by a page that nobody has told how old is too old', async () => {
+    expect(await judge(1)).toBe('head_stale')
+    expect(await judge(1, 1e9)).toBe('read')
+    expect(await judge(31337)).toBe('read')
   })
 })
 
