@@ -87,6 +87,8 @@ export function showNumber(value: number): string {
 }
 
 function format(options: Intl.DateTimeFormatOptions, time: number): string {
+  // A node can say any time, also one that is in no calendar.
+  if (Number.isNaN(new Date(time).getTime())) return String(time / 1000)
   return new Intl.DateTimeFormat(language, {
     ...options,
     timeZone: 'UTC',

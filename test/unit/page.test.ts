@@ -5,7 +5,7 @@ import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { REASON_NAMES } from '../../verifier/reasons.ts'
 import { check } from '../../web/check.ts'
 import { adjustToNetwork, parseSources } from '../../web/config.ts'
-import { LANGUAGES } from '../../web/i18n.ts'
+import { LANGUAGES, showTime } from '../../web/i18n.ts'
 import { InputError, parseFragment, parseSubject } from '../../web/input.ts'
 import { en } from '../../web/strings/en.ts'
 import { serveHttp } from '../support/http.ts'
@@ -68,6 +68,11 @@ describe('languages', () => {
         ...REASON_NAMES.map((reason) => `reason.${reason}`),
       ]),
     )
+  })
+
+  test('behavior: a time that is in no calendar is shown too', () => {
+    expect(showTime(0)).toContain('1970')
+    expect(showTime(2 ** 52)).toContain(String(2 ** 52))
   })
 
   test('behavior: none has texts of another', () => {
