@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { Interface, Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
@@ -8,7 +9,7 @@ import {
   encodeDocument,
   validUntilOf,
 } from '../../document/document.ts'
-import { type Hex, toHex } from '../../document/hex.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import {
   deriveSealingKeys,
   deriveSubkeys,
@@ -28,6 +29,7 @@ import type {
   ChainReader,
   Eip1193Provider,
 } from '../../verifier/ports.ts'
+import { decodeRlp, encodeRlp } from '../../verifier/proof/rlp.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
@@ -753,6 +755,34 @@ describe('proofs of nodes that leave something out', () => {
       return answer
     })
     expect(other).toEqual(good)
+  })
+
+  test('behavior: a block of the same number and state that is not of the chain', async () => {
+    const { header } = (await bundleFrom((args) => node().request(args)))
+      .stateProof
+    const fields = decodeRlp(fromHex(header)) as Uint8Array[]
+    const extraData = '0x01'
+    const hash = toHex(
+      keccak_256(encodeRlp(fields.with(12, fromHex(extraData)))),
+    )
+    const forger: Eip1193Provider = {
+      async request(args) {
+        const result = await node().request(args)
+        return args.method === 'eth_getBlockByNumber'
+          ? { ...(result as object), extraData, hash }
+          : result
+      },
+    }
+    const proving = (one: Eip1193Provider) => createProvingReader(one, registry)
+    const forged = proving(forger)
+    expect((await judge(kept, forged)).asOf?.blockHash).toBe(hash)
+    const two = createQuorumReader([forged, proving(node())], 2)
+    expect(await codeOf(kept, two)).toBe('endpoints_disagree')
+    const nodes = [node(), provider(honest[1].url)].map(proving)
+    const three = createQuorumReader([forged, ...nodes], 2)
+    expect((await judge(kept, three)).asOf?.blockHash).toBe(
+      toHex(keccak_256(fromHex(header))),
+    )
   })
 
   test.each<[string, string, unknown, string]>([

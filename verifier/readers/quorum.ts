@@ -150,8 +150,9 @@ function agreed<T>(quorum: number, keyOf: (value: T) => string) {
 }
 
 function readingKey(reading: ChainReading): string {
-  const { blockNumber, blockTime, status, record, issuer } = reading
-  return JSON.stringify([blockNumber, blockTime, status, record, issuer])
+  const { blockNumber, blockHash, blockTime, status, record, issuer } = reading
+  const block = [blockNumber, blockHash ?? null, blockTime]
+  return JSON.stringify([block, status, record, issuer])
 }
 
 /**
