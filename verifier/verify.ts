@@ -52,7 +52,7 @@ export type VerifyOptions = {
  * @returns A verdict; trouble with chain or blocks is `unverifiable` in it, never an exception.
  * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId: nothing was asked of anybody.
  * @throws The reason of `options.signal`, once it aborts.
- * @throws {TypeError} for an `asOf` that is no block number.
+ * @throws {TypeError} for an `asOf` that is no block number, a `now` or `maxHeadAge` that is no number.
  */
 export async function verify(
   publicId: string,
@@ -67,6 +67,10 @@ export async function verify(
   const { asOf = 0, signal } = options
   if (!Number.isSafeInteger(asOf) || asOf < 0)
     throw new TypeError('asOf: a block number')
+  // Nothing is later than NaN: nothing would ever expire, and no node be stale.
+  for (const name of ['now', 'maxHeadAge'] as const)
+    if (Number.isNaN(Number(options[name] ?? 0)))
+      throw new TypeError(`${name}: a number of seconds`)
   return abortable(() => verifySingle(decoded, options), signal)
 }
 

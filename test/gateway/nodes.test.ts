@@ -492,6 +492,13 @@ describe('as of a block', () => {
       await expect(past(kept, asOf)).rejects.toThrow(TypeError)
   })
 
+  test('error: a clock or an age that is no number', async () => {
+    for (const name of ['now', 'maxHeadAge'])
+      await expect(
+        judge(lapsed, reader(honest[0]), { [name]: Number.NaN }),
+      ).rejects.toThrow(TypeError)
+  })
+
   test('error: a block to come', async () => {
     const future = (await head()) + 1
     expect((await past(kept, future)).checks).toEqual([
