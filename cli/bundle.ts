@@ -1,4 +1,4 @@
-import { writeFile } from 'node:fs/promises'
+import { open } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { createBundle } from '../verifier/bundle.ts'
 import { InputError, UsageError } from './errors.ts'
@@ -58,7 +58,12 @@ export async function bundleCommand(
 }
 
 async function writePrivately(file: string, text: string): Promise<void> {
-  await writeFile(file, text, { mode: PRIVATE }).catch((cause) => {
+  try {
+    await using opened = await open(file, 'w', PRIVATE)
+    // One that was there before keeps its mode; a pipe or a terminal has its own.
+    if ((await opened.stat()).isFile()) await opened.chmod(PRIVATE)
+    await opened.writeFile(text)
+  } catch (cause) {
     throw new InputError('unwritable', `${file} cannot be written`, cause)
-  })
+  }
 }

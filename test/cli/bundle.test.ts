@@ -90,8 +90,13 @@ test('behavior: the network really is denied', async () => {
   expect(code).toBe(99)
 })
 
-test('behavior: only its owner can read it, since it holds the key', () => {
+test('behavior: only its owner can read it, since it holds the key', async () => {
   expect(statSync(file).mode & 0o077).toBe(0)
+  const before = join(dir, 'before.json')
+  writeFileSync(before, '', { mode: 0o644 })
+  await docreg(['bundle', publicId, ...asked(), '--out', before])
+  expect(statSync(before).mode & 0o077).toBe(0)
+  expect(readFileSync(before, 'utf8')).toContain(publicId)
 })
 
 test('behavior: to standard output, of a document that was never issued', async () => {
