@@ -125,6 +125,14 @@ describe('must fail', () => {
     }
   })
 
+  test('error: a publicId with a character beyond Latin-1, which is no digit', () => {
+    const publicId = golden.documents[0]?.publicId ?? ''
+    for (let at = 0; at < publicId.length; at++)
+      expect(() =>
+        decodePublicId(`${publicId.slice(0, at)}Ā${publicId.slice(at + 1)}`),
+      ).toThrow(expect.objectContaining({ code: 'public_id_malformed' }))
+  })
+
   test('behavior: every mistyped character of a publicId is refused', () => {
     const publicId = golden.documents[0]?.publicId ?? ''
     for (let at = 0; at < publicId.length; at++)
