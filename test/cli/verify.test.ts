@@ -2,8 +2,11 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { crc32, deflateSync } from 'node:zlib'
 import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { pixelsOf } from '../../cli/image-size.ts'
+import { readQrCodes } from '../../cli/qr-image.ts'
 import { readSubject } from '../../cli/subject.ts'
 import { FINALITIES } from '../../verifier/ports.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
@@ -48,6 +51,53 @@ const image = (name: string) =>
 
 const verify = (given: string, ...more: string[]) =>
   docreg(['verify', given, ...asked, ...more])
+
+/** A white square as a PNG file: 1 bit for each pixel, the lines packed one like the other. */
+function emptyPng(side: number): Buffer {
+  const chunk = (name: string, content: Uint8Array) => {
+    const body = Buffer.concat([Buffer.from(name), content])
+    return Buffer.concat([uint32(content.length), body, uint32(crc32(body))])
+  }
+  const uint32 = (value: number) => {
+    const bytes = Buffer.alloc(4)
+    bytes.writeUInt32BE(value)
+    return bytes
+  }
+  return Buffer.concat([
+    Buffer.from('89504e470d0a1a0a', 'hex'),
+    chunk(
+      'IHDR',
+      Buffer.from([...uint32(side), ...uint32(side), 1, 0, 0, 0, 0]),
+    ),
+    chunk('IDAT', deflateSync(Buffer.alloc((side / 8 + 1) * side))),
+    chunk('IEND', Buffer.alloc(0)),
+  ])
+}
+
+describe('pictures that are too large to look at', () => {
+  const [width, height] = [Buffer.from([0x7d, 0x00]), Buffer.from([0xfa, 0x00])]
+  const frame = Buffer.from([0xff, 0xff, 0xc2, 0, 11, 8, ...height, ...width])
+  const comment = Buffer.from([0xff, 0xd8, 0xff, 0xfe, 0, 4, 0xff, 0xc0])
+
+  test('default: what a PNG and a JPEG file say', () => {
+    expect(pixelsOf(emptyPng(800))).toBe(640_000)
+    expect(pixelsOf(readFileSync(image('photo.jpg')))).toBeGreaterThan(1e4)
+    expect(pixelsOf(Buffer.concat([comment, frame]))).toBe(32_000 * 64_000)
+  })
+
+  test('error: 144 million pixels in some kilobytes', async () => {
+    const bomb = emptyPng(12_000)
+    expect(bomb.length).toBeLessThan(32_000)
+    await expect(readQrCodes(bomb)).rejects.toThrow('too large')
+  })
+
+  test('error: they do not say', () => {
+    const png = emptyPng(8)
+    png.write('CgBI', 12)
+    for (const bytes of [png, png.subarray(0, 20), comment, Buffer.alloc(0)])
+      expect(pixelsOf(bytes)).toBeUndefined()
+  })
+})
 
 describe('what it takes', () => {
   test('default: a publicId', async () => {
