@@ -131,11 +131,16 @@ describe('what is no registry, or no proof', () => {
     expect(() => readSlots(slot)).toThrow(refused('no_registry'))
   })
 
-  test('error: what is not hexadecimal', () => {
+  test('error: what is not hexadecimal, and not a list', () => {
     const { stateProof, registry, documentHash } = sample
     for (const change of [
       { header: 'x' },
       { accountProof: ['0xzz'] },
+      { accountProof: null },
+      { accountProof: '0x' },
+      { storageProof: undefined },
+      { storageProof: {} },
+      { storageProof: [{ ...stateProof.storageProof[0], proof: null }] },
       {
         storageProof: stateProof.storageProof.map((slot) => ({
           ...slot,

@@ -46,7 +46,8 @@ export function readStateProof(
 ): ChainReading & { blockHash: Hex } {
   const header = decodeHeader(proof.header)
   const storageRoot = readAccount(proof, header, registry, codeHash)
-  const slots = proof.storageProof[Symbol.iterator]()
+  if (!Array.isArray(proof.storageProof)) throw invalid('not slots')
+  const slots = proof.storageProof.values()
   const read = readVerification(
     documentHash,
     (slot) => readSlot(slots.next().value, slot, storageRoot),
@@ -68,7 +69,7 @@ function readAccount(
   const leaf = readTrie(
     stateRoot,
     keccak_256(fromHex(address)),
-    accountProof.map(bytesOf),
+    nodesOf(accountProof),
   )
   if (!leaf) throw new ChainError('no_registry', 'no account at the address')
   const account = decodeRlp(leaf)
@@ -92,7 +93,7 @@ function readSlot(
   const leaf = readTrie(
     storageRoot,
     keccak_256(fromHex(slot)),
-    given.proof.map(bytesOf),
+    nodesOf(given.proof),
   )
   const word = new Uint8Array(32)
   if (leaf) {
@@ -103,4 +104,10 @@ function readSlot(
   }
   if (given.value !== toHex(word)) throw invalid('another value is proven')
   return word
+}
+
+/** A proof comes from anybody, and may be anything. */
+function nodesOf(nodes: unknown): Uint8Array[] {
+  if (!Array.isArray(nodes)) throw invalid('not nodes')
+  return nodes.map(bytesOf)
 }
