@@ -153,7 +153,8 @@ export async function startGateway(
         registry: identity.registry,
         blocks,
       }),
-    rpc,
+    // Anybody may ask there: no number of slow reads takes the connections that issuing needs.
+    rpc: rpc.apart(),
     verifyPage: readVerifyPage(pageConfigOf(config, identity.registry)),
     addresses: {
       baseUrl: config.baseUrl,

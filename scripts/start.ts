@@ -113,7 +113,7 @@ async function localIdentity(
   stops.unshift(chain.stop)
   // From within: the gateway need not go through the chain's own port.
   const { request } = createProvider(chain.send)
-  const rpc = { request, close: async () => {} }
+  const rpc = { request, apart: () => ({ request }), close: async () => {} }
   const registry = await ensureRegistry(rpc, adminKey, {
     account,
     ...LOCAL_ISSUER,

@@ -7,7 +7,11 @@ import { createProvider } from '../../verifier/readers/json-rpc.ts'
  * Several endpoints as one: each request goes to the first that answers; a transaction goes to all, and is sent when one of
  * them has taken it.
  */
-export type RpcPool = Eip1193Provider & { close(): Promise<void> }
+export type RpcPool = Eip1193Provider & {
+  /** @returns The same endpoints over connections of their own: what waits there holds up nothing here. Closed with the pool. */
+  apart(): Eip1193Provider
+  close(): Promise<void>
+}
 
 type Args = Parameters<Eip1193Provider['request']>[0]
 
@@ -20,6 +24,7 @@ export function createRpcPool(
   timeout: number,
 ): RpcPool {
   const endpoints = urls.map((url) => createEndpoint(url, timeout))
+  const others: RpcPool[] = []
 
   async function firstAnswer(args: Args): Promise<unknown> {
     let failure: unknown
@@ -51,8 +56,16 @@ export function createRpcPool(
         ? broadcast(args)
         : firstAnswer(args)
     },
+    apart() {
+      const other = createRpcPool(urls, timeout)
+      others.push(other)
+      return other
+    },
     async close() {
-      await Promise.all(endpoints.map(({ pool }) => pool.destroy()))
+      await Promise.all([
+        ...endpoints.map(({ pool }) => pool.destroy()),
+        ...others.map((other) => other.close()),
+      ])
     },
   }
 }

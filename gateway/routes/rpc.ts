@@ -9,7 +9,7 @@ import { createRpcPolicy } from '../rpc-policy.ts'
 const MAX_BODY = 32 * 1024
 /** Most requests in one batch. */
 const MAX_BATCH = 10
-/** Most requests that are with the node at a time: issuing asks the same node. */
+/** Most requests that are with the node at a time: issuing asks the same node, over connections of its own. */
 const MAX_AT_A_TIME = 64
 
 /** For any origin: a page on another host, or opened from disk. It is public, and answers to nobody's cookies. */

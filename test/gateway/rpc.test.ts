@@ -1,5 +1,5 @@
 import { Interface } from 'ethers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import {
   createBundle,
   createChainReader,
@@ -265,6 +265,27 @@ test('behavior: pages of any origin may ask, without credentials', async () => {
 })
 
 describe('trouble of the node', () => {
+  test('behavior: reads that it takes long for hold up no issuing', async () => {
+    const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
+    stack.proxy.change = (method, result) =>
+      method === 'eth_getProof' ? answered.then(() => result) : result
+    const before = stack.proxy.asked.length
+    const reads = Array.from({ length: 40 }, () =>
+      call('eth_getProof', [address, [HASH], 'latest']),
+    )
+    await vi.waitFor(() =>
+      expect(stack.proxy.asked.length).toBeGreaterThanOrEqual(before + 8),
+    )
+    const first = await Promise.race([
+      stack.issue(ADA).then(({ status }) => status),
+      Promise.any(reads).then(() => 'a read'),
+    ])
+    answer()
+    await Promise.all(reads)
+    stack.proxy.change = (_, result) => result
+    expect(first).toBe(201)
+  })
+
   test('error: it answers with an error: what it says stays here', async () => {
     stack.proxy.fail = () => ({ code: -32000, message: `limit of ${RPC_URL}` })
     const { status, body } = await post(

@@ -4,7 +4,7 @@ type Rpc = { id: unknown; method: string; params: unknown[] }
 
 /**
  * A JSON-RPC endpoint in front of another. `refuse` makes it answer nothing to the methods that it names, `fail` an error;
- * `change` rewrites what the node answered.
+ * `change` rewrites what the node answered, or gives a promise of it.
  */
 export type RpcProxy = TestServer & {
   refuse: (method: string) => boolean
@@ -43,7 +43,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
       })
     ).json()) as { result?: unknown }
     if ('result' in answer)
-      answer.result = behaviour.change(method, answer.result)
+      answer.result = await behaviour.change(method, answer.result)
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(answer))
   })

@@ -137,6 +137,9 @@ function switchable(
         throw new Error('the network is down')
       return current.request(args)
     },
+    apart() {
+      return this
+    },
     async close() {
       await Promise.all([...pools.values()].map((pool) => pool.close()))
     },
