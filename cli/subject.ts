@@ -76,9 +76,13 @@ function isAddress(text: string): boolean {
 /** The publicId is in the fragment, which no browser sends. */
 function fromAddress(address: string): Subject {
   const at = address.indexOf('#')
-  const fragment = new URLSearchParams(at < 0 ? '' : address.slice(at + 1))
-  const publicId = fragment.get('publicId')
-  const registryHint = fragment.get('registry')
+  const fragment = at < 0 ? '' : address.slice(at + 1)
+  const parameters = new URLSearchParams(fragment)
+  // A publicId alone is taken too, as the page does.
+  const publicId = /^[1-9A-HJ-NP-Za-km-z]+$/.test(fragment)
+    ? fragment
+    : parameters.get('publicId')
+  const registryHint = parameters.get('registry')
   if (publicId === null)
     throw new InputError(
       'no_public_id',

@@ -219,7 +219,7 @@ let pending: Subject | undefined
 
 function spoken(verdict: Verdict): string {
   const { title, text } = wordsOf(verdict)
-  return [title, text, ...reasonsOf(verdict)].join('. ')
+  return [`${title}.`, text, ...reasonsOf(verdict)].join(' ')
 }
 
 function go(phase: Phase, problem?: State['problem']): void {

@@ -19,7 +19,13 @@ export function viewChecks(checks: Verdict['checks']): HTMLElement {
 }
 
 function line({ check, outcome, code }: Check): HTMLElement {
-  const why = outcome === 'unknown' ? maybe(`why.${code}`) : undefined
+  const words =
+    maybe(`${check}.${code}`) ?? maybe(`${check}.${outcome}`) ?? check
+  // Why the content could not be had is not why the event could not.
+  const why =
+    outcome === 'unknown' && check !== 'event'
+      ? maybe(`why.${code}`)
+      : undefined
   return h(
     'li',
     { class: outcome, 'data-check': check, 'data-code': code },
@@ -28,7 +34,7 @@ function line({ check, outcome, code }: Check): HTMLElement {
       'div',
       {},
       h('span', { class: 'unseen' }, `${t(`checks.${outcome}`)}: `),
-      h('span', {}, maybe(`${check}.${outcome}`) ?? check),
+      h('span', {}, words),
       why !== undefined && ` ${why}`,
       ' ',
       h('code', {}, code),

@@ -68,6 +68,27 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     await page.close()
   })
 
+  test.each([
+    ['valid-events-pruned', 'was not found. That does not change'],
+    [
+      'valid-event-contradicts',
+      'does not fit the record. That does not change',
+    ],
+  ])(
+    'behavior: why the event is not known (%s) is not told as trouble with the content',
+    async (name, words) => {
+      const one = world.cases.find((each) => each.case === name)
+      if (!one) throw new Error(`no case ${name}`)
+      const page = await browser.newPage({ locale: 'en' })
+      await open(page, one)
+      await page.locator('.verdict[data-status=valid]').waitFor()
+      const event = page.locator('.checks li[data-check=event]')
+      expect(await event.textContent()).toContain(words)
+      expect(await event.textContent()).not.toContain('content')
+      await page.close()
+    },
+  )
+
   async function judge(page: Page, name: string): Promise<void> {
     const one = world.cases.find((each) => each.case === name)
     if (!one) throw new Error(`no case ${name}`)

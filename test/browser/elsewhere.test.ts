@@ -254,6 +254,10 @@ describeInBrowser(
       expect(await page.locator('.verdict').textContent()).toContain(
         'From a proof file',
       )
+      const checks = await page.locator('.checks').textContent()
+      expect(checks).toContain('at that block is proven')
+      expect(checks).toContain('cannot prove the transaction')
+      expect(checks).not.toContain('up to date')
       await page.getByRole('button', { name: 'Check how it is now' }).click()
       await verdict('revoked')
 

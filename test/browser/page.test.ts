@@ -235,6 +235,9 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(said).toContain('Could not be checked')
     expect(said).toContain('This says nothing about the document')
     expect(said).toContain('The node does not answer')
+    expect(await page.locator('[role=status]').first().textContent()).toMatch(
+      /^Could not be checked\. [^.]+\. The node does not answer\.$/,
+    )
     stack.proxy.refuse = () => false
     await page.getByRole('button', { name: 'Try again' }).click()
     await verdict('valid')

@@ -117,6 +117,7 @@ describe('what it takes', () => {
   test("behavior: the verify page's address, and files that hold either", async () => {
     for (const given of [
       issued.verifyUrl,
+      `https://testville.example/verify#${issued.publicId}`,
       file('id.txt', `${issued.publicId}\n`),
       file('address.txt', `${issued.verifyUrl}\r\n`),
     ])

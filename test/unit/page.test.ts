@@ -64,6 +64,8 @@ describe('languages', () => {
           `${name}.pass`,
           `${name}.unknown`,
         ]),
+        'chain.proven',
+        'event.unproven',
         ...Object.keys(troubles).map((code) => `why.${code}`),
         ...REASON_NAMES.map((reason) => `reason.${reason}`),
       ]),

@@ -105,6 +105,7 @@ export const de: Texts = {
   'checks.unknown': 'Nicht prüfbar',
   'checks.running': 'Weitere Prüfungen laufen …',
   'chain.pass': 'Die Blockchain wurde gelesen und ist auf dem neuesten Stand.',
+  'chain.proven': 'Was das Register bei jenem Block sagte, ist bewiesen.',
   'chain.unknown': 'Die Blockchain konnte nicht gelesen werden.',
   'record.pass': 'Das Register hat einen Eintrag zu dem Dokument.',
   'record.fail': 'Das Register hat keinen Eintrag zu dem Dokument.',
@@ -137,10 +138,12 @@ export const de: Texts = {
   'expiry.unknown': 'Ob es abgelaufen ist, ist nicht bekannt.',
   'event.pass':
     'Die Transaktion, mit der es ausgestellt wurde, wurde gefunden.',
-  'event.fail':
-    'Die Transaktion, mit der es ausgestellt wurde, passt nicht zum Eintrag.',
   'event.unknown':
     'Die Transaktion, mit der es ausgestellt wurde, wurde nicht gefunden. Das ändert am Ergebnis nichts.',
+  'event.contradicts':
+    'Die Transaktion, mit der es ausgestellt wurde, passt nicht zum Eintrag. Das ändert am Ergebnis nichts.',
+  'event.unproven':
+    'Die Transaktion, mit der es ausgestellt wurde, kann eine Nachweisdatei nicht beweisen. Das ändert am Ergebnis nichts.',
   'why.rpc_unreachable': 'Der Knoten antwortet nicht.',
   'why.rpc_error': 'Der Knoten antwortet mit einem Fehler.',
   'why.no_registry':

@@ -113,6 +113,7 @@ export const en = {
   'checks.running': 'More checks are running …',
 
   'chain.pass': 'The blockchain was read and is up to date.',
+  'chain.proven': 'What the registry said at that block is proven.',
   'chain.unknown': 'The blockchain could not be read.',
   'record.pass': 'The registry has a record of the document.',
   'record.fail': 'The registry has no record of the document.',
@@ -142,9 +143,12 @@ export const en = {
   'expiry.fail': 'The document has expired.',
   'expiry.unknown': 'Whether it has expired is not known.',
   'event.pass': 'The transaction that issued it was found.',
-  'event.fail': 'The transaction that issued it does not fit the record.',
   'event.unknown':
     'The transaction that issued it was not found. That does not change the result.',
+  'event.contradicts':
+    'The transaction that issued it does not fit the record. That does not change the result.',
+  'event.unproven':
+    'A proof file cannot prove the transaction that issued it. That does not change the result.',
 
   'why.rpc_unreachable': 'The node does not answer.',
   'why.rpc_error': 'The node answers with an error.',

@@ -104,6 +104,7 @@ export const es: Texts = {
   'checks.unknown': 'No se pudo comprobar',
   'checks.running': 'Se están haciendo más comprobaciones …',
   'chain.pass': 'La cadena de bloques se leyó y está al día.',
+  'chain.proven': 'Lo que decía el registro en ese bloque está demostrado.',
   'chain.unknown': 'No se pudo leer la cadena de bloques.',
   'record.pass': 'El registro tiene constancia del documento.',
   'record.fail': 'El registro no tiene constancia del documento.',
@@ -133,10 +134,12 @@ export const es: Texts = {
   'expiry.fail': 'El documento ha caducado.',
   'expiry.unknown': 'No se sabe si ha caducado.',
   'event.pass': 'Se encontró la transacción que lo expidió.',
-  'event.fail':
-    'La transacción que lo expidió no concuerda con la inscripción.',
   'event.unknown':
     'No se encontró la transacción que lo expidió. Eso no cambia el resultado.',
+  'event.contradicts':
+    'La transacción que lo expidió no concuerda con la inscripción. Eso no cambia el resultado.',
+  'event.unproven':
+    'Un archivo de prueba no puede demostrar la transacción que lo expidió. Eso no cambia el resultado.',
   'why.rpc_unreachable': 'El nodo no responde.',
   'why.rpc_error': 'El nodo responde con un error.',
   'why.no_registry':

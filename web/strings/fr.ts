@@ -104,6 +104,7 @@ export const fr: Texts = {
   'checks.unknown': 'Vérification impossible',
   'checks.running': 'D’autres vérifications sont en cours …',
   'chain.pass': 'La blockchain a été lue et elle est à jour.',
+  'chain.proven': 'Ce que le registre disait à ce bloc est prouvé.',
   'chain.unknown': 'La blockchain n’a pas pu être lue.',
   'record.pass': 'Le registre a une inscription du document.',
   'record.fail': 'Le registre n’a aucune inscription du document.',
@@ -134,10 +135,12 @@ export const fr: Texts = {
   'expiry.fail': 'Le document a expiré.',
   'expiry.unknown': 'On ne sait pas s’il a expiré.',
   'event.pass': 'La transaction qui l’a délivré a été trouvée.',
-  'event.fail':
-    'La transaction qui l’a délivré ne concorde pas avec l’inscription.',
   'event.unknown':
     'La transaction qui l’a délivré n’a pas été trouvée. Cela ne change pas le résultat.',
+  'event.contradicts':
+    'La transaction qui l’a délivré ne concorde pas avec l’inscription. Cela ne change pas le résultat.',
+  'event.unproven':
+    'Un fichier de preuve ne peut pas prouver la transaction qui l’a délivré. Cela ne change pas le résultat.',
   'why.rpc_unreachable': 'Le nœud ne répond pas.',
   'why.rpc_error': 'Le nœud répond par une erreur.',
   'why.no_registry':

@@ -103,6 +103,7 @@ export const pt: Texts = {
   'checks.unknown': 'Não foi possível verificar',
   'checks.running': 'Há mais verificações em curso …',
   'chain.pass': 'A blockchain foi lida e está atualizada.',
+  'chain.proven': 'O que o registo dizia nesse bloco está provado.',
   'chain.unknown': 'Não foi possível ler a blockchain.',
   'record.pass': 'O registo tem uma inscrição do documento.',
   'record.fail': 'O registo não tem nenhuma inscrição do documento.',
@@ -131,9 +132,12 @@ export const pt: Texts = {
   'expiry.fail': 'O documento caducou.',
   'expiry.unknown': 'Não se sabe se caducou.',
   'event.pass': 'A transação que o emitiu foi encontrada.',
-  'event.fail': 'A transação que o emitiu não corresponde à inscrição.',
   'event.unknown':
     'A transação que o emitiu não foi encontrada. Isso não muda o resultado.',
+  'event.contradicts':
+    'A transação que o emitiu não corresponde à inscrição. Isso não muda o resultado.',
+  'event.unproven':
+    'Um ficheiro de prova não pode provar a transação que o emitiu. Isso não muda o resultado.',
   'why.rpc_unreachable': 'O nó não responde.',
   'why.rpc_error': 'O nó responde com um erro.',
   'why.no_registry':
