@@ -409,7 +409,7 @@ describe('all of two must agree', () => {
     expect(await codeOf(kept, wrong)).toBe('wrong_chain')
   })
 
-  test('error: readers of two registries, no reader, another quorum', () => {
+  test('error: readers of two registries, no reader, one twice, another quorum', () => {
     const other = createChainReader(
       provider(liar.url),
       `eip155:1:0x${'0'.repeat(40)}`,
@@ -417,6 +417,7 @@ describe('all of two must agree', () => {
     const one = reader(liar)
     expect(() => createQuorumReader([one, other], 1)).toThrow(TypeError)
     expect(() => createQuorumReader([], 0)).toThrow(TypeError)
+    expect(() => createQuorumReader([one, one], 2)).toThrow(TypeError)
     for (const quorum of [0, 2, 0.5, Number.NaN])
       expect(() => createQuorumReader([one], quorum)).toThrow(TypeError)
   })

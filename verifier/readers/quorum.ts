@@ -19,7 +19,7 @@ const MAX_LAG = 120
  * @param readers Of one registry, each with a node of its own.
  * @param quorum From 1 to all of them. At most half of them could answer twice in different ways: more is better.
  * @param options.maxLag Seconds; 120 if absent. With an endpoint further behind there is no agreement, unless enough others agree.
- * @throws {TypeError} for another quorum, or readers of different registries.
+ * @throws {TypeError} for another quorum, readers of different registries, or one of them twice: it would agree with itself.
  *
  * Its methods reject with `endpoints_disagree`; with too few answers `rpc_unreachable`, or the code that all failures have.
  */
@@ -32,6 +32,8 @@ export function createQuorumReader(
   const [registry] = registries
   if (registry === undefined || registries.size !== 1)
     throw new TypeError('readers: one or more, all of one registry')
+  if (new Set(readers).size < readers.length)
+    throw new TypeError('readers: one of them twice')
   if (!Number.isInteger(quorum) || quorum < 1 || quorum > readers.length)
     throw new TypeError(`quorum: from 1 to ${readers.length}`)
 
