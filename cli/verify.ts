@@ -66,6 +66,9 @@ export async function verifyCommand(
     throw new UsageError('one publicId, address or file is required')
 
   const subject = await readSubjects(given, values.bundle)
+  // Else its giver would think that a node's word had been held to it.
+  if (subject.bundle === undefined && trustedBlocks.length > 0)
+    throw new UsageError('--block-hash is for a bundle')
   decodePublicId(subject.publicId)
   const verdict = await (subject.bundle === undefined
     ? ask(subject.publicId)

@@ -327,6 +327,12 @@ describe('wrong usage is 64, and asks nobody', () => {
     expect((await verify(issued.publicId, '--quorum', '2')).code).toBe(64)
   })
 
+  test('error: the hash of a block, which nothing but a bundle is held to', async () => {
+    const hash = `0x${'1'.repeat(64)}`
+    const { code, stdout } = await verify(issued.publicId, '--block-hash', hash)
+    expect({ code, stdout }).toEqual({ code: 64, stdout: '' })
+  })
+
   const REGISTRY = `eip155:1:0x${'0'.repeat(40)}`
 })
 
