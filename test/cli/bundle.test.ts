@@ -142,6 +142,13 @@ test('behavior: as of an earlier block, where it was not revoked', async () => {
   expect(await statusAsOf('--as-of', String(Number(before)))).toBe('not_issued')
 })
 
+test('error: as of a block that the node does not have', async () => {
+  const args = ['bundle', publicId, ...asked(), '--as-of', '70000']
+  const { code, stdout, stderr } = await docreg(args)
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain('no block 70000')
+})
+
 test('error: a block that is not trusted', async () => {
   const { code, stdout } = await offline(
     file,

@@ -96,7 +96,10 @@ async function fetchHeader(
   const tag = number === undefined ? 'latest' : quantity(number)
   const block = await request('eth_getBlockByNumber', [tag, false], signal)
   if (typeof block !== 'object' || block === null)
-    throw new ChainError('state_unavailable', `no block ${tag}`)
+    throw new ChainError(
+      'state_unavailable',
+      `the node has no block ${number ?? tag}`,
+    )
   const known = encodeHeader(block as Record<string, unknown>)
   if (known !== undefined) return known
   // A fork or a chain with fields that this program does not know: some nodes give the bytes themselves.
