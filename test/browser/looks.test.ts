@@ -103,6 +103,7 @@ describeInBrowser('how the page looks', () => {
           .evaluate((e) => e === document.activeElement),
       ).toBe(true)
       expect(await isTooWide(page)).toBe(false)
+      expect(await brokenWords(page)).toEqual([])
       // What was not filled in, or is a key and no text.
       expect(await page.locator('main').textContent()).not.toMatch(
         /\{\w+\}|\b(document|trust|ask)\.\w+/,
@@ -170,6 +171,20 @@ describeInBrowser('how the page looks', () => {
 
   const isTooWide = (page: Page) =>
     page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+
+  /** @returns Words of the page's name that go over a line's end. */
+  const brokenWords = (page: Page) =>
+    page.locator('.brand').evaluate(({ firstChild: text }) => {
+      const linesOf = (start: number, length: number) => {
+        const range = new Range()
+        range.setStart(text as Text, start)
+        range.setEnd(text as Text, start + length)
+        return range.getClientRects().length
+      }
+      return [...(text as Text).data.matchAll(/\S+/g)]
+        .filter(({ index, 0: word }) => linesOf(index, word.length) > 1)
+        .map(([word]) => word)
+    })
 
   /** What axe-core finds, by the rules of WCAG 2.2 A and AA and good practice; and a page that must be scrolled sideways. */
   async function findingsOf(page: Page): Promise<string[]> {
