@@ -34,7 +34,8 @@ export async function startGethNode(
 ): Promise<GethNode> {
   const [port, authPort] = [await freePort(), await freePort()]
   const url = `http://127.0.0.1:${port}`
-  const provider = createFetchProvider(url)
+  // The oracle reads the whole chain at once.
+  const provider = createFetchProvider(url, 60_000)
   const request = <T>(method: string, ...params: unknown[]) =>
     provider.request({ method, params }) as Promise<T>
   let child: ChildProcess
