@@ -57,10 +57,13 @@ const SCHEMA = `
     sealed BLOB,
     plan INTEGER REFERENCES plan (id) ON DELETE SET NULL,
     block_number INTEGER,
+    block_hash TEXT NOT NULL DEFAULT '0x',
     transaction_hash TEXT,
     UNIQUE (document_hash, kind)
   ) STRICT;
   CREATE INDEX IF NOT EXISTS intent_by_plan ON intent (plan);
+  CREATE INDEX IF NOT EXISTS intent_by_block ON intent (block_number, block_hash)
+    WHERE block_number IS NOT NULL;
   CREATE TABLE IF NOT EXISTS idempotency (
     key BLOB PRIMARY KEY,
     document_hash TEXT NOT NULL,
@@ -70,8 +73,8 @@ const SCHEMA = `
 `
 
 /**
- * Pages of the write-ahead log, 4 KiB each, after which it is written into the file: that stops everything for some 20 ms, so not
- * too often; and the next start reads it, so not too late.
+ * Pages of the write-ahead log, 4 KiB each, after which it is written into the file: everything stops for that, so not too often; and
+ * the next start reads it, so not too late.
  */
 const CHECKPOINT = 8_192
 
@@ -99,6 +102,7 @@ export function openDatabase(path: string): Database {
     PRAGMA foreign_keys = ON;
     PRAGMA wal_autocheckpoint = ${CHECKPOINT};
   `)
+  bringUpToDate(sqlite)
   sqlite.exec(SCHEMA)
   // The log is there from the first write on, and stays until the file is closed.
   sqlite.exec('PRAGMA user_version = 1')
@@ -187,6 +191,18 @@ export function openDatabase(path: string): Database {
       sqlite.close()
     },
   }
+}
+
+/** A file whose outbox did not keep the hashes of blocks: `0x` is one that is yet to be looked at. */
+function bringUpToDate(sqlite: DatabaseSync): void {
+  const columns = sqlite
+    .prepare("SELECT name FROM pragma_table_info('intent')")
+    .all()
+    .map(({ name }) => name)
+  if (columns.length > 0 && !columns.includes('block_hash'))
+    sqlite.exec(
+      "ALTER TABLE intent ADD COLUMN block_hash TEXT NOT NULL DEFAULT '0x'",
+    )
 }
 
 function notWritten(cause: unknown): IssueError {

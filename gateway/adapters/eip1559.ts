@@ -8,7 +8,7 @@ import type { UnsignedTransaction } from './signer.ts'
 const TYPE = Uint8Array.of(2)
 
 /**
- * Signs a transaction (EIP-1559), on bytes: ethers goes over the calldata of a batch six times as hexadecimal text, which is a
+ * Signs a transaction (EIP-1559), on bytes: ethers goes over the calldata of a batch several times as hexadecimal text, which was a
  * tenth of the gateway's time.
  *
  * @returns What `Wallet.signTransaction` returns.

@@ -16,20 +16,8 @@ type Row = Record<string, string | number | null>
 const COLUMNS =
   'kind, document_hash, valid_until, reason, plan, block_number, block_hash, transaction_hash'
 
-/** `0x`: a block that is yet to be looked at, as are all of an outbox that did not keep hashes. */
-const BLOCK_HASH = `
-  ALTER TABLE intent ADD COLUMN block_hash TEXT NOT NULL DEFAULT '0x'`
-const INDEX = `
-  CREATE INDEX IF NOT EXISTS intent_by_block ON intent (block_number, block_hash)
-  WHERE block_number IS NOT NULL`
-
 /** The outbox in the gateway's database. See the port for what each method promises. */
 export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
-  const columns = sqlite.prepare("SELECT name FROM pragma_table_info('intent')")
-  if (!columns.all().some(({ name }) => name === 'block_hash'))
-    sqlite.exec(BLOCK_HASH)
-  sqlite.exec(INDEX)
-
   const insert = sqlite.prepare(`
     INSERT INTO intent (kind, document_hash, valid_until, reason, sealed) VALUES (?, ?, ?, ?, ?)
     ON CONFLICT DO NOTHING`)

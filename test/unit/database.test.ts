@@ -1,8 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { type Database, openDatabase } from '../../gateway/adapters/database.ts'
+import { createSqliteOutbox } from '../../gateway/adapters/sqlite-outbox.ts'
 
 /** What the disk does with a flush: called with what the log holds, and the callback of `fdatasync`. */
 let disk: (log: Buffer, done: (error?: Error) => void) => void
@@ -91,4 +93,20 @@ test('behavior: one piece of work that fails takes the others of its commit with
     false,
     true,
   ])
+})
+
+test('behavior: a file from before blocks had hashes is brought up to date', async () => {
+  const path = join(dir, 'old.db')
+  const old = new DatabaseSync(path)
+  old.exec(`CREATE TABLE plan (id INTEGER PRIMARY KEY AUTOINCREMENT, nonce INTEGER NOT NULL) STRICT;
+    CREATE TABLE intent (id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, document_hash TEXT NOT NULL,
+      valid_until INTEGER, reason INTEGER, sealed BLOB, plan INTEGER REFERENCES plan (id) ON DELETE SET NULL,
+      block_number INTEGER, transaction_hash TEXT, UNIQUE (document_hash, kind)) STRICT;
+    INSERT INTO intent (kind, document_hash, valid_until, block_number, transaction_hash) VALUES ('issue', '0xab', 0, 7, '0xcd')`)
+  old.close()
+  const renewed = openDatabase(path)
+  expect(createSqliteOutbox(renewed).blocks()).toEqual([
+    { blockNumber: 7, blockHash: '0x' },
+  ])
+  await renewed.close()
 })
