@@ -1,17 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Hex } from '../../document/hex.ts'
 import { MAX_BATCH, nextBatch } from './batch.ts'
 import { asIssueError, IssueError } from './errors.ts'
 import { keyOf, keyOfIntent } from './intent.ts'
 import type { Outcome } from './outcome.ts'
 import type { Intent, Outbox, Registry } from './ports.ts'
 import { createSender } from './sender.ts'
-
-/** What a request is told: what became of its intent, or that it is still to come. */
-export type Answer =
-  | { status: 'anchored'; transactionHash: Hex }
-  | { status: 'pending'; transactionHash: Hex | null }
-  | { status: 'taken' }
+import { type Answer, createWaiters } from './waiters.ts'
 
 export type Batcher = {
   /** @throws {IssueError} when it is known that nothing can be anchored now. */
@@ -49,12 +43,6 @@ const ASIDE = 3_000
 /** How long `stop` waits for transactions in flight; milliseconds. */
 const GRACE = 5_000
 
-type Waiter = {
-  intent: Intent
-  resolve: (answer: Answer) => void
-  reject: (error: IssueError) => void
-}
-
 /**
  * Group commit: while a transaction is in flight, intents gather; the next takes them all. Alone in the queue, an intent goes at
  * once. When a chain is slow, or a transaction full, the next does not wait for the one before.
@@ -72,7 +60,7 @@ export function createBatcher(deps: {
   const { registry, outbox, forget, concluded, log } = deps
   const { maxBatch = MAX_BATCH } = deps
   const queue = new Map<string, Intent>()
-  const waiters = new Map<string, Waiter[]>()
+  const waiters = createWaiters(late)
   /** Queued intents that somebody was told of; they are never taken back. */
   const promised = new Set<string>()
   /** Promised intents that the chain refused on their own; they come back, and hold up nobody meanwhile. */
@@ -198,10 +186,8 @@ export function createBatcher(deps: {
     )
     const told = dropped.flatMap((intent) => {
       const key = keyOfIntent(intent)
-      const list = waiters.get(key) ?? []
-      waiters.delete(key)
       queue.delete(key)
-      return list
+      return waiters.take(key)
     })
     try {
       await forget(dropped)
@@ -222,12 +208,7 @@ export function createBatcher(deps: {
     if (outcome.status === 'taken' && !waiters.has(key))
       log('promised, and taken by another issuer', { key })
     if (outcome.status === 'absent') enqueuePromised([intent])
-    else answer(key, outcome)
-  }
-
-  function answer(key: string, outcome: Answer): void {
-    for (const { resolve } of waiters.get(key) ?? []) resolve(outcome)
-    waiters.delete(key)
+    else waiters.answer(key, outcome)
   }
 
   function enqueuePromised(intents: readonly Intent[]): void {
@@ -282,19 +263,14 @@ export function createBatcher(deps: {
     trouble = error
   }
 
-  /** Answers `pending`, unless it is being settled or withdrawn this moment and will be told of that. */
-  function stopWaiting(waiter: Waiter): void {
-    const { kind, documentHash } = waiter.intent
-    const key = keyOf(kind, documentHash)
-    const list = waiters.get(key)
-    if (!list?.includes(waiter)) return
-    const others = list.filter((other) => other !== waiter)
-    if (others.length > 0) waiters.set(key, others)
-    else waiters.delete(key)
+  /** Who is told that it is pending has a promise. */
+  function late(intent: Intent): Answer {
+    const { kind, documentHash } = intent
+    const key = keyOfIntent(intent)
     if (queue.has(key)) promised.add(key)
     const transactionHash =
       outbox.find(kind, documentHash)?.transactionHash ?? null
-    waiter.resolve({ status: 'pending', transactionHash })
+    return { status: 'pending', transactionHash }
   }
 
   return {
@@ -316,22 +292,7 @@ export function createBatcher(deps: {
         throw trouble ?? new IssueError('chain_unavailable', 'withdrawn')
       if (standing.anchored) return { ...standing, status: 'anchored' }
       if (!sender.carries(kind, documentHash)) enqueue([intent])
-      return new Promise((resolve, reject) => {
-        const key = keyOf(kind, documentHash)
-        const timer = setTimeout(() => stopWaiting(waiter), wait).unref()
-        const waiter: Waiter = {
-          intent,
-          resolve: (answer) => {
-            clearTimeout(timer)
-            resolve(answer)
-          },
-          reject: (error) => {
-            clearTimeout(timer)
-            reject(error)
-          },
-        }
-        waiters.set(key, [...(waiters.get(key) ?? []), waiter])
-      })
+      return waiters.wait(intent, wait)
     },
 
     depth: () => ({ queued: queue.size, inFlight: sender.inFlight() }),
@@ -345,7 +306,7 @@ export function createBatcher(deps: {
       stopBy = performance.now() + GRACE
       wake()
       await running
-      for (const list of [...waiters.values()]) list.forEach(stopWaiting)
+      waiters.close()
     },
   }
 }

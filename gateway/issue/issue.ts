@@ -20,11 +20,12 @@ import {
   type Finality,
   type RegistryStatus,
 } from '../../verifier/ports.ts'
-import type { Answer, Batcher } from './batcher.ts'
+import type { Batcher } from './batcher.ts'
 import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
 import type { IdempotencyLog, Intent, Registry } from './ports.ts'
+import type { Answer } from './waiters.ts'
 
 /** Between looks at how final a block is; milliseconds. */
 const FINALITY_POLL = 250

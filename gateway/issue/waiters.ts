@@ -1,0 +1,83 @@
+import type { Hex } from '../../document/hex.ts'
+import type { IssueError } from './errors.ts'
+import { keyOfIntent } from './intent.ts'
+import type { Intent } from './ports.ts'
+
+/** What a request is told: what became of its intent, or that it is still to come. */
+export type Answer =
+  | { status: 'anchored'; transactionHash: Hex }
+  | { status: 'pending'; transactionHash: Hex | null }
+  | { status: 'taken' }
+
+/** Somebody who waits for an intent. Told once; what comes later is nothing to them. */
+export type Waiter = {
+  resolve(answer: Answer): void
+  reject(error: IssueError): void
+}
+
+/** Those who wait for what becomes of intents, by the intent's key. */
+export type Waiters = {
+  has(key: string): boolean
+  /** @param wait Milliseconds until who waits is told what `late` says. */
+  wait(intent: Intent, wait: number): Promise<Answer>
+  /** Tells all who wait for this key. */
+  answer(key: string, answer: Answer): void
+  /** @returns Who waits for this key: from here on the caller tells them, and no clock. */
+  take(key: string): Waiter[]
+  /** Tells everybody what `late` says. */
+  close(): void
+}
+
+/** @param late What is told of an intent that took too long. */
+export function createWaiters(late: (intent: Intent) => Answer): Waiters {
+  const waiting = new Map<string, Map<Waiter, Intent>>()
+
+  function take(key: string): Waiter[] {
+    const taken = [...(waiting.get(key)?.keys() ?? [])]
+    waiting.delete(key)
+    return taken
+  }
+
+  function stopWaiting(key: string, waiter: Waiter): void {
+    const others = waiting.get(key)
+    const intent = others?.get(waiter)
+    // Taken: told by who took them.
+    if (others === undefined || intent === undefined) return
+    others.delete(waiter)
+    if (others.size === 0) waiting.delete(key)
+    waiter.resolve(late(intent))
+  }
+
+  return {
+    take,
+    has: (key) => waiting.has(key),
+
+    wait(intent, wait) {
+      const key = keyOfIntent(intent)
+      return new Promise((resolve, reject) => {
+        const timer = setTimeout(() => stopWaiting(key, waiter), wait).unref()
+        const waiter: Waiter = {
+          resolve(answer) {
+            clearTimeout(timer)
+            resolve(answer)
+          },
+          reject(error) {
+            clearTimeout(timer)
+            reject(error)
+          },
+        }
+        const others = waiting.get(key) ?? new Map<Waiter, Intent>()
+        waiting.set(key, others.set(waiter, intent))
+      })
+    },
+
+    answer(key, answer) {
+      for (const { resolve } of take(key)) resolve(answer)
+    },
+
+    close() {
+      for (const [key, waiters] of [...waiting])
+        for (const waiter of [...waiters.keys()]) stopWaiting(key, waiter)
+    },
+  }
+}
