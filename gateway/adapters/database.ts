@@ -11,8 +11,10 @@ export type Database = {
   /**
    * Runs `work` in the next transaction, together with all other work that waits: one commit, one flush to the disk. When the
    * commit fails, none of it has happened and all of it rejects, with an `IssueError` `store_unavailable`.
+   *
+   * @param urgent Others wait for this one: it is committed at once, with what waits, also while a flush is under way.
    */
-  write<T>(work: () => T): Promise<T>
+  write<T>(work: () => T, urgent?: boolean): Promise<T>
   /**
    * Binds a new file to a registry (CAIP-10).
    *
@@ -78,6 +80,9 @@ const SCHEMA = `
  */
 const CHECKPOINT = 8_192
 
+/** Turns of the event loop for which work gathers, as long as each brings more: a commit writes some pages whatever is in it. */
+const GATHER = 4
+
 type Job = { work: () => unknown; settle: (error?: unknown) => void }
 
 const flushToDisk = promisify(fdatasync)
@@ -107,6 +112,8 @@ export function openDatabase(path: string): Database {
   // The log is there from the first write on, and stays until the file is closed.
   sqlite.exec('PRAGMA user_version = 1')
   const log = openSync(`${path}-wal`, 'r+')
+  // A second one, for a second flush at the same time: each file descriptor is told of a failure once (errseq of Linux).
+  const urgentLog = openSync(`${path}-wal`, 'r+')
   syncFolder(dirname(path))
   sqlite.exec('PRAGMA synchronous = NORMAL')
 
@@ -114,15 +121,36 @@ export function openDatabase(path: string): Database {
   let closed = false
   let broken: IssueError | undefined
   let flushing: Promise<void> | undefined
+  let hurrying: Promise<void> | undefined
 
   async function flushAll(): Promise<void> {
     while (jobs.length > 0) {
-      const group = jobs
-      jobs = []
-      const error = commit(group) ?? (await flush())
-      for (const { settle } of group) settle(error)
+      await gather()
+      await flushGroup(log)
     }
     flushing = undefined
+  }
+
+  async function gather(): Promise<void> {
+    for (let turn = 0; turn < GATHER; turn++) {
+      const before = jobs.length
+      await nextTurn()
+      if (jobs.length <= before) return
+    }
+  }
+
+  async function flushGroup(file: number): Promise<void> {
+    const group = jobs
+    jobs = []
+    if (group.length === 0) return
+    const error = commit(group) ?? (await flush(file))
+    for (const { settle } of group) settle(error)
+  }
+
+  async function hurry(): Promise<void> {
+    await flushGroup(urgentLog)
+    hurrying = undefined
+    if (jobs.length > 0) flushing ??= flushAll()
   }
 
   function commit(group: readonly Job[]): IssueError | undefined {
@@ -139,9 +167,9 @@ export function openDatabase(path: string): Database {
   }
 
   /** After a failure nobody can say what is on the disk (the kernel may drop what it could not write): no more is promised. */
-  async function flush(): Promise<IssueError | undefined> {
+  async function flush(file: number): Promise<IssueError | undefined> {
     try {
-      await flushToDisk(log)
+      await flushToDisk(file)
       return undefined
     } catch (cause) {
       broken = notWritten(cause)
@@ -152,7 +180,7 @@ export function openDatabase(path: string): Database {
   return {
     sqlite,
 
-    write(work) {
+    write(work, urgent = false) {
       return new Promise((resolve, reject) => {
         if (closed) throw new Error('the database is closed')
         let result: ReturnType<typeof work>
@@ -164,7 +192,8 @@ export function openDatabase(path: string): Database {
             result = work()
           },
         })
-        flushing ??= nextTurn().then(flushAll)
+        if (urgent) hurrying ??= hurry()
+        else flushing ??= flushAll()
       })
     },
 
@@ -186,8 +215,9 @@ export function openDatabase(path: string): Database {
     async close() {
       if (closed) return
       closed = true
-      await flushing
+      await Promise.all([flushing, hurrying])
       closeSync(log)
+      closeSync(urgentLog)
       sqlite.close()
     },
   }

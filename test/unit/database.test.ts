@@ -31,12 +31,12 @@ afterEach(async () => {
   rmSync(dir, { recursive: true })
 })
 
-const remember = (text: string) =>
+const remember = (text: string, urgent?: boolean) =>
   database.write(() => {
     database.sqlite
       .prepare('INSERT INTO tombstone VALUES (?)')
       .run(Buffer.from(text))
-  })
+  }, urgent)
 
 test('default: what was written is told of after the log that holds it was flushed', async () => {
   const told: string[] = []
@@ -68,6 +68,51 @@ test('behavior: what comes during a flush shares the next', async () => {
   flushes[1]?.()
   await Promise.all(others)
   expect(flushes).toHaveLength(2)
+})
+
+test('behavior: what is urgent waits for no flush, and takes with it what waits', async () => {
+  const flushes: { log: Buffer; done: (error?: Error) => void }[] = []
+  disk = (log, done) => flushes.push({ log, done })
+  const told: string[] = []
+  const first = remember('first').then(() => told.push('first'))
+  await vi.waitUntil(() => flushes.length === 1)
+  const waiting = remember('waiting').then(() => told.push('waiting'))
+  const urgent = remember('urgent', true).then(() => told.push('urgent'))
+  expect(flushes).toHaveLength(2)
+  expect(flushes[1]?.log.includes('urgent')).toBe(true)
+  flushes[1]?.done()
+  await Promise.all([waiting, urgent])
+  expect(told).toEqual(['waiting', 'urgent'])
+  flushes[0]?.done()
+  await first
+  expect(flushes).toHaveLength(2)
+})
+
+test('behavior: what comes while something urgent is flushed is flushed too', async () => {
+  const flushes: (() => void)[] = []
+  disk = (_, done) => flushes.push(done)
+  const urgent = remember('urgent', true)
+  const later = remember('later, urgent', true)
+  flushes[0]?.()
+  await urgent
+  await vi.waitUntil(() => flushes.length === 2)
+  flushes[1]?.()
+  await later
+})
+
+test('error: a failed flush of what is urgent stops everything too', async () => {
+  const flushes: ((error?: Error) => void)[] = []
+  disk = (_, done) => flushes.push(done)
+  const first = remember('first')
+  await vi.waitUntil(() => flushes.length === 1)
+  const urgent = remember('urgent', true)
+  const refused = { code: 'store_unavailable' }
+  flushes[1]?.(new Error('input/output error'))
+  await expect(urgent).rejects.toMatchObject(refused)
+  flushes[0]?.()
+  await first
+  await expect(remember('later')).rejects.toMatchObject(refused)
+  await expect(remember('urgent', true)).rejects.toMatchObject(refused)
 })
 
 test('error: after a flush that failed nothing is promised any more', async () => {
