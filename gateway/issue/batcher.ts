@@ -30,12 +30,14 @@ export type Batcher = {
 /** Most intents that wait for a transaction; beyond, requests are turned away. */
 const MAX_QUEUE = 10_000
 /** Most transactions in flight; geth keeps 16 of an account that it does not know. */
-const MAX_IN_FLIGHT = 8
+const MAX_IN_FLIGHT = 12
 /**
  * How long intents gather behind a transaction in flight before they get one of their own: as a part of the time that one takes, so
  * that chain and gateway work at the same time; and in milliseconds, at most.
  */
 const GATHER = { part: 0.5, most: 400 }
+/** How long the first of several transactions waits for the others to be made; milliseconds. */
+const TOGETHER = 50
 /** Between tries with a chain that takes nothing; milliseconds. */
 const PAUSE = 500
 /** How long a promised intent is set aside that the chain refuses on its own; milliseconds. */
@@ -75,6 +77,9 @@ export function createBatcher(deps: {
   let limit = maxBatch
   let gatheringSince = 0
   let trouble: IssueError | undefined
+  /** While transactions are made: it goes on beside looking at those in flight, and ends with why no more can be made, if so. */
+  let planning: Promise<unknown> | undefined
+  let refusal: unknown
   let stopBy = Number.POSITIVE_INFINITY
   /** Whether there is something to do that came since the last `rest`. */
   let awake = false
@@ -86,22 +91,48 @@ export function createBatcher(deps: {
   async function run(): Promise<void> {
     while (
       !stopping() ||
-      (sender.inFlight() > 0 && performance.now() < stopBy)
+      ((sender.inFlight() > 0 || planning) && performance.now() < stopBy)
     ) {
       try {
-        await sender.advance()
-        if (await planAll()) await sender.advance()
-        else if (trouble && sender.inFlight() === 0)
+        await sender.advance(planning !== undefined)
+        if (mayPlan()) startPlanning()
+        else if (trouble && !planning && sender.inFlight() === 0)
           await registry.assertReady()
+        await checkPlanning()
         setTrouble(undefined)
       } catch (error) {
         setTrouble(asIssueError(error))
       }
       await rest()
     }
+    await planning
+  }
+
+  function startPlanning(): void {
+    planning = planAll()
+      .catch((error) => {
+        refusal = error
+      })
+      .finally(() => {
+        planning = undefined
+        wake()
+      })
+  }
+
+  /** @throws why planning failed. After trouble, whether it is over is known when planning has ended. */
+  async function checkPlanning(): Promise<void> {
+    if (trouble) await planning
+    const error = refusal
+    refusal = undefined
+    if (error !== undefined) throw error
   }
 
   function mayPlan(): boolean {
+    return planning === undefined && isDue()
+  }
+
+  /** Whether what waits is to get a transaction now. */
+  function isDue(): boolean {
     if (stopping() || nextBatch(queue.values(), 1, mustWait).length === 0)
       return false
     if (sender.inFlight() === 0) return true
@@ -115,11 +146,11 @@ export function createBatcher(deps: {
     return whole - (performance.now() - gatheringSince)
   }
 
-  /** All transactions that may be in flight now, before any is sent: they share flushes and looks at the chain. */
-  async function planAll(): Promise<boolean> {
-    let planned = false
-    while (mayPlan() && (await plan())) planned = true
-    return planned
+  /** Transactions that may be in flight now, before any is sent: they share blocks and looks at the chain. */
+  async function planAll(): Promise<void> {
+    const until = performance.now() + TOGETHER
+    let goOn = isDue()
+    while (goOn) goOn = (await plan()) && isDue() && performance.now() < until
   }
 
   async function plan(): Promise<boolean> {
@@ -236,11 +267,11 @@ export function createBatcher(deps: {
     if (trouble) await sleep(PAUSE)
     else if (!awake && sender.inFlight() > 0)
       await nap(
-        queue.size === 0
+        queue.size === 0 || planning
           ? sender.pause()
           : Math.min(sender.pause(), Math.max(1, gathering())),
       )
-    else if (!awake && !mayPlan() && !stopping()) await nap()
+    else if (!awake && !mayPlan() && (!stopping() || planning)) await nap()
     awake = false
   }
 

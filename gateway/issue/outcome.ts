@@ -1,7 +1,7 @@
 import type { RegistryRecord } from '../../verifier/ports.ts'
 import { IssueError } from './errors.ts'
 import { keyOf } from './intent.ts'
-import type { Anchoring, Intent, Registry } from './ports.ts'
+import type { Anchoring, Intent, Plan, Registry } from './ports.ts'
 
 /**
  * What the chain says of an intent.
@@ -36,6 +36,28 @@ export async function outcomesOf(
       throw new IssueError('chain_unavailable', 'a record without its event')
     return { status: 'anchored', ...anchoring }
   })
+}
+
+/**
+ * As {@link outcomesOf}, in one request, by the registry's events in the receipt of a plan's newest transaction: an event is only
+ * there when the record is.
+ *
+ * @returns `undefined` when they do not show every intent of the plan: an earlier attempt, or somebody else, may have anchored it.
+ * @throws {IssueError} `chain_unavailable`.
+ */
+export async function outcomesByReceipt(
+  registry: Registry,
+  { intents, attempts }: Plan,
+): Promise<Outcome[] | undefined> {
+  const [kind] = intents.map((intent) => intent.kind)
+  const newest = attempts.at(-1)
+  if (kind === undefined || newest === undefined) return undefined
+  const shown = await registry.eventsOf(kind, newest.hash)
+  const outcomes = intents.flatMap(({ documentHash }): Outcome[] => {
+    const anchoring = shown.get(documentHash)
+    return anchoring ? [{ status: 'anchored', ...anchoring }] : []
+  })
+  return outcomes.length === intents.length ? outcomes : undefined
 }
 
 /** @returns For each intent the block that has it, by its record; or why there is none. */

@@ -155,6 +155,11 @@ export type Registry = {
     kind: Intent['kind'],
     blockNumber: number,
   ): Promise<Map<Hex, Anchoring>>
+  /** Where the receipt of a transaction says that it issued or revoked documents, by documentHash; empty when there is no receipt. */
+  eventsOf(
+    kind: Intent['kind'],
+    transactionHash: Hex,
+  ): Promise<Map<Hex, Anchoring>>
   /** The hash of the block that has this number now; `null` when the node has none. */
   blockHash(blockNumber: number): Promise<Hex | null>
   /** The number of the newest final block: by the chain's tag, or by depth where it has none. */

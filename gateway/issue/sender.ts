@@ -1,7 +1,7 @@
 import type { Hex } from '../../document/hex.ts'
 import { asIssueError, type IssueError } from './errors.ts'
 import { keyOf, keyOfIntent } from './intent.ts'
-import { type Outcome, outcomesOf } from './outcome.ts'
+import { type Outcome, outcomesByReceipt, outcomesOf } from './outcome.ts'
 import type {
   Intent,
   Outbox,
@@ -22,12 +22,13 @@ export type Sender = {
    */
   plan(intents: readonly Intent[]): Promise<void>
   /**
-   * Sends what is due, without waiting for the node's answers; looks at the chain when that is due, and concludes what has
-   * happened there.
+   * Looks at the chain when that is due, and concludes what has happened there; sends what is due, without waiting for the node's
+   * answers. In this order, since a node may answer nothing while it makes the next block.
    *
+   * @param hold Nothing is sent yet: more is being planned, and what is sent together can share a block.
    * @throws {IssueError} when the chain could not be reached; everything in flight stays so.
    */
-  advance(): Promise<void>
+  advance(hold: boolean): Promise<void>
   /** Milliseconds until there is something to look at; `answered` may come before. */
   pause(): number
   /** Milliseconds that the last transaction took from being made until the chain showed what became of it. */
@@ -46,6 +47,9 @@ const NONCE_KEPT = 250
 const UNCLEAR = 2_000
 /** Between looks at transactions in flight; milliseconds. */
 const POLL = { first: 2, most: 250 }
+
+/** Transactions whose receipts are asked for when they are settled together; of more, records and events are fewer requests. */
+const MOST_RECEIPTS = 2
 
 const ABSENT: Outcome = { status: 'absent' }
 
@@ -191,7 +195,7 @@ export function createSender(deps: {
 
   async function settleAll(used: readonly Plan[]): Promise<void> {
     const intents = used.flatMap((plan) => plan.intents)
-    const outcomes = await outcomesOf(registry, intents)
+    const outcomes = await outcomesOfPlans(used)
     // What the registry shows stays so without our own note of it: nobody waits for the disk.
     concludeAll(intents, outcomes, (outcome) => outcome.status === 'anchored')
     for (const plan of used)
@@ -202,6 +206,20 @@ export function createSender(deps: {
       for (const plan of used) sendingOf(plan).failure = asIssueError(error)
       answered()
     })
+  }
+
+  async function outcomesOfPlans(used: readonly Plan[]): Promise<Outcome[]> {
+    const shown =
+      used.length <= MOST_RECEIPTS
+        ? await Promise.all(
+            used.map((plan) => outcomesByReceipt(registry, plan)),
+          )
+        : []
+    const outcomes = shown.flatMap((some) => some ?? [])
+    const intents = used.flatMap((plan) => plan.intents)
+    return outcomes.length === intents.length
+      ? outcomes
+      : outcomesOf(registry, intents)
   }
 
   async function note(
@@ -322,14 +340,17 @@ export function createSender(deps: {
       plans = [...plans, plan]
       for (const intent of intents) carried.add(keyOfIntent(intent))
       poll = 0
-      lookAt = performance.now() + POLL_UNANSWERED
+      const soon = performance.now() + POLL_UNANSWERED
+      lookAt = plans.length === 1 ? soon : Math.min(lookAt, soon)
     },
 
-    async advance() {
+    async advance(hold) {
       if (plans.length === 0) return
-      send()
-      await retries()
-      if (performance.now() >= lookAt) await lookAround()
+      try {
+        if (performance.now() >= lookAt) await lookAround()
+      } finally {
+        if (!hold) send()
+      }
       await retries()
       const failure = failureNow()
       if (failure) throw failure

@@ -108,6 +108,28 @@ describe('what was promised is kept', () => {
 
 describe('a node that contradicts itself, or is behind', () => {
   test.each([
+    ['no receipt', () => null],
+    ['a receipt without logs', () => ({})],
+    [
+      'a receipt with none of its logs',
+      (receipt: object) => ({ ...receipt, logs: [] }),
+    ],
+  ])('behavior: %s, but records and events', async (_, change) => {
+    stack.proxy.change = (method, result) =>
+      method === 'eth_getTransactionReceipt' ? change(result as object) : result
+    const { status, body } = await stack.issue(ADA)
+    expect(status).toBe(201)
+    const { logs, status: mined } = (await stack.provider.request({
+      method: 'eth_getTransactionReceipt',
+      params: [body.data.blockchainHash],
+    })) as { logs: { topics: string[] }[]; status: string }
+    expect(mined).toBe('0x1')
+    expect(logs.map(({ topics }) => topics[1])).toContain(
+      body.data.documentHash,
+    )
+  })
+
+  test.each([
     ['revoked, beside a record that is not', 3, {}],
     ['not issued, beside a record', 0, {}],
     ['valid, beside no record', 1, { issuerId: 0n }],
