@@ -17,12 +17,13 @@ import { type Identity, startGateway } from '../gateway/server.ts'
 import { ChainError } from '../verifier/errors.ts'
 import { createRequest } from '../verifier/readers/chain.ts'
 import { createProvider } from '../verifier/readers/json-rpc.ts'
-import { type LocalChain, startLocalChain } from './local-chain/local-chain.ts'
+import { startLocalChainThread } from './local-chain/thread.ts'
 import { ensureRegistry } from './local-registry.ts'
 import { ensureSecret } from './secrets.ts'
 
 /** Milliseconds. */
 const PATIENCE = 30_000
+const PAUSE = { first: 100, most: 1_000 }
 
 const LOCAL_ISSUER = {
   name: 'Local test issuer',
@@ -54,13 +55,13 @@ async function main(): Promise<void> {
 /** A node may start later than the gateway, or be slow to wake: it is given half a minute. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   const giveUp = performance.now() + PATIENCE
-  while (true) {
+  for (let pause = PAUSE.first; ; pause = Math.min(2 * pause, PAUSE.most)) {
     try {
       return await work()
     } catch (error) {
       if (!isOutage(error) || performance.now() > giveUp) throw error
-      say('waiting for the chain …')
-      await sleep(1_000)
+      if (pause === PAUSE.first) say('waiting for the chain …')
+      await sleep(pause)
     }
   }
 }
@@ -103,7 +104,7 @@ async function localIdentity(
   const issuerSecret =
     config.issuerSecret ?? ensureSecret(dataDir, 'issuer.secret')
   const account = signer.address
-  const chain: LocalChain = await startLocalChain({
+  const chain = await startLocalChainThread({
     dataDir: join(dataDir, 'chain'),
     port: chainPort,
     host: '127.0.0.1',

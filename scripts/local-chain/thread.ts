@@ -1,0 +1,83 @@
+import { once } from 'node:events'
+import { Worker } from 'node:worker_threads'
+import { LocalChainError, type LocalChainErrorCode } from './errors.ts'
+import type { LocalChain, LocalChainOptions } from './local-chain.ts'
+
+/** What the thread is started with. */
+export type ThreadOptions = Omit<LocalChainOptions, 'log'>
+
+/** To the thread: a JSON-RPC request, or that it is to end. */
+export type ToThread = { id: number; body: string } | 'stop'
+
+/** From the thread. */
+export type FromThread =
+  | { kind: 'log'; line: string }
+  | { kind: 'ready'; chain: Pick<LocalChain, 'url' | 'chainId'> }
+  | { kind: 'failed'; code?: LocalChainErrorCode; message: string }
+  | { kind: 'answer'; id: number; body: string }
+  | { kind: 'no answer'; id: number; message: string }
+
+type Asker = {
+  resolve: (body: string) => void
+  reject: (error: Error) => void
+}
+
+/**
+ * {@link startLocalChain} in a thread of its own, as a node is a program of its own: neither waits while the other is busy.
+ *
+ * @throws {LocalChainError} with a message that says what the user can do
+ */
+export async function startLocalChainThread({
+  log,
+  ...options
+}: LocalChainOptions): Promise<LocalChain> {
+  const thread = new Worker(new URL('./thread-main.ts', import.meta.url), {
+    workerData: options satisfies ThreadOptions,
+  })
+  const asking = new Map<number, Asker>()
+  const started = Promise.withResolvers<LocalChain>()
+  let lastId = 0
+  let stopping: Promise<void> | undefined
+
+  function send(body: string): Promise<string> {
+    return new Promise((resolve, reject) => {
+      const id = ++lastId
+      asking.set(id, { resolve, reject })
+      thread.postMessage({ id, body } satisfies ToThread)
+    })
+  }
+
+  async function stop(): Promise<void> {
+    const ended = once(thread, 'exit')
+    thread.postMessage('stop' satisfies ToThread)
+    await ended
+  }
+
+  function take(id: number): Asker | undefined {
+    const asker = asking.get(id)
+    asking.delete(id)
+    return asker
+  }
+
+  thread.on('message', (message: FromThread) => {
+    if (message.kind === 'log') log(message.line)
+    else if (message.kind === 'answer') take(message.id)?.resolve(message.body)
+    else if (message.kind === 'no answer')
+      take(message.id)?.reject(new Error(message.message))
+    else if (message.kind === 'failed') started.reject(errorOf(message))
+    else
+      started.resolve({
+        ...message.chain,
+        send,
+        stop: () => (stopping ??= stop()),
+      })
+  })
+  // Without a listener for errors, what the thread throws ends this process, as if it had been thrown here.
+  return started.promise
+}
+
+function errorOf({ code, message }: FromThread & { kind: 'failed' }): Error {
+  return code === undefined
+    ? new Error(message)
+    : new LocalChainError(code, message)
+}
