@@ -30,7 +30,7 @@ export type Batcher = {
 /** Most intents that wait for a transaction; beyond, requests are turned away. */
 const MAX_QUEUE = 10_000
 /** Most transactions in flight; geth keeps 16 of an account that it does not know. */
-const MAX_IN_FLIGHT = 12
+const MAX_IN_FLIGHT = 10
 /**
  * How long intents gather behind a transaction in flight before they get one of their own: as a part of the time that one takes, so
  * that chain and gateway work at the same time; and in milliseconds, at most.

@@ -4,7 +4,7 @@
 //
 // It prints a `LoadResult` as JSON.
 import { readFileSync, writeFileSync } from 'node:fs'
-import { Client } from 'undici'
+import { openConnection } from './connection.ts'
 import { quantile } from './quantile.ts'
 
 export type LoadOptions = {
@@ -36,10 +36,8 @@ const EXPECTED = { issue: 201, verify: 200, echo: 200 } as const
 
 const options: LoadOptions = JSON.parse(process.argv[2] ?? '{}')
 const { kind } = options
-const headers = {
-  authorization: `Bearer ${options.apiKey}`,
-  'content-type': 'application/json',
-}
+const { host } = new URL(options.url)
+const HEAD = `Host: ${host}\r\nAuthorization: Bearer ${options.apiKey}`
 const ids =
   kind === 'verify'
     ? readFileSync(options.idsFile, 'utf8')
@@ -62,14 +60,12 @@ const documentOf = (n: number) =>
     metadata: { place: 'London', register: `volume ${n % 100}` },
   })
 
-const requestOf = (n: number) =>
-  kind === 'verify'
-    ? {
-        method: 'GET',
-        path: `/v1/verify?publicId=${ids[n % ids.length]}`,
-        headers,
-      }
-    : { method: 'POST', path: '/v1/documents', headers, body: documentOf(n) }
+function requestOf(n: number): string {
+  if (kind === 'verify')
+    return `GET /v1/verify?publicId=${ids[n % ids.length]} HTTP/1.1\r\n${HEAD}\r\n\r\n`
+  const body = documentOf(n)
+  return `POST /v1/documents HTTP/1.1\r\n${HEAD}\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
+}
 
 /** The first is told: a case with failures is no measurement. */
 function fail(statusCode: number, text: string): void {
@@ -77,18 +73,17 @@ function fail(statusCode: number, text: string): void {
 }
 
 async function runConnection(until: number): Promise<void> {
-  const client = new Client(options.url, { pipelining: 1 })
+  const connection = await openConnection(options.url)
   while (sent < options.requests && performance.now() < until) {
     const request = requestOf(sent++)
     const start = performance.now()
-    const { statusCode, body } = await client.request(request)
-    const text = await body.text()
+    const { status, body } = await connection.request(request)
     latencies.push(performance.now() - start)
-    if (statusCode !== EXPECTED[kind]) fail(statusCode, text)
+    if (status !== EXPECTED[kind]) fail(status, body)
     else if (kind === 'issue')
-      issued.push(/"publicId":"([^"]+)"/.exec(text)?.[1] ?? '')
+      issued.push(/"publicId":"([^"]+)"/.exec(body)?.[1] ?? '')
   }
-  await client.close()
+  connection.close()
 }
 
 const start = performance.now()

@@ -33,7 +33,7 @@ export type RawResult = {
 }
 
 /** As many as the gateway has in flight; with blocks by the clock, a block's gas is full before. */
-const IN_FLIGHT = 12
+const IN_FLIGHT = 10
 const GAS_A_DOCUMENT = 27_000n
 const EXPIRY = 4_102_444_800
 const abi = new Interface(registryAbi)
