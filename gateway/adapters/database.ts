@@ -170,7 +170,8 @@ export function openDatabase(path: string): Database {
   async function flush(file: number): Promise<IssueError | undefined> {
     try {
       await flushToDisk(file)
-      return undefined
+      // What another flush could not write lies before this in the log.
+      return broken
     } catch (cause) {
       broken = notWritten(cause)
       return broken
@@ -215,7 +216,7 @@ export function openDatabase(path: string): Database {
     async close() {
       if (closed) return
       closed = true
-      await Promise.all([flushing, hurrying])
+      while (flushing || hurrying) await Promise.all([flushing, hurrying])
       closeSync(log)
       closeSync(urgentLog)
       sqlite.close()

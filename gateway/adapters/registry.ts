@@ -292,11 +292,11 @@ export async function createRegistry(
     },
 
     async eventsOf(kind, transactionHash) {
-      const receipt = await request<Receipt | null>(
+      const receipt = await request<Partial<Receipt> | null>(
         'eth_getTransactionReceipt',
         transactionHash,
       )
-      if (!Array.isArray(receipt?.logs)) return new Map()
+      if (!isMined(receipt)) return new Map()
       const { blockHash } = receipt
       const blockNumber = Number(receipt.blockNumber)
       const ours = receipt.logs.filter(
@@ -326,6 +326,14 @@ export async function createRegistry(
         throw asIssueError('finality', error)
       }),
   }
+}
+
+function isMined(receipt: Partial<Receipt> | null): receipt is Receipt {
+  const { blockNumber, blockHash, logs } = receipt ?? {}
+  return (
+    [blockNumber, blockHash].every((hex) => /^0x[0-9a-f]+$/i.test(`${hex}`)) &&
+    Array.isArray(logs)
+  )
 }
 
 /** A call of the registry is for one kind. */

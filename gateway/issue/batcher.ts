@@ -5,7 +5,7 @@ import { keyOf, keyOfIntent } from './intent.ts'
 import type { Outcome } from './outcome.ts'
 import type { Intent, Outbox, Registry } from './ports.ts'
 import { createSender } from './sender.ts'
-import { type Answer, createWaiters } from './waiters.ts'
+import { type Answer, createWaiters, type Waiter } from './waiters.ts'
 
 export type Batcher = {
   /** @throws {IssueError} when it is known that nothing can be anchored now. */
@@ -67,6 +67,8 @@ export function createBatcher(deps: {
   const promised = new Set<string>()
   /** Promised intents that the chain refused on their own; they come back, and hold up nobody meanwhile. */
   const aside = new Set<string>()
+  /** Intents that are being withdrawn, until they are, or could not be. */
+  const leaving = new Map<string, Promise<void>>()
   const sender = createSender({
     registry,
     outbox,
@@ -94,7 +96,7 @@ export function createBatcher(deps: {
       ((sender.inFlight() > 0 || planning) && performance.now() < stopBy)
     ) {
       try {
-        await sender.advance(planning !== undefined)
+        await sender.advance(() => planning !== undefined)
         if (mayPlan()) startPlanning()
         else if (trouble && !planning && sender.inFlight() === 0)
           await registry.assertReady()
@@ -220,6 +222,17 @@ export function createBatcher(deps: {
       queue.delete(key)
       return waiters.take(key)
     })
+    const left = withdraw(dropped, told, error)
+    for (const key of dropped.map(keyOfIntent)) leaving.set(key, left)
+    await left
+    for (const key of dropped.map(keyOfIntent)) leaving.delete(key)
+  }
+
+  async function withdraw(
+    dropped: readonly Intent[],
+    told: readonly Waiter[],
+    error: IssueError,
+  ): Promise<void> {
     try {
       await forget(dropped)
       for (const { reject } of told) reject(error)
@@ -251,8 +264,10 @@ export function createBatcher(deps: {
     if (queue.size === 0) gatheringSince = performance.now()
     for (const intent of intents) {
       const key = keyOfIntent(intent)
+      const { kind, documentHash } = intent
       // The first stands: of two revocations, its reason is in the outbox.
-      if (!queue.has(key) && !aside.has(key)) queue.set(key, intent)
+      const known = queue.has(key) || aside.has(key)
+      if (!known && !sender.carries(kind, documentHash)) queue.set(key, intent)
     }
     if (mayPlan()) wake()
   }
@@ -317,12 +332,13 @@ export function createBatcher(deps: {
 
     async submit(intent, wait) {
       const { kind, documentHash } = intent
+      await leaving.get(keyOfIntent(intent))
       const standing = outbox.find(kind, documentHash)
       // Another request for the same was turned away this moment, and took the intent with it.
       if (standing === undefined)
         throw trouble ?? new IssueError('chain_unavailable', 'withdrawn')
       if (standing.anchored) return { ...standing, status: 'anchored' }
-      if (!sender.carries(kind, documentHash)) enqueue([intent])
+      enqueue([intent])
       return waiters.wait(intent, wait)
     },
 

@@ -79,8 +79,8 @@ export function createIssuing(deps: {
     const started = performance.now()
     const document = bind(request.fields)
     for (let attempt = 0; ; attempt++) {
-      batcher.assertOpen()
       await pace()
+      batcher.assertOpen()
       const sealed = await sealDocument(document, request, attempt)
       const documentHash = toHex(sealed.documentHash)
       if (attempt === 0)

@@ -25,10 +25,10 @@ export type Sender = {
    * Looks at the chain when that is due, and concludes what has happened there; sends what is due, without waiting for the node's
    * answers. In this order, since a node may answer nothing while it makes the next block.
    *
-   * @param hold Nothing is sent yet: more is being planned, and what is sent together can share a block.
+   * @param hold Whether nothing is to be sent yet: more is being planned, and what is sent together can share a block.
    * @throws {IssueError} when the chain could not be reached; everything in flight stays so.
    */
-  advance(hold: boolean): Promise<void>
+  advance(hold: () => boolean): Promise<void>
   /** Milliseconds until there is something to look at; `answered` may come before. */
   pause(): number
   /** Milliseconds that the last transaction took from being made until the chain showed what became of it. */
@@ -52,6 +52,9 @@ const POLL = { first: 2, most: 250 }
 const MOST_RECEIPTS = 2
 
 const ABSENT: Outcome = { status: 'absent' }
+
+/** After so long a transaction is sent also while a look at the chain hangs, as it does where a node is down; milliseconds. */
+const SENT_BY = 100
 
 /** The same while no node has answered to the newest of them. */
 const POLL_UNANSWERED = 50
@@ -88,6 +91,8 @@ export function createSender(deps: {
   )
   const sendings = new Map<number, Sending>()
   let gapSince: number | undefined
+  /** How often nonces were lost. */
+  let gaps = 0
   let unclearSince: number | undefined
   let seen = { nonce: 0, at: Number.NEGATIVE_INFINITY }
   let poll = 0
@@ -208,12 +213,14 @@ export function createSender(deps: {
     })
   }
 
+  /** Without the receipt there are still records and events; if the node is down, they say so. */
+  const shownByReceipt = (plan: Plan) =>
+    outcomesByReceipt(registry, plan).catch(() => undefined)
+
   async function outcomesOfPlans(used: readonly Plan[]): Promise<Outcome[]> {
     const shown =
       used.length <= MOST_RECEIPTS
-        ? await Promise.all(
-            used.map((plan) => outcomesByReceipt(registry, plan)),
-          )
+        ? await Promise.all(used.map(shownByReceipt))
         : []
     const outcomes = shown.flatMap((some) => some ?? [])
     const intents = used.flatMap((plan) => plan.intents)
@@ -273,6 +280,15 @@ export function createSender(deps: {
     return performance.now() - seen.at < NONCE_KEPT ? seen.nonce : look()
   }
 
+  /** Anew when the nonces that its own follows on were lost meanwhile. */
+  async function prepare(
+    intents: readonly Intent[],
+  ): Promise<SignedTransaction> {
+    const before = gaps
+    const transaction = await registry.prepare(intents, await newNonce())
+    return before === gaps ? transaction : prepare(intents)
+  }
+
   /**
    * The chain went back behind the first nonce in flight (a reorg, a node that lost its state), so that none of these can be
    * mined: their intents get new ones.
@@ -286,6 +302,7 @@ export function createSender(deps: {
     gapSince ??= performance.now()
     if (performance.now() - gapSince < GAP) return
     gapSince = undefined
+    gaps++
     log('nonces lost, planned anew', { from: next, to: first.nonce })
     for (const plan of [...plans]) {
       await outbox.settle(plan, { anchored: [], gone: [] })
@@ -335,10 +352,11 @@ export function createSender(deps: {
     carries: (kind, documentHash) => carried.has(keyOf(kind, documentHash)),
 
     async plan(intents) {
-      const transaction = await registry.prepare(intents, await newNonce())
+      const transaction = await prepare(intents)
       const plan = await outbox.plan(transaction, intents)
       plans = [...plans, plan]
       for (const intent of intents) carried.add(keyOfIntent(intent))
+      setTimeout(send, SENT_BY).unref()
       poll = 0
       const soon = performance.now() + POLL_UNANSWERED
       lookAt = plans.length === 1 ? soon : Math.min(lookAt, soon)
@@ -349,7 +367,7 @@ export function createSender(deps: {
       try {
         if (performance.now() >= lookAt) await lookAround()
       } finally {
-        if (!hold) send()
+        if (!hold()) send()
       }
       await retries()
       const failure = failureNow()

@@ -17,6 +17,8 @@ export type FromThread =
   | { kind: 'answer'; id: number; body: string }
   | { kind: 'no answer'; id: number; message: string }
 
+const ENDED = 'the local chain has ended'
+
 type Asker = {
   resolve: (body: string) => void
   reject: (error: Error) => void
@@ -37,10 +39,12 @@ export async function startLocalChainThread({
   const asking = new Map<number, Asker>()
   const started = Promise.withResolvers<LocalChain>()
   let lastId = 0
+  let ended = false
   let stopping: Promise<void> | undefined
 
   function send(body: string): Promise<string> {
     return new Promise((resolve, reject) => {
+      if (ended) throw new Error(ENDED)
       const id = ++lastId
       asking.set(id, { resolve, reject })
       thread.postMessage({ id, body } satisfies ToThread)
@@ -48,9 +52,10 @@ export async function startLocalChainThread({
   }
 
   async function stop(): Promise<void> {
-    const ended = once(thread, 'exit')
+    if (ended) return
+    const exit = once(thread, 'exit')
     thread.postMessage('stop' satisfies ToThread)
-    await ended
+    await exit
   }
 
   function take(id: number): Asker | undefined {
@@ -71,6 +76,11 @@ export async function startLocalChainThread({
         send,
         stop: () => (stopping ??= stop()),
       })
+  })
+  thread.once('exit', () => {
+    ended = true
+    for (const { reject } of asking.values()) reject(new Error(ENDED))
+    asking.clear()
   })
   // Without a listener for errors, what the thread throws ends this process, as if it had been thrown here.
   return started.promise

@@ -45,6 +45,7 @@ test('behavior: stopped, twice at once, it is gone, and what was on it is there 
   const first = await start({ dataDir, fund: [address] })
   await Promise.all([first.stop(), first.stop()])
   await expect(fetch(first.url)).rejects.toThrow()
+  await expect(first.send(ask('eth_chainId'))).rejects.toThrow('has ended')
   const { send } = await start({ dataDir })
   const { result } = JSON.parse(
     await send(ask('eth_getBalance', [address, 'latest'])),

@@ -1,0 +1,251 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import { fromHex, type Hex } from '../../document/hex.ts'
+import { openDatabase } from '../../gateway/adapters/database.ts'
+import { createSqliteOutbox } from '../../gateway/adapters/sqlite-outbox.ts'
+import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
+import { createBatcher } from '../../gateway/issue/batcher.ts'
+import { IssueError } from '../../gateway/issue/errors.ts'
+import { keepTogether } from '../../gateway/issue/keep.ts'
+import type {
+  Intent,
+  Registry,
+  SignedTransaction,
+} from '../../gateway/issue/ports.ts'
+
+// What no real chain can be made to do at the right moment. The database, the outbox and the store are real; of the disk, a test may
+// decide when a flush is done.
+
+let disk = (done: () => void) => done()
+vi.mock('node:fs', async (actual) => {
+  const fs = await actual<typeof import('node:fs')>()
+  return { ...fs, fdatasync: (_: number, done: () => void) => disk(done) }
+})
+
+const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
+const RECORD = {
+  accountIndex: 0,
+  anchoredAt: 0,
+  validUntil: 0,
+  revokedBlock: 0,
+  revokedAt: 0,
+  reason: 0,
+}
+
+/** A chain that mines what it is sent, in the order of nonces, as long as `mining`. */
+function startWorld(changes: (chain: Chain) => Partial<Registry> = () => ({})) {
+  disk = (done) => done()
+  const dir = mkdtempSync(join(tmpdir(), 'batcher-'))
+  const database = openDatabase(join(dir, 'gateway.db'))
+  const outbox = createSqliteOutbox(database)
+  const store = createSqliteStore(database)
+  const keep = keepTogether(store, outbox)
+  const chain = createChain()
+  const events: string[] = []
+  const batcher = createBatcher({
+    registry: { ...chain.registry, ...changes(chain) },
+    outbox,
+    concluded: () => {},
+    log: (event) => events.push(event),
+    async forget(intents) {
+      const gone = await outbox.withdraw(intents)
+      await Promise.all(
+        gone.map(({ documentHash }) => store.remove(fromHex(documentHash))),
+      )
+    },
+  })
+  batcher.start()
+  onTestFinished(async () => {
+    chain.mining = true
+    await batcher.stop()
+    await database.close()
+    rmSync(dir, { recursive: true })
+  })
+  let documents = 0
+  const newIntent = (): Intent => ({
+    kind: 'issue',
+    documentHash: word(1_000_000 + documents++),
+    validUntil: 0,
+  })
+  async function issue(intent = newIntent(), wait = 20_000) {
+    const documentHash = fromHex(intent.documentHash)
+    await keep(intent, { documentHash, bytes: Uint8Array.of(1) })
+    return batcher.submit(intent, wait)
+  }
+  return { chain, batcher, outbox, store, events, issue, newIntent }
+}
+
+type Chain = ReturnType<typeof createChain>
+
+function createChain() {
+  const carried = new Map<Hex, readonly Intent[]>()
+  const pool = new Map<number, Hex>()
+  const anchored = new Set<Hex>()
+  const chain = {
+    nonce: 0,
+    mining: true,
+    anchored,
+    pool,
+    /** Nonces that were signed, in order. */
+    signed: [] as number[],
+    mine() {
+      for (
+        let hash = pool.get(chain.nonce);
+        hash && chain.mining;
+        hash = pool.get(chain.nonce)
+      ) {
+        for (const { documentHash } of carried.get(hash) ?? [])
+          anchored.add(documentHash)
+        pool.delete(chain.nonce++)
+      }
+    },
+  }
+  const anchorings = async () =>
+    new Map(
+      [...anchored].map((documentHash) => [
+        documentHash,
+        { blockNumber: 1, blockHash: word(9), transactionHash: word(8) },
+      ]),
+    )
+  const registry: Registry = {
+    registry: 'eip155:31337:0x00',
+    issuerId: 1,
+    assertReady: async () => ({ balance: 1n }),
+    nextNonce: async () => chain.nonce,
+    async prepare(intents, nonce): Promise<SignedTransaction> {
+      const hash = word(chain.signed.push(nonce))
+      carried.set(hash, intents)
+      return {
+        nonce,
+        hash,
+        raw: hash,
+        maxFeePerGas: 1n,
+        maxPriorityFeePerGas: 1n,
+      }
+    },
+    pays: async () => true,
+    async broadcast({ nonce, raw }) {
+      if (nonce >= chain.nonce) pool.set(nonce, raw)
+      chain.mine()
+    },
+    records: async (hashes) =>
+      hashes.map((hash) =>
+        anchored.has(hash)
+          ? { ...RECORD, issuerId: 1, anchoredBlock: 1 }
+          : { ...RECORD, issuerId: 0, anchoredBlock: 0 },
+      ),
+    transactionsOf: anchorings,
+    eventsOf: anchorings,
+    blockHash: async () => word(9),
+    finalizedBlock: async () => 0,
+  }
+  return Object.assign(chain, { registry })
+}
+
+test('error: repeated while the first is withdrawn, it is not anchored without its payload', async () => {
+  const first = Promise.withResolvers<never>()
+  let prepared = 0
+  const { chain, outbox, store, issue, newIntent } = startWorld(
+    ({ registry }) => ({
+      prepare: (...args) =>
+        prepared++ === 0 ? first.promise : registry.prepare(...args),
+    }),
+  )
+  const intent = newIntent()
+  const refused = { code: 'fee_too_high' }
+  const one = expect(issue(intent)).rejects.toMatchObject(refused)
+  await vi.waitUntil(() => prepared === 1)
+  // The repeat finds the row there; its flush is under way …
+  const flushes: (() => void)[] = []
+  disk = (done) => flushes.push(done)
+  const other = expect(issue(intent)).rejects.toBeInstanceOf(IssueError)
+  await vi.waitUntil(() => flushes.length === 1)
+  // … when it turns out that the first cannot be sent.
+  first.reject(new IssueError('fee_too_high', 'the price of gas'))
+  await new Promise((resolve) => process.nextTick(resolve))
+  disk = (done) => done()
+  flushes[0]?.()
+  await Promise.all([one, other])
+  expect(outbox.find('issue', intent.documentHash)).toBeUndefined()
+  expect(chain.anchored.size).toBe(0)
+  await vi.waitUntil(
+    async () =>
+      (await store.get(fromHex(intent.documentHash))).status === 'missing',
+  )
+})
+
+test('behavior: a chain that goes back while transactions are made is recovered from at once', async () => {
+  const { chain, events, issue } = startWorld(({ registry }) => ({
+    async prepare(...args) {
+      await sleep(400)
+      return registry.prepare(...args)
+    },
+  }))
+  chain.nonce = 20
+  const answers = [issue()]
+  await answers[0]
+  chain.mining = false
+  const load = setInterval(() => answers.push(issue()), 20)
+  await vi.waitUntil(() => chain.pool.size > 1, { timeout: 5_000 })
+  chain.nonce = 3
+  chain.pool.clear()
+  chain.mining = true
+  await vi.waitUntil(() => chain.nonce > 3, { timeout: 15_000 })
+  clearInterval(load)
+  for (const answer of await Promise.all(answers))
+    expect(answer.status).toBe('anchored')
+  expect(events.filter((event) => event.startsWith('nonces'))).toHaveLength(1)
+}, 60_000)
+
+test('behavior: a node that serves no receipts', async () => {
+  const { batcher, events, issue } = startWorld(() => ({
+    eventsOf: async () => {
+      throw new IssueError('chain_unavailable', 'indexing is in progress')
+    },
+  }))
+  expect(await issue()).toMatchObject({ status: 'anchored' })
+  batcher.assertOpen()
+  expect(events).toEqual([])
+})
+
+test('behavior: looks that take long do not hold up what was planned', async () => {
+  const LOOK = 3_000
+  let slow = false
+  const { chain, issue } = startWorld(({ registry }) => ({
+    async nextNonce() {
+      if (slow) await sleep(LOOK)
+      return registry.nextNonce()
+    },
+  }))
+  await issue()
+  chain.mining = false
+  const first = issue()
+  await vi.waitUntil(() => chain.pool.size === 1)
+  slow = true
+  await sleep(300)
+  const second = issue()
+  await vi.waitUntil(() => chain.signed.length === 3, { timeout: 2 * LOOK })
+  await vi.waitUntil(() => chain.pool.size === 2, { timeout: LOOK / 2 })
+  slow = false
+  chain.mining = true
+  chain.mine()
+  expect(await first).toMatchObject({ status: 'anchored' })
+  expect(await second).toMatchObject({ status: 'anchored' })
+})
+
+test('behavior: what is in flight is not queued again', async () => {
+  const { chain, batcher, issue, newIntent } = startWorld()
+  chain.mining = false
+  const intent = newIntent()
+  const answer = issue(intent)
+  await vi.waitUntil(() => chain.pool.size === 1)
+  batcher.enqueue([intent])
+  expect(batcher.depth()).toEqual({ queued: 0, inFlight: 1 })
+  chain.mining = true
+  chain.mine()
+  expect(await answer).toMatchObject({ status: 'anchored' })
+  expect(chain.signed).toEqual([0])
+})
