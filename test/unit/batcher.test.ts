@@ -219,6 +219,11 @@ test('behavior: looks that take long do not hold up what was planned', async () 
       if (slow) await sleep(LOOK)
       return registry.nextNonce()
     },
+    // Long enough for the next look to begin meanwhile.
+    async prepare(...args) {
+      await sleep(slow ? 300 : 0)
+      return registry.prepare(...args)
+    },
   }))
   await issue()
   chain.mining = false
