@@ -96,7 +96,7 @@ export function createBatcher(deps: {
       ((sender.inFlight() > 0 || planning) && performance.now() < stopBy)
     ) {
       try {
-        await sender.advance(() => planning !== undefined)
+        await sender.advance(planning !== undefined)
         if (mayPlan()) startPlanning()
         else if (trouble && !planning && sender.inFlight() === 0)
           await registry.assertReady()

@@ -25,10 +25,10 @@ export type Sender = {
    * Looks at the chain when that is due, and concludes what has happened there; sends what is due, without waiting for the node's
    * answers. In this order, since a node may answer nothing while it makes the next block.
    *
-   * @param hold Whether nothing is to be sent yet: more is being planned, and what is sent together can share a block.
+   * @param hold Nothing is sent yet: more is being planned, and what is sent together can share a block.
    * @throws {IssueError} when the chain could not be reached; everything in flight stays so.
    */
-  advance(hold: () => boolean): Promise<void>
+  advance(hold: boolean): Promise<void>
   /** Milliseconds until there is something to look at; `answered` may come before. */
   pause(): number
   /** Milliseconds that the last transaction took from being made until the chain showed what became of it. */
@@ -113,8 +113,8 @@ export function createSender(deps: {
     return sending
   }
 
-  function send(): void {
-    for (const plan of plans) {
+  function send(which: readonly Plan[]): void {
+    for (const plan of which) {
       const sending = sendingOf(plan)
       const newest = plan.attempts.at(-1)
       const due = performance.now() - sending.sent >= REBROADCAST
@@ -337,7 +337,7 @@ export function createSender(deps: {
     plans = plans.map((other) => (other === plan ? replaced : other))
     sending.sent = Number.NEGATIVE_INFINITY
     log('replaced', { nonce: plan.nonce, hash: transaction.hash })
-    send()
+    send(plans)
   }
 
   function drop(plan: Plan): void {
@@ -356,7 +356,10 @@ export function createSender(deps: {
       const plan = await outbox.plan(transaction, intents)
       plans = [...plans, plan]
       for (const intent of intents) carried.add(keyOfIntent(intent))
-      setTimeout(send, SENT_BY).unref()
+      setTimeout(
+        () => send(plans.filter(({ id }) => id === plan.id)),
+        SENT_BY,
+      ).unref()
       poll = 0
       const soon = performance.now() + POLL_UNANSWERED
       lookAt = plans.length === 1 ? soon : Math.min(lookAt, soon)
@@ -367,7 +370,7 @@ export function createSender(deps: {
       try {
         if (performance.now() >= lookAt) await lookAround()
       } finally {
-        if (!hold()) send()
+        if (!hold) send(plans)
       }
       await retries()
       const failure = failureNow()
