@@ -281,13 +281,17 @@ export function createBatcher(deps: {
   async function rest(): Promise<void> {
     if (trouble) await sleep(PAUSE)
     else if (!awake && sender.inFlight() > 0)
-      await nap(
-        queue.size === 0 || planning
-          ? sender.pause()
-          : Math.min(sender.pause(), Math.max(1, gathering())),
-      )
+      await nap(Math.min(sender.pause(), untilDue()))
     else if (!awake && !mayPlan() && (!stopping() || planning)) await nap()
     awake = false
+  }
+
+  /** Milliseconds until what gathers is due, if time alone makes it so. */
+  function untilDue(): number {
+    const full = sender.inFlight() >= MAX_IN_FLIGHT
+    return queue.size === 0 || planning || full
+      ? Number.POSITIVE_INFINITY
+      : Math.max(1, gathering())
   }
 
   async function nap(most?: number): Promise<void> {

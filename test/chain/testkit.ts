@@ -71,9 +71,10 @@ export const killAnvil = (dir: string): void => {
 export const start = async (
   dataDir: string,
   options: Partial<LocalChainOptions> = {},
+  startChain: typeof startLocalChain = startLocalChain,
 ): Promise<LocalChain & { lines: string[] }> => {
   const lines: string[] = []
-  const chain = await startLocalChain({
+  const chain = await startChain({
     dataDir,
     port: 0,
     host: '127.0.0.1',

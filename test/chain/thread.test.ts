@@ -3,20 +3,10 @@ import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { LocalChainOptions } from '../../scripts/local-chain/local-chain.ts'
 import { startLocalChainThread } from '../../scripts/local-chain/thread.ts'
-import { tempDir } from './testkit.ts'
+import { start as startHere, tempDir } from './testkit.ts'
 
-async function start(options: Partial<LocalChainOptions> = {}) {
-  const lines: string[] = []
-  const chain = await startLocalChainThread({
-    dataDir: tempDir(),
-    port: 0,
-    host: '127.0.0.1',
-    log: (line) => lines.push(line),
-    ...options,
-  })
-  onTestFinished(() => chain.stop())
-  return { ...chain, lines }
-}
+const start = (options: Partial<LocalChainOptions> = {}, dataDir = tempDir()) =>
+  startHere(dataDir, options, startLocalChainThread)
 
 const ask = (method: string, params: unknown[] = []) =>
   JSON.stringify({ jsonrpc: '2.0', id: 1, method, params })
@@ -42,11 +32,11 @@ test('default: it answers from within and on its port, each request with its own
 test('behavior: stopped, twice at once, it is gone, and what was on it is there at the next start', async () => {
   const dataDir = tempDir()
   const address = `0x${'34'.repeat(20)}`
-  const first = await start({ dataDir, fund: [address] })
+  const first = await start({ fund: [address] }, dataDir)
   await Promise.all([first.stop(), first.stop()])
   await expect(fetch(first.url)).rejects.toThrow()
   await expect(first.send(ask('eth_chainId'))).rejects.toThrow('has ended')
-  const { send } = await start({ dataDir })
+  const { send } = await start({}, dataDir)
   const { result } = JSON.parse(
     await send(ask('eth_getBalance', [address, 'latest'])),
   )
@@ -67,8 +57,8 @@ test('error: a port that is taken is told with its code', async () => {
 
 test('error: a folder that another chain has', async () => {
   const dataDir = tempDir()
-  await start({ dataDir })
-  await expect(start({ dataDir })).rejects.toMatchObject({
+  await start({}, dataDir)
+  await expect(start({}, dataDir)).rejects.toMatchObject({
     code: 'data_dir_in_use',
   })
 })
