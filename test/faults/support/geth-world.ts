@@ -17,6 +17,8 @@ export type GethWorld = World & {
 const EPOCH = 32
 /** So many blocks before the next epoch it could begin while something is done. */
 const NEAR = 5
+/** How often it is tried to set geth back. */
+const TRIES = 5
 /** After a rewind; milliseconds. Blocks come every second. */
 const SETTLED = 1_500
 
@@ -42,6 +44,20 @@ export async function startGethWorld(
     await work()
     chain.rewrites++
   }
+  /** @returns Whether it was: not so when a block that was its head has just gone again by itself. */
+  const setBack = async (blocks: number) => {
+    const head = await height('latest')
+    const oldest = Math.max(await height('finalized'), saved)
+    const target = Math.min(head, Math.max(head - blocks, oldest))
+    try {
+      await chain.request('debug_setHead', `0x${target.toString(16)}`)
+      return true
+    } catch (error) {
+      if (!/future block/.test(String(error))) throw error
+      await sleep(SETTLED)
+      return false
+    }
+  }
   let saved = 0
   const save = () =>
     rewriting(async () => {
@@ -53,16 +69,13 @@ export async function startGethWorld(
   return {
     ...world,
     chain,
-    async rewind(blocks) {
-      const head = await height('latest')
-      const oldest = Math.max(await height('finalized'), saved)
-      const target = Math.min(head, Math.max(head - blocks, oldest))
-      await rewriting(async () => {
-        await chain.request('debug_setHead', `0x${target.toString(16)}`)
+    rewind: (blocks) =>
+      rewriting(async () => {
+        for (let tries = 1; !(await setBack(blocks)); tries++)
+          if (tries === TRIES) throw new Error('geth cannot be set back')
         // A block that geth was at may still come, and go again.
         await sleep(SETTLED)
-      })
-    },
+      }),
     async crash() {
       const near = (await height('latest')) % EPOCH >= EPOCH - NEAR
       if (near || saved < (await height('finalized'))) return save()
