@@ -11,6 +11,7 @@ import {
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Intent, Registry, SignedTransaction } from '../issue/ports.ts'
+import { createEstimates } from './gas-estimates.ts'
 import {
   decodeRecords,
   encodeIssueMany,
@@ -22,8 +23,6 @@ import type { Signer } from './signer.ts'
 const abi = new Interface(registryAbi)
 /** Four fifths of the cap of EIP-7825 on a transaction's gas; the rest is for what the estimate did not foresee. */
 const MAX_GAS = (16_777_216n * 4n) / 5n
-/** What every transaction costs; a node that says less is not to be believed. */
-const LEAST_GAS = 21_000n
 /** Most bytes of calldata: nodes take transactions up to 128 KiB. */
 const MAX_CALLDATA = 120 * 1024
 /** Over the estimate, since the chain's state moves on between estimate and inclusion; per cent. */
@@ -32,18 +31,6 @@ const GAS_MARGIN = 10n
 const OUTBID = 125n
 /** How long a price is good for; milliseconds. Asked for each of hundreds of transactions a second, it would be a third of all calls. */
 const PRICE_KEPT = 250
-/**
- * How long an estimate is good for others of as many intents or fewer; milliseconds. An estimate runs the call several times: where
- * blocks come that fast, it would be a quarter of the chain's work.
- */
-const ESTIMATE_KEPT = 250
-/** Intents from which on that is done: it is little work to ask for fewer. */
-const MANY = 16
-/**
- * Gas of a call, and of each intent in it, that changes the chain (test/contracts/gas.json), a little less than it is. What needs less
- * has some in it that are on the chain already, and says nothing of others.
- */
-const WORK = { call: 25_000n, issue: 24_500n, revoke: 7_900n } as const
 /** Records read in one call. */
 const CHUNK = 500
 
@@ -51,9 +38,6 @@ const EVENTS = {
   issue: abi.getEvent('DocumentIssued')?.topicHash,
   revoke: abi.getEvent('DocumentRevoked')?.topicHash,
 } as const
-
-/** What `count` intents of a kind were said to need. */
-type Estimate = { gas: bigint; count: number; askedAt: number }
 
 type Log = {
   address: string
@@ -165,39 +149,13 @@ export async function createRegistry(
     }
   }
 
-  const estimates = new Map<Intent['kind'], Estimate>()
-
-  /** Gas for these intents: what as many of the kind or more were said to need a moment ago, or as {@link estimate}. */
-  async function gasOf(intents: readonly Intent[], data: Hex): Promise<bigint> {
-    const last = estimates.get(kindOf(intents))
-    const good =
-      last !== undefined &&
-      last.count >= intents.length &&
-      performance.now() - last.askedAt < ESTIMATE_KEPT
-    return good && intents.length >= MANY ? last.gas : estimate(intents, data)
-  }
-
-  async function estimate(
-    intents: readonly Intent[],
-    data: Hex,
-  ): Promise<bigint> {
-    const askedAt = performance.now()
-    const gas = BigInt(
-      await request<Hex>('eth_estimateGas', {
-        from: signer.address,
-        to: address,
-        data,
-      }),
-    )
-    if (gas < LEAST_GAS)
-      throw new IssueError('chain_unavailable', 'eth_estimateGas: garbage')
-    const kind = kindOf(intents)
-    const count = intents.length
-    if (gas >= WORK.call + WORK[kind] * BigInt(count))
-      estimates.set(kind, { gas, count, askedAt })
-    return gas
-  }
-
+  const gas = createEstimates((data) =>
+    request<Hex>('eth_estimateGas', {
+      from: signer.address,
+      to: address,
+      data,
+    }),
+  )
   const { issuerId } = await readAccount()
   return {
     registry,
@@ -215,11 +173,11 @@ export async function createRegistry(
 
     async prepare(intents, nonce, outbid) {
       const data = calldataOf(intents)
-      const [gas, fee] = await Promise.all([
-        outbid ? estimate(intents, data) : gasOf(intents, data),
+      const [estimate, fee] = await Promise.all([
+        outbid ? gas.anew(intents, data) : gas.of(intents, data),
         fees(outbid),
       ])
-      const gasLimit = (gas * (100n + GAS_MARGIN)) / 100n
+      const gasLimit = (estimate * (100n + GAS_MARGIN)) / 100n
       if (gasLimit > MAX_GAS || data.length / 2 > MAX_CALLDATA)
         throw new IssueError(
           'too_large',
@@ -334,11 +292,6 @@ function isMined(receipt: Partial<Receipt> | null): receipt is Receipt {
     [blockNumber, blockHash].every((hex) => /^0x[0-9a-f]+$/i.test(`${hex}`)) &&
     Array.isArray(logs)
   )
-}
-
-/** A call of the registry is for one kind. */
-function kindOf([first]: readonly Intent[]): Intent['kind'] {
-  return first?.kind ?? 'issue'
 }
 
 /** `issueMany` also for one: it never reverts on a collision, so that a repeat cannot fail. */

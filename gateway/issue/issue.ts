@@ -28,7 +28,7 @@ import { createPace } from './pace.ts'
 import type { IdempotencyLog, Intent, Registry } from './ports.ts'
 import type { Answer } from './waiters.ts'
 
-/** Documents that are sealed in one turn of the event loop: some 2 ms. */
+/** Documents that are sealed in one turn of the event loop: some 1 ms. */
 const SEALED_A_TURN = 16
 /** Between looks at how final a block is; milliseconds. */
 const FINALITY_POLL = 250

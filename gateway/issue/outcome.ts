@@ -3,6 +3,9 @@ import { IssueError } from './errors.ts'
 import { keyOf } from './intent.ts'
 import type { Anchoring, Intent, Plan, Registry } from './ports.ts'
 
+/** Plans whose receipts are asked for together; of more, records and events are fewer requests. */
+const MOST_RECEIPTS = 2
+
 /**
  * What the chain says of an intent.
  *
@@ -39,13 +42,39 @@ export async function outcomesOf(
 }
 
 /**
+ * As {@link outcomesOf}, of the intents of plans whose nonces are used: by their receipts where these show everything.
+ *
+ * @returns An outcome for each intent, in the order of the plans.
+ * @throws {IssueError} `chain_unavailable`.
+ */
+export async function outcomesOfPlans(
+  registry: Registry,
+  plans: readonly Plan[],
+): Promise<Outcome[]> {
+  const shown =
+    plans.length <= MOST_RECEIPTS
+      ? await Promise.all(
+          // Without the receipt there are still records and events; if the node is down, they say so.
+          plans.map((plan) =>
+            outcomesByReceipt(registry, plan).catch(() => undefined),
+          ),
+        )
+      : []
+  const outcomes = shown.flatMap((some) => some ?? [])
+  const intents = plans.flatMap((plan) => plan.intents)
+  return outcomes.length === intents.length
+    ? outcomes
+    : outcomesOf(registry, intents)
+}
+
+/**
  * As {@link outcomesOf}, in one request, by the registry's events in the receipt of a plan's newest transaction: an event is only
  * there when the record is.
  *
  * @returns `undefined` when they do not show every intent of the plan: an earlier attempt, or somebody else, may have anchored it.
  * @throws {IssueError} `chain_unavailable`.
  */
-export async function outcomesByReceipt(
+async function outcomesByReceipt(
   registry: Registry,
   { intents, attempts }: Plan,
 ): Promise<Outcome[] | undefined> {

@@ -1,7 +1,7 @@
 import type { Hex } from '../../document/hex.ts'
 import { asIssueError, type IssueError } from './errors.ts'
 import { keyOf, keyOfIntent } from './intent.ts'
-import { type Outcome, outcomesByReceipt, outcomesOf } from './outcome.ts'
+import { type Outcome, outcomesOfPlans } from './outcome.ts'
 import type {
   Intent,
   Outbox,
@@ -47,9 +47,6 @@ const NONCE_KEPT = 250
 const UNCLEAR = 2_000
 /** Between looks at transactions in flight; milliseconds. */
 const POLL = { first: 2, most: 250 }
-
-/** Transactions whose receipts are asked for when they are settled together; of more, records and events are fewer requests. */
-const MOST_RECEIPTS = 2
 
 const ABSENT: Outcome = { status: 'absent' }
 
@@ -200,7 +197,7 @@ export function createSender(deps: {
 
   async function settleAll(used: readonly Plan[]): Promise<void> {
     const intents = used.flatMap((plan) => plan.intents)
-    const outcomes = await outcomesOfPlans(used)
+    const outcomes = await outcomesOfPlans(registry, used)
     // What the registry shows stays so without our own note of it: nobody waits for the disk.
     concludeAll(intents, outcomes, (outcome) => outcome.status === 'anchored')
     for (const plan of used)
@@ -211,22 +208,6 @@ export function createSender(deps: {
       for (const plan of used) sendingOf(plan).failure = asIssueError(error)
       answered()
     })
-  }
-
-  /** Without the receipt there are still records and events; if the node is down, they say so. */
-  const shownByReceipt = (plan: Plan) =>
-    outcomesByReceipt(registry, plan).catch(() => undefined)
-
-  async function outcomesOfPlans(used: readonly Plan[]): Promise<Outcome[]> {
-    const shown =
-      used.length <= MOST_RECEIPTS
-        ? await Promise.all(used.map(shownByReceipt))
-        : []
-    const outcomes = shown.flatMap((some) => some ?? [])
-    const intents = used.flatMap((plan) => plan.intents)
-    return outcomes.length === intents.length
-      ? outcomes
-      : outcomesOf(registry, intents)
   }
 
   async function note(

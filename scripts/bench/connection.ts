@@ -9,8 +9,8 @@ export type Connection = {
 }
 
 /**
- * A connection that does no more than it must: a general HTTP client takes three times the processor time, and the load generator
- * shares two cores with what it measures. It knows answers with a Content-Length.
+ * A connection that does no more than it must, since the load generator shares the cores with what it measures: on two of them
+ * a bare Hono server answered 23,000 requests a second of undici's clients, and 35,000 of these. It knows answers with a Content-Length.
  */
 export async function openConnection(url: string): Promise<Connection> {
   const { hostname, port } = new URL(url)

@@ -100,6 +100,17 @@ test('behavior: what comes while something urgent is flushed is flushed too', as
   await later
 })
 
+test('behavior: closed while something urgent is flushed and more waits, all of it is written first', async () => {
+  const flushes: (() => void)[] = []
+  disk = (_, done) => flushes.push(done)
+  const writes = [remember('one', true), remember('other', true)]
+  const closed = database.close()
+  flushes[0]?.()
+  await vi.waitUntil(() => flushes.length === 2)
+  flushes[1]?.()
+  await Promise.all([...writes, closed])
+})
+
 test('error: a failed flush of what is urgent stops everything too', async () => {
   const flushes: ((error?: Error) => void)[] = []
   disk = (_, done) => flushes.push(done)

@@ -141,6 +141,14 @@ describe('events of a receipt', () => {
     ['none', null],
     ['without logs', {}],
     ['a text', 'pending'],
+    [
+      'of no block yet',
+      { ...mined([log(ADDRESS, issued, one)]), blockHash: null },
+    ],
+    [
+      'without the number of its block',
+      { ...mined([log(ADDRESS, issued, one)]), blockNumber: undefined },
+    ],
   ])('behavior: %s', async (_, answer) => {
     receipt = answer
     expect((await registry.eventsOf('issue', transactionHash)).size).toBe(0)
