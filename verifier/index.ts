@@ -8,6 +8,7 @@ export {
   verifyBundle,
 } from './bundle.ts'
 export { ChainError, type ChainErrorCode, RpcResponseError } from './errors.ts'
+export { type Network, networkOf } from './network.ts'
 export type {
   BlockRead,
   BlockSource,

@@ -14,6 +14,7 @@ export type CheckName =
   | 'key'
   | 'content'
   | 'expiry'
+  | 'dating'
   | 'event'
 
 /** One check. `unknown` is "could not be checked"; it is never a fail. `code` is stable and says why. */
@@ -74,7 +75,7 @@ export type Verdict = {
 
 type Rule = [CheckName, Check['outcome'], VerdictStatus]
 
-/** The status is that of the first rule that applies. `event` has none: it informs. */
+/** The status is that of the first rule that applies. `dating` and `event` have none: they inform. */
 const RULES: Rule[] = [
   ['chain', 'unknown', 'unverifiable'],
   ['record', 'fail', 'not_issued'],

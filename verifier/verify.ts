@@ -2,7 +2,12 @@ import type { Document } from '../document/document.ts'
 import { FormatError } from '../document/errors.ts'
 import { type Hex, toHex } from '../document/hex.ts'
 import { decodePublicId, type PublicId } from '../document/public-id.ts'
-import { checkChain, checkExpiry, checkRecord } from './checks/chain.ts'
+import {
+  checkChain,
+  checkDating,
+  checkExpiry,
+  checkRecord,
+} from './checks/chain.ts'
 import { checkContent } from './checks/content.ts'
 import { readEvent } from './checks/event.ts'
 import { readPayload } from './checks/payload.ts'
@@ -125,7 +130,10 @@ async function verifySingle(
   ])
   checks.push(
     ...content.checks,
-    ...say([checkExpiry(reading, now)]),
+    ...say([
+      checkExpiry(reading, now),
+      ...(content.document ? [checkDating(content.document, now)] : []),
+    ]),
     event.check,
   )
   return conclude(checks, reading, {

@@ -42,6 +42,7 @@ describe('languages', () => {
       key: true,
       content: true,
       expiry: true,
+      dating: true,
       event: true,
     }
     // `unproven` is about the event of a bundle alone, which has words of its own.

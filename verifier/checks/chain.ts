@@ -1,3 +1,4 @@
+import type { Document } from '../../document/document.ts'
 import type { ChainReading } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
@@ -45,4 +46,17 @@ export function checkExpiry(reading: ChainReading, now: number): Check {
   return expired
     ? { check: 'expiry', outcome: 'fail', code: 'expired' }
     : { check: 'expiry', outcome: 'pass', code: 'not_expired' }
+}
+
+/**
+ * Decides no status.
+ *
+ * @param now Seconds of the Unix epoch.
+ * @returns Whether the document's `issuedAt`, midnight UTC of that date, has come.
+ */
+export function checkDating({ issuedAt }: Document, now: number): Check {
+  const inFuture = Date.parse(`${issuedAt}T00:00:00Z`) / 1000 > now
+  return inFuture
+    ? { check: 'dating', outcome: 'fail', code: 'in_future' }
+    : { check: 'dating', outcome: 'pass', code: 'not_in_future' }
 }
