@@ -44,6 +44,7 @@ const MEANINGS: Record<string, string> = {
   other_registry: 'it is one of another registry',
   other_issuer: 'it was made by another issuer than the one of the record',
   other_expiry: 'it has another expiry than its record',
+  internal_error: 'this program could not read it; this is a bug of it',
   contradicts: 'the event does not agree with the record',
 }
 
