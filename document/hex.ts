@@ -13,7 +13,10 @@ export function toHex(bytes: Uint8Array): Hex {
  * @throws {FormatError} `hex_malformed` when it is not an even number of hexadecimal digits after `0x`.
  */
 export function fromHex(hex: Hex): Uint8Array {
-  if (!/^0x[0-9a-f]*$/i.test(hex) || hex.length % 2 !== 0)
-    throw new FormatError('hex_malformed', 'not hexadecimal')
+  const good =
+    typeof hex === 'string' &&
+    /^0x[0-9a-f]*$/i.test(hex) &&
+    hex.length % 2 === 0
+  if (!good) throw new FormatError('hex_malformed', 'not hexadecimal')
   return hexToBytes(hex.slice(2))
 }

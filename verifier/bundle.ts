@@ -62,7 +62,8 @@ const word = v.custom<Hex>(
   'must be 0x and 64 digits in lower-case hex',
 )
 const nodes = v.custom<Hex[]>(
-  (value) => Array.isArray(value) && value.every((node) => v.is(bytes, node)),
+  (value) =>
+    Array.isArray(value) && [...value].every((node) => v.is(bytes, node)),
   'must be an array of 0x and bytes in lower-case hex',
 )
 const members = ({ expected, input }: v.StrictObjectIssue) =>

@@ -117,5 +117,6 @@ function readSlot(
 /** A proof comes from anybody, and may be anything. */
 function nodesOf(nodes: unknown): Uint8Array[] {
   if (!Array.isArray(nodes)) throw invalid('not nodes')
-  return nodes.map((node) => fromHex(node))
+  // Not nodes.map: it passes over the holes of a list that is no JSON.
+  return Array.from(nodes, (node) => fromHex(node))
 }

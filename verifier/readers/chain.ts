@@ -80,10 +80,13 @@ export function createChainReader(
         ],
         signal,
       )
-      const [event] = readStrictly('eth_getLogs', () =>
-        readList(logs, (log) => decodeEvent(log, address, documentHash)),
+      const items = readStrictly('eth_getLogs', () =>
+        readList(logs, (log) => log),
       )
-      return event
+      // Only the first is looked at: a hostile node can send a million.
+      return items.length === 0
+        ? undefined
+        : decodeEvent(items[0], address, documentHash)
     },
 
     async finalityOf(blockNumber, { signal } = {}) {
