@@ -146,7 +146,7 @@ test('error: as of a block that the node does not have', async () => {
   const args = ['bundle', publicId, ...asked(), '--as-of', '70000']
   const { code, stdout, stderr } = await docreg(args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toContain('no block 70000')
+  expect(stderr).toContain('the state of block 70000')
 })
 
 test('error: a block that is not trusted', async () => {
