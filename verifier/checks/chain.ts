@@ -48,14 +48,15 @@ export function checkExpiry(reading: ChainReading, now: number): Check {
     : { check: 'expiry', outcome: 'pass', code: 'not_expired' }
 }
 
-/** Seconds that the first time zone is ahead of UTC (UTC+14): before that, a day has begun nowhere. */
+/** Seconds that the first time zone, UTC+14, is ahead: before that, a day has begun nowhere. */
 const FIRST_TIME_ZONE = 14 * 3600
 
 /**
  * Decides no status.
  *
  * @param now Seconds of the Unix epoch.
- * @returns Whether the day of the document's `issuedAt` has begun anywhere on Earth, by the later of `now` and the block's time.
+ * @returns Whether the day of the document's `issuedAt` has begun anywhere on Earth, by the later
+ *   of `now` and the block's time.
  */
 export function checkDating(
   { issuedAt }: Document,

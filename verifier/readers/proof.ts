@@ -28,14 +28,13 @@ import {
 /** A block by its number; the newest if absent. */
 type AtBlock = ReadOptions & { block?: number | undefined }
 
-/**
- * Attempts to read the newest block, each at the head of its time: nodes keep few states, and a busy chain is soon past them.
- */
+/** Of one reading. Nodes keep few states, and a busy chain is soon past them. */
 const MAX_ATTEMPTS = 5
 
 /**
- * Reads a record with its proof: one `eth_call` to learn which slots count, then the block's header and one `eth_getProof`. The
- * result has been checked against the header; whether that is a block of the chain is for its reader to know.
+ * Reads a record with its proof: one `eth_call` to learn which slots count, then the block's header
+ * and one `eth_getProof`. The result has been checked against the header; whether that is a block
+ * of the chain is for its reader to know.
  *
  * @param registry CAIP-10.
  * @throws {ChainError} as a chain reader, and `proof_unavailable`, `proof_invalid`, `no_registry`.
@@ -85,9 +84,11 @@ async function proveReading(
 }
 
 /**
- * A chain reader each of whose readings is proven to be of a block, by its hash. Events and finality are read as elsewhere.
+ * A chain reader each of whose readings is proven to be of a block, by its hash. Events and
+ * finality are read as elsewhere.
  *
- * A reading that the chain overtook is started again, a few times: at the newest block of that time, if none was asked for.
+ * A reading that the chain overtakes is started again, up to five times in all: at the newest block
+ * of that time, or at the block that was asked for.
  */
 export function createProvingReader(
   provider: Eip1193Provider,
@@ -108,7 +109,7 @@ export function createProvingReader(
   }
 }
 
-/** @returns Whether another attempt may succeed: on another branch of the chain, or at a newer block. */
+/** @returns Whether another attempt may succeed: on another branch, or at a newer block. */
 function isOvertaken(error: unknown, { block }: AtBlock): boolean {
   if (!(error instanceof ChainError)) return false
   const { code } = error
