@@ -83,11 +83,13 @@ export function createRevoking(deps: {
     }
   }
 
+  /** The reason is that of the intent in the outbox: another request may have been first with it. */
   function pending({ documentHash, reason }: RevokeRequest): Revoked {
     const standing = outbox.find('revoke', documentHash)
+    const { intent } = standing ?? {}
     return {
       status: 'pending',
-      reason,
+      reason: intent?.kind === 'revoke' ? intent.reason : reason,
       revokedAt: null,
       transactionHash: standing?.transactionHash ?? null,
     }
