@@ -22,6 +22,7 @@ import {
 } from '../../verifier/ports.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
+import { asIssueError } from './errors.ts'
 import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
@@ -158,9 +159,11 @@ export function createIssuing(deps: {
     { idempotencyKey, deadline }: IssueRequest,
   ): Promise<Exclude<Outcome, { status: 'absent' }> | undefined> {
     if (idempotencyKey === undefined) return undefined
-    const [outcome] = await deadline.within(() =>
-      outcomesOf(registry, [intent]),
-    )
+    const [outcome] = await deadline
+      .within(() => outcomesOf(registry, [intent]))
+      .catch((error) => {
+        throw asIssueError(error)
+      })
     return outcome?.status === 'absent' ? undefined : outcome
   }
 
