@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { createRpcPool } from '../../gateway/adapters/rpc.ts'
-import { createDeadline } from '../../gateway/deadline.ts'
+import { createDeadline, verifyWithin } from '../../gateway/deadline.ts'
+import type { BlockRead } from '../../verifier/ports.ts'
+import { createChainReader } from '../../verifier/readers/chain.ts'
+import { verify } from '../../verifier/verify.ts'
 import { startRpcProxy } from '../support/rpc-proxy.ts'
 import {
   ADA,
@@ -196,6 +199,25 @@ test('behavior: an event that hangs does not keep the verdict back', async () =>
   expect(body.data.valid).toBe(true)
   expect(body.data.checks).toContainEqual({
     check: 'event',
+    outcome: 'unknown',
+    code: 'unreachable',
+  })
+})
+
+test('behavior: a revocation is reported although the payload hangs', async () => {
+  const publicId = await issue()
+  await post(`/v1/documents/${publicId}/revoke`, {})
+  const options = {
+    chain: createChainReader(stack.provider, stack.registry),
+    blocks: [{ get: () => new Promise<BlockRead>(() => {}) }],
+  }
+  const verdict = await verify(
+    publicId,
+    verifyWithin(createDeadline(500), options),
+  )
+  expect(verdict.status).toBe('revoked')
+  expect(verdict.checks).toContainEqual({
+    check: 'payload',
     outcome: 'unknown',
     code: 'unreachable',
   })
