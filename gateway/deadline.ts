@@ -2,7 +2,7 @@ import { ChainError } from '../verifier/errors.ts'
 import { abortable } from '../verifier/signal.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
 
-/** When something has to end, such as a request has to be answered, whatever it still waits for. */
+/** When a request, or one call, has to end, whatever it still waits for. */
 export type Deadline = {
   /** @returns Milliseconds that are left; 0 once it has passed. */
   left(): number
