@@ -4,7 +4,7 @@ import { FormatError } from '../document/errors.ts'
 import { type Hex, toHex } from '../document/hex.ts'
 import { decodeJsonText, parseStrictJson } from '../document/json.ts'
 import { decodePublicId } from '../document/public-id.ts'
-import { parseRegistryId, REGISTRY_ID } from '../document/registry-id.ts'
+import { REGISTRY_ID } from '../document/registry-id.ts'
 import { readPayload } from './checks/payload.ts'
 import { ChainError } from './errors.ts'
 import type {
@@ -16,7 +16,7 @@ import type {
 } from './ports.ts'
 import { decodeHeader, type Header } from './proof/header.ts'
 import { readStateProof, type StateProof } from './proof/state-proof.ts'
-import { createChainReader } from './readers/chain.ts'
+import { createChainReader, parseRegistry } from './readers/chain.ts'
 import { createProvingReader } from './readers/proof.ts'
 import { abortable } from './signal.ts'
 import type { Check, Verdict } from './verdict.ts'
@@ -192,7 +192,7 @@ function createBundleReader(
   { blockHash }: { blockHash: Hex },
   options: BundleOptions,
 ): ChainReader {
-  parseRegistryId(options.registry)
+  parseRegistry(options.registry)
   const unproven = async () => {
     throw new ChainError('unproven', 'a bundle does not prove it')
   }

@@ -15,6 +15,7 @@ import {
   verify,
   verifyBundle,
 } from '../verifier/index.ts'
+import { toQuantity } from '../verifier/readers/rpc-codec.ts'
 import { headAgeOf, type Sources } from './config.ts'
 import type { Subject } from './input.ts'
 
@@ -123,7 +124,7 @@ async function isOfChain(
       }),
     ])
     const { hash } = (block ?? {}) as { hash?: string }
-    return Number(id) === chainId && hash === blockHash
+    return id === toQuantity(chainId) && hash === blockHash
   }
   const answers = await Promise.all(
     rpc.map((url) => confirms(url).catch(() => false)),

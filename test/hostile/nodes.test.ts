@@ -2,9 +2,11 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toCanonical } from '../../document/canonical.ts'
+import { FormatError } from '../../document/errors.ts'
 import { toHex } from '../../document/hex.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { seal } from '../../document/sealed.ts'
+import { createRpcPool, type RpcPool } from '../../gateway/adapters/rpc.ts'
 import { createBundle } from '../../verifier/bundle.ts'
 import { ChainError, RpcResponseError } from '../../verifier/errors.ts'
 import type {
@@ -14,6 +16,7 @@ import type {
 } from '../../verifier/ports.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { createProvingReader } from '../../verifier/readers/proof.ts'
 import { createQuorumReader } from '../../verifier/readers/quorum.ts'
 import { verify } from '../../verifier/verify.ts'
@@ -308,6 +311,46 @@ describe('answers as large as are read', () => {
     // Milliseconds.
     expect(performance.now() - start).toBeLessThan(15_000)
   })
+})
+
+describe('over HTTP', () => {
+  const good = answer({ result: '0x1' })
+  let body: Uint8Array
+  let server: TestServer
+  let pool: RpcPool
+  beforeAll(async () => {
+    server = await serveHttp((_, response) => response.end(body))
+    pool = createRpcPool([server.url], 2_000)
+  })
+  afterAll(async () => {
+    await pool.close()
+    await server.close()
+  })
+  const ask = (node: Eip1193Provider) => node.request({ method: 'x' })
+
+  test.each<[string, Uint8Array]>([
+    ['a byte order mark', Buffer.from(`\ufeff${good}`)],
+    [
+      'a byte that is not UTF-8',
+      Buffer.concat([
+        Buffer.from(good.slice(0, -1)),
+        Buffer.from(',"x":"'),
+        Buffer.of(0xff),
+        Buffer.from('"}'),
+      ]),
+    ],
+    ['UTF-16', Buffer.from(good, 'utf16le')],
+  ])(
+    'error: refuses an answer in %s, in the library and in the gateway',
+    async (_, bytes) => {
+      const library = createFetchProvider(server.url)
+      body = Buffer.from(good)
+      expect([await ask(library), await ask(pool)]).toEqual(['0x1', '0x1'])
+      body = bytes
+      await expect(ask(library)).rejects.toBeInstanceOf(FormatError)
+      await expect(ask(pool)).rejects.toBeInstanceOf(FormatError)
+    },
+  )
 })
 
 describe('a gateway', () => {

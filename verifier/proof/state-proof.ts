@@ -36,6 +36,7 @@ const NO_CODE = toHex(keccak_256(new Uint8Array()))
  *   address stays what it is, since the registry cannot be upgraded or removed.
  * @returns What the registry says at that block. Its `blockHash` is the one thing that the caller must hold against what it trusts.
  * @throws {ChainError} `proof_invalid`, `no_registry`, `other_code`
+ * @throws {FormatError} `registry_malformed`
  */
 export function readStateProof(
   proof: StateProof,

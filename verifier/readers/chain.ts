@@ -182,8 +182,21 @@ async function readTag(
   }
 }
 
-/** As {@link parseRegistryId}. */
-export const parseRegistry = parseRegistryId
+/**
+ * @param registry The registry that a caller trusts: their own word, so that another text is misuse.
+ * @throws {TypeError} when it is not a CAIP-10 account of eip155 in lower case.
+ */
+export function parseRegistry(
+  registry: string,
+): ReturnType<typeof parseRegistryId> {
+  try {
+    return parseRegistryId(registry)
+  } catch (cause) {
+    throw new TypeError('registry: not CAIP-10 of eip155, lower case', {
+      cause,
+    })
+  }
+}
 
 function decodeReading(result: unknown): {
   chainId: number

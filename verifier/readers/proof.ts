@@ -1,5 +1,5 @@
 import { FormatError } from '../../document/errors.ts'
-import { type Hex, toHex } from '../../document/hex.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
 import type {
   ChainReader,
@@ -187,13 +187,13 @@ function readSlotProof(answer: unknown): SlotProof {
 
 /** @param value Of up to 32 bytes, with leading zeros or without. */
 function toWord(value: unknown): Hex {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{0,64}$/.test(value))
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{0,64}$/i.test(value))
     throw invalid('not a word')
-  return `0x${value.slice(2).padStart(64, '0')}`
+  return `0x${value.slice(2).toLowerCase().padStart(64, '0')}`
 }
 
 function readNodes(proof: unknown): Hex[] {
-  const nodes = readList(proof, readBytes)
+  const nodes = readList(proof, (node) => fromHex(node as Hex))
   const [root = new Uint8Array(), ...others] = nodes
   if (nodes.length === 0 || (nodes.length === 1 && toHex(root) === EMPTY_TRIE))
     return []
