@@ -41,7 +41,7 @@ def rpc(args, method, *params):  # §9: the result and the error of one JSON-RPC
     response = requests.post(args.rpc, json=request, timeout=args.timeout)
     answer = json.loads(response.content.decode())  # not response.json(): it takes UTF-16, too
     result, error = answer.get("result"), answer.get("error")
-    require(response.status_code in (*range(200, 300), 400) and (error or "result" in answer))
+    require(response.status_code in (*range(200, 300), 400) and (error is not None or "result" in answer))
     require(error is None or (result, type(error["code"]), type(error["message"])) == (None, int, str))
     return result, error
 
