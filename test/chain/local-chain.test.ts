@@ -729,7 +729,6 @@ describe('the front', () => {
       raw(2, 'eth_getBlockByNumber', '0x1', true),
       raw(12345, 'eth_sendRawTransaction', spent),
       raw('y', 'eth_sendRawTransaction', '0x1234'),
-      raw(null, 'eth_sendRawTransaction'),
       raw(
         4,
         'eth_sendRawTransaction',
@@ -740,15 +739,13 @@ describe('the front', () => {
         'eth_sendRawTransaction',
         await from.sign({ to: from.address, value: 10n ** 30n }),
       ),
-      raw(5, 'no_such_method'),
       raw(6, 'eth_sendTransaction', {
         from: `0x${'12'.repeat(20)}`,
         to: from.address,
       }).replace('eth_sendTransaction', 'eth_signTransaction'),
-      `[${raw(1, 'eth_chainId')},${raw(2, 'no_such_method')}]`,
+      `[${raw(1, 'eth_chainId')},${raw(2, 'eth_getBalance', 'nobody')}]`,
       '{"jsonrpc":"2.0","method":"eth_chainId"}',
-      '[]',
-      'junk',
+      '{"jsonrpc":"2.0","id":8,"method":"eth_chainId","params":null}',
     ]
     for (const body of bodies) {
       const [ours, anvils] = [
@@ -761,6 +758,63 @@ describe('the front', () => {
         await anvils.text(),
       ])
     }
+  })
+
+  test.for([
+    ['junk', -32700],
+    [`\ufeff${raw(1, 'eth_chainId')}`, -32700],
+    [`${raw(1, 'eth_chainId')}{}`, -32700],
+    ['{"jsonrpc":"2.0","id":1,"method":"evm_mine","method":"x"}', -32700],
+    ['[]', -32600],
+    ['7', -32600],
+    [raw({}, 'eth_chainId'), -32600],
+    [raw(2 ** 53, 'eth_chainId'), -32600],
+    ['{"id":1,"method":"eth_chainId"}', -32600],
+    ['{"jsonrpc":"2.0","id":1,"method":"eth_chainId","x":1}', -32600],
+    ['{"jsonrpc":"2.0","method":"evm_mine"}', -32600],
+    [raw(1, 'eth_chainid'), -32601],
+    [raw(1, 'eth_sendRawTransaction'), -32602],
+    [raw(1, 'eth_sendRawTransaction', [2, 1]), -32602],
+    [raw(1, 'anvil_setBalance', `0x${'12'.repeat(20)}`, 'all'), -32602],
+  ] as const)('error: refuses %j itself', async ([body, code]) => {
+    const response = await post((await start(tempDir())).url, body)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ error: { code } })
+  })
+
+  test.for([
+    'application/x+json',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+  ])('error: refuses a body of the type %s', async (type) => {
+    const { url } = await start(tempDir())
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: raw(1, 'eth_chainId'),
+    })
+    expect(response.status).toBe(415)
+    expect(await response.json()).toMatchObject({ error: { code: -32600 } })
+  })
+
+  test('args: the type of a body may be written in upper case and have a charset', async () => {
+    const { url } = await start(tempDir())
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'Application/JSON; charset=utf-8' },
+      body: raw(1, 'eth_chainId'),
+    })
+    expect(await response.json()).toMatchObject({ result: '0x7a69' })
+  })
+
+  test('behavior: a list in a batch is refused, and what is beside it is answered', async () => {
+    const { url } = await start(tempDir())
+    const batch = `[${raw(1, 'evm_mine')},[${raw(2, 'evm_mine')}],${raw(3, 'eth_blockNumber')}]`
+    expect(await (await post(url, batch)).json()).toMatchObject([
+      { id: 1, result: '0x0' },
+      { id: null, error: { code: -32600 } },
+      { id: 3, result: '0x1' },
+    ])
   })
 
   test('behavior: a batch with transactions is done in order', async () => {
@@ -818,6 +872,8 @@ describe('the front', () => {
     'anvil_impersonateAccount',
     'hardhat_reset',
     'eth_sendUnsignedTransaction',
+    'odyssey_sendTransaction',
+    'no_such_method',
   ])('error: %s is refused, since it would not come back', async (method) => {
     const { url } = await start(tempDir())
     expect(await ask(url, method)).toMatchObject({
