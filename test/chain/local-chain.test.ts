@@ -1,8 +1,12 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   appendFileSync,
+  existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -334,19 +338,159 @@ describe('kill -9', () => {
 
   test('behavior: a process that has the number of an old Anvil is left alone', async () => {
     const dir = tempDir()
-    await (await start(dir)).stop()
+    const first = await startProcess(dir)
+    killAnvil(dir)
+    await first.kill()
     const innocent = spawn('sleep', ['60'])
     onTestFinished(() => void innocent.kill())
     const server = createServer((_, response) => response.end('{}'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
     const { port } = server.address() as { port: number }
-    writeFileSync(
-      join(dir, 'anvil.json'),
-      JSON.stringify({ pid: innocent.pid, port, nonce: 'a'.repeat(32) }),
-    )
+    changeRecord(dir, { pid: innocent.pid, port })
     await (await start(dir)).stop()
     expect(innocent.exitCode ?? innocent.signalCode).toBeNull()
+  })
+})
+
+const recordPath = (dir: string) => join(dir, 'anvil.json')
+
+const changeRecord = (dir: string, change: object): void => {
+  const record = JSON.parse(readFileSync(recordPath(dir), 'utf8'))
+  writeFileSync(recordPath(dir), JSON.stringify({ ...record, ...change }))
+}
+
+const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}/cwd`)
+
+describe('a folder and its copies', () => {
+  /** By a process of its own: this one would give up its locks on files that it closes. */
+  const copyInto = (from: string, to: string): void => {
+    mkdirSync(to, { recursive: true })
+    const { status } = spawnSync('cp', ['-r', `${from}/.`, to])
+    if (status !== 0) throw new Error('cp failed')
+  }
+
+  const copyOf = (dir: string): string => {
+    const copy = tempDir()
+    copyInto(dir, copy)
+    return copy
+  }
+
+  const transfer = async (url: string, from = devAccount()): Promise<string> =>
+    call<string>(url, 'eth_sendRawTransaction', await from.transfer())
+
+  test('behavior: a copy of a live folder has an Anvil of its own, and neither notices the other', async () => {
+    const dir = tempDir()
+    const live = await start(dir)
+    const from = devAccount()
+    const before = await transfer(live.url, from)
+    const copy = copyOf(dir)
+    const pid = anvilPid(dir)
+
+    const drill = await start(copy)
+    expect(anvilPid(copy)).not.toBe(pid)
+    expect(drill.lines.join()).toContain('is a copy of another folder')
+    expect(await receipt(drill.url, before)).toEqual(
+      await receipt(live.url, before),
+    )
+    await call(drill.url, 'anvil_mine', '0x3')
+    const after = await transfer(live.url, from)
+    expect(await receipt(drill.url, after)).toBeNull()
+    await drill.stop()
+    expect(isRunning(pid)).toBe(true)
+    await transfer(live.url, from)
+    expect(live.lines).toEqual([])
+  })
+
+  test('behavior: a copy leaves a hung Anvil of the live folder alone', async () => {
+    const dir = tempDir()
+    const live = await start(dir)
+    const copy = copyOf(dir)
+    const pid = anvilPid(dir)
+    process.kill(pid, 'SIGSTOP')
+    await (await start(copy)).stop()
+    process.kill(pid, 'SIGCONT')
+    expect(isRunning(pid)).toBe(true)
+    await transfer(live.url)
+  })
+
+  test('behavior: a copy leaves an Anvil that lives on to the folder that it is of', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const hash = await transfer(first.url)
+    const pid = anvilPid(dir)
+    await first.kill()
+    await (await start(copyOf(dir))).stop()
+    const again = await start(dir)
+    expect(again.lines.join()).toContain('Took over')
+    expect(anvilPid(dir)).toBe(pid)
+    expect(await receipt(again.url, hash)).not.toBeNull()
+  })
+
+  test('behavior: a folder that was renamed takes over its Anvil', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const hash = await transfer(first.url)
+    const pid = anvilPid(dir)
+    await first.kill()
+    const moved = tempDir()
+    renameSync(dir, moved)
+    const again = await start(moved)
+    expect(again.lines.join()).toContain('Took over')
+    expect(anvilPid(moved)).toBe(pid)
+    expect(await receipt(again.url, hash)).not.toBeNull()
+  })
+
+  test('behavior: files put back from a backup into the folder end an Anvil that is ahead of them', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const from = devAccount()
+    const before = await transfer(first.url, from)
+    const backup = copyOf(dir)
+    const later = await transfer(first.url, from)
+    const pid = anvilPid(dir)
+    await first.kill()
+    copyInto(backup, dir)
+    const { url } = await start(dir)
+    expect(isRunning(pid)).toBe(false)
+    expect(await receipt(url, before)).not.toBeNull()
+    expect(await receipt(url, later)).toBeNull()
+  })
+
+  test('error: the owner of the Anvil lives, although its lock is gone', async () => {
+    const dir = tempDir()
+    const live = await startProcess(dir)
+    const pid = anvilPid(dir)
+    rmSync(join(dir, 'lock.db'))
+    await expect(start(dir)).rejects.toMatchObject({
+      code: 'data_dir_in_use',
+      message: expect.stringMatching(/^Process \d+ runs the local chain/),
+    })
+    expect(anvilPid(dir)).toBe(pid)
+    await transfer(live.url)
+  })
+
+  test('behavior: a later process with the number of the owner does not keep the folder', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const pid = anvilPid(dir)
+    await first.kill()
+    const innocent = spawn('sleep', ['60'])
+    onTestFinished(() => void innocent.kill())
+    const { owner } = JSON.parse(readFileSync(recordPath(dir), 'utf8'))
+    changeRecord(dir, { owner: { ...owner, pid: innocent.pid } })
+    expect((await start(dir)).lines.join()).toContain('Took over')
+    expect(anvilPid(dir)).toBe(pid)
+  })
+
+  test('behavior: the next owner of an Anvil is recorded', async () => {
+    const dir = tempDir()
+    await (await startProcess(dir)).kill()
+    const second = await startProcess(dir)
+    rmSync(join(dir, 'lock.db'))
+    await expect(start(dir)).rejects.toMatchObject({ code: 'data_dir_in_use' })
+    await second.kill()
+    await start(dir)
   })
 })
 
