@@ -1,9 +1,7 @@
 import type { Context, MiddlewareHandler } from 'hono'
+import type { Env } from '../env.ts'
 import { ApiError } from '../errors.ts'
 import type { FindKey, Grant, Scope } from '../grant.ts'
-
-/** Variables that handlers behind {@link authorize} find in their context. */
-export type Authorized = { Variables: { grant: Grant } }
 
 const CHALLENGE = 'Bearer realm="document-registry"'
 
@@ -11,7 +9,7 @@ const CHALLENGE = 'Bearer realm="document-registry"'
 export function authorize(
   findKey: FindKey,
   scope: Scope,
-): MiddlewareHandler<Authorized> {
+): MiddlewareHandler<Env> {
   return (c, next) => {
     const grant = findGrant(c, findKey)
     if (!grant.scopes.includes(scope) && !grant.scopes.includes('admin'))

@@ -17,15 +17,16 @@ import {
 } from '../../verifier/reasons.ts'
 import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
+import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
 import type { Issued } from '../issue/issue.ts'
-import { type Authorized, authorize } from '../middleware/authorize.ts'
+import { authorize } from '../middleware/authorize.ts'
 import { presentDocument } from '../present.ts'
 import { readJson } from '../request.ts'
 
 /** The life of one document: POST …/documents, GET …/documents/{publicId}, POST …/documents/{publicId}/revoke. */
-export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
+export function documentRoutes(app: Hono<Env>, deps: Deps): void {
   const { issuing, revoking, addresses, findKey, wait } = deps
   for (const path of ['/v1/documents', '/api/documents']) {
     app.post(path, authorize(findKey, 'documents:issue'), async (c) => {

@@ -2,13 +2,13 @@ import type { Hono } from 'hono'
 import { toBuffer, toString as toSvg } from 'qrcode'
 import { decodePublicId } from '../../document/public-id.ts'
 import type { Deps } from '../app.ts'
+import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
-import type { Authorized } from '../middleware/authorize.ts'
 import { verifyUrlOf } from '../present.ts'
 
 /** GET /qr/{publicId}: the QR code that leads to the verify page. Public; it says nothing about the document's status. */
-export function qrRoutes(app: Hono<Authorized>, { addresses }: Deps): void {
+export function qrRoutes(app: Hono<Env>, { addresses }: Deps): void {
   app.get('/qr/:publicId', async (c) => {
     const publicId = c.req.param('publicId')
     decodePublicId(publicId)

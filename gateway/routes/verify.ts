@@ -4,13 +4,14 @@ import { decodePublicId } from '../../document/public-id.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
+import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
-import { type Authorized, authorize } from '../middleware/authorize.ts'
+import { authorize } from '../middleware/authorize.ts'
 import { presentDocument } from '../present.ts'
 
 /** GET …/verify?publicId=: the verdict about a document. */
-export function verifyRoutes(app: Hono<Authorized>, deps: Deps): void {
+export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
   const { verifyOptions, provingChain, addresses, findKey, standingOf } = deps
   for (const path of ['/v1/verify', '/api/verify'])
     app.get(path, authorize(findKey, 'verify'), async (c) => {
