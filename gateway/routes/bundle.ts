@@ -15,7 +15,7 @@ export function bundleRoutes(app: Hono<Env>, deps: Deps): void {
   for (const path of ['/v1/documents', '/api/documents'])
     app.get(
       `${path}/:publicId/bundle`,
-      authorize(findKey, 'documents:read'),
+      authorize(findKey, 'documents:read', {}),
       async (c) => {
         const publicId = c.req.param('publicId')
         const { hash } = decodePublicId(publicId)

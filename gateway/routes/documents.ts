@@ -23,38 +23,48 @@ import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
 import type { Issued } from '../issue/issue.ts'
 import { authorize } from '../middleware/authorize.ts'
 import { presentDocument } from '../present.ts'
-import { readJson } from '../request.ts'
+import { problemsOf, readJson } from '../request.ts'
+
+/** How final the block of the anchoring has to be before the answer. */
+const FINALITY = v.optional(
+  v.picklist(FINALITIES, `must be one of ${FINALITIES.join(', ')}`),
+  'included',
+)
 
 /** The life of one document: POST …/documents, GET …/documents/{publicId}, POST …/documents/{publicId}/revoke. */
 export function documentRoutes(app: Hono<Env>, deps: Deps): void {
   const { issuing, revoking, addresses, findKey, wait } = deps
   for (const path of ['/v1/documents', '/api/documents']) {
-    app.post(path, authorize(findKey, 'documents:issue'), async (c) => {
-      const finality = finalityOf(c.req.queries('wait'))
-      const fields = parseDocumentFields(await readJson(c))
-      const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-      const issued = await issuing.issue({
-        fields,
-        tenant: c.get('grant').tenant,
-        ...(idempotencyKey !== undefined && { idempotencyKey }),
-        wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
-        finality,
-      })
-      const done = issued.status !== 'pending' && reaches(issued, finality)
-      return succeed(
-        c,
-        {
-          ...presentDocument(addresses, issued.document, issued),
-          ...(finality !== 'included' && { finality: issued.finality }),
-        },
-        done ? 201 : 202,
-        { Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}` },
-      )
-    })
+    app.post(
+      path,
+      authorize(findKey, 'documents:issue', { wait: FINALITY }),
+      async (c) => {
+        const { wait: finality } = c.get('query')
+        const fields = parseDocumentFields(await readJson(c))
+        const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+        const issued = await issuing.issue({
+          fields,
+          tenant: c.get('grant').tenant,
+          ...(idempotencyKey !== undefined && { idempotencyKey }),
+          wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+          finality,
+        })
+        const done = issued.status !== 'pending' && reaches(issued, finality)
+        return succeed(
+          c,
+          {
+            ...presentDocument(addresses, issued.document, issued),
+            ...(finality !== 'included' && { finality: issued.finality }),
+          },
+          done ? 201 : 202,
+          { Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}` },
+        )
+      },
+    )
 
     app.get(
       `${path}/:publicId`,
-      authorize(findKey, 'documents:read'),
+      authorize(findKey, 'documents:read', {}),
       async (c) => {
         const publicId = c.req.param('publicId')
         const found = await findDocument(deps, publicId)
@@ -64,7 +74,7 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
 
     app.post(
       `${path}/:publicId/revoke`,
-      authorize(findKey, 'documents:revoke'),
+      authorize(findKey, 'documents:revoke', {}),
       async (c) => {
         const publicId = c.req.param('publicId')
         const documentHash = toHex(decodePublicId(publicId).hash)
@@ -152,22 +162,8 @@ const revocation = v.pipe(
 function parseReason(body: unknown): number {
   const result = v.safeParse(revocation, body)
   if (result.success) return REVOCATION_REASONS[result.output.reason]
-  throw new ApiError('bad_fields', 'some fields are bad', {
-    details: result.issues.map((issue) => ({
-      field: v.getDotPath(issue) ?? '',
-      message: issue.message,
-    })),
-  })
-}
-
-/** `?wait=`: how final the block has to be before the answer. */
-function finalityOf([wait = 'included', ...more]: string[] = []): Finality {
-  const known = FINALITIES.find((finality) => finality === wait)
-  if (known && more.length === 0) return known
-  throw new ApiError('bad_query', 'some parameters are bad', {
-    details: [
-      { field: 'wait', message: `must be one of ${FINALITIES.join(', ')}` },
-    ],
+  throw new ApiError('bad_fields', 'invalid fields', {
+    details: problemsOf(result.issues),
   })
 }
 
