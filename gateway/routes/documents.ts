@@ -22,7 +22,7 @@ import { succeed } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
 import type { Issued } from '../issue/issue.ts'
 import { authorize } from '../middleware/authorize.ts'
-import { presentDocument } from '../present.ts'
+import { networkOfRegistry, presentDocument } from '../present.ts'
 import { problemsOf, readJson } from '../request.ts'
 
 /** How final the block of the anchoring has to be before the answer. */
@@ -92,6 +92,7 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
             status,
             reason: reasonName(reason),
             revokedAt,
+            network: networkOfRegistry(addresses.registry),
             blockchainHash: transactionHash,
           },
           status === 'pending' ? 202 : 200,

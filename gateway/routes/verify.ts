@@ -9,7 +9,7 @@ import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { HEAD_BEHIND, unverifiable } from '../errors.ts'
 import { authorize } from '../middleware/authorize.ts'
-import { presentDocument } from '../present.ts'
+import { networkOfRegistry, presentDocument } from '../present.ts'
 
 const PARAMETERS = {
   publicId: v.string(),
@@ -38,6 +38,7 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
       return succeed(c, {
         ...told,
         status,
+        network: networkOfRegistry(addresses.registry),
         document:
           document &&
           presentDocument(addresses, document, {
