@@ -105,9 +105,7 @@ function translateIssue(error: IssueError): ApiError {
 }
 
 function translateFormat(error: FormatError): ApiError {
-  const { code, message, fields } = error
-  if (code === 'document_fields')
-    return new ApiError('bad_fields', 'invalid fields', { details: fields })
+  const { code, message } = error
   if (code.startsWith('public_id_'))
     return new ApiError('bad_public_id', message, {
       details: [{ field: 'publicId', message }],

@@ -1,10 +1,6 @@
 import type { Hono } from 'hono'
 import * as v from 'valibot'
-import {
-  type Document,
-  decodeDocument,
-  parseDocumentFields,
-} from '../../document/document.ts'
+import { type Document, decodeDocument } from '../../document/document.ts'
 import { FormatError } from '../../document/errors.ts'
 import { toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
@@ -21,6 +17,7 @@ import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
 import type { Issued } from '../issue/issue.ts'
+import { parseIssueBody } from '../issue-body.ts'
 import { authorize } from '../middleware/authorize.ts'
 import { networkOfRegistry, presentDocument } from '../present.ts'
 import { problemsOf, readJson } from '../request.ts'
@@ -40,7 +37,7 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
       authorize(findKey, 'documents:issue', { wait: FINALITY }),
       async (c) => {
         const { wait: finality } = c.get('query')
-        const fields = parseDocumentFields(await readJson(c))
+        const fields = parseIssueBody(await readJson(c), Date.now())
         const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
         const issued = await issuing.issue({
           fields,
