@@ -54,7 +54,10 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
             ...(finality !== 'included' && { finality: issued.finality }),
           },
           done ? 201 : 202,
-          { Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}` },
+          {
+            Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}`,
+            ...(issued.replayed && { 'Idempotency-Replayed': 'true' }),
+          },
         )
       },
     )
