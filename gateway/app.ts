@@ -18,6 +18,7 @@ import type { Addresses } from './present.ts'
 import { bundleRoutes } from './routes/bundle.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
+import { homeRoutes } from './routes/home.ts'
 import { ipfsRoutes } from './routes/ipfs.ts'
 import { qrRoutes } from './routes/qr.ts'
 import { rpcRoutes } from './routes/rpc.ts'
@@ -54,6 +55,7 @@ export type Deps = {
 export function createApp(deps: Deps): Hono<Env> {
   const app = new Hono<Env>()
   app.use(requestLog(deps.log))
+  homeRoutes(app, deps)
   documentRoutes(app, deps)
   bundleRoutes(app, deps)
   verifyRoutes(app, deps)

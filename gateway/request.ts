@@ -36,6 +36,12 @@ export function readQuery<P extends v.ObjectEntries>(
   })
 }
 
+/** @returns Whether `Accept` names the first media type and not the second, which is the default. */
+export function prefers(c: Context, wanted: string, fallback: string): boolean {
+  const accept = (c.req.header('accept') ?? '').toLowerCase()
+  return accept.includes(wanted) && !accept.includes(fallback)
+}
+
 /** @returns Both lists, the second without the fields that the first one names. */
 export function mergeProblems(
   first: readonly FieldProblem[],
