@@ -13,6 +13,7 @@ import {
 } from '../../verifier/reasons.ts'
 import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
+import { verifyWithin } from '../deadline.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
@@ -30,7 +31,7 @@ const FINALITY = v.optional(
 
 /** The life of one document: POST …/documents, GET …/documents/{publicId}, POST …/documents/{publicId}/revoke. */
 export function documentRoutes(app: Hono<Env>, deps: Deps): void {
-  const { issuing, revoking, addresses, findKey, wait } = deps
+  const { issuing, revoking, addresses, findKey, wait, newDeadline } = deps
   for (const path of ['/v1/documents', '/api/documents']) {
     app.post(
       path,
@@ -44,6 +45,7 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
           tenant: c.get('grant').tenant,
           ...(idempotencyKey !== undefined && { idempotencyKey }),
           wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+          deadline: newDeadline(),
           finality,
         })
         const done = issued.status !== 'pending' && reaches(issued, finality)
@@ -83,6 +85,7 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
             documentHash,
             reason: parseReason(await readJson(c)),
             wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+            deadline: newDeadline(),
           })
         return succeed(
           c,
@@ -104,10 +107,13 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
 
 /** A document as issued, with its status now; also while it is pending, from the own store. */
 async function findDocument(deps: Deps, publicId: string): Promise<object> {
-  const { verifyOptions, addresses, standingOf } = deps
+  const { verifyOptions, addresses, standingOf, newDeadline } = deps
   const { hash, documentKey } = decodePublicId(publicId)
   const documentHash = toHex(hash)
-  const verdict = await verify(publicId, verifyOptions)
+  const verdict = await verify(
+    publicId,
+    verifyWithin(newDeadline(), verifyOptions),
+  )
   const present = (document: Document, status: string) =>
     presentDocument(addresses, document, {
       publicId,

@@ -5,6 +5,7 @@ import { decodePublicId } from '../../document/public-id.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
+import { verifyWithin } from '../deadline.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { HEAD_BEHIND, unverifiable } from '../errors.ts'
@@ -19,15 +20,17 @@ const PARAMETERS = {
 
 /** GET …/verify?publicId=: the verdict about a document. */
 export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
-  const { verifyOptions, provingChain, addresses, findKey, standingOf } = deps
+  const { verifyOptions, provingChain, addresses, findKey } = deps
+  const { standingOf, newDeadline } = deps
   for (const path of ['/v1/verify', '/api/verify'])
     app.get(path, authorize(findKey, 'verify', PARAMETERS), async (c) => {
       const { publicId, proof } = c.get('query')
       const { hash } = decodePublicId(publicId)
-      const verdict = await verify(publicId, {
+      const options = verifyWithin(newDeadline(), {
         ...verifyOptions,
         ...(proof && { chain: provingChain }),
       })
+      const verdict = await verify(publicId, options)
       if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
       const standing =
         verdict.status === 'not_issued' ? standingOf(toHex(hash)) : undefined
