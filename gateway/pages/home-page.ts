@@ -17,10 +17,10 @@ export function homePage(
   { verifyUrl, registry }: Addresses,
   network: Network,
 ): Markup {
-  return html`${testBanner(network, 'documents that are issued here are not real.')}
+  return html`${testBanner(network, 'not for real documents')}
 <section class="home">
 <h1>Documents that anyone can check</h1>
-<p class="lead">This service issues documents and anchors each on a blockchain. Anyone can check one years later, with or without this service.</p>
+<p class="lead">This service issues documents and anchors each on a blockchain. Anyone can check a document, even years later, with or without this service.</p>
 <p class="ways"><a class="button primary" href="${verifyUrl}">Check a document</a></p>
 <p class="hint">You need its number, its QR code or its proof file. The check runs in your own browser.</p>
 </section>
@@ -35,7 +35,7 @@ ${CALLS.map(([call, text]) => html`<div><dt><code>${call}</code></dt><dd>${text}
 <h2>This service</h2>
 <dl>
 <div><dt>Registry</dt><dd><code>${registry}</code></dd></div>
-<div><dt>State</dt><dd><a href="healthz">is it running</a> · <a href="readyz">can it issue</a> · <a href="metrics">figures</a></dd></div>
+<div><dt>State</dt><dd><a href="healthz">health</a> · <a href="readyz">readiness</a> · <a href="metrics">metrics</a></dd></div>
 </dl>
 </section>`
 }

@@ -36,7 +36,7 @@ const ICON =
 /** @param text What it means here that the network is one for tests. */
 export function testBanner(network: Network, text: string): Markup | '' {
   if (network === 'live') return ''
-  return html`<p class="banner"><strong>Test network:</strong> ${text}</p>`
+  return html`<p class="banner">Test network: ${text}</p>`
 }
 
 /**

@@ -7,10 +7,10 @@ import { type Markup, testBanner } from './page.ts'
  * about the document itself, which nobody has looked at.
  */
 export function qrPage(verifyUrl: string, network: Network): Markup {
-  return html`${testBanner(network, 'not a real document.')}
+  return html`${testBanner(network, 'not a real document')}
 <section class="qr">
 <img src="?format=svg" alt="QR code that leads to the verify page of one document" width="320" height="320">
-<div class="said">
+<div class="text">
 <h1>QR code of a document</h1>
 <p>Anyone who scans it can check the document against the blockchain, and read it.</p>
 <p class="ways">
@@ -20,7 +20,7 @@ export function qrPage(verifyUrl: string, network: Network): Markup {
 </p>
 </div>
 </section>
-<section class="warning">
+<section class="secret">
 <h2>As confidential as the document itself</h2>
 <p>Whoever has this code, or the address of this page, can read the whole document. Pass both on only to those who may read it, and post neither in public.</p>
 </section>

@@ -48,9 +48,9 @@ describeInBrowser('the pages around the code and at the root', () => {
       await code.evaluate((img: HTMLImageElement) => img.naturalWidth),
     ).toBeGreaterThan(0)
     expect(await page.locator('.banner').textContent()).toBe(
-      'Test network: not a real document.',
+      'Test network: not a real document',
     )
-    expect(await page.locator('.warning').textContent()).toMatch(
+    expect(await page.locator('.secret').textContent()).toMatch(
       /can read the whole document/,
     )
     // The code and nothing else: no script, nothing from elsewhere.
