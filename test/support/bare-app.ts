@@ -1,4 +1,5 @@
 import { createApp, type Deps } from '../../gateway/app.ts'
+import { createDeadline } from '../../gateway/deadline.ts'
 import type { Grant } from '../../gateway/grant.ts'
 import type { Log } from '../../gateway/log.ts'
 import { API_KEY } from './stack.ts'
@@ -24,6 +25,7 @@ export function bareApp(parts: Partial<Deps> = {}) {
     },
     verifyPage: { html: '', policy: '' },
     wait: 0,
+    newDeadline: () => createDeadline(1_000),
     ...parts,
   }
   const log: string[] = []
