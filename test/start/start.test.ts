@@ -177,6 +177,26 @@ test('behavior: kill -9 of the whole group right after the answer, ten times in 
     expect((await verify(publicId)).status).toBe('valid')
 }, 120_000)
 
+test('behavior: a repeat after a restart is marked as one', async () => {
+  const repeat = async () => {
+    start({ API_KEY: KEY })
+    await ready()
+    const { status, headers } = await fetch(`${url}/v1/documents`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'across-a-restart',
+      },
+      body: JSON.stringify(ADA),
+    })
+    await stop('SIGTERM')
+    return [status, headers.get('idempotency-replayed')]
+  }
+  expect(await repeat()).toEqual([201, null])
+  expect(await repeat()).toEqual([201, 'true'])
+}, 60_000)
+
 test('behavior: nothing that was answered is lost when Anvil is killed too', async () => {
   start({ API_KEY: KEY })
   await ready()
