@@ -3,8 +3,8 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
-import { fromHex, type Hex } from '../document/hex.ts'
-import { deriveSubkeys } from '../document/keys.ts'
+import { fromHex, type Hex, toHex } from '../document/hex.ts'
+import { deriveSubkeys, fingerprintOf } from '../document/keys.ts'
 import { createBundle } from '../verifier/bundle.ts'
 import { createChainReader } from '../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
@@ -61,6 +61,7 @@ export type Gateway = {
  * Starts a gateway. The only place that knows every part.
  *
  * @throws {IssueError} when the chain or the payload store cannot be used, or the account cannot issue.
+ * @throws {DataDirError} when the data folder belongs to another registry, issuer or secret, or to another version.
  */
 export async function startGateway(
   config: Config,
@@ -70,6 +71,7 @@ export async function startGateway(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const log = createLog(config.logLevel)
   const { rpc } = identity
+  const issuerSecret = fromHex(identity.issuerSecret)
   const registry = await createRegistry(rpc, {
     registry: identity.registry,
     signer: identity.signer,
@@ -78,7 +80,11 @@ export async function startGateway(
   const chain = createChainReader(rpc, identity.registry)
   const kubo = await openKubo(config, log)
   const database = openDatabase(join(dataDir, 'gateway.db'))
-  database.bindTo(identity.registry)
+  database.bindTo({
+    registry: identity.registry,
+    issuerId: registry.issuerId,
+    fingerprint: toHex(fingerprintOf(issuerSecret)),
+  })
   const tombstones = createTombstones(database)
   const embedded = createSqliteStore(database)
   const store = tombstones.guardStore(
@@ -118,7 +124,7 @@ export async function startGateway(
     idempotency: createSqliteIdempotencyLog(database),
     keep: kubo ? keepInOrder(store, outbox) : keepTogether(store, outbox),
     batcher,
-    subkeys: deriveSubkeys(fromHex(identity.issuerSecret)),
+    subkeys: deriveSubkeys(issuerSecret),
     seal: sealWithNode,
   })
   const blocks = [
