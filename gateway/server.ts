@@ -1,7 +1,8 @@
 import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type ServerType, serve } from '@hono/node-server'
+import { getRequestListener } from '@hono/node-server'
 import { fromHex, type Hex } from '../document/hex.ts'
 import { deriveSubkeys } from '../document/keys.ts'
 import { createBundle } from '../verifier/bundle.ts'
@@ -24,6 +25,8 @@ import { createTombstones } from './adapters/tombstones.ts'
 import { withOlder } from './adapters/with-older.ts'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
+import { createDeadline } from './deadline.ts'
+import { failUnrouted } from './envelope.ts'
 import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
 import { watchFinality } from './issue/finality.ts'
@@ -83,7 +86,7 @@ export async function startGateway(
   )
   const outbox = createSqliteOutbox(database)
   const keys = openKeyFile(join(dataDir, 'keys.json'), (error) =>
-    log.error('key file', { error: String(error) }),
+    log.error('key_file_unreadable', { error: String(error) }),
   )
   if (config.apiKey !== undefined)
     keys.put('environment', config.apiKey, [...SCOPES])
@@ -130,6 +133,8 @@ export async function startGateway(
     store,
     log,
     wait,
+    // Of a service that waits for no block, requests still have to read the chain.
+    newDeadline: () => createDeadline(wait || config.rpcTimeout),
     findKey: keys.find,
     assertReady: async () => {
       batcher.assertOpen()
@@ -147,8 +152,9 @@ export async function startGateway(
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
     provingChain: createProvingReader(rpc, identity.registry),
-    bundleOf: (publicId) =>
+    bundleOf: (publicId, signal) =>
       createBundle(publicId, {
+        signal,
         provider: rpc,
         registry: identity.registry,
         blocks,
@@ -172,11 +178,12 @@ export async function startGateway(
     batcher,
     log: log.info,
   })
-  const server = serve({
-    fetch: app.fetch,
-    port: config.port,
-    hostname: config.host,
-  })
+  const server = createServer(
+    getRequestListener(app.fetch, {
+      hostname: config.host,
+      errorHandler: (error) => failUnrouted(error, log),
+    }),
+  ).listen(config.port, config.host)
   await new Promise((resolve, reject) => {
     server.once('listening', resolve)
     server.once('error', reject)
@@ -189,7 +196,7 @@ export async function startGateway(
       const closed = new Promise((resolve) => server.close(resolve))
       await Promise.all([batcher.stop(), stopWatching()])
       // Who is still sending a request, or not reading an answer, has had time enough.
-      setTimeout(() => closeAll(server), CLOSE_GRACE).unref()
+      setTimeout(() => server.closeAllConnections(), CLOSE_GRACE).unref()
       await closed
       await database.close()
       await rpc.close()
@@ -211,22 +218,20 @@ function pageConfigOf(
   }
 }
 
-function closeAll(server: ServerType): void {
-  if ('closeAllConnections' in server) server.closeAllConnections()
-}
-
 async function openKubo(
   { ipfsApiUrl, ipfsAnnounce, ipfsTimeout }: Config,
   log: Log,
 ): Promise<KuboStore | undefined> {
   if (ipfsApiUrl === undefined) return undefined
-  const warn = (warning: string) => log.error('warning', { kubo: warning })
   if (ipfsAnnounce)
-    warn(
-      'IPFS_ANNOUNCE is true: the public network may be told of every payload, and what is public cannot be recalled',
-    )
+    log.warn('kubo_announces', {
+      warning:
+        'IPFS_ANNOUNCE is true: the node may announce every payload to the public network, and what is public cannot be recalled',
+    })
   const node = createKuboNode(ipfsApiUrl, ipfsTimeout, ipfsAnnounce)
-  const kubo = createKuboStore(node, warn)
+  const kubo = createKuboStore(node, (warning) =>
+    log.warn('kubo_not_durable', { warning }),
+  )
   await kubo.assertReady()
   return kubo
 }

@@ -20,7 +20,9 @@ import {
   type Finality,
   type RegistryStatus,
 } from '../../verifier/ports.ts'
+import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
+import { asIssueError } from './errors.ts'
 import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
@@ -39,6 +41,8 @@ export type IssueRequest = {
   idempotencyKey?: string
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
+  /** Ends the wait too, and what is read before and after it. */
+  deadline: Deadline
   /** How final that block has to be before the answer, within the same wait. */
   finality: Finality
 }
@@ -52,6 +56,8 @@ export type Issued = {
   transactionHash: Hex | null
   /** `null` while it is pending, or when it could not be read. */
   finality: Finality | null
+  /** Whether this gateway had seen the idempotency key with this document before. */
+  replayed: boolean
 }
 
 export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
@@ -78,13 +84,14 @@ export function createIssuing(deps: {
   async function issue(request: IssueRequest): Promise<Issued> {
     const started = performance.now()
     const document = bind(request.fields)
+    let replayed = false
     for (let attempt = 0; ; attempt++) {
       await pace()
       batcher.assertOpen()
       const sealed = await sealDocument(document, request, attempt)
       const documentHash = toHex(sealed.documentHash)
       if (attempt === 0)
-        await claimKey(idempotency, subkeys, request, documentHash)
+        replayed = await claimKey(idempotency, subkeys, request, documentHash)
       const intent = {
         kind: 'issue',
         documentHash,
@@ -93,7 +100,7 @@ export function createIssuing(deps: {
 
       const answer =
         (await alreadyThere(intent, request)) ??
-        (await promise(intent, sealed, request.wait))
+        (await promise(intent, sealed, request))
       if (answer.status === 'taken') continue // by another issuer: seal again
 
       const status =
@@ -108,6 +115,7 @@ export function createIssuing(deps: {
         documentHash,
         status,
         transactionHash,
+        replayed,
       }
       if (status === 'pending') return { ...issued, finality: null }
       const finality = await reached(documentHash, request, started)
@@ -152,32 +160,38 @@ export function createIssuing(deps: {
   /** Only a request with an idempotency key can have been anchored before: by this gateway, or another of the issuer. */
   async function alreadyThere(
     intent: Intent,
-    { idempotencyKey }: IssueRequest,
+    { idempotencyKey, deadline }: IssueRequest,
   ): Promise<Exclude<Outcome, { status: 'absent' }> | undefined> {
     if (idempotencyKey === undefined) return undefined
-    const [outcome] = await outcomesOf(registry, [intent])
+    const [outcome] = await deadline
+      .within(() => outcomesOf(registry, [intent]))
+      .catch((error) => {
+        throw asIssueError(error)
+      })
     return outcome?.status === 'absent' ? undefined : outcome
   }
 
   async function promise(
     intent: Intent,
     sealed: Sealed,
-    wait: number,
+    { wait, deadline }: IssueRequest,
   ): Promise<Answer> {
     await keep(intent, sealed)
-    return batcher.submit(intent, wait)
+    return batcher.submit(intent, Math.min(wait, deadline.left()))
   }
 
   /** A new document is valid until it expires; one asked for again may have been revoked since. */
   async function statusOf(
     { documentHash, validUntil }: Intent & { kind: 'issue' },
-    { idempotencyKey }: IssueRequest,
+    { idempotencyKey, deadline }: IssueRequest,
   ): Promise<Issued['status']> {
     if (idempotencyKey !== undefined)
-      return chain.read(documentHash).then(
-        ({ status }) => status,
-        () => 'pending',
-      )
+      return deadline
+        .within((signal) => chain.read(documentHash, { signal }))
+        .then(
+          ({ status }) => status,
+          () => 'pending',
+        )
     const expired = validUntil !== 0 && Date.now() / 1000 >= validUntil
     return expired ? 'expired' : 'valid'
   }
@@ -185,14 +199,16 @@ export function createIssuing(deps: {
   /** Waits until the document's block is as final as was asked for. @returns How final it is then. */
   async function reached(
     documentHash: Hex,
-    { finality, wait }: IssueRequest,
+    { finality, wait, deadline }: IssueRequest,
     started: number,
   ): Promise<Finality | null> {
     if (finality === 'included') return 'included'
     while (true) {
-      const now = await chain
-        .read(documentHash)
-        .then(({ record }) => chain.finalityOf(record.anchoredBlock))
+      const now = await deadline
+        .within(async (signal) => {
+          const { record } = await chain.read(documentHash, { signal })
+          return chain.finalityOf(record.anchoredBlock, { signal })
+        })
         .catch(() => null)
       const enough =
         now !== null && FINALITIES.indexOf(now) >= FINALITIES.indexOf(finality)

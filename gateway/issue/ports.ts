@@ -51,10 +51,14 @@ export type Anchoring = BlockId & { transactionHash: Hex }
 /** An intent that is on the chain, in a block that may not be final yet. */
 export type Anchored = { intent: Intent; anchoring: Anchoring }
 
-/** Where an intent stands; `transactionHash` is that of its newest attempt, or of the one that anchored it. */
-export type Standing =
+/**
+ * An intent as it is in the outbox (a revocation with the reason of the first request for it), and where
+ * it stands; `transactionHash` is that of its newest attempt, or of the one that anchored it.
+ */
+export type Standing = { intent: Intent } & (
   | { anchored: false; transactionHash: Hex | null }
   | { anchored: true; transactionHash: Hex }
+)
 
 /** What was promised, on disk. Each method that returns a promise resolves when its change is durable. */
 export type Outbox = {
@@ -111,9 +115,13 @@ export type IdempotencyLog = {
    * Remembers which document a key was first used for, for at least 24 hours.
    *
    * @param key A digest, 32 bytes.
-   * @returns The documentHash of that first use: the given one, or another when the key was used for another document.
+   * @returns The documentHash of that first use: the given one, or another when the key was used for another document; and
+   *   whether this is that first use. Of concurrent claims one is.
    */
-  claim(key: Uint8Array, documentHash: Hex): Promise<Hex>
+  claim(
+    key: Uint8Array,
+    documentHash: Hex,
+  ): Promise<{ documentHash: Hex; isNew: boolean }>
 }
 
 /**

@@ -151,6 +151,26 @@ test('behavior: kill -9 of the whole group right after the answer, ten times in 
     expect((await verify(publicId)).status).toBe('valid')
 }, 120_000)
 
+test('behavior: a repeat after a restart is marked as one', async () => {
+  const repeat = async () => {
+    start({ API_KEY: KEY })
+    await ready()
+    const { status, headers } = await fetch(`${url}/v1/documents`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'across-a-restart',
+      },
+      body: JSON.stringify(ADA),
+    })
+    await stop('SIGTERM')
+    return [status, headers.get('idempotency-replayed')]
+  }
+  expect(await repeat()).toEqual([201, null])
+  expect(await repeat()).toEqual([201, 'true'])
+}, 60_000)
+
 test('behavior: nothing that was answered is lost when Anvil is killed too', async () => {
   start({ API_KEY: KEY })
   await ready()
@@ -168,6 +188,47 @@ test('behavior: nothing that was answered is lost when Anvil is killed too', asy
     finality: expect.any(String),
   })
 }, 60_000)
+
+test.each([
+  [{ WAIT_SECONDS: '1', RPC_TIMEOUT_SECONDS: '60' }, 202],
+  [{ RPC_TIMEOUT_SECONDS: '1' }, 503],
+])(
+  'behavior: Anvil hangs, every request is answered in time with %o',
+  async (more, issued) => {
+    start({ API_KEY: KEY, ...more })
+    await ready()
+    const { publicId = '' } = await issue()
+    const statusOf = (path: string, body?: object, headers?: object) =>
+      fetch(`${url}/v1/${path}`, {
+        headers: {
+          authorization: `Bearer ${KEY}`,
+          'content-type': 'application/json',
+          ...headers,
+        },
+        ...(body && { method: 'POST', body: JSON.stringify(body) }),
+      }).then(({ status }) => status)
+    const { pid } = JSON.parse(
+      readFileSync(join(dataDir, 'chain', 'anvil.json'), 'utf8'),
+    )
+    process.kill(pid, 'SIGSTOP')
+    const began = performance.now()
+    const statuses = await Promise.all([
+      statusOf(`verify?publicId=${publicId}`),
+      statusOf(`documents/${publicId}`),
+      statusOf(`documents/${publicId}/bundle`),
+      statusOf(`documents/${publicId}/revoke`, {}),
+      statusOf('documents', ADA, { 'idempotency-key': 'hung' }),
+      statusOf('documents', ADA),
+    ])
+    const took = performance.now() - began
+    process.kill(pid, 'SIGCONT')
+    expect(statuses).toEqual([503, 503, 503, 503, 503, issued])
+    expect(took).toBeLessThan(4_000)
+    await ready()
+    expect((await verify(publicId)).status).toBe('valid')
+  },
+  60_000,
+)
 
 describe('stopping', () => {
   test.each([
