@@ -56,6 +56,8 @@ export type Issued = {
   transactionHash: Hex | null
   /** `null` while it is pending, or when it could not be read. */
   finality: Finality | null
+  /** Whether this gateway had seen the idempotency key with this document before. */
+  replayed: boolean
 }
 
 export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
@@ -82,13 +84,14 @@ export function createIssuing(deps: {
   async function issue(request: IssueRequest): Promise<Issued> {
     const started = performance.now()
     const document = bind(request.fields)
+    let replayed = false
     for (let attempt = 0; ; attempt++) {
       await pace()
       batcher.assertOpen()
       const sealed = await sealDocument(document, request, attempt)
       const documentHash = toHex(sealed.documentHash)
       if (attempt === 0)
-        await claimKey(idempotency, subkeys, request, documentHash)
+        replayed = await claimKey(idempotency, subkeys, request, documentHash)
       const intent = {
         kind: 'issue',
         documentHash,
@@ -112,6 +115,7 @@ export function createIssuing(deps: {
         documentHash,
         status,
         transactionHash,
+        replayed,
       }
       if (status === 'pending') return { ...issued, finality: null }
       const finality = await reached(documentHash, request, started)
