@@ -15,6 +15,7 @@ import {
   verify,
   verifyBundle,
 } from '../verifier/index.ts'
+import { toQuantity } from '../verifier/readers/rpc-codec.ts'
 import { headAgeOf, type Sources } from './config.ts'
 import { type Findings, weigh } from './findings.ts'
 import type { Subject } from './input.ts'
@@ -128,7 +129,7 @@ async function isOfChain(
       }),
     ])
     const { hash } = (block ?? {}) as { hash?: string }
-    return Number(id) === chainId && hash === blockHash
+    return id === toQuantity(chainId) && hash === blockHash
   }
   const answers = await Promise.all(
     rpc.map((url) => confirms(url).catch(() => false)),

@@ -1,3 +1,4 @@
+import { decodeUtf8 } from '../document/bytes.ts'
 import { FormatError } from '../document/errors.ts'
 import type { Hex } from '../document/hex.ts'
 import { decodePublicId } from '../document/public-id.ts'
@@ -108,4 +109,18 @@ export function problemOf(error: unknown): InputProblem {
   if (!(error instanceof FormatError)) throw error
   if (error.code === 'public_id_checksum') return 'mistyped'
   return error.code === 'public_id_kind' ? 'kind' : 'malformed'
+}
+
+/**
+ * @param bytes A file that is no picture.
+ * @returns Its text, a byte order mark included.
+ * @throws {InputError} when it is not UTF-8.
+ */
+export function textOfFile(bytes: Uint8Array): string {
+  try {
+    return decodeUtf8(bytes)
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error
+    throw new InputError('file')
+  }
 }

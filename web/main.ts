@@ -19,6 +19,7 @@ import {
   parseSubject,
   problemOf,
   type Subject,
+  textOfFile,
 } from './input.ts'
 import { supplyAesGcm } from './insecure-crypto.ts'
 import { readQr } from './qr.ts'
@@ -149,7 +150,7 @@ function save(name: string, text: string): void {
 async function readFile(file: File): Promise<Subject> {
   if (!file.type.startsWith('image/')) {
     if (file.size > MAX_FILE) throw new InputError('file')
-    return parseBundle(await file.text())
+    return parseBundle(textOfFile(new Uint8Array(await file.arrayBuffer())))
   }
   const image = await createImageBitmap(file).catch(() => {
     throw new InputError('file')

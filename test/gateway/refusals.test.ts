@@ -123,7 +123,7 @@ test('error: every bad field is named at once', async () => {
     category: 'Not Snake',
     issuedAt: '2026-13-01',
     expiresAt: 'never',
-    metadata: { a: 1 },
+    metadata: { gpa: 3.9, school: 'Testville', tags: [] },
     unknown: true,
   })
   expect(status).toBe(422)
@@ -133,13 +133,46 @@ test('error: every bad field is named at once', async () => {
     'category',
     'expiresAt',
     'issuedAt',
-    'metadata',
+    'metadata.gpa',
+    'metadata.tags',
     'subjectId',
     'subjectName',
     'unknown',
   ])
   for (const { message } of body.error.details)
     expect(message).not.toMatch(/Not Snake|2026-13-01/)
+})
+
+test.each<[string, object]>([
+  ['toString', { a: { toString: '7' } }],
+  ['valueOf', { a: { valueOf: [], toString: null } }],
+  ['toJSON', { a: { toJSON: { toJSON: 1 } } }],
+])(
+  'error: metadata with an object named %s is a bad field',
+  async (_, metadata) => {
+    const { status, body } = await stack.issue({ ...ADA, metadata })
+    expect(status).toBe(422)
+    expect(body.error.details).toEqual([
+      { field: 'metadata.a', message: 'must be a string' },
+    ])
+  },
+)
+
+test('error: names of bad entries are bounded, of which there may be hundreds', async () => {
+  const metadata = Object.fromEntries(
+    Array.from({ length: 500 }, (_, i) => [`${i}😀`.repeat(4), 1]),
+  )
+  const { status, body } = await stack.issue({
+    ...ADA,
+    metadata: { ['😀'.repeat(5_000)]: 1, ...metadata },
+  })
+  expect(status).toBe(422)
+  // Those of 64 entries, and that there are too many.
+  expect(body.error.details.length).toBeLessThan(70)
+  for (const { field } of body.error.details) {
+    expect(field.isWellFormed()).toBe(true)
+    expect([...field].length).toBeLessThanOrEqual('metadata.'.length + 65)
+  }
 })
 
 describe('rules of the API on top of the format', () => {
