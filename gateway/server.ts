@@ -64,15 +64,17 @@ export async function startGateway(
   identity: Identity,
 ): Promise<Gateway> {
   const { dataDir, ipfsGateways, ipfsTimeout, maxHeadAge, wait } = config
+  const { finality } = config
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const log = createLog(config.logLevel)
   const { rpc } = identity
   const registry = await createRegistry(rpc, {
     registry: identity.registry,
     signer: identity.signer,
+    finality,
     ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
   })
-  const chain = createChainReader(rpc, identity.registry)
+  const chain = createChainReader(rpc, identity.registry, finality)
   const kubo = await openKubo(config, log)
   const database = openDatabase(join(dataDir, 'gateway.db'))
   database.bindTo(identity.registry)
@@ -146,7 +148,7 @@ export async function startGateway(
       blocks,
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
-    provingChain: createProvingReader(rpc, identity.registry),
+    provingChain: createProvingReader(rpc, identity.registry, finality),
     bundleOf: (publicId) =>
       createBundle(publicId, {
         provider: rpc,

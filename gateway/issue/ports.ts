@@ -162,6 +162,6 @@ export type Registry = {
   ): Promise<Map<Hex, Anchoring>>
   /** The hash of the block that has this number now; `null` when the node has none. */
   blockHash(blockNumber: number): Promise<Hex | null>
-  /** The number of the newest final block: by the chain's tag, or by depth where it has none. */
+  /** The number of the newest final block; 0, the genesis block, while there is no other. Rejects when it is unknown. */
   finalizedBlock(): Promise<number>
 }

@@ -6,6 +6,8 @@ import type {
   Eip1193Provider,
   IssuedEvent,
 } from '../ports.ts'
+import { createFinalityReader, type FinalityRule } from './finality.ts'
+import { createRequest } from './request.ts'
 import {
   decodeIssued,
   decodeVerification,
@@ -15,20 +17,21 @@ import {
 
 /** RFC 5280 reason code. */
 const SUPERSEDED = 4
-/** Blocks on top of one that count as final on a chain whose nodes do not know the tag `finalized`. */
-const FINALITY_DEPTH = 64
 
 /**
  * Reads a registry through a node's JSON-RPC.
  *
  * @param registry CAIP-10, `eip155:<chainId>:<address>`, lower case.
+ * @param rule Which blocks count as final; absent = by the node's tags alone.
  */
 export function createChainReader(
   provider: Eip1193Provider,
   registry: string,
+  rule?: FinalityRule,
 ): ChainReader {
   const { chainId, address } = parseRegistry(registry)
   const request = createRequest(provider)
+  const finality = createFinalityReader(request, rule)
 
   return {
     registry,
@@ -75,14 +78,8 @@ export function createChainReader(
       return log && decodeEvent(log, address, documentHash)
     },
 
-    async finalityOf(blockNumber, { signal } = {}) {
-      const [finalized, safe] = await Promise.all([
-        readFinalizedBlock(request, signal),
-        readTag(request, 'safe', signal),
-      ])
-      if (blockNumber <= finalized) return 'finalized'
-      return safe !== undefined && blockNumber <= safe ? 'safe' : 'included'
-    },
+    finalityOf: (blockNumber, { signal } = {}) =>
+      finality.finalityOf(blockNumber, signal),
   }
 }
 
@@ -100,58 +97,6 @@ function stateError(error: unknown, block: number): unknown {
     `the node does not have the state of block ${block}: ${cause.message}`,
     cause,
   )
-}
-
-export type Request = (
-  method: string,
-  params: unknown[],
-  signal?: AbortSignal,
-) => Promise<unknown>
-
-/** @returns Requests that reject with a `ChainError`, or with the signal's reason once it aborts. */
-export function createRequest(provider: Eip1193Provider): Request {
-  return async (method, params, signal) => {
-    try {
-      return await provider.request({
-        method,
-        params,
-        ...(signal && { signal }),
-      })
-    } catch (cause) {
-      signal?.throwIfAborted()
-      if (cause instanceof RpcResponseError)
-        throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
-      throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
-    }
-  }
-}
-
-/** @returns The number of the newest final block: by the chain's tag, or by depth where it has none. */
-export async function readFinalizedBlock(
-  request: Request,
-  signal?: AbortSignal,
-): Promise<number> {
-  const finalized = await readTag(request, 'finalized', signal)
-  if (finalized !== undefined) return finalized
-  const head = Number(await request('eth_blockNumber', [], signal))
-  return head - FINALITY_DEPTH
-}
-
-/** @returns The number of the block with this tag; `undefined` when the node does not know the tag. */
-async function readTag(
-  request: Request,
-  tag: string,
-  signal?: AbortSignal,
-): Promise<number | undefined> {
-  try {
-    const block = await request('eth_getBlockByNumber', [tag, false], signal)
-    const number = (block as { number?: string } | null)?.number
-    return number === undefined ? undefined : Number(number)
-  } catch (error) {
-    if (error instanceof ChainError && error.code === 'rpc_error')
-      return undefined
-    throw error
-  }
 }
 
 /** @throws {TypeError} when it is not a CAIP-10 account of eip155 in lower case. */

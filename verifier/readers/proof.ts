@@ -16,13 +16,9 @@ import {
   type StateProof,
 } from '../proof/state-proof.ts'
 import { EMPTY_TRIE } from '../proof/trie.ts'
-import {
-  createChainReader,
-  createRequest,
-  parseRegistry,
-  quantity,
-  type Request,
-} from './chain.ts'
+import { createChainReader, parseRegistry, quantity } from './chain.ts'
+import type { FinalityRule } from './finality.ts'
+import { createRequest, type Request } from './request.ts'
 
 /** A block by its number; the newest if absent. */
 type AtBlock = ReadOptions & { block?: number | undefined }
@@ -70,9 +66,10 @@ export async function fetchProof(
 export function createProvingReader(
   provider: Eip1193Provider,
   registry: string,
+  rule?: FinalityRule,
 ): ChainReader {
   return {
-    ...createChainReader(provider, registry),
+    ...createChainReader(provider, registry, rule),
     async read(documentHash, options): Promise<ChainReading> {
       const read = () => fetchProof(provider, registry, documentHash, options)
       // Between header and proof the chain may have taken another way: then both are fetched anew, once.

@@ -1,0 +1,26 @@
+import { ChainError, RpcResponseError } from '../errors.ts'
+import type { Eip1193Provider } from '../ports.ts'
+
+export type Request = (
+  method: string,
+  params: unknown[],
+  signal?: AbortSignal,
+) => Promise<unknown>
+
+/** @returns Requests that reject with a `ChainError`, or with the signal's reason once it aborts. */
+export function createRequest(provider: Eip1193Provider): Request {
+  return async (method, params, signal) => {
+    try {
+      return await provider.request({
+        method,
+        params,
+        ...(signal && { signal }),
+      })
+    } catch (cause) {
+      signal?.throwIfAborted()
+      if (cause instanceof RpcResponseError)
+        throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
+      throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
+    }
+  }
+}
