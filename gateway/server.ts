@@ -18,6 +18,7 @@ import { createRegistry } from './adapters/registry.ts'
 import type { RpcPool } from './adapters/rpc.ts'
 import type { Signer } from './adapters/signer.ts'
 import { createSqliteIdempotencyLog } from './adapters/sqlite-idempotency.ts'
+import { createSqliteKeep } from './adapters/sqlite-keep.ts'
 import { createSqliteOutbox } from './adapters/sqlite-outbox.ts'
 import { createSqliteStore } from './adapters/sqlite-store.ts'
 import { createTombstones } from './adapters/tombstones.ts'
@@ -28,7 +29,7 @@ import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
 import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
-import { keepInOrder, keepTogether } from './issue/keep.ts'
+import { keepInOrder } from './issue/keep.ts'
 import { mendStore } from './issue/reconcile.ts'
 import { createRevoking } from './issue/revoke.ts'
 import { createLog, type Log } from './log.ts'
@@ -84,6 +85,11 @@ export async function startGateway(
     kubo ? withOlder(kubo, embedded) : embedded,
   )
   const outbox = createSqliteOutbox(database)
+  const keep = kubo
+    ? keepInOrder(store, outbox, (error) =>
+        log.info('payloads_not_removed', { error: String(error) }),
+      )
+    : createSqliteKeep(database, embedded, outbox)
   const keys = openKeyFile(join(dataDir, 'keys.json'), (error) =>
     log.error('key file', { error: String(error) }),
   )
@@ -100,22 +106,14 @@ export async function startGateway(
     concluded: metrics.concluded,
     log: log.info,
     maxBatch: config.maxBatch,
-    async forget(intents) {
-      const gone = (await outbox.withdraw(intents))
-        .filter(({ kind }) => kind === 'issue')
-        .map(({ documentHash }) => fromHex(documentHash))
-      // Nobody waits for it: at worst, a sealed document stays that was never issued.
-      Promise.all(gone.map(store.remove)).catch((error) =>
-        log.info('payloads not removed', { error: String(error) }),
-      )
-    },
+    forget: keep.withdraw,
   })
   const revoking = createRevoking({ registry, chain, outbox, batcher })
   const issuing = createIssuing({
     registry,
     chain,
     idempotency: createSqliteIdempotencyLog(database),
-    keep: kubo ? keepInOrder(store, outbox) : keepTogether(store, outbox),
+    keep,
     batcher,
     subkeys: deriveSubkeys(fromHex(identity.issuerSecret)),
     seal: sealWithNode,

@@ -56,6 +56,7 @@ const SCHEMA = `
     document_hash TEXT NOT NULL,
     valid_until INTEGER,
     reason INTEGER,
+    inserted INTEGER NOT NULL DEFAULT 0,
     sealed BLOB,
     plan INTEGER REFERENCES plan (id) ON DELETE SET NULL,
     block_number INTEGER,
@@ -224,16 +225,23 @@ export function openDatabase(path: string): Database {
   }
 }
 
-/** A file whose outbox did not keep the hashes of blocks: `0x` is one that is yet to be looked at. */
+/** Columns that outboxes of earlier versions do not have, with what is true of the rows in them. */
+const NEW_COLUMNS = [
+  // A block that is yet to be looked at.
+  ['block_hash', "TEXT NOT NULL DEFAULT '0x'"],
+  // Not known to be the intent's own: it stays.
+  ['inserted', 'INTEGER NOT NULL DEFAULT 0'],
+] as const
+
 function bringUpToDate(sqlite: DatabaseSync): void {
   const columns = sqlite
     .prepare("SELECT name FROM pragma_table_info('intent')")
     .all()
     .map(({ name }) => name)
-  if (columns.length > 0 && !columns.includes('block_hash'))
-    sqlite.exec(
-      "ALTER TABLE intent ADD COLUMN block_hash TEXT NOT NULL DEFAULT '0x'",
-    )
+  if (columns.length === 0) return
+  for (const [name, definition] of NEW_COLUMNS)
+    if (!columns.includes(name))
+      sqlite.exec(`ALTER TABLE intent ADD COLUMN ${name} ${definition}`)
 }
 
 function notWritten(cause: unknown): IssueError {

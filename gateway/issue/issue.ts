@@ -54,6 +54,8 @@ export type Issued = {
   finality: Finality | null
 }
 
+type Progress = Pick<Issued, 'status' | 'transactionHash' | 'finality'>
+
 export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
 
 /**
@@ -92,26 +94,17 @@ export function createIssuing(deps: {
       } as const
 
       const answer =
-        (await alreadyThere(intent, request)) ??
+        (await alreadyThere(intent, sealed, request)) ??
         (await promise(intent, sealed, request.wait))
       if (answer.status === 'taken') continue // by another issuer: seal again
 
-      const status =
-        answer.status === 'pending'
-          ? 'pending'
-          : await statusOf(intent, request)
       const { publicId } = sealed
       const { transactionHash } = answer
-      const issued = {
-        publicId,
-        document,
-        documentHash,
-        status,
-        transactionHash,
-      }
-      if (status === 'pending') return { ...issued, finality: null }
-      const finality = await reached(documentHash, request, started)
-      return { ...issued, finality }
+      const progress =
+        answer.status === 'pending'
+          ? { status: answer.status, transactionHash, finality: null }
+          : await progressOf(intent, transactionHash, request, started)
+      return { publicId, document, documentHash, ...progress }
     }
   }
 
@@ -149,13 +142,18 @@ export function createIssuing(deps: {
     return { ...sealed, publicId }
   }
 
-  /** Only a request with an idempotency key can have been anchored before: by this gateway, or another of the issuer. */
+  /**
+   * Only a request with an idempotency key can have been anchored before: by this gateway, or another
+   * of the issuer. Its payload is kept here from then on, also when this store never had it or lost it.
+   */
   async function alreadyThere(
     intent: Intent,
+    sealed: Sealed,
     { idempotencyKey }: IssueRequest,
   ): Promise<Exclude<Outcome, { status: 'absent' }> | undefined> {
     if (idempotencyKey === undefined) return undefined
     const [outcome] = await outcomesOf(registry, [intent])
+    if (outcome?.status === 'anchored') await keep.restore(sealed)
     return outcome?.status === 'absent' ? undefined : outcome
   }
 
@@ -164,42 +162,68 @@ export function createIssuing(deps: {
     sealed: Sealed,
     wait: number,
   ): Promise<Answer> {
-    await keep(intent, sealed)
+    await keep.add(intent, sealed)
     return batcher.submit(intent, wait)
   }
 
-  /** A new document is valid until it expires; one asked for again may have been revoked since. */
-  async function statusOf(
+  /**
+   * What to report of a document that was anchored. A new one is valid until it expires. One that is
+   * asked for again may have been revoked since, and one that has to be final may be dropped by a
+   * reorg: the chain is read, until they are as final as requested or the time is up.
+   *
+   * @param transactionHash Of the transaction that was seen to anchor it.
+   */
+  async function progressOf(
     { documentHash, validUntil }: Intent & { kind: 'issue' },
-    { idempotencyKey }: IssueRequest,
-  ): Promise<Issued['status']> {
-    if (idempotencyKey !== undefined)
-      return chain.read(documentHash).then(
-        ({ status }) => status,
-        () => 'pending',
-      )
-    const expired = validUntil !== 0 && Date.now() / 1000 >= validUntil
-    return expired ? 'expired' : 'valid'
-  }
-
-  /** Waits until the document's block is as final as was asked for. @returns How final it is then. */
-  async function reached(
-    documentHash: Hex,
-    { finality, wait }: IssueRequest,
+    transactionHash: Hex | null,
+    { idempotencyKey, finality, wait }: IssueRequest,
     started: number,
-  ): Promise<Finality | null> {
-    if (finality === 'included') return 'included'
+  ): Promise<Progress> {
+    if (idempotencyKey === undefined && finality === 'included') {
+      const expired = validUntil !== 0 && Date.now() / 1000 >= validUntil
+      return {
+        status: expired ? 'expired' : 'valid',
+        transactionHash,
+        finality,
+      }
+    }
     while (true) {
-      const now = await chain
-        .read(documentHash)
-        .then(({ record }) => chain.finalityOf(record.anchoredBlock))
-        .catch(() => null)
-      const enough =
-        now !== null && FINALITIES.indexOf(now) >= FINALITIES.indexOf(finality)
-      if (enough || performance.now() - started >= wait) return now
+      const now = await readProgress(documentHash, transactionHash, finality)
+      const late = performance.now() - started >= wait
+      if (late || reaches(now.finality, finality)) return now
       await sleep(FINALITY_POLL)
     }
   }
 
+  /** A record that is missing was dropped by a reorg, or is not at this node yet: its finality is unknown. */
+  async function readProgress(
+    documentHash: Hex,
+    transactionHash: Hex | null,
+    wanted: Finality,
+  ): Promise<Progress> {
+    const reading = await chain.read(documentHash).catch(() => undefined)
+    if (reading?.record.issuerId !== registry.issuerId)
+      return { status: 'pending', transactionHash, finality: null }
+    const { status, record } = reading
+    if (wanted === 'included')
+      return { status, transactionHash, finality: wanted }
+    const [finality, event] = await Promise.all([
+      chain.finalityOf(record.anchoredBlock).catch(() => null),
+      // After a reorg, another transaction may have anchored it.
+      chain
+        .issuedEvent(documentHash, record.anchoredBlock)
+        .catch(() => undefined),
+    ])
+    const newest = event?.transactionHash ?? transactionHash
+    return { status, transactionHash: newest, finality }
+  }
+
   return { issue }
+}
+
+function reaches(finality: Finality | null, wanted: Finality): boolean {
+  return (
+    finality !== null &&
+    FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
+  )
 }
