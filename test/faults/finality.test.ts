@@ -113,9 +113,9 @@ test.each(TAG_FAULTS)(
     }
     await chain.request('anvil_mine', '0x46')
     const from = asked
-    await expect
-      .poll(() => asked, { timeout: 15_000 })
-      .toBeGreaterThan(from + 1)
+    await expect.poll(() => asked, { timeout: 15_000 }).toBeGreaterThan(from)
+    // Time enough to act on it.
+    await sleep(500)
     await reorg(world, 75)
     await world.settle()
     expect(await world.judge()).toMatchObject(NOTHING_WRONG)
