@@ -1,7 +1,10 @@
 import { open } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { createBundle } from '../verifier/bundle.ts'
+import { networkOf } from '../verifier/network.ts'
+import { parseRegistry } from '../verifier/readers/chain.ts'
 import { InputError, UsageError } from './errors.ts'
+import { TEST_NETWORK } from './report.ts'
 import { readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
 import { readSubject } from './subject.ts'
 import type { Terminal } from './terminal.ts'
@@ -47,6 +50,8 @@ export async function bundleCommand(
     blocks,
     ...(asOf !== undefined && { block: asOf }),
   })
+  if (networkOf(parseRegistry(registry).chainId) === 'test')
+    terminal.warn(TEST_NETWORK)
   if (bundle.sealed === null)
     terminal.warn(
       'the sealed document is not in it: it was never issued, or no --ipfs has it',

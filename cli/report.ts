@@ -1,4 +1,5 @@
 import type { Document } from '../document/document.ts'
+import type { Network } from '../verifier/network.ts'
 import type {
   BlockchainProof,
   Check,
@@ -7,6 +8,17 @@ import type {
 } from '../verifier/verdict.ts'
 import { printable } from './printable.ts'
 import type { Paint } from './terminal.ts'
+
+/** Shown with every verdict about a registry of a test network. */
+export const TEST_NETWORK = 'Test network: not a real document'
+
+/** A verdict, and what its reader must know besides. */
+export type Report = {
+  verdict: Verdict
+  /** Of the registry that was asked. */
+  network: Network
+  warnings: readonly string[]
+}
 
 type Line = [label: string, value: string]
 
@@ -44,13 +56,13 @@ const MEANINGS: Record<string, string> = {
   other_registry: 'it is one of another registry',
   other_issuer: 'it was made by another issuer than the one of the record',
   other_expiry: 'it has another expiry than its record',
+  in_future: 'it is dated in the future',
   contradicts: 'the event does not agree with the record',
 }
 
 /** @returns A verdict as people read it, without a line feed at its end. */
 export function report(
-  verdict: Verdict,
-  warnings: readonly string[],
+  { verdict, network, warnings }: Report,
   paint: Paint,
 ): string {
   const { document, blockchainProof: proof, status, asOf } = verdict
@@ -60,6 +72,8 @@ export function report(
       paint('bold', HEADLINES[status]),
     ),
   ]
+  for (const notice of noticesOf(verdict, network))
+    parts.push(paint('yellow', paint('bold', notice)))
   if (asOf)
     parts.push(`as of block ${asOf.blockNumber}, ${time(asOf.blockTime)}`)
   for (const warning of warnings)
@@ -79,6 +93,27 @@ export function report(
     ...verdict.checks.map((check) => checkLine(check, paint)),
   )
   return parts.join('\n')
+}
+
+/** @returns What a good status does not tell, and its reader must not overlook. */
+function noticesOf({ document, checks }: Verdict, network: Network): string[] {
+  const notices = network === 'test' ? [TEST_NETWORK] : []
+  const isAhead = checks.some(
+    ({ check, outcome }) => check === 'dating' && outcome === 'fail',
+  )
+  if (document && isAhead)
+    notices.push(
+      `This document is dated in the future: ${longDate(document.issuedAt)}`,
+    )
+  return notices
+}
+
+/** @param date `YYYY-MM-DD`. @returns As in "1 March 2999". */
+function longDate(date: string): string {
+  return new Intl.DateTimeFormat('en-GB', {
+    dateStyle: 'long',
+    timeZone: 'UTC',
+  }).format(new Date(date))
 }
 
 function section(title: string, lines: Line[]): string[] {

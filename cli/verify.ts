@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Hex } from '../document/hex.ts'
 import { decodePublicId } from '../document/public-id.ts'
 import { verifyBundle } from '../verifier/bundle.ts'
+import { networkOf } from '../verifier/network.ts'
 import type { ChainReader } from '../verifier/ports.ts'
 import { createChainReader, parseRegistry } from '../verifier/readers/chain.ts'
 import { createQuorumReader } from '../verifier/readers/quorum.ts'
@@ -74,10 +75,11 @@ export async function verifyCommand(
     ? ask(subject.publicId)
     : offline(subject.bundle, sources, trustedBlocks))
   const warnings = warningsOf(subject, sources)
+  const network = networkOf(parseRegistry(sources.registry).chainId)
   terminal.write(
     values.json
-      ? printableJson({ ...verdict, warnings })
-      : report(verdict, warnings, terminal.paint),
+      ? printableJson({ ...verdict, network, warnings })
+      : report({ verdict, network, warnings }, terminal.paint),
   )
   return verdict.valid ? 0 : verdict.status === 'unverifiable' ? 2 : 1
 }

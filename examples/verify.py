@@ -14,7 +14,7 @@ CAIP10 = "^eip155:([1-9][0-9]{0,31}):(0x[0-9a-f]{40})$"
 HEADER = rb'{"alg":"dir","enc":"A128GCM","kid":"[A-Za-z0-9_-]{21}[AQgw]","typ":"document\+jwe","v":1}'
 VERIFICATION = f"(uint256,uint256,uint256,uint8,(uint32,uint16,{'uint40,' * 5}uint8),address,string,string,uint40)"
 NOT_ISSUED, VALID, EXPIRED, REVOKED, SUPERSEDED, DISTRUSTED = range(6)
-PASSED = ["read", "issued", "not_superseded", "not_revoked", "trusted", "opens", "bound", "not_expired", "agrees"]
+PASSED = "read issued not_superseded not_revoked trusted opens bound not_expired not_in_future agrees".split()
 
 class Document(BaseModel, extra="forbid", strict=True):  # §2
     subjectName: constr(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")
@@ -77,9 +77,8 @@ def verify(args, report):  # §11: yields the name and the code of each check
         reading = eth_abi.decode([VERIFICATION], bytes.fromhex(result[2:]))
         require("0x" + eth_abi.encode([VERIFICATION], reading).hex() == result.lower() and max(reading[0][:3]) < 2**53)
         chain, number, block_time, status, (issuer, _, block, _, until, revoked, _, reason), account, *_ = reading[0]
-        if_revoked = [SUPERSEDED if reason == 4 else REVOKED]
-        if_not = [DISTRUSTED, EXPIRED if 0 < until <= block_time else VALID]
-        require(status in ([NOT_ISSUED] if issuer == 0 else if_revoked if revoked else if_not))
+        kept = [DISTRUSTED, EXPIRED if 0 < until <= block_time else VALID]
+        require(status in ([NOT_ISSUED] if not issuer else [SUPERSEDED if reason == 4 else REVOKED] if revoked else kept))
         fails_as = "chain", "wrong_chain"
         require(chain == int(args.chain_id))
         report["asOf"] = {"blockNumber": number, "blockHash": None, "blockTime": block_time}
@@ -110,18 +109,19 @@ def verify(args, report):  # §11: yields the name and the code of each check
         typed = Document.model_validate_json(data)
         document = typed.model_dump(mode="json", exclude_unset=True)
         require(rfc8785.dumps(document) == data and typed.issuedAt <= typed.expiresAt)  # canonical: no key came twice
-        texts = [*typed.metadata.keys(), *typed.metadata.values()]
-        require("__proto__" not in typed.metadata and len("".join(texts).encode()) <= 32_768)
-        days = (typed.expiresAt - date(1970, 1, 1)).days + 1 if "expiresAt" in document else 0
+        require("__proto__" not in typed.metadata and len("".join(sum(typed.metadata.items(), ())).encode()) <= 32_768)
+        issued, last = ((day - date(1970, 1, 1)).days * 86_400 for day in (typed.issuedAt, typed.expiresAt))
         here, theirs = typed.registry == args.registry, typed.issuerId == issuer
         fails_as = "content", "other_expiry" if here and theirs else "other_issuer" if here else "other_registry"
-        require(here and theirs and days * 86_400 == until)
+        require(here and theirs and until == (last + 86_400 if "expiresAt" in document else 0))
         report["document"] = document
         yield "content", "bound"
     except Exception:
         yield fails_as
     if fails_as[0] not in ("chain", "record"):
         yield "expiry", "expired" if 0 < until <= max(args.now, block_time) else "not_expired"
+        if report["document"]:  # its day begins in UTC+14, 50,400 s before UTC
+            yield "dating", "in_future" if issued - 50_400 > max(args.now, block_time) else "not_in_future"
         yield "event", read_event(args, block, (issuer, account, until))
 
 if __name__ == "__main__":
@@ -143,7 +143,7 @@ if __name__ == "__main__":
     for check, code in verify(args, report):
         outcome = "pass" if code in PASSED else "unknown" if check in ("chain", "payload", "event") else "fail"
         report["checks"].append({"check": check, "outcome": outcome, "code": code})
-        if report["status"] == "valid" and outcome != "pass" and check != "event":
+        if report["status"] == "valid" and outcome != "pass" and check not in ("dating", "event"):
             report["status"] = "unverifiable" if outcome == "unknown" else "tampered" if check == "content" else code
     print(json.dumps(report | {"valid": report["status"] == "valid"}, indent=2))
     sys.exit({"valid": 0, "unverifiable": 2}.get(report["status"], 1))

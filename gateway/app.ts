@@ -3,6 +3,7 @@ import type { Hex } from '../document/hex.ts'
 import type { Bundle } from '../verifier/bundle.ts'
 import type { ChainReader, Eip1193Provider } from '../verifier/ports.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
+import type { Deadline } from './deadline.ts'
 import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
 import type { FindKey } from './grant.ts'
@@ -34,7 +35,7 @@ export type Deps = {
   verifyOptions: VerifyOptions
   /** As the chain of `verifyOptions`, with a storage proof of each reading. */
   provingChain: ChainReader
-  bundleOf: (publicId: string) => Promise<Bundle>
+  bundleOf: (publicId: string, signal: AbortSignal) => Promise<Bundle>
   /** Where the intent to issue this document stands; `undefined` when the outbox has none. */
   standingOf: (documentHash: Hex) => Standing | undefined
   store: PayloadStore
@@ -43,8 +44,10 @@ export type Deps = {
   findKey: FindKey
   addresses: Addresses
   verifyPage: VerifyPage
-  /** How long a request to issue waits for a block; milliseconds. */
+  /** How long a request to issue or revoke waits for a block; milliseconds. */
   wait: number
+  /** When a request that begins now has to be answered. */
+  newDeadline: () => Deadline
   log: Log
 }
 

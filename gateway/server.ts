@@ -25,6 +25,7 @@ import { createTombstones } from './adapters/tombstones.ts'
 import { withOlder } from './adapters/with-older.ts'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
+import { createDeadline } from './deadline.ts'
 import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
 import { watchFinality } from './issue/finality.ts'
@@ -130,6 +131,8 @@ export async function startGateway(
     store,
     log,
     wait,
+    // Of a service that waits for no block, requests still have to read the chain.
+    newDeadline: () => createDeadline(wait || config.rpcTimeout),
     findKey: keys.find,
     assertReady: async () => {
       batcher.assertOpen()
@@ -147,8 +150,9 @@ export async function startGateway(
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
     provingChain: createProvingReader(rpc, identity.registry, finality),
-    bundleOf: (publicId) =>
+    bundleOf: (publicId, signal) =>
       createBundle(publicId, {
+        signal,
         provider: rpc,
         registry: identity.registry,
         blocks,

@@ -12,6 +12,7 @@ import {
   deployedAddress,
   readConfig,
 } from '../gateway/config.ts'
+import { createDeadline } from '../gateway/deadline.ts'
 import { IssueError } from '../gateway/issue/errors.ts'
 import { type Identity, startGateway } from '../gateway/server.ts'
 import { ChainError } from '../verifier/errors.ts'
@@ -113,12 +114,14 @@ async function localIdentity(
   })
   stops.unshift(chain.stop)
   // From within: the gateway need not go through the chain's own port.
-  const { request } = createProvider(chain.send)
-  const rpc = { request, apart: () => ({ request }), close: async () => {} }
-  const registry = await ensureRegistry(rpc, adminKey, {
+  const registry = await ensureRegistry(createProvider(chain.send), adminKey, {
     account,
     ...LOCAL_ISSUER,
   })
+  const { request } = createProvider((body) =>
+    createDeadline(rpcTimeout).within(() => chain.send(body)),
+  )
+  const rpc = { request, apart: () => ({ request }), close: async () => {} }
   return { rpc, registry, signer, issuerSecret }
 }
 

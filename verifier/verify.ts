@@ -132,7 +132,9 @@ async function verifySingle(
     ...content.checks,
     ...say([
       checkExpiry(reading, now),
-      ...(content.document ? [checkDating(content.document, now)] : []),
+      ...(content.document
+        ? [checkDating(content.document, reading, now)]
+        : []),
     ]),
     event.check,
   )

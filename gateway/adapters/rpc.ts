@@ -2,6 +2,7 @@ import { Pool } from 'undici'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createProvider } from '../../verifier/readers/json-rpc.ts'
+import { withTimeout } from '../../verifier/signal.ts'
 
 /**
  * Several endpoints as one: each request goes to the first that answers; a transaction goes to all, and is sent when one of
@@ -32,7 +33,7 @@ export function createRpcPool(
       try {
         return await provider.request(args)
       } catch (error) {
-        if (isAnswer(error)) throw error
+        if (isAnswer(error) || args.signal?.aborted) throw error
         failure = error
       }
     }
@@ -94,13 +95,13 @@ function createEndpoint(url: string, timeout: number) {
     headersTimeout: timeout,
     bodyTimeout: timeout,
   })
-  const provider = createProvider(async (body) => {
+  const provider = createProvider(async (body, signal) => {
     const response = await pool.request({
       method: 'POST',
       path: pathname + search,
       headers,
       body,
-      signal: AbortSignal.timeout(timeout),
+      signal: withTimeout(timeout, signal),
     })
     const text = await response.body.text()
     if (response.statusCode === 429 || response.statusCode >= 500)

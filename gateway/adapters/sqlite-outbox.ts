@@ -272,8 +272,9 @@ function blockOf(row: Row): BlockId {
 }
 
 function standingOf(row: Row): Standing {
+  const intent = intentOf(row)
   const transactionHash = row.transaction_hash as Hex | null
   return row.block_number !== null && transactionHash !== null
-    ? { anchored: true, transactionHash }
-    : { anchored: false, transactionHash }
+    ? { intent, anchored: true, transactionHash }
+    : { intent, anchored: false, transactionHash }
 }

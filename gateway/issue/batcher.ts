@@ -181,20 +181,35 @@ export function createBatcher(deps: {
     )
   }
 
-  /** No transaction can be made of these. Of fewer, perhaps: so one bad intent never sinks the others. */
+  /** No transaction can be made of these. */
   async function refused(intents: Intent[], error: IssueError): Promise<void> {
-    const theirFault =
-      error.code === 'too_large' || error.code === 'registry_refused'
-    // When the account itself is refused, this throws: then fewer would be no better.
-    if (theirFault) await registry.assertReady()
-    if (theirFault && intents.length > 1) {
+    const outage = await outageOf(error)
+    if (outage) {
+      limit = maxBatch
+      // No transaction can be made of the others either.
+      await giveBack([...queue.values()], outage)
+      throw outage
+    }
+    // Of fewer, perhaps: so one bad intent never sinks the others.
+    if (intents.length > 1) {
       limit = Math.ceil(intents.length / 2)
       return
     }
     limit = maxBatch
-    if (theirFault) setAside(intents, error)
+    setAside(intents, error)
     await giveBack(intents, error)
-    if (!theirFault) throw error
+  }
+
+  /**
+   * @param error Why a transaction could not be made.
+   * @returns Why none can be made now, whatever is in it; `undefined` when it was the fault of what
+   *   was in it.
+   */
+  async function outageOf(error: IssueError): Promise<IssueError | undefined> {
+    const ofIntents =
+      error.code === 'too_large' || error.code === 'registry_refused'
+    if (!ofIntents) return error
+    return registry.assertReady().then(() => undefined, asIssueError)
   }
 
   /** What was promised is never given up: it is tried again, and somebody has to look why it is refused. */
@@ -265,7 +280,6 @@ export function createBatcher(deps: {
     for (const intent of intents) {
       const key = keyOfIntent(intent)
       const { kind, documentHash } = intent
-      // The first stands: of two revocations, its reason is in the outbox.
       const known = queue.has(key) || aside.has(key)
       if (!known && !sender.carries(kind, documentHash)) queue.set(key, intent)
     }
@@ -341,8 +355,10 @@ export function createBatcher(deps: {
       // Another request for the same was turned away this moment, and took the intent with it.
       if (standing === undefined)
         throw trouble ?? new IssueError('chain_unavailable', 'withdrawn')
-      if (standing.anchored) return { ...standing, status: 'anchored' }
-      enqueue([intent])
+      const { anchored, transactionHash } = standing
+      if (anchored) return { status: 'anchored', transactionHash }
+      // The one that stands: of two revocations, the first, with its reason.
+      enqueue([standing.intent])
       return waiters.wait(intent, wait)
     },
 

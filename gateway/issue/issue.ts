@@ -20,7 +20,9 @@ import {
   type Finality,
   type RegistryStatus,
 } from '../../verifier/ports.ts'
+import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
+import { asIssueError } from './errors.ts'
 import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
@@ -39,6 +41,8 @@ export type IssueRequest = {
   idempotencyKey?: string
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
+  /** Ends the wait too, and what is read before and after it. */
+  deadline: Deadline
   /** How final that block has to be before the answer, within the same wait. */
   finality: Finality
 }
@@ -55,6 +59,11 @@ export type Issued = {
 }
 
 type Progress = Pick<Issued, 'status' | 'transactionHash' | 'finality'>
+/** What the chain shows of it; without the transaction where it was not read. */
+type Reading = Pick<Progress, 'status' | 'finality'> & { transactionHash?: Hex }
+
+/** It will be anchored; where, nobody knows. */
+const PENDING = { status: 'pending', finality: null } as const
 
 export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
 
@@ -95,14 +104,14 @@ export function createIssuing(deps: {
 
       const answer =
         (await alreadyThere(intent, sealed, request)) ??
-        (await promise(intent, sealed, request.wait))
+        (await promise(intent, sealed, request))
       if (answer.status === 'taken') continue // by another issuer: seal again
 
       const { publicId } = sealed
       const { transactionHash } = answer
       const progress =
         answer.status === 'pending'
-          ? { status: answer.status, transactionHash, finality: null }
+          ? { ...PENDING, transactionHash }
           : await progressOf(intent, transactionHash, request, started)
       return { publicId, document, documentHash, ...progress }
     }
@@ -149,10 +158,14 @@ export function createIssuing(deps: {
   async function alreadyThere(
     intent: Intent,
     sealed: Sealed,
-    { idempotencyKey }: IssueRequest,
+    { idempotencyKey, deadline }: IssueRequest,
   ): Promise<Exclude<Outcome, { status: 'absent' }> | undefined> {
     if (idempotencyKey === undefined) return undefined
-    const [outcome] = await outcomesOf(registry, [intent])
+    const [outcome] = await deadline
+      .within(() => outcomesOf(registry, [intent]))
+      .catch((error) => {
+        throw asIssueError(error)
+      })
     if (outcome?.status === 'anchored') await keep.restore(sealed)
     return outcome?.status === 'absent' ? undefined : outcome
   }
@@ -160,10 +173,10 @@ export function createIssuing(deps: {
   async function promise(
     intent: Intent,
     sealed: Sealed,
-    wait: number,
+    { wait, deadline }: IssueRequest,
   ): Promise<Answer> {
     await keep.add(intent, sealed)
-    return batcher.submit(intent, wait)
+    return batcher.submit(intent, Math.min(wait, deadline.left()))
   }
 
   /**
@@ -176,7 +189,7 @@ export function createIssuing(deps: {
   async function progressOf(
     { documentHash, validUntil }: Intent & { kind: 'issue' },
     transactionHash: Hex | null,
-    { idempotencyKey, finality, wait }: IssueRequest,
+    { idempotencyKey, finality, wait, deadline }: IssueRequest,
     started: number,
   ): Promise<Progress> {
     if (idempotencyKey === undefined && finality === 'included') {
@@ -187,35 +200,40 @@ export function createIssuing(deps: {
         finality,
       }
     }
+    let now: Reading = PENDING
     while (true) {
-      const now = await readProgress(documentHash, transactionHash, finality)
-      const late = performance.now() - started >= wait
-      if (late || reaches(now.finality, finality)) return now
-      await sleep(FINALITY_POLL)
+      now = await deadline
+        .within((signal) => read(documentHash, finality, signal))
+        .catch(() => now)
+      const late = performance.now() - started >= wait || deadline.left() === 0
+      if (late || reaches(now.finality, finality))
+        return { transactionHash, ...now }
+      await sleep(Math.min(FINALITY_POLL, deadline.left()))
     }
   }
 
   /** A record that is missing was dropped by a reorg, or is not at this node yet: its finality is unknown. */
-  async function readProgress(
+  async function read(
     documentHash: Hex,
-    transactionHash: Hex | null,
     wanted: Finality,
-  ): Promise<Progress> {
-    const reading = await chain.read(documentHash).catch(() => undefined)
-    if (reading?.record.issuerId !== registry.issuerId)
-      return { status: 'pending', transactionHash, finality: null }
-    const { status, record } = reading
-    if (wanted === 'included')
-      return { status, transactionHash, finality: wanted }
+    signal: AbortSignal,
+  ): Promise<Reading> {
+    const { status, record } = await chain.read(documentHash, { signal })
+    if (record.issuerId !== registry.issuerId) return PENDING
+    if (wanted === 'included') return { status, finality: wanted }
+    const { anchoredBlock } = record
     const [finality, event] = await Promise.all([
-      chain.finalityOf(record.anchoredBlock).catch(() => null),
+      chain.finalityOf(anchoredBlock, { signal }).catch(() => null),
       // After a reorg, another transaction may have anchored it.
       chain
-        .issuedEvent(documentHash, record.anchoredBlock)
+        .issuedEvent(documentHash, anchoredBlock, { signal })
         .catch(() => undefined),
     ])
-    const newest = event?.transactionHash ?? transactionHash
-    return { status, transactionHash: newest, finality }
+    return {
+      status,
+      finality,
+      ...(event && { transactionHash: event.transactionHash }),
+    }
   }
 
   return { issue }

@@ -63,10 +63,14 @@ export type Anchoring = BlockId & { transactionHash: Hex }
 /** An intent that is on the chain, in a block that may not be final yet. */
 export type Anchored = { intent: Intent; anchoring: Anchoring }
 
-/** Where an intent stands; `transactionHash` is that of its newest attempt, or of the one that anchored it. */
-export type Standing =
+/**
+ * An intent as it is in the outbox (a revocation with the reason of the first request for it), and where
+ * it stands; `transactionHash` is that of its newest attempt, or of the one that anchored it.
+ */
+export type Standing = { intent: Intent } & (
   | { anchored: false; transactionHash: Hex | null }
   | { anchored: true; transactionHash: Hex }
+)
 
 /** What was promised, on disk. Each method that returns a promise resolves when its change is durable. */
 export type Outbox = {

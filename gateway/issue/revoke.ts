@@ -1,5 +1,6 @@
 import type { Hex } from '../../document/hex.ts'
 import type { ChainReader, ChainReading } from '../../verifier/ports.ts'
+import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
 import { IssueError } from './errors.ts'
 import { outcomesOf } from './outcome.ts'
@@ -11,6 +12,8 @@ export type RevokeRequest = {
   reason: number
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
+  /** Ends the wait too, and what is read before and after it. */
+  deadline: Deadline
 }
 
 /** `pending`: it will be revoked, whatever happens to this process. Of a document revoked before, all is as it was then. */
@@ -40,18 +43,24 @@ export function createRevoking(deps: {
   const { registry, chain, outbox, batcher } = deps
 
   async function revoke(request: RevokeRequest): Promise<Revoked> {
-    const { documentHash, reason, wait } = request
-    const before = await chain.read(documentHash)
+    const { documentHash, reason, wait, deadline } = request
+    const read = () =>
+      deadline.within((signal) => chain.read(documentHash, { signal }))
+    const before = await read()
     assertOurs(before, documentHash)
-    if (isRevoked(before)) return describe(documentHash, before)
+    if (isRevoked(before)) return describe(request, before)
 
     batcher.assertOpen()
     const intent = { kind: 'revoke', documentHash, reason } as const
     await outbox.add(intent)
-    const { status } = await batcher.submit(intent, wait)
-    const after = await chain.read(documentHash).catch(() => before)
-    if (status === 'pending' || !isRevoked(after)) return pending(request)
-    return describe(documentHash, after)
+    const { status } = await batcher.submit(
+      intent,
+      Math.min(wait, deadline.left()),
+    )
+    // From here on it is promised: what cannot be read now is left out, and no error.
+    if (status === 'pending') return pending(request)
+    const after = await read().catch(() => before)
+    return isRevoked(after) ? describe(request, after) : pending(request)
   }
 
   function assertOurs({ record }: ChainReading, documentHash: Hex): void {
@@ -67,13 +76,14 @@ export function createRevoking(deps: {
   }
 
   async function describe(
-    documentHash: Hex,
+    { documentHash, deadline }: RevokeRequest,
     { record, status }: ChainReading,
   ): Promise<Revoked> {
     const { reason, revokedAt } = record
-    const [outcome] = await outcomesOf(registry, [
-      { kind: 'revoke', documentHash, reason },
-    ])
+    const intent = { kind: 'revoke', documentHash, reason } as const
+    const [outcome] = await deadline
+      .within(() => outcomesOf(registry, [intent]))
+      .catch(() => [])
     return {
       status: status === 'superseded' ? 'superseded' : 'revoked',
       reason,
@@ -83,11 +93,13 @@ export function createRevoking(deps: {
     }
   }
 
+  /** The reason is that of the intent in the outbox: another request may have been first with it. */
   function pending({ documentHash, reason }: RevokeRequest): Revoked {
     const standing = outbox.find('revoke', documentHash)
+    const { intent } = standing ?? {}
     return {
       status: 'pending',
-      reason,
+      reason: intent?.kind === 'revoke' ? intent.reason : reason,
       revokedAt: null,
       transactionHash: standing?.transactionHash ?? null,
     }

@@ -11,6 +11,7 @@ import { type Authorized, authorize } from '../middleware/authorize.ts'
 /** GET …/documents/{publicId}/bundle: the portable proof, without the envelope. */
 export function bundleRoutes(app: Hono<Authorized>, deps: Deps): void {
   const { findKey, standingOf, store, bundleOf, verifyOptions } = deps
+  const { newDeadline } = deps
   for (const path of ['/v1/documents', '/api/documents'])
     app.get(
       `${path}/:publicId/bundle`,
@@ -18,11 +19,13 @@ export function bundleRoutes(app: Hono<Authorized>, deps: Deps): void {
       async (c) => {
         const publicId = c.req.param('publicId')
         const { hash } = decodePublicId(publicId)
-        const bundle = await bundleOf(publicId).catch((error) => {
-          if (!(error instanceof ChainError)) throw error
-          const { code } = error
-          throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
-        })
+        const bundle = await newDeadline()
+          .within((signal) => bundleOf(publicId, signal))
+          .catch((error) => {
+            if (!(error instanceof ChainError)) throw error
+            const { code } = error
+            throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
+          })
         // What goes out has been read as its reader will read it.
         const { blockHash, blockTime } = readBundle(bundle).block
         assertFresh(blockTime, verifyOptions.maxHeadAge)

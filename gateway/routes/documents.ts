@@ -17,6 +17,7 @@ import {
 } from '../../verifier/reasons.ts'
 import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
+import { verifyWithin } from '../deadline.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
 import type { Issued } from '../issue/issue.ts'
@@ -26,7 +27,7 @@ import { readJson } from '../request.ts'
 
 /** The life of one document: POST …/documents, GET …/documents/{publicId}, POST …/documents/{publicId}/revoke. */
 export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
-  const { issuing, revoking, addresses, findKey, wait } = deps
+  const { issuing, revoking, addresses, findKey, wait, newDeadline } = deps
   for (const path of ['/v1/documents', '/api/documents']) {
     app.post(path, authorize(findKey, 'documents:issue'), async (c) => {
       const finality = finalityOf(c.req.queries('wait'))
@@ -37,6 +38,7 @@ export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
         tenant: c.get('grant').tenant,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+        deadline: newDeadline(),
         finality,
       })
       const done = issued.status !== 'pending' && reaches(issued, finality)
@@ -72,6 +74,7 @@ export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
             documentHash,
             reason: parseReason(await readJson(c)),
             wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+            deadline: newDeadline(),
           })
         return succeed(
           c,
@@ -92,10 +95,13 @@ export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
 
 /** A document as issued, with its status now; also while it is pending, from the own store. */
 async function findDocument(deps: Deps, publicId: string): Promise<object> {
-  const { verifyOptions, addresses, standingOf } = deps
+  const { verifyOptions, addresses, standingOf, newDeadline } = deps
   const { hash, documentKey } = decodePublicId(publicId)
   const documentHash = toHex(hash)
-  const verdict = await verify(publicId, verifyOptions)
+  const verdict = await verify(
+    publicId,
+    verifyWithin(newDeadline(), verifyOptions),
+  )
   const present = (document: Document, status: string) =>
     presentDocument(addresses, document, {
       publicId,

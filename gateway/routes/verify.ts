@@ -4,6 +4,7 @@ import { decodePublicId } from '../../document/public-id.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
+import { verifyWithin } from '../deadline.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
 import { type Authorized, authorize } from '../middleware/authorize.ts'
@@ -11,15 +12,17 @@ import { presentDocument } from '../present.ts'
 
 /** GET …/verify?publicId=: the verdict about a document. */
 export function verifyRoutes(app: Hono<Authorized>, deps: Deps): void {
-  const { verifyOptions, provingChain, addresses, findKey, standingOf } = deps
+  const { verifyOptions, provingChain, addresses, findKey } = deps
+  const { standingOf, newDeadline } = deps
   for (const path of ['/v1/verify', '/api/verify'])
     app.get(path, authorize(findKey, 'verify'), async (c) => {
       const { publicId, proven } = readQuery(c.req.queries())
       const { hash } = decodePublicId(publicId)
-      const verdict = await verify(publicId, {
+      const options = verifyWithin(newDeadline(), {
         ...verifyOptions,
         ...(proven && { chain: provingChain }),
       })
+      const verdict = await verify(publicId, options)
       if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
       const standing =
         verdict.status === 'not_issued' ? standingOf(toHex(hash)) : undefined

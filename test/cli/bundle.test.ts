@@ -81,8 +81,19 @@ test('default: a bundle, verified with the network denied', async () => {
       asOf: { blockHash },
     })
     expect(verdict.warnings).toHaveLength(1)
+    expect(verdict.network).toBe('test')
     expect(code).toBe(0)
   }
+})
+
+test('behavior: making and reading a bundle of a test network say so', async () => {
+  const made = await docreg(['bundle', publicId, ...asked()])
+  expect(made.stderr).toBe('Warning: Test network: not a real document\n')
+  const { stdout } = await docreg([
+    ...['verify', file, '--registry', stack.registry],
+    ...['--block-hash', blockHash],
+  ])
+  expect(stdout.split('\n')[1]).toBe('Test network: not a real document')
 })
 
 test('behavior: the network really is denied', async () => {
@@ -146,7 +157,7 @@ test('error: as of a block that the node does not have', async () => {
   const args = ['bundle', publicId, ...asked(), '--as-of', '70000']
   const { code, stdout, stderr } = await docreg(args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
-  expect(stderr).toContain('no block 70000')
+  expect(stderr).toContain('the state of block 70000')
 })
 
 test('error: a block that is not trusted', async () => {

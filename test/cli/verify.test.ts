@@ -16,6 +16,10 @@ import { ADA, type Stack, startStack } from '../support/stack.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
 const abi = new Interface(registryAbi)
+const MONTHS = [
+  ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
+  ...['August', 'September', 'October', 'November', 'December'],
+]
 
 let stack: Stack
 let dir: string
@@ -228,6 +232,40 @@ describe('what it writes', () => {
     expect(verdict.asOf.blockNumber).toBeGreaterThan(0)
   })
 
+  test('behavior: the banner of a test network, also for a document that was never issued', async () => {
+    const never =
+      '2o8c1mnA8Uws2r6DNfTLRmdMxAb53tVdX7B51qSwWun7r1FVLxEgcefs3Ap6sSjFStLVeXeh'
+    for (const [publicId, code, verdict] of [
+      [issued.publicId, 0, 'VALID'],
+      [never, 1, 'NOT VALID'],
+    ] as const) {
+      const human = await verify(publicId)
+      expect(human.code).toBe(code)
+      const [headline, banner] = human.stdout.split('\n')
+      expect(headline).toMatch(new RegExp(`^${verdict}: `))
+      expect(banner).toBe('Test network: not a real document')
+      const { stdout } = await verify(publicId, '--json')
+      expect(JSON.parse(stdout).network).toBe('test')
+    }
+  })
+
+  test('behavior: a document dated in the future is said to be, and exits as its status does', async () => {
+    const ahead = new Date(Date.now() + 300 * 86_400_000)
+    const issuedAt = ahead.toISOString().slice(0, 10)
+    const future = (await stack.issue({ ...ADA, issuedAt })).body.data
+    const { code, stdout } = await verify(future.publicId)
+    expect(code).toBe(0)
+    const [year, month, day] = issuedAt.split('-').map(Number)
+    const name = MONTHS[(month ?? 0) - 1]
+    expect(stdout).toMatch(/^VALID/)
+    expect(stdout).toContain(
+      `\nThis document is dated in the future: ${day} ${name} ${year}\n`,
+    )
+    expect(stdout).toMatch(/fail +dating +in_future/)
+    const never = await verify(issued.publicId)
+    expect(never.stdout).not.toContain('in the future')
+  })
+
   test('behavior: colour on a terminal only, and not with NO_COLOR', async () => {
     const onTerminal = async (env: Record<string, string>) => {
       const command = [process.execPath, DOCREG, 'verify', '-', ...asked]
@@ -378,17 +416,22 @@ test('behavior: a stale node is no verdict, unless any age is asked for', async 
         : []
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
   })
-  const chainCheck = async (...options: string[]) => {
-    const registry = `eip155:1:0x${'a'.repeat(40)}`
-    const { stdout } = await docreg([
-      ...['verify', issued.publicId, '--json'],
-      ...['--registry', registry, '--rpc', node.url, ...options],
+  const told = (...options: string[]) =>
+    docreg([
+      ...['verify', issued.publicId, '--rpc', node.url],
+      ...['--registry', `eip155:1:0x${'a'.repeat(40)}`, ...options],
     ])
-    return JSON.parse(stdout).checks[0].code
+  const chainCheck = async (...options: string[]) => {
+    const { network, checks } = JSON.parse(
+      (await told('--json', ...options)).stdout,
+    )
+    expect(network).toBe('live')
+    return checks[0].code
   }
   try {
     expect(await chainCheck()).toBe('head_stale')
     expect(await chainCheck('--max-head-age', '999999999')).toBe('read')
+    expect((await told()).stdout).not.toContain('Test network')
   } finally {
     await node.close()
   }

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
@@ -137,6 +138,12 @@ describe.skipIf(python === undefined)('the corpus', () => {
     expect(JSON.parse(stdout)).toMatchObject(await libraryOn(one))
     expect(stderr).toBe('')
   })
+})
+
+test('default: the example has under 150 lines', () => {
+  expect(
+    readFileSync(PROGRAM, 'utf8').trimEnd().split('\n').length,
+  ).toBeLessThan(150)
 })
 
 test.skipIf(python === undefined)(

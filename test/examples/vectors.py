@@ -33,8 +33,8 @@ def seal(plaintext, header=None):
     return b".".join([head, b"", base64url(iv), base64url(box[:-16]), base64url(box[-16:])])
 
 
-def opened(sealed, key, issuer_id=1, valid_until=0):
-    """The document, and the check that did not pass with its code."""
+def judged(sealed, key, issuer_id=1, valid_until=0, now=0):
+    """The document, and all checks but the event's with their codes."""
     record = (issuer_id, 0, 1, 1, valid_until, 0, 0, 0)
     reading = (31337, 1, 0, verify.VALID, record, "0x" + "11" * 20, "", "", 0)
     answers = {"eth_call": "0x" + eth_abi.encode([verify.VERIFICATION], [reading]).hex(), "eth_getLogs": []}
@@ -42,12 +42,17 @@ def opened(sealed, key, issuer_id=1, valid_until=0):
     verify.read_block = lambda args: ("read", sealed)
     _, chain_id, address = REGISTRY.split(":")
     args = SimpleNamespace(
-        registry=REGISTRY, chain_id=chain_id, address=address, hash=bytes(32), key=key, now=0, max_head_age=900)
+        registry=REGISTRY, chain_id=chain_id, address=address, hash=bytes(32), key=key, now=now, max_head_age=now)
     report = {"document": None}
-    checks = [check for check in verify.verify(args, report) if check[0] != "event"]
-    failed = [check for check in checks if check[1] not in verify.PASSED]
-    assert len(failed) == (report["document"] is None), checks
-    return report["document"], failed[0] if failed else None
+    return [check for check in verify.verify(args, report) if check[0] != "event"], report["document"]
+
+
+def opened(*given):
+    """The document, and the check that did not pass with its code."""
+    checks, document = judged(*given)
+    failed = [check for check in checks if check[1] not in verify.PASSED and check[0] != "dating"]
+    assert len(failed) == (document is None), checks
+    return document, failed[0] if failed else None
 
 
 def cases_of(file, member):
@@ -167,6 +172,10 @@ def astray():
     for name, header in HEADERS_REFUSED.items():
         if opened(seal(rfc8785.dumps(GOOD), header), KEY) != (None, ("content", "sealed_format")):
             yield name
+    dated = seal(rfc8785.dumps(GOOD | {"issuedAt": "1970-01-02"}))
+    for now, code in ((86_399 - 50_400, "in_future"), (86_400 - 50_400, "not_in_future")):
+        if judged(dated, KEY, now=now)[0][-1] != ("dating", code):
+            yield f"{code} at {now}"
     [vector, *_] = cases_of("documents.json", "documents")
     for space in (" ", "\n", "\u3000"):
         if code_of({"format": "publicId", "input": vector["publicId"] + space}) is None:

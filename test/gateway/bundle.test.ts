@@ -79,6 +79,14 @@ const revoked = async (reason: number) => {
   return publicId as string
 }
 
+/** More than the states that the local chain keeps, which are ten. */
+async function makeBlocks(count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const hash = toHex(crypto.getRandomValues(new Uint8Array(32)))
+    await send('issue', [hash, 0])
+  }
+}
+
 describe('every verdict has its bundle, and the same verdict without a network', () => {
   test.each<[string, () => Promise<string>]>([
     ['valid', async () => (await issue()).publicId],
@@ -551,6 +559,28 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     stack.proxy.refuse = () => true
     expect(await codeOf()).toEqual(['unverifiable', 'rpc_unreachable'])
     stack.proxy.refuse = () => false
+  })
+
+  test('behavior: starts again at a newer block when the node has dropped the state meanwhile', async () => {
+    const { publicId } = await issue()
+    for (const proven of [
+      () => bundleOf(publicId),
+      () =>
+        stack.request(`/v1/verify?publicId=${publicId}&proof=full`, {
+          headers: { authorization },
+        }),
+    ]) {
+      let overtaken = 0
+      stack.proxy.change = async (method, result) => {
+        if (method === 'eth_call' && overtaken++ === 0) await makeBlocks(12)
+        return result
+      }
+      stack.proxy.asked.length = 0
+      expect(await proven()).toMatchObject({ status: 200 })
+      stack.proxy.change = (_, result) => result
+      const proofs = stack.proxy.asked.filter((m) => m === 'eth_getProof')
+      expect(proofs).toHaveLength(2)
+    }
   })
 
   test('error: a node that proves something else', async () => {

@@ -163,6 +163,36 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
       .toBe('revoked')
   })
 
+  test('behavior: a second caller gets the reason of the revocation that is pending', async () => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const held = Promise.withResolvers<boolean>()
+    stack.proxy.refuse = (method) =>
+      method === 'eth_sendRawTransaction' ? held.promise : false
+    const first = await revoke(
+      publicId,
+      { reason: 'keyCompromise' },
+      { prefer: 'respond-async' },
+    )
+    expect(first.status).toBe(202)
+    const [second, third] = await Promise.all([
+      revoke(publicId, { reason: 'superseded' }, { prefer: 'respond-async' }),
+      revoke(publicId, { reason: 'unspecified' }),
+    ])
+    for (const { status, body } of [first, second, third]) {
+      expect(status).toBe(202)
+      expect(body.data.reason).toBe('keyCompromise')
+    }
+    held.resolve(false)
+    await expect
+      .poll(async () => (await stack.verify(publicId)).body.data, {
+        timeout: 10_000,
+      })
+      .toMatchObject({
+        status: 'revoked',
+        blockchainProof: { reason: 'keyCompromise' },
+      })
+  })
+
   test("error: another issuer's document", async () => {
     const key = randomKey()
     const { address } = new Wallet(key)

@@ -709,6 +709,35 @@ describe('proofs of nodes that leave something out', () => {
       blocks: [source()],
     })
   const node = () => provider(honest[0].url)
+  const bundleOf = ({ url }: { url: string }, block?: number) =>
+    createBundle(kept, {
+      provider: provider(url),
+      registry,
+      blocks: [source()],
+      ...(block !== undefined && { block }),
+    })
+
+  /**
+   * The first node makes a block after each reading, and then has the older one no more, as often as it is said.
+   *
+   * @param dropped The method that fails with it.
+   * @returns The blocks that it was asked for with this method.
+   */
+  function forgetting(dropped: string, times: number): unknown[] {
+    const asked: unknown[] = []
+    let forgot = 0
+    honest[0].answered = async ({ method }) => {
+      if (method === 'eth_call' && forgot < times)
+        await anvil.request('evm_mine')
+    }
+    honest[0].fault = ({ method, params }) => {
+      if (method !== dropped) return undefined
+      asked.push(params.find((p) => /^0x[0-9a-f]{1,8}$/.test(String(p))))
+      const error = { code: -32000, message: 'missing trie node 8f3c' }
+      return forgot++ < times ? { kind: 'refusal', error } : undefined
+    }
+    return asked
+  }
 
   test('behavior: a header with fields of a later fork, from the bytes that the node has', async () => {
     const good = await bundleFrom((args) => node().request(args))
@@ -730,24 +759,68 @@ describe('proofs of nodes that leave something out', () => {
       ).rejects.toMatchObject({ code: 'proof_unavailable' })
   })
 
-  test('behavior: another branch of the chain between header and proof: read again, once', async () => {
+  test('behavior: reads again when header and proof are of different branches of the chain', async () => {
     let asked = 0
-    const reorganised = (always: boolean) =>
-      bundleFrom(async ({ method, params = [] }) => {
+    const reorganised = (times: number) => {
+      asked = 0
+      return bundleFrom(async ({ method, params = [] }) => {
         if (method !== 'eth_getProof') return node().request({ method, params })
-        const now =
-          asked++ === 0 || always ? `0x${before.toString(16)}` : params[2]
+        const now = asked++ < times ? `0x${before.toString(16)}` : params[2]
         return node().request({ method, params: [params[0], params[1], now] })
       })
-    const bundle = await reorganised(false)
+    }
+    const bundle = await reorganised(1)
     expect(asked).toBe(2)
     const trustedBlocks = [readBundle(bundle).block.blockHash]
     expect(
       await verifyBundle(bundle, { registry, trustedBlocks }),
     ).toMatchObject({ status: 'valid', asOf: { blockNumber: await head() } })
-    await expect(reorganised(true)).rejects.toMatchObject({
+    await expect(reorganised(Infinity)).rejects.toMatchObject({
       code: 'proof_invalid',
     })
+    expect(asked).toBe(5)
+  })
+
+  test('behavior: starts again at a newer block when the node has dropped the state of the first', async () => {
+    for (const dropped of ['eth_getProof', 'eth_getBlockByNumber'])
+      for (const times of [1, 4]) {
+        const asked = forgetting(dropped, times)
+        const bundle = await bundleOf(honest[0])
+        expect(readBundle(bundle).block.blockNumber).toBe(await head())
+        expect(asked).toHaveLength(times + 1)
+        expect(new Set(asked).size).toBe(times + 1)
+      }
+    forgetting('eth_getProof', 1)
+    const proving = createProvingReader(provider(honest[0].url), registry)
+    const { status, asOf } = await judge(kept, proving)
+    expect([status, asOf?.blockNumber]).toEqual(['valid', await head()])
+  })
+
+  test('error: gives up on a node that drops every state', async () => {
+    const asked = forgetting('eth_getProof', Infinity)
+    await expect(bundleOf(honest[0])).rejects.toMatchObject({
+      code: 'state_unavailable',
+    })
+    expect(asked).toHaveLength(5)
+  })
+
+  test('error: never takes another block than the one asked for', async () => {
+    const block = await head()
+    const asked = forgetting('eth_getProof', 1)
+    await expect(bundleOf(honest[0], block)).rejects.toMatchObject({
+      code: 'state_unavailable',
+    })
+    expect(asked).toEqual([`0x${block.toString(16)}`])
+  })
+
+  test('error: header and proof of an older block than the record', async () => {
+    const older = (p: unknown) =>
+      /^0x[0-9a-f]{1,8}$/.test(String(p)) ? `0x${before.toString(16)}` : p
+    await expect(
+      bundleFrom(({ method, params = [] }) =>
+        node().request({ method, params: params.map(older) }),
+      ),
+    ).rejects.toMatchObject({ code: 'state_unavailable' })
   })
 
   test('behavior: nodes that stand in their parents, which some list again', async () => {

@@ -198,6 +198,19 @@ describe('expired', () => {
   })
 })
 
+test('behavior: a document dated in the future is valid, and a check says so', async () => {
+  const { publicId } = await anchor(document({ issuedAt: '2999-03-01' }))
+  const verdict = await verdictOf(publicId)
+  expect(verdict).toMatchObject({ valid: true, status: 'valid' })
+  const names = verdict.checks.map(({ check }: { check: string }) => check)
+  expect(names.slice(-3)).toEqual(['expiry', 'dating', 'event'])
+  expect(verdict.checks.at(-2)).toEqual({
+    check: 'dating',
+    outcome: 'fail',
+    code: 'in_future',
+  })
+})
+
 describe('revoked', () => {
   test.each([
     [0, 'revoked', 'unspecified'],

@@ -3,11 +3,12 @@ import { bodyOf, serveHttp, type TestServer } from './http.ts'
 type Rpc = { id: unknown; method: string; params: unknown[] }
 
 /**
- * A JSON-RPC endpoint in front of another. `refuse` makes it answer nothing to the methods that it names, `fail` an error;
+ * A JSON-RPC endpoint in front of another. `refuse` makes it answer nothing to the methods that it
+ * names, and holds back a call until its promise resolves; `fail` makes it answer an error;
  * `change` rewrites what the node answered, or gives a promise of it.
  */
 export type RpcProxy = TestServer & {
-  refuse: (method: string) => boolean
+  refuse: (method: string) => boolean | Promise<boolean>
   /** The error that is answered in the node's place, if any. */
   fail: (method: string) => { code: number; message: string } | undefined
   change: (method: string, result: unknown) => unknown
@@ -26,7 +27,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const body = await bodyOf(request)
     const { id, method } = JSON.parse(body) as Rpc
     asked.push(method)
-    if (behaviour.refuse(method)) {
+    if (await behaviour.refuse(method)) {
       response.destroy()
       return
     }

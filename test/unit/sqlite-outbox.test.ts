@@ -62,6 +62,7 @@ test('default: a plan carries its intents, and no others', async () => {
   expect(plan).toMatchObject({ nonce: 3, intents: [a, b], attempts: [sent] })
   expect(outbox.queued()).toEqual([c, revocation])
   expect(outbox.find('issue', a.documentHash)).toEqual({
+    intent: a,
     anchored: false,
     transactionHash: sent.hash,
   })

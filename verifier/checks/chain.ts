@@ -48,15 +48,23 @@ export function checkExpiry(reading: ChainReading, now: number): Check {
     : { check: 'expiry', outcome: 'pass', code: 'not_expired' }
 }
 
+/** Seconds that the first time zone, UTC+14, is ahead: before that, a day has begun nowhere. */
+const FIRST_TIME_ZONE = 14 * 3600
+
 /**
  * Decides no status.
  *
  * @param now Seconds of the Unix epoch.
- * @returns Whether the document's `issuedAt`, midnight UTC of that date, has come.
+ * @returns Whether the day of the document's `issuedAt` has begun anywhere on Earth, by the later
+ *   of `now` and the block's time.
  */
-export function checkDating({ issuedAt }: Document, now: number): Check {
-  const inFuture = Date.parse(`${issuedAt}T00:00:00Z`) / 1000 > now
-  return inFuture
+export function checkDating(
+  { issuedAt }: Document,
+  { blockTime }: ChainReading,
+  now: number,
+): Check {
+  const begins = Date.parse(`${issuedAt}T00:00:00Z`) / 1000 - FIRST_TIME_ZONE
+  return begins > Math.max(now, blockTime)
     ? { check: 'dating', outcome: 'fail', code: 'in_future' }
     : { check: 'dating', outcome: 'pass', code: 'not_in_future' }
 }

@@ -87,7 +87,7 @@ export function createChainReader(
 const OF_THE_REQUEST = [3, -32700, -32600, -32601, -32004, -32005, -32006]
 
 /** `verificationOf` never reverts: an error where the newest block gives none is a state that the node does not have. */
-function stateError(error: unknown, block: number): unknown {
+export function stateError(error: unknown, block: number): unknown {
   const { cause } = error as { cause?: unknown }
   const ofState =
     cause instanceof RpcResponseError && !OF_THE_REQUEST.includes(cause.code)

@@ -16,16 +16,25 @@ import {
   type StateProof,
 } from '../proof/state-proof.ts'
 import { EMPTY_TRIE } from '../proof/trie.ts'
-import { createChainReader, parseRegistry, quantity } from './chain.ts'
+import {
+  createChainReader,
+  parseRegistry,
+  quantity,
+  stateError,
+} from './chain.ts'
 import type { FinalityRule } from './finality.ts'
 import { createRequest, type Request } from './request.ts'
 
 /** A block by its number; the newest if absent. */
 type AtBlock = ReadOptions & { block?: number | undefined }
 
+/** Of one reading. Nodes keep few states, and a busy chain is soon past them. */
+const MAX_ATTEMPTS = 5
+
 /**
- * Reads a record with its proof: one block header, one `eth_call` to learn which slots count, one `eth_getProof`. What comes back
- * has been checked against the header; whether that is a block of the chain is for its reader to know.
+ * Reads a record with its proof: one `eth_call` to learn which slots count, then the block's header
+ * and one `eth_getProof`. The result has been checked against the header; whether that is a block
+ * of the chain is for its reader to know.
  *
  * @param registry CAIP-10.
  * @throws {ChainError} as a chain reader, and `proof_unavailable`, `proof_invalid`, `no_registry`.
@@ -36,33 +45,51 @@ export async function fetchProof(
   documentHash: Hex,
   options: AtBlock = {},
 ): Promise<StateProof> {
-  const request = createRequest(provider)
-  const header = await fetchHeader(request, options)
-  const { blockNumber } = decodeHeader(header)
-  const { block = blockNumber, signal } = options
-  if (blockNumber !== block)
-    throw new ChainError(
-      'state_unavailable',
-      `answered with block ${blockNumber}, not ${block}`,
-    )
-  const reading = await createChainReader(provider, registry).read(
-    documentHash,
-    { block: blockNumber, signal },
-  )
-  const { address } = parseRegistry(registry)
-  const answer = await request(
-    'eth_getProof',
-    [address, slotsOf(documentHash, reading), quantity(blockNumber)],
-    signal,
-  ).catch((error) => {
-    throw unavailable(error)
-  })
-  const proof = { header, ...readAnswer(answer) }
-  readStateProof(proof, registry, documentHash)
-  return proof
+  const reading = await proveReading(provider, registry, documentHash, options)
+  return reading.stateProof
 }
 
-/** A chain reader each of whose readings is proven to be of a block, by its hash. Events and finality are read as elsewhere. */
+type ProvenReading = ChainReading & { stateProof: StateProof }
+
+async function proveReading(
+  provider: Eip1193Provider,
+  registry: string,
+  documentHash: Hex,
+  options: AtBlock,
+): Promise<ProvenReading> {
+  const request = createRequest(provider)
+  const { address } = parseRegistry(registry)
+  const { signal } = options
+  const chain = createChainReader(provider, registry)
+  const believed = await chain.read(documentHash, options)
+  const { blockNumber } = believed
+  const [header, answer] = await Promise.all([
+    fetchHeader(request, blockNumber, signal),
+    request(
+      'eth_getProof',
+      [address, slotsOf(documentHash, believed), quantity(blockNumber)],
+      signal,
+    ).catch((error) => {
+      throw unavailable(error, blockNumber)
+    }),
+  ])
+  const stateProof = { header, ...readAnswer(answer) }
+  const proven = readStateProof(stateProof, registry, documentHash)
+  if (proven.blockNumber !== blockNumber)
+    throw new ChainError(
+      'state_unavailable',
+      `the proof is of block ${proven.blockNumber}, not ${blockNumber}`,
+    )
+  return { ...proven, stateProof }
+}
+
+/**
+ * A chain reader each of whose readings is proven to be of a block, by its hash. Events and
+ * finality are read as elsewhere.
+ *
+ * A reading that the chain overtakes is started again, up to five times in all: at the newest block
+ * of that time, or at the block that was asked for.
+ */
 export function createProvingReader(
   provider: Eip1193Provider,
   registry: string,
@@ -70,41 +97,51 @@ export function createProvingReader(
 ): ChainReader {
   return {
     ...createChainReader(provider, registry, rule),
-    async read(documentHash, options): Promise<ChainReading> {
-      const read = () => fetchProof(provider, registry, documentHash, options)
-      // Between header and proof the chain may have taken another way: then both are fetched anew, once.
-      const stateProof = await read().catch((error) => {
-        if (error instanceof ChainError && error.code === 'proof_invalid')
-          return read()
-        throw error
-      })
-      return {
-        ...readStateProof(stateProof, registry, documentHash),
-        stateProof,
+    async read(documentHash, options = {}): Promise<ProvenReading> {
+      for (let attempt = 1; ; attempt++) {
+        try {
+          return await proveReading(provider, registry, documentHash, options)
+        } catch (error) {
+          if (attempt === MAX_ATTEMPTS || !isOvertaken(error, options))
+            throw error
+        }
       }
     },
   }
 }
 
+/** @returns Whether another attempt may succeed: on another branch, or at a newer block. */
+function isOvertaken(error: unknown, { block }: AtBlock): boolean {
+  if (!(error instanceof ChainError)) return false
+  const { code } = error
+  if (code === 'proof_invalid') return true
+  return code === 'state_unavailable' && block === undefined
+}
+
 async function fetchHeader(
   request: Request,
-  { block: number, signal }: AtBlock,
+  blockNumber: number,
+  signal: AbortSignal | undefined,
 ): Promise<Hex> {
-  const tag = number === undefined ? 'latest' : quantity(number)
-  const block = await request('eth_getBlockByNumber', [tag, false], signal)
+  const number = quantity(blockNumber)
+  const block = await request(
+    'eth_getBlockByNumber',
+    [number, false],
+    signal,
+  ).catch((error) => {
+    throw stateError(error, blockNumber)
+  })
   if (typeof block !== 'object' || block === null)
     throw new ChainError(
       'state_unavailable',
-      `the node has no block ${number ?? tag}`,
+      `the node has no block ${blockNumber}`,
     )
   const known = encodeHeader(block as Record<string, unknown>)
   if (known !== undefined) return known
   // A fork or a chain with fields that this program does not know: some nodes give the bytes themselves.
-  const raw = await request(
-    'debug_getRawHeader',
-    [(block as { number?: unknown }).number],
-    signal,
-  ).catch(() => undefined)
+  const raw = await request('debug_getRawHeader', [number], signal).catch(
+    () => undefined,
+  )
   if (isHex(raw) && sameHash(raw, block)) return raw
   throw new ChainError(
     'proof_unavailable',
@@ -120,10 +157,11 @@ function sameHash(header: Hex, block: { hash?: unknown }): boolean {
   }
 }
 
-/** An error is a node without `eth_getProof`, or without the state: either way without the proof. */
-function unavailable(error: unknown): unknown {
-  if (!(error instanceof ChainError) || error.code !== 'rpc_error') return error
-  return new ChainError('proof_unavailable', error.message, error)
+/** The node is without the state of that block, or without `eth_getProof`. */
+function unavailable(error: unknown, block: number): unknown {
+  const known = stateError(error, block)
+  if (!(known instanceof ChainError) || known.code !== 'rpc_error') return known
+  return new ChainError('proof_unavailable', known.message, known)
 }
 
 /** Nodes write keys, values and proofs of empty tries in more than one way; here there is one. */

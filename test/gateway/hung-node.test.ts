@@ -1,0 +1,242 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { createRpcPool } from '../../gateway/adapters/rpc.ts'
+import { createDeadline, verifyWithin } from '../../gateway/deadline.ts'
+import type { BlockRead } from '../../verifier/ports.ts'
+import { createChainReader } from '../../verifier/readers/chain.ts'
+import { verify } from '../../verifier/verify.ts'
+import { startRpcProxy } from '../support/rpc-proxy.ts'
+import {
+  ADA,
+  type Answer,
+  API_KEY,
+  type Stack,
+  startStack,
+} from '../support/stack.ts'
+
+// A node that takes calls and never answers, as one does whose process hangs.
+
+const WAIT = 2_000
+/** For what a request does beside waiting, on a busy machine; milliseconds. */
+const SLACK = 900
+const NEVER = new Promise<boolean>(() => {})
+
+const authorization = `Bearer ${API_KEY}`
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack({ WAIT_SECONDS: String(WAIT / 1000) })
+})
+afterEach(async () => {
+  stack.proxy.refuse = () => false
+  await expect
+    .poll(async () => (await stack.request('/readyz')).status, {
+      timeout: 15_000,
+    })
+    .toBe(200)
+}, 20_000)
+afterAll(() => stack.stop())
+
+const get = (path: string) =>
+  stack.request(path, { headers: { authorization } })
+
+const post = (path: string, body: object, headers: object = {}) =>
+  stack.request(path, {
+    method: 'POST',
+    headers: {
+      authorization,
+      'content-type': 'application/json',
+      ...headers,
+    },
+    body: JSON.stringify(body),
+  })
+
+const issue = async (headers: Record<string, string> = {}): Promise<string> =>
+  (await stack.issue(ADA, headers)).body.data.publicId
+
+/** From here on the node does not answer these calls. */
+const hang = (hangs: (method: string) => boolean) => {
+  stack.proxy.refuse = (method) => (hangs(method) ? NEVER : false)
+}
+
+const hangFrom = (wanted: string, count: number) => {
+  let left = count
+  hang((method) => method === wanted && --left < 0)
+}
+
+async function timed(answer: Promise<Answer>): Promise<Answer> {
+  const began = performance.now()
+  const told = await answer
+  expect(performance.now() - began).toBeLessThan(WAIT + SLACK)
+  return told
+}
+
+const becomes = (publicId: string, status: string) =>
+  expect
+    .poll(async () => (await stack.verify(publicId)).body.data?.status, {
+      timeout: 15_000,
+    })
+    .toBe(status)
+
+const CHAIN_UNKNOWN = [
+  { check: 'chain', outcome: 'unknown', code: 'rpc_unreachable' },
+]
+
+describe('nothing is promised yet', () => {
+  test.each<[string, (publicId: string) => Promise<Answer>]>([
+    ['verify', (publicId) => stack.verify(publicId)],
+    [
+      'verify with a proof',
+      (publicId) => get(`/v1/verify?publicId=${publicId}&proof=full`),
+    ],
+    ['a document', (publicId) => get(`/v1/documents/${publicId}`)],
+    ['a bundle', (publicId) => get(`/v1/documents/${publicId}/bundle`)],
+  ])('error: %s is unverifiable within the time', async (_, ask) => {
+    const publicId = await issue()
+    hang(() => true)
+    const { status, headers, body } = await timed(ask(publicId))
+    expect(status).toBe(503)
+    expect(headers.get('retry-after')).toBeTruthy()
+    expect(body.error).toMatchObject({
+      code: 'unverifiable',
+      details: CHAIN_UNKNOWN,
+    })
+  })
+
+  test('error: a repeat that may be on the chain is refused within the time', async () => {
+    const headers = { 'idempotency-key': 'hung' }
+    hang(() => true)
+    const refused = await timed(stack.issue(ADA, headers))
+    expect(refused.status).toBe(503)
+    expect(refused.headers.get('retry-after')).toBeTruthy()
+    expect(refused.body.error.code).toBe('chain_unavailable')
+    stack.proxy.refuse = () => false
+    expect((await stack.issue(ADA, headers)).status).toBe(201)
+  })
+
+  test.each(['', 'respond-async'])(
+    'error: a revocation is refused within the time, prefer: %s',
+    async (prefer) => {
+      const publicId = await issue()
+      hang(() => true)
+      const { status, headers, body } = await timed(
+        post(`/v1/documents/${publicId}/revoke`, {}, { prefer }),
+      )
+      expect(status).toBe(503)
+      expect(headers.get('retry-after')).toBeTruthy()
+      expect(body.error.code).toBe('chain_unavailable')
+      stack.proxy.refuse = () => false
+      await becomes(publicId, 'valid')
+    },
+  )
+})
+
+describe('it is promised', () => {
+  test('behavior: a document is answered 202 within the time', async () => {
+    hang(() => true)
+    const { status, body } = await timed(stack.issue(ADA))
+    expect(status).toBe(202)
+    stack.proxy.refuse = () => false
+    await becomes(body.data.publicId, 'valid')
+  }, 30_000)
+
+  test('behavior: a revocation is answered 202 within the time', async () => {
+    const publicId = await issue()
+    hang((method) => method === 'eth_sendRawTransaction')
+    const { status, body } = await timed(
+      post(`/v1/documents/${publicId}/revoke`, { reason: 'keyCompromise' }),
+    )
+    expect(status).toBe(202)
+    expect(body.data).toMatchObject({
+      status: 'pending',
+      reason: 'keyCompromise',
+    })
+    stack.proxy.refuse = () => false
+    await becomes(publicId, 'revoked')
+  }, 30_000)
+
+  test('behavior: a revocation whose event cannot be read is done all the same', async () => {
+    const publicId = await issue()
+    hang((method) => method === 'eth_getLogs')
+    const { status, body } = await timed(
+      post(`/v1/documents/${publicId}/revoke`, {}),
+    )
+    expect(status).toBe(200)
+    expect(body.data).toMatchObject({
+      status: 'revoked',
+      blockchainHash: null,
+    })
+  })
+
+  test('behavior: a repeat whose status cannot be read is answered 202 within the time', async () => {
+    const headers = { 'idempotency-key': 'status-hangs' }
+    const publicId = await issue(headers)
+    // The record is read first, the status then.
+    hangFrom('eth_call', 1)
+    const { status, body } = await timed(stack.issue(ADA, headers))
+    expect(status).toBe(202)
+    expect(body.data.publicId).toBe(publicId)
+  })
+
+  test('behavior: a document whose finality cannot be read is answered 202 within the time', async () => {
+    const fields = { ...ADA, subjectId: '2' }
+    const asked = stack.proxy.asked.length
+    const sent = () =>
+      stack.proxy.asked.slice(asked).includes('eth_getTransactionReceipt')
+    hang((method) => method === 'eth_getBlockByNumber' && sent())
+    const { status, body } = await timed(
+      post('/v1/documents?wait=finalized', fields),
+    )
+    expect(status).toBe(202)
+    expect(body.data).toMatchObject({ status: 'valid', finality: null })
+  })
+})
+
+test('behavior: an event that hangs does not keep the verdict back', async () => {
+  const publicId = await issue()
+  hang((method) => method === 'eth_getLogs')
+  const { status, body } = await timed(stack.verify(publicId))
+  expect(status).toBe(200)
+  expect(body.data.valid).toBe(true)
+  expect(body.data.checks).toContainEqual({
+    check: 'event',
+    outcome: 'unknown',
+    code: 'unreachable',
+  })
+})
+
+test('behavior: a revocation is reported although the payload hangs', async () => {
+  const publicId = await issue()
+  await post(`/v1/documents/${publicId}/revoke`, {})
+  const options = {
+    chain: createChainReader(stack.provider, stack.registry),
+    blocks: [{ get: () => new Promise<BlockRead>(() => {}) }],
+  }
+  const verdict = await verify(
+    publicId,
+    verifyWithin(createDeadline(500), options),
+  )
+  expect(verdict.status).toBe('revoked')
+  expect(verdict.checks).toContainEqual({
+    check: 'payload',
+    outcome: 'unknown',
+    code: 'unreachable',
+  })
+})
+
+test('behavior: after the deadline no further endpoint is asked', async () => {
+  const hung = await startRpcProxy(stack.chainUrl)
+  const other = await startRpcProxy(stack.chainUrl)
+  hung.refuse = () => NEVER
+  const pool = createRpcPool([hung.url, other.url], 500)
+  const began = performance.now()
+  const read = createDeadline(200).within((signal) =>
+    pool.request({ method: 'eth_chainId', signal }),
+  )
+  await expect(read).rejects.toMatchObject({ code: 'rpc_unreachable' })
+  expect(performance.now() - began).toBeLessThan(200 + SLACK)
+  // Longer than the first may take by itself.
+  await sleep(1_000)
+  expect(other.asked).toEqual([])
+  await pool.close()
+  await Promise.all([hung.close(), other.close()])
+})

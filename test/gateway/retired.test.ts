@@ -1,0 +1,144 @@
+import { Wallet } from 'ethers'
+import { expect, onTestFinished, test } from 'vitest'
+import {
+  ADA,
+  type Answer,
+  API_KEY,
+  type Stack,
+  startStack,
+} from '../support/stack.ts'
+import { transact } from '../support/transact.ts'
+
+// Requests that wait while the admin takes the account's right to issue away.
+
+const REFUSED = {
+  status: 503,
+  body: { success: false, data: {}, error: { code: 'registry_refused' } },
+}
+
+async function startStackOfTest(): Promise<Stack> {
+  const stack = await startStack({ WAIT_SECONDS: '5' })
+  onTestFinished(() => stack.stop())
+  return stack
+}
+
+const admin = (stack: Stack, name: string, args: unknown[]) =>
+  transact(stack.provider, stack.registry, stack.adminKey, name, args)
+
+const accountOf = ({ issuerKey }: Stack) => new Wallet(issuerKey).address
+
+/** Holds back the next estimates, and with them the next transaction, until the result is called. */
+function holdEstimates({ proxy }: Stack): () => void {
+  const held = Promise.withResolvers<boolean>()
+  proxy.refuse = (method) =>
+    method === 'eth_estimateGas' ? held.promise : false
+  return () => held.resolve(false)
+}
+
+const estimateAsked = ({ proxy }: Stack, from: number) =>
+  expect
+    .poll(() => proxy.asked.slice(from).includes('eth_estimateGas'))
+    .toBe(true)
+
+const revoke = (stack: Stack, publicId: string): Promise<Answer> =>
+  stack.request(`/v1/documents/${publicId}/revoke`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/json',
+    },
+    body: '{}',
+  })
+
+const statusOf = async (stack: Stack, publicId: string) =>
+  (await stack.verify(publicId)).body.data?.status
+
+test.each<[string, (stack: Stack) => Promise<unknown>]>([
+  ['retired', (stack) => admin(stack, 'retireAccount', [accountOf(stack)])],
+  [
+    'distrusted',
+    (stack) => admin(stack, 'distrustFrom', [accountOf(stack), 1]),
+  ],
+  ["its issuer's no more", (stack) => admin(stack, 'withdrawIssuer', [1])],
+])(
+  'error: refuses requests that wait when the account is %s',
+  async (_, change) => {
+    const stack = await startStackOfTest()
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const from = stack.proxy.asked.length
+    const release = holdEstimates(stack)
+    const waiting = [
+      stack.issue(ADA),
+      stack.issue(ADA, { 'idempotency-key': 'a' }),
+      // Another kind, so not in the same transaction.
+      revoke(stack, publicId),
+    ]
+    await estimateAsked(stack, from)
+    await change(stack)
+    release()
+    const began = performance.now()
+    for (const answer of await Promise.all(waiting)) {
+      expect(answer).toMatchObject(REFUSED)
+      expect(answer.headers.get('retry-after')).toBeTruthy()
+    }
+    expect(performance.now() - began).toBeLessThan(4_000)
+  },
+)
+
+test('behavior: keeps what it promised and nothing else, once the account is back', async () => {
+  const stack = await startStackOfTest()
+  const { publicId } = (await stack.issue(ADA)).body.data
+  const from = stack.proxy.asked.length
+  const release = holdEstimates(stack)
+  const promised = await stack.issue(ADA, { prefer: 'respond-async' })
+  expect(promised.status).toBe(202)
+  await estimateAsked(stack, from)
+  const waiting = [
+    stack.issue(ADA, { 'idempotency-key': 'a' }),
+    revoke(stack, publicId),
+  ]
+  await expect
+    .poll(async () => (await stack.request('/metrics')).body)
+    .toSatisfy((text) => /intents_queued 3/.test(Buffer.from(text).toString()))
+  await admin(stack, 'retireAccount', [accountOf(stack)])
+  release()
+  for (const answer of await Promise.all(waiting))
+    expect(answer).toMatchObject(REFUSED)
+
+  await admin(stack, 'addAccount', [1, accountOf(stack)])
+  await expect
+    .poll(() => statusOf(stack, promised.body.data.publicId), {
+      timeout: 10_000,
+    })
+    .toBe('valid')
+  await expect
+    .poll(async () => (await stack.request('/readyz')).status)
+    .toBe(200)
+  expect(await statusOf(stack, publicId)).toBe('valid')
+  const again = await stack.issue(ADA, { 'idempotency-key': 'a' })
+  expect(again.status).toBe(201)
+  expect(await statusOf(stack, again.body.data.publicId)).toBe('valid')
+}, 30_000)
+
+test('behavior: promises what a transaction already carries, refuses what waits behind it', async () => {
+  const stack = await startStackOfTest()
+  const held = Promise.withResolvers<void>()
+  const from = stack.proxy.asked.length
+  // The estimate is made while the account may still issue, and answered when it no longer may.
+  stack.proxy.change = async (method, result) => {
+    if (method === 'eth_estimateGas') await held.promise
+    return result
+  }
+  const carried = stack.issue(ADA)
+  await estimateAsked(stack, from)
+  const behind = stack.issue(ADA)
+  await admin(stack, 'retireAccount', [accountOf(stack)])
+  held.resolve()
+  expect(await behind).toMatchObject(REFUSED)
+  const { status, body } = await carried
+  expect(status).toBe(202)
+  await admin(stack, 'addAccount', [1, accountOf(stack)])
+  await expect
+    .poll(() => statusOf(stack, body.data.publicId), { timeout: 10_000 })
+    .toBe('valid')
+}, 30_000)
