@@ -75,7 +75,7 @@ test('behavior: a repeat at a node that is behind, which is then refused, leaves
     status: 201,
     document: 'valid',
   })
-})
+}, 60_000)
 
 test('behavior: a repeat restores a payload that the store has lost', async () => {
   const wish = await world.client.issue({ idempotencyKey: 'lost' })
@@ -90,7 +90,7 @@ test('behavior: a repeat restores a payload that the store has lost', async () =
   expect((await world.judge()).lost).toEqual([wish.number])
   expect(await world.client.repeat(wish)).toMatchObject({ status: 201 })
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-})
+}, 60_000)
 
 /** Answers to `finalized` other than a block. None of them reports that the node does not know the tag. */
 const TAG_FAULTS: [string, Fault][] = [
