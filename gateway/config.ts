@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { parseUnits } from 'ethers'
 import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
+import type { FinalityRule } from '../verifier/readers/finality.ts'
 import { MAX_BATCH } from './issue/batch.ts'
 
 /** What signs for the issuer account. */
@@ -41,6 +42,8 @@ export type Config = {
   wait: number
   rpcTimeout: number
   ipfsTimeout: number
+  /** Which blocks count as final. */
+  finality: FinalityRule
   /** Most intents in one transaction; 1 = no grouping. */
   maxBatch: number
   /** Most wei that a unit of gas may cost; absent = any price. */
@@ -152,6 +155,7 @@ const environment = v.object({
   RPC_TIMEOUT_SECONDS: seconds('5', 1),
   IPFS_TIMEOUT_SECONDS: seconds('10', 1),
   MAX_HEAD_AGE_SECONDS: v.optional(wholeNumber(1, 999_999_999)),
+  FINALITY_DEPTH: v.optional(wholeNumber(0, 1_000_000)),
   MAX_BATCH: v.optional(wholeNumber(1, MAX_BATCH), String(MAX_BATCH)),
   MAX_FEE_GWEI: v.optional(amount('gwei')),
   LOW_BALANCE_ETHER: v.optional(amount('ether'), '0.05'),
@@ -166,6 +170,9 @@ const environment = v.object({
 
 /** Characters of an API key that can be guessed at from elsewhere. */
 const LEAST_KEY = 16
+
+/** Blocks on top of one that make it final at a node that does not know the tag `finalized`. */
+const DEPTH_WITHOUT_TAG = 64
 
 /** A chain that others run is stale when its newest block is older than this; seconds. */
 const MAX_HEAD_AGE = 900
@@ -213,6 +220,10 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     wait: e.WAIT_SECONDS,
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,
     ipfsTimeout: e.IPFS_TIMEOUT_SECONDS,
+    finality:
+      e.FINALITY_DEPTH === undefined
+        ? { depthWithoutTag: DEPTH_WITHOUT_TAG }
+        : { depth: e.FINALITY_DEPTH },
     maxBatch: e.MAX_BATCH,
     ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
     lowBalance: e.LOW_BALANCE_ETHER,

@@ -19,6 +19,7 @@ import { createRegistry } from './adapters/registry.ts'
 import type { RpcPool } from './adapters/rpc.ts'
 import type { Signer } from './adapters/signer.ts'
 import { createSqliteIdempotencyLog } from './adapters/sqlite-idempotency.ts'
+import { createSqliteKeep } from './adapters/sqlite-keep.ts'
 import { createSqliteOutbox } from './adapters/sqlite-outbox.ts'
 import { createSqliteStore } from './adapters/sqlite-store.ts'
 import { createTombstones } from './adapters/tombstones.ts'
@@ -31,7 +32,7 @@ import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
 import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
-import { keepInOrder, keepTogether } from './issue/keep.ts'
+import { keepInOrder } from './issue/keep.ts'
 import { mendStore } from './issue/reconcile.ts'
 import { createRevoking } from './issue/revoke.ts'
 import { createLog, type Log } from './log.ts'
@@ -68,6 +69,7 @@ export async function startGateway(
   identity: Identity,
 ): Promise<Gateway> {
   const { dataDir, ipfsGateways, ipfsTimeout, maxHeadAge, wait } = config
+  const { finality } = config
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const log = createLog(config.logLevel)
   const { rpc } = identity
@@ -75,9 +77,10 @@ export async function startGateway(
   const registry = await createRegistry(rpc, {
     registry: identity.registry,
     signer: identity.signer,
+    finality,
     ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
   })
-  const chain = createChainReader(rpc, identity.registry)
+  const chain = createChainReader(rpc, identity.registry, finality)
   const kubo = await openKubo(config, log)
   const database = openDatabase(join(dataDir, 'gateway.db'))
   database.bindTo({
@@ -91,6 +94,11 @@ export async function startGateway(
     kubo ? withOlder(kubo, embedded) : embedded,
   )
   const outbox = createSqliteOutbox(database)
+  const keep = kubo
+    ? keepInOrder(store, outbox, (error) =>
+        log.info('payloads_not_removed', { error: String(error) }),
+      )
+    : createSqliteKeep(database, embedded, outbox)
   const keys = openKeyFile(join(dataDir, 'keys.json'), (error) =>
     log.error('key_file_unreadable', { error: String(error) }),
   )
@@ -107,22 +115,14 @@ export async function startGateway(
     concluded: metrics.concluded,
     log: log.info,
     maxBatch: config.maxBatch,
-    async forget(intents) {
-      const gone = (await outbox.withdraw(intents))
-        .filter(({ kind }) => kind === 'issue')
-        .map(({ documentHash }) => fromHex(documentHash))
-      // Nobody waits for it: at worst, a sealed document stays that was never issued.
-      Promise.all(gone.map(store.remove)).catch((error) =>
-        log.info('payloads not removed', { error: String(error) }),
-      )
-    },
+    forget: keep.withdraw,
   })
   const revoking = createRevoking({ registry, chain, outbox, batcher })
   const issuing = createIssuing({
     registry,
     chain,
     idempotency: createSqliteIdempotencyLog(database),
-    keep: kubo ? keepInOrder(store, outbox) : keepTogether(store, outbox),
+    keep,
     batcher,
     subkeys: deriveSubkeys(issuerSecret),
     seal: sealWithNode,
@@ -161,7 +161,7 @@ export async function startGateway(
         }),
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
-    provingChain: createProvingReader(rpc, identity.registry),
+    provingChain: createProvingReader(rpc, identity.registry, finality),
     bundleOf: (publicId, signal) =>
       createBundle(publicId, {
         signal,

@@ -27,6 +27,7 @@ export {
   type StateProof,
 } from './proof/state-proof.ts'
 export { createChainReader } from './readers/chain.ts'
+export type { FinalityRule } from './readers/finality.ts'
 export { createIpfsGatewaySource } from './readers/ipfs-gateway.ts'
 export {
   createFetchProvider,

@@ -82,6 +82,7 @@ export type ChainReader = {
     blockNumber: number,
     options?: ReadOptions,
   ): Promise<IssuedEvent | undefined>
+  /** @param blockNumber 1 or more: a record that is missing has none. Rejects when finality is unknown. */
   finalityOf(blockNumber: number, options?: ReadOptions): Promise<Finality>
 }
 

@@ -42,7 +42,7 @@ export type VerifyOptions = {
   now?: number
   /** How old, in seconds, the newest block may be before the node counts as stale; absent = any age. Not used with `asOf`. */
   maxHeadAge?: number
-  /** Asks how final the anchoring is, which costs two more requests; else `blockchainProof.finality` is null. */
+  /** Asks how final the anchoring is, which costs one or two more requests; else `blockchainProof.finality` is null. */
   finality?: boolean
   /** Ends it: the promise then rejects with the signal's reason. */
   signal?: AbortSignal

@@ -82,6 +82,7 @@ const SCHEMA = `
     document_hash TEXT NOT NULL,
     valid_until INTEGER,
     reason INTEGER,
+    inserted INTEGER NOT NULL DEFAULT 0,
     sealed BLOB,
     plan INTEGER REFERENCES plan (id) ON DELETE SET NULL,
     block_number INTEGER,

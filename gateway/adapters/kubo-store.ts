@@ -86,7 +86,9 @@ export function createKuboStore(
   /** A new root without these blocks is pinned before the old one goes. */
   async function takeOut(old: CID, blocks: readonly CID[]): Promise<void> {
     const bytes = await node.get(old)
-    const links = (bytes && groupLinks(bytes)) ?? []
+    const links = bytes && groupLinks(bytes)
+    // Unknown what else is in the group: it stays as it is.
+    if (links === undefined) return
     const rest = links.filter((link) => !blocks.some((b) => b.equals(link)))
     if (rest.length > 0) {
       const root = groupRoot(rest)
@@ -111,6 +113,8 @@ export function createKuboStore(
       if (digestOf('sha256', bytes, 'buffer').compare(hash) !== 0)
         throw new TypeError('the bytes do not have this hash')
       await put({ cid: blockCid(hash), bytes })
+      // A pin of its own, also of a block that is there already.
+      return true
     },
     async get(hash) {
       const bytes = await node.get(blockCid(hash))

@@ -3,12 +3,13 @@ import { Interface } from 'ethers'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
 import {
-  createRequest,
-  parseRegistry,
-  readFinalizedBlock,
-} from '../../verifier/readers/chain.ts'
+  createFinalityReader,
+  type FinalityRule,
+} from '../../verifier/readers/finality.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
+import { createRequest } from '../../verifier/readers/request.ts'
 import {
   readBigQuantity,
   readHash,
@@ -55,6 +56,8 @@ export type RegistryOptions = {
   signer: Signer
   /** Most wei that a unit of gas may cost; absent = any price. */
   feeCap?: bigint
+  /** Which blocks count as final; absent = by the node's tag alone. */
+  finality?: FinalityRule
 }
 
 /**
@@ -64,9 +67,13 @@ export type RegistryOptions = {
  */
 export async function createRegistry(
   provider: Eip1193Provider,
-  { registry, signer, feeCap }: RegistryOptions,
+  { registry, signer, feeCap, finality }: RegistryOptions,
 ): Promise<Registry> {
   const { chainId, address } = parseRegistry(registry)
+  const { finalizedBlock } = createFinalityReader(
+    createRequest(provider),
+    finality,
+  )
 
   /** @param read Reads the answer; throws what it cannot read. */
   async function request<T>(
@@ -297,7 +304,7 @@ export async function createRegistry(
     },
 
     finalizedBlock: () =>
-      readFinalizedBlock(createRequest(provider)).catch((error) => {
+      finalizedBlock().catch((error) => {
         throw asIssueError('finality', error)
       }),
   }

@@ -6,6 +6,7 @@ import type {
   BlockId,
   Intent,
   Outbox,
+  Payload,
   Plan,
   SignedTransaction,
   Standing,
@@ -17,13 +18,24 @@ type Row = Record<string, string | number | null>
 const COLUMNS =
   'kind, document_hash, valid_until, reason, plan, block_number, block_hash, transaction_hash'
 
+export type SqliteOutbox = Outbox & {
+  /** `add` as a part of a larger write. */
+  insert(intent: Intent, payload?: Payload): void
+  /** `withdraw` as a part of a larger write. */
+  delete(intents: readonly Intent[]): Hex[]
+}
+
 /** The outbox in the gateway's database. See the port for what each method promises. */
-export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
-  const insert = sqlite.prepare(`
-    INSERT INTO intent (kind, document_hash, valid_until, reason, sealed) VALUES (?, ?, ?, ?, ?)
-    ON CONFLICT DO NOTHING`)
-  const withdraw = sqlite.prepare(`
-    DELETE FROM intent WHERE document_hash = ? AND kind = ? AND transaction_hash IS NULL`)
+export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
+  const insertIntent = sqlite.prepare(`
+    INSERT INTO intent (kind, document_hash, valid_until, reason, inserted, sealed)
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+  const deleteIntent = sqlite.prepare(`
+    DELETE FROM intent WHERE document_hash = ? AND kind = ? AND transaction_hash IS NULL
+    RETURNING inserted`)
+  const disown = sqlite.prepare(
+    "UPDATE intent SET inserted = 0 WHERE document_hash = ? AND kind = 'issue'",
+  )
   const remove = sqlite.prepare(
     'DELETE FROM intent WHERE document_hash = ? AND kind = ?',
   )
@@ -106,21 +118,32 @@ export function createSqliteOutbox({ sqlite, write }: Database): Outbox {
     return transaction
   }
 
+  const insert: SqliteOutbox['insert'] = (intent, payload) => {
+    const { kind, documentHash } = intent
+    const validUntil = kind === 'issue' ? intent.validUntil : null
+    const reason = kind === 'revoke' ? intent.reason : null
+    const inserted = payload?.inserted ? 1 : 0
+    const sealed = payload?.sealed ?? null
+    insertIntent.run(kind, documentHash, validUntil, reason, inserted, sealed)
+  }
+
+  const withdraw: SqliteOutbox['delete'] = (intents) =>
+    intents
+      .filter(
+        ({ documentHash, kind }) =>
+          deleteIntent.get(documentHash, kind)?.inserted === 1,
+      )
+      .map(({ documentHash }) => documentHash)
+
   return {
-    add: (intent, sealed) =>
+    insert,
+    delete: withdraw,
+    add: (intent, payload) => write(() => insert(intent, payload)),
+    withdraw: (intents) => write(() => withdraw(intents)),
+    disown: (documentHash) =>
       write(() => {
-        const { kind, documentHash } = intent
-        const validUntil = kind === 'issue' ? intent.validUntil : null
-        const reason = kind === 'revoke' ? intent.reason : null
-        insert.run(kind, documentHash, validUntil, reason, sealed ?? null)
+        disown.run(documentHash)
       }),
-    withdraw: (intents) =>
-      write(() =>
-        intents.filter(
-          ({ documentHash, kind }) =>
-            withdraw.run(documentHash, kind).changes > 0,
-        ),
-      ),
     requeue: (intents) => write(() => each(requeue, intents)),
     remove: (intents) => write(() => each(remove, intents)),
     reanchor: (anchored) => write(() => anchorEach(anchored)),

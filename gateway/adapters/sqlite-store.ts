@@ -1,29 +1,36 @@
 import type { PayloadStore } from '../issue/ports.ts'
 import type { Database } from './database.ts'
 
-/** The embedded payload store: blocks in the gateway's database. */
-export function createSqliteStore({ sqlite, write }: Database): PayloadStore {
-  const insert = sqlite.prepare(
-    'INSERT INTO block (hash, bytes) VALUES (?, ?) ON CONFLICT DO NOTHING',
-  )
+export type SqliteStore = PayloadStore & {
+  /** `put` as a part of a larger write. */
+  insert(hash: Uint8Array, bytes: Uint8Array): boolean
+  /** `remove` as a part of a larger write. */
+  delete(hash: Uint8Array): void
+}
+
+/** The embedded payload store: blocks in the gateway's database. It does not take what has been erased. */
+export function createSqliteStore({ sqlite, write }: Database): SqliteStore {
+  const insertBlock = sqlite.prepare(`
+    INSERT INTO block (hash, bytes) SELECT ?1, ?2
+    WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE hash = ?1)
+    ON CONFLICT DO NOTHING`)
   const select = sqlite.prepare('SELECT bytes FROM block WHERE hash = ?')
-  // Unless it was promised again this moment.
-  const remove = sqlite.prepare(`
-    DELETE FROM block WHERE hash = ?1 AND NOT EXISTS
-      (SELECT 1 FROM intent WHERE document_hash = '0x' || lower(hex(?1)))`)
+  const deleteBlock = sqlite.prepare('DELETE FROM block WHERE hash = ?')
+
+  const insert: SqliteStore['insert'] = (hash, bytes) =>
+    insertBlock.run(hash, bytes).changes > 0
+  const remove: SqliteStore['delete'] = (hash) => {
+    deleteBlock.run(hash)
+  }
 
   return {
-    put: (hash, bytes) =>
-      write(() => {
-        insert.run(hash, bytes)
-      }),
+    insert,
+    delete: remove,
+    put: (hash, bytes) => write(() => insert(hash, bytes)),
     async get(hash) {
       const row = select.get(hash) as { bytes: Uint8Array } | undefined
       return row ? { status: 'found', bytes: row.bytes } : { status: 'missing' }
     },
-    remove: (hash) =>
-      write(() => {
-        remove.run(hash)
-      }),
+    remove: (hash) => write(() => remove(hash)),
   }
 }

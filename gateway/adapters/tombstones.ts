@@ -25,10 +25,12 @@ export function createTombstones({ sqlite }: Database): Tombstones {
       ...store,
       ...guardSource(store),
       async put(hash, bytes) {
-        if (buried(hash)) return
-        await store.put(hash, bytes)
+        if (buried(hash)) return false
+        const inserted = await store.put(hash, bytes)
+        if (!buried(hash)) return inserted
         // Erased while it was being put.
-        if (buried(hash)) await store.remove(hash)
+        await store.remove(hash)
+        return false
       },
     }),
   }

@@ -3,20 +3,18 @@ import type { PayloadStore } from '../issue/ports.ts'
 /**
  * A store that has taken the place of another.
  *
- * @param older Still read, and asked first, since it is near; nothing is put into it any more.
+ * @param older Only read, and asked first, since it is near. It holds documents issued before the
+ *   change, so nothing is put into it or removed from it any more.
  */
 export function withOlder(
   store: PayloadStore,
   older: PayloadStore,
 ): PayloadStore {
   return {
-    put: store.put,
+    ...store,
     async get(hash) {
       const read = await older.get(hash)
       return read.status === 'missing' ? store.get(hash) : read
-    },
-    async remove(hash) {
-      await Promise.all([store.remove(hash), older.remove(hash)])
     },
   }
 }

@@ -35,12 +35,22 @@ export function watchFinality(deps: {
 
   async function look(): Promise<void> {
     if (outbox.blocks().length === 0) return
-    const finalized = await registry.finalizedBlock()
+    const finalized = await finalizedBlock()
     await inChunks(
       () => outbox.anchoredUpTo(finalized, CHUNK),
       (some) => review(some, finalized),
     )
     await lookAtBlocks(finalized)
+  }
+
+  /** What is unknown lets nothing leave the outbox, and does not keep reorgs from being seen. */
+  async function finalizedBlock(): Promise<number> {
+    try {
+      return await registry.finalizedBlock()
+    } catch (error) {
+      log('finality_unknown', { error: String(error) })
+      return 0
+    }
   }
 
   async function lookAtBlocks(finalized: number): Promise<void> {
@@ -149,7 +159,7 @@ export function watchFinality(deps: {
       await sleep(PERIOD, true, { signal: stop.signal }).catch(() => false)
     )
       await look().catch((error) =>
-        log('finality not read', { error: String(error) }),
+        log('blocks_unread', { error: String(error) }),
       )
   }
 

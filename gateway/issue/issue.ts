@@ -60,6 +60,13 @@ export type Issued = {
   replayed: boolean
 }
 
+type Progress = Pick<Issued, 'status' | 'transactionHash' | 'finality'>
+/** What the chain shows of it; without the transaction where it was not read. */
+type Reading = Pick<Progress, 'status' | 'finality'> & { transactionHash?: Hex }
+
+/** It will be anchored; where, nobody knows. */
+const PENDING = { status: 'pending', finality: null } as const
+
 export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
 
 /**
@@ -99,27 +106,17 @@ export function createIssuing(deps: {
       } as const
 
       const answer =
-        (await alreadyThere(intent, request)) ??
+        (await alreadyThere(intent, sealed, request)) ??
         (await promise(intent, sealed, request))
       if (answer.status === 'taken') continue // by another issuer: seal again
 
-      const status =
-        answer.status === 'pending'
-          ? 'pending'
-          : await statusOf(intent, request)
       const { publicId } = sealed
       const { transactionHash } = answer
-      const issued = {
-        publicId,
-        document,
-        documentHash,
-        status,
-        transactionHash,
-        replayed,
-      }
-      if (status === 'pending') return { ...issued, finality: null }
-      const finality = await reached(documentHash, request, started)
-      return { ...issued, finality }
+      const progress =
+        answer.status === 'pending'
+          ? { ...PENDING, transactionHash }
+          : await progressOf(intent, transactionHash, request, started)
+      return { publicId, document, documentHash, replayed, ...progress }
     }
   }
 
@@ -157,9 +154,13 @@ export function createIssuing(deps: {
     return { ...sealed, publicId }
   }
 
-  /** Only a request with an idempotency key can have been anchored before: by this gateway, or another of the issuer. */
+  /**
+   * Only a request with an idempotency key can have been anchored before: by this gateway, or another
+   * of the issuer. Its payload is kept here from then on, also when this store never had it or lost it.
+   */
   async function alreadyThere(
     intent: Intent,
+    sealed: Sealed,
     { idempotencyKey, deadline }: IssueRequest,
   ): Promise<Exclude<Outcome, { status: 'absent' }> | undefined> {
     if (idempotencyKey === undefined) return undefined
@@ -168,6 +169,7 @@ export function createIssuing(deps: {
       .catch((error) => {
         throw asIssueError(error)
       })
+    if (outcome?.status === 'anchored') await keep.restore(sealed)
     return outcome?.status === 'absent' ? undefined : outcome
   }
 
@@ -176,46 +178,73 @@ export function createIssuing(deps: {
     sealed: Sealed,
     { wait, deadline }: IssueRequest,
   ): Promise<Answer> {
-    await keep(intent, sealed)
+    await keep.add(intent, sealed)
     return batcher.submit(intent, Math.min(wait, deadline.left()))
   }
 
-  /** A new document is valid until it expires; one asked for again may have been revoked since. */
-  async function statusOf(
+  /**
+   * What to report of a document that was anchored. A new one is valid until it expires. One that is
+   * asked for again may have been revoked since, and one that has to be final may be dropped by a
+   * reorg: the chain is read, until they are as final as requested or the time is up.
+   *
+   * @param transactionHash Of the transaction that was seen to anchor it.
+   */
+  async function progressOf(
     { documentHash, validUntil }: Intent & { kind: 'issue' },
-    { idempotencyKey, deadline }: IssueRequest,
-  ): Promise<Issued['status']> {
-    if (idempotencyKey !== undefined)
-      return deadline
-        .within((signal) => chain.read(documentHash, { signal }))
-        .then(
-          ({ status }) => status,
-          () => 'pending',
-        )
-    const expired = validUntil !== 0 && Date.now() / 1000 >= validUntil
-    return expired ? 'expired' : 'valid'
+    transactionHash: Hex | null,
+    { idempotencyKey, finality, wait, deadline }: IssueRequest,
+    started: number,
+  ): Promise<Progress> {
+    if (idempotencyKey === undefined && finality === 'included') {
+      const expired = validUntil !== 0 && Date.now() / 1000 >= validUntil
+      return {
+        status: expired ? 'expired' : 'valid',
+        transactionHash,
+        finality,
+      }
+    }
+    let now: Reading = PENDING
+    while (true) {
+      now = await deadline
+        .within((signal) => read(documentHash, finality, signal))
+        .catch(() => now)
+      const late = performance.now() - started >= wait || deadline.left() === 0
+      if (late || reaches(now.finality, finality))
+        return { transactionHash, ...now }
+      await sleep(Math.min(FINALITY_POLL, deadline.left()))
+    }
   }
 
-  /** Waits until the document's block is as final as was asked for. @returns How final it is then. */
-  async function reached(
+  /** A record that is missing was dropped by a reorg, or is not at this node yet: its finality is unknown. */
+  async function read(
     documentHash: Hex,
-    { finality, wait, deadline }: IssueRequest,
-    started: number,
-  ): Promise<Finality | null> {
-    if (finality === 'included') return 'included'
-    while (true) {
-      const now = await deadline
-        .within(async (signal) => {
-          const { record } = await chain.read(documentHash, { signal })
-          return chain.finalityOf(record.anchoredBlock, { signal })
-        })
-        .catch(() => null)
-      const enough =
-        now !== null && FINALITIES.indexOf(now) >= FINALITIES.indexOf(finality)
-      if (enough || performance.now() - started >= wait) return now
-      await sleep(FINALITY_POLL)
+    wanted: Finality,
+    signal: AbortSignal,
+  ): Promise<Reading> {
+    const { status, record } = await chain.read(documentHash, { signal })
+    if (record.issuerId !== registry.issuerId) return PENDING
+    if (wanted === 'included') return { status, finality: wanted }
+    const { anchoredBlock } = record
+    const [finality, event] = await Promise.all([
+      chain.finalityOf(anchoredBlock, { signal }).catch(() => null),
+      // After a reorg, another transaction may have anchored it.
+      chain
+        .issuedEvent(documentHash, anchoredBlock, { signal })
+        .catch(() => undefined),
+    ])
+    return {
+      status,
+      finality,
+      ...(event && { transactionHash: event.transactionHash }),
     }
   }
 
   return { issue }
+}
+
+function reaches(finality: Finality | null, wanted: Finality): boolean {
+  return (
+    finality !== null &&
+    FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
+  )
 }

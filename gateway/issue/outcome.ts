@@ -107,7 +107,8 @@ function blockOf(
   record: RegistryRecord | undefined,
   issuerId: number,
 ): number | 'taken' | 'absent' {
-  if (record === undefined || record.issuerId === 0) return 'absent'
+  // Block 0 is that of a record that is missing, and never later than a final block.
+  if (!record?.issuerId || record.anchoredBlock === 0) return 'absent'
   if (record.issuerId !== issuerId) return 'taken'
   if (intent.kind === 'issue') return record.anchoredBlock
   return record.revokedBlock === 0 ? 'absent' : record.revokedBlock

@@ -3,10 +3,22 @@ import type { BlockRead, RegistryRecord } from '../../verifier/ports.ts'
 
 /** Keeps sealed documents by their sha-256 (32 bytes). What `put` resolved for survives a kill and a power cut. */
 export type PayloadStore = {
-  put(hash: Uint8Array, bytes: Uint8Array): Promise<void>
+  /** @returns Whether it inserted something that `remove` would take back; `false` when the block was there before. */
+  put(hash: Uint8Array, bytes: Uint8Array): Promise<boolean>
   get(hash: Uint8Array): Promise<BlockRead>
-  /** Forgets a block that was never anchored. Not erasure: it may be put again. */
+  /** Takes back one `put` that inserted. Not erasure: it may be put again. */
   remove(hash: Uint8Array): Promise<void>
+}
+
+/** What the outbox keeps of the payload of a document to issue. */
+export type Payload = {
+  /** Whether the intent inserted it in the store: only then does it go when the intent is withdrawn. */
+  inserted: boolean
+  /**
+   * The sealed bytes (never plaintext), so that a payload store that lost them can be mended; absent
+   * when the store is in the same database.
+   */
+  sealed?: Uint8Array
 }
 
 /** Something that is to happen on the chain. One of a kind for a document. */
@@ -62,19 +74,16 @@ export type Standing = { intent: Intent } & (
 
 /** What was promised, on disk. Each method that returns a promise resolves when its change is durable. */
 export type Outbox = {
-  /**
-   * Adds an intent; does nothing when the same is there already.
-   *
-   * @param sealed The sealed bytes (never plaintext) of a document to issue, so that a payload store that lost them can be mended;
-   *   absent when the store is in the same database.
-   */
-  add(intent: Intent, sealed?: Uint8Array): Promise<void>
+  /** Adds an intent; does nothing when the same is there already. */
+  add(intent: Intent, payload?: Payload): Promise<void>
   /**
    * Takes back intents that no transaction ever carried.
    *
-   * @returns Those that were there and are gone.
+   * @returns The documentHashes of the payloads that they inserted.
    */
-  withdraw(intents: readonly Intent[]): Promise<Intent[]>
+  withdraw(intents: readonly Intent[]): Promise<Hex[]>
+  /** The payload of an intent to issue is no longer its own: it stays whatever becomes of the intent. */
+  disown(documentHash: Hex): Promise<void>
   /** Before the first broadcast: which intents this transaction carries. */
   plan(
     transaction: SignedTransaction,
@@ -170,6 +179,6 @@ export type Registry = {
   ): Promise<Map<Hex, Anchoring>>
   /** The hash of the block that has this number now; `null` when the node has none. */
   blockHash(blockNumber: number): Promise<Hex | null>
-  /** The number of the newest final block: by the chain's tag, or by depth where it has none. */
+  /** The number of the newest final block; 0, the genesis block, while there is no other. Rejects when it is unknown. */
   finalizedBlock(): Promise<number>
 }

@@ -2,8 +2,12 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { RpcCall } from '../support/fault-proxy.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import type { Fault, RpcCall } from '../support/fault-proxy.ts'
+import { promisesOf } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
+import { isCallOf } from './support/registry-call.ts'
+import { reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 // What the gateway does with what is on the chain and not final yet.
@@ -44,16 +48,80 @@ test('behavior: documents that are in another block after a reorg are not sent a
 test('behavior: what is final leaves the outbox, also after a restart', async () => {
   await world.client.issue()
   expect(await outbox()).not.toEqual([])
-  await world.chain.request(
-    'anvil_mine',
-    `0x${(2 * FINALITY + 1).toString(16)}`,
-  )
-  do {
-    await world.settle()
-    await looks(0)
-    await sleep(200)
-  } while ((await outbox()).length > 0)
+  await becomeFinal()
 })
+
+test('behavior: a repeat at a node that is behind, which is then refused, leaves the payload of a final document', async () => {
+  const { client, proxy } = world
+  const before = await head()
+  const wish = await client.issue({ idempotencyKey: 'behind' })
+  expect(wish.told).toMatchObject([{ kind: 'issued', status: 201 }])
+  await becomeFinal()
+  await world.settle()
+  const blocks = (await head()) - before
+  proxy.fault = (call) => {
+    if (call.method === 'eth_estimateGas') return { kind: 'drop_before' }
+    return isCallOf('recordsOf', call)
+      ? { kind: 'stale_head', blocks }
+      : undefined
+  }
+  expect(await client.repeat(wish)).toMatchObject({
+    kind: 'refused',
+    status: 503,
+  })
+  await world.settle()
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+  expect(await client.repeat(wish)).toMatchObject({
+    status: 201,
+    document: 'valid',
+  })
+}, 60_000)
+
+test('behavior: a repeat restores a payload that the store has lost', async () => {
+  const wish = await world.client.issue({ idempotencyKey: 'lost' })
+  await becomeFinal()
+  const [publicId = ''] = promisesOf(wish)
+  const sqlite = new DatabaseSync(database())
+  sqlite
+    .prepare('DELETE FROM block WHERE hash = ?')
+    .run(decodePublicId(publicId).hash)
+  sqlite.close()
+  await world.settle()
+  expect((await world.judge()).lost).toEqual([wish.number])
+  expect(await world.client.repeat(wish)).toMatchObject({ status: 201 })
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+}, 60_000)
+
+/** Answers to `finalized` other than a block. None of them reports that the node does not know the tag. */
+const TAG_FAULTS: [string, Fault][] = [
+  ['a rate limit', refusal(-32005, 'limit exceeded')],
+  ['an error of its own', refusal(-32000, 'header not found')],
+  ['that no block is final', refusal(-32000, 'finalized block not found')],
+]
+
+test.each(TAG_FAULTS)(
+  'behavior: a reorg beyond the depth of 64, while the node answers %s to finalized',
+  async (_, fault) => {
+    const { chain, client, proxy } = world
+    const wish = await client.issue()
+    expect(wish.told).toMatchObject([{ kind: 'issued', status: 201 }])
+    let asked = 0
+    proxy.fault = ({ params }) => {
+      if (params[0] !== 'finalized') return undefined
+      asked++
+      return fault
+    }
+    await chain.request('anvil_mine', '0x46')
+    const from = asked
+    await expect.poll(() => asked, { timeout: 15_000 }).toBeGreaterThan(from)
+    // Time enough to act on it.
+    await sleep(500)
+    await reorg(world, 75)
+    await world.settle()
+    expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+  },
+  60_000,
+)
 
 test('behavior: an outbox from before hashes of blocks were kept', async () => {
   await world.client.issue()
@@ -66,6 +134,27 @@ test('behavior: an outbox from before hashes of blocks were kept', async () => {
   expect(await broadcastsDuring(() => looks(1))).toEqual([])
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
+
+function refusal(code: number, message: string): Fault {
+  return { kind: 'refusal', error: { code, message } }
+}
+
+async function head(): Promise<number> {
+  return Number(await world.chain.request('eth_blockNumber'))
+}
+
+/** Makes everything final, and waits until it has left the outbox. The gateway does not run then. */
+async function becomeFinal(): Promise<void> {
+  await world.chain.request(
+    'anvil_mine',
+    `0x${(2 * FINALITY + 1).toString(16)}`,
+  )
+  do {
+    await world.settle()
+    await looks(0)
+    await sleep(200)
+  } while ((await outbox()).length > 0)
+}
 
 const database = () => join(world.dataDir, 'gateway.db')
 

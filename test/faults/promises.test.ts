@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RpcCall } from '../support/fault-proxy.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
+import { isCallOf } from './support/registry-call.ts'
 import { reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
@@ -78,6 +79,45 @@ test('behavior: anchored, not seen at a node that is behind, and the next transa
   expect(wish.told[1]).toMatchObject({ kind: 'issued', status: 201 })
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
+
+test('behavior: dropped by a reorg while a request waits until it is final', async () => {
+  const { client, proxy } = world
+  let seen = 0
+  proxy.answered = async (call) => {
+    // The first reading of the waiting request has the record, later ones do not.
+    if (!isCallOf('verificationOf', call) || seen++ > 0) return
+    proxy.fault = ({ method }) =>
+      method === 'eth_sendRawTransaction' ? { kind: 'drop_before' } : undefined
+    await reorg(world, 1)
+  }
+  const wish = await client.issue({ wait: 'finalized' })
+  expect(seen).toBeGreaterThan(1)
+  expect(wish.told).toMatchObject([{ status: 202, document: 'pending' }])
+  expect(wish.told[0]).not.toHaveProperty('finality')
+  await world.settle()
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+}, 60_000)
+
+test.each(['finalized', undefined] as const)(
+  'behavior: anchored, and the node that is read for the answer is behind (wait: %s)',
+  async (wait) => {
+    const { client, proxy } = world
+    proxy.fault = (call) =>
+      isCallOf('verificationOf', call)
+        ? { kind: 'stale_head', blocks: 1 }
+        : undefined
+    const wish = await client.issue({ idempotencyKey, ...(wait && { wait }) })
+    await client.repeat(wish)
+    expect(wish.told).toMatchObject([
+      { status: 202, document: 'pending' },
+      { status: 202, document: 'pending' },
+    ])
+    await world.settle()
+    expect(await client.repeat(wish)).toMatchObject({ document: 'valid' })
+    expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+  },
+  60_000,
+)
 
 /** So many times, no new transaction can be made. */
 function refuseEstimates(times = Number.POSITIVE_INFINITY): void {

@@ -13,7 +13,10 @@ import { decodePublicId } from '../../document/public-id.ts'
 import { openDatabase } from '../../gateway/adapters/database.ts'
 import { blockCid, groupRoot } from '../../gateway/adapters/kubo-group.ts'
 import { createKuboNode } from '../../gateway/adapters/kubo-node.ts'
-import { createKuboStore } from '../../gateway/adapters/kubo-store.ts'
+import {
+  createKuboStore,
+  type KuboStore,
+} from '../../gateway/adapters/kubo-store.ts'
 import { createSqliteOutbox } from '../../gateway/adapters/sqlite-outbox.ts'
 import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
@@ -48,6 +51,10 @@ async function rootIn(body: Buffer): Promise<string> {
 const pinned = (root: string) => ({
   Root: { Cid: { '/': root }, PinErrorMsg: '' },
 })
+
+const fail = (error: unknown) => {
+  throw error
+}
 
 describe.skipIf(binary === undefined)('Kubo', () => {
   let kubo: Kubo
@@ -318,10 +325,10 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         const intent = { kind: 'issue', documentHash, validUntil: 0 } as const
         const sealed = { documentHash: hash, bytes }
         await expect(
-          keepInOrder(nowhere, outbox)(intent, sealed),
+          keepInOrder(nowhere, outbox, fail).add(intent, sealed),
         ).rejects.toMatchObject({ code: 'store_unavailable' })
         expect(outbox.find('issue', documentHash)).toBeUndefined()
-        await keepInOrder(open(), outbox)(intent, sealed)
+        await keepInOrder(open(), outbox, fail).add(intent, sealed)
         expect(outbox.find('issue', documentHash)).toBeDefined()
         expect(await has(hash)).toBe(true)
       })
@@ -333,8 +340,35 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         await embedded.put(hash, bytes)
         expect(await store.get(hash)).toEqual({ status: 'found', bytes })
         await store.remove(hash)
-        expect(await store.get(hash)).toEqual({ status: 'missing' })
+        expect(await store.get(hash)).toEqual({ status: 'found', bytes })
       })
+
+      test.each([
+        ['by the same gateway', (store: KuboStore) => store],
+        ['after a restart', () => open()],
+        ['by another gateway on the same node', () => open()],
+      ])(
+        'error: a repeat that is refused %s leaves the acknowledged payload pinned',
+        async (_, next) => {
+          const outbox = createSqliteOutbox(database)
+          const { hash, bytes } = randomBlock()
+          const documentHash = toHex(hash)
+          const intent = { kind: 'issue', documentHash, validUntil: 0 } as const
+          const sealed = { documentHash: hash, bytes }
+          const first = open()
+          await keepInOrder(first, outbox, fail).add(intent, sealed)
+          await outbox.remove([intent])
+          const pins = await kubo.pins()
+          const repeated = keepInOrder(next(first), outbox, fail)
+          await repeated.add(intent, sealed)
+          await repeated.withdraw([intent])
+          await expect
+            .poll(async () => (await kubo.pins()).length)
+            .toBe(pins.length)
+          await collectGarbage()
+          expect(await has(hash)).toBe(true)
+        },
+      )
     })
   })
 

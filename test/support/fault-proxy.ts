@@ -109,12 +109,17 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   })
 }
 
-/** Faults by chance: each call has one of these, with this probability. */
+/**
+ * Faults by chance: each call has one of these, with this probability.
+ *
+ * @param blocksBehind How far behind a node may be that answers this call.
+ */
 export function randomFaults(
   random: Random,
   probability: number,
+  blocksBehind: (call: RpcCall) => number = () => 3,
 ): FaultProxy['fault'] {
-  return () => {
+  return (call) => {
     if (random.next() >= probability) return undefined
     return random.pick<Fault>([
       { kind: 'drop_before' },
@@ -122,11 +127,19 @@ export function randomFaults(
       { kind: 'delay', milliseconds: random.below(200) },
       { kind: 'status', status: random.pick([429, 500, 502, 503]) },
       { kind: 'garbage', text: random.pick(GARBAGE) },
-      { kind: 'stale_head', blocks: 1 + random.below(3) },
+      { kind: 'stale_head', blocks: 1 + random.below(blocksBehind(call)) },
       { kind: 'null_receipt' },
+      { kind: 'refusal', error: random.pick<RpcFailure>(REFUSALS) },
     ])
   }
 }
+
+/** Errors that say nothing about the call. */
+const REFUSALS = [
+  { code: -32005, message: 'limit exceeded' },
+  { code: -32603, message: 'Internal error' },
+  { code: -32000, message: 'header not found' },
+] as const
 
 /** Answers that providers have been seen to give with status 200. */
 export const GARBAGE = [

@@ -5,11 +5,11 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { fromHex, type Hex } from '../../document/hex.ts'
 import { openDatabase } from '../../gateway/adapters/database.ts'
+import { createSqliteKeep } from '../../gateway/adapters/sqlite-keep.ts'
 import { createSqliteOutbox } from '../../gateway/adapters/sqlite-outbox.ts'
 import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
 import { createBatcher } from '../../gateway/issue/batcher.ts'
 import { IssueError } from '../../gateway/issue/errors.ts'
-import { keepTogether } from '../../gateway/issue/keep.ts'
 import type {
   Intent,
   Registry,
@@ -42,7 +42,7 @@ function startWorld(changes: (chain: Chain) => Partial<Registry> = () => ({})) {
   const database = openDatabase(join(dir, 'gateway.db'))
   const outbox = createSqliteOutbox(database)
   const store = createSqliteStore(database)
-  const keep = keepTogether(store, outbox)
+  const keep = createSqliteKeep(database, store, outbox)
   const chain = createChain()
   const events: string[] = []
   const batcher = createBatcher({
@@ -50,12 +50,7 @@ function startWorld(changes: (chain: Chain) => Partial<Registry> = () => ({})) {
     outbox,
     concluded: () => {},
     log: (event) => events.push(event),
-    async forget(intents) {
-      const gone = await outbox.withdraw(intents)
-      await Promise.all(
-        gone.map(({ documentHash }) => store.remove(fromHex(documentHash))),
-      )
-    },
+    forget: keep.withdraw,
   })
   batcher.start()
   onTestFinished(async () => {
@@ -72,7 +67,7 @@ function startWorld(changes: (chain: Chain) => Partial<Registry> = () => ({})) {
   })
   async function issue(intent = newIntent(), wait = 20_000) {
     const documentHash = fromHex(intent.documentHash)
-    await keep(intent, { documentHash, bytes: Uint8Array.of(1) })
+    await keep.add(intent, { documentHash, bytes: Uint8Array.of(1) })
     return batcher.submit(intent, wait)
   }
   return { chain, batcher, outbox, store, events, issue, newIntent }

@@ -8,13 +8,9 @@ import type {
   Eip1193Provider,
   IssuedEvent,
 } from '../ports.ts'
-import {
-  readList,
-  readLog,
-  readObject,
-  readQuantity,
-  toQuantity,
-} from './rpc-codec.ts'
+import { createFinalityReader, type FinalityRule } from './finality.ts'
+import { createRequest, readStrictly } from './request.ts'
+import { readList, readLog, toQuantity } from './rpc-codec.ts'
 import {
   decodeIssued,
   decodeVerification,
@@ -24,20 +20,21 @@ import {
 
 /** RFC 5280 reason code. */
 const SUPERSEDED = 4
-/** Blocks on top of one that count as final on a chain whose nodes do not know the tag `finalized`. */
-const FINALITY_DEPTH = 64
 
 /**
  * Reads a registry through a node's JSON-RPC.
  *
  * @param registry CAIP-10, `eip155:<chainId>:<address>`, lower case.
+ * @param rule Which blocks count as final; absent = by the node's tags alone.
  */
 export function createChainReader(
   provider: Eip1193Provider,
   registry: string,
+  rule?: FinalityRule,
 ): ChainReader {
   const { chainId, address } = parseRegistry(registry)
   const request = createRequest(provider)
+  const finality = createFinalityReader(request, rule)
 
   return {
     registry,
@@ -89,14 +86,8 @@ export function createChainReader(
         : decodeEvent(items[0], address, documentHash)
     },
 
-    async finalityOf(blockNumber, { signal } = {}) {
-      const [finalized, safe] = await Promise.all([
-        readFinalizedBlock(request, signal),
-        readTag(request, 'safe', signal),
-      ])
-      if (blockNumber <= finalized) return 'finalized'
-      return safe !== undefined && blockNumber <= safe ? 'safe' : 'included'
-    },
+    finalityOf: (blockNumber, { signal } = {}) =>
+      finality.finalityOf(blockNumber, signal),
   }
 }
 
@@ -114,72 +105,6 @@ export function stateError(error: unknown, block: number): unknown {
     `the node does not have the state of block ${block}: ${cause.message}`,
     cause,
   )
-}
-
-/** @throws {ChainError} `rpc_unreachable` for an answer that `read` refuses: garbage is not an answer. */
-export function readStrictly<T>(method: string, read: () => T): T {
-  try {
-    return read()
-  } catch (cause) {
-    if (!(cause instanceof FormatError)) throw cause
-    throw new ChainError('rpc_unreachable', `${method}: garbage`, cause)
-  }
-}
-
-export type Request = (
-  method: string,
-  params: unknown[],
-  signal?: AbortSignal,
-) => Promise<unknown>
-
-/** @returns Requests that reject with a `ChainError`, or with the signal's reason once it aborts. */
-export function createRequest(provider: Eip1193Provider): Request {
-  return async (method, params, signal) => {
-    try {
-      return await provider.request({
-        method,
-        params,
-        ...(signal && { signal }),
-      })
-    } catch (cause) {
-      signal?.throwIfAborted()
-      if (cause instanceof RpcResponseError)
-        throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
-      throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
-    }
-  }
-}
-
-/** @returns The number of the newest final block: by the chain's tag, or by depth where it has none. */
-export async function readFinalizedBlock(
-  request: Request,
-  signal?: AbortSignal,
-): Promise<number> {
-  const finalized = await readTag(request, 'finalized', signal)
-  if (finalized !== undefined) return finalized
-  const head = await request('eth_blockNumber', [], signal)
-  return (
-    readStrictly('eth_blockNumber', () => readQuantity(head)) - FINALITY_DEPTH
-  )
-}
-
-/** @returns The number of the block with this tag; `undefined` when the node does not know the tag. */
-async function readTag(
-  request: Request,
-  tag: string,
-  signal?: AbortSignal,
-): Promise<number | undefined> {
-  try {
-    const block = await request('eth_getBlockByNumber', [tag, false], signal)
-    if (block === null) return undefined
-    return readStrictly('eth_getBlockByNumber', () =>
-      readQuantity(readObject(block).number),
-    )
-  } catch (error) {
-    if (error instanceof ChainError && error.code === 'rpc_error')
-      return undefined
-    throw error
-  }
 }
 
 /**

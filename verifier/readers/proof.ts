@@ -16,14 +16,9 @@ import {
   type StateProof,
 } from '../proof/state-proof.ts'
 import { EMPTY_TRIE } from '../proof/trie.ts'
-import {
-  createChainReader,
-  createRequest,
-  parseRegistry,
-  type Request,
-  readStrictly,
-  stateError,
-} from './chain.ts'
+import { createChainReader, parseRegistry, stateError } from './chain.ts'
+import type { FinalityRule } from './finality.ts'
+import { createRequest, type Request, readStrictly } from './request.ts'
 import { readBytes, readList, readObject, toQuantity } from './rpc-codec.ts'
 
 /** A block by its number; the newest if absent. */
@@ -94,9 +89,10 @@ async function proveReading(
 export function createProvingReader(
   provider: Eip1193Provider,
   registry: string,
+  rule?: FinalityRule,
 ): ChainReader {
   return {
-    ...createChainReader(provider, registry),
+    ...createChainReader(provider, registry, rule),
     async read(documentHash, options = {}): Promise<ProvenReading> {
       for (let attempt = 1; ; attempt++) {
         try {

@@ -4,6 +4,7 @@ import type { Random } from '../../support/random.ts'
 import { isRevocationPromised, promisesOf, type Wish } from './client.ts'
 import { falseVerdict } from './false-verdict.ts'
 import type { Judgement } from './oracle.ts'
+import { isCallOf } from './registry-call.ts'
 import type { World } from './world.ts'
 
 export type Figures = Judgement & {
@@ -24,6 +25,10 @@ export type Trouble = () => Promise<void>
 const MOST_STARTS = 5
 /** The share of documents that are revoked. */
 const REVOKED = 0.15
+/** How often a client repeats what was acknowledged long ago. */
+const REPEATED = 0.1
+/** Blocks that a node may be behind: one that answers verdicts, and one that the gateway reads records from. */
+const BEHIND = { verdicts: 3, records: 60 }
 
 /**
  * Issues under load while the gateway is killed at random, its node fails at random, and other trouble comes; then lets
@@ -62,7 +67,15 @@ export async function runChaos(
       if (promised.length > 0) acknowledged++
       else await sleep(20)
       if (promised.length > 0 && random.next() < REVOKED) await revoke(wish)
+      if (random.next() < REPEATED) await repeatAnother()
     }
+  }
+
+  /** Its outbox row may be gone by now, and a node that is behind may not have its record. */
+  async function repeatAnother(): Promise<void> {
+    const wish = client.wishes[random.below(client.wishes.length)]
+    if (wish?.idempotencyKey && promisesOf(wish).length > 0)
+      await client.repeat(wish)
   }
 
   /** As often as it takes; sometimes right after it was issued, sometimes with a promise that is enough. */
@@ -94,7 +107,10 @@ export async function runChaos(
 
   async function trouble(): Promise<void> {
     while (!done()) {
-      if (random.next() < 0.5) proxy.fault = randomFaults(random, 0.1)
+      if (random.next() < 0.5)
+        proxy.fault = randomFaults(random, 0.1, (call) =>
+          isCallOf('recordsOf', call) ? BEHIND.records : BEHIND.verdicts,
+        )
       await sleep(50 + random.below(400))
       proxy.heal()
       if (troubles.length > 0 && random.next() < 0.3)

@@ -2,7 +2,14 @@ import { Pool } from 'undici'
 
 /** What a client was told about one request to issue. */
 export type Told =
-  | { kind: 'issued'; status: 201 | 202; publicId: string }
+  | {
+      kind: 'issued'
+      status: 201 | 202
+      publicId: string
+      /** The status of the document. */
+      document: string
+      finality?: string
+    }
   | { kind: 'refused'; status: number; code: string }
   | { kind: 'unanswered' }
 
@@ -13,6 +20,8 @@ export type Wish = {
   idempotencyKey?: string
   /** `Prefer: respond-async`. */
   respondAsync: boolean
+  /** `?wait=`: how final it has to be. */
+  wait?: 'finalized'
   told: Told[]
   /** What it was told when it asked for the document to be revoked; absent when it never did. */
   revocation?: Revocation[]
@@ -30,6 +39,7 @@ export type Client = {
   issue(how?: {
     idempotencyKey?: string
     respondAsync?: boolean
+    wait?: 'finalized'
   }): Promise<Wish>
   /** Sends the same request again; only with an idempotency key is that no second document. */
   repeat(wish: Wish): Promise<Told>
@@ -52,7 +62,7 @@ export function createClient(url: string): Client {
     try {
       const { statusCode, body } = await pool.request({
         method: 'POST',
-        path: '/v1/documents',
+        path: `/v1/documents${wish.wait ? `?wait=${wish.wait}` : ''}`,
         headers: {
           authorization,
           'content-type': 'application/json',
@@ -64,11 +74,19 @@ export function createClient(url: string): Client {
         body: JSON.stringify(fieldsOf(wish)),
       })
       const { data, error } = (await body.json()) as {
-        data: { publicId: string }
+        data: { publicId: string; status: string; finality?: string }
         error?: { code: string }
       }
-      if (statusCode === 201 || statusCode === 202)
-        return { kind: 'issued', status: statusCode, publicId: data.publicId }
+      if (statusCode === 201 || statusCode === 202) {
+        const { publicId, status: document, finality } = data
+        return {
+          kind: 'issued',
+          status: statusCode,
+          publicId,
+          document,
+          ...(finality && { finality }),
+        }
+      }
       return { kind: 'refused', status: statusCode, code: error?.code ?? '' }
     } catch {
       return { kind: 'unanswered' }
@@ -106,12 +124,13 @@ export function createClient(url: string): Client {
 
   return {
     wishes,
-    async issue({ idempotencyKey, respondAsync = false } = {}) {
+    async issue({ idempotencyKey, respondAsync = false, wait } = {}) {
       const number = String(wishes.length + 1)
       const wish: Wish = {
         number,
         ...(idempotencyKey && { idempotencyKey }),
         respondAsync,
+        ...(wait && { wait }),
         told: [],
       }
       wishes.push(wish)

@@ -1,0 +1,28 @@
+import { fromHex } from '../../document/hex.ts'
+import { type Keep, restore } from '../issue/keep.ts'
+import type { Database } from './database.ts'
+import type { SqliteOutbox } from './sqlite-outbox.ts'
+import type { SqliteStore } from './sqlite-store.ts'
+
+/**
+ * Payloads and promises in one database: each change of both is one transaction. The outbox needs no
+ * copy of the sealed bytes: it could only be lost together with the first.
+ */
+export function createSqliteKeep(
+  { write }: Database,
+  store: SqliteStore,
+  outbox: SqliteOutbox,
+): Keep {
+  return {
+    add: (intent, { documentHash, bytes }) =>
+      write(() => {
+        const inserted = store.insert(documentHash, bytes)
+        outbox.insert(intent, { inserted })
+      }),
+    withdraw: (intents) =>
+      write(() => {
+        for (const hash of outbox.delete(intents)) store.delete(fromHex(hash))
+      }),
+    restore: (sealed) => restore(store, outbox, sealed),
+  }
+}

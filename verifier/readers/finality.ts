@@ -1,0 +1,121 @@
+import { ChainError, RpcResponseError } from '../errors.ts'
+import type { Finality } from '../ports.ts'
+import { type Request, readStrictly } from './request.ts'
+import { readObject, readQuantity } from './rpc-codec.ts'
+
+/** Which blocks count as final. Without either depth, the node's tags alone decide. */
+export type FinalityRule = {
+  /** Blocks on top of one that make it final; the tags are then not read. */
+  depth?: number
+  /** Applies in place of the tags at a node that reports that it does not know `finalized`. */
+  depthWithoutTag?: number
+}
+
+/** Methods reject with a `ChainError` when finality is unknown: an outage is not an answer about it. */
+export type FinalityReader = {
+  /** @returns The number of the newest final block; 0, the genesis block, while there is no other. */
+  finalizedBlock(signal?: AbortSignal): Promise<number>
+  finalityOf(blockNumber: number, signal?: AbortSignal): Promise<Finality>
+}
+
+/** JSON-RPC 2.0: invalid params. */
+const INVALID_PARAMS = -32602
+/** Of the execution API: unknown block. */
+const UNKNOWN_BLOCK = -39001
+
+/**
+ * Reads finality by the node's tags, by depth, or by the tags with a depth for nodes without them.
+ *
+ * Whether the node knows the tag is decided once, by its first clear answer. Any other error leaves
+ * finality unknown.
+ */
+export function createFinalityReader(
+  request: Request,
+  { depth, depthWithoutTag }: FinalityRule = {},
+): FinalityReader {
+  let knowsTag: boolean | undefined
+
+  async function finalizedBlock(signal?: AbortSignal): Promise<number> {
+    if (depth !== undefined) return below(await readHead(signal), depth)
+    if (knowsTag === false && depthWithoutTag !== undefined)
+      return below(await readHead(signal), depthWithoutTag)
+    try {
+      const block = await readTag('finalized', signal)
+      knowsTag = true
+      return block
+    } catch (error) {
+      const tagless = depthWithoutTag !== undefined && knowsTag !== true
+      if (!tagless || !refusesTag(error)) throw error
+      // A node that refuses this call too objects to something else.
+      const head = await readHead(signal)
+      knowsTag = false
+      return below(head, depthWithoutTag)
+    }
+  }
+
+  async function readHead(signal?: AbortSignal): Promise<number> {
+    return readTag('latest', signal)
+  }
+
+  /** @returns The number of the block with this tag; 0 when the node reports that no block has it yet. */
+  async function readTag(tag: string, signal?: AbortSignal): Promise<number> {
+    const block = await request(
+      'eth_getBlockByNumber',
+      [tag, false],
+      signal,
+    ).catch((error) => {
+      if (namesNoBlock(error)) return null
+      throw error
+    })
+    return block === null ? 0 : numberOf(block)
+  }
+
+  return {
+    finalizedBlock,
+
+    async finalityOf(blockNumber, signal) {
+      // A record that is missing has block 0, which is not later than any final block.
+      if (!Number.isSafeInteger(blockNumber) || blockNumber < 1)
+        throw new TypeError('blockNumber: 1 or more')
+      if (blockNumber <= (await finalizedBlock(signal))) return 'finalized'
+      if (depth !== undefined || knowsTag === false) return 'included'
+      return blockNumber <= (await readTag('safe', signal))
+        ? 'safe'
+        : 'included'
+    },
+  }
+}
+
+function below(head: number, depth: number): number {
+  return Math.max(0, head - depth)
+}
+
+/** @throws {ChainError} for an answer that is not a block with a number. */
+function numberOf(block: unknown): number {
+  return readStrictly('eth_getBlockByNumber', () =>
+    readQuantity(readObject(block).number),
+  )
+}
+
+function answerIn(error: unknown): RpcResponseError | undefined {
+  const cause = error instanceof ChainError ? error.cause : undefined
+  return cause instanceof RpcResponseError ? cause : undefined
+}
+
+/**
+ * A node that knows the tag, before any block has it: Nethermind and reth answer `null`, Besu and
+ * Erigon -39001, geth -32000 "finalized block not found" (ethereum/execution-apis#879).
+ */
+function namesNoBlock(error: unknown): boolean {
+  const answer = answerIn(error)
+  return (
+    answer !== undefined &&
+    (answer.code === UNKNOWN_BLOCK ||
+      /\b(finalized|safe) block not found/i.test(answer.message))
+  )
+}
+
+/** Nodes from before the tag, and chains without it, take it for a malformed block number. */
+function refusesTag(error: unknown): boolean {
+  return answerIn(error)?.code === INVALID_PARAMS
+}

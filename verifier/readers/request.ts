@@ -1,0 +1,37 @@
+import { FormatError } from '../../document/errors.ts'
+import { ChainError, RpcResponseError } from '../errors.ts'
+import type { Eip1193Provider } from '../ports.ts'
+
+export type Request = (
+  method: string,
+  params: unknown[],
+  signal?: AbortSignal,
+) => Promise<unknown>
+
+/** @returns Requests that reject with a `ChainError`, or with the signal's reason once it aborts. */
+export function createRequest(provider: Eip1193Provider): Request {
+  return async (method, params, signal) => {
+    try {
+      return await provider.request({
+        method,
+        params,
+        ...(signal && { signal }),
+      })
+    } catch (cause) {
+      signal?.throwIfAborted()
+      if (cause instanceof RpcResponseError)
+        throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
+      throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
+    }
+  }
+}
+
+/** @throws {ChainError} `rpc_unreachable` for an answer that `read` refuses: garbage is not an answer. */
+export function readStrictly<T>(method: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause
+    throw new ChainError('rpc_unreachable', `${method}: garbage`, cause)
+  }
+}
