@@ -205,9 +205,7 @@ export function createIssuing(deps: {
     }
     let now: Reading = PENDING
     while (true) {
-      now = await deadline
-        .within((signal) => read(documentHash, finality, signal))
-        .catch(() => now)
+      now = await read(documentHash, finality, deadline).catch(() => now)
       const late = performance.now() - started >= wait || deadline.left() === 0
       if (late || reaches(now.finality, finality))
         return { transactionHash, ...now }
@@ -219,17 +217,23 @@ export function createIssuing(deps: {
   async function read(
     documentHash: Hex,
     wanted: Finality,
-    signal: AbortSignal,
+    deadline: Deadline,
   ): Promise<Reading> {
-    const { status, record } = await chain.read(documentHash, { signal })
+    const { status, record } = await deadline.within((signal) =>
+      chain.read(documentHash, { signal }),
+    )
     if (record.issuerId !== registry.issuerId) return PENDING
     if (wanted === 'included') return { status, finality: wanted }
     const { anchoredBlock } = record
     const [finality, event] = await Promise.all([
-      chain.finalityOf(anchoredBlock, { signal }).catch(() => null),
+      deadline
+        .within((signal) => chain.finalityOf(anchoredBlock, { signal }))
+        .catch(() => null),
       // After a reorg, another transaction may have anchored it.
-      chain
-        .issuedEvent(documentHash, anchoredBlock, { signal })
+      deadline
+        .within((signal) =>
+          chain.issuedEvent(documentHash, anchoredBlock, { signal }),
+        )
         .catch(() => undefined),
     ])
     return {
