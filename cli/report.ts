@@ -57,6 +57,7 @@ const MEANINGS: Record<string, string> = {
   other_issuer: 'it was made by another issuer than the one of the record',
   other_expiry: 'it has another expiry than its record',
   in_future: 'it is dated in the future',
+  internal_error: 'this program could not read it; this is a bug of it',
   contradicts: 'the event does not agree with the record',
 }
 

@@ -147,6 +147,10 @@ export async function startGateway(
       chain,
       finality: true,
       blocks,
+      onError: (error) =>
+        log.error('bug', {
+          error: error instanceof Error ? error.stack : String(error),
+        }),
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
     provingChain: createProvingReader(rpc, identity.registry),
