@@ -2,6 +2,7 @@ import { expand, extract, hkdf } from '@noble/hashes/hkdf.js'
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { uint32 } from './bytes.ts'
 
 /** The two keys that an issuer secret gives, 32 bytes each; the secret itself is not needed after. */
 export type IssuerSubkeys = { document: Uint8Array; salt: Uint8Array }
@@ -19,8 +20,6 @@ export type IdempotentRequest = {
   idempotencyKey: string
   /** Which of the request's documents, from 0. */
   itemIndex: number
-  /** 0, and one more each time that another issuer held the hash already. */
-  attempt: number
   /** The exact bytes to be sealed. In the salt, so that no two of them ever share a key and an IV. */
   document: Uint8Array
 }
@@ -83,17 +82,10 @@ export function idempotentSalt(
     utf8ToBytes(request.tenant),
     utf8ToBytes(request.idempotencyKey),
     uint32(request.itemIndex),
-    uint32(request.attempt),
     request.document,
   ]
   const message = concatBytes(
     ...parts.flatMap((part) => [uint32(part.length), part]),
   )
   return hmac(sha256, subkeys.salt, message).subarray(0, SALT_LENGTH)
-}
-
-function uint32(value: number): Uint8Array {
-  const bytes = new Uint8Array(4)
-  new DataView(bytes.buffer).setUint32(0, value)
-  return bytes
 }

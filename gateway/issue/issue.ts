@@ -22,7 +22,7 @@ import {
 } from '../../verifier/ports.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
-import { asIssueError } from './errors.ts'
+import { asIssueError, IssueError } from './errors.ts'
 import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
@@ -82,41 +82,37 @@ export function createIssuing(deps: {
   async function issue(request: IssueRequest): Promise<Issued> {
     const started = performance.now()
     const document = bind(request.fields)
-    for (let attempt = 0; ; attempt++) {
-      await pace()
-      batcher.assertOpen()
-      const sealed = await sealDocument(document, request, attempt)
-      const documentHash = toHex(sealed.documentHash)
-      if (attempt === 0)
-        await claimKey(idempotency, subkeys, request, documentHash)
-      const intent = {
-        kind: 'issue',
-        documentHash,
-        validUntil: validUntilOf(document),
-      } as const
+    await pace()
+    batcher.assertOpen()
+    const sealed = await sealDocument(document, request)
+    const documentHash = toHex(sealed.documentHash)
+    await claimKey(idempotency, subkeys, request, documentHash)
+    const intent = {
+      kind: 'issue',
+      documentHash,
+      validUntil: validUntilOf(document),
+    } as const
 
-      const answer =
-        (await alreadyThere(intent, request)) ??
-        (await promise(intent, sealed, request))
-      if (answer.status === 'taken') continue // by another issuer: seal again
+    const answer =
+      (await alreadyThere(intent, request)) ??
+      (await promise(intent, sealed, request))
+    if (answer.status === 'taken')
+      throw new IssueError('registry_refused', 'another issuer has the hash')
 
-      const status =
-        answer.status === 'pending'
-          ? 'pending'
-          : await statusOf(intent, request)
-      const { publicId } = sealed
-      const { transactionHash } = answer
-      const issued = {
-        publicId,
-        document,
-        documentHash,
-        status,
-        transactionHash,
-      }
-      if (status === 'pending') return { ...issued, finality: null }
-      const finality = await reached(documentHash, request, started)
-      return { ...issued, finality }
+    const status =
+      answer.status === 'pending' ? 'pending' : await statusOf(intent, request)
+    const { publicId } = sealed
+    const { transactionHash } = answer
+    const issued = {
+      publicId,
+      document,
+      documentHash,
+      status,
+      transactionHash,
     }
+    if (status === 'pending') return { ...issued, finality: null }
+    const finality = await reached(documentHash, request, started)
+    return { ...issued, finality }
   }
 
   function bind(fields: DocumentFields): Document {
@@ -130,9 +126,7 @@ export function createIssuing(deps: {
   async function sealDocument(
     document: Document,
     { tenant, idempotencyKey }: IssueRequest,
-    attempt: number,
   ): Promise<Sealed & { publicId: string }> {
-    const bytes = encodeDocument(document)
     const salt =
       idempotencyKey === undefined
         ? randomSalt()
@@ -140,13 +134,13 @@ export function createIssuing(deps: {
             tenant,
             idempotencyKey,
             itemIndex: 0,
-            attempt,
-            document: bytes,
+            document: encodeDocument(document),
           })
     const keys = deriveSealingKeys(subkeys, salt)
-    const sealed = await seal(bytes, keys)
+    const sealed = await seal(document, keys)
     const publicId = encodePublicId({
       kind: 'single',
+      issuerId: document.issuerId,
       hash: sealed.documentHash,
       documentKey: keys.documentKey,
     })
