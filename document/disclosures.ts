@@ -1,4 +1,3 @@
-import { hkdf } from '@noble/hashes/hkdf.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
@@ -10,6 +9,7 @@ import {
   parseDocumentPart,
 } from './document.ts'
 import { FormatError, refusingAs } from './errors.ts'
+import { type Hkdf, hkdf } from './hkdf.ts'
 import type { SealingKeys } from './keys.ts'
 import { REGISTRY_ID } from './registry-id.ts'
 
@@ -36,25 +36,20 @@ export type Disclosures = {
 
 /** The functions that disclosures are made with; others give the same results sooner. */
 export type Primitives = {
-  /** Of text: of its UTF-8. */
-  base64url(data: Uint8Array | string): string
+  /** @returns base64url of the bytes from one place to another. */
+  base64url(bytes: Uint8Array, start: number, end: number): string
+  /** @returns base64url of the UTF-8 of text. */
+  encode(text: string): string
   /** @returns base64url of the sha-256 of ASCII text. */
   digest(text: string): string
-  /** HKDF-SHA256 (RFC 5869). */
-  hkdf(
-    key: Uint8Array,
-    salt: Uint8Array,
-    info: string,
-    length: number,
-  ): Uint8Array
+  hkdf: Hkdf
 }
 
 const portable: Primitives = {
-  base64url: (data) =>
-    encodeBase64url(typeof data === 'string' ? utf8ToBytes(data) : data),
+  base64url: (bytes, start, end) => encodeBase64url(bytes.subarray(start, end)),
+  encode: (text) => encodeBase64url(utf8ToBytes(text)),
   digest: (text) => encodeBase64url(sha256(utf8ToBytes(text))),
-  hkdf: (key, salt, info, length) =>
-    hkdf(sha256, key, salt, utf8ToBytes(info), length),
+  hkdf,
 }
 
 const FIELDS = [
@@ -81,36 +76,30 @@ const MAX_DIGESTS = 64
 export function disclose(
   document: Document,
   { documentKey, salt }: Pick<SealingKeys, 'documentKey' | 'salt'>,
-  { base64url, digest, hkdf }: Primitives = portable,
+  { base64url, encode, digest, hkdf }: Primitives = portable,
 ): Disclosures {
   const { registry, issuerId } = document
   const { fields, metadata } = entriesOf(document)
+  const derive = hkdf(documentKey, salt)
   const count = fields.length + metadata.length
-  const salts = hkdf(documentKey, salt, SALTS, SALT_LENGTH * count)
+  const salts = derive(SALTS, SALT_LENGTH * count)
   const disclosures = [...fields, ...metadata].map(([name, value], i) => {
-    const salt = base64url(part(salts, SALT_LENGTH, i))
+    const salt = base64url(salts, SALT_LENGTH * i, SALT_LENGTH * (i + 1))
     // For strings JSON.stringify writes what RFC 8785 wants.
     const json = `["${salt}",${JSON.stringify(name)},${JSON.stringify(value)}]`
-    return { text: base64url(json), name, value }
+    return { text: encode(json), name, value }
   })
-
-  const [inFields, inMetadata] = [fields, metadata].map(decoysFor) as [
-    number,
-    number,
-  ]
-  const decoys = hkdf(
-    documentKey,
-    salt,
-    DECOYS,
-    DIGEST_LENGTH * (inFields + inMetadata),
-  )
   const digests = disclosures.map(({ text }) => digest(text))
   const ofFields = digests.slice(0, fields.length)
   const ofMetadata = digests.slice(fields.length)
-  for (let i = 0; i < inFields + inMetadata; i++)
-    (i < inFields ? ofFields : ofMetadata).push(
-      base64url(part(decoys, DIGEST_LENGTH, i)),
-    )
+
+  const inFields = decoysFor(fields.length)
+  const inAll = inFields + decoysFor(metadata.length)
+  const decoys = derive(DECOYS, DIGEST_LENGTH * inAll)
+  for (let i = 0; i < inAll; i++) {
+    const list = i < inFields ? ofFields : ofMetadata
+    list.push(base64url(decoys, DIGEST_LENGTH * i, DIGEST_LENGTH * (i + 1)))
+  }
 
   // The default order is that of UTF-16 code units: for ASCII, of its bytes.
   const claims: Claims = {
@@ -129,10 +118,6 @@ export function disclose(
   }
 }
 
-function part(bytes: Uint8Array, length: number, index: number): Uint8Array {
-  return bytes.subarray(index * length, (index + 1) * length)
-}
-
 type Entry = readonly [name: string, value: string]
 
 function entriesOf(document: Document): { fields: Entry[]; metadata: Entry[] } {
@@ -147,8 +132,8 @@ function entriesOf(document: Document): { fields: Entry[]; metadata: Entry[] } {
   return { fields, metadata }
 }
 
-function decoysFor({ length }: { length: number }): number {
-  return Math.max(STEP, Math.ceil(length / STEP) * STEP) - length
+function decoysFor(digests: number): number {
+  return Math.max(STEP, Math.ceil(digests / STEP) * STEP) - digests
 }
 
 const digest = v.pipe(

@@ -8,7 +8,7 @@ import { hkdfWithNode } from './node-hkdf.ts'
 export const sealWithNode: Seal = (document, keys) => {
   const { salt, documentKey, iv } = keys
   const { sd } = disclose(document, keys, NODE_PRIMITIVES)
-  const header = base64url(JSON.stringify(headerOf({ salt, sd })))
+  const header = NODE_PRIMITIVES.encode(JSON.stringify(headerOf({ salt, sd })))
   const cipher = createCipheriv('aes-128-gcm', createSecretKey(documentKey), iv)
   cipher.setAAD(Buffer.from(header, 'latin1'))
   const ciphertext = Buffer.concat([
@@ -23,15 +23,19 @@ export const sealWithNode: Seal = (document, keys) => {
 }
 
 const NODE_PRIMITIVES: Primitives = {
-  base64url,
+  base64url: (bytes, start, end) =>
+    bufferOf(bytes).toString('base64url', start, end),
+  encode: (text) => Buffer.from(text, 'utf8').toString('base64url'),
   digest: (text) => hash('sha256', text, 'base64url'),
   hkdf: hkdfWithNode,
 }
 
-function base64url(data: Uint8Array | string): string {
-  const bytes =
-    typeof data === 'string'
-      ? Buffer.from(data, 'utf8')
-      : Buffer.from(data.buffer, data.byteOffset, data.length)
-  return bytes.toString('base64url')
+function base64url(bytes: Uint8Array): string {
+  return bufferOf(bytes).toString('base64url')
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.isBuffer(bytes)
+    ? bytes
+    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }

@@ -6,6 +6,7 @@ import {
   validUntilOf,
 } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
+import type { Hkdf } from '../../document/hkdf.ts'
 import {
   deriveSealingKeys,
   type IssuerSubkeys,
@@ -74,9 +75,10 @@ export function createIssuing(deps: {
   batcher: Batcher
   subkeys: IssuerSubkeys
   seal: Seal
+  hkdf: Hkdf
 }): Issuing {
   const { registry, chain, keep, idempotency, batcher } = deps
-  const { subkeys, seal } = deps
+  const { subkeys, seal, hkdf } = deps
   const pace = createPace(SEALED_A_TURN)
 
   async function issue(request: IssueRequest): Promise<Issued> {
@@ -136,7 +138,7 @@ export function createIssuing(deps: {
             itemIndex: 0,
             document: encodeDocument(document),
           })
-    const keys = deriveSealingKeys(subkeys, salt)
+    const keys = deriveSealingKeys(subkeys, salt, hkdf)
     const sealed = await seal(document, keys)
     const publicId = encodePublicId({
       kind: 'single',

@@ -43,7 +43,7 @@ test.each([16, 31, 32, 33, 384, 1120, 8160])(
   'default: derives %i bytes as hkdfSync does',
   (length) => {
     const [key, salt] = [randomBytes(16), randomBytes(16)]
-    expect(Buffer.from(hkdfWithNode(key, salt, 'info', length))).toEqual(
+    expect(Buffer.from(hkdfWithNode(key, salt)('info', length))).toEqual(
       Buffer.from(hkdfSync('sha256', key, salt, 'info', length)),
     )
   },
