@@ -10,6 +10,8 @@ const MAX_METADATA_KEY = 64
 const FIRST_DATE = '1970-01-02'
 const LAST_DATE = '9999-12-30'
 const MILLISECONDS_A_DAY = 86_400_000
+/** RFC 9901 keeps the first two for digests; too many programs take the third for something else. */
+const REFUSED_KEYS = ['_sd', '...', '__proto__']
 
 const encoder = new TextEncoder()
 const codePoints = (text: string) => [...text].length
@@ -72,6 +74,7 @@ function problemsOfEntry(key: string, value: unknown): string[] {
   const length = codePoints(key)
   if (length < 1 || length > MAX_METADATA_KEY)
     problems.push(`must have a key of 1 to ${MAX_METADATA_KEY} characters`)
+  if (REFUSED_KEYS.includes(key)) problems.push('must have another key')
   if (!key.isWellFormed())
     problems.push('must have a key of well-formed Unicode')
   if (typeof value !== 'string') problems.push('must be a string')
@@ -117,9 +120,10 @@ const fields = {
   metadata: v.exactOptional(metadata),
 }
 
-type Dates = { issuedAt: string; expiresAt?: string }
-// What is no date is told of as such, and not as out of order too.
+type Dates = { issuedAt?: string; expiresAt?: string }
+// A bad date is reported as such, and not as out of order too.
 const inOrder = ({ issuedAt, expiresAt }: Dates) =>
+  issuedAt === undefined ||
   expiresAt === undefined ||
   !isDate(issuedAt) ||
   !isDate(expiresAt) ||
@@ -134,9 +138,28 @@ const fieldsSchema = v.pipe(
   ),
 )
 
+const sealedFields = {
+  ...fields,
+  metadata: v.exactOptional(
+    v.pipe(
+      metadata,
+      v.check(
+        (metadata) => Object.keys(metadata).length > 0,
+        'must be left out when it has no entry',
+      ),
+    ),
+  ),
+  supersedes: v.exactOptional(
+    v.pipe(
+      v.string('must be a string'),
+      v.regex(/^0x[0-9a-f]{64}$/, 'must be a documentHash in lower case'),
+    ),
+  ),
+}
+
 const documentSchema = v.pipe(
   v.object({
-    ...fields,
+    ...sealedFields,
     registry: v.pipe(
       v.string(),
       v.regex(REGISTRY_ID, 'must be a CAIP-10 account of eip155 in lower case'),
@@ -154,7 +177,21 @@ const documentSchema = v.pipe(
   ),
 )
 
-/** A document as a client sends it (spec §2.1). Dates are `YYYY-MM-DD`, UTC. */
+const partSchema = v.pipe(
+  v.object({
+    ...sealedFields,
+    subjectName: v.exactOptional(fields.subjectName),
+    subjectId: v.exactOptional(fields.subjectId),
+    category: v.exactOptional(fields.category),
+    issuedAt: v.exactOptional(fields.issuedAt),
+  }),
+  v.forward(
+    v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER),
+    ['expiresAt'],
+  ),
+)
+
+/** A document as a client sends it. Dates are `YYYY-MM-DD`, UTC. */
 export type DocumentFields = v.InferOutput<typeof fieldsSchema>
 
 /**
@@ -163,12 +200,26 @@ export type DocumentFields = v.InferOutput<typeof fieldsSchema>
  */
 export type Document = v.InferOutput<typeof documentSchema>
 
+/** The fields of a document that its holder disclosed: some, all or none. */
+export type DocumentPart = v.InferOutput<typeof partSchema>
+
 /**
  * @param value Anything; a parsed request body.
+ * @returns The fields, without metadata that has no entry: a sealed document has none or some.
  * @throws {FormatError} `document_fields`, naming every bad field in `fields`.
  */
 export function parseDocumentFields(value: unknown): DocumentFields {
-  return parse(fieldsSchema, value)
+  const { metadata, ...fields } = parse(fieldsSchema, value)
+  const empty = metadata === undefined || Object.keys(metadata).length === 0
+  return empty ? fields : { ...fields, metadata }
+}
+
+/**
+ * @param value Anything; some fields of a document.
+ * @throws {FormatError} `document_fields`, as for a whole document.
+ */
+export function parseDocumentPart(value: unknown): DocumentPart {
+  return parse(partSchema, value)
 }
 
 /** @returns The RFC 8785 bytes of a document. */
@@ -194,10 +245,9 @@ export function validUntilOf(document: Pick<Document, 'expiresAt'>): number {
   return (lastDay + MILLISECONDS_A_DAY) / 1000
 }
 
-function parse<S extends typeof fieldsSchema | typeof documentSchema>(
-  schema: S,
-  value: unknown,
-): v.InferOutput<S> {
+function parse<
+  S extends typeof fieldsSchema | typeof documentSchema | typeof partSchema,
+>(schema: S, value: unknown): v.InferOutput<S> {
   if (!isObject(value))
     throw new FormatError('document_fields', 'not a JSON object', {
       fields: [{ field: '', message: 'must be a JSON object' }],

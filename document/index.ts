@@ -1,8 +1,19 @@
 export { fromCanonical, toCanonical } from './canonical.ts'
 export { cidOf, hashOfCid } from './cid.ts'
 export {
+  type Claims,
+  type Disclosure,
+  type Disclosures,
+  disclose,
+  parseClaims,
+  parseDisclosure,
+  readDisclosures,
+  sdOf,
+} from './disclosures.ts'
+export {
   type Document,
   type DocumentFields,
+  type DocumentPart,
   decodeDocument,
   encodeDocument,
   MAX_METADATA_BYTES,
@@ -30,4 +41,14 @@ export {
   encodePublicId,
   type PublicId,
 } from './public-id.ts'
-export { open, type Seal, type Sealed, saltOf, seal } from './sealed.ts'
+export {
+  decodeOpened,
+  type Opened,
+  open,
+  openDocument,
+  readSealedHeader,
+  type Seal,
+  type Sealed,
+  type SealedHeader,
+  seal,
+} from './sealed.ts'

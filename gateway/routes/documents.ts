@@ -1,10 +1,10 @@
 import type { Hono } from 'hono'
 import * as v from 'valibot'
-import { type Document, decodeDocument } from '../../document/document.ts'
+import type { Document } from '../../document/document.ts'
 import { FormatError } from '../../document/errors.ts'
 import { toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
-import { open } from '../../document/sealed.ts'
+import { openDocument } from '../../document/sealed.ts'
 import { FINALITIES, type Finality } from '../../verifier/ports.ts'
 import {
   REASON_NAMES,
@@ -148,7 +148,7 @@ async function openPending(
   const block = await store.get(hash)
   if (block.status !== 'found') return undefined
   try {
-    return decodeDocument(await open(block.bytes, documentKey))
+    return await openDocument(block.bytes, documentKey)
   } catch (error) {
     if (error instanceof FormatError) return undefined
     throw error

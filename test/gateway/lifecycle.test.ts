@@ -62,7 +62,12 @@ describe('GET /v1/documents/{publicId}', () => {
     expect(body.data.status).toBe('pending')
     const { hash } = decodePublicId(issued.publicId)
     const documentKey = new Uint8Array(16)
-    const wrong = encodePublicId({ kind: 'single', hash, documentKey })
+    const wrong = encodePublicId({
+      kind: 'single',
+      issuerId: 1,
+      hash,
+      documentKey,
+    })
     expect((await get(wrong)).status).toBe(404)
     stack.proxy.refuse = () => false
     await expect
@@ -78,6 +83,7 @@ describe('GET /v1/documents/{publicId}', () => {
     [
       encodePublicId({
         kind: 'batch',
+        issuerId: 1,
         hash: new Uint8Array(32),
         documentKey: new Uint8Array(16),
       }),
@@ -207,7 +213,12 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     const hash = crypto.getRandomValues(new Uint8Array(32))
     await send('issue', [hash, 0], key)
     const documentKey = new Uint8Array(16)
-    const publicId = encodePublicId({ kind: 'single', hash, documentKey })
+    const publicId = encodePublicId({
+      kind: 'single',
+      issuerId: 1,
+      hash,
+      documentKey,
+    })
     const { status, body } = await revoke(publicId)
     expect(status).toBe(403)
     expect(body.error.code).toBe('other_issuer')

@@ -7,8 +7,8 @@ import {
   randomSalt,
 } from '../../document/keys.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
-import { seal } from '../../document/sealed.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
+import { sealAnything } from '../support/seal-plaintext.ts'
 import { ADA, randomKey, type Stack, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
@@ -42,7 +42,7 @@ async function anchor(
     deriveSubkeys(new Uint8Array(32).fill(9)),
     randomSalt(),
   )
-  const sealed = await seal(plaintext, keys)
+  const sealed = await sealAnything(plaintext, keys)
   const bytes = block ?? sealed.bytes
   const hash = block
     ? new Uint8Array(
@@ -56,6 +56,7 @@ async function anchor(
     bytes,
     publicId: encodePublicId({
       kind: 'single',
+      issuerId: 1,
       hash,
       documentKey: keys.documentKey,
     }),
@@ -147,12 +148,13 @@ describe('tampered: the right hash, but content that does not fit', () => {
       deriveSubkeys(new Uint8Array(32)),
       randomSalt(),
     )
-    const sealed = await seal(document(), keys)
+    const sealed = await sealAnything(document(), keys)
     blocks.set(sealed.documentHash, sealed.bytes)
     await send('issue', [sealed.documentHash, 0], key)
     const verdict = await verdictOf(
       encodePublicId({
         kind: 'single',
+        issuerId: 1,
         hash: sealed.documentHash,
         documentKey: keys.documentKey,
       }),
@@ -167,6 +169,7 @@ test('error: another key in the publicId', async () => {
   const { hash } = decodePublicId(publicId)
   const forged = encodePublicId({
     kind: 'single',
+    issuerId: 1,
     hash,
     documentKey: new Uint8Array(16),
   })

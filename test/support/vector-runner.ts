@@ -1,10 +1,11 @@
 import { fromCanonical } from '../../document/canonical.ts'
 import { cidOf, hashOfCid } from '../../document/cid.ts'
+import { parseClaims, readDisclosures } from '../../document/disclosures.ts'
 import { decodeDocument } from '../../document/document.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { parseStrictJson } from '../../document/json.ts'
 import { decodePublicId } from '../../document/public-id.ts'
-import { open } from '../../document/sealed.ts'
+import { openDocument } from '../../document/sealed.ts'
 import {
   readStateProof,
   type StateProof,
@@ -84,8 +85,8 @@ export async function runVectors(
 const bytesOf = (hex: string) => fromHex(hex as Hex)
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-const opened = async (sealed: string, documentKey: string) =>
-  decodeDocument(await open(utf8(sealed), bytesOf(`0x${documentKey}`)))
+const opened = (sealed: string, documentKey: string) =>
+  openDocument(utf8(sealed), bytesOf(`0x${documentKey}`))
 
 function decode({ format, input, documentKey = '' }: Failing): unknown {
   switch (format) {
@@ -101,6 +102,12 @@ function decode({ format, input, documentKey = '' }: Failing): unknown {
       return decodeDocument(utf8(input))
     case 'sealed':
       return opened(input, documentKey)
+    case 'claims':
+      return parseClaims(parseStrictJson(input))
+    case 'disclosures': {
+      const { claims, disclosures } = JSON.parse(input)
+      return readDisclosures(parseClaims(claims), disclosures)
+    }
     default:
       throw new TypeError(`no format ${format}`)
   }

@@ -1,10 +1,13 @@
-"""Makes documents.json and must-fail.json from the definitions in docs/formats.md, and from nothing else of this project.
+"""Makes documents.json, batches.json and must-fail.json from the definitions in docs/formats.md, and from nothing else of this
+project.
 
-python3 -m venv venv && venv/bin/pip install cryptography && venv/bin/python test/vectors/generate.py && npx biome check --write test/vectors
+python3 -m venv venv && venv/bin/pip install -r test/vectors/requirements.txt
+venv/bin/python test/vectors/generate.py && npx biome check --write test/vectors
 """
 
 import hashlib, hmac, json, base64, struct
 from pathlib import Path
+from Crypto.Hash import keccak
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 HERE = Path(__file__).parent
@@ -94,6 +97,45 @@ docs = [
             "issuerId": 2,
         },
     ),
+    (
+        "eight entries of metadata, which need no decoy",
+        {
+            "subjectName": "Ada Lovelace",
+            "subjectId": "18151210",
+            "category": "licence",
+            "issuedAt": "2026-01-31",
+            "metadata": {"key%d" % i: "value %d" % i for i in range(8)},
+            "registry": REG,
+            "issuerId": 1,
+        },
+    ),
+    (
+        "every field, nine entries of metadata, named like fields and like members of every object",
+        {
+            "subjectName": "Ada Lovelace",
+            "subjectId": "18151210",
+            "category": "licence",
+            "issuedAt": "2026-01-31",
+            "expiresAt": "9999-12-30",
+            "metadata": {
+                k: "x"
+                for k in [
+                    "subjectName",
+                    "registry",
+                    "metadata",
+                    "_sd_alg",
+                    "..",
+                    "constructor",
+                    "toString",
+                    "\U0001f600",
+                    "\ue000",
+                ]
+            },
+            "supersedes": "0x" + "0123456789abcdef" * 4,
+            "registry": REG,
+            "issuerId": 1,
+        },
+    ),
 ]
 
 
@@ -106,6 +148,8 @@ def jcs(v):
             )
             + "}"
         )
+    if isinstance(v, list):
+        return "[" + ",".join(map(jcs, v)) + "]"
     if isinstance(v, int):
         return str(v)
     return json.dumps(
@@ -113,33 +157,71 @@ def jcs(v):
     )  # escapes " \ and controls below 0x20 as RFC 8785 wants
 
 
+def digest64(b):
+    return b64u(hashlib.sha256(b).digest())
+
+
+def disclose(d, key, salt):
+    fields = ["category", "expiresAt", "issuedAt", "subjectId", "subjectName", "supersedes"]
+    of_fields = [(k, d[k]) for k in fields if k in d]
+    of_metadata = sorted(d.get("metadata", {}).items(), key=lambda e: e[0].encode("utf-16-be"))
+    salts = hkdf(key, salt, V + b"/disclosure-salts", 16 * (len(of_fields) + len(of_metadata)))
+    disclosures = [
+        b64u(jcs([b64u(salts[16 * i : 16 * i + 16]), k, v]).encode())
+        for i, (k, v) in enumerate(of_fields + of_metadata)
+    ]
+    digests = [digest64(one.encode()) for one in disclosures]
+    lists = digests[: len(of_fields)], digests[len(of_fields) :]
+    missing = [max(8, (len(one) + 7) // 8 * 8) - len(one) for one in lists]
+    decoys = hkdf(key, salt, V + b"/decoys", 32 * sum(missing))
+    for one, n in zip(lists, missing):
+        one += [b64u(decoys[32 * i : 32 * i + 32]) for i in range(n)]
+        decoys = decoys[32 * n :]
+    claims = {
+        "_sd": sorted(lists[0]),
+        "_sd_alg": "sha-256",
+        "issuerId": d["issuerId"],
+        "metadata": {"_sd": sorted(lists[1])},
+        "registry": d["registry"],
+    }
+    named = dict(zip((k for k, _ in of_fields), disclosures))
+    under = dict(zip((k for k, _ in of_metadata), disclosures[len(of_fields) :]))
+    return claims, {"fields": named, "metadata": under}
+
+
+def header_of(salt, sd):
+    return {
+        "alg": "dir",
+        "enc": "A128GCM",
+        "kid": b64u(salt),
+        "sd": sd,
+        "typ": "document+jwe",
+        "v": 1,
+    }
+
+
+def public_id(kind, issuer_id, h, key):
+    body = bytes([kind]) + struct.pack(">I", issuer_id) + h + key
+    return b58(body + hashlib.sha256(body).digest()[:4])
+
+
 out = []
 for i, (name, d) in enumerate(docs):
     plain = jcs(d).encode()
     salt = hmac.new(
         salt_sub,
-        b"".join(
-            map(
-                lp,
-                [V, b"default", b"order-%d" % i, struct.pack(">I", 0), struct.pack(">I", i), plain],
-            )
-        ),
+        b"".join(map(lp, [V, b"default", b"order-%d" % i, struct.pack(">I", i), plain])),
         hashlib.sha256,
     ).digest()[:16]
     key = hkdf(doc_sub, salt, V + b"/document-key", 16)
     iv = hkdf(doc_sub, salt, V + b"/iv", 12)
     padded = plain + b" " * (-len(plain) % 256)
-    head = b64u(
-        json.dumps(
-            {"alg": "dir", "enc": "A128GCM", "kid": b64u(salt), "typ": "document+jwe", "v": 1},
-            separators=(",", ":"),
-        ).encode()
-    )
+    claims, disclosures = disclose(d, key, salt)
+    sd = digest64(jcs(claims).encode())
+    head = b64u(json.dumps(header_of(salt, sd), separators=(",", ":")).encode())
     ct = AESGCM(key).encrypt(iv, padded, head.encode())
     jwe = (head + ".." + b64u(iv) + "." + b64u(ct[:-16]) + "." + b64u(ct[-16:])).encode()
     h = hashlib.sha256(jwe).digest()
-    body = b"\x01" + h + key
-    pid = b58(body + hashlib.sha256(body).digest()[:4])
     cid = "b" + base64.b32encode(b"\x01\x55\x12\x20" + h).decode().lower().rstrip("=")
     out.append(
         {
@@ -148,15 +230,17 @@ for i, (name, d) in enumerate(docs):
             "canonical": plain.decode(),
             "tenant": "default",
             "idempotencyKey": "order-%d" % i,
-            "itemIndex": 0,
-            "attempt": i,
+            "itemIndex": i,
             "salt": salt.hex(),
             "documentKey": key.hex(),
             "iv": iv.hex(),
+            "disclosures": disclosures,
+            "claims": claims,
+            "sd": sd,
             "sealed": jwe.decode(),
             "documentHash": "0x" + h.hex(),
             "cid": cid,
-            "publicId": pid,
+            "publicId": public_id(1, d["issuerId"], h, key),
         }
     )
 json.dump(
@@ -185,7 +269,8 @@ def jwe(header, padded=plain + b" " * (-len(plain) % 256)):
     return head + ".." + b64u(iv) + "." + b64u(ct[:-16]) + "." + b64u(ct[-16:])
 
 
-H = {"alg": "dir", "enc": "A128GCM", "kid": b64u(salt), "typ": "document+jwe", "v": 1}
+SD = d0["sd"]
+H = header_of(salt, SD)
 good = d0["sealed"]
 parts = good.split(".")
 
@@ -195,7 +280,7 @@ def flip(s, i):
     return s[:i] + ("A" if c != "A" else "B") + s[i + 1 :]
 
 
-def pid(body):
+def with_checksum(body):
     return b58(body + hashlib.sha256(body).digest()[:4])
 
 
@@ -224,11 +309,28 @@ add(
     "public_id_checksum",
 )
 add("publicId", "two characters swapped", p[:20] + p[21] + p[20] + p[22:], "public_id_checksum")
-add("publicId", "unknown kind, right checksum", pid(b"\x03" + hh + key), "public_id_kind")
+add("publicId", "kind 3, right checksum", public_id(3, 1, hh, key), "public_id_kind")
+add("publicId", "kind 255, right checksum", public_id(255, 1, hh, key), "public_id_kind")
+add("publicId", "kind 0, right checksum", public_id(0, 1, hh, key), "public_id_kind")
+add("publicId", "kind 3 of issuer 0", public_id(3, 0, hh, key), "public_id_kind")
+add("publicId", "issuer 0, right checksum", public_id(1, 0, hh, key), "public_id_malformed")
+add("publicId", "issuer 0, kind 2", public_id(2, 0, hh, key), "public_id_malformed")
 add(
     "publicId",
     "key of 15 bytes, right checksum",
-    pid(b"\x01" + hh + key[:15]),
+    public_id(1, 1, hh, key[:15]),
+    "public_id_malformed",
+)
+add(
+    "publicId",
+    "key of 17 bytes, right checksum",
+    public_id(1, 1, hh, key + b"\0"),
+    "public_id_malformed",
+)
+add(
+    "publicId",
+    "without an issuer, right checksum",
+    with_checksum(b"\x01" + hh + key),
     "public_id_malformed",
 )
 c = d0["cid"]
@@ -241,6 +343,8 @@ add("cid", "CIDv0", "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG", "cid_malfo
 add("cid", "codec dag-pb", c32(b"\x01\x70\x12\x20" + hh), "cid_malformed")
 add("cid", "hash sha2-512", c32(b"\x01\x55\x13\x40" + hh + hh), "cid_malformed")
 add("cid", "identity hash", c32(b"\x01\x55\x00\x20" + hh), "cid_malformed")
+add("cid", "base32, unused bits not zero", c[:-1] + chr(ord(c[-1]) + 1), "cid_malformed")
+add("cid", "base32 in upper case", c.upper(), "cid_malformed")
 add("cid", "digest of 31 bytes", c32(b"\x01\x55\x12\x1f" + hh[:31]), "cid_malformed")
 for n, t, code in [
     ("nothing", "", "json_syntax"),
@@ -312,6 +416,14 @@ for n, t in [
     ("metadata as a list", doc(metadata=[])),
     ("subjectName as an object", doc(subjectName={"length": 1})),
     ("a field named toString", doc(toString="x")),
+    ("metadata without an entry", doc(metadata={})),
+    ("metadata with the key _sd", doc(metadata={"_sd": "x"})),
+    ("metadata with the key ...", doc(metadata={"...": "x"})),
+    ("supersedes without 0x", doc(supersedes="ab" * 32)),
+    ("supersedes in upper case", doc(supersedes="0x" + "AB" * 32)),
+    ("supersedes of 31 bytes", doc(supersedes="0x" + "ab" * 31)),
+    ("supersedes with a newline after it", doc(supersedes="0x" + "ab" * 32 + "\n")),
+    ("supersedes as a list", doc(supersedes=["0x" + "ab" * 32])),
 ]:
     add("document", n, t, "document_fields")
 add("document", "not an object", "[]", "document_fields")
@@ -372,6 +484,12 @@ for n, h in [
     ("empty kid", {**H, "kid": ""}),
     ("kid as an object", {**H, "kid": {"toString": "x"}}),
     ("no kid", {k: v for k, v in H.items() if k != "kid"}),
+    ("no sd", {k: v for k, v in H.items() if k != "sd"}),
+    ("sd of 31 bytes", {**H, "sd": "A" * 42}),
+    ("sd of 33 bytes", {**H, "sd": "A" * 44}),
+    ("sd with padding", {**H, "sd": SD + "="}),
+    ("sd with spare bits", {**H, "sd": "A" * 42 + "B"}),
+    ("sd as a number", {**H, "sd": 1}),
     ("one name more", {**H, "zip": "DEF"}),
     ("crit", {**H, "crit": ["v"]}),
     ("an array", [1]),
@@ -410,10 +528,116 @@ s(
     jwe(H, plain + b" " * (-len(plain) % 256 + 256)),
     "sealed_padding",
 )
+s("sd of zeros", jwe({**H, "sd": "A" * 43}), "other_disclosures")
+s("sd of another document", jwe({**H, "sd": out[1]["sd"]}), "other_disclosures")
+s(
+    "sd of this document under another kid",
+    jwe({**H, "kid": b64u(bytes(16))}),
+    "other_disclosures",
+)
+other = jcs({**docs[0][1], "subjectName": "Ada Byron"}).encode()
+s(
+    "another document under this sd",
+    jwe(H, other + b" " * (-len(other) % 256)),
+    "other_disclosures",
+)
 s("padded with zeros", jwe(H, plain + b"\0" * (-len(plain) % 256)), "json_syntax")
+
+# ---- disclosures
+full = out[-1]
+CLAIMS = full["claims"]
+SHOWN = [full["disclosures"]["fields"]["category"], full["disclosures"]["metadata"]["registry"]]
+
+
+def claims_of(**k):
+    return {**CLAIMS, **k}
+
+
+def with_lists(fields, metadata=None):
+    return claims_of(_sd=fields, metadata={"_sd": metadata or CLAIMS["metadata"]["_sd"]})
+
+
+LIST = CLAIMS["_sd"]
+META = CLAIMS["metadata"]["_sd"]
+MALFORMED, REPEATED = "claims_malformed", "claims_digest_repeated"
+for n, c, code in [
+    ("a digest twice in one list", with_lists(sorted(LIST[:7] + LIST[:1])), REPEATED),
+    ("a digest in both lists", with_lists(sorted(LIST[:7] + META[:1])), REPEATED),
+    ("a list of 7", with_lists(LIST[:7]), MALFORMED),
+    ("a list of 9", with_lists(sorted(LIST + ["A" * 43])), MALFORMED),
+    ("an empty list", claims_of(metadata={"_sd": []}), MALFORMED),
+    ("a list of 72", with_lists(LIST, sorted(b64u(bytes([i] * 32)) for i in range(72))), MALFORMED),
+    ("a list out of order", with_lists(LIST[::-1]), MALFORMED),
+    ("a digest of 31 bytes", with_lists(sorted(LIST[:7] + ["A" * 42])), MALFORMED),
+    ("a digest with spare bits", with_lists(sorted(LIST[:7] + ["A" * 42 + "B"])), MALFORMED),
+    ("a digest with padding", with_lists(sorted(LIST[:7] + ["A" * 43 + "="])), MALFORMED),
+    ("a digest as a number", with_lists(LIST[:7] + [1]), MALFORMED),
+    ("no metadata", {k: v for k, v in CLAIMS.items() if k != "metadata"}, MALFORMED),
+    ("metadata with a member more", claims_of(metadata={"_sd": META, "a": "b"}), MALFORMED),
+    ("a member more", claims_of(iss="x"), MALFORMED),
+    ("another algorithm", claims_of(_sd_alg="sha-512"), MALFORMED),
+    ("issuerId 0", claims_of(issuerId=0), MALFORMED),
+    ("issuerId as text", claims_of(issuerId="1"), MALFORMED),
+    ("registry in upper case", claims_of(registry=REG.upper()), MALFORMED),
+    ("a list", [CLAIMS], MALFORMED),
+]:
+    add("claims", n, jcs(c), code)
+
+
+def own(*parts, text=None):
+    """A disclosure that its issuer would have made, and claims that list it among the fields."""
+    d = b64u((jcs(list(parts)) if text is None else text).encode())
+    listed = sorted(LIST[:7] + [digest64(d.encode())])
+    return {"claims": with_lists(listed), "disclosures": [d]}
+
+
+def two(name, a, b, at="_sd"):
+    ds = [b64u(jcs([b64u(bytes([i] * 16)), name, x]).encode()) for i, x in enumerate([a, b])]
+    listed = [digest64(d.encode()) for d in ds]
+    c = (
+        with_lists(sorted(LIST[:6] + listed))
+        if at == "_sd"
+        else with_lists(LIST, sorted(META[:14] + listed))
+    )
+    return {"claims": c, "disclosures": ds}
+
+
+def shown(*disclosures):
+    return {"claims": CLAIMS, "disclosures": list(disclosures)}
+
+
+S16 = b64u(bytes(16))
+BAD = "disclosure_malformed"
+for n, v, code in [
+    ("one twice", shown(*SHOWN, SHOWN[0]), "disclosure_repeated"),
+    ("one of no list", shown(b64u(jcs([S16, "category", "x"]).encode())), "disclosure_unlisted"),
+    ("one of another document", shown(d0["disclosures"]["fields"]["category"]), "disclosure_unlisted"),
+    ("two of one field", two("category", "a", "b"), "disclosure_name_repeated"),
+    ("two of one entry", two("k", "a", "a", "metadata"), "disclosure_name_repeated"),
+    ("a salt of 15 bytes", own(b64u(bytes(15)), "category", "a"), BAD),
+    ("a salt of 17 bytes", own(b64u(bytes(17)), "category", "a"), BAD),
+    ("a salt with spare bits", own(S16[:-1] + "B", "category", "a"), BAD),
+    ("no salt", own("category", "a"), BAD),
+    ("a part more", own(S16, "category", "a", "b"), BAD),
+    ("a number for a value", own(S16, "category", 1), BAD),
+    ("an object", own(text='{"0":"a"}'), BAD),
+    ("white space", own(text='["%s", "category", "a"]' % S16), BAD),
+    ("half of a surrogate pair", own(text='["%s","subjectName","\\ud800"]' % S16), BAD),
+    ("not base64url", shown("!" * 40), BAD),
+    ("padding", shown(SHOWN[0] + "="), BAD),
+    ("empty", shown(""), BAD),
+    ("a field that no document has", own(S16, "name", "a"), "document_fields"),
+    ("metadata as a field", own(S16, "metadata", "a"), "document_fields"),
+    ("registry as a field", own(S16, "registry", REG), "document_fields"),
+    ("__proto__ as a field", own(S16, "__proto__", "a"), "document_fields"),
+    ("a value that breaks the rule of its field", own(S16, "category", "A"), "document_fields"),
+    ("_sd as a field", own(S16, "_sd", "a"), "document_fields"),
+]:
+    add("disclosures", n, jcs(v), code)
+
 json.dump(
     {
-        "origin": "Made from the first document of documents.json by the same Python program; each must be refused with its code.",
+        "origin": "Made from documents.json by the same Python program; each must be refused with its code.",
         "cases": F,
     },
     open(HERE / "must-fail.json", "w"),
