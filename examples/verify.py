@@ -16,6 +16,7 @@ HEADER = rb'{"alg":"dir","enc":"A128GCM","kid":"([\w-]{21}[AQgw])","sd":"([\w-]{
 PLACE = "(0x[0-9a-f]{64} ){2}0x(0|[1-9a-f][0-9a-f]{0,12}|1[0-9a-f]{13})"
 VERIFICATION = f"(uint256,uint256,uint256,uint8,(uint32,uint16,{'uint40,' * 5}uint8),address,string,string,uint40)"
 NOT_ISSUED, VALID, EXPIRED, REVOKED, SUPERSEDED, DISTRUSTED = range(6)
+REFUSED = {"_sd", "...", "__proto__"}  # as keys of metadata
 PASSED = "read issued not_superseded not_revoked trusted opens bound not_expired not_in_future agrees".split()
 
 class Document(BaseModel, extra="forbid", strict=True):  # §2
@@ -38,8 +39,7 @@ def read_public_id(text):  # §7: the issuerId, the documentHash and the documen
     return int.from_bytes(data[1:5]), data[5:37], data[37:53]
 
 def rpc(args, method, *params):  # §9: the result and the error of one JSON-RPC call
-    call = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    response = requests.post(args.rpc, json=call, timeout=args.timeout)
+    response = requests.post(args.rpc, json=dict(jsonrpc="2.0", id=1, method=method, params=params), timeout=args.timeout)
     answer = json.loads(response.content.decode())  # not response.json(): it takes UTF-16, too
     result, error = answer.get("result"), answer.get("error")
     require(response.status_code in (*range(200, 300), 400) and (error is not None or "result" in answer))
@@ -56,7 +56,7 @@ def read_block(args):  # §6, §10: the code of `payload`, and the sealed bytes
             good = answer.status_code // 100 == 2 and len(data) <= 1_048_576
             codes[url] = "wrong_bytes" if good else "missing" if answer.status_code in (404, 410) else "unreachable"
             if good and hashlib.sha256(data).digest() == args.hash: return "read", data
-    return next((code for code in ("wrong_bytes", "unreachable") if code in codes.values()), "missing"), None
+    return max(codes.values(), key=["missing", "unreachable", "wrong_bytes"].index, default="missing"), None
 
 def sd_of(key, kid, metadata={}, **claims):  # §5: the digest of the claims of a document; metadata is in their order
     text = lambda data: base64.urlsafe_b64encode(data).rstrip(b"=").decode()
@@ -121,7 +121,7 @@ def verify(args, report):  # §11: yields the name and the code of each check
         typed = Document.model_validate_json(data)
         document = typed.model_dump(mode="json", exclude_unset=True)
         require(rfc8785.dumps(document) == data and typed.issuedAt <= typed.expiresAt)  # canonical: no key came twice
-        require(not {"_sd", "...", "__proto__"} & typed.metadata.keys() and len("".join(sum(typed.metadata.items(), ())).encode()) <= 32_768)
+        require(not REFUSED & typed.metadata.keys() and len("".join(sum(typed.metadata.items(), ())).encode()) <= 32_768)
         issued, last = ((day - date(1970, 1, 1)).days * 86_400 for day in (typed.issuedAt, typed.expiresAt))
         fails_as = "content", "other_disclosures"
         require(sd_of(args.key, base64.urlsafe_b64decode(kid + b"=="), **document) == sd)
