@@ -20,7 +20,7 @@ export type Report = {
   warnings: readonly string[]
 }
 
-type Line = [label: string, value: string]
+type Line = readonly [label: string, value: string]
 
 const HEADLINES: Record<VerdictStatus, string> = {
   valid: 'VALID: issued, not revoked, not expired, unchanged',
@@ -140,15 +140,15 @@ function issuerLines({ issuer, registry }: BlockchainProof): Line[] {
 }
 
 function documentLines(document: Document): Line[] {
-  const { subjectName, subjectId, category, issuedAt, expiresAt } = document
-  const { supersedes } = document
+  const { subjectName, subjectId, category, issuedAt } = document
+  const { expiresAt, supersedes } = document
   return [
     ['subjectName', subjectName],
     ['subjectId', subjectId],
     ['category', category],
     ['issuedAt', issuedAt],
     ['expiresAt', expiresAt ? `${expiresAt}, its last day` : 'never'],
-    ...(supersedes ? [['supersedes', supersedes] satisfies Line] : []),
+    ...(supersedes ? [['supersedes', supersedes] as const] : []),
     ...Object.entries(document.metadata ?? {}).map<Line>(([key, value]) => [
       `metadata.${key}`,
       value,

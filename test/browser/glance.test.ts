@@ -101,6 +101,17 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect((await card.boundingBox())?.height).toBeLessThan(560)
   })
 
+  test('behavior: the document names the one that it replaces, within the screen', async () => {
+    const supersedes = `0x${'09af'.repeat(16)}`
+    const { publicId } = await world.issue({ supersedes })
+    await open(publicId, 'valid')
+    expect(await visible(page.locator('.document'))).toMatch(
+      new RegExp(`Replaces the document with the hash\\s+${supersedes}`),
+    )
+    const isTooWide = () => document.documentElement.scrollWidth > innerWidth
+    expect(await page.evaluate(isTooWide)).toBe(false)
+  })
+
   test('behavior: the number of the block is in the details', async () => {
     const { publicId } = await world.issue()
     await open(publicId, 'valid')
