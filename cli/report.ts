@@ -56,6 +56,7 @@ const MEANINGS: Record<string, string> = {
   other_registry: 'it is one of another registry',
   other_issuer: 'it was made by another issuer than the one of the record',
   other_expiry: 'it has another expiry than its record',
+  internal_error: 'this program could not read it; this is a bug of it',
   in_future: 'it is dated in the future',
   contradicts: 'the event does not agree with the record',
 }

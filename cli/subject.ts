@@ -8,8 +8,8 @@ export type Subject = {
   publicId: string
   /** The registry that an address or QR code names. Only a hint: whoever made the code chose it. */
   registryHint?: string
-  /** The bundle that it was read from, if any: its text, and the block that it is for. */
-  bundle?: { text: string; block: ReturnType<typeof readBundle>['block'] }
+  /** The bundle that it was read from, if any, and the block that it is for. */
+  bundle?: ReturnType<typeof readBundle>
 }
 
 /** More is no document, code or bundle of this project. */
@@ -32,8 +32,9 @@ export async function readSubject(given: string): Promise<Subject> {
 
 async function fromBytes(bytes: Uint8Array): Promise<Subject> {
   if (!isImage(bytes)) {
+    // Only to tell what it is: a bundle is decoded strictly.
     const text = new TextDecoder().decode(bytes)
-    return text.trimStart().startsWith('{') ? fromBundle(text) : fromText(text)
+    return BUNDLE_START.test(text) ? fromBundle(bytes) : fromText(text)
   }
   const { readQrCodes } = await import('./qr-image.ts')
   const found = (await readQrCodes(bytes)).map(fromText)
@@ -53,10 +54,13 @@ function isImage(bytes: Uint8Array): boolean {
   return starts(0x89, 0x50, 0x4e, 0x47) || starts(0xff, 0xd8, 0xff)
 }
 
-function fromBundle(text: string): Subject {
-  const { bundle, block } = readBundle(text)
-  const { publicId, registry } = bundle
-  return { publicId, registryHint: registry, bundle: { text, block } }
+/** The brace of an object, also in UTF-16: after a byte order mark, or after bytes that are not UTF-8. */
+const BUNDLE_START = /^[\s\ufffd\0]*\{/
+
+function fromBundle(bytes: Uint8Array): Subject {
+  const read = readBundle(bytes)
+  const { publicId, registry } = read.bundle
+  return { publicId, registryHint: registry, bundle: read }
 }
 
 function fromText(text: string): Subject {

@@ -152,7 +152,7 @@ async function readSubjects(
 }
 
 async function offline(
-  { text, block }: NonNullable<Subject['bundle']>,
+  { bundle, block }: NonNullable<Subject['bundle']>,
   { registry, codeHash, nodes, blocks, asOf }: Sources,
   trustedBlocks: Hex[],
 ): Promise<Verdict> {
@@ -164,7 +164,7 @@ async function offline(
     throw new UsageError(
       `--block-hash is required: what a node or explorer that you trust gives as the hash of block ${block.blockNumber}`,
     )
-  return verifyBundle(text, {
+  return verifyBundle(bundle, {
     registry,
     trustedBlocks,
     ...(codeHash !== undefined && { codeHash }),

@@ -1,9 +1,8 @@
 import canonicalize from 'canonicalize'
 import { FormatError } from './errors.ts'
-import { type JsonValue, parseStrictJson } from './json.ts'
+import { decodeJsonText, type JsonValue, parseStrictJson } from './json.ts'
 
 const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** @param value A JSON value. @returns Its RFC 8785 (JCS) bytes, in UTF-8. */
 export function toCanonical(value: unknown): Uint8Array {
@@ -17,12 +16,7 @@ export function toCanonical(value: unknown): Uint8Array {
  * @throws {FormatError} `not_canonical`, or a code of {@link parseStrictJson}.
  */
 export function fromCanonical(bytes: Uint8Array): JsonValue {
-  let text: string
-  try {
-    text = decoder.decode(bytes)
-  } catch (cause) {
-    throw new FormatError('json_syntax', 'not UTF-8', { cause })
-  }
+  const text = decodeJsonText(bytes)
   const value = parseStrictJson(text)
   if (canonicalTextOf(value) !== text)
     throw new FormatError('not_canonical', 'not in the form of RFC 8785')

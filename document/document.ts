@@ -1,10 +1,12 @@
 import * as v from 'valibot'
 import { fromCanonical, toCanonical } from './canonical.ts'
 import { type FieldProblem, FormatError } from './errors.ts'
+import { REGISTRY_ID } from './registry-id.ts'
 
 /** Most UTF-8 bytes of all keys and values of `metadata` together. */
 export const MAX_METADATA_BYTES = 32 * 1024
 const MAX_METADATA_ENTRIES = 64
+const MAX_METADATA_KEY = 64
 const FIRST_DATE = '1970-01-02'
 const LAST_DATE = '9999-12-30'
 const MILLISECONDS_A_DAY = 86_400_000
@@ -23,9 +25,10 @@ function isDate(text: string): boolean {
   )
 }
 
+const WELL_FORMED = 'must be well-formed Unicode, without lone surrogates'
 const wellFormed = v.check<string, string>(
   (text) => text.isWellFormed(),
-  'must be well-formed Unicode, without lone surrogates',
+  WELL_FORMED,
 )
 
 const date = v.pipe(
@@ -36,42 +39,53 @@ const date = v.pipe(
   ),
 )
 
-const isKey = (key: string) =>
-  key.isWellFormed() && codePoints(key) >= 1 && codePoints(key) <= 64
-
-const bytesOf = (entries: [string, unknown][]) =>
-  entries.reduce(
-    (sum, [key, value]) => sum + encoder.encode(`${key}${value}`).length,
-    0,
-  )
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 // Not v.record: it drops keys such as "constructor" without a word, and a document is kept exactly as sent.
 const metadata = v.pipe(
-  v.custom<Record<string, string>>(
-    (value) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value),
-    'must be an object',
-  ),
-  v.check(
-    (metadata) => Object.keys(metadata).every(isKey),
-    'keys must have 1 to 64 characters of well-formed Unicode',
-  ),
-  v.check(
-    (metadata) =>
-      Object.values(metadata).every(
-        (value) => typeof value === 'string' && value.isWellFormed(),
-      ),
-    'values must be strings of well-formed Unicode',
-  ),
+  v.custom<Record<string, string>>(isObject, 'must be an object'),
+  v.rawCheck(({ dataset, addIssue }) => {
+    if (!dataset.typed) return
+    const input: Record<string, unknown> = dataset.value
+    const bad = Object.entries(input).flatMap(([key, value]) =>
+      problemsOfEntry(key, value).map((message) => ({ key, value, message })),
+    )
+    for (const { key, value, message } of bad.slice(0, MAX_METADATA_ENTRIES))
+      addIssue({
+        message,
+        path: [{ type: 'object', origin: 'value', input, key, value }],
+      })
+  }),
   v.check(
     (metadata) => Object.keys(metadata).length <= MAX_METADATA_ENTRIES,
     `must have at most ${MAX_METADATA_ENTRIES} entries`,
   ),
   v.check(
-    (metadata) => bytesOf(Object.entries(metadata)) <= MAX_METADATA_BYTES,
+    (metadata) => bytesOf(metadata) <= MAX_METADATA_BYTES,
     `must be at most ${MAX_METADATA_BYTES} bytes of UTF-8 in all`,
   ),
 )
+
+function problemsOfEntry(key: string, value: unknown): string[] {
+  const problems: string[] = []
+  const length = codePoints(key)
+  if (length < 1 || length > MAX_METADATA_KEY)
+    problems.push(`must have a key of 1 to ${MAX_METADATA_KEY} characters`)
+  if (!key.isWellFormed())
+    problems.push('must have a key of well-formed Unicode')
+  if (typeof value !== 'string') problems.push('must be a string')
+  else if (!value.isWellFormed()) problems.push(WELL_FORMED)
+  return problems
+}
+
+/** @returns Bytes of UTF-8 of all keys and values. Checks run on values that an earlier one refused: those do not count. */
+function bytesOf(metadata: Record<string, unknown>): number {
+  return Object.entries(metadata)
+    .flat()
+    .filter((text) => typeof text === 'string')
+    .reduce((sum, text) => sum + encoder.encode(text).length, 0)
+}
 
 const fields = {
   subjectName: v.pipe(
@@ -125,10 +139,7 @@ const documentSchema = v.pipe(
     ...fields,
     registry: v.pipe(
       v.string(),
-      v.regex(
-        /^eip155:[1-9][0-9]{0,31}:0x[0-9a-f]{40}$/,
-        'must be a CAIP-10 account of eip155 in lower case',
-      ),
+      v.regex(REGISTRY_ID, 'must be a CAIP-10 account of eip155 in lower case'),
     ),
     issuerId: v.pipe(
       v.number(),
@@ -187,7 +198,7 @@ function parse<S extends typeof fieldsSchema | typeof documentSchema>(
   schema: S,
   value: unknown,
 ): v.InferOutput<S> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
+  if (!isObject(value))
     throw new FormatError('document_fields', 'not a JSON object', {
       fields: [{ field: '', message: 'must be a JSON object' }],
     })
@@ -198,18 +209,29 @@ function parse<S extends typeof fieldsSchema | typeof documentSchema>(
   throw new FormatError('document_fields', 'bad fields', {
     fields: [
       ...(result.issues ?? []).map(problemOf),
-      ...unknown.map((field) => ({
-        field,
+      ...unknown.map((name) => ({
+        field: shown(name),
         message: 'is not a field of a document',
       })),
     ],
   })
 }
 
-function problemOf(issue: v.BaseIssue<unknown>): FieldProblem {
-  const field = v.getDotPath(issue) ?? ''
+function problemOf({
+  path,
+  type,
+  message,
+}: v.BaseIssue<unknown>): FieldProblem {
+  const names = path?.map(({ key }) => shown(String(key))) ?? []
   return {
-    field,
-    message: issue.type === 'object' ? 'is required' : issue.message,
+    field: names.join('.'),
+    message: type === 'object' ? 'is required' : message,
   }
+}
+
+/** @returns A name that whoever sent it chose, bounded and well-formed. */
+function shown(name: string): string {
+  const start = [...name.slice(0, 2 * MAX_METADATA_KEY + 2)]
+  const short = start.slice(0, MAX_METADATA_KEY).join('').toWellFormed()
+  return start.length > MAX_METADATA_KEY ? `${short}…` : short
 }

@@ -1,5 +1,8 @@
 /** Why bytes or text are not what they should be. Stable: callers switch on it. */
 export type FormatErrorCode =
+  | 'utf8_malformed'
+  | 'hex_malformed'
+  | 'base64url_malformed'
   | 'json_syntax'
   | 'json_duplicate_key'
   | 'json_lone_surrogate'
@@ -7,6 +10,7 @@ export type FormatErrorCode =
   | 'json_too_deep'
   | 'not_canonical'
   | 'document_fields'
+  | 'registry_malformed'
   | 'public_id_malformed'
   | 'public_id_checksum'
   | 'public_id_kind'
@@ -15,12 +19,15 @@ export type FormatErrorCode =
   | 'sealed_header'
   | 'sealed_padding'
   | 'wrong_key'
+  | 'abi_malformed'
+  | 'rpc_malformed'
+  | 'proof_invalid'
   | 'bundle_malformed'
 
 /** One bad field of a document: its name and what is wrong with it, never its value. */
 export type FieldProblem = { field: string; message: string }
 
-/** Thrown by every decoder of `document/` for input that breaks its format. */
+/** Thrown by every decoder for input that breaks its format, and by none for anything else. */
 export class FormatError extends Error {
   override name = 'FormatError'
   readonly code: FormatErrorCode
@@ -35,5 +42,23 @@ export class FormatError extends Error {
     super(message, 'cause' in options ? { cause: options.cause } : undefined)
     this.code = code
     this.fields = options.fields ?? []
+  }
+}
+
+/**
+ * Runs decoders whose codes mean nothing to the caller.
+ *
+ * @throws {FormatError} of this code for what they refuse. Any other error is a bug, and passes.
+ */
+export function refusingAs<T>(
+  code: FormatErrorCode,
+  message: string,
+  decode: () => T,
+): T {
+  try {
+    return decode()
+  } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause
+    throw new FormatError(code, message, { cause })
   }
 }

@@ -1,4 +1,5 @@
-import { FormatError } from './errors.ts'
+import { decodeUtf8 } from './bytes.ts'
+import { FormatError, refusingAs } from './errors.ts'
 
 export type JsonValue =
   | null
@@ -7,10 +8,6 @@ export type JsonValue =
   | string
   | JsonValue[]
   | { [key: string]: JsonValue }
-
-// A string token and, when it is a key, the colon after it. Only run on text that JSON.parse took, where it cannot
-// start in the middle of a string.
-const STRING_TOKEN = /"(?:[^"\\]|\\.)*"(\s*:)?/g
 
 /** Nothing of this project nests deeper; what reads JSON recursively is safe from it. */
 const MAX_DEPTH = 32
@@ -30,31 +27,45 @@ export function parseStrictJson(text: string): JsonValue {
   } catch (cause) {
     throw new FormatError('json_syntax', 'not JSON', { cause })
   }
-  const keys = countKeys(value)
-  let written = 0
-  for (const token of text.matchAll(STRING_TOKEN)) {
-    if (token[1] !== undefined) written++
-  }
-  if (written !== keys)
+  if (countKeys(value) !== countMembers(text))
     throw new FormatError('json_duplicate_key', 'an object has a key twice')
   return value
 }
 
+/** @returns The text of JSON in bytes. @throws {FormatError} `json_syntax` when they are not UTF-8. */
+export function decodeJsonText(bytes: Uint8Array): string {
+  return refusingAs('json_syntax', 'not UTF-8', () => decodeUtf8(bytes))
+}
+
 /** @returns The number of keys of all objects in a value. Checks every string and the depth on the way. */
-function countKeys(root: JsonValue): number {
-  const stack: [JsonValue, number][] = [[root, 0]]
+function countKeys(value: JsonValue, depth = 0): number {
+  if (depth > MAX_DEPTH)
+    throw new FormatError('json_too_deep', `nested deeper than ${MAX_DEPTH}`)
+  if (typeof value === 'string') assertWellFormed(value)
+  if (value === null || typeof value !== 'object') return 0
+  const keys = Array.isArray(value) ? [] : Object.keys(value)
+  keys.forEach(assertGoodKey)
+  let count = keys.length
+  for (const item of Object.values(value)) count += countKeys(item, depth + 1)
+  return count
+}
+
+const QUOTE = '"'.charCodeAt(0)
+const BACKSLASH = '\\'.charCodeAt(0)
+const COLON = ':'.charCodeAt(0)
+
+/**
+ * @param text JSON. Not matched with a regular expression: one string of some megabytes overflows its stack.
+ * @returns The number of members that are written in it, each time that a key is repeated included: of colons outside strings.
+ */
+function countMembers(text: string): number {
   let count = 0
-  for (let next = stack.pop(); next; next = stack.pop()) {
-    const [value, depth] = next
-    if (depth > MAX_DEPTH)
-      throw new FormatError('json_too_deep', `nested deeper than ${MAX_DEPTH}`)
-    if (typeof value === 'string') assertWellFormed(value)
-    if (value === null || typeof value !== 'object') continue
-    for (const item of Object.values(value)) stack.push([item, depth + 1])
-    if (Array.isArray(value)) continue
-    const keys = Object.keys(value)
-    count += keys.length
-    keys.forEach(assertGoodKey)
+  let inString = false
+  for (let at = 0; at < text.length; at++) {
+    const character = text.charCodeAt(at)
+    if (character === QUOTE) inString = !inString
+    else if (inString && character === BACKSLASH) at++
+    else if (!inString && character === COLON) count++
   }
   return count
 }

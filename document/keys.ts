@@ -47,6 +47,15 @@ export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
   }
 }
 
+/**
+ * @param issuerSecret At least 32 random bytes.
+ * @returns 32 bytes that tell whether two secrets are the same. They open nothing, and no key can be computed from them: HKDF, with an
+ * info of its own.
+ */
+export function fingerprintOf(issuerSecret: Uint8Array): Uint8Array {
+  return derive(issuerSecret, NO_SALT, 'issuer-secret-fingerprint', 32)
+}
+
 /** @returns The keys that a salt gives. With the issuer secret and a sealed document's `kid`, all publicIds come back. */
 export function deriveSealingKeys(
   subkeys: IssuerSubkeys,

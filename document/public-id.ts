@@ -60,7 +60,8 @@ export function decodePublicId(text: string): PublicId {
 
 function decodeBase58(text: string): Uint8Array | undefined {
   // The decoder takes some characters beyond Latin-1 for digits: one publicId would have several texts.
-  if (text.length > MAX_TEXT || !/^[1-9A-Za-z]*$/.test(text)) return undefined
+  if (typeof text !== 'string' || text.length > MAX_TEXT) return undefined
+  if (!/^[1-9A-Za-z]*$/.test(text)) return undefined
   try {
     return base58btc.baseDecode(text)
   } catch {

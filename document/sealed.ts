@@ -1,6 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { base64url, CompactEncrypt, compactDecrypt, errors } from 'jose'
-import { FormatError } from './errors.ts'
+import { CompactEncrypt, compactDecrypt, errors } from 'jose'
+import { decodeBase64url, encodeBase64url } from './base64url.ts'
+import { decodeUtf8 } from './bytes.ts'
+import { FormatError, refusingAs } from './errors.ts'
 import { type JsonValue, parseStrictJson } from './json.ts'
 import type { SealingKeys } from './keys.ts'
 
@@ -15,9 +17,9 @@ export type Seal = (
 
 const BLOCK = 256
 const SPACE = 0x20
+const SALT_LENGTH = 16
 const HEADER_NAMES = ['alg', 'enc', 'kid', 'typ', 'v']
 const encoder = new TextEncoder()
-const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /**
  * Seals the bytes of a document: padded with spaces to the next multiple of 256, then JWE compact (RFC 7516) with
@@ -31,7 +33,7 @@ export async function seal(
   keys: SealingKeys,
 ): Promise<Sealed> {
   const jwe = await new CompactEncrypt(pad(document))
-    .setProtectedHeader(headerOf(base64url.encode(keys.salt)))
+    .setProtectedHeader(headerOf(encodeBase64url(keys.salt)))
     .setInitializationVector(keys.iv)
     .encrypt(keys.documentKey)
   const bytes = encoder.encode(jwe)
@@ -51,7 +53,7 @@ export async function open(
   sealed: Uint8Array,
   documentKey: Uint8Array,
 ): Promise<Uint8Array> {
-  const jwe = readJwe(sealed)
+  const { jwe } = readJwe(sealed)
   try {
     const { plaintext } = await compactDecrypt(jwe, documentKey, {
       keyManagementAlgorithms: ['dir'],
@@ -69,30 +71,37 @@ export async function open(
 
 /** @returns The salt (16 bytes) that a sealed document's key was derived from. Errors as {@link open}, before the key. */
 export function saltOf(sealed: Uint8Array): Uint8Array {
-  const [header = ''] = readJwe(sealed).split('.')
-  return base64url.decode(
-    JSON.parse(decoder.decode(base64url.decode(header))).kid,
-  )
+  return readJwe(sealed).salt
 }
 
-function readJwe(sealed: Uint8Array): string {
-  let header: JsonValue
-  let jwe: string
-  try {
-    jwe = decoder.decode(sealed)
-    const parts = jwe.split('.')
-    const [protectedHeader = '', encryptedKey, iv = '', , tag = ''] = parts
-    const shaped =
-      parts.length === 5 &&
-      parts.every((part) => isBase64url(part)) &&
-      encryptedKey === '' &&
-      base64url.decode(iv).length === 12 &&
-      base64url.decode(tag).length === 16
-    if (!shaped) throw new SyntaxError('not five parts of a dir JWE')
-    header = parseStrictJson(decoder.decode(base64url.decode(protectedHeader)))
-  } catch (cause) {
-    throw new FormatError('sealed_malformed', 'not a compact JWE', { cause })
-  }
+function readJwe(sealed: Uint8Array): { jwe: string; salt: Uint8Array } {
+  const { jwe, header } = refusingAs(
+    'sealed_malformed',
+    'not a compact JWE',
+    () => readParts(sealed),
+  )
+  const salt = refusingAs(
+    'sealed_header',
+    'not the header of a sealed document',
+    () => readHeader(header),
+  )
+  return { jwe, salt }
+}
+
+function readParts(sealed: Uint8Array): { jwe: string; header: JsonValue } {
+  const jwe = decodeUtf8(sealed)
+  const parts = jwe.split('.')
+  if (parts.length !== 5) throw malformed('not five parts')
+  const [header, ...others] = parts.map(decodeBase64url)
+  const lengths = others.map(({ length }) => length)
+  const [encryptedKey, iv, , tag] = lengths
+  if (!header || encryptedKey !== 0 || iv !== 12 || tag !== 16)
+    throw malformed('not the parts of a dir JWE')
+  return { jwe, header: parseStrictJson(decodeUtf8(header)) }
+}
+
+/** @returns The salt in it. */
+function readHeader(header: JsonValue): Uint8Array {
   const names = isObject(header) ? header : {}
   const { alg, enc, kid, typ, v } = names
   const ours =
@@ -100,28 +109,19 @@ function readJwe(sealed: Uint8Array): string {
     enc === 'A128GCM' &&
     typ === 'document+jwe' &&
     v === 1 &&
-    typeof kid === 'string' &&
-    isBase64url(kid) &&
-    base64url.decode(kid).length === 16 &&
     Object.keys(names).every((name) => HEADER_NAMES.includes(name))
-  if (!ours)
-    throw new FormatError(
-      'sealed_header',
-      'not the header of a sealed document',
-    )
-  return jwe
+  if (!ours || typeof kid !== 'string') throw malformed('another header')
+  const salt = decodeBase64url(kid)
+  if (salt.length !== SALT_LENGTH) throw malformed('not a salt')
+  return salt
+}
+
+function malformed(message: string): FormatError {
+  return new FormatError('sealed_malformed', message)
 }
 
 function isObject(value: JsonValue): value is { [key: string]: JsonValue } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
-}
-
-/** Whether it is the one base64url text (RFC 4648 §5, no padding) of its bytes: else a hash would have several texts. */
-function isBase64url(text: string): boolean {
-  return (
-    /^[A-Za-z0-9_-]*$/.test(text) &&
-    base64url.encode(base64url.decode(text)) === text
-  )
 }
 
 /** @param kid The salt in base64url. @returns The header of a sealed document; its serialisation is this order's. */

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, constr
 
 CAIP10 = "^eip155:([1-9][0-9]{0,31}):(0x[0-9a-f]{40})$"
 HEADER = rb'{"alg":"dir","enc":"A128GCM","kid":"[A-Za-z0-9_-]{21}[AQgw]","typ":"document\+jwe","v":1}'
+PLACE = "(0x[0-9a-f]{64} ){2}0x(0|[1-9a-f][0-9a-f]*)"
 VERIFICATION = f"(uint256,uint256,uint256,uint8,(uint32,uint16,{'uint40,' * 5}uint8),address,string,string,uint40)"
 NOT_ISSUED, VALID, EXPIRED, REVOKED, SUPERSEDED, DISTRUSTED = range(6)
 PASSED = "read issued not_superseded not_revoked trusted opens bound not_expired not_in_future agrees".split()
@@ -38,8 +39,11 @@ def read_public_id(text):  # §7: the documentHash and the documentKey
 def rpc(args, method, *params):  # §9: the result and the error of one JSON-RPC call
     request = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
     response = requests.post(args.rpc, json=request, timeout=args.timeout)
-    require(response.status_code in (*range(200, 300), 400) and response.json().keys() & {"result", "error"})
-    return response.json().get("result"), response.json().get("error")
+    answer = json.loads(response.content.decode())  # not response.json(): it takes UTF-16, too
+    result, error = answer.get("result"), answer.get("error")
+    require(response.status_code in (*range(200, 300), 400) and (error is not None or "result" in answer))
+    require(error is None or (result, type(error["code"]), type(error["message"])) == (None, int, str))
+    return result, error
 
 def read_block(args):  # §6, §10: the code of `payload`, and the sealed bytes
     cid = "b" + base64.b32encode(b"\x01\x55\x12\x20" + args.hash).decode().lower().rstrip("=")
@@ -61,10 +65,12 @@ def read_event(args, block, record, again=True):  # §9: the code. The record: i
     expected = [args.address, *topics, "0x" + words[:64], "0x" + words[64:]]
     with contextlib.suppress(Exception):  # whatever fails leaves the code as it is
         logs, error = rpc(args, "eth_getLogs", query)
-        require(error is None)
-        code = "contradicts" if isinstance(logs, list) and logs else "missing"
-        found = [text.lower() for text in (logs[0]["address"], *logs[0]["topics"], logs[0]["data"])]
-        code = "agrees" if found == expected else "contradicts"
+        require(error is None and isinstance(logs, list))
+        code = "contradicts" if logs else "missing"
+        found = [logs[0]["address"].lower(), *logs[0]["topics"], logs[0]["data"]]
+        place = " ".join(logs[0][name] for name in ("transactionHash", "blockHash", "logIndex"))
+        placed = re.fullmatch(PLACE, place) and int(logs[0]["logIndex"], 16) < 2**53
+        code = "agrees" if found == expected and placed else "contradicts"
     return read_event(args, block, record, again=False) if code == "contradicts" and again else code
 
 def verify(args, report):  # §11: yields the name and the code of each check
@@ -75,7 +81,7 @@ def verify(args, report):  # §11: yields the name and the code of each check
         require(error is None)
         fails_as = "chain", "no_registry"
         reading = eth_abi.decode([VERIFICATION], bytes.fromhex(result[2:]))
-        require("0x" + eth_abi.encode([VERIFICATION], reading).hex() == result.lower() and max(reading[0][:3]) < 2**53)
+        require("0x" + eth_abi.encode([VERIFICATION], reading).hex() == result and max(reading[0][:3]) < 2**53)
         chain, number, block_time, status, (issuer, _, block, _, until, revoked, _, reason), account, *_ = reading[0]
         kept = [DISTRUSTED, EXPIRED if 0 < until <= block_time else VALID]
         require(status in ([NOT_ISSUED] if not issuer else [SUPERSEDED if reason == 4 else REVOKED] if revoked else kept))

@@ -1,9 +1,11 @@
 import { Hono } from 'hono'
+import { METHOD_NAME_ALL } from 'hono/router'
 import type { Hex } from '../document/hex.ts'
 import type { Bundle } from '../verifier/bundle.ts'
 import type { ChainReader, Eip1193Provider } from '../verifier/ports.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
 import type { Deadline } from './deadline.ts'
+import type { Env } from './env.ts'
 import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
 import type { FindKey } from './grant.ts'
@@ -12,11 +14,12 @@ import type { PayloadStore, Standing } from './issue/ports.ts'
 import type { Revoking } from './issue/revoke.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
-import type { Authorized } from './middleware/authorize.ts'
+import { requestLog } from './middleware/request-log.ts'
 import type { Addresses } from './present.ts'
 import { bundleRoutes } from './routes/bundle.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
+import { homeRoutes } from './routes/home.ts'
 import { ipfsRoutes } from './routes/ipfs.ts'
 import { qrRoutes } from './routes/qr.ts'
 import { rpcRoutes } from './routes/rpc.ts'
@@ -52,8 +55,10 @@ export type Deps = {
 }
 
 /** @returns The REST API, as a function from request to response. */
-export function createApp(deps: Deps): Hono<Authorized> {
-  const app = new Hono<Authorized>()
+export function createApp(deps: Deps): Hono<Env> {
+  const app = new Hono<Env>()
+  app.use(requestLog(deps.log))
+  homeRoutes(app, deps)
   documentRoutes(app, deps)
   bundleRoutes(app, deps)
   verifyRoutes(app, deps)
@@ -71,9 +76,10 @@ export function createApp(deps: Deps): Hono<Authorized> {
 }
 
 /** A known path with another method is 405 with `Allow` (RFC 9110 §15.5.6), not 404. */
-function refuseOtherMethods(app: Hono<Authorized>): void {
+function refuseOtherMethods(app: Hono<Env>): void {
   const methods = new Map<string, Set<string>>()
   for (const { path, method } of app.routes) {
+    if (method === METHOD_NAME_ALL) continue
     const known = methods.get(path) ?? new Set()
     known.add(method)
     if (method === 'GET') known.add('HEAD')
@@ -81,7 +87,7 @@ function refuseOtherMethods(app: Hono<Authorized>): void {
   }
   for (const [path, known] of methods)
     app.all(path, () => {
-      throw new ApiError('method_not_allowed', 'not with this method', {
+      throw new ApiError('method_not_allowed', 'method not allowed', {
         headers: { Allow: [...known].join(', ') },
       })
     })

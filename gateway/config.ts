@@ -52,7 +52,7 @@ export type Config = {
   lowBalance: bigint
   /** Seconds; absent = any age. */
   maxHeadAge?: number
-  logLevel: 'debug' | 'info' | 'error' | 'silent'
+  logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
 }
 
 /** Thrown for an environment that the service cannot start with; the message names every bad variable, never its value. */
@@ -161,8 +161,8 @@ const environment = v.object({
   LOW_BALANCE_ETHER: v.optional(amount('ether'), '0.05'),
   LOG_LEVEL: v.optional(
     v.picklist(
-      ['debug', 'info', 'error', 'silent'],
-      'must be debug, info, error or silent',
+      ['debug', 'info', 'warn', 'error', 'silent'],
+      'must be debug, info, warn, error or silent',
     ),
     'info',
   ),

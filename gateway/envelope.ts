@@ -1,7 +1,9 @@
+import { RequestError } from '@hono/node-server'
 import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { FormatError } from '../document/errors.ts'
 import { ChainError } from '../verifier/errors.ts'
+import type { Env } from './env.ts'
 import { ApiError } from './errors.ts'
 import { IssueError } from './issue/errors.ts'
 import type { Log } from './log.ts'
@@ -23,26 +25,45 @@ export function succeed(
   return c.json({ success: true, data }, status, { ...PRIVATE, ...headers })
 }
 
-/** The envelope of a failure. What is not an `ApiError` is translated, or is a bug: logged whole, told as `internal`. */
-export function fail(c: Context, error: unknown, log: Log): Response {
+/** The envelope of a failure. An error that is not meant for clients is a bug: logged, and reported as `internal`. */
+export function fail(c: Context<Env>, error: unknown, log: Log): Response {
+  const { body, status, headers } = failure(error, c.get('requestId'), log)
+  return c.json(body, status, headers)
+}
+
+/** The envelope for a request that no route can see, since its target or its `Host` is malformed. */
+export function failUnrouted(error: unknown, log: Log): Response {
   const requestId = crypto.randomUUID()
-  const told = translate(error)
-  if (told.code === 'internal')
-    log.error('bug', {
-      requestId,
-      error: error instanceof Error ? error.stack : String(error),
-    })
-  const { code, message, details, status, headers } = told
+  const malformed =
+    error instanceof RequestError
+      ? new ApiError('bad_request', 'malformed request target or Host header')
+      : error
+  const { body, status, headers } = failure(malformed, requestId, log)
+  log.info('request', { route: '*', status, requestId })
+  return Response.json(body, {
+    status,
+    headers: { ...headers, 'X-Request-Id': requestId },
+  })
+}
+
+function failure(error: unknown, requestId: string, log: Log) {
+  const { code, message, details, status, headers } = translate(error)
+  if (code === 'internal')
+    log.error('internal_error', { requestId, ...describe(error) })
   const body = {
     success: false,
     data: {},
     error: { code, message, ...(details && { details }), requestId },
   }
-  return c.json(body, status, {
-    ...PRIVATE,
-    ...headers,
-    'X-Request-Id': requestId,
-  })
+  return { body, status, headers: { ...PRIVATE, ...headers } }
+}
+
+/** @returns What a developer needs to find a bug, without the message: it may quote what the client sent. */
+function describe(error: unknown): object {
+  if (!(error instanceof Error)) return { error: typeof error }
+  const { name, message, stack = '' } = error
+  const frames = stack.split('\n').slice(message.split('\n').length)
+  return { error: name, frames: frames.map((line) => line.trim()) }
 }
 
 function translate(error: unknown): ApiError {
@@ -84,11 +105,7 @@ function translateIssue(error: IssueError): ApiError {
 }
 
 function translateFormat(error: FormatError): ApiError {
-  const { code, message, fields } = error
-  if (code === 'document_fields')
-    return new ApiError('bad_fields', 'some fields are bad', {
-      details: fields,
-    })
+  const { code, message } = error
   if (code.startsWith('public_id_'))
     return new ApiError('bad_public_id', message, {
       details: [{ field: 'publicId', message }],

@@ -8,6 +8,7 @@ type PublicIssueErrorCode = Exclude<IssueErrorCode, 'too_large'>
 
 /** The one table from the code of a failure to its HTTP status. */
 const STATUS = {
+  bad_request: 400,
   bad_json: 400,
   bad_public_id: 400,
   bad_cid: 400,

@@ -1,30 +1,34 @@
 import type { Config } from './config.ts'
 
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const
+type Level = (typeof LEVELS)[number]
+
 /**
- * Writes one JSON object a line to the standard error. What goes in must hold no publicId, key, secret or field of a document.
+ * Writes one JSON object per line to the standard error. Events are snake_case identifiers. Neither they nor their fields may
+ * hold a publicId, an API key, a secret, or a field of a document.
  */
-export type Log = {
-  debug(event: string, fields?: Record<string, unknown>): void
-  info(event: string, fields?: Record<string, unknown>): void
-  error(event: string, fields?: Record<string, unknown>): void
-}
+export type Log = Record<
+  Level,
+  (event: string, fields?: Record<string, unknown>) => void
+>
 
-const LEVELS = ['debug', 'info', 'error'] as const
-
-export function createLog(level: Config['logLevel']): Log {
-  const write = (name: (typeof LEVELS)[number]) => {
+/** @param threshold The lowest level that is written. */
+export function createLog(threshold: Config['logLevel']): Log {
+  const at = (level: Level) => {
     const silent =
-      level === 'silent' || LEVELS.indexOf(name) < LEVELS.indexOf(level)
+      threshold === 'silent' ||
+      LEVELS.indexOf(level) < LEVELS.indexOf(threshold)
     return (event: string, fields: Record<string, unknown> = {}) => {
       if (silent) return
-      const line = {
-        time: new Date().toISOString(),
-        level: name,
-        event,
-        ...fields,
-      }
+      const time = new Date().toISOString()
+      const line = { time, level, event, ...fields }
       process.stderr.write(`${JSON.stringify(line)}\n`)
     }
   }
-  return { debug: write('debug'), info: write('info'), error: write('error') }
+  return {
+    debug: at('debug'),
+    info: at('info'),
+    warn: at('warn'),
+    error: at('error'),
+  }
 }

@@ -1,5 +1,7 @@
 import type { Document } from '../document/document.ts'
 import type { Hex } from '../document/hex.ts'
+import { type Network, networkOf } from '../verifier/network.ts'
+import { parseRegistry } from '../verifier/readers/chain.ts'
 
 /** The addresses that answers hold, none with a slash at the end. */
 export type Addresses = {
@@ -17,6 +19,11 @@ export function verifyUrlOf(
   publicId: string,
 ): string {
   return `${verifyUrl}#publicId=${publicId}&registry=${registry}`
+}
+
+/** @param registry CAIP-10. */
+export function networkOfRegistry(registry: string): Network {
+  return networkOf(parseRegistry(registry).chainId)
 }
 
 /** @returns A document as the REST API returns it (spec §2.2); dates as timestamps. */
@@ -42,6 +49,7 @@ export function presentDocument(
     documentHash,
     blockchainHash: transactionHash,
     status,
+    network: networkOfRegistry(registry),
     qrCodeUrl: `${addresses.baseUrl}/qr/${publicId}`,
     verifyUrl: verifyUrlOf(addresses, publicId),
   }

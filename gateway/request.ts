@@ -1,9 +1,65 @@
 import type { Context } from 'hono'
+import * as v from 'valibot'
+import type { FieldProblem } from '../document/errors.ts'
 import { type JsonValue, parseStrictJson } from '../document/json.ts'
 import { ApiError } from './errors.ts'
 
 /** Most bytes of a request body for one document. */
 export const MAX_BODY = 64 * 1024
+
+/** The values of query parameters that a route knows. */
+export type Query<P extends v.ObjectEntries> = v.InferOutput<
+  v.ObjectSchema<P, undefined>
+>
+
+/**
+ * Reads the query of a route that knows these parameters.
+ *
+ * @throws {ApiError} `bad_query`, naming every parameter that is unknown, repeated, missing or malformed.
+ */
+export function readQuery<P extends v.ObjectEntries>(
+  c: Context,
+  parameters: P,
+): Query<P> {
+  const sent = new URL(c.req.url).searchParams
+  const misused = [...new Set(sent.keys())].flatMap((field) => {
+    if (!Object.hasOwn(parameters, field))
+      return [{ field, message: 'unknown parameter' }]
+    return sent.getAll(field).length > 1
+      ? [{ field, message: 'must not be repeated' }]
+      : []
+  })
+  const result = v.safeParse(v.object(parameters), Object.fromEntries(sent))
+  if (result.success && misused.length === 0) return result.output
+  throw new ApiError('bad_query', 'invalid query parameters', {
+    details: mergeProblems(misused, problemsOf(result.issues)),
+  })
+}
+
+/** @returns Whether `Accept` names the first media type and not the second, which is the default. */
+export function prefers(c: Context, wanted: string, fallback: string): boolean {
+  const accept = (c.req.header('accept') ?? '').toLowerCase()
+  return accept.includes(wanted) && !accept.includes(fallback)
+}
+
+/** @returns Both lists, the second without the fields that the first one names. */
+export function mergeProblems(
+  first: readonly FieldProblem[],
+  second: readonly FieldProblem[],
+): FieldProblem[] {
+  const named = new Set(first.map(({ field }) => field))
+  return [...first, ...second.filter(({ field }) => !named.has(field))]
+}
+
+/** @param issues What valibot found. */
+export function problemsOf(
+  issues: readonly v.BaseIssue<unknown>[] = [],
+): FieldProblem[] {
+  return issues.map((issue) => ({
+    field: v.getDotPath(issue) ?? '',
+    message: issue.type === 'object' ? 'is required' : issue.message,
+  }))
+}
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
@@ -26,7 +82,7 @@ async function readBody(c: Context): Promise<Uint8Array> {
     return await readAtMost(c, MAX_BODY)
   } catch (error) {
     if (error instanceof ApiError) throw error
-    throw new ApiError('bad_json', 'the body broke off', { cause: error })
+    throw new ApiError('bad_json', 'request body truncated', { cause: error })
   }
 }
 

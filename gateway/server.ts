@@ -1,9 +1,10 @@
 import { mkdirSync } from 'node:fs'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import { type ServerType, serve } from '@hono/node-server'
-import { fromHex, type Hex } from '../document/hex.ts'
-import { deriveSubkeys } from '../document/keys.ts'
+import { getRequestListener } from '@hono/node-server'
+import { fromHex, type Hex, toHex } from '../document/hex.ts'
+import { deriveSubkeys, fingerprintOf } from '../document/keys.ts'
 import { createBundle } from '../verifier/bundle.ts'
 import { createChainReader } from '../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
@@ -26,6 +27,7 @@ import { withOlder } from './adapters/with-older.ts'
 import { createApp } from './app.ts'
 import type { Config } from './config.ts'
 import { createDeadline } from './deadline.ts'
+import { failUnrouted } from './envelope.ts'
 import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
 import { watchFinality } from './issue/finality.ts'
@@ -60,6 +62,7 @@ export type Gateway = {
  * Starts a gateway. The only place that knows every part.
  *
  * @throws {IssueError} when the chain or the payload store cannot be used, or the account cannot issue.
+ * @throws {DataDirError} when the data folder belongs to another registry, issuer or secret, or to another version.
  */
 export async function startGateway(
   config: Config,
@@ -70,6 +73,7 @@ export async function startGateway(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const log = createLog(config.logLevel)
   const { rpc } = identity
+  const issuerSecret = fromHex(identity.issuerSecret)
   const registry = await createRegistry(rpc, {
     registry: identity.registry,
     signer: identity.signer,
@@ -79,7 +83,11 @@ export async function startGateway(
   const chain = createChainReader(rpc, identity.registry, finality)
   const kubo = await openKubo(config, log)
   const database = openDatabase(join(dataDir, 'gateway.db'))
-  database.bindTo(identity.registry)
+  database.bindTo({
+    registry: identity.registry,
+    issuerId: registry.issuerId,
+    fingerprint: toHex(fingerprintOf(issuerSecret)),
+  })
   const tombstones = createTombstones(database)
   const embedded = createSqliteStore(database)
   const store = tombstones.guardStore(
@@ -92,7 +100,7 @@ export async function startGateway(
       )
     : createSqliteKeep(database, embedded, outbox)
   const keys = openKeyFile(join(dataDir, 'keys.json'), (error) =>
-    log.error('key file', { error: String(error) }),
+    log.error('key_file_unreadable', { error: String(error) }),
   )
   if (config.apiKey !== undefined)
     keys.put('environment', config.apiKey, [...SCOPES])
@@ -116,7 +124,7 @@ export async function startGateway(
     idempotency: createSqliteIdempotencyLog(database),
     keep,
     batcher,
-    subkeys: deriveSubkeys(fromHex(identity.issuerSecret)),
+    subkeys: deriveSubkeys(issuerSecret),
     seal: sealWithNode,
   })
   const blocks = [
@@ -147,6 +155,10 @@ export async function startGateway(
       chain,
       finality: true,
       blocks,
+      onError: (error) =>
+        log.error('bug', {
+          error: error instanceof Error ? error.stack : String(error),
+        }),
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
     provingChain: createProvingReader(rpc, identity.registry, finality),
@@ -176,11 +188,12 @@ export async function startGateway(
     batcher,
     log: log.info,
   })
-  const server = serve({
-    fetch: app.fetch,
-    port: config.port,
-    hostname: config.host,
-  })
+  const server = createServer(
+    getRequestListener(app.fetch, {
+      hostname: config.host,
+      errorHandler: (error) => failUnrouted(error, log),
+    }),
+  ).listen(config.port, config.host)
   await new Promise((resolve, reject) => {
     server.once('listening', resolve)
     server.once('error', reject)
@@ -193,7 +206,7 @@ export async function startGateway(
       const closed = new Promise((resolve) => server.close(resolve))
       await Promise.all([batcher.stop(), stopWatching()])
       // Who is still sending a request, or not reading an answer, has had time enough.
-      setTimeout(() => closeAll(server), CLOSE_GRACE).unref()
+      setTimeout(() => server.closeAllConnections(), CLOSE_GRACE).unref()
       await closed
       await database.close()
       await rpc.close()
@@ -215,22 +228,20 @@ function pageConfigOf(
   }
 }
 
-function closeAll(server: ServerType): void {
-  if ('closeAllConnections' in server) server.closeAllConnections()
-}
-
 async function openKubo(
   { ipfsApiUrl, ipfsAnnounce, ipfsTimeout }: Config,
   log: Log,
 ): Promise<KuboStore | undefined> {
   if (ipfsApiUrl === undefined) return undefined
-  const warn = (warning: string) => log.error('warning', { kubo: warning })
   if (ipfsAnnounce)
-    warn(
-      'IPFS_ANNOUNCE is true: the public network may be told of every payload, and what is public cannot be recalled',
-    )
+    log.warn('kubo_announces', {
+      warning:
+        'IPFS_ANNOUNCE is true: the node may announce every payload to the public network, and what is public cannot be recalled',
+    })
   const node = createKuboNode(ipfsApiUrl, ipfsTimeout, ipfsAnnounce)
-  const kubo = createKuboStore(node, warn)
+  const kubo = createKuboStore(node, (warning) =>
+    log.warn('kubo_not_durable', { warning }),
+  )
   await kubo.assertReady()
   return kubo
 }

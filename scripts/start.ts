@@ -204,6 +204,7 @@ function tell(error: unknown): unknown {
   const known = [
     'ChainError',
     'ConfigError',
+    'DataDirError',
     'IssueError',
     'KeyFileError',
     'LocalChainError',

@@ -1,8 +1,10 @@
 import * as v from 'valibot'
+import { decodeUtf8 } from '../document/bytes.ts'
 import { FormatError } from '../document/errors.ts'
 import { type Hex, toHex } from '../document/hex.ts'
-import { parseStrictJson } from '../document/json.ts'
+import { decodeJsonText, parseStrictJson } from '../document/json.ts'
 import { decodePublicId } from '../document/public-id.ts'
+import { REGISTRY_ID } from '../document/registry-id.ts'
 import { readPayload } from './checks/payload.ts'
 import { ChainError } from './errors.ts'
 import type {
@@ -16,7 +18,6 @@ import { decodeHeader, type Header } from './proof/header.ts'
 import { readStateProof, type StateProof } from './proof/state-proof.ts'
 import { createChainReader, parseRegistry } from './readers/chain.ts'
 import { createProvingReader } from './readers/proof.ts'
-import { decodeText } from './readers/verification-codec.ts'
 import { abortable } from './signal.ts'
 import type { Check, Verdict } from './verdict.ts'
 import { verify } from './verify.ts'
@@ -42,20 +43,29 @@ export type Bundle = {
 }
 
 const TYPE = 'document-registry-bundle'
-/** A sealed document has at most 1 MiB, proofs some hundred KiB. More is refused unread. */
+/** A sealed document has at most 1 MiB, proofs some hundred KiB. More is refused unread; in characters or bytes. */
 const MAX_TEXT = 8 * 1024 * 1024
+/** With name and URI of the issuer at 64 KiB each. More are refused unread: each could have several bad fields to report. */
+const MAX_SLOTS = 4096
 
 // Every rule has its message: valibot's own repeat what they were given, and a bundle holds a key.
 const text = v.string('must be a string')
 const bytes = v.custom<Hex>(
-  (value) => typeof value === 'string' && /^0x(?:[0-9a-f]{2})+$/.test(value),
+  (value) =>
+    typeof value === 'string' &&
+    /^0x[0-9a-f]+$/.test(value) &&
+    value.length % 2 === 0,
   'must be 0x and bytes in lower-case hex',
 )
 const word = v.custom<Hex>(
   (value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value),
   'must be 0x and 64 digits in lower-case hex',
 )
-const nodes = v.array(bytes, 'must be an array')
+const nodes = v.custom<Hex[]>(
+  (value) =>
+    Array.isArray(value) && [...value].every((node) => v.is(bytes, node)),
+  'must be an array of 0x and bytes in lower-case hex',
+)
 const members = ({ expected, input }: v.StrictObjectIssue) =>
   expected === 'never'
     ? 'is not a member here'
@@ -69,19 +79,19 @@ const bundle = v.strictObject(
     publicId: text,
     registry: v.pipe(
       text,
-      v.regex(
-        /^eip155:[1-9][0-9]{0,31}:0x[0-9a-f]{40}$/,
-        'must be CAIP-10 of eip155, lower case',
-      ),
+      v.regex(REGISTRY_ID, 'must be CAIP-10 of eip155, lower case'),
     ),
     sealed: v.nullable(v.string('must be a string or null')),
     stateProof: v.strictObject(
       {
         header: bytes,
         accountProof: nodes,
-        storageProof: v.array(
-          v.strictObject({ key: word, value: word, proof: nodes }, members),
-          'must be an array',
+        storageProof: v.pipe(
+          v.array(v.unknown(), 'must be an array'),
+          v.maxLength(MAX_SLOTS, `must have at most ${MAX_SLOTS} slots`),
+          v.array(
+            v.strictObject({ key: word, value: word, proof: nodes }, members),
+          ),
         ),
       },
       members,
@@ -104,7 +114,7 @@ const bundle = v.strictObject(
 )
 
 /**
- * @param input A bundle as JSON text or parsed.
+ * @param input A bundle as JSON text, the bytes of one, or parsed.
  * @returns The bundle, and the block that it is for, so that its reader can decide whether to trust that block's hash.
  * @throws {FormatError} `bundle_malformed` with every bad field, a code of strict JSON, or `public_id_…`.
  */
@@ -112,10 +122,7 @@ export function readBundle(input: unknown): {
   bundle: Bundle
   block: Pick<Header, 'blockNumber' | 'blockHash' | 'blockTime'>
 } {
-  const read = v.safeParse(
-    bundle,
-    typeof input === 'string' ? parseText(input) : input,
-  )
+  const read = v.safeParse(bundle, parseInput(input))
   if (!read.success)
     throw new FormatError('bundle_malformed', 'not a bundle', {
       fields: read.issues.map((issue) => ({
@@ -128,16 +135,20 @@ export function readBundle(input: unknown): {
   return { bundle: read.output, block: { blockNumber, blockHash, blockTime } }
 }
 
-function parseText(text: string): unknown {
-  if (text.length > MAX_TEXT)
+function parseInput(input: unknown): unknown {
+  if (typeof input !== 'string' && !(input instanceof Uint8Array)) return input
+  if (input.length > MAX_TEXT)
     throw new FormatError('bundle_malformed', 'too long for a bundle')
-  return parseStrictJson(text)
+  return parseStrictJson(
+    typeof input === 'string' ? input : decodeJsonText(input),
+  )
 }
 
 function readHeader({ stateProof }: Bundle): Header {
   try {
     return decodeHeader(stateProof.header)
   } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause
     throw new FormatError('bundle_malformed', 'not a bundle', {
       cause,
       fields: [{ field: 'stateProof.header', message: 'must be a header' }],
@@ -159,7 +170,7 @@ export type BundleOptions = {
  * Verifies a bundle. Nothing is asked of anybody. The verdict is true as of the bundle's block, `asOf`: what happened later, a
  * revocation above all, is not in it.
  *
- * @param input As text or parsed.
+ * @param input As {@link readBundle}.
  * @returns A verdict; `unverifiable` when the block is not trusted or the proof proves nothing.
  * @throws {FormatError} as {@link readBundle}.
  */
@@ -289,8 +300,9 @@ async function makeBundle(
 /** @returns `null` for what is no text, so no sealed document: it could not be given back to the byte. */
 function textOf(sealed: Uint8Array): string | null {
   try {
-    return decodeText(sealed)
-  } catch {
-    return null
+    return decodeUtf8(sealed)
+  } catch (error) {
+    if (error instanceof FormatError) return null
+    throw error
   }
 }

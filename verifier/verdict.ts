@@ -86,6 +86,7 @@ const RULES: Rule[] = [
   ['payload', 'unknown', 'unverifiable'],
   ['key', 'fail', 'wrong_key'],
   ['content', 'fail', 'tampered'],
+  ['content', 'unknown', 'unverifiable'],
   ['expiry', 'fail', 'expired'],
 ]
 

@@ -48,6 +48,8 @@ export type VerifyOptions = {
   signal?: AbortSignal
   /** Told of each check as soon as it is done; of `payload`, `event` and what follows them in no fixed order. */
   onCheck?: (check: Check) => void
+  /** Told of an error of this program itself, a bug or a missing cipher: the check `content` is then unknown, `internal_error`. */
+  onError?: (error: unknown) => void
 }
 
 /**
@@ -114,6 +116,7 @@ async function verifySingle(
         )
       : { checks: [] }
     say(content.checks)
+    if ('error' in content) options.onError?.(content.error)
     return { ...content, checks: [payload.check, ...content.checks] }
   }
   const readEventOf = async () => {

@@ -15,7 +15,9 @@ import {
   verify,
   verifyBundle,
 } from '../verifier/index.ts'
+import { toQuantity } from '../verifier/readers/rpc-codec.ts'
 import { headAgeOf, type Sources } from './config.ts'
+import { type Findings, weigh } from './findings.ts'
 import type { Subject } from './input.ts'
 
 /** Seconds that one answer may take. */
@@ -24,19 +26,25 @@ const PATIENCE = 15
 type Watch = { onCheck: (check: Check) => void; signal: AbortSignal }
 
 /**
- * Has the library check what the reader gave, from the sources that the reader trusts.
+ * Has the library check what the reader gave, from the sources that the reader trusts. The nodes are asked
+ * about a proof file's document too.
  *
- * @param watch.onCheck Told of each check as soon as it is done.
+ * @param watch.onCheck Told of each check of the nodes' answer as soon as it is done.
  * @throws The signal's reason, once it aborts.
  */
-export function check(
+export async function check(
   subject: Subject,
   sources: Sources,
   watch: Watch,
-): Promise<Verdict> {
-  return subject.bundle === undefined
-    ? checkNow(subject, sources, watch)
-    : checkBundle(subject.bundle, subject.trustedBlock, sources, watch)
+): Promise<Findings> {
+  const { bundle, trustedBlock } = subject
+  if (bundle === undefined)
+    return { verdict: await checkNow(subject, sources, watch), live: true }
+  const [statement, attempt] = await Promise.all([
+    checkBundle(bundle, trustedBlock, sources, watch.signal),
+    sources.rpc.length > 0 ? checkNow(subject, sources, watch) : undefined,
+  ])
+  return weigh(statement, attempt)
 }
 
 /** @returns How many of so many nodes must give the same answer: more than half; of two, both. */
@@ -50,15 +58,9 @@ function checkNow(
   watch: Watch,
 ): Promise<Verdict> {
   const maxHeadAge = headAgeOf(sources)
-  const carried: BlockSource = {
-    get: async () =>
-      sealed === undefined
-        ? { status: 'missing' }
-        : { status: 'found', bytes: new TextEncoder().encode(sealed) },
-  }
   return verify(publicId, {
     chain: readerOf(sources),
-    blocks: [...blocksOf(sources), carried],
+    blocks: blocksOf(sources, sealed),
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     ...watch,
   })
@@ -79,10 +81,14 @@ function readerOf(sources: Sources): ChainReader {
     : createQuorumReader(readers, quorumOf(readers.length))
 }
 
-function blocksOf(sources: Sources): BlockSource[] {
-  return sources.ipfs.map((url) =>
+/** @param sealed What a proof file carries: it comes first, costs nothing and tells no gateway. Its hash is checked like any. */
+function blocksOf(sources: Sources, sealed?: string): BlockSource[] {
+  const gateways = sources.ipfs.map((url) =>
     createIpfsGatewaySource(url, patienceOf(sources)),
   )
+  if (sealed === undefined) return gateways
+  const bytes = new TextEncoder().encode(sealed)
+  return [{ get: async () => ({ status: 'found', bytes }) }, ...gateways]
 }
 
 /** A proof file is worth what its block is worth: the reader says that it is one of the chain, or the nodes do. */
@@ -90,7 +96,7 @@ async function checkBundle(
   text: string,
   trustedBlock: Hex | undefined,
   sources: Sources,
-  { onCheck, signal }: Watch,
+  signal: AbortSignal,
 ): Promise<Verdict> {
   const { bundle, block } = readBundle(text)
   const confirmed =
@@ -101,7 +107,7 @@ async function checkBundle(
     ...(confirmed ? [block.blockHash] : []),
   ]
   const { registry } = sources
-  return verifyBundle(bundle, { registry, trustedBlocks, onCheck })
+  return verifyBundle(bundle, { registry, trustedBlocks })
 }
 
 /** @returns Whether so many nodes as must agree have this block in their chain, and that is the registry's. */
@@ -123,7 +129,7 @@ async function isOfChain(
       }),
     ])
     const { hash } = (block ?? {}) as { hash?: string }
-    return Number(id) === chainId && hash === blockHash
+    return id === toQuantity(chainId) && hash === blockHash
   }
   const answers = await Promise.all(
     rpc.map((url) => confirms(url).catch(() => false)),
@@ -137,14 +143,14 @@ async function isOfChain(
  * @returns Its text; `undefined` when no node gives the proof.
  */
 export async function makeBundle(
-  publicId: string,
+  { publicId, sealed }: Subject,
   sources: Sources,
 ): Promise<string | undefined> {
   for (const url of sources.rpc) {
     const bundle = await createBundle(publicId, {
       provider: createFetchProvider(url, patienceOf(sources)),
       registry: sources.registry,
-      blocks: blocksOf(sources),
+      blocks: blocksOf(sources, sealed),
     }).catch(() => undefined)
     if (bundle) return JSON.stringify(bundle)
   }

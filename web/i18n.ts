@@ -58,6 +58,16 @@ export function t(key: TextKey, values: Record<string, string> = {}): string {
   )
 }
 
+/** @returns The text of a key as children of an element, with `{name}` filled in by elements. */
+export function phrase(
+  key: TextKey,
+  values: Record<string, Node>,
+): (Node | string)[] {
+  return LANGUAGES[language].texts[key]
+    .split(/\{(\w+)\}/)
+    .map((part, i) => (i % 2 === 0 ? part : (values[part] ?? part)))
+}
+
 /** @returns The text of a key that is put together at run time; `undefined` when there is none. */
 export function maybe(key: string): string | undefined {
   return Object.hasOwn(en, key) ? t(key as TextKey) : undefined
@@ -80,6 +90,30 @@ export function showTime(seconds: number): string {
     seconds * 1000,
   )
   return `${time} UTC`
+}
+
+/** @returns A block and its time, in words. */
+export function showBlock(block: {
+  blockNumber: number
+  blockTime: number
+}): string {
+  return t('asOf', {
+    block: showNumber(block.blockNumber),
+    time: showTime(block.blockTime),
+  })
+}
+
+/** @param seconds Before now. @returns `3 minutes ago`, in words. */
+export function showAgo(seconds: number): string {
+  return new Intl.RelativeTimeFormat(language).format(
+    -Math.floor(seconds / 60),
+    'minute',
+  )
+}
+
+/** @returns `a, b and c`. */
+export function showList(items: string[]): string {
+  return new Intl.ListFormat(language).format(items)
 }
 
 export function showNumber(value: number): string {

@@ -1,3 +1,4 @@
+import { decodeUtf8 } from '../document/bytes.ts'
 import { FormatError } from '../document/errors.ts'
 import type { Hex } from '../document/hex.ts'
 import { decodePublicId } from '../document/public-id.ts'
@@ -6,9 +7,9 @@ import { readBundle } from '../verifier/index.ts'
 /** What the reader wants checked. */
 export type Subject = {
   publicId: string
-  /** The registry that the link names. A hint, and no more: the page trusts its own. */
+  /** The registry that the link or the proof file names. A hint, and no more: the page trusts its own. */
   hint?: string
-  /** A proof file, as text: then it is checked, as of its block. */
+  /** A proof file, as text: what it says, as of its block, is checked too. */
   bundle?: string
   /** The hash of a block that the reader trusts, for the proof file. */
   trustedBlock?: Hex
@@ -43,19 +44,25 @@ export class InputError extends Error {
 const MAX_TEXT = 4096
 const MAX_HINT = 200
 
+/** What the address of a document's QR code ends with; `?format=png` may follow. */
+const QR_PATH = /\/qr\/([^/?#\s]+)\/?(?:\?|$)/
+
 /**
- * @param text A publicId, or a link with one in its fragment, as typed, pasted or read from a QR code.
+ * @param text A publicId, a link with one in its fragment, or the address of its QR code (`…/qr/<publicId>`), as typed, pasted
+ *   or read from a QR code.
  * @throws {InputError}
  */
 export function parseSubject(text: string): Subject {
   const trimmed = text.trim()
   if (trimmed === '') throw new InputError('empty')
   if (trimmed.length > MAX_TEXT) throw new InputError('malformed')
-  const at = trimmed.indexOf('#')
+  const [before = '', fragment] = trimmed.split(/#(.*)/s)
   const subject =
-    at < 0
-      ? { publicId: trimmed.replace(/\s/g, '') }
-      : parseFragment(trimmed.slice(at + 1))
+    parseFragment(fragment ?? '') ??
+    parseQrAddress(before) ??
+    (fragment === undefined
+      ? { publicId: before.replace(/\s/g, '') }
+      : undefined)
   if (subject === undefined) throw new InputError('malformed')
   try {
     decodePublicId(subject.publicId)
@@ -72,12 +79,18 @@ export function parseSubject(text: string): Subject {
 export function parseBundle(text: string): Subject {
   if (!text.trimStart().startsWith('{')) throw new InputError('file')
   try {
-    const { publicId, sealed } = readBundle(text).bundle
-    return { publicId, bundle: text, ...(sealed !== null && { sealed }) }
+    const { publicId, registry, sealed } = readBundle(text).bundle
+    const carried = sealed !== null && { sealed }
+    return { publicId, hint: registry, bundle: text, ...carried }
   } catch (error) {
     if (!(error instanceof FormatError)) throw error
     throw new InputError('bundle')
   }
+}
+
+function parseQrAddress(address: string): Subject | undefined {
+  const publicId = QR_PATH.exec(address)?.[1]
+  return publicId === undefined ? undefined : { publicId }
 }
 
 /** @param fragment What follows the `#` of an address. @returns `undefined` when it names no publicId. */
@@ -96,4 +109,18 @@ export function problemOf(error: unknown): InputProblem {
   if (!(error instanceof FormatError)) throw error
   if (error.code === 'public_id_checksum') return 'mistyped'
   return error.code === 'public_id_kind' ? 'kind' : 'malformed'
+}
+
+/**
+ * @param bytes A file that is no picture.
+ * @returns Its text, a byte order mark included.
+ * @throws {InputError} when it is not UTF-8.
+ */
+export function textOfFile(bytes: Uint8Array): string {
+  try {
+    return decodeUtf8(bytes)
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error
+    throw new InputError('file')
+  }
 }

@@ -19,16 +19,26 @@ import {
   parseSubject,
   problemOf,
   type Subject,
+  textOfFile,
 } from './input.ts'
 import { supplyAesGcm } from './insecure-crypto.ts'
 import { readQr } from './qr.ts'
-import type { Actions, Phase, State } from './state.ts'
+import type { Actions, Done, Phase, State } from './state.ts'
 import { viewActions } from './view-actions.ts'
 import { viewAsk } from './view-ask.ts'
 import { viewChecks } from './view-checks.ts'
-import { viewDocument, viewIssuer } from './view-document.ts'
+import { viewDocument } from './view-document.ts'
+import { viewPrinted } from './view-print.ts'
 import { viewHint, viewTrust } from './view-trust.ts'
-import { reasonsOf, viewVerdict, wordsOf } from './view-verdict.ts'
+import { viewStatement, viewVerdict } from './view-verdict.ts'
+import {
+  agoOf,
+  datingNotice,
+  headlineOf,
+  linesOf,
+  networkWarning,
+  waitingFor,
+} from './words.ts'
 
 const config = parseConfig(
   document.getElementById('config')?.textContent ?? null,
@@ -42,9 +52,16 @@ const state: State = {
 
 /** Bytes of the largest proof file that is read. */
 const MAX_FILE = 8 * 1024 * 1024
+/** Milliseconds of waiting after which the page says for what. */
+const SLOW_MS = 4_000
+/** Milliseconds that a verdict may be shown before it is checked again. */
+const MAX_SHOWN_MS = 10 * 60_000
+/** Milliseconds between two looks at the age of what is shown. */
+const AGE_INTERVAL_MS = 15_000
 
-const header = h('header')
-const main = h('main')
+// Both are in the page already, so that there is something to see before this script has come.
+const header = document.querySelector('header') ?? h('header')
+const main = document.querySelector('main') ?? h('main')
 /** Read out when it changes; it must outlive what it is about. */
 const live = h('div', {
   class: 'unseen',
@@ -63,20 +80,16 @@ const actions: Actions = {
   retry() {
     if (state.phase.at !== 'ask') start(state.phase.subject, true)
   },
-  checkNow() {
-    if (state.phase.at === 'ask') return
-    const { bundle: _, trustedBlock: __, ...subject } = state.phase.subject
-    start(subject, true)
-  },
   trustBlock(trustedBlock) {
     if (state.phase.at !== 'ask')
       start({ ...state.phase.subject, trustedBlock }, true)
   },
   async saveBundle() {
     if (state.phase.at !== 'done') return false
-    const { subject, verdict } = state.phase
-    const text =
-      subject.bundle ?? (await makeBundle(subject.publicId, state.sources))
+    const { subject, verdict, live } = state.phase
+    const text = live
+      ? await makeBundle(subject, state.sources)
+      : subject.bundle
     if (text === undefined) return false
     // Part of the hash, which is public: names of files are seen.
     const hash = verdict.blockchainProof?.documentHash.slice(2, 10) ?? 'absence'
@@ -137,7 +150,7 @@ function save(name: string, text: string): void {
 async function readFile(file: File): Promise<Subject> {
   if (!file.type.startsWith('image/')) {
     if (file.size > MAX_FILE) throw new InputError('file')
-    return parseBundle(await file.text())
+    return parseBundle(textOfFile(new Uint8Array(await file.arrayBuffer())))
   }
   const image = await createImageBitmap(file).catch(() => {
     throw new InputError('file')
@@ -170,32 +183,65 @@ async function start(subject: Subject, asked: boolean): Promise<void> {
     pending = subject
     return
   }
-  const checks: Check[] = []
-  go({ at: 'checking', subject, checks })
-  live.textContent = t('checking')
-  const onCheck = (check: Check) => {
-    checks.push(check)
-    document.querySelector('.checks')?.replaceWith(viewChecks(checks))
-  }
-  let phase: Phase
-  try {
-    const verdict = await check(subject, state.sources, { onCheck, signal })
-    const saidErased = await isSaidErased(verdict, publicId)
-    signal.throwIfAborted()
-    phase = { at: 'done', subject, verdict, saidErased }
-  } catch (error) {
-    if (signal.aborted) return
-    if (error instanceof FormatError) {
-      go({ at: 'ask' }, problemOf(error))
-      return
-    }
-    // Of the page itself; the reader's document stays out of it.
-    console.error(error)
-    phase = { at: 'failed', subject }
+  const phase = {
+    at: 'checking' as const,
+    subject,
+    checks: [] as Check[],
+    slow: false,
   }
   go(phase)
-  live.textContent = phase.at === 'done' ? spoken(phase.verdict) : ''
+  live.textContent = t('checking')
+  const slow = setTimeout(() => {
+    phase.slow = true
+    drawWaiting(phase)
+    live.textContent = waitingFor(phase, state.sources)
+  }, SLOW_MS)
+  signal.addEventListener('abort', () => clearTimeout(slow))
+  const onCheck = (check: Check) => {
+    phase.checks.push(check)
+    drawWaiting(phase)
+  }
+  const outcome = await findOut(subject, { onCheck, signal })
+  clearTimeout(slow)
+  if (signal.aborted) return
+  if (typeof outcome === 'string') {
+    go({ at: 'ask' }, outcome)
+    return
+  }
+  go(outcome)
+  live.textContent = outcome.at === 'done' ? spoken(outcome) : ''
   if (asked) document.getElementById('verdict')?.focus()
+}
+
+/** @returns What to show; the problem of what holds no publicId. */
+async function findOut(
+  subject: Subject,
+  watch: { onCheck: (check: Check) => void; signal: AbortSignal },
+): Promise<Done | Extract<Phase, { at: 'failed' }> | InputProblem> {
+  try {
+    const findings = await check(subject, state.sources, watch)
+    const saidErased = await isSaidErased(findings.verdict, subject.publicId)
+    return {
+      at: 'done',
+      subject,
+      ...findings,
+      saidErased,
+      checkedAt: Date.now(),
+    }
+  } catch (error) {
+    if (error instanceof FormatError) return problemOf(error)
+    // Of the page itself; the reader's document stays out of it.
+    if (!watch.signal.aborted) console.error(error)
+    return { at: 'failed', subject }
+  }
+}
+
+/** The parts that change while the reader waits. */
+function drawWaiting(phase: Extract<Phase, { at: 'checking' }>): void {
+  const checks = viewChecks(phase.checks, true)
+  document.querySelector('.checks')?.replaceWith(checks)
+  if (phase.slow)
+    document.querySelector('.verdict')?.replaceWith(viewVerdict(state, actions))
 }
 
 async function isSaidErased(
@@ -217,9 +263,15 @@ async function isSaidErased(
 /** What waits until the reader has named a registry. */
 let pending: Subject | undefined
 
-function spoken(verdict: Verdict): string {
-  const { title, text } = wordsOf(verdict)
-  return [`${title}.`, text, ...reasonsOf(verdict)].join(' ')
+function spoken(phase: Done): string {
+  const warning = networkWarning(state.sources)
+  const dating = datingNotice(phase.verdict)
+  return [
+    ...(warning === undefined ? [] : [`${warning}.`]),
+    `${headlineOf(phase)}.`,
+    ...(dating === undefined ? [] : [dating]),
+    ...linesOf(phase),
+  ].join(' ')
 }
 
 function go(phase: Phase, problem?: State['problem']): void {
@@ -239,33 +291,44 @@ function go(phase: Phase, problem?: State['problem']): void {
 
 function draw(): void {
   const { phase } = state
-  const verdict = phase.at === 'done' ? phase.verdict : undefined
-  // Nothing of the document: titles are kept in histories.
-  document.title = verdict
-    ? `${t(`${verdict.status}.title`)} · ${t('title')}`
-    : t('title')
+  document.title = titleOf(phase)
   header.replaceChildren(
     h('p', { class: 'brand' }, t('title')),
     viewLanguages(),
   )
-  const sections = verdict && [
-    viewIssuer(verdict),
-    viewDocument(verdict),
-    phase.at === 'done' && viewActions(phase, actions),
-    viewChecks(verdict.checks),
-  ]
   const parts: (Node | false)[] =
     phase.at === 'ask'
       ? [viewAsk(state, actions), viewTrust(state, actions)]
       : [
           viewVerdict(state, actions),
           viewHint(state),
-          ...(sections ?? []),
-          phase.at === 'checking' && viewChecks(phase.checks),
+          ...(phase.at === 'done' ? viewRest(phase) : []),
+          phase.at === 'checking' && viewChecks(phase.checks, true),
           viewTrust(state, actions),
           viewAsk(state, actions),
         ]
   main.replaceChildren(...parts.filter((part) => part !== false))
+}
+
+function viewRest(phase: Done): (Node | false)[] {
+  return [
+    viewStatement(phase),
+    viewDocument(phase.verdict),
+    viewChecks(phase.verdict.checks),
+    viewActions(phase, actions),
+    viewPrinted(phase, state.sources.registry),
+  ]
+}
+
+/** Nothing of the document: titles are kept in histories. */
+function titleOf(phase: Phase): string {
+  if (phase.at !== 'done') return t('title')
+  const warned = networkWarning(state.sources) !== undefined
+  return [
+    ...(warned ? [t('network.name')] : []),
+    headlineOf(phase),
+    t('title'),
+  ].join(' · ')
 }
 
 function viewLanguages(): HTMLElement {
@@ -333,10 +396,33 @@ function listen(): void {
     const [file] = event.clipboardData?.files ?? []
     if (file) actions.checkFile(file)
   })
-  addEventListener('beforeprint', () => {
-    for (const part of document.querySelectorAll('details:not(.sources)'))
-      part.setAttribute('open', '')
+  // A verdict that nobody looked at for a while, or that a browser brings back from its memory, may be wrong by now.
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) checkAgain()
   })
+  document.addEventListener('visibilitychange', watchAge)
+  setInterval(watchAge, AGE_INTERVAL_MS)
+  addEventListener('online', () => {
+    const { phase } = state
+    const lacking =
+      phase.at === 'done' && phase.verdict.status === 'unverifiable'
+    if (lacking || (phase.at === 'done' && !phase.live)) checkAgain()
+  })
+}
+
+/** Says how old the verdict is; one that is too old is checked again, a little later under the reader's hands. */
+function watchAge(): void {
+  const { phase } = state
+  if (phase.at !== 'done' || document.hidden) return
+  const place = document.getElementById('checked')
+  if (place) place.textContent = agoOf(phase.checkedAt)
+  const busy = document.activeElement?.matches('input, textarea, select')
+  const limit = busy ? 2 * MAX_SHOWN_MS : MAX_SHOWN_MS
+  if (Date.now() - phase.checkedAt > limit) checkAgain()
+}
+
+function checkAgain(): void {
+  if (state.phase.at !== 'ask') start(state.phase.subject, false)
 }
 
 supplyAesGcm()

@@ -1,20 +1,30 @@
 import type { Hex } from '../document/hex.ts'
-import type { Check, Verdict } from '../verifier/index.ts'
+import type { Check } from '../verifier/index.ts'
 import type { PageConfig, Sources } from './config.ts'
+import type { Findings } from './findings.ts'
 import type { InputProblem, Subject } from './input.ts'
 
 /** Where the reader is. */
 export type Phase =
   | { at: 'ask' }
-  | { at: 'checking'; subject: Subject; checks: Check[] }
   | {
-      at: 'done'
+      at: 'checking'
       subject: Subject
-      verdict: Verdict
-      /** Whether the service behind the page says that it has erased the content. */
-      saidErased: boolean
+      checks: Check[]
+      /** Whether it takes so long that the page says what it is waiting for. */
+      slow: boolean
     }
+  | Done
   | { at: 'failed'; subject: Subject }
+
+export type Done = Findings & {
+  at: 'done'
+  subject: Subject
+  /** Milliseconds of the Unix epoch. */
+  checkedAt: number
+  /** Whether the service behind the page says that it has erased the content. */
+  saidErased: boolean
+}
 
 /** Everything that the page shows. It lives as long as the page. */
 export type State = {
@@ -31,8 +41,6 @@ export type Actions = {
   checkText(text: string): void
   checkFile(file: File): void
   retry(): void
-  /** Checks what a proof file is about again, now, with the nodes. */
-  checkNow(): void
   /** Checks a proof file with the hash of a block that the reader trusts. */
   trustBlock(hash: Hex): void
   /** @returns Whether it was saved. */

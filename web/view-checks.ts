@@ -1,6 +1,6 @@
 import type { Check, Verdict } from '../verifier/index.ts'
 import { h, icon } from './dom.ts'
-import { maybe, t } from './i18n.ts'
+import { maybe, showNumber, t } from './i18n.ts'
 
 const SHAPES: Record<Check['outcome'], string> = {
   pass: 'm6 12.5 4 4 8-9',
@@ -8,20 +8,49 @@ const SHAPES: Record<Check['outcome'], string> = {
   unknown: 'M8.8 9a3.2 3.2 0 1 1 4.7 2.8c-1 .6-1.5 1.1-1.5 2.4M12 18h.01',
 }
 
-/** Every check, with its outcome as a word and the code that the library gives. */
-export function viewChecks(checks: Verdict['checks']): HTMLElement {
+/**
+ * What matters in the open, what passed or decides nothing folded into one line.
+ *
+ * @param running Whether more are to come.
+ */
+export function viewChecks(
+  checks: Verdict['checks'],
+  running = false,
+): HTMLElement {
+  const isQuiet = ({ check, outcome }: Check) =>
+    outcome === 'pass' || check === 'event'
+  const quiet = checks.filter(isQuiet)
+  const values = {
+    passed: showNumber(checks.filter((c) => c.outcome === 'pass').length),
+    count: showNumber(checks.length),
+  }
   return h(
     'section',
     { class: 'checks', 'aria-labelledby': 'checks' },
     h('h2', { id: 'checks' }, t('checks.heading')),
-    h('ul', { role: 'list' }, ...checks.map(line)),
+    checks.length > quiet.length && list(checks.filter((c) => !isQuiet(c))),
+    quiet.length > 0 &&
+      h(
+        'details',
+        {},
+        h(
+          'summary',
+          {},
+          running ? t('checks.running', values) : t('checks.passed', values),
+        ),
+        list(quiet),
+      ),
   )
+}
+
+function list(checks: Check[]): HTMLElement {
+  return h('ul', { role: 'list' }, ...checks.map(line))
 }
 
 function line({ check, outcome, code }: Check): HTMLElement {
   const words =
     maybe(`${check}.${code}`) ?? maybe(`${check}.${outcome}`) ?? check
-  // Why the content could not be had is not why the event could not.
+  // Why the content is unavailable is not why the event is.
   const why =
     outcome === 'unknown' && check !== 'event'
       ? maybe(`why.${code}`)

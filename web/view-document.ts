@@ -2,39 +2,19 @@ import type { Verdict } from '../verifier/index.ts'
 import { foreign, h } from './dom.ts'
 import { showDate, t } from './i18n.ts'
 
-/** Statuses with which it is not said that the issuer on record issued this. */
-const ONLY_RECORDED = ['tampered', 'wrong_key', 'distrusted', 'erased']
-
-/** Who issued it: the name, which anyone can choose, never without the address that belongs to it. */
-export function viewIssuer(verdict: Verdict): HTMLElement | false {
-  const issuer = verdict.blockchainProof?.issuer
-  if (issuer === undefined) return false
-  const recorded = ONLY_RECORDED.includes(verdict.status)
-  return h(
-    'section',
-    { class: 'issuer', 'aria-labelledby': 'issuer' },
-    h(
-      'h2',
-      { id: 'issuer' },
-      recorded ? t('issuer.recorded') : t('issuer.heading'),
-    ),
-    h('p', { class: 'name' }, foreign(issuer.name)),
-    // Not a link: what the reader should do is compare it, not go where a forger wants him to.
-    issuer.uri === ''
-      ? h('p', {}, t('issuer.none'))
-      : h('p', { class: 'uri' }, foreign(issuer.uri, { dir: 'ltr' })),
-    h('p', { class: 'hint' }, t('issuer.same')),
-  )
-}
-
 /** The document's own words, as text. */
 export function viewDocument(verdict: Verdict): HTMLElement | false {
-  const { document, checks } = verdict
+  const { document, checks, status } = verdict
   if (document === null) {
     const unread = checks.some(
       ({ check, outcome }) => check === 'payload' && outcome === 'unknown',
     )
-    return unread && section(h('p', {}, t('document.unread')))
+    // Of one that could not be checked, the verdict itself says so.
+    return (
+      unread &&
+      status !== 'unverifiable' &&
+      section(h('p', {}, t('document.unread')))
+    )
   }
   const entries: [string, string | HTMLElement][] = [
     [t('document.subjectName'), foreign(document.subjectName)],

@@ -8,7 +8,7 @@ import {
   type Sources,
 } from './config.ts'
 import { foreign, h } from './dom.ts'
-import { showNumber, t } from './i18n.ts'
+import { phrase, showBlock, showNumber, t } from './i18n.ts'
 import type { Actions, State } from './state.ts'
 import type { TextKey } from './strings/en.ts'
 
@@ -17,13 +17,10 @@ export function viewHint({ phase, sources }: State): HTMLElement | false {
   const hint = phase.at === 'ask' ? undefined : phase.subject.hint
   if (hint === undefined || hint.toLowerCase() === sources.registry)
     return false
-  const [before = '', after = ''] = t('trust.other').split('{registry}')
   return h(
     'p',
     { class: 'warning', id: 'hint' },
-    before,
-    foreign(hint, { dir: 'ltr' }),
-    after,
+    ...phrase('trust.other', { registry: foreign(hint, { dir: 'ltr' }) }),
   )
 }
 
@@ -38,37 +35,45 @@ export function viewTrust(state: State, actions: Actions): HTMLElement {
     h('h2', { id: 'trust' }, t('trust.heading')),
     !isSecureContext && h('p', { class: 'warning' }, t('trust.insecure')),
     h('p', { class: 'notice' }, t('trust.qr')),
+    h('dl', {}, fact(t('trust.registry'), sources.registry)),
     h(
-      'dl',
-      {},
-      fact(t('trust.registry'), sources.registry),
-      ...facts(verdict),
-      ...list(t('trust.rpc'), sources.rpc, own),
-      ...list(t('trust.ipfs'), sources.ipfs, own),
-    ),
-    sources.rpc.length > 1 &&
+      'details',
+      { class: 'facts' },
+      h('summary', {}, t('trust.details')),
       h(
-        'p',
+        'dl',
         {},
-        t('trust.quorum', {
-          count: showNumber(sources.rpc.length),
-          quorum: showNumber(quorumOf(sources.rpc.length)),
-        }),
+        ...factsOf(verdict),
+        ...list(t('trust.rpc'), sources.rpc, own),
+        ...list(t('trust.ipfs'), sources.ipfs, own),
       ),
-    h('p', { class: 'hint' }, t('trust.depends')),
+      sources.rpc.length > 1 &&
+        h(
+          'p',
+          {},
+          t('trust.quorum', {
+            count: showNumber(sources.rpc.length),
+            quorum: showNumber(quorumOf(sources.rpc.length)),
+          }),
+        ),
+      h('p', { class: 'hint' }, t('trust.depends')),
+    ),
     viewSources(state, actions),
   )
 }
 
-function facts(verdict: Verdict | undefined): HTMLElement[] {
+function factsOf(verdict: Verdict | undefined): HTMLElement[] {
   const proof = verdict?.blockchainProof
-  if (!proof) return []
-  return [
-    fact(t('trust.hash'), proof.documentHash),
-    ...(proof.transactionHash
-      ? [fact(t('trust.transaction'), proof.transactionHash)]
-      : []),
+  const issuer = proof?.issuer
+  const facts: [TextKey, string | null | undefined][] = [
+    ['trust.issuer', issuer?.name],
+    ['trust.uri', issuer?.uri],
+    ['trust.account', issuer?.account],
+    ['trust.hash', proof?.documentHash],
+    ['trust.transaction', proof?.transactionHash],
+    ['trust.block', verdict?.asOf && showBlock(verdict.asOf)],
   ]
+  return facts.flatMap(([key, value]) => (value ? [fact(t(key), value)] : []))
 }
 
 function fact(name: string, value: string): HTMLElement {
@@ -79,7 +84,7 @@ function fact(name: string, value: string): HTMLElement {
     h(
       'dd',
       {},
-      value === '' ? t('trust.none') : h('code', { dir: 'ltr' }, value),
+      value === '' ? t('trust.none') : h('code', { dir: 'auto' }, value),
     ),
   )
 }

@@ -1,17 +1,21 @@
 import type { Hex } from '../document/hex.ts'
 import { readBundle, type Verdict } from '../verifier/index.ts'
+import type { Sources } from './config.ts'
 import { h, icon } from './dom.ts'
-import {
-  currentLanguage,
-  maybe,
-  showDate,
-  showDay,
-  showNumber,
-  showTime,
-  t,
-} from './i18n.ts'
+import { type Findings, isOutdated, shownStatus } from './findings.ts'
+import { currentLanguage, showDay, showNumber, showTime, t } from './i18n.ts'
 import type { Subject } from './input.ts'
-import type { Actions, State } from './state.ts'
+import type { Actions, Done, State } from './state.ts'
+import { viewAddress, viewParties } from './view-parties.ts'
+import {
+  agoOf,
+  datingNotice,
+  headlineOf,
+  linesOf,
+  networkWarning,
+  troublesOf,
+  waitingFor,
+} from './words.ts'
 
 type Status = Verdict['status']
 type Tone = 'good' | 'bad' | 'past' | 'open'
@@ -35,112 +39,164 @@ const SHAPES: Record<Tone | 'busy', string[]> = {
   bad: ['m6 6 12 12', 'M18 6 6 18'],
   past: ['M12 3.5V12l5.5 3.5'],
   open: ['M9 9.2a3 3 0 1 1 4.3 2.7c-.9.5-1.3 1-1.3 2.1', 'M12 17.6h.01'],
-  busy: ['M12 2.5a9.5 9.5 0 0 1 9.5 9.5'],
+  busy: ['M12 2.5a9.5 9.5 0 1 1-9.5 9.5'],
 }
-
-/** @returns The verdict in two short texts. */
-export function wordsOf(verdict: Verdict): { title: string; text: string } {
-  const { status, blockchainProof: proof, document } = verdict
-  const text = t(`${status}.text`, {
-    date: dateOf(status, proof, document?.expiresAt),
-    reason: maybe(`reason.${proof?.reason}`) ?? proof?.reason ?? '',
-  })
-  return { title: t(`${status}.title`), text }
-}
-
-function dateOf(
-  status: Status,
-  proof: Verdict['blockchainProof'],
-  expiresAt: string | undefined,
-): string {
-  if (status === 'expired') {
-    if (expiresAt !== undefined) return showDate(expiresAt)
-    return proof?.validUntil ? showDay(proof.validUntil - 1) : ''
-  }
-  return proof?.revokedAt ? showDay(proof.revokedAt) : ''
-}
-
-/** @returns Why it could not be checked, in words where there are some. */
-export function reasonsOf(verdict: Verdict): string[] {
-  if (verdict.status !== 'unverifiable') return []
-  const offline = !navigator.onLine
-  const codes = verdict.checks
-    .filter(({ outcome, check }) => outcome === 'unknown' && check !== 'event')
-    .map(({ code }) => maybe(`why.${code}`) ?? code)
-  return [...new Set(offline ? [t('why.offline'), ...codes] : codes)]
-}
+const ATTENTION = ['M12 3 2 20.5h20z', 'M12 9.5v5.5', 'M12 17.8h.01']
 
 /** The verdict: the one thing that the reader came for. */
 export function viewVerdict(state: State, actions: Actions): HTMLElement {
-  const { phase } = state
+  const { phase, sources } = state
   if (phase.at === 'ask') return h('div')
   if (phase.at === 'checking')
-    return card('busy', 'checking', t('checking'), [
-      h('p', {}, t('checks.running')),
+    return card(sources, 'busy', 'checking', t('checking'), [
+      phase.slow && h('p', {}, waitingFor(phase, sources)),
     ])
   if (phase.at === 'failed')
-    return card('open', 'failed', t('unverifiable.title'), [
+    return card(sources, 'open', 'failed', t('unverifiable.title'), [
       h('p', {}, t('error.internal')),
       button(t('retry'), actions.retry),
     ])
-  const { verdict, subject, saidErased } = phase
-  const { title, text } = wordsOf(verdict)
-  const fromBundle = subject.bundle !== undefined
-  return card(TONES[verdict.status], verdict.status, title, [
-    h('p', {}, text),
-    ...reasonsOf(verdict).map((reason) => h('p', {}, reason)),
-    saidErased && h('p', {}, t('erased.here')),
-    verdict.asOf &&
-      h(
-        'p',
-        { class: 'as-of' },
-        t('asOf', {
-          block: showNumber(verdict.asOf.blockNumber),
-          time: showTime(verdict.asOf.blockTime),
-        }),
-      ),
-    fromBundle && verdict.asOf && h('p', {}, t('asOf.bundle')),
-    isUntrusted(verdict) && viewTrustedBlock(subject, actions),
-    fromBundle &&
-      state.sources.rpc.length > 0 &&
-      button(t('bundle.now'), actions.checkNow),
-    ['unverifiable', 'not_issued'].includes(verdict.status) &&
-      button(t('retry'), actions.retry),
-  ])
+  return viewDone(phase, sources, actions)
+}
+
+function viewDone(
+  phase: Done,
+  sources: Sources,
+  actions: Actions,
+): HTMLElement {
+  const { verdict, live, subject } = phase
+  const status = shownStatus(phase)
+  const outdated = isOutdated(phase)
+  const tone = outdated ? 'open' : TONES[status]
+  return card(
+    sources,
+    tone,
+    status,
+    headlineOf(phase),
+    [
+      viewDating(verdict),
+      viewParties(verdict),
+      ...linesOf(phase).map((line) => h('p', {}, line)),
+      viewAddress(verdict),
+      viewTime(phase),
+      isUntrusted(verdict) && viewTrustedBlock(subject, actions),
+      (!live || ['unverifiable', 'not_issued'].includes(status)) &&
+        button(t('retry'), actions.retry),
+    ],
+    outdated,
+  )
 }
 
 function card(
+  sources: Sources,
   tone: Tone | 'busy',
   status: string,
   title: string,
   content: (Node | false | null | undefined)[],
+  outdated = false,
 ): HTMLElement {
+  const warning = networkWarning(sources)
   return h(
     'section',
     {
       class: `verdict ${tone}`,
       'data-status': status,
+      'data-outdated': outdated,
       'aria-labelledby': 'verdict',
     },
-    h('div', { class: 'seal' }, icon(...SHAPES[tone])),
+    warning !== undefined &&
+      h('p', { class: 'network' }, icon(...ATTENTION), warning),
     h(
       'div',
-      { class: 'said' },
+      { class: 'head' },
+      h('div', { class: 'seal' }, icon(...SHAPES[tone])),
       h(
         'h1',
-        { id: 'verdict', tabindex: '-1', lang: currentLanguage() },
+        {
+          id: 'verdict',
+          tabindex: '-1',
+          lang: currentLanguage(),
+          class: title.length > LONG ? 'long' : undefined,
+        },
         title,
       ),
-      ...content,
     ),
+    ...content,
   )
 }
+
+/** Letters of a title that does not fit on one line beside its sign. */
+const LONG = 18
 
 function button(text: string, act: () => void): HTMLElement {
   return h(
     'button',
     { type: 'button', class: 'primary', click: () => act() },
     text,
+  )
+}
+
+/** It decides no status, so it must be seen beside one. */
+function viewDating(verdict: Verdict): HTMLElement | false {
+  const notice = datingNotice(verdict)
+  return (
+    notice !== undefined &&
+    h(
+      'p',
+      { class: 'alert', id: 'dating' },
+      icon(...ATTENTION),
+      h('span', {}, notice),
+    )
+  )
+}
+
+/** @returns `Checked just now`, or of when a proof file is; nothing where nothing was read. */
+function viewTime({ verdict, live, checkedAt }: Done): HTMLElement | false {
+  const { asOf, checks } = verdict
+  if (asOf === null) return false
+  if (!live)
+    return h(
+      'p',
+      { class: 'time' },
+      t('asOf.bundle', { time: showTime(asOf.blockTime) }),
+    )
+  const stale = checks.some(
+    ({ check, outcome }) => check === 'chain' && outcome !== 'pass',
+  )
+  return (
+    !stale &&
+    h(
+      'p',
+      { class: 'time ago' },
+      h(
+        'time',
+        { id: 'checked', datetime: new Date(checkedAt).toISOString() },
+        agoOf(checkedAt),
+      ),
+    )
+  )
+}
+
+/** What a proof file says, where the nodes' answer stands above it. */
+export function viewStatement({
+  statement,
+  live,
+}: Findings): HTMLElement | false {
+  if (statement === undefined || !live) return false
+  const { status, asOf } = statement
+  const text =
+    asOf === null
+      ? [t('statement.unusable'), ...troublesOf(statement)].join(' ')
+      : t('statement.text', {
+          date: showTime(asOf.blockTime),
+          status: t(`${status}.title`),
+        })
+  return h(
+    'section',
+    { class: 'statement', 'aria-labelledby': 'statement' },
+    h('h2', { id: 'statement' }, t('statement.heading')),
+    h('p', {}, text),
+    asOf !== null && h('p', { class: 'hint' }, t('statement.later')),
   )
 }
 
@@ -154,7 +210,7 @@ function viewTrustedBlock(
   actions: Actions,
 ): HTMLElement | false {
   if (bundle === undefined) return false
-  const { blockNumber } = readBundle(bundle).block
+  const { blockNumber, blockTime } = readBundle(bundle).block
   const problem = h('p', {
     id: 'block-problem',
     class: 'problem',
@@ -183,7 +239,10 @@ function viewTrustedBlock(
     h(
       'label',
       { for: 'block' },
-      t('bundle.label', { block: showNumber(blockNumber) }),
+      t('bundle.label', {
+        block: showNumber(blockNumber),
+        date: showDay(blockTime),
+      }),
     ),
     input,
     problem,

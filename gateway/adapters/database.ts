@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
+import type { Hex } from '../../document/hex.ts'
 import { IssueError } from '../issue/errors.ts'
 
 /** The gateway's one SQLite file. What `write` resolved for is on the disk. */
@@ -16,19 +17,44 @@ export type Database = {
    */
   write<T>(work: () => T, urgent?: boolean): Promise<T>
   /**
-   * Binds a new file to a registry (CAIP-10).
+   * Binds a new file to whom it issues for.
    *
-   * @throws {IssueError} `registry_refused` when it is bound to another: what is promised in it must not end up there.
+   * @throws {DataDirError} `bound_to_another` when it is bound to another: what is promised in it could not be kept there.
    */
-  bindTo(registry: string): void
+  bindTo(binding: Binding): void
   /** @throws {IssueError} `store_unavailable` when a flush has failed: then nothing is written any more until the next start. */
   assertReady(): void
   close(): Promise<void>
 }
 
+/** Whom the documents and promises of a file belong to. The issuer's account is not among it: an issuer may have several. */
+export type Binding = {
+  /** CAIP-10, lower case. */
+  registry: string
+  issuerId: number
+  /** Of the issuer secret; see `fingerprintOf`. */
+  fingerprint: Hex
+}
+
+/** Why a data folder cannot be used. The message says what to do. */
+export class DataDirError extends Error {
+  override name = 'DataDirError'
+  readonly code: 'bound_to_another' | 'other_version'
+
+  constructor(code: DataDirError['code'], message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** Of the schema. A file with another is refused, not changed. */
+const VERSION = 2
+
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS bound_to (
-    registry TEXT NOT NULL
+    registry TEXT NOT NULL,
+    issuer_id INTEGER NOT NULL,
+    fingerprint TEXT NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS block (
     hash BLOB PRIMARY KEY,
@@ -84,6 +110,9 @@ const CHECKPOINT = 8_192
 /** Turns of the event loop for which work gathers, as long as each brings more: a commit writes some pages whatever is in it. */
 const GATHER = 4
 
+const SELECT_BINDING =
+  'SELECT registry, issuer_id AS issuerId, fingerprint FROM bound_to'
+
 type Job = { work: () => unknown; settle: (error?: unknown) => void }
 
 const flushToDisk = promisify(fdatasync)
@@ -93,6 +122,7 @@ const flushToDisk = promisify(fdatasync)
  * each commit, while everything waits.
  *
  * @param path The file; made when it is not there.
+ * @throws {DataDirError} `other_version` when another version of the service wrote it.
  * @throws {Error} when another process has it open: two gateways must not share a data folder.
  */
 export function openDatabase(path: string): Database {
@@ -100,18 +130,17 @@ export function openDatabase(path: string): Database {
   closeSync(openSync(path, 'a', 0o600))
   const sqlite = new DatabaseSync(path)
   // EXCLUSIVE also keeps a second gateway out, and the lock goes with the process that held it.
+  sqlite.exec('PRAGMA locking_mode = EXCLUSIVE')
+  assertVersion(sqlite)
   sqlite.exec(`
-    PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
     PRAGMA secure_delete = ON;
     PRAGMA foreign_keys = ON;
     PRAGMA wal_autocheckpoint = ${CHECKPOINT};
   `)
-  bringUpToDate(sqlite)
-  sqlite.exec(SCHEMA)
-  // The log is there from the first write on, and stays until the file is closed.
-  sqlite.exec('PRAGMA user_version = 1')
+  // Together: tables without a version would be refused at the next start. The log is there from this write on, until the file is closed.
+  sqlite.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${VERSION}; COMMIT`)
   const log = openSync(`${path}-wal`, 'r+')
   // A second one, for a second flush at the same time: each file descriptor is told of a failure once (errseq of Linux).
   const urgentLog = openSync(`${path}-wal`, 'r+')
@@ -199,15 +228,13 @@ export function openDatabase(path: string): Database {
       })
     },
 
-    bindTo(registry) {
-      const bound = sqlite.prepare('SELECT registry FROM bound_to').get()
+    bindTo(binding) {
+      const bound = sqlite.prepare(SELECT_BINDING).get()
       if (bound === undefined)
-        sqlite.prepare('INSERT INTO bound_to VALUES (?)').run(registry)
-      else if (bound.registry !== registry)
-        throw new IssueError(
-          'registry_refused',
-          `DATA_DIR belongs to the registry ${bound.registry}, not ${registry}: give each its own`,
-        )
+        sqlite
+          .prepare('INSERT INTO bound_to VALUES (?, ?, ?)')
+          .run(binding.registry, binding.issuerId, binding.fingerprint)
+      else assertSame(bound as Binding, binding)
     },
 
     assertReady() {
@@ -225,23 +252,34 @@ export function openDatabase(path: string): Database {
   }
 }
 
-/** Columns that outboxes of earlier versions do not have, with what is true of the rows in them. */
-const NEW_COLUMNS = [
-  // A block that is yet to be looked at.
-  ['block_hash', "TEXT NOT NULL DEFAULT '0x'"],
-  // Not known to be the intent's own: it stays.
-  ['inserted', 'INTEGER NOT NULL DEFAULT 0'],
-] as const
+/** @throws {DataDirError} `other_version` */
+function assertVersion(sqlite: DatabaseSync): void {
+  const schema = sqlite.prepare('SELECT count(*) AS tables FROM sqlite_schema')
+  if (schema.get()?.tables === 0) return
+  const version = sqlite.prepare('PRAGMA user_version').get()?.user_version
+  if (version === VERSION) return
+  sqlite.close()
+  throw new DataDirError(
+    'other_version',
+    `DATA_DIR was written by another version of this service (its format is ${version}, this one's is ${VERSION}), and is not converted: start with another DATA_DIR, or with the version that wrote it`,
+  )
+}
 
-function bringUpToDate(sqlite: DatabaseSync): void {
-  const columns = sqlite
-    .prepare("SELECT name FROM pragma_table_info('intent')")
-    .all()
-    .map(({ name }) => name)
-  if (columns.length === 0) return
-  for (const [name, definition] of NEW_COLUMNS)
-    if (!columns.includes(name))
-      sqlite.exec(`ALTER TABLE intent ADD COLUMN ${name} ${definition}`)
+/** @throws {DataDirError} `bound_to_another`, with all that differs and what to do about it. */
+function assertSame(bound: Binding, given: Binding): void {
+  const differences = [
+    bound.registry !== given.registry &&
+      `its registry is ${bound.registry}, not ${given.registry}: set RPC_URL and REGISTRY_ADDRESS to that one`,
+    bound.issuerId !== given.issuerId &&
+      `its issuer is number ${bound.issuerId}, not ${given.issuerId}: sign with an account of issuer ${bound.issuerId}`,
+    bound.fingerprint !== given.fingerprint &&
+      'its issuer secret is another: set ISSUER_SECRET to that one, or put it back into DATA_DIR/secrets/issuer.secret',
+  ].filter((difference) => difference !== false)
+  if (differences.length === 0) return
+  throw new DataDirError(
+    'bound_to_another',
+    `DATA_DIR belongs to another gateway:\n${differences.map((difference) => `  - ${difference}`).join('\n')}\n  Or start with another DATA_DIR.`,
+  )
 }
 
 function notWritten(cause: unknown): IssueError {

@@ -30,7 +30,7 @@ type Estimate = { gas: bigint; count: number; askedAt: number }
 
 /** @param ask Asks the node for an estimate of a call with this calldata (`eth_estimateGas`). */
 export function createEstimates(
-  ask: (data: Hex) => Promise<Hex>,
+  ask: (data: Hex) => Promise<bigint>,
 ): GasEstimates {
   const estimates = new Map<Intent['kind'], Estimate>()
 
@@ -45,7 +45,7 @@ export function createEstimates(
 
   async function anew(intents: readonly Intent[], data: Hex): Promise<bigint> {
     const askedAt = performance.now()
-    const gas = BigInt(await ask(data))
+    const gas = await ask(data)
     if (gas < LEAST_GAS)
       throw new IssueError('chain_unavailable', 'eth_estimateGas: garbage')
     const kind = kindOf(intents)

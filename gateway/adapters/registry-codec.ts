@@ -13,17 +13,17 @@ const RECORDS_OF = selectorOf('recordsOf')
 /** Bytes, and hexadecimal digits, of a word. */
 const WORD = 32
 const DIGITS = 2 * WORD
-/** The fields of the contract's `Record`, in its order, a word each. */
+/** The fields of the contract's `Record`, in its order, a word each, and how wide they are. */
 const FIELDS = [
-  'issuerId',
-  'accountIndex',
-  'anchoredBlock',
-  'anchoredAt',
-  'validUntil',
-  'revokedBlock',
-  'revokedAt',
-  'reason',
-] as const satisfies (keyof RegistryRecord)[]
+  ['issuerId', 32],
+  ['accountIndex', 16],
+  ['anchoredBlock', 40],
+  ['anchoredAt', 40],
+  ['validUntil', 40],
+  ['revokedBlock', 40],
+  ['revokedAt', 40],
+  ['reason', 8],
+] as const satisfies [keyof RegistryRecord, bits: number][]
 
 /** @returns The calldata of `issueMany(bytes32[], uint40[])`. */
 export function encodeIssueMany(
@@ -63,10 +63,11 @@ export function decodeRecords(result: string, count: number): RegistryRecord[] {
 }
 
 function decodeRecord(result: string, start: number): RegistryRecord {
-  const entries = FIELDS.map((field, i) => {
+  const entries = FIELDS.map(([field, bits], i) => {
     const at = start + i * DIGITS
     const value = Number(`0x${result.slice(at, at + DIGITS)}`)
-    if (!Number.isSafeInteger(value)) throw new RangeError(`${field}: no word`)
+    if (!(value < 2 ** bits))
+      throw new RangeError(`${field}: over ${bits} bits`)
     return [field, value]
   })
   return Object.fromEntries(entries)

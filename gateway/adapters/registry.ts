@@ -10,6 +10,15 @@ import {
 } from '../../verifier/readers/finality.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { createRequest } from '../../verifier/readers/request.ts'
+import {
+  readBigQuantity,
+  readHash,
+  readList,
+  readLog,
+  readObject,
+  readQuantity,
+  toQuantity,
+} from '../../verifier/readers/rpc-codec.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Intent, Registry, SignedTransaction } from '../issue/ports.ts'
 import { createEstimates } from './gas-estimates.ts'
@@ -40,14 +49,6 @@ const EVENTS = {
   revoke: abi.getEvent('DocumentRevoked')?.topicHash,
 } as const
 
-type Log = {
-  address: string
-  topics: Hex[]
-  transactionHash: Hex
-  blockHash: Hex
-}
-type Receipt = { blockNumber: Hex; blockHash: Hex; logs: Log[] }
-
 export type RegistryOptions = {
   /** CAIP-10, lower case. */
   registry: string
@@ -74,59 +75,70 @@ export async function createRegistry(
     finality,
   )
 
-  async function request<T>(method: string, ...params: unknown[]): Promise<T> {
+  /** @param read Reads the answer; throws what it cannot read. */
+  async function request<T>(
+    method: string,
+    read: (answer: unknown) => T,
+    ...params: unknown[]
+  ): Promise<T> {
+    let answer: unknown
     try {
-      return (await provider.request({ method, params })) as T
+      answer = await provider.request({ method, params })
     } catch (error) {
       throw asIssueError(method, error)
+    }
+    try {
+      return read(answer)
+    } catch (cause) {
+      throw new IssueError('chain_unavailable', `${method}: garbage`, cause)
     }
   }
 
   async function call<T>(data: string, decode: (result: Hex) => T): Promise<T> {
-    const result = await request<Hex>(
+    const result = await request(
       'eth_call',
+      (answer) => (answer === '0x' ? undefined : { of: decode(answer as Hex) }),
       { to: address, data },
       'latest',
     )
-    if (result === '0x')
-      throw new IssueError('registry_refused', `no registry at ${registry}`)
-    try {
-      return decode(result)
-    } catch (cause) {
-      throw new IssueError('chain_unavailable', 'garbage', cause)
-    }
+    if (result) return result.of
+    throw new IssueError('registry_refused', `no registry at ${registry}`)
   }
 
   async function readAccount(): Promise<{ issuerId: number; balance: bigint }> {
     const [actual, account, balance] = await Promise.all([
-      request<Hex>('eth_chainId'),
+      request('eth_chainId', readQuantity),
       call(
         abi.encodeFunctionData('accountOf', [signer.address]),
         (result) => abi.decodeFunctionResult('accountOf', result)[0],
       ),
-      request<Hex>('eth_getBalance', signer.address, 'latest'),
+      request('eth_getBalance', readBigQuantity, signer.address, 'latest'),
     ])
     const refuse = (message: string) => {
       throw new IssueError('registry_refused', message)
     }
-    if (Number(actual) !== chainId)
-      refuse(`the node is of chain ${Number(actual)}, not ${chainId}`)
+    if (actual !== chainId)
+      refuse(`the node is of chain ${actual}, not ${chainId}`)
     if (!account.active)
       refuse(`${signer.address} is no active issuer account of ${registry}`)
-    if (BigInt(balance) === 0n) refuse(`${signer.address} has no funds for gas`)
-    return { issuerId: Number(account.issuerId), balance: BigInt(balance) }
+    if (balance === 0n) refuse(`${signer.address} has no funds for gas`)
+    return { issuerId: Number(account.issuerId), balance }
   }
 
   let kept: { baseFee: bigint; tip: bigint; askedAt: number } | undefined
 
   /** What the chain asks for now, in wei a gas. */
   async function price() {
-    const [tip, head] = await Promise.all([
-      request<Hex>('eth_maxPriorityFeePerGas'),
-      request<{ baseFeePerGas: Hex }>('eth_getBlockByNumber', 'latest', false),
+    const [tip, baseFee] = await Promise.all([
+      request('eth_maxPriorityFeePerGas', readBigQuantity),
+      request(
+        'eth_getBlockByNumber',
+        (block) => readBigQuantity(readObject(block).baseFeePerGas),
+        'latest',
+        false,
+      ),
     ])
-    const baseFee = BigInt(head.baseFeePerGas)
-    kept = { baseFee, tip: BigInt(tip), askedAt: performance.now() }
+    kept = { baseFee, tip, askedAt: performance.now() }
     return kept
   }
 
@@ -157,7 +169,7 @@ export async function createRegistry(
   }
 
   const gas = createEstimates((data) =>
-    request<Hex>('eth_estimateGas', {
+    request('eth_estimateGas', readBigQuantity, {
       from: signer.address,
       to: address,
       data,
@@ -173,8 +185,11 @@ export async function createRegistry(
     },
 
     async nextNonce() {
-      return Number(
-        await request<Hex>('eth_getTransactionCount', signer.address, 'latest'),
+      return request(
+        'eth_getTransactionCount',
+        readQuantity,
+        signer.address,
+        'latest',
       )
     },
 
@@ -241,13 +256,17 @@ export async function createRegistry(
     },
 
     async transactionsOf(kind, blockNumber) {
-      const block = `0x${blockNumber.toString(16)}`
-      const logs = await request<Log[]>('eth_getLogs', {
-        address,
-        fromBlock: block,
-        toBlock: block,
-        topics: [EVENTS[kind]],
-      })
+      const block = toQuantity(blockNumber)
+      const logs = await request(
+        'eth_getLogs',
+        (answer) => readList(answer, readLog),
+        {
+          address,
+          fromBlock: block,
+          toBlock: block,
+          topics: [EVENTS[kind]],
+        },
+      )
       return new Map(
         logs.map(({ topics, transactionHash, blockHash }) => [
           topics[1] as Hex,
@@ -257,17 +276,15 @@ export async function createRegistry(
     },
 
     async eventsOf(kind, transactionHash) {
-      const receipt = await request<Partial<Receipt> | null>(
+      const receipt = await request(
         'eth_getTransactionReceipt',
+        readReceipt,
         transactionHash,
       )
-      if (!isMined(receipt)) return new Map()
-      const { blockHash } = receipt
-      const blockNumber = Number(receipt.blockNumber)
-      const ours = receipt.logs.filter(
-        (log) =>
-          log.address.toLowerCase() === address &&
-          log.topics[0] === EVENTS[kind],
+      if (!receipt) return new Map()
+      const { blockNumber, blockHash, logs } = receipt
+      const ours = logs.filter(
+        (log) => log.address === address && log.topics[0] === EVENTS[kind],
       )
       return new Map(
         ours.map(({ topics }) => [
@@ -278,12 +295,12 @@ export async function createRegistry(
     },
 
     async blockHash(blockNumber) {
-      const block = await request<{ hash: Hex } | null>(
+      return request(
         'eth_getBlockByNumber',
-        `0x${blockNumber.toString(16)}`,
+        (block) => (block === null ? null : readHash(readObject(block).hash)),
+        toQuantity(blockNumber),
         false,
       )
-      return block?.hash ?? null
     },
 
     finalizedBlock: () =>
@@ -293,12 +310,17 @@ export async function createRegistry(
   }
 }
 
-function isMined(receipt: Partial<Receipt> | null): receipt is Receipt {
-  const { blockNumber, blockHash, logs } = receipt ?? {}
-  return (
-    [blockNumber, blockHash].every((hex) => /^0x[0-9a-f]+$/i.test(`${hex}`)) &&
-    Array.isArray(logs)
-  )
+/** @returns Where the transaction is and its logs; `undefined` while it is in no block. */
+function readReceipt(answer: unknown) {
+  if (answer === null) return undefined
+  const { blockNumber, blockHash, logs } = readObject(answer)
+  // Some nodes give receipts of what waits to be mined.
+  if (blockNumber === null || blockHash === null) return undefined
+  return {
+    blockNumber: readQuantity(blockNumber),
+    blockHash: readHash(blockHash),
+    logs: readList(logs, readLog),
+  }
 }
 
 /** `issueMany` also for one: it never reverts on a collision, so that a repeat cannot fail. */

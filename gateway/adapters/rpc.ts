@@ -1,4 +1,5 @@
 import { Pool } from 'undici'
+import { decodeUtf8 } from '../../document/bytes.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createProvider } from '../../verifier/readers/json-rpc.ts'
@@ -103,10 +104,10 @@ function createEndpoint(url: string, timeout: number) {
       body,
       signal: withTimeout(timeout, signal),
     })
-    const text = await response.body.text()
+    const bytes = await response.body.bytes()
     if (response.statusCode === 429 || response.statusCode >= 500)
       throw new Error(`HTTP ${response.statusCode}`)
-    return text
+    return decodeUtf8(bytes)
   })
   return { provider, pool }
 }

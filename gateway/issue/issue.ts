@@ -56,6 +56,8 @@ export type Issued = {
   transactionHash: Hex | null
   /** `null` while it is pending, or when it could not be read. */
   finality: Finality | null
+  /** Whether this gateway had seen the idempotency key with this document before. */
+  replayed: boolean
 }
 
 type Progress = Pick<Issued, 'status' | 'transactionHash' | 'finality'>
@@ -89,13 +91,14 @@ export function createIssuing(deps: {
   async function issue(request: IssueRequest): Promise<Issued> {
     const started = performance.now()
     const document = bind(request.fields)
+    let replayed = false
     for (let attempt = 0; ; attempt++) {
       await pace()
       batcher.assertOpen()
       const sealed = await sealDocument(document, request, attempt)
       const documentHash = toHex(sealed.documentHash)
       if (attempt === 0)
-        await claimKey(idempotency, subkeys, request, documentHash)
+        replayed = await claimKey(idempotency, subkeys, request, documentHash)
       const intent = {
         kind: 'issue',
         documentHash,
@@ -113,7 +116,7 @@ export function createIssuing(deps: {
         answer.status === 'pending'
           ? { ...PENDING, transactionHash }
           : await progressOf(intent, transactionHash, request, started)
-      return { publicId, document, documentHash, ...progress }
+      return { publicId, document, documentHash, replayed, ...progress }
     }
   }
 
@@ -202,9 +205,7 @@ export function createIssuing(deps: {
     }
     let now: Reading = PENDING
     while (true) {
-      now = await deadline
-        .within((signal) => read(documentHash, finality, signal))
-        .catch(() => now)
+      now = await read(documentHash, finality, deadline).catch(() => now)
       const late = performance.now() - started >= wait || deadline.left() === 0
       if (late || reaches(now.finality, finality))
         return { transactionHash, ...now }
@@ -216,17 +217,23 @@ export function createIssuing(deps: {
   async function read(
     documentHash: Hex,
     wanted: Finality,
-    signal: AbortSignal,
+    deadline: Deadline,
   ): Promise<Reading> {
-    const { status, record } = await chain.read(documentHash, { signal })
+    const { status, record } = await deadline.within((signal) =>
+      chain.read(documentHash, { signal }),
+    )
     if (record.issuerId !== registry.issuerId) return PENDING
     if (wanted === 'included') return { status, finality: wanted }
     const { anchoredBlock } = record
     const [finality, event] = await Promise.all([
-      chain.finalityOf(anchoredBlock, { signal }).catch(() => null),
+      deadline
+        .within((signal) => chain.finalityOf(anchoredBlock, { signal }))
+        .catch(() => null),
       // After a reorg, another transaction may have anchored it.
-      chain
-        .issuedEvent(documentHash, anchoredBlock, { signal })
+      deadline
+        .within((signal) =>
+          chain.issuedEvent(documentHash, anchoredBlock, { signal }),
+        )
         .catch(() => undefined),
     ])
     return {

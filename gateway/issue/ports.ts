@@ -124,9 +124,13 @@ export type IdempotencyLog = {
    * Remembers which document a key was first used for, for at least 24 hours.
    *
    * @param key A digest, 32 bytes.
-   * @returns The documentHash of that first use: the given one, or another when the key was used for another document.
+   * @returns The documentHash of that first use: the given one, or another when the key was used for another document; and
+   *   whether this is that first use. Of concurrent claims one is.
    */
-  claim(key: Uint8Array, documentHash: Hex): Promise<Hex>
+  claim(
+    key: Uint8Array,
+    documentHash: Hex,
+  ): Promise<{ documentHash: Hex; isNew: boolean }>
 }
 
 /**

@@ -1,17 +1,23 @@
 import type { Context, MiddlewareHandler } from 'hono'
+import type { ObjectEntries } from 'valibot'
+import type { Env } from '../env.ts'
 import { ApiError } from '../errors.ts'
 import type { FindKey, Grant, Scope } from '../grant.ts'
-
-/** Variables that handlers behind {@link authorize} find in their context. */
-export type Authorized = { Variables: { grant: Grant } }
+import { type Query, readQuery } from '../request.ts'
 
 const CHALLENGE = 'Bearer realm="document-registry"'
 
-/** Lets a request through with `Authorization: Bearer <API_KEY>` (RFC 6750) of a key with this scope. */
-export function authorize(
+/**
+ * Lets a request through with `Authorization: Bearer <API_KEY>` (RFC 6750) of a key with this scope, and with no other query
+ * parameters than these, each at most once: a client that believes in `?dry_run=1` must not issue a document.
+ *
+ * @param parameters The parameters that the route knows. Handlers find their values as `query` in the context.
+ */
+export function authorize<P extends ObjectEntries>(
   findKey: FindKey,
   scope: Scope,
-): MiddlewareHandler<Authorized> {
+  parameters: P,
+): MiddlewareHandler<Env & { Variables: { query: Query<P> } }> {
   return (c, next) => {
     const grant = findGrant(c, findKey)
     if (!grant.scopes.includes(scope) && !grant.scopes.includes('admin'))
@@ -21,6 +27,7 @@ export function authorize(
         },
       })
     c.set('grant', grant)
+    c.set('query', readQuery(c, parameters))
     return next()
   }
 }

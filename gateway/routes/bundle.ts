@@ -4,18 +4,19 @@ import { decodePublicId } from '../../document/public-id.ts'
 import { readBundle, verifyBundle } from '../../verifier/bundle.ts'
 import { ChainError } from '../../verifier/errors.ts'
 import type { Deps } from '../app.ts'
+import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
-import { type Authorized, authorize } from '../middleware/authorize.ts'
+import { authorize } from '../middleware/authorize.ts'
 
 /** GET …/documents/{publicId}/bundle: the portable proof, without the envelope. */
-export function bundleRoutes(app: Hono<Authorized>, deps: Deps): void {
+export function bundleRoutes(app: Hono<Env>, deps: Deps): void {
   const { findKey, standingOf, store, bundleOf, verifyOptions } = deps
   const { newDeadline } = deps
   for (const path of ['/v1/documents', '/api/documents'])
     app.get(
       `${path}/:publicId/bundle`,
-      authorize(findKey, 'documents:read'),
+      authorize(findKey, 'documents:read', {}),
       async (c) => {
         const publicId = c.req.param('publicId')
         const { hash } = decodePublicId(publicId)

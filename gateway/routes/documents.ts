@@ -1,10 +1,6 @@
 import type { Hono } from 'hono'
 import * as v from 'valibot'
-import {
-  type Document,
-  decodeDocument,
-  parseDocumentFields,
-} from '../../document/document.ts'
+import { type Document, decodeDocument } from '../../document/document.ts'
 import { FormatError } from '../../document/errors.ts'
 import { toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
@@ -18,44 +14,59 @@ import {
 import { verify } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
 import { verifyWithin } from '../deadline.ts'
+import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
 import type { Issued } from '../issue/issue.ts'
-import { type Authorized, authorize } from '../middleware/authorize.ts'
-import { presentDocument } from '../present.ts'
-import { readJson } from '../request.ts'
+import { parseIssueBody } from '../issue-body.ts'
+import { authorize } from '../middleware/authorize.ts'
+import { networkOfRegistry, presentDocument } from '../present.ts'
+import { problemsOf, readJson } from '../request.ts'
+
+/** How final the block of the anchoring has to be before the answer. */
+const FINALITY = v.optional(
+  v.picklist(FINALITIES, `must be one of ${FINALITIES.join(', ')}`),
+  'included',
+)
 
 /** The life of one document: POST …/documents, GET …/documents/{publicId}, POST …/documents/{publicId}/revoke. */
-export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
+export function documentRoutes(app: Hono<Env>, deps: Deps): void {
   const { issuing, revoking, addresses, findKey, wait, newDeadline } = deps
   for (const path of ['/v1/documents', '/api/documents']) {
-    app.post(path, authorize(findKey, 'documents:issue'), async (c) => {
-      const finality = finalityOf(c.req.queries('wait'))
-      const fields = parseDocumentFields(await readJson(c))
-      const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-      const issued = await issuing.issue({
-        fields,
-        tenant: c.get('grant').tenant,
-        ...(idempotencyKey !== undefined && { idempotencyKey }),
-        wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
-        deadline: newDeadline(),
-        finality,
-      })
-      const done = issued.status !== 'pending' && reaches(issued, finality)
-      return succeed(
-        c,
-        {
-          ...presentDocument(addresses, issued.document, issued),
-          ...(finality !== 'included' && { finality: issued.finality }),
-        },
-        done ? 201 : 202,
-        { Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}` },
-      )
-    })
+    app.post(
+      path,
+      authorize(findKey, 'documents:issue', { wait: FINALITY }),
+      async (c) => {
+        const { wait: finality } = c.get('query')
+        const fields = parseIssueBody(await readJson(c), Date.now())
+        const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+        const issued = await issuing.issue({
+          fields,
+          tenant: c.get('grant').tenant,
+          ...(idempotencyKey !== undefined && { idempotencyKey }),
+          wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+          deadline: newDeadline(),
+          finality,
+        })
+        const done = issued.status !== 'pending' && reaches(issued, finality)
+        return succeed(
+          c,
+          {
+            ...presentDocument(addresses, issued.document, issued),
+            ...(finality !== 'included' && { finality: issued.finality }),
+          },
+          done ? 201 : 202,
+          {
+            Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}`,
+            ...(issued.replayed && { 'Idempotency-Replayed': 'true' }),
+          },
+        )
+      },
+    )
 
     app.get(
       `${path}/:publicId`,
-      authorize(findKey, 'documents:read'),
+      authorize(findKey, 'documents:read', {}),
       async (c) => {
         const publicId = c.req.param('publicId')
         const found = await findDocument(deps, publicId)
@@ -65,7 +76,7 @@ export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
 
     app.post(
       `${path}/:publicId/revoke`,
-      authorize(findKey, 'documents:revoke'),
+      authorize(findKey, 'documents:revoke', {}),
       async (c) => {
         const publicId = c.req.param('publicId')
         const documentHash = toHex(decodePublicId(publicId).hash)
@@ -84,6 +95,7 @@ export function documentRoutes(app: Hono<Authorized>, deps: Deps): void {
             status,
             reason: reasonName(reason),
             revokedAt,
+            network: networkOfRegistry(addresses.registry),
             blockchainHash: transactionHash,
           },
           status === 'pending' ? 202 : 200,
@@ -157,22 +169,8 @@ const revocation = v.pipe(
 function parseReason(body: unknown): number {
   const result = v.safeParse(revocation, body)
   if (result.success) return REVOCATION_REASONS[result.output.reason]
-  throw new ApiError('bad_fields', 'some fields are bad', {
-    details: result.issues.map((issue) => ({
-      field: v.getDotPath(issue) ?? '',
-      message: issue.message,
-    })),
-  })
-}
-
-/** `?wait=`: how final the block has to be before the answer. */
-function finalityOf([wait = 'included', ...more]: string[] = []): Finality {
-  const known = FINALITIES.find((finality) => finality === wait)
-  if (known && more.length === 0) return known
-  throw new ApiError('bad_query', 'some parameters are bad', {
-    details: [
-      { field: 'wait', message: `must be one of ${FINALITIES.join(', ')}` },
-    ],
+  throw new ApiError('bad_fields', 'invalid fields', {
+    details: problemsOf(result.issues),
   })
 }
 

@@ -1,10 +1,11 @@
 import type { Hono } from 'hono'
 import type { Deps } from '../app.ts'
+import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
-import type { Authorized } from '../middleware/authorize.ts'
+import { networkOfRegistry } from '../present.ts'
 
 /** GET /healthz: the process answers. GET /readyz: it can issue. GET /metrics: figures, in the Prometheus text format. */
-export function healthRoutes(app: Hono<Authorized>, deps: Deps): void {
+export function healthRoutes(app: Hono<Env>, deps: Deps): void {
   app.get('/healthz', (c) => succeed(c, { status: 'ok' }))
   app.get('/metrics', async (c) =>
     c.body(await deps.metrics.render(), 200, {
@@ -16,6 +17,7 @@ export function healthRoutes(app: Hono<Authorized>, deps: Deps): void {
     const { balance } = await deps.assertReady()
     const warnings = balance < deps.lowBalance ? ['low_balance'] : []
     const { registry } = deps.addresses
-    return succeed(c, { status: 'ready', registry, warnings })
+    const network = networkOfRegistry(registry)
+    return succeed(c, { status: 'ready', network, registry, warnings })
   })
 }

@@ -1,8 +1,8 @@
 import type { Hono } from 'hono'
 import { cidOf, hashOfCid } from '../../document/cid.ts'
 import type { Deps } from '../app.ts'
+import type { Env } from '../env.ts'
 import { ApiError } from '../errors.ts'
-import type { Authorized } from '../middleware/authorize.ts'
 
 const RAW = 'application/vnd.ipld.raw'
 const PUBLIC = { 'Access-Control-Allow-Origin': '*' } as const
@@ -11,7 +11,7 @@ const PUBLIC = { 'Access-Control-Allow-Origin': '*' } as const
  * GET /ipfs/{cid}?format=raw: sealed blocks, as a trustless gateway serves them
  * (https://specs.ipfs.tech/http-gateways/trustless-gateway/). Public: a block is ciphertext, and its reader checks its hash.
  */
-export function ipfsRoutes(app: Hono<Authorized>, { store }: Deps): void {
+export function ipfsRoutes(app: Hono<Env>, { store }: Deps): void {
   app.get('/ipfs/:cid', async (c) => {
     const hash = parseCid(c.req.param('cid'))
     const wantsRaw =

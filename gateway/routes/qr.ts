@@ -1,40 +1,74 @@
-import type { Hono } from 'hono'
+import type { Context, Hono } from 'hono'
 import { toBuffer, toString as toSvg } from 'qrcode'
 import { decodePublicId } from '../../document/public-id.ts'
 import type { Deps } from '../app.ts'
+import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
-import type { Authorized } from '../middleware/authorize.ts'
-import { verifyUrlOf } from '../present.ts'
+import { respondWithPage } from '../pages/page.ts'
+import { qrPage } from '../pages/qr-page.ts'
+import { networkOfRegistry, verifyUrlOf } from '../present.ts'
+import { prefers } from '../request.ts'
 
-/** GET /qr/{publicId}: the QR code that leads to the verify page. Public; it says nothing about the document's status. */
-export function qrRoutes(app: Hono<Authorized>, { addresses }: Deps): void {
+type Format = 'svg' | 'png'
+
+const VARY = 'Accept, Sec-Fetch-Dest'
+/** Not the last part of the address: that would put the publicId, a decryption key, into a name of a file. */
+const FILE_NAME = 'document-qr-code'
+
+/**
+ * GET /qr/{publicId}: the QR code that leads to the verify page; a page around it for a person who opens the address. Public;
+ * it says nothing about the document's status.
+ */
+export function qrRoutes(app: Hono<Env>, { addresses }: Deps): void {
+  const network = networkOfRegistry(addresses.registry)
+
   app.get('/qr/:publicId', async (c) => {
     const publicId = c.req.param('publicId')
     decodePublicId(publicId)
-    const text = verifyUrlOf(addresses, publicId)
-    const format = formatOf(c.req.query('format'), c.req.header('accept'))
-    if (format === 'svg')
-      return c.body(await toSvg(text, { type: 'svg' }), 200, {
-        ...PRIVATE,
-        'Content-Type': 'image/svg+xml',
-        Vary: 'Accept',
+    const verifyUrl = verifyUrlOf(addresses, publicId)
+    const format = formatOf(c.req.query('format'))
+    if (format === undefined && c.req.header('sec-fetch-dest') === 'document')
+      return respondWithPage(c, {
+        title: 'QR code of a document',
+        main: qrPage(verifyUrl, network),
+        vary: VARY,
       })
-    const png = await toBuffer(text, { scale: 8 })
-    return c.body(new Uint8Array(png), 200, {
-      ...PRIVATE,
-      'Content-Type': 'image/png',
-      Vary: 'Accept',
-    })
+    return respondWithPicture(c, verifyUrl, format ?? acceptedFormat(c))
   })
 }
 
-function formatOf(format: string | undefined, accept = '*/*'): 'svg' | 'png' {
-  if (format === 'svg' || format === 'png') return format
-  if (format !== undefined)
-    throw new ApiError('bad_query', 'some parameters are bad', {
-      details: [{ field: 'format', message: 'must be svg or png' }],
+async function respondWithPicture(
+  c: Context,
+  text: string,
+  format: Format,
+): Promise<Response> {
+  const headers = {
+    ...PRIVATE,
+    'Content-Disposition': `inline; filename="${FILE_NAME}.${format}"`,
+    'X-Robots-Tag': 'noindex',
+    Vary: VARY,
+  }
+  if (format === 'svg')
+    return c.body(await toSvg(text, { type: 'svg' }), 200, {
+      ...headers,
+      'Content-Type': 'image/svg+xml',
     })
-  const png = /image\/png/i.test(accept) && !/image\/svg\+xml/i.test(accept)
-  return png ? 'png' : 'svg'
+  const png = await toBuffer(text, { scale: 8 })
+  return c.body(new Uint8Array(png), 200, {
+    ...headers,
+    'Content-Type': 'image/png',
+  })
+}
+
+function formatOf(format: string | undefined): Format | undefined {
+  if (format === undefined || format === 'svg' || format === 'png')
+    return format
+  throw new ApiError('bad_query', 'invalid query parameters', {
+    details: [{ field: 'format', message: 'must be svg or png' }],
+  })
+}
+
+function acceptedFormat(c: Context): Format {
+  return prefers(c, 'image/png', 'image/svg+xml') ? 'png' : 'svg'
 }

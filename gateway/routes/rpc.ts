@@ -2,7 +2,7 @@ import type { Context, Hono } from 'hono'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
 import type { Deps } from '../app.ts'
-import type { Authorized } from '../middleware/authorize.ts'
+import type { Env } from '../env.ts'
 import { readAtMost } from '../request.ts'
 import { createRpcPolicy } from '../rpc-policy.ts'
 
@@ -52,7 +52,7 @@ const STATUS: Partial<Record<Failure, 400 | 413 | 429 | 503>> = {
  * this service about the chain; the page says so.
  */
 export function rpcRoutes(
-  app: Hono<Authorized>,
+  app: Hono<Env>,
   { rpc, addresses }: Pick<Deps, 'rpc' | 'addresses'>,
 ): void {
   const permit = createRpcPolicy(parseRegistry(addresses.registry).address)

@@ -2,12 +2,12 @@ import { promisify } from 'node:util'
 import { gzip } from 'node:zlib'
 import type { Hono } from 'hono'
 import type { Deps } from '../app.ts'
+import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
-import type { Authorized } from '../middleware/authorize.ts'
 
 /** GET /verify: the page that QR codes lead to. Every check is made in the reader's browser. */
 export function verifyPageRoutes(
-  app: Hono<Authorized>,
+  app: Hono<Env>,
   { verifyPage: { html, policy } }: Deps,
 ): void {
   const headers = {

@@ -1,5 +1,6 @@
 import type { Anvil, Block } from './anvil.ts'
 import { endAnvil, leftOverAnvil } from './anvil-process.ts'
+import { markReady } from './anvil-record.ts'
 import { carryOut, idOf } from './carry-out.ts'
 import { journalPath } from './generations.ts'
 import {
@@ -21,18 +22,22 @@ const lastBlockOf = ({
     header.head,
   )
 
-/** Takes over an Anvil that outlived an earlier run if it is where the journal is, or one entry behind; else ends it. */
+/**
+ * Takes over an Anvil that outlived an earlier run in this folder if it is where the journal is, or one entry behind; else ends it.
+ * Call it with the folder's lock.
+ */
 export const adopt = async (
   dir: string,
   newest: number,
   log: Log,
 ): Promise<Running | undefined> => {
-  const anvil = await leftOverAnvil(dir)
+  const anvil = await leftOverAnvil(dir, log)
   if (anvil === undefined) return undefined
   const taken = anvil.process.ready
     ? await goOnWith(anvil, journalPath(dir, newest))
     : undefined
   if (taken !== undefined) {
+    markReady(dir, anvil)
     log(
       `Took over the Anvil that an earlier run left behind (process ${anvil.process.pid}, block ${taken.head.number}).`,
     )

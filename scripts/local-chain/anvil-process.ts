@@ -8,12 +8,14 @@ import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Anvil, originOf } from './anvil.ts'
 import {
+  isAbandoned,
   pidByNonce,
   readRecord,
   removeRecord,
   writeRecord,
 } from './anvil-record.ts'
 import { LocalChainError } from './errors.ts'
+import type { Log } from './running.ts'
 
 const LOG_LIMIT = 1_000_000
 
@@ -155,14 +157,21 @@ const kill = (pid: number): void => {
 }
 
 /**
- * The Anvil that an earlier process left behind, if it is alive.
+ * The Anvil that an earlier process left behind in this very folder, if it is alive.
  * One that lives and does not answer is ended here.
  */
 export const leftOverAnvil = async (
   dir: string,
+  log: Log,
 ): Promise<Anvil | undefined> => {
   const record = await readRecord(dir)
   if (record === undefined) return undefined
+  if (!isAbandoned(dir, record)) {
+    log(
+      `${dir} is a copy of another folder, whose Anvil (process ${record.pid}) is left alone.`,
+    )
+    return undefined
+  }
   const anvil = new Anvil(record)
   if (await anvil.answers(2_000)) return anvil
   await anvil.disconnect()

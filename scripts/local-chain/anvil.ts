@@ -19,12 +19,6 @@ export type Block = BlockId & {
   transactions: number
 }
 
-export type RawAnswer = {
-  status: number
-  contentType: string | undefined
-  body: Buffer
-}
-
 /** The origin that an Anvil allows in its CORS header. It cannot exist, so no web page reaches Anvil past the front. */
 export const originOf = (nonce: string): string => `http://${nonce}.invalid`
 
@@ -59,28 +53,23 @@ export class Anvil {
   }
 
   /** @throws if Anvil is gone or does not answer; a JSON-RPC error is an answer like any other */
-  async post(
-    body: Buffer | string,
-    contentType = 'application/json',
-  ): Promise<RawAnswer> {
+  async post(body: string): Promise<Buffer> {
     const response = await this.#pool.request({
       method: 'POST',
       path: '/',
-      headers: { 'content-type': contentType },
+      headers: { 'content-type': 'application/json' },
       body,
     })
-    const type = response.headers['content-type']
-    return {
-      status: response.statusCode,
-      contentType: typeof type === 'string' ? type : undefined,
-      body: Buffer.from(await response.body.arrayBuffer()),
-    }
+    const answer = Buffer.from(await response.body.arrayBuffer())
+    if (response.statusCode >= 400)
+      throw new Error(`Anvil answers HTTP ${response.statusCode}`)
+    return answer
   }
 
   /** @throws also for a JSON-RPC error */
   async call(method: string, ...params: unknown[]): Promise<unknown> {
     const { result, error } = answerOf(
-      (await this.post(requestFor(method, params))).body,
+      await this.post(requestFor(method, params)),
     )
     if (error !== undefined)
       throw new Error(`Anvil refuses ${method}: ${error.message}`)

@@ -59,7 +59,7 @@ export const carryOut = async (
   anvil: Anvil,
   head: Block,
   entry: Entry,
-  bodies?: readonly (Buffer | string)[],
+  bodies?: readonly string[],
   refused: readonly number[] = [],
 ): Promise<CarriedOut> => {
   const { n, method, time } = entry
@@ -77,7 +77,7 @@ export const carryOut = async (
 
   if (method === 'anvil_setBalance') {
     const body = bodies?.[0] ?? requestFor(method, entry.params)
-    answers.push((await anvil.post(body)).body)
+    answers.push(await anvil.post(body))
     return { outcome: { of: n }, head, answers }
   }
 
@@ -86,7 +86,7 @@ export const carryOut = async (
   for (const [i, raw] of transactions.entries()) {
     if (refused.includes(i)) continue
     // One after another: among equals, the order in the pool is the order in the block.
-    const { body } = await anvil.post(bodies?.[i] ?? requestFor(method, [raw]))
+    const body = await anvil.post(bodies?.[i] ?? requestFor(method, [raw]))
     answers.push(body)
     const { error } = answerOf(body)
     // In the pool already: it came there right before a crash, or was there before the last stop.

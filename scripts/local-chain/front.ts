@@ -4,13 +4,16 @@ import {
   type Server,
   type ServerResponse,
 } from 'node:http'
+import { parseStrictJson } from '../../document/json.ts'
 import { LocalChainError } from './errors.ts'
-import { changesState } from './methods.ts'
-import { type Call, callOf, errorFor } from './rpc.ts'
+import { READS } from './methods.ts'
+import { type Call, callOf, errorFor, textOf } from './rpc.ts'
 import { WRITES } from './write-requests.ts'
 import type { Writer } from './writer.ts'
 
 const BODY_LIMIT = 2_000_000
+const NO_CONTENT = 204
+const UNSUPPORTED_MEDIA_TYPE = 415
 const BAD_GATEWAY = 502
 const SWEEP_MS = 10
 
@@ -27,14 +30,14 @@ const bodyOf = async (
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)
 }
 
-const parse = (body: Buffer): unknown => {
-  try {
-    return JSON.parse(body.toString())
-  } catch {
-    // Anvil says in its own words what is wrong with it.
-    return undefined
-  }
-}
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** @throws if it is not JSON in UTF-8, or if another program could read it in another way (a key twice) */
+const parse = (body: Buffer | string): unknown =>
+  parseStrictJson(typeof body === 'string' ? body : utf8.decode(body))
+
+const isJson = (contentType = ''): boolean =>
+  contentType.split(';')[0]?.trim().toLowerCase() === 'application/json'
 
 const send = (
   response: ServerResponse,
@@ -50,45 +53,43 @@ const send = (
     .end(body)
 }
 
-/** Answers a call that changes the chain. */
-const handle = async (
-  writer: Writer,
-  call: Call,
-  body: Buffer | string,
-): Promise<Buffer | string> => {
-  const write = WRITES.get(call.method)
-  if (write === undefined) {
+type Answered = Buffer | string
+
+const NOT_A_REQUEST = { code: -32600, message: 'not a JSON-RPC 2.0 request' }
+
+/** Past the journal, Anvil gets only the methods that are known to leave the chain as it is. */
+const answerCall = async (writer: Writer, call: Call): Promise<Answered> => {
+  const { id, method } = call
+  if (READS.has(method)) return writer.anvil.post(textOf(call))
+  const write = WRITES.get(method)
+  if (write === undefined)
     return errorFor(call, {
       code: -32601,
-      message: `${call.method} is not offered by the local chain: its effect would not come back after a restart`,
+      message: `${method} is not offered by the local chain: it is not a read, and its effect would not come back after a restart`,
     })
-  }
-  if (call.id === undefined)
-    return errorFor(call, {
-      code: -32600,
-      message: `${call.method} needs an id`,
-    })
-  return write(writer, call, body)
+  if (id === undefined)
+    return errorFor(call, { code: -32600, message: `${method} needs an id` })
+  return write(writer, call)
 }
 
-/** A batch with a write in it: its calls one after another. */
-const handleBatch = async (
+const answerItem = async (writer: Writer, item: unknown): Promise<Answered> => {
+  const call = callOf(item)
+  return call === undefined
+    ? errorFor(undefined, NOT_A_REQUEST)
+    : answerCall(writer, call)
+}
+
+/** Does the calls of a batch one after another. A notification has no answer. */
+const answerBatch = async (
   writer: Writer,
-  batch: unknown[],
+  batch: readonly unknown[],
 ): Promise<string> => {
+  if (batch.length === 0) return errorFor(undefined, NOT_A_REQUEST)
   const answers: string[] = []
-  for (const item of batch) {
-    const call = callOf(item)
-    const body = JSON.stringify(item)
-    const isRead = call === undefined || !changesState(call.method)
-    answers.push(
-      (isRead
-        ? (await writer.anvil.post(body)).body
-        : await handle(writer, call, body)
-      ).toString(),
-    )
-  }
-  return `[${answers.filter((answer) => answer !== '').join(',')}]`
+  for (const item of batch)
+    answers.push((await answerItem(writer, item)).toString())
+  const nonEmpty = answers.filter((answer) => answer !== '')
+  return nonEmpty.length === 0 ? '' : `[${nonEmpty.join(',')}]`
 }
 
 const serve = async (
@@ -124,39 +125,45 @@ const serve = async (
         message: 'the request is too large',
       }),
     )
-  const contentType = request.headers['content-type'] ?? ''
-  const answer = await answerTo(writer, body, contentType)
-  send(response, answer.status, answer.body, answer.contentType)
+  if (!isJson(request.headers['content-type']))
+    return send(
+      response,
+      UNSUPPORTED_MEDIA_TYPE,
+      errorFor(undefined, {
+        code: -32600,
+        message: 'the Content-Type must be application/json',
+      }),
+    )
+  const { status, body: answer } = await answerTo(writer, body)
+  send(response, status, answer)
 }
 
-/** Answers a JSON-RPC request, wherever it came from. */
+/**
+ * Answers the body of a JSON-RPC request, wherever it came from.
+ *
+ * @returns The HTTP status of the answer, and its body.
+ */
 export async function answerTo(
   writer: Writer,
-  body: Buffer,
-  contentType: string,
-): Promise<{
-  status: number
-  body: Buffer | string
-  contentType?: string | undefined
-}> {
-  const parsed = contentType.startsWith('application/json')
-    ? parse(body)
-    : undefined
-  const call = callOf(parsed)
+  text: Buffer | string,
+): Promise<{ status: number; body: Buffer | string }> {
+  let parsed: unknown
   try {
-    if (call !== undefined && changesState(call.method))
-      return { status: 200, body: await handle(writer, call, body) }
-    if (
-      Array.isArray(parsed) &&
-      parsed.some((item) => changesState(callOf(item)?.method ?? ''))
-    )
-      return { status: 200, body: await handleBatch(writer, parsed) }
-    return await writer.anvil.post(body, contentType)
+    parsed = parse(text)
+  } catch (error) {
+    const message = `invalid JSON: ${(error as Error).message}`
+    return { status: 200, body: errorFor(undefined, { code: -32700, message }) }
+  }
+  try {
+    const body = Array.isArray(parsed)
+      ? await answerBatch(writer, parsed)
+      : await answerItem(writer, parsed)
+    return { status: body.length === 0 ? NO_CONTENT : 200, body }
   } catch (error) {
     const message = `the local chain does not answer: ${(error as Error).message}`
     return {
       status: BAD_GATEWAY,
-      body: errorFor(call, { code: -32000, message }),
+      body: errorFor(callOf(parsed), { code: -32000, message }),
     }
   }
 }
@@ -164,7 +171,7 @@ export async function answerTo(
 export type Front = { server: Server; port: number; close: () => Promise<void> }
 
 /**
- * Listens for JSON-RPC over HTTP. Reads go to Anvil and back byte for byte; what changes the chain goes through the writer.
+ * Listens for JSON-RPC over HTTP. Reads go to Anvil, as they were understood here; what changes the chain goes through the writer.
  * @throws `port_taken` if something else listens there
  */
 export const listen = (

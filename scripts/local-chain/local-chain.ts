@@ -81,11 +81,7 @@ export const startLocalChain = async ({
       url: `http://${host}:${front.port}`,
       chainId: CHAIN_ID,
       send: async (text) => {
-        const { status, body } = await answerTo(
-          writer,
-          Buffer.from(text),
-          'application/json',
-        )
+        const { status, body } = await answerTo(writer, text)
         if (status !== 200) throw new Error(`HTTP ${status}`)
         return body.toString()
       },

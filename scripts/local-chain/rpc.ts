@@ -8,15 +8,26 @@ export type Answer = { result?: unknown; error?: RpcFailure }
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** The call in a parsed body, or nothing if it is not one (Anvil then says what is wrong with it). */
-export const callOf = (value: unknown): Call | undefined =>
-  isObject(value) && typeof value.method === 'string'
-    ? {
-        ...('id' in value ? { id: value.id } : {}),
-        method: value.method,
-        params: value.params ?? [],
-      }
-    : undefined
+const isId = (value: unknown): boolean =>
+  value === null || typeof value === 'string' || Number.isSafeInteger(value)
+
+/** @returns The call that a JSON value is; `undefined` if it is not a valid JSON-RPC 2.0 request. */
+export const callOf = (value: unknown): Call | undefined => {
+  if (!isObject(value)) return undefined
+  const { jsonrpc, id = null, method, params = [], ...more } = value
+  const isCall =
+    jsonrpc === '2.0' &&
+    isId(id) &&
+    typeof method === 'string' &&
+    typeof params === 'object' &&
+    Object.keys(more).length === 0
+  if (!isCall) return undefined
+  return { ...('id' in value && { id }), method, params: params ?? [] }
+}
+
+/** @returns The JSON text of a call: what Anvil gets is what was read here, and not what a client wrote. */
+export const textOf = (call: Call): string =>
+  JSON.stringify({ jsonrpc: '2.0', ...call })
 
 export const requestFor = (
   method: string,

@@ -5,11 +5,15 @@ import {
   quantityOf,
   requestFor,
   resultFor,
+  textOf,
 } from './rpc.ts'
 import type { Writer } from './writer.ts'
 
 const MOST_BLOCKS = 1_000
 const INVALID_PARAMS = -32602
+const BYTES = /^0x([0-9a-f]{2})*$/i
+const ADDRESS = /^0x[0-9a-f]{40}$/i
+const AMOUNT = /^0x[0-9a-f]{1,64}$/i
 
 type Answered = Buffer | string
 
@@ -19,26 +23,23 @@ const paramsOf = ({ params }: Call): unknown[] =>
 const invalid = (call: Call, message: string): string =>
   errorFor(call, { code: INVALID_PARAMS, message })
 
-const sendRaw = async (
-  writer: Writer,
-  call: Call,
-  body: Answered,
-): Promise<Answered> => {
+const sendRaw = async (writer: Writer, call: Call): Promise<Answered> => {
   const [raw, ...more] = paramsOf(call)
-  // Anvil says what is wrong with it.
-  if (typeof raw !== 'string' || more.length > 0)
-    return (await writer.anvil.post(body)).body
-  return writer.transact(raw, body)
+  // In no other form, although Anvil takes some: the journal has transactions in this one.
+  if (typeof raw !== 'string' || !BYTES.test(raw) || more.length > 0)
+    return invalid(
+      call,
+      `${call.method} takes the bytes of a signed transaction: 0x and hexadecimal digits`,
+    )
+  return writer.transact(raw, textOf(call))
 }
 
 /** Signed first, so that the journal holds bytes and not a wish, whose gas and nonce a replay could fill in another way. */
 const sendSigned = (writer: Writer, call: Call): Promise<Answered> =>
   writer.submit(async (make) => {
-    const signed = (
-      await writer.anvil.post(
-        requestFor('eth_signTransaction', call.params, call.id),
-      )
-    ).body
+    const signed = await writer.anvil.post(
+      requestFor('eth_signTransaction', call.params, call.id),
+    )
     const { result, error } = answerOf(signed)
     if (error !== undefined) return signed
     const params = [result]
@@ -51,18 +52,16 @@ const sendSigned = (writer: Writer, call: Call): Promise<Answered> =>
 
 const sendSync = async (writer: Writer, call: Call): Promise<Answered> => {
   const params = paramsOf(call).slice(0, 1)
-  const sent = await sendRaw(
-    writer,
-    { ...call, params },
-    requestFor('eth_sendRawTransaction', params, call.id),
-  )
+  const sent = await sendRaw(writer, {
+    ...call,
+    method: 'eth_sendRawTransaction',
+    params,
+  })
   const { result: hash, error } = answerOf(sent)
   if (error !== undefined) return sent
-  const receipt = (
-    await writer.anvil.post(
-      requestFor('eth_getTransactionReceipt', [hash], call.id),
-    )
-  ).body
+  const receipt = await writer.anvil.post(
+    requestFor('eth_getTransactionReceipt', [hash], call.id),
+  )
   // EIP-7966: 4 says that the transaction was accepted and is in no block yet.
   return answerOf(receipt).result === null
     ? errorFor(call, {
@@ -127,20 +126,28 @@ const increaseTime = (writer: Writer, call: Call): Promise<Answered> => {
   })
 }
 
-const setBalance = (
-  writer: Writer,
-  call: Call,
-  body: Answered,
-): Promise<Answered> =>
-  writer.submit(
-    async (make) =>
-      (await make({ method: 'anvil_setBalance', params: call.params }, [body]))
-        .answers[0] ?? '',
+const setBalance = (writer: Writer, call: Call): Promise<Answered> => {
+  const [address, wei, ...more] = paramsOf(call)
+  if (
+    typeof address !== 'string' ||
+    !ADDRESS.test(address) ||
+    !(AMOUNT.test(String(wei)) || quantityOf(wei) !== undefined) ||
+    more.length > 0
   )
+    return Promise.resolve(
+      invalid(call, `${call.method} takes an address and an amount in wei`),
+    )
+  const method = 'anvil_setBalance'
+  const params = [address, wei]
+  return writer.submit(async (make) => {
+    const bodies = [requestFor(method, params, call.id)]
+    return (await make({ method, params }, bodies)).answers[0] ?? ''
+  })
+}
 
-type Handler = (writer: Writer, call: Call, body: Answered) => Promise<Answered>
+type Handler = (writer: Writer, call: Call) => Promise<Answered>
 
-/** The methods that change the chain and are remembered. All else that would change it is refused (methods.ts). */
+/** The methods that change the chain and are remembered. Every other method that is not a read (methods.ts) is refused. */
 export const WRITES: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['eth_sendRawTransaction', sendRaw],
   ['eth_sendRawTransactionSync', sendSync],

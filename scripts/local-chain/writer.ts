@@ -30,7 +30,7 @@ export type Change = {
 /** A transaction that waits for its turn, and who waits for Anvil's answer. */
 type Waiting = {
   raw: string
-  body: Buffer | string
+  body: string
   resolve: (answer: Buffer) => void
   reject: (error: unknown) => void
 }
@@ -46,11 +46,9 @@ const isFinal = async (anvil: Anvil, head: Block): Promise<boolean> => {
   if (head.number === 0) return true
   const before = await anvil.block(head.number - 1)
   const { error } = answerOf(
-    (
-      await anvil.post(
-        requestFor('eth_getBalance', [`0x${'0'.repeat(40)}`, 'finalized']),
-      )
-    ).body,
+    await anvil.post(
+      requestFor('eth_getBalance', [`0x${'0'.repeat(40)}`, 'finalized']),
+    ),
   )
   return head.transactions + before.transactions === 0 && error === undefined
 }
@@ -117,10 +115,7 @@ export class Writer {
    */
   submit<T>(
     plan: (
-      make: (
-        change: Change,
-        bodies?: readonly (Buffer | string)[],
-      ) => Promise<CarriedOut>,
+      make: (change: Change, bodies?: readonly string[]) => Promise<CarriedOut>,
     ) => Promise<T>,
   ): Promise<T> {
     return this.#exclusive(() =>
@@ -135,7 +130,7 @@ export class Writer {
    * loss of power
    * @throws {ChainDown} as for `submit`
    */
-  transact(raw: string, body: Buffer | string): Promise<Buffer> {
+  transact(raw: string, body: string): Promise<Buffer> {
     return new Promise((resolve, reject) => {
       this.#waiting.push({ raw, body, resolve, reject })
       if (this.#waiting.length > 1) return
@@ -164,7 +159,7 @@ export class Writer {
 
   async #make(
     { method, params, at, offset }: Change,
-    bodies?: readonly (Buffer | string)[],
+    bodies?: readonly string[],
   ): Promise<CarriedOut> {
     const running = this.#running
     if (running === undefined || this.#stopped)

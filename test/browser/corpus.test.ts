@@ -14,7 +14,7 @@ import { type PageServer, startPageServer } from '../support/page-server.ts'
 const PROBLEMS: Record<string, string> = {
   public_id_checksum: 'typing error',
   public_id_kind: 'does not know documents of this kind',
-  public_id_malformed: 'not the number of a document',
+  public_id_malformed: 'not the code of a document',
 }
 
 /** Cases that the page has no way to ask: as of a block, or with another quorum than its own. */

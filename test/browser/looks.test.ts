@@ -3,10 +3,15 @@ import { createRequire } from 'node:module'
 import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Document } from '../../document/document.ts'
+import { encodePublicId } from '../../document/public-id.ts'
+import { readBundle } from '../../verifier/index.ts'
 import { LANGUAGES } from '../../web/i18n.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { startWorld, type World } from '../support/corpus/world.ts'
+import { give } from '../support/give-file.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
+import { type PageWorld, startPageWorld } from '../support/page-world.ts'
 
 /** Every state that the page can be in, by a case of the corpus that brings it there. */
 const STATES = {
@@ -25,7 +30,7 @@ const STATES = {
   malformed: 'malformed-typo',
 }
 
-/** Two looks that have little in common: what holds for both is checked in full. */
+/** Looks that have little in common: what holds for all of them is checked in full. */
 const LOOKS = {
   'phone, light': { width: 390, colorScheme: 'light', locale: 'en' },
   'narrowest, dark, right to left': {
@@ -33,7 +38,89 @@ const LOOKS = {
     colorScheme: 'dark',
     locale: 'ar',
   },
+  'desktop, dark': { width: 1200, colorScheme: 'dark', locale: 'de' },
+  'desktop, light': { width: 1200, colorScheme: 'light', locale: 'fr' },
 } as const
+
+const ETHEREUM = 1
+const ISSUER = {
+  name: 'University of Testville',
+  uri: 'https://diploma.testville.example',
+}
+const DIPLOMA: Partial<Document> = {
+  subjectName: 'Ada Lovelace',
+  category: 'master_of_science',
+  expiresAt: '2031-12-31',
+  metadata: { field: 'Mathematics', grade: 'with distinction' },
+}
+
+/** States that the corpus does not know: of a chain that is not for tests, of proof files, of waiting. */
+const SCENES: Record<
+  string,
+  (page: Page, world: PageWorld, url: string) => Promise<void>
+> = {
+  async real(page, world, url) {
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('.good').waitFor()
+  },
+  async real_revoked(page, world, url) {
+    const { publicId, hash } = await world.issue(DIPLOMA)
+    await world.revoke(hash)
+    await page.goto(`${url}#${publicId}`)
+    await page.locator('.bad').waitFor()
+  },
+  async future(page, world, url) {
+    const issuedAt = '2999-01-01'
+    const expiresAt = '2999-12-31'
+    const { publicId } = await world.issue({ ...DIPLOMA, issuedAt, expiresAt })
+    await page.goto(`${url}#${publicId}`)
+    await page.locator('#dating').waitFor()
+  },
+  async real_wrong_key(page, world, url) {
+    const { hash } = await world.issue(DIPLOMA)
+    const documentKey = new Uint8Array(16)
+    await page.goto(
+      `${url}#${encodePublicId({ kind: 'single', hash, documentKey })}`,
+    )
+    await page.locator('.bad').waitFor()
+  },
+  async missing(page, world, url) {
+    world.content = 'missing'
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('[data-status=unverifiable]').waitFor()
+  },
+  async waiting(page, world, url) {
+    world.content = 'hangs'
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('.busy > p').waitFor()
+  },
+  async bundle_live(page, world, url) {
+    const { publicId, hash } = await world.issue(DIPLOMA)
+    const bundle = await world.bundle(publicId)
+    await world.revoke(hash)
+    await page.goto(url)
+    await give(page, JSON.stringify(bundle))
+    await page.locator('.statement').waitFor()
+  },
+  async bundle_unproven(page, world, url) {
+    const { publicId } = await world.issue(DIPLOMA)
+    const bundle = await world.bundle(publicId)
+    world.node = 'hangs up'
+    await page.goto(url)
+    await give(page, JSON.stringify(bundle))
+    await page.locator('#block').waitFor()
+  },
+  async bundle_alone(page, world, url) {
+    const { publicId } = await world.issue(DIPLOMA)
+    const bundle = await world.bundle(publicId)
+    world.node = 'hangs up'
+    await page.goto(url)
+    await give(page, JSON.stringify(bundle))
+    await page.locator('#block').fill(readBundle(bundle).block.blockHash)
+    await page.keyboard.press('Enter')
+    await page.locator('[data-outdated]').waitFor()
+  },
+}
 
 /** Pictures of every state, to be looked at. */
 const PICTURES = new URL('../../cache/page/', import.meta.url).pathname
@@ -44,12 +131,14 @@ const axe = readFileSync(
 
 describeInBrowser('how the page looks', () => {
   let world: World
+  let live: PageWorld
   let pages: PageServer
   let browser: Browser
   beforeAll(async () => {
     mkdirSync(PICTURES, { recursive: true })
-    ;[world, pages, browser] = await Promise.all([
+    ;[world, live, pages, browser] = await Promise.all([
       startWorld(),
+      startPageWorld(ETHEREUM, ISSUER),
       startPageServer(),
       launchChromium(),
     ])
@@ -57,12 +146,15 @@ describeInBrowser('how the page looks', () => {
   afterAll(async () => {
     await browser?.close()
     await pages?.close()
+    await live?.stop()
     await world?.stop()
   })
 
   test.each(Object.entries(LOOKS))(
     'behavior: every state is within reach of everybody: %s',
     async (look, { width, colorScheme, locale }) => {
+      const nameOf = (state: string) =>
+        `${PICTURES}${look.replaceAll(/\W+/g, '-')}-${state}.png`
       const context = await browser.newContext({
         viewport: { width, height: 800 },
         colorScheme,
@@ -74,15 +166,44 @@ describeInBrowser('how the page looks', () => {
       const page = await context.newPage()
       for (const [state, name] of Object.entries(STATES)) {
         await open(page, name)
+        await page.screenshot({ path: nameOf(state), fullPage: true })
         const findings = await findingsOf(page)
         expect([look, state, findings]).toEqual([look, state, []])
-        const path = `${PICTURES}${look.replaceAll(/\W+/g, '-')}-${state}.png`
-        await page.screenshot({ path, fullPage: true })
+      }
+      for (const [state, play] of Object.entries(SCENES)) {
+        live.node = 'answers'
+        live.content = 'answers'
+        await play(page, live, pages.host(live.config))
+        await page.screenshot({ path: nameOf(state), fullPage: true })
+        const findings = await findingsOf(page)
+        expect([look, state, findings]).toEqual([look, state, []])
       }
       await context.close()
     },
-    120_000,
+    240_000,
   )
+
+  test('behavior: on paper', async () => {
+    live.node = 'answers'
+    live.content = 'answers'
+    for (const [locale, state] of [
+      ['en', 'valid-all-fields'],
+      ['de', 'revoked-key-compromise'],
+      ['ar', 'wrong-key'],
+      ['en', undefined],
+    ] as const) {
+      // The width of A4 without its margins.
+      const viewport = { width: 688, height: 1017 }
+      const page = await browser.newPage({ locale, viewport })
+      if (state) await open(page, state)
+      else await SCENES.bundle_live?.(page, live, pages.host(live.config))
+      await page.emulateMedia({ media: 'print' })
+      const path = `${PICTURES}paper-${locale}-${state ?? 'bundle'}.png`
+      await page.screenshot({ path, fullPage: true })
+      expect(await page.locator('.printed').isVisible()).toBe(true)
+      await page.close()
+    }
+  })
 
   test('behavior: every language, at a choice, and kept', async () => {
     const page = await browser.newPage({
@@ -106,7 +227,7 @@ describeInBrowser('how the page looks', () => {
       expect(await brokenWords(page)).toEqual([])
       // What was not filled in, or is a key and no text.
       expect(await page.locator('main').textContent()).not.toMatch(
-        /\{\w+\}|\b(document|trust|ask)\.\w+/,
+        /\{\w+\}|\b(document|trust|ask|checks|parties|printed)\.\w+/,
       )
     }
     await page.setViewportSize({ width: 1200, height: 800 })
@@ -138,11 +259,13 @@ describeInBrowser('how the page looks', () => {
         }),
       )
     }
-    expect(reached.slice(0, 9)).toEqual([
+    expect(reached.slice(0, 11)).toEqual([
       'language',
+      '11 of 11 checks passed',
       'Print',
-      'Copy the number',
+      'Copy the code',
       'Save the proof',
+      'Technical details',
       'Choose whom to ask',
       'number',
       'Check',
@@ -188,7 +311,8 @@ describeInBrowser('how the page looks', () => {
 
   /** What axe-core finds, by the rules of WCAG 2.2 A and AA and good practice; and a page that must be scrolled sideways. */
   async function findingsOf(page: Page): Promise<string[]> {
-    await page.locator('summary').click()
+    for (const folded of await page.locator('summary').all())
+      await folded.click()
     await page.evaluate(axe)
     const { violations } = await page.evaluate(() =>
       (

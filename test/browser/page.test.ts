@@ -94,13 +94,13 @@ describeInBrowser('the page, as the gateway serves it', () => {
       'January 31, 2026',
       'registrar',
       'Registry office of Testville',
-      'https://testville.example',
+      'testville.example',
       stack.registry,
     ])
       expect(shown).toContain(text)
-    expect(await page.title()).toBe('Valid · Document check')
+    expect(await page.title()).toBe('Test network · Valid · Document check')
     expect(await page.locator('[role=status]').first().textContent()).toMatch(
-      /^Valid\. /,
+      /^Test network: not a real document\. Valid\. /,
     )
   })
 
@@ -179,7 +179,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
       `https://other.example/v#publicId=${publicId}`,
     ]) {
       await page.goto(`${stack.url}/verify`)
-      await page.getByLabel('Number or link').fill(text)
+      await page.getByLabel('Code or link').fill(text)
       await page.keyboard.press('Enter')
       await verdict('valid')
       expect(await focused()).toBe('verdict')
@@ -189,12 +189,12 @@ describeInBrowser('the page, as the gateway serves it', () => {
 
   test('error: a text that is no number of a document', async () => {
     await page.goto(`${stack.url}/verify`)
-    const input = page.getByLabel('Number or link')
+    const input = page.getByLabel('Code or link')
     for (const [text, problem] of [
-      ['', 'Enter the number'],
-      ['hello', 'not the number of a document'],
-      ['https://example.org/', 'not the number of a document'],
-      ['x'.repeat(100_000), 'not the number of a document'],
+      ['', 'Enter the code'],
+      ['hello', 'not the code of a document'],
+      ['https://example.org/', 'not the code of a document'],
+      ['x'.repeat(100_000), 'not the code of a document'],
     ] as const) {
       await input.fill(text)
       await page.getByRole('button', { name: 'Check', exact: true }).click()
@@ -217,7 +217,9 @@ describeInBrowser('the page, as the gateway serves it', () => {
       await route.continue()
     })
     await page.goto((await issue()).verifyUrl)
-    await page.locator('.checks li[data-code=not_revoked]').waitFor()
+    await page
+      .locator('.checks li[data-code=not_revoked]')
+      .waitFor({ state: 'attached' })
     expect(await page.locator('.verdict').getAttribute('data-status')).toBe(
       'checking',
     )
@@ -236,7 +238,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     expect(said).toContain('This says nothing about the document')
     expect(said).toContain('The node does not answer')
     expect(await page.locator('[role=status]').first().textContent()).toMatch(
-      /^Could not be checked\. [^.]+\. The node does not answer\.$/,
+      / Could not be checked\. [^.]+\. The node does not answer\.$/,
     )
     stack.proxy.refuse = () => false
     await page.getByRole('button', { name: 'Try again' }).click()
@@ -247,7 +249,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     const { publicId } = await issue()
     await page.goto(`${stack.url}/verify`)
     await context.setOffline(true)
-    await page.getByLabel('Number or link').fill(publicId)
+    await page.getByLabel('Code or link').fill(publicId)
     await page.keyboard.press('Enter')
     await verdict('unverifiable')
     expect(await page.locator('.verdict').textContent()).toContain(
@@ -269,6 +271,9 @@ describeInBrowser('the page, as the gateway serves it', () => {
     const values = await page.locator('.document dd').allTextContents()
     const names = await page.locator('.document dt').allTextContents()
     expect(values[0]).toBe(HOSTILE[1])
+    expect(await page.locator('.parties strong').last().textContent()).toBe(
+      HOSTILE[1],
+    )
     for (const text of HOSTILE) {
       expect(values).toContain(text)
       expect(names).toContain(text.slice(0, 64))
@@ -294,7 +299,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
     const { publicId, verifyUrl } = await issue()
     await page.goto(verifyUrl)
-    await page.getByRole('button', { name: 'Copy the number' }).click()
+    await page.getByRole('button', { name: 'Copy the code' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
     expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
       publicId,

@@ -1,8 +1,12 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import {
   appendFileSync,
+  existsSync,
+  mkdirSync,
   readdirSync,
   readFileSync,
+  renameSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from 'node:fs'
@@ -334,19 +338,159 @@ describe('kill -9', () => {
 
   test('behavior: a process that has the number of an old Anvil is left alone', async () => {
     const dir = tempDir()
-    await (await start(dir)).stop()
+    const first = await startProcess(dir)
+    killAnvil(dir)
+    await first.kill()
     const innocent = spawn('sleep', ['60'])
     onTestFinished(() => void innocent.kill())
     const server = createServer((_, response) => response.end('{}'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
     const { port } = server.address() as { port: number }
-    writeFileSync(
-      join(dir, 'anvil.json'),
-      JSON.stringify({ pid: innocent.pid, port, nonce: 'a'.repeat(32) }),
-    )
+    changeRecord(dir, { pid: innocent.pid, port })
     await (await start(dir)).stop()
     expect(innocent.exitCode ?? innocent.signalCode).toBeNull()
+  })
+})
+
+const recordPath = (dir: string) => join(dir, 'anvil.json')
+
+const changeRecord = (dir: string, change: object): void => {
+  const record = JSON.parse(readFileSync(recordPath(dir), 'utf8'))
+  writeFileSync(recordPath(dir), JSON.stringify({ ...record, ...change }))
+}
+
+const isRunning = (pid: number): boolean => existsSync(`/proc/${pid}/cwd`)
+
+describe('a folder and its copies', () => {
+  /** By a process of its own: this one would give up its locks on files that it closes. */
+  const copyInto = (from: string, to: string): void => {
+    mkdirSync(to, { recursive: true })
+    const { status } = spawnSync('cp', ['-r', `${from}/.`, to])
+    if (status !== 0) throw new Error('cp failed')
+  }
+
+  const copyOf = (dir: string): string => {
+    const copy = tempDir()
+    copyInto(dir, copy)
+    return copy
+  }
+
+  const transfer = async (url: string, from = devAccount()): Promise<string> =>
+    call<string>(url, 'eth_sendRawTransaction', await from.transfer())
+
+  test('behavior: a copy of a live folder has an Anvil of its own, and neither notices the other', async () => {
+    const dir = tempDir()
+    const live = await start(dir)
+    const from = devAccount()
+    const before = await transfer(live.url, from)
+    const copy = copyOf(dir)
+    const pid = anvilPid(dir)
+
+    const drill = await start(copy)
+    expect(anvilPid(copy)).not.toBe(pid)
+    expect(drill.lines.join()).toContain('is a copy of another folder')
+    expect(await receipt(drill.url, before)).toEqual(
+      await receipt(live.url, before),
+    )
+    await call(drill.url, 'anvil_mine', '0x3')
+    const after = await transfer(live.url, from)
+    expect(await receipt(drill.url, after)).toBeNull()
+    await drill.stop()
+    expect(isRunning(pid)).toBe(true)
+    await transfer(live.url, from)
+    expect(live.lines).toEqual([])
+  })
+
+  test('behavior: a copy leaves a hung Anvil of the live folder alone', async () => {
+    const dir = tempDir()
+    const live = await start(dir)
+    const copy = copyOf(dir)
+    const pid = anvilPid(dir)
+    process.kill(pid, 'SIGSTOP')
+    await (await start(copy)).stop()
+    process.kill(pid, 'SIGCONT')
+    expect(isRunning(pid)).toBe(true)
+    await transfer(live.url)
+  })
+
+  test('behavior: a copy leaves an Anvil that lives on to the folder that it is of', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const hash = await transfer(first.url)
+    const pid = anvilPid(dir)
+    await first.kill()
+    await (await start(copyOf(dir))).stop()
+    const again = await start(dir)
+    expect(again.lines.join()).toContain('Took over')
+    expect(anvilPid(dir)).toBe(pid)
+    expect(await receipt(again.url, hash)).not.toBeNull()
+  })
+
+  test('behavior: a folder that was renamed takes over its Anvil', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const hash = await transfer(first.url)
+    const pid = anvilPid(dir)
+    await first.kill()
+    const moved = tempDir()
+    renameSync(dir, moved)
+    const again = await start(moved)
+    expect(again.lines.join()).toContain('Took over')
+    expect(anvilPid(moved)).toBe(pid)
+    expect(await receipt(again.url, hash)).not.toBeNull()
+  })
+
+  test('behavior: files put back from a backup into the folder end an Anvil that is ahead of them', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const from = devAccount()
+    const before = await transfer(first.url, from)
+    const backup = copyOf(dir)
+    const later = await transfer(first.url, from)
+    const pid = anvilPid(dir)
+    await first.kill()
+    copyInto(backup, dir)
+    const { url } = await start(dir)
+    expect(isRunning(pid)).toBe(false)
+    expect(await receipt(url, before)).not.toBeNull()
+    expect(await receipt(url, later)).toBeNull()
+  })
+
+  test('error: the owner of the Anvil lives, although its lock is gone', async () => {
+    const dir = tempDir()
+    const live = await startProcess(dir)
+    const pid = anvilPid(dir)
+    rmSync(join(dir, 'lock.db'))
+    await expect(start(dir)).rejects.toMatchObject({
+      code: 'data_dir_in_use',
+      message: expect.stringMatching(/^Process \d+ runs the local chain/),
+    })
+    expect(anvilPid(dir)).toBe(pid)
+    await transfer(live.url)
+  })
+
+  test('behavior: a later process with the number of the owner does not keep the folder', async () => {
+    const dir = tempDir()
+    const first = await startProcess(dir)
+    const pid = anvilPid(dir)
+    await first.kill()
+    const innocent = spawn('sleep', ['60'])
+    onTestFinished(() => void innocent.kill())
+    const { owner } = JSON.parse(readFileSync(recordPath(dir), 'utf8'))
+    changeRecord(dir, { owner: { ...owner, pid: innocent.pid } })
+    expect((await start(dir)).lines.join()).toContain('Took over')
+    expect(anvilPid(dir)).toBe(pid)
+  })
+
+  test('behavior: the next owner of an Anvil is recorded', async () => {
+    const dir = tempDir()
+    await (await startProcess(dir)).kill()
+    const second = await startProcess(dir)
+    rmSync(join(dir, 'lock.db'))
+    await expect(start(dir)).rejects.toMatchObject({ code: 'data_dir_in_use' })
+    await second.kill()
+    await start(dir)
   })
 })
 
@@ -729,7 +873,6 @@ describe('the front', () => {
       raw(2, 'eth_getBlockByNumber', '0x1', true),
       raw(12345, 'eth_sendRawTransaction', spent),
       raw('y', 'eth_sendRawTransaction', '0x1234'),
-      raw(null, 'eth_sendRawTransaction'),
       raw(
         4,
         'eth_sendRawTransaction',
@@ -740,15 +883,13 @@ describe('the front', () => {
         'eth_sendRawTransaction',
         await from.sign({ to: from.address, value: 10n ** 30n }),
       ),
-      raw(5, 'no_such_method'),
       raw(6, 'eth_sendTransaction', {
         from: `0x${'12'.repeat(20)}`,
         to: from.address,
       }).replace('eth_sendTransaction', 'eth_signTransaction'),
-      `[${raw(1, 'eth_chainId')},${raw(2, 'no_such_method')}]`,
+      `[${raw(1, 'eth_chainId')},${raw(2, 'eth_getBalance', 'nobody')}]`,
       '{"jsonrpc":"2.0","method":"eth_chainId"}',
-      '[]',
-      'junk',
+      '{"jsonrpc":"2.0","id":8,"method":"eth_chainId","params":null}',
     ]
     for (const body of bodies) {
       const [ours, anvils] = [
@@ -761,6 +902,63 @@ describe('the front', () => {
         await anvils.text(),
       ])
     }
+  })
+
+  test.for([
+    ['junk', -32700],
+    [`\ufeff${raw(1, 'eth_chainId')}`, -32700],
+    [`${raw(1, 'eth_chainId')}{}`, -32700],
+    ['{"jsonrpc":"2.0","id":1,"method":"evm_mine","method":"x"}', -32700],
+    ['[]', -32600],
+    ['7', -32600],
+    [raw({}, 'eth_chainId'), -32600],
+    [raw(2 ** 53, 'eth_chainId'), -32600],
+    ['{"id":1,"method":"eth_chainId"}', -32600],
+    ['{"jsonrpc":"2.0","id":1,"method":"eth_chainId","x":1}', -32600],
+    ['{"jsonrpc":"2.0","method":"evm_mine"}', -32600],
+    [raw(1, 'eth_chainid'), -32601],
+    [raw(1, 'eth_sendRawTransaction'), -32602],
+    [raw(1, 'eth_sendRawTransaction', [2, 1]), -32602],
+    [raw(1, 'anvil_setBalance', `0x${'12'.repeat(20)}`, 'all'), -32602],
+  ] as const)('error: refuses %j itself', async ([body, code]) => {
+    const response = await post((await start(tempDir())).url, body)
+    expect(response.status).toBe(200)
+    expect(await response.json()).toMatchObject({ error: { code } })
+  })
+
+  test.for([
+    'application/x+json',
+    'text/plain',
+    'application/x-www-form-urlencoded',
+  ])('error: refuses a body of the type %s', async (type) => {
+    const { url } = await start(tempDir())
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': type },
+      body: raw(1, 'eth_chainId'),
+    })
+    expect(response.status).toBe(415)
+    expect(await response.json()).toMatchObject({ error: { code: -32600 } })
+  })
+
+  test('args: the type of a body may be written in upper case and have a charset', async () => {
+    const { url } = await start(tempDir())
+    const response = await fetch(url, {
+      method: 'POST',
+      headers: { 'content-type': 'Application/JSON; charset=utf-8' },
+      body: raw(1, 'eth_chainId'),
+    })
+    expect(await response.json()).toMatchObject({ result: '0x7a69' })
+  })
+
+  test('behavior: a list in a batch is refused, and what is beside it is answered', async () => {
+    const { url } = await start(tempDir())
+    const batch = `[${raw(1, 'evm_mine')},[${raw(2, 'evm_mine')}],${raw(3, 'eth_blockNumber')}]`
+    expect(await (await post(url, batch)).json()).toMatchObject([
+      { id: 1, result: '0x0' },
+      { id: null, error: { code: -32600 } },
+      { id: 3, result: '0x1' },
+    ])
   })
 
   test('behavior: a batch with transactions is done in order', async () => {
@@ -818,6 +1016,8 @@ describe('the front', () => {
     'anvil_impersonateAccount',
     'hardhat_reset',
     'eth_sendUnsignedTransaction',
+    'odyssey_sendTransaction',
+    'no_such_method',
   ])('error: %s is refused, since it would not come back', async (method) => {
     const { url } = await start(tempDir())
     expect(await ask(url, method)).toMatchObject({

@@ -195,6 +195,32 @@ test('error: a bundle that was changed', async () => {
   expect(JSON.parse(stdout).checks[0].code).toBe('proof_invalid')
 })
 
+test.each<[string, (text: string) => Uint8Array]>([
+  ['a byte order mark', (text) => Buffer.from(`\ufeff${text}`)],
+  [
+    'a byte that is not UTF-8',
+    (text) =>
+      Buffer.concat([
+        Buffer.from(text.slice(0, -1)),
+        Buffer.from(',"x":"'),
+        Buffer.of(0xff),
+        Buffer.from('"}'),
+      ]),
+  ],
+  [
+    'UTF-16 with a byte order mark',
+    (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
+  ],
+  ['UTF-16', (text) => Buffer.from(text, 'utf16le')],
+  ['a no-break space before it', (text) => Buffer.from(`\u00a0${text}`)],
+])('error: refuses a bundle in %s', async (_, encode) => {
+  const encoded = join(dir, 'encoded.json')
+  writeFileSync(encoded, encode(readFileSync(file, 'utf8').trim()))
+  const { code, stdout } = await offline(encoded, '--block-hash', blockHash)
+  expect(JSON.parse(stdout).error.code).toBe('json_syntax')
+  expect(code).toBe(2)
+})
+
 test('error: a bundle of another document', async () => {
   const other = (await stack.issue(ADA)).body.data.publicId
   const { code, stdout } = await offline(

@@ -123,18 +123,6 @@ test.each(TAG_FAULTS)(
   60_000,
 )
 
-test('behavior: an outbox from before hashes of blocks were kept', async () => {
-  await world.client.issue()
-  await world.gateway.kill()
-  const sqlite = new DatabaseSync(database())
-  sqlite.exec('DROP INDEX intent_by_block')
-  sqlite.exec('ALTER TABLE intent DROP COLUMN block_hash')
-  sqlite.close()
-  await world.settle()
-  expect(await broadcastsDuring(() => looks(1))).toEqual([])
-  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-})
-
 function refusal(code: number, message: string): Fault {
   return { kind: 'refusal', error: { code, message } }
 }

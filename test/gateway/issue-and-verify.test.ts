@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -10,7 +11,15 @@ import {
   createIpfsGatewaySource,
   verify,
 } from '../../verifier/index.ts'
-import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { bareApp } from '../support/bare-app.ts'
+import {
+  ADA,
+  type Answer,
+  API_KEY,
+  type Stack,
+  startStack,
+} from '../support/stack.ts'
+import golden from '../vectors/documents.json' with { type: 'json' }
 
 let stack: Stack
 beforeAll(async () => {
@@ -39,6 +48,7 @@ test('default: issue, then verify', async () => {
       documentHash: toHex(decodePublicId(publicId).hash),
       blockchainHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
       status: 'valid',
+      network: 'test',
       qrCodeUrl: `${stack.url}/qr/${publicId}`,
       verifyUrl: `${stack.url}/verify#publicId=${publicId}&registry=${stack.registry}`,
     },
@@ -53,7 +63,11 @@ test('default: issue, then verify', async () => {
   expect(verified.status).toBe(200)
   expect(verified.headers.get('cache-control')).toBe('no-store')
   const { data } = verified.body
-  expect(data).toMatchObject({ valid: true, status: 'valid' })
+  expect(data).toMatchObject({
+    valid: true,
+    status: 'valid',
+    network: 'test',
+  })
   expect(data.document).toEqual(issued.body.data)
   expect(data.blockchainProof).toMatchObject({
     chainId: 31337,
@@ -139,21 +153,55 @@ test('behavior: many at once, each with a publicId of its own, in few transactio
 })
 
 describe('Idempotency-Key', () => {
+  const replayed = ({ headers }: Answer) => headers.get('idempotency-replayed')
+
   test('behavior: the same request is the same document', async () => {
     const headers = { 'idempotency-key': '"order-1"' }
     const first = await stack.issue(ADA, headers)
     const again = await stack.issue(ADA, headers)
     expect(again.status).toBe(201)
     expect(again.body).toEqual(first.body)
+    expect(replayed(first)).toBeNull()
+    expect(replayed(again)).toBe('true')
   })
 
-  test('behavior: both at once are one document', async () => {
+  test('behavior: several requests at once are one document, and all but one are marked', async () => {
     const headers = { 'idempotency-key': 'order-2' }
-    const [one, two] = await Promise.all([
-      stack.issue(ADA, headers),
-      stack.issue(ADA, headers),
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => stack.issue(ADA, headers)),
+    )
+    for (const { body } of answers) expect(body).toEqual(answers[0]?.body)
+    expect(answers.map(replayed).sort()).toEqual([
+      null,
+      ...Array(4).fill('true'),
     ])
-    expect(one.body).toEqual(two.body)
+  })
+
+  test('behavior: a repeat that is answered 202 is marked too', async () => {
+    const headers = { 'idempotency-key': 'order-3', prefer: 'respond-async' }
+    stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
+    const [first, again] = [
+      await stack.issue(ADA, headers),
+      await stack.issue(ADA, headers),
+    ]
+    stack.proxy.refuse = () => false
+    expect([first.status, replayed(first)]).toEqual([202, null])
+    expect([again.status, replayed(again)]).toEqual([202, 'true'])
+    // The gateway takes a moment to notice that the node is back.
+    await expect
+      .poll(async () => (await stack.issue(ADA)).status, { timeout: 10_000 })
+      .toBe(201)
+  })
+
+  test('behavior: neither another tenant nor a failure is marked', async () => {
+    const headers = { 'idempotency-key': 'order-1' }
+    const authorization = `Bearer ${stack.key(['documents:issue'], 'another')}`
+    const other = await stack.issue(ADA, { ...headers, authorization })
+    expect([other.status, replayed(other)]).toEqual([201, null])
+    const reused = await stack.issue({ ...ADA, subjectId: '2' }, headers)
+    expect([reused.status, replayed(reused)]).toEqual([422, null])
+    const unkeyed = [await stack.issue(ADA), await stack.issue(ADA)]
+    expect(unkeyed.map(replayed)).toEqual([null, null])
   })
 
   test('error: too long', async () => {
@@ -194,6 +242,54 @@ describe('QR code', () => {
       expect(png.headers.get('content-type')).toBe('image/png')
       expect([...png.body.slice(0, 4)]).toEqual([0x89, 0x50, 0x4e, 0x47])
     }
+  })
+
+  test('default: a person who opens the address gets a page', async () => {
+    const { publicId, verifyUrl } = (await stack.issue(ADA)).body.data
+    const open = (query = '', dest = 'document') =>
+      stack.request(`/qr/${publicId}${query}`, {
+        headers: { 'sec-fetch-dest': dest, accept: 'text/html,image/png,*/*' },
+      })
+    const page = await open()
+    expect(Object.fromEntries(page.headers)).toMatchObject({
+      'content-type': 'text/html; charset=utf-8',
+      'cache-control': 'no-store',
+      'referrer-policy': 'no-referrer',
+      'x-content-type-options': 'nosniff',
+      'x-robots-tag': 'noindex',
+      'cross-origin-opener-policy': 'same-origin',
+      vary: 'Accept, Sec-Fetch-Dest',
+    })
+    const html = Buffer.from(page.body).toString()
+    const style = /<style>(.*)<\/style>/s.exec(html)?.[1] ?? ''
+    const hash = createHash('sha256').update(style).digest('base64')
+    expect(page.headers.get('content-security-policy')).toBe(
+      `default-src 'none'; style-src 'sha256-${hash}'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'`,
+    )
+    expect(html).toContain(`href="${verifyUrl.replaceAll('&', '&amp;')}"`)
+    expect(html).not.toContain('<script')
+    for (const [query, dest, type] of [
+      ['', 'image', 'image/png'],
+      ['', 'empty', 'image/png'],
+      ['', 'iframe', 'image/png'],
+      ['?format=svg', 'document', 'image/svg+xml'],
+    ]) {
+      const { headers } = await open(query, dest)
+      expect(headers.get('content-type')).toBe(type)
+      expect(headers.get('vary')).toBe('Accept, Sec-Fetch-Dest')
+      expect(headers.get('x-robots-tag')).toBe('noindex')
+      expect(headers.get('content-disposition')).toMatch(
+        /^inline; filename="document-qr-code\.(png|svg)"$/,
+      )
+    }
+  })
+
+  test('error: a person who opens a mistyped address gets no page', async () => {
+    const answer = await stack.request('/qr/%3Cscript%3E', {
+      headers: { 'sec-fetch-dest': 'document' },
+    })
+    expect(answer.status).toBe(400)
+    expect(answer.body.error.code).toBe('bad_public_id')
   })
 
   test('error: a publicId that is none, a format that is none', async () => {
@@ -306,4 +402,89 @@ test('behavior: the verify page needs nothing from elsewhere', async () => {
   const html = Buffer.from(page.body).toString()
   expect(html).toContain(stack.registry)
   expect(html).not.toMatch(/ (src|href)="(?!data:)/)
+})
+
+describe('landing page', () => {
+  const open = async (accept?: string) => {
+    const answer = await stack.request('/', {
+      headers: { ...(accept && { accept }) },
+    })
+    expect(answer.headers.get('vary')).toBe('Accept')
+    return answer
+  }
+
+  test.each([undefined, '*/*', 'text/html,application/json;q=0.9,*/*;q=0.8'])(
+    'default: a page for Accept: %s',
+    async (accept) => {
+      const { status, headers, body } = await open(accept)
+      expect([status, headers.get('content-type')]).toEqual([
+        200,
+        'text/html; charset=utf-8',
+      ])
+      expect(Buffer.from(body).toString()).toContain(stack.registry)
+    },
+  )
+
+  test('behavior: the same links for a program', async () => {
+    const { body } = await open('application/json')
+    expect(body.data).toMatchObject({
+      service: 'document-registry',
+      network: 'test',
+      registry: stack.registry,
+    })
+    const { verifyPage, health, ready, metrics } = body.data.links
+    for (const link of [verifyPage, health, ready, metrics])
+      expect((await fetch(link)).status).toBe(200)
+  })
+})
+
+describe('network', () => {
+  test('behavior: is in every answer about a document', async () => {
+    const pending = await stack.issue(ADA, { prefer: 'respond-async' })
+    expect(pending.status).toBe(202)
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const headers = {
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/json',
+    }
+    const never = golden.documents[0]?.publicId
+    for (const { status, body } of [
+      pending,
+      await stack.request(`/v1/documents/${publicId}`, { headers }),
+      await stack.verify(publicId),
+      await stack.verify(`${publicId}&proof=full`),
+      await stack.verify(`${never}`),
+      await stack.request(`/v1/documents/${publicId}/revoke`, {
+        method: 'POST',
+        headers,
+        body: '{}',
+      }),
+    ]) {
+      expect(status).toBeLessThan(300)
+      expect(body.data.network).toBe('test')
+    }
+    expect((await stack.verify(publicId)).body.data.document.network).toBe(
+      'test',
+    )
+  })
+
+  test('behavior: is live for a chain that is not known as a test network', async () => {
+    const { app } = bareApp({
+      addresses: {
+        baseUrl: 'https://gateway.example',
+        verifyUrl: 'https://gateway.example/verify',
+        registry: `eip155:1:0x${'11'.repeat(20)}`,
+      },
+    })
+    const json = await app.request('/', {
+      headers: { accept: 'application/json' },
+    })
+    expect(await json.json()).toMatchObject({ data: { network: 'live' } })
+    for (const path of ['/', `/qr/${golden.documents[0]?.publicId}`]) {
+      const page = await app.request(path, {
+        headers: { 'sec-fetch-dest': 'document' },
+      })
+      expect(await page.text()).not.toContain('Test network')
+    }
+  })
 })

@@ -24,6 +24,7 @@ import { withOlder } from '../../gateway/adapters/with-older.ts'
 import { keepInOrder } from '../../gateway/issue/keep.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
+import { captureLog } from '../support/captured-log.ts'
 import { bodyOf, serveHttp } from '../support/http.ts'
 import { createKubo, type Kubo, kuboBinary } from '../support/kubo.ts'
 import { ADA, type Answer, type Stack, startStack } from '../support/stack.ts'
@@ -387,6 +388,25 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     afterAll(async () => {
       await stack.stop()
       await gateway.close()
+    })
+
+    test('behavior: the log warns of what the operator should know', async () => {
+      const spec = await kubo.ipfs('config', 'Datastore.Spec')
+      const set = (spec: string) =>
+        kubo.ipfs('config', '--json', 'Datastore.Spec', spec)
+      await set(spec.replace('"sync": true', '"sync": false'))
+      const log = captureLog()
+      const other = await startStack({
+        IPFS_API_URL: kubo.apiUrl,
+        IPFS_ANNOUNCE: 'true',
+        LOG_LEVEL: 'warn',
+      }).finally(() => set(spec))
+      await other.stop()
+      log.stop()
+      for (const event of ['kubo_announces', 'kubo_not_durable'])
+        expect(log.lines(event)).toMatchObject([
+          { level: 'warn', warning: expect.any(String) },
+        ])
     })
 
     const abi = new Interface(registryAbi)

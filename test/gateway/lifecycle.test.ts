@@ -102,6 +102,7 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     expect(first.body.data).toEqual({
       publicId,
       documentHash,
+      network: 'test',
       status: 'revoked',
       reason: 'keyCompromise',
       revokedAt: expect.any(Number),

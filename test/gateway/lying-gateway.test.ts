@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
 import { fromHex } from '../../document/hex.ts'
-import { presentDocument } from '../../gateway/present.ts'
+import { networkOfRegistry, presentDocument } from '../../gateway/present.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
@@ -156,6 +156,7 @@ describe('who asks the gateway can hold its answer against the chain', () => {
     const { document, blockchainProof: proof } = own
     const truth = {
       ...own,
+      network: networkOfRegistry(stack.registry),
       document:
         document &&
         proof &&

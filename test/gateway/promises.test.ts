@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Interface } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { openDatabase } from '../../gateway/adapters/database.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
@@ -175,17 +173,6 @@ describe('a node that contradicts itself, or is behind', () => {
       names.map((name) => verification[name]),
     ])
   }
-})
-
-test('error: a data folder that belongs to another registry', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
-  const database = openDatabase(join(folder, 'gateway.db'))
-  const [one, other] = ['a', 'b'].map((d) => `eip155:1:0x${d.repeat(40)}`)
-  database.bindTo(String(one))
-  database.bindTo(String(one))
-  expect(() => database.bindTo(String(other))).toThrow(/DATA_DIR belongs to/)
-  await database.close()
-  rmSync(folder, { recursive: true })
 })
 
 test('behavior: a key file that is damaged locks nobody out', async () => {

@@ -3,6 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { openKeyFile } from '../../gateway/adapters/key-file.ts'
+import { ApiError } from '../../gateway/errors.ts'
+import { parseIssueBody } from '../../gateway/issue-body.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
@@ -121,7 +123,7 @@ test('error: every bad field is named at once', async () => {
     category: 'Not Snake',
     issuedAt: '2026-13-01',
     expiresAt: 'never',
-    metadata: { a: 1 },
+    metadata: { gpa: 3.9, school: 'Testville', tags: [] },
     unknown: true,
   })
   expect(status).toBe(422)
@@ -131,13 +133,140 @@ test('error: every bad field is named at once', async () => {
     'category',
     'expiresAt',
     'issuedAt',
-    'metadata',
+    'metadata.gpa',
+    'metadata.tags',
     'subjectId',
     'subjectName',
     'unknown',
   ])
   for (const { message } of body.error.details)
     expect(message).not.toMatch(/Not Snake|2026-13-01/)
+})
+
+test.each<[string, object]>([
+  ['toString', { a: { toString: '7' } }],
+  ['valueOf', { a: { valueOf: [], toString: null } }],
+  ['toJSON', { a: { toJSON: { toJSON: 1 } } }],
+])(
+  'error: metadata with an object named %s is a bad field',
+  async (_, metadata) => {
+    const { status, body } = await stack.issue({ ...ADA, metadata })
+    expect(status).toBe(422)
+    expect(body.error.details).toEqual([
+      { field: 'metadata.a', message: 'must be a string' },
+    ])
+  },
+)
+
+test('error: names of bad entries are bounded, of which there may be hundreds', async () => {
+  const metadata = Object.fromEntries(
+    Array.from({ length: 500 }, (_, i) => [`${i}😀`.repeat(4), 1]),
+  )
+  const { status, body } = await stack.issue({
+    ...ADA,
+    metadata: { ['😀'.repeat(5_000)]: 1, ...metadata },
+  })
+  expect(status).toBe(422)
+  // Those of 64 entries, and that there are too many.
+  expect(body.error.details.length).toBeLessThan(70)
+  for (const { field } of body.error.details) {
+    expect(field.isWellFormed()).toBe(true)
+    expect([...field].length).toBeLessThanOrEqual('metadata.'.length + 65)
+  }
+})
+
+describe('rules of the API on top of the format', () => {
+  const daysAhead = (days: number) =>
+    new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
+
+  test('error: every bad field is named once, whichever rule it breaks', async () => {
+    const { status, body } = await stack.issue({
+      subjectName: ' \u3000\u200b ',
+      subjectId: 'x',
+      category: 'birth_certificate',
+      issuedAt: '2999-01-01',
+      expiresAt: '2998-01-01',
+    })
+    expect(status).toBe(422)
+    expect(body.error.code).toBe('bad_fields')
+    expect(body.error.details).toHaveLength(4)
+    const messages = Object.fromEntries(
+      body.error.details.map((d: { field: string; message: string }) => [
+        d.field,
+        d.message,
+      ]),
+    )
+    expect(messages).toEqual({
+      subjectName: 'must have a letter, digit, punctuation mark or symbol',
+      subjectId: expect.any(String),
+      expiresAt: 'must not be before issuedAt',
+      issuedAt: 'must be at most 366 days after today (UTC)',
+    })
+  })
+
+  test.each(['   ', '\u00a0', '\u200b', '\u0301', '\u{e000}'])(
+    'error: a name in which there is nothing to see: %j',
+    async (subjectName) => {
+      const { status, body } = await stack.issue({ ...ADA, subjectName })
+      expect(status).toBe(422)
+      expect(body.error.details).toEqual([
+        { field: 'subjectName', message: expect.any(String) },
+      ])
+    },
+  )
+
+  test.each(['李', '7', '?', '€', '👑', ' é '])(
+    'args: the name %j',
+    async (subjectName) => {
+      const { status, body } = await stack.issue({ ...ADA, subjectName })
+      expect(status).toBe(201)
+      expect(body.data.subjectName).toBe(subjectName)
+    },
+  )
+
+  test('args: dated 366 days ahead, and not 368', async () => {
+    const last = await stack.issue({ ...ADA, issuedAt: daysAhead(366) })
+    expect(last.status).toBe(201)
+    // One day more could be the last good one by the time that it arrives.
+    const late = await stack.issue({ ...ADA, issuedAt: daysAhead(368) })
+    expect(late.status).toBe(422)
+    expect(late.body.error.details).toEqual([
+      { field: 'issuedAt', message: expect.any(String) },
+    ])
+  })
+
+  test('args: the last good date follows the day in UTC', () => {
+    const fields = (issuedAt: string) => ({ ...ADA, issuedAt })
+    const first = Date.parse('2026-11-21T00:00:00Z')
+    for (const now of [first, first + 86_399_999]) {
+      expect(parseIssueBody(fields('2027-11-22'), now)).toBeTruthy()
+      expect(() => parseIssueBody(fields('2027-11-23'), now)).toThrow(ApiError)
+    }
+    const next = first + 86_400_000
+    expect(parseIssueBody(fields('2027-11-23'), next)).toBeTruthy()
+  })
+
+  test('behavior: ?dry_run=1 issues nothing', async () => {
+    const headers = {
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/json',
+      'idempotency-key': 'not-yet',
+    }
+    const post = (query: string) =>
+      stack.request(`/v1/documents${query}`, {
+        method: 'POST',
+        headers,
+        body: JSON.stringify(ADA),
+      })
+    const refused = await post('?dry_run=1')
+    expect([refused.status, refused.body.error.code]).toEqual([
+      400,
+      'bad_query',
+    ])
+    const first = await post('?wait=included')
+    expect(first.status).toBe(201)
+    expect(first.headers.get('idempotency-replayed')).toBeNull()
+  })
 })
 
 describe('bodies', () => {
@@ -266,15 +395,11 @@ describe('verify', () => {
   })
 })
 
-test.each([
-  '/',
-  '/v1',
-  '/v2/documents',
-  '/v1/documents/',
-  '/..%2f',
-  '/favicon.ico',
-])('error: unknown path %s', async (path) => {
-  const { status, body } = await stack.request(path)
-  expect(status).toBe(404)
-  expect(body.success).toBe(false)
-})
+test.each(['/v1', '/v2/documents', '/v1/documents/', '/..%2f', '/favicon.ico'])(
+  'error: unknown path %s',
+  async (path) => {
+    const { status, body } = await stack.request(path)
+    expect(status).toBe(404)
+    expect(body.success).toBe(false)
+  },
+)

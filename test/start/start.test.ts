@@ -1,11 +1,28 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { Wallet } from 'ethers'
+import {
+  afterEach,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+} from 'vitest'
+import { ensureSecret } from '../../scripts/secrets.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { freePort, serveHttp } from '../support/http.ts'
-import { ADA } from '../support/stack.ts'
+import { ADA, randomKey } from '../support/stack.ts'
+import { transact } from '../support/transact.ts'
 
 const KEY = 'a-first-key-given-from-outside'
 
@@ -50,11 +67,11 @@ function start(more: Record<string, string> = {}): Run {
   return running
 }
 
-async function ready(): Promise<void> {
+async function ready(at = url): Promise<void> {
   await expect
     .poll(
       () =>
-        fetch(`${url}/readyz`).then(
+        fetch(`${at}/readyz`).then(
           ({ status }) => status,
           () => 0,
         ),
@@ -63,27 +80,36 @@ async function ready(): Promise<void> {
     .toBe(200)
 }
 
-const group = () => -(running?.child.pid ?? Number.NaN)
+const group = (run = running) => -(run?.child.pid ?? Number.NaN)
 
-async function stop(signal: NodeJS.Signals): Promise<void> {
-  process.kill(group(), signal)
-  await running?.ended
+/** @returns Its exit code. */
+async function stop(
+  signal: NodeJS.Signals,
+  run = running,
+): Promise<number | undefined> {
+  process.kill(group(run), signal)
+  return run?.ended
 }
 
-async function issue(key = KEY, fields = ADA) {
-  const response = await fetch(`${url}/v1/documents`, {
+async function issue(
+  key = KEY,
+  fields: object = ADA,
+  { at = url, headers = {} } = {},
+) {
+  const response = await fetch(`${at}/v1/documents`, {
     method: 'POST',
     headers: {
       authorization: `Bearer ${key}`,
       'content-type': 'application/json',
+      ...headers,
     },
     body: JSON.stringify(fields),
   })
   return ((await response.json()) as { data: Record<string, string> }).data
 }
 
-async function verify(publicId = '', key = KEY) {
-  const response = await fetch(`${url}/v1/verify?publicId=${publicId}`, {
+async function verify(publicId = '', key = KEY, at = url) {
+  const response = await fetch(`${at}/v1/verify?publicId=${publicId}`, {
     headers: { authorization: `Bearer ${key}` },
   })
   const { data } = (await response.json()) as {
@@ -150,6 +176,26 @@ test('behavior: kill -9 of the whole group right after the answer, ten times in 
   for (const { publicId } of issued)
     expect((await verify(publicId)).status).toBe('valid')
 }, 120_000)
+
+test('behavior: a repeat after a restart is marked as one', async () => {
+  const repeat = async () => {
+    start({ API_KEY: KEY })
+    await ready()
+    const { status, headers } = await fetch(`${url}/v1/documents`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${KEY}`,
+        'content-type': 'application/json',
+        'idempotency-key': 'across-a-restart',
+      },
+      body: JSON.stringify(ADA),
+    })
+    await stop('SIGTERM')
+    return [status, headers.get('idempotency-replayed')]
+  }
+  expect(await repeat()).toEqual([201, null])
+  expect(await repeat()).toEqual([201, 'true'])
+}, 60_000)
 
 test('behavior: nothing that was answered is lost when Anvil is killed too', async () => {
   start({ API_KEY: KEY })
@@ -287,6 +333,138 @@ describe('what is kept', () => {
     for (const text of [KEY, secret.trim().slice(2), publicId, subjectName])
       expect(output()).not.toContain(text)
   }, 30_000)
+})
+
+describe('a copy of the data folder', () => {
+  const anvilOf = (dir: string): number =>
+    JSON.parse(readFileSync(join(dir, 'chain', 'anvil.json'), 'utf8')).pid
+
+  test('behavior: started beside the service, each has its own chain and neither notices the other', async () => {
+    start({ API_KEY: KEY })
+    const live = running
+    await ready()
+    const { publicId: before } = await issue()
+    const anvil = anvilOf(dataDir)
+    const copy = `${dataDir}-copy`
+    onTestFinished(() => rmSync(copy, { recursive: true, force: true }))
+    expect(spawnSync('cp', ['-r', dataDir, copy]).status).toBe(0)
+    const port = await freePort()
+    const drill = start({
+      API_KEY: KEY,
+      DATA_DIR: copy,
+      PORT: String(port),
+      CHAIN_PORT: String(await freePort()),
+    })
+    running = live
+    const at = `http://127.0.0.1:${port}`
+    await ready(at)
+    expect(anvilOf(copy)).not.toBe(anvil)
+    expect((await verify(before, KEY, at)).status).toBe('valid')
+
+    const { publicId: ofTheDrill } = await issue(KEY, ADA, { at })
+    const { publicId: ofTheService } = await issue()
+    expect((await verify(ofTheDrill, KEY, at)).status).toBe('valid')
+    expect((await verify(ofTheDrill)).status).toBe('not_issued')
+    expect((await verify(ofTheService)).status).toBe('valid')
+    expect(await stop('SIGTERM', drill)).toBe(0)
+    expect(anvilOf(dataDir)).toBe(anvil)
+    expect((await verify((await issue()).publicId)).status).toBe('valid')
+    expect(live?.output()).not.toMatch(/Anvil|replay/i)
+    expect(await stop('SIGTERM', live)).toBe(0)
+    for (const dir of [dataDir, copy])
+      expect(existsSync(join(dir, 'chain', 'anvil.json'))).toBe(false)
+  }, 60_000)
+
+  test('error: on the same ports it is refused, and the service goes on', async () => {
+    start({ API_KEY: KEY })
+    const live = running
+    await ready()
+    const anvil = anvilOf(dataDir)
+    const copy = `${dataDir}-copy`
+    onTestFinished(() => rmSync(copy, { recursive: true, force: true }))
+    spawnSync('cp', ['-r', dataDir, copy])
+    const drill = start({ API_KEY: KEY, DATA_DIR: copy })
+    running = live
+    expect(await drill.ended).toBe(1)
+    expect(drill.output()).toContain('CHAIN_PORT')
+    expect(anvilOf(dataDir)).toBe(anvil)
+    expect((await verify((await issue()).publicId)).status).toBe('valid')
+  }, 60_000)
+})
+
+describe('a data folder belongs to a registry, an issuer and a secret', () => {
+  const IDEMPOTENT = { headers: { 'idempotency-key': 'once' } }
+
+  async function issueOnce(): Promise<string> {
+    start({ API_KEY: KEY })
+    await ready()
+    const { publicId = '' } = await issue(KEY, ADA, IDEMPOTENT)
+    return publicId
+  }
+
+  test.each([
+    [
+      'another issuer secret',
+      { ISSUER_SECRET: randomKey() },
+      /issuer secret is another: .*ISSUER_SECRET/,
+    ],
+    [
+      "another issuer's account",
+      { ISSUER_KEY: randomKey() },
+      /issuer is number 1, not 2: sign with an account of issuer 1/,
+    ],
+  ])(
+    'error: %s is refused and named, and the folder stays as it was',
+    async (_, other, message) => {
+      const publicId = await issueOnce()
+      await stop('SIGTERM')
+      const { output, ended } = start({ API_KEY: KEY, ...other })
+      expect(await ended).toBe(1)
+      expect(output()).toMatch(
+        /cannot start:\n {2}DATA_DIR belongs to another gateway/,
+      )
+      expect(output()).toMatch(message)
+      expect(output()).not.toMatch(/ at |0x[0-9a-f]{64}/)
+      expect(await chainAnswers()).toBe(false)
+
+      start({ API_KEY: KEY })
+      await ready()
+      expect((await issue(KEY, ADA, IDEMPOTENT)).publicId).toBe(publicId)
+      expect((await verify(publicId)).status).toBe('valid')
+    },
+    60_000,
+  )
+
+  test('error: another registry is refused and named', async () => {
+    await issueOnce()
+    await stop('SIGTERM')
+    rmSync(join(dataDir, 'secrets', 'admin.key'))
+    const { output, ended } = start({ API_KEY: KEY })
+    expect(await ended).toBe(1)
+    expect(output()).toMatch(
+      /registry is eip155:31337:0x\w+, not eip155:31337:0x\w+: set RPC_URL/,
+    )
+    expect(output()).not.toContain('issuer secret')
+  }, 60_000)
+
+  test('behavior: another account of the same issuer goes on with it', async () => {
+    const publicId = await issueOnce()
+    const key = randomKey()
+    const [, registry = ''] =
+      /registry {2}(\S+)/.exec(running?.output() ?? '') ?? []
+    const adminKey = ensureSecret(dataDir, 'admin.key')
+    const chain = createFetchProvider(`http://127.0.0.1:${env.CHAIN_PORT}`)
+    await transact(chain, registry, adminKey, 'addAccount', [
+      1,
+      new Wallet(key).address,
+    ])
+    await stop('SIGTERM')
+
+    start({ API_KEY: KEY, ISSUER_KEY: key })
+    await ready()
+    expect((await issue(KEY, ADA, IDEMPOTENT)).publicId).toBe(publicId)
+    expect((await verify((await issue()).publicId)).status).toBe('valid')
+  }, 60_000)
 })
 
 describe('cannot start', () => {

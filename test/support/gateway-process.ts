@@ -17,6 +17,8 @@ export type GatewayProcess = {
   ready(): Promise<void>
   /** Kill -9. Does nothing when it has ended. */
   kill(): Promise<void>
+  /** Ends it in order, as a supervisor does. @returns Its exit code. */
+  stop(): Promise<number | null>
   /** Resolves when the running process has ended, however. */
   ended(): Promise<void>
   running(): boolean
@@ -79,6 +81,11 @@ export function gatewayProcess(env: Record<string, string>): GatewayProcess {
     async kill() {
       child?.kill('SIGKILL')
       await ended()
+    },
+    async stop() {
+      child?.kill('SIGTERM')
+      await ended()
+      return child?.exitCode ?? null
     },
     async tell(order) {
       const process = child

@@ -103,9 +103,9 @@ export async function startStack(
   const request = async (path: string, init: RequestInit = {}) => {
     const response = await fetch(`${url}${path}`, init)
     const type = response.headers.get('content-type') ?? ''
-    const body = type.includes('json')
-      ? await response.json()
-      : new Uint8Array(await response.arrayBuffer())
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const isJson = type.includes('json') && bytes.length > 0
+    const body = isJson ? JSON.parse(Buffer.from(bytes).toString()) : bytes
     return { status: response.status, headers: response.headers, body }
   }
 

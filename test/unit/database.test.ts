@@ -1,10 +1,17 @@
+import { hkdfSync, randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { type Database, openDatabase } from '../../gateway/adapters/database.ts'
-import { createSqliteOutbox } from '../../gateway/adapters/sqlite-outbox.ts'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { toHex } from '../../document/hex.ts'
+import { deriveSubkeys, fingerprintOf } from '../../document/keys.ts'
+import {
+  type Binding,
+  type Database,
+  DataDirError,
+  openDatabase,
+} from '../../gateway/adapters/database.ts'
 
 /** What the disk does with a flush: called with what the log holds, and the callback of `fdatasync`. */
 let disk: (log: Buffer, done: (error?: Error) => void) => void
@@ -152,18 +159,84 @@ test('behavior: one piece of work that fails takes the others of its commit with
   ])
 })
 
-test('behavior: a file from before blocks had hashes is brought up to date', async () => {
+describe('whom a file belongs to', () => {
+  const BINDING: Binding = {
+    registry: `eip155:1:0x${'a'.repeat(40)}`,
+    issuerId: 7,
+    fingerprint: `0x${'01'.repeat(32)}`,
+  }
+
+  test('default: it stays bound, also after it was closed', async () => {
+    database.bindTo(BINDING)
+    database.bindTo({ ...BINDING })
+    await database.close()
+    database = openDatabase(join(dir, 'gateway.db'))
+    database.bindTo({ ...BINDING })
+    expect(() => database.bindTo({ ...BINDING, issuerId: 8 })).toThrow()
+  })
+
+  test.each([
+    ['registry', { registry: `eip155:1:0x${'b'.repeat(40)}` }],
+    ['issuer', { issuerId: 8 }],
+    ['issuer secret', { fingerprint: `0x${'02'.repeat(32)}` as const }],
+  ])('error: refuses another %s and names it alone', (name, change) => {
+    database.bindTo(BINDING)
+    const names = ['registry', 'issuer', 'issuer secret']
+    const attempt = () => database.bindTo({ ...BINDING, ...change })
+    expect(attempt).toThrow(DataDirError)
+    expect(attempt).toThrow(
+      expect.objectContaining({ code: 'bound_to_another' }),
+    )
+    expect(attempt).toThrow(`its ${name} is`)
+    for (const other of names.filter((other) => other !== name))
+      expect(attempt).not.toThrow(`its ${other} is`)
+  })
+
+  test('error: names everything that differs', () => {
+    database.bindTo(BINDING)
+    const attempt = () =>
+      database.bindTo({
+        registry: `eip155:2:0x${'a'.repeat(40)}`,
+        issuerId: 8,
+        fingerprint: `0x${'02'.repeat(32)}`,
+      })
+    for (const name of ['registry', 'issuer', 'issuer secret'])
+      expect(attempt).toThrow(`its ${name} is`)
+  })
+
+  test('default: the fingerprint of a secret is HKDF with an info of its own', () => {
+    const secret = randomBytes(32)
+    const info = 'document-registry/v1/issuer-secret-fingerprint'
+    expect(Buffer.from(fingerprintOf(secret))).toEqual(
+      Buffer.from(hkdfSync('sha256', secret, '', info, 32)),
+    )
+  })
+
+  test('behavior: the file does not hold the secret, only a fingerprint of it', async () => {
+    const secret = randomBytes(32)
+    const { document, salt } = deriveSubkeys(secret)
+    const fingerprint = fingerprintOf(secret)
+    database.bindTo({ ...BINDING, fingerprint: toHex(fingerprint) })
+    await database.close()
+    const file = readFileSync(join(dir, 'gateway.db'))
+    expect(file.includes(toHex(fingerprint))).toBe(true)
+    for (const key of [secret, document, salt]) {
+      expect(file.includes(Buffer.from(key))).toBe(false)
+      expect(file.includes(toHex(key).slice(2))).toBe(false)
+    }
+  })
+})
+
+test('error: refuses a file of another version and leaves it as it is', () => {
   const path = join(dir, 'old.db')
   const old = new DatabaseSync(path)
-  old.exec(`CREATE TABLE plan (id INTEGER PRIMARY KEY AUTOINCREMENT, nonce INTEGER NOT NULL) STRICT;
-    CREATE TABLE intent (id INTEGER PRIMARY KEY AUTOINCREMENT, kind TEXT NOT NULL, document_hash TEXT NOT NULL,
-      valid_until INTEGER, reason INTEGER, sealed BLOB, plan INTEGER REFERENCES plan (id) ON DELETE SET NULL,
-      block_number INTEGER, transaction_hash TEXT, UNIQUE (document_hash, kind)) STRICT;
-    INSERT INTO intent (kind, document_hash, valid_until, block_number, transaction_hash) VALUES ('issue', '0xab', 0, 7, '0xcd')`)
+  old.exec(`CREATE TABLE bound_to (registry TEXT NOT NULL) STRICT;
+    INSERT INTO bound_to VALUES ('eip155:1:0xab');
+    PRAGMA user_version = 1`)
   old.close()
-  const renewed = openDatabase(path)
-  expect(createSqliteOutbox(renewed).blocks()).toEqual([
-    { blockNumber: 7, blockHash: '0x' },
-  ])
-  await renewed.close()
+  const before = readFileSync(path)
+  const attempt = () => openDatabase(path)
+  expect(attempt).toThrow(expect.objectContaining({ code: 'other_version' }))
+  expect(attempt).toThrow('start with another DATA_DIR')
+  expect(readFileSync(path)).toEqual(before)
 })

@@ -258,17 +258,42 @@ describe('document as sent', () => {
     ['null', { ...good, expiresAt: null }, ['expiresAt']],
     ['metadata an array', { ...good, metadata: [] }, ['metadata']],
     ['metadata null', { ...good, metadata: null }, ['metadata']],
-    ['value not text', { ...good, metadata: { a: 1 } }, ['metadata']],
+    ['value not text', { ...good, metadata: { gpa: 3.9 } }, ['metadata.gpa']],
     [
       'value with a lone surrogate',
       { ...good, metadata: { a: '\udfff' } },
-      ['metadata'],
+      ['metadata.a'],
     ],
-    ['empty key', { ...good, metadata: { '': 'v' } }, ['metadata']],
+    ['empty key', { ...good, metadata: { '': 'v' } }, ['metadata.']],
     [
-      'key of 65',
+      'key of 65, named by its beginning',
       { ...good, metadata: { ['k'.repeat(65)]: 'v' } },
-      ['metadata'],
+      [`metadata.${'k'.repeat(64)}…`],
+    ],
+    [
+      'key with a lone surrogate, named in well-formed Unicode',
+      { ...good, metadata: { 'a\ud800': 'v' } },
+      ['metadata.a\ufffd'],
+    ],
+    [
+      'every bad entry at once, beside good ones',
+      { ...good, metadata: { gpa: 3.9, school: 'x', born: null, tags: [] } },
+      ['metadata.gpa', 'metadata.born', 'metadata.tags'],
+    ],
+    [
+      'values whose conversion to text fails',
+      { ...good, metadata: { a: { toString: '7' }, __proto__: null, b: {} } },
+      ['metadata.a', 'metadata.b'],
+    ],
+    [
+      'values named like members of every object',
+      { ...good, metadata: { constructor: 1, valueOf: {}, toString: [] } },
+      ['metadata.constructor', 'metadata.valueOf', 'metadata.toString'],
+    ],
+    [
+      'an unknown field with a long name',
+      { ...good, ['x'.repeat(60_000)]: 1 },
+      [`${'x'.repeat(64)}…`],
     ],
     ['65 entries', { ...good, metadata: entries(65) }, ['metadata']],
     [
@@ -307,6 +332,22 @@ describe('document as sent', () => {
     } catch (error) {
       const named = (error as FormatError).fields.map(({ field }) => field)
       expect([...new Set(named)].sort()).toEqual(fields.sort())
+    }
+  })
+
+  test('behavior: of a thousand bad entries, as many are named as a document may have', () => {
+    const metadata = Object.fromEntries(
+      Array.from({ length: 1_000 }, (_, i) => [`k${i}`, i]),
+    )
+    try {
+      parseDocumentFields({ ...good, metadata })
+      expect.unreachable()
+    } catch (error) {
+      const { fields } = error as FormatError
+      expect(fields.map(({ field }) => field)).toEqual([
+        ...Array.from({ length: 64 }, (_, i) => `metadata.k${i}`),
+        'metadata',
+      ])
     }
   })
 })

@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { toHex } from '../../document/hex.ts'
 import type { Sealed } from '../../document/sealed.ts'
@@ -119,18 +118,6 @@ describe.each([
   test('behavior: what was restored stays, whatever becomes of an intent that inserted it', async () => {
     await gateway.keep.add(intent, sealed)
     await gateway.keep.restore(sealed)
-    await gateway.keep.withdraw([intent])
-    await restart()
-    expect(await statusOf()).toBe('found')
-  })
-
-  test('behavior: rows of earlier versions own nothing', async () => {
-    await gateway.keep.add(intent, sealed)
-    await gateway.close()
-    const sqlite = new DatabaseSync(join(dir, 'gateway.db'))
-    sqlite.exec('ALTER TABLE intent DROP COLUMN inserted')
-    sqlite.close()
-    gateway = open(dir, separate)
     await gateway.keep.withdraw([intent])
     await restart()
     expect(await statusOf()).toBe('found')

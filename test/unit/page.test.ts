@@ -87,7 +87,11 @@ describe('languages', () => {
           .map(([key]) => `${tag} ${key}`),
       )
     // Words that are the same in both.
-    expect(same).toEqual(['de document.subjectName', 'fr trust.transaction'])
+    expect(same).toEqual([
+      'de document.subjectName',
+      'de asOf',
+      'fr trust.transaction',
+    ])
   })
 })
 
@@ -97,6 +101,12 @@ describe('what the reader gives', () => {
     ['a number in lines', ` ${publicId.slice(0, 9)}\n${publicId.slice(9)}`],
     ['a fragment of a number', `#${publicId}`],
     ['a link', `https://a.example/x?y=1#publicId=${publicId}`],
+    ['the address of a QR code', `https://a.example/qr/${publicId}`],
+    [
+      'the address of a QR code as PNG, below a path',
+      ` https://a.example/b/qr/${publicId}/?format=png `,
+    ],
+    ['an address without its scheme', `a.example/qr/${publicId}#`],
   ])('default: %s', (_, text) => {
     expect(parseSubject(text).publicId).toBe(publicId)
   })
@@ -113,6 +123,9 @@ describe('what the reader gives', () => {
     ['hello world', 'malformed'],
     ['#', 'malformed'],
     ['#registry=x', 'malformed'],
+    ['https://a.example/qr/', 'malformed'],
+    ['https://a.example/qr/x', 'malformed'],
+    [`https://a.example/ipfs/${publicId}`, 'malformed'],
     [
       `${publicId.slice(0, -1)}${publicId.endsWith('2') ? '3' : '2'}`,
       'mistyped',
@@ -178,9 +191,9 @@ describe('a node that stands still', () => {
     }
     const { signal } = new AbortController()
     const watch = { onCheck: () => {}, signal }
-    const { checks } = await check({ publicId }, sources, watch)
+    const { verdict } = await check({ publicId }, sources, watch)
     await node.close()
-    return checks[0]?.code
+    return verdict.checks[0]?.code
   }
 
   test('behavior: is not believed, also by a page that nobody has told how old is too old', async () => {

@@ -25,11 +25,14 @@ let estimated: number[]
 /** Of those, how many are on the chain already. */
 let there: number
 let receipt: unknown
+/** What the node answers to these methods instead. */
+let garbage: Record<string, unknown>
 let registry: Registry
 
 beforeEach(async () => {
   estimated = []
   there = 0
+  garbage = {}
   const signer = createKeySigner(hash())
   const account = abi.encodeFunctionResult('accountOf', [
     { issuerId: 7, accountIndex: 0, active: true, distrustedFrom: 0 },
@@ -47,11 +50,15 @@ beforeEach(async () => {
       return `0x${(CALL + EACH * (count - there)).toString(16)}`
     },
     eth_getTransactionReceipt: () => receipt,
+    eth_getTransactionCount: () => '0x0',
+    eth_getLogs: () => [],
   }
   registry = await createRegistry(
     {
       request: async ({ method, params = [] }) =>
-        answers[method]?.(params as unknown[]),
+        method in garbage
+          ? garbage[method]
+          : answers[method]?.(params as unknown[]),
     },
     { registry: `eip155:31337:${ADDRESS}`, signer },
   )
@@ -119,8 +126,10 @@ describe('events of a receipt', () => {
   const log = (address: string, topic: unknown, documentHash: Hex) => ({
     address,
     topics: [topic, documentHash],
+    data: '0x',
     transactionHash,
     blockHash,
+    logIndex: '0x0',
   })
   const mined = (logs: unknown[]) => ({ blockNumber: '0x10', blockHash, logs })
 
@@ -139,18 +148,103 @@ describe('events of a receipt', () => {
 
   test.each([
     ['none', null],
-    ['without logs', {}],
-    ['a text', 'pending'],
     [
       'of no block yet',
       { ...mined([log(ADDRESS, issued, one)]), blockHash: null },
     ],
-    [
-      'without the number of its block',
-      { ...mined([log(ADDRESS, issued, one)]), blockNumber: undefined },
-    ],
-  ])('behavior: %s', async (_, answer) => {
+  ])('behavior: shows nothing when there is %s', async (_, answer) => {
     receipt = answer
     expect((await registry.eventsOf('issue', transactionHash)).size).toBe(0)
+  })
+
+  const good = log(ADDRESS, issued, one)
+  test.each<[string, unknown]>([
+    ['a text', 'pending'],
+    ['false', false],
+    ['a list', []],
+    ['a receipt without logs', { ...mined([]), logs: undefined }],
+    ['a receipt without the number', { ...mined([]), blockNumber: undefined }],
+    ['a number with leading zeros', { ...mined([]), blockNumber: '0x01' }],
+    ['a short hash', { ...mined([]), blockHash: '0x1' }],
+    ['a log that is null', mined([null])],
+    ['a log of no address', mined([{ ...good, address: null }])],
+    ['a log whose topics are a text', mined([{ ...good, topics: 'topics' }])],
+    ['a log whose topic is a number', mined([{ ...good, topics: [1] }])],
+    ['a log whose logIndex is true', mined([{ ...good, logIndex: true }])],
+  ])('error: refuses %s', async (_, answer) => {
+    receipt = answer
+    await expect(
+      registry.eventsOf('issue', transactionHash),
+    ).rejects.toMatchObject({ code: 'chain_unavailable' })
+  })
+})
+
+describe('answers that are not what was asked for', () => {
+  const NOT_QUANTITIES = [
+    ...[null, true, 5, '', '5', '0x', '0x05', '0XA', '0xg', {}, []],
+    `0x1${'0'.repeat(64)}`,
+  ]
+  const asks: Record<string, () => Promise<unknown>> = {
+    eth_chainId: () => registry.assertReady(),
+    eth_getBalance: () => registry.assertReady(),
+    eth_getTransactionCount: () => registry.nextNonce(),
+    eth_maxPriorityFeePerGas: () => registry.prepare(issues(1), 0),
+    eth_estimateGas: () => registry.prepare(issues(1), 0),
+  }
+
+  test.each(Object.keys(asks))(
+    'error: refuses as %s what is not a quantity',
+    async (method) => {
+      for (const answer of NOT_QUANTITIES) {
+        garbage = { [method]: answer }
+        await expect(asks[method]?.()).rejects.toMatchObject({
+          code: 'chain_unavailable',
+        })
+      }
+    },
+  )
+
+  test('error: refuses a nonce over 53 bits, which no number holds exactly', async () => {
+    garbage = { eth_getTransactionCount: '0x20000000000000' }
+    await expect(registry.nextNonce()).rejects.toMatchObject({
+      code: 'chain_unavailable',
+    })
+  })
+
+  test('error: refuses as a block what has no hash, and no fee', async () => {
+    for (const block of [true, 'x', {}, { hash: null }, { hash: '0x1' }]) {
+      garbage = { eth_getBlockByNumber: block }
+      await expect(registry.blockHash(1)).rejects.toMatchObject({
+        code: 'chain_unavailable',
+      })
+      await expect(registry.prepare(issues(1), 0)).rejects.toMatchObject({
+        code: 'chain_unavailable',
+      })
+    }
+    garbage = { eth_getBlockByNumber: null }
+    expect(await registry.blockHash(1)).toBeNull()
+  })
+
+  test('error: refuses logs that are not logs', async () => {
+    for (const logs of [null, {}, 'x', [null], [{}]]) {
+      garbage = { eth_getLogs: logs }
+      await expect(registry.transactionsOf('issue', 1)).rejects.toMatchObject({
+        code: 'chain_unavailable',
+      })
+    }
+  })
+
+  test('error: refuses records of which a value is over its width', async () => {
+    const record = [1n, 0n, 1n, 1n, 0n, 0n, 0n, 0n]
+    const encode = (words: bigint[]) =>
+      `0x${[32n, 1n, ...words].map((word) => word.toString(16).padStart(64, '0')).join('')}`
+    garbage = { eth_call: encode(record) }
+    expect(await registry.records([hash()])).toMatchObject([{ issuerId: 1 }])
+    for (const [i, bits] of [32n, 16n, 40n, 40n, 40n, 40n, 40n, 8n].entries()) {
+      garbage = { eth_call: encode(record.with(i, 2n ** bits)) }
+      await expect(registry.records([hash()])).rejects.toMatchObject({
+        code: 'chain_unavailable',
+      })
+    }
   })
 })

@@ -306,6 +306,12 @@ for n, t in [
     ("no subjectName", doc(subjectName=None)),
     ("an empty subjectName", doc(subjectName="")),
     ("metadata of numbers", doc(metadata={"a": 1})),
+    ("metadata with an object named toString", doc(metadata={"a": {"toString": "7"}})),
+    ("metadata with an object named valueOf", doc(metadata={"a": {"valueOf": [], "toString": None}})),
+    ("metadata with a list of lists", doc(metadata={"constructor": [[["a"]]]})),
+    ("metadata as a list", doc(metadata=[])),
+    ("subjectName as an object", doc(subjectName={"length": 1})),
+    ("a field named toString", doc(toString="x")),
 ]:
     add("document", n, t, "document_fields")
 add("document", "not an object", "[]", "document_fields")
@@ -358,6 +364,13 @@ for n, h in [
     ("version 2", {**H, "v": 2}),
     ("version as text", {**H, "v": "1"}),
     ("kid of 15 bytes", {**H, "kid": b64u(salt[:15])}),
+    ("kid of 21 characters", {**H, "kid": b64u(salt)[:21]}),
+    ("kid of 25 characters", {**H, "kid": b64u(salt) + "AAA"}),
+    ("kid of 1 character", {**H, "kid": "A"}),
+    ("kid with padding", {**H, "kid": b64u(salt) + "=="}),
+    ("kid of other characters", {**H, "kid": "!" * 22}),
+    ("empty kid", {**H, "kid": ""}),
+    ("kid as an object", {**H, "kid": {"toString": "x"}}),
     ("no kid", {k: v for k, v in H.items() if k != "kid"}),
     ("one name more", {**H, "zip": "DEF"}),
     ("crit", {**H, "crit": ["v"]}),

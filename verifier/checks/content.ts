@@ -9,18 +9,20 @@ import type { RegistryRecord } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
 /**
- * Opens a sealed document that has the right hash, and checks it against registry and record.
+ * Opens a sealed document that has the right hash, and checks it against registry and record. It never rejects: what the chain
+ * says of the document, a revocation above all, must not be lost with it.
  *
  * @param documentKey 16 bytes.
  * @param registry The registry that the record was read from, CAIP-10.
- * @returns `key` and `content` checks, and the document when both pass.
+ * @returns `key` and `content` checks, and the document when both pass. Of content that this program could not read, for whatever
+ * reason of its own, `content` is unknown, with the error.
  */
 export async function checkContent(
   sealed: Uint8Array,
   documentKey: Uint8Array,
   registry: string,
   record: RegistryRecord,
-): Promise<{ checks: Check[]; document?: Document }> {
+): Promise<{ checks: Check[]; document?: Document; error?: unknown }> {
   const checks: Check[] = []
   try {
     const plaintext = await open(sealed, documentKey)
@@ -34,7 +36,11 @@ export async function checkContent(
     checks.push({ check: 'content', outcome: 'pass', code: 'bound' })
     return { checks, document }
   } catch (error) {
-    if (!(error instanceof FormatError)) throw error
+    if (!(error instanceof FormatError)) {
+      const code = 'internal_error'
+      checks.push({ check: 'content', outcome: 'unknown', code })
+      return { checks, error }
+    }
     const { code } = error
     const check = code === 'wrong_key' ? 'key' : 'content'
     checks.push({ check, outcome: 'fail', code })

@@ -1,5 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import type { BlockSource, ReadOptions } from '../ports.ts'
+import { equalBytes } from '../../document/bytes.ts'
+import type { BlockRead, BlockSource, ReadOptions } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
 /**
@@ -16,24 +17,33 @@ export async function readPayload(
   const seen = new Set<string>()
   for (const source of sources) {
     options.signal?.throwIfAborted()
-    const read = await source.get(hash, options).catch(() => undefined)
-    if (read?.status === 'found' && equal(sha256(read.bytes), hash))
+    const read = await readFrom(source, hash, options)
+    if (read.status === 'found')
       return {
         check: { check: 'payload', outcome: 'pass', code: 'read' },
         bytes: read.bytes,
       }
-    seen.add(read?.status ?? 'unreachable')
+    seen.add(read.status)
   }
   if (seen.has('erased'))
     return { check: { check: 'payload', outcome: 'fail', code: 'erased' } }
-  const code = seen.has('found')
-    ? 'wrong_bytes'
-    : seen.has('unreachable')
-      ? 'unreachable'
-      : 'missing'
+  const code =
+    (['wrong_bytes', 'unreachable'] as const).find((one) => seen.has(one)) ??
+    'missing'
   return { check: { check: 'payload', outcome: 'unknown', code } }
 }
 
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i])
+/** @returns What a source has; `unreachable` when it could not say. */
+async function readFrom(
+  source: BlockSource,
+  hash: Uint8Array,
+  options: ReadOptions,
+): Promise<BlockRead | { status: 'unreachable' } | { status: 'wrong_bytes' }> {
+  try {
+    const read = await source.get(hash, options)
+    const good = read.status !== 'found' || equalBytes(sha256(read.bytes), hash)
+    return good ? read : { status: 'wrong_bytes' }
+  } catch {
+    return { status: 'unreachable' }
+  }
 }

@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { bytesOf } from './hex.ts'
+import { readBigQuantity, readBytes } from '../readers/rpc-codec.ts'
 import { invalid } from './invalid.ts'
 import { decodeRlp, encodeRlp } from './rlp.ts'
 
@@ -24,10 +25,10 @@ const MAX_HEADER = 64 * 1024
 
 /**
  * @param rlp As Ethereum hashes it, at most 64 KiB; fields that later forks append are taken as they are.
- * @throws {ChainError} `proof_invalid` when it is no header.
+ * @throws {FormatError} when it is not a header.
  */
 export function decodeHeader(rlp: Hex): Header {
-  const bytes = bytesOf(rlp)
+  const bytes = fromHex(rlp)
   // It is decoded before anyone has said that its hash is to be trusted: millions of items would take gigabytes.
   if (bytes.length > MAX_HEADER) throw invalid('too long for a header')
   const fields = decodeRlp(bytes)
@@ -93,19 +94,18 @@ const QUANTITIES: readonly string[] = [
 export function encodeHeader(block: Record<string, unknown>): Hex | undefined {
   try {
     const present = HEADER.filter((name) => typeof block[name] === 'string')
-    const rlp = encodeRlp(
-      present.map((name) => encodeField(name, block[name] as Hex)),
-    )
+    const rlp = encodeRlp(present.map((name) => encodeField(name, block[name])))
     return toHex(keccak_256(rlp)) === block.hash ? toHex(rlp) : undefined
-  } catch {
-    return undefined
+  } catch (error) {
+    if (error instanceof FormatError) return undefined
+    throw error
   }
 }
 
-function encodeField(name: string, value: Hex): Uint8Array {
-  if (!QUANTITIES.includes(name)) return fromHex(value)
-  const digits = BigInt(value).toString(16)
-  return value === '0x0'
-    ? new Uint8Array()
-    : fromHex(`0x${digits.length % 2 === 0 ? '' : '0'}${digits}`)
+function encodeField(name: string, value: unknown): Uint8Array {
+  if (!QUANTITIES.includes(name)) return readBytes(value)
+  const number = readBigQuantity(value)
+  if (number === 0n) return new Uint8Array()
+  const digits = number.toString(16)
+  return fromHex(`0x${digits.length % 2 === 0 ? '' : '0'}${digits}`)
 }

@@ -30,7 +30,7 @@ function withLength(kind: number, payload: Uint8Array): Uint8Array {
   )
 }
 
-/** @throws {ChainError} `proof_invalid` when it is not, to the byte, the encoding of one item. */
+/** @throws {FormatError} `proof_invalid` when it is not, to the byte, the encoding of one item. */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   const { item, end } = readItem(bytes, 0, 0)
   if (end !== bytes.length) throw invalid('RLP with more after it')

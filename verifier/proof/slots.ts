@@ -1,9 +1,9 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
+import { decodeUtf8 } from '../../document/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
 import type { ChainReading, RegistryRecord } from '../ports.ts'
-import { decodeText } from '../readers/verification-codec.ts'
 
 // Where the registry keeps what a verdict reads: docs/contract.md, "Storage". It never changes.
 
@@ -126,7 +126,7 @@ function readText(slot: Word, readSlot: ReadSlot): string {
 
 function toText(bytes: Uint8Array): string {
   try {
-    return decodeText(bytes)
+    return decodeUtf8(bytes)
   } catch (cause) {
     throw notOfRegistry(cause)
   }

@@ -1,11 +1,10 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { parseRegistryId } from '../../document/registry-id.ts'
 import { ChainError } from '../errors.ts'
 import type { ChainReading } from '../ports.ts'
-import { parseRegistry } from '../readers/chain.ts'
 import { decodeHeader, type Header } from './header.ts'
-import { bytesOf } from './hex.ts'
-import { invalid } from './invalid.ts'
+import { invalid, readProof } from './invalid.ts'
 import { decodeRlp } from './rlp.ts'
 import { readVerification } from './slots.ts'
 import { readTrie } from './trie.ts'
@@ -37,6 +36,7 @@ const NO_CODE = toHex(keccak_256(new Uint8Array()))
  *   address stays what it is, since the registry cannot be upgraded or removed.
  * @returns What the registry says at that block. Its `blockHash` is the one thing that the caller must hold against what it trusts.
  * @throws {ChainError} `proof_invalid`, `no_registry`, `other_code`
+ * @throws {FormatError} `registry_malformed`
  */
 export function readStateProof(
   proof: StateProof,
@@ -44,8 +44,18 @@ export function readStateProof(
   documentHash: Hex,
   codeHash?: Hex,
 ): ChainReading & { blockHash: Hex } {
+  const { address } = parseRegistryId(registry)
+  return readProof(() => readState(proof, address, documentHash, codeHash))
+}
+
+function readState(
+  proof: StateProof,
+  address: Hex,
+  documentHash: Hex,
+  codeHash: Hex | undefined,
+): ChainReading & { blockHash: Hex } {
   const header = decodeHeader(proof.header)
-  const storageRoot = readAccount(proof, header, registry, codeHash)
+  const storageRoot = readAccount(proof, header, address, codeHash)
   if (!Array.isArray(proof.storageProof)) throw invalid('not slots')
   const slots = proof.storageProof.values()
   const read = readVerification(
@@ -62,10 +72,9 @@ export function readStateProof(
 function readAccount(
   { accountProof }: StateProof,
   { stateRoot }: Header,
-  registry: string,
+  address: Hex,
   expected: Hex | undefined,
 ): Uint8Array {
-  const { address } = parseRegistry(registry)
   const leaf = readTrie(
     stateRoot,
     keccak_256(fromHex(address)),
@@ -109,5 +118,6 @@ function readSlot(
 /** A proof comes from anybody, and may be anything. */
 function nodesOf(nodes: unknown): Uint8Array[] {
   if (!Array.isArray(nodes)) throw invalid('not nodes')
-  return nodes.map(bytesOf)
+  // Not nodes.map: it passes over the holes of a list that is no JSON.
+  return Array.from(nodes, (node) => fromHex(node))
 }

@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { bytesToHex } from '@noble/hashes/utils.js'
+import { equalBytes } from '../../document/bytes.ts'
 import { fromHex, type Hex } from '../../document/hex.ts'
 import { invalid } from './invalid.ts'
 import { decodeRlp, type RlpItem } from './rlp.ts'
@@ -18,7 +19,7 @@ const EMPTY_ROOT = keccak_256(fromHex(EMPTY_TRIE))
  * @param proof The nodes on the way from the root, in this order, and no others; those under 32 bytes are inside their parent.
  *   Empty for an empty trie.
  * @returns The value; `undefined` when the trie has none for the key: the proof is then one of absence.
- * @throws {ChainError} `proof_invalid`
+ * @throws {FormatError} `proof_invalid`
  */
 export function readTrie(
   root: Uint8Array,
@@ -26,7 +27,7 @@ export function readTrie(
   proof: readonly Uint8Array[],
 ): Uint8Array | undefined {
   const nodes = proof[Symbol.iterator]()
-  const value = equal(root, EMPTY_ROOT)
+  const value = equalBytes(root, EMPTY_ROOT)
     ? undefined
     : walk(nodes, root, [...bytesToHex(key)])
   if (!nodes.next().done) throw invalid('nodes too many')
@@ -61,7 +62,8 @@ function walk(
 function fetchNode(nodes: Iterator<Uint8Array>, hash: Uint8Array): RlpItem[] {
   const { value, done } = nodes.next()
   if (done) throw invalid('nodes too few')
-  if (!equal(keccak_256(value), hash)) throw invalid('a node of another hash')
+  if (!equalBytes(keccak_256(value), hash))
+    throw invalid('a node of another hash')
   return asNode(decodeRlp(value))
 }
 
@@ -93,8 +95,4 @@ function pathOf(node: RlpItem[]): { isLeaf: boolean; nibbles: string[] } {
 function bytesOf(item: RlpItem | undefined): Uint8Array {
   if (!(item instanceof Uint8Array)) throw invalid('not bytes')
   return item
-}
-
-function equal(a: Uint8Array, b: Uint8Array): boolean {
-  return a.length === b.length && a.every((byte, i) => byte === b[i])
 }

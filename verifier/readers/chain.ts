@@ -1,4 +1,6 @@
+import { FormatError } from '../../document/errors.ts'
 import type { Hex } from '../../document/hex.ts'
+import { parseRegistryId } from '../../document/registry-id.ts'
 import { ChainError, RpcResponseError } from '../errors.ts'
 import type {
   ChainReader,
@@ -7,7 +9,8 @@ import type {
   IssuedEvent,
 } from '../ports.ts'
 import { createFinalityReader, type FinalityRule } from './finality.ts'
-import { createRequest } from './request.ts'
+import { createRequest, readStrictly } from './request.ts'
+import { readList, readLog, toQuantity } from './rpc-codec.ts'
 import {
   decodeIssued,
   decodeVerification,
@@ -38,7 +41,7 @@ export function createChainReader(
 
     async read(documentHash, { block, signal } = {}) {
       const data = encodeVerificationCall(documentHash)
-      const at = block === undefined ? 'latest' : quantity(block)
+      const at = block === undefined ? 'latest' : toQuantity(block)
       const result = await request(
         'eth_call',
         [{ to: address, data }, at],
@@ -61,7 +64,7 @@ export function createChainReader(
     },
 
     async issuedEvent(documentHash, blockNumber, { signal } = {}) {
-      const block = quantity(blockNumber)
+      const block = toQuantity(blockNumber)
       const logs = await request(
         'eth_getLogs',
         [
@@ -74,8 +77,13 @@ export function createChainReader(
         ],
         signal,
       )
-      const [log] = Array.isArray(logs) ? logs : []
-      return log && decodeEvent(log, address, documentHash)
+      const items = readStrictly('eth_getLogs', () =>
+        readList(logs, (log) => log),
+      )
+      // Only the first is looked at: a hostile node can send a million.
+      return items.length === 0
+        ? undefined
+        : decodeEvent(items[0], address, documentHash)
     },
 
     finalityOf: (blockNumber, { signal } = {}) =>
@@ -88,7 +96,7 @@ const OF_THE_REQUEST = [3, -32700, -32600, -32601, -32004, -32005, -32006]
 
 /** `verificationOf` never reverts: an error where the newest block gives none is a state that the node does not have. */
 export function stateError(error: unknown, block: number): unknown {
-  const { cause } = error as { cause?: unknown }
+  const cause = error instanceof ChainError ? error.cause : undefined
   const ofState =
     cause instanceof RpcResponseError && !OF_THE_REQUEST.includes(cause.code)
   if (!ofState) return error
@@ -99,14 +107,20 @@ export function stateError(error: unknown, block: number): unknown {
   )
 }
 
-/** @throws {TypeError} when it is not a CAIP-10 account of eip155 in lower case. */
-export function parseRegistry(registry: string): {
-  chainId: number
-  address: Hex
-} {
-  const match = /^eip155:([1-9][0-9]*):(0x[0-9a-f]{40})$/.exec(registry)
-  if (!match) throw new TypeError('registry: not CAIP-10 of eip155, lower case')
-  return { chainId: Number(match[1]), address: match[2] as Hex }
+/**
+ * @param registry The registry that a caller trusts: their own word, so that another text is misuse.
+ * @throws {TypeError} when it is not a CAIP-10 account of eip155 in lower case.
+ */
+export function parseRegistry(
+  registry: string,
+): ReturnType<typeof parseRegistryId> {
+  try {
+    return parseRegistryId(registry)
+  } catch (cause) {
+    throw new TypeError('registry: not CAIP-10 of eip155, lower case', {
+      cause,
+    })
+  }
 }
 
 function decodeReading(result: unknown): {
@@ -116,9 +130,13 @@ function decodeReading(result: unknown): {
   try {
     const answer = decodeVerification(result)
     if (!agree(answer.reading))
-      throw new RangeError('the status contradicts the record')
+      throw new FormatError(
+        'abi_malformed',
+        'the status contradicts the record',
+      )
     return answer
   } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause
     throw new ChainError(
       'no_registry',
       'no document registry answers at this address',
@@ -136,40 +154,30 @@ function agree({ status, record, blockTime }: ChainReading): boolean {
   return status === 'distrusted' || status === (expired ? 'expired' : 'valid')
 }
 
-/** @returns The event; for a log that is not what was asked for, an event that agrees with no record. */
+/** Agrees with no record. */
+const NO_EVENT: IssuedEvent = {
+  issuerId: 0,
+  account: '0x',
+  validUntil: 0,
+  transactionHash: '0x',
+  blockHash: '0x',
+  logIndex: 0,
+}
+
+/** @returns The event; for a log that is not what was asked for, one that agrees with no record. */
 function decodeEvent(
-  log: RpcLog,
+  answer: unknown,
   address: Hex,
   documentHash: Hex,
 ): IssuedEvent {
-  const { transactionHash, blockHash } = log
-  const place = { transactionHash, blockHash, logIndex: Number(log.logIndex) }
-  const asked =
-    log.address?.toLowerCase() === address && log.topics?.[1] === documentHash
-  const placed =
-    isHash(transactionHash) && isHash(blockHash) && place.logIndex >= 0
   try {
-    if (!asked || !placed) throw new TypeError('not what was asked for')
-    return { ...decodeIssued(log), ...place }
-  } catch {
-    return { issuerId: 0, account: '0x', validUntil: 0, ...place }
+    const log = readLog(answer)
+    const asked = log.address === address && log.topics[1] === documentHash
+    if (!asked) return NO_EVENT
+    const { transactionHash, blockHash, logIndex } = log
+    return { ...decodeIssued(log), transactionHash, blockHash, logIndex }
+  } catch (error) {
+    if (error instanceof FormatError) return NO_EVENT
+    throw error
   }
-}
-
-function isHash(value: unknown): boolean {
-  return typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value)
-}
-
-type RpcLog = {
-  address?: string
-  topics: string[]
-  data: string
-  transactionHash: Hex
-  blockHash: Hex
-  logIndex: Hex
-}
-
-/** @returns A JSON-RPC quantity: hexadecimal without leading zeros. */
-export function quantity(value: number): Hex {
-  return `0x${value.toString(16)}`
 }

@@ -1,6 +1,7 @@
 import { ChainError, RpcResponseError } from '../errors.ts'
 import type { Finality } from '../ports.ts'
-import type { Request } from './request.ts'
+import { type Request, readStrictly } from './request.ts'
+import { readObject, readQuantity } from './rpc-codec.ts'
 
 /** Which blocks count as final. Without either depth, the node's tags alone decide. */
 export type FinalityRule = {
@@ -91,17 +92,13 @@ function below(head: number, depth: number): number {
 
 /** @throws {ChainError} for an answer that is not a block with a number. */
 function numberOf(block: unknown): number {
-  const { number } = (block ?? {}) as { number?: unknown }
-  const value =
-    typeof number === 'string' && /^0x[0-9a-f]+$/i.test(number)
-      ? Number(number)
-      : Number.NaN
-  if (Number.isSafeInteger(value)) return value
-  throw new ChainError('rpc_unreachable', 'eth_getBlockByNumber: not a block')
+  return readStrictly('eth_getBlockByNumber', () =>
+    readQuantity(readObject(block).number),
+  )
 }
 
 function answerIn(error: unknown): RpcResponseError | undefined {
-  const { cause } = error as { cause?: unknown }
+  const cause = error instanceof ChainError ? error.cause : undefined
   return cause instanceof RpcResponseError ? cause : undefined
 }
 

@@ -1,7 +1,10 @@
+import { decodeUtf8 } from '../../document/bytes.ts'
+import { FormatError } from '../../document/errors.ts'
 import { RpcResponseError } from '../errors.ts'
 import type { Eip1193Provider } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
 import { readAtMost } from './body.ts'
+import { readObject } from './rpc-codec.ts'
 
 /** Bytes of the longest answer that is read. A verdict needs some hundred thousand at most. */
 const MAX_ANSWER = 32 * 1024 * 1024
@@ -21,18 +24,37 @@ export function createProvider(transport: JsonRpcTransport): Eip1193Provider {
         JSON.stringify({ jsonrpc: '2.0', id: ++id, method, params }),
         signal,
       )
-      const answer = JSON.parse(text)
-      if (answer?.error)
-        throw new RpcResponseError(
-          Number(answer.error.code),
-          String(answer.error.message),
-          answer.error.data,
-        )
-      if (answer?.result === undefined)
-        throw new TypeError('not a JSON-RPC answer')
-      return answer.result
+      return readAnswer(text)
     },
   }
+}
+
+/**
+ * @returns The result, which may be null.
+ * @throws {RpcResponseError} for the node's error.
+ * @throws {FormatError} `rpc_malformed` for what is neither one nor the other.
+ */
+function readAnswer(text: string): unknown {
+  const { result, error = null } = readObject(parseJson(text))
+  if (error === null && result !== undefined) return result
+  if (error === null || (result ?? null) !== null)
+    throw malformed('not one of result and error')
+  const { code, message, data } = readObject(error)
+  if (!Number.isSafeInteger(code) || typeof message !== 'string')
+    throw malformed('an error without code and message')
+  throw new RpcResponseError(Number(code), message, data)
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw malformed('not JSON', cause)
+  }
+}
+
+function malformed(message: string, cause?: unknown): FormatError {
+  return new FormatError('rpc_malformed', message, { cause })
 }
 
 /** @param timeout Milliseconds a request may take. @returns A provider over `fetch`, for Node and browsers. */
@@ -49,6 +71,6 @@ export function createFetchProvider(
     })
     if (!response.ok && response.status !== 400)
       throw new Error(`HTTP ${response.status}`)
-    return new TextDecoder().decode(await readAtMost(response, MAX_ANSWER))
+    return decodeUtf8(await readAtMost(response, MAX_ANSWER))
   })
 }

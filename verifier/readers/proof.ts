@@ -1,5 +1,5 @@
-import type { Hex } from '../../document/hex.ts'
-import { fromHex } from '../../document/hex.ts'
+import { FormatError } from '../../document/errors.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
 import type {
   ChainReader,
@@ -8,7 +8,7 @@ import type {
   ReadOptions,
 } from '../ports.ts'
 import { decodeHeader, encodeHeader } from '../proof/header.ts'
-import { invalid } from '../proof/invalid.ts'
+import { invalid, readProof } from '../proof/invalid.ts'
 import { slotsOf } from '../proof/slots.ts'
 import {
   readStateProof,
@@ -16,14 +16,10 @@ import {
   type StateProof,
 } from '../proof/state-proof.ts'
 import { EMPTY_TRIE } from '../proof/trie.ts'
-import {
-  createChainReader,
-  parseRegistry,
-  quantity,
-  stateError,
-} from './chain.ts'
+import { createChainReader, parseRegistry, stateError } from './chain.ts'
 import type { FinalityRule } from './finality.ts'
-import { createRequest, type Request } from './request.ts'
+import { createRequest, type Request, readStrictly } from './request.ts'
+import { readBytes, readList, readObject, toQuantity } from './rpc-codec.ts'
 
 /** A block by its number; the newest if absent. */
 type AtBlock = ReadOptions & { block?: number | undefined }
@@ -67,13 +63,13 @@ async function proveReading(
     fetchHeader(request, blockNumber, signal),
     request(
       'eth_getProof',
-      [address, slotsOf(documentHash, believed), quantity(blockNumber)],
+      [address, slotsOf(documentHash, believed), toQuantity(blockNumber)],
       signal,
     ).catch((error) => {
       throw unavailable(error, blockNumber)
     }),
   ])
-  const stateProof = { header, ...readAnswer(answer) }
+  const stateProof = { header, ...readProof(() => readAnswer(answer)) }
   const proven = readStateProof(stateProof, registry, documentHash)
   if (proven.blockNumber !== blockNumber)
     throw new ChainError(
@@ -123,37 +119,44 @@ async function fetchHeader(
   blockNumber: number,
   signal: AbortSignal | undefined,
 ): Promise<Hex> {
-  const number = quantity(blockNumber)
-  const block = await request(
-    'eth_getBlockByNumber',
-    [number, false],
-    signal,
-  ).catch((error) => {
-    throw stateError(error, blockNumber)
-  })
-  if (typeof block !== 'object' || block === null)
+  const method = 'eth_getBlockByNumber'
+  const number = toQuantity(blockNumber)
+  const answer = await request(method, [number, false], signal).catch(
+    (error) => {
+      throw stateError(error, blockNumber)
+    },
+  )
+  if (answer === null)
     throw new ChainError(
       'state_unavailable',
       `the node has no block ${blockNumber}`,
     )
-  const known = encodeHeader(block as Record<string, unknown>)
+  const block = readStrictly(method, () => readObject(answer))
+  const known = encodeHeader(block)
   if (known !== undefined) return known
   // A fork or a chain with fields that this program does not know: some nodes give the bytes themselves.
   const raw = await request('debug_getRawHeader', [number], signal).catch(
     () => undefined,
   )
-  if (isHex(raw) && sameHash(raw, block)) return raw
+  const header = rawHeaderOf(raw, block)
+  if (header !== undefined) return header
   throw new ChainError(
     'proof_unavailable',
     'the block has a header with unknown fields',
   )
 }
 
-function sameHash(header: Hex, block: { hash?: unknown }): boolean {
+/** @returns The header in an answer; `undefined` when it is not the one that the block's hash is of. */
+function rawHeaderOf(
+  answer: unknown,
+  block: Record<string, unknown>,
+): Hex | undefined {
   try {
-    return decodeHeader(header).blockHash === block.hash
-  } catch {
-    return false
+    const header = toHex(readBytes(answer))
+    return decodeHeader(header).blockHash === block.hash ? header : undefined
+  } catch (error) {
+    if (error instanceof FormatError) return undefined
+    throw error
   }
 }
 
@@ -166,37 +169,30 @@ function unavailable(error: unknown, block: number): unknown {
 
 /** Nodes write keys, values and proofs of empty tries in more than one way; here there is one. */
 function readAnswer(answer: unknown): Omit<StateProof, 'header'> {
-  const { accountProof, storageProof } = (answer ?? {}) as Record<
-    string,
-    unknown
-  >
-  if (!Array.isArray(storageProof)) throw invalid('not an answer')
+  const { accountProof, storageProof } = readObject(answer)
   return {
-    accountProof: nodesOf(accountProof),
-    storageProof: storageProof.map(
-      (slot): SlotProof => ({
-        key: toWord(slot?.key),
-        value: toWord(slot?.value),
-        proof: nodesOf(slot?.proof),
-      }),
-    ),
+    accountProof: readNodes(accountProof),
+    storageProof: readList(storageProof, readSlotProof),
   }
 }
 
+function readSlotProof(answer: unknown): SlotProof {
+  const { key, value, proof } = readObject(answer)
+  return { key: toWord(key), value: toWord(value), proof: readNodes(proof) }
+}
+
+/** @param value Of up to 32 bytes, with leading zeros or without. */
 function toWord(value: unknown): Hex {
   if (typeof value !== 'string' || !/^0x[0-9a-f]{0,64}$/i.test(value))
     throw invalid('not a word')
   return `0x${value.slice(2).toLowerCase().padStart(64, '0')}`
 }
 
-function nodesOf(proof: unknown): Hex[] {
-  if (!Array.isArray(proof) || !proof.every(isHex)) throw invalid('not nodes')
-  const nodes = proof.map((node) => node.toLowerCase() as Hex)
-  if (nodes.length === 1 && nodes[0] === EMPTY_TRIE) return []
+function readNodes(proof: unknown): Hex[] {
+  const nodes = readList(proof, (node) => fromHex(node as Hex))
+  const [root = new Uint8Array(), ...others] = nodes
+  if (nodes.length === 0 || (nodes.length === 1 && toHex(root) === EMPTY_TRIE))
+    return []
   // Those under 32 bytes stand in their parents; some nodes list them again.
-  return nodes.filter((node, i) => i === 0 || fromHex(node).length >= 32)
-}
-
-function isHex(value: unknown): value is Hex {
-  return typeof value === 'string' && /^0x(?:[0-9a-f]{2})+$/i.test(value)
+  return [root, ...others.filter(({ length }) => length >= 32)].map(toHex)
 }

@@ -1,3 +1,4 @@
+import { FormatError } from '../../document/errors.ts'
 import { ChainError, RpcResponseError } from '../errors.ts'
 import type { Eip1193Provider } from '../ports.ts'
 
@@ -22,5 +23,15 @@ export function createRequest(provider: Eip1193Provider): Request {
         throw new ChainError('rpc_error', `${method}: ${cause.message}`, cause)
       throw new ChainError('rpc_unreachable', `${method}: no answer`, cause)
     }
+  }
+}
+
+/** @throws {ChainError} `rpc_unreachable` for an answer that `read` refuses: garbage is not an answer. */
+export function readStrictly<T>(method: string, read: () => T): T {
+  try {
+    return read()
+  } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause
+    throw new ChainError('rpc_unreachable', `${method}: garbage`, cause)
   }
 }

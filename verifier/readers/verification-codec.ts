@@ -1,3 +1,5 @@
+import { decodeUtf8 } from '../../document/bytes.ts'
+import { FormatError } from '../../document/errors.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import {
   type ChainReading,
@@ -5,6 +7,7 @@ import {
   REGISTRY_STATUSES,
   type RegistryRecord,
 } from '../ports.ts'
+import { type RpcLog, readBytes } from './rpc-codec.ts'
 
 // Contract ABI by hand, of the one call and the one event that a verdict is made of: a general codec is larger than the rest of
 // the verifier (docs/design.md). test/unit/verification-codec.test.ts holds it against ethers' and the contract's ABI.
@@ -26,13 +29,13 @@ export function encodeVerificationCall(documentHash: Hex): Hex {
 
 /**
  * @param data What a node returned for `verificationOf`.
- * @throws {RangeError} when it is not, to the byte, what Solidity encodes.
+ * @throws {FormatError} when it is not, to the byte, what Solidity encodes.
  */
 export function decodeVerification(data: unknown): {
   chainId: number
   reading: ChainReading
 } {
-  const words = readWords(data)
+  const words = readBytes(data)
   const at = (index: number, bits: number) => uint(words, 1 + index, bits)
   const nameAt = HEAD * WORD
   const name = readString(words, nameAt)
@@ -42,10 +45,10 @@ export function decodeVerification(data: unknown): {
     at(13, 53) === nameAt &&
     at(14, 53) === nameAt + name.size &&
     words.length === WORD + nameAt + name.size + uri.size
-  if (!laidOut) throw new RangeError('not laid out as Solidity does')
+  if (!laidOut) throw malformed('not laid out as Solidity does')
   at(15, 40)
   const status = REGISTRY_STATUSES[at(3, 8)]
-  if (status === undefined) throw new RangeError('no such status')
+  if (status === undefined) throw malformed('no such status')
   return {
     chainId: at(0, 53),
     reading: {
@@ -71,50 +74,42 @@ export function decodeVerification(data: unknown): {
   }
 }
 
-/** The part of a log that a `DocumentIssued` is decoded from. */
-export type IssuedLog = { topics: readonly string[]; data: unknown }
-
-/** @throws {RangeError} when it is no `DocumentIssued`. */
+/** @throws {FormatError} when it is not a `DocumentIssued`. */
 export function decodeIssued({
   topics,
   data,
-}: IssuedLog): Pick<IssuedEvent, 'issuerId' | 'account' | 'validUntil'> {
-  const words = readWords(data)
-  if (topics.length !== 3 || topics[0] !== ISSUED_TOPIC)
-    throw new RangeError('another event')
-  if (words.length !== 2 * WORD) throw new RangeError('not two words of data')
+}: Pick<RpcLog, 'topics' | 'data'>): Pick<
+  IssuedEvent,
+  'issuerId' | 'account' | 'validUntil'
+> {
+  const [topic, , issuer] = topics
+  if (topics.length !== 3 || topic !== ISSUED_TOPIC)
+    throw malformed('another event')
+  if (data.length !== 2 * WORD) throw malformed('not two words of data')
   return {
-    issuerId: uint(readWords(topics[2]), 0, 32),
-    account: address(words, 0),
-    validUntil: uint(words, 1, 40),
+    issuerId: uint(readBytes(issuer), 0, 32),
+    account: address(data, 0),
+    validUntil: uint(data, 1, 40),
   }
-}
-
-function readWords(data: unknown): Uint8Array {
-  if (typeof data !== 'string' || !/^0x(?:[0-9a-f]{64})+$/i.test(data))
-    throw new RangeError('not words of 32 bytes')
-  return Uint8Array.from({ length: (data.length - 2) / 2 }, (_, i) =>
-    Number.parseInt(data.slice(2 + 2 * i, 4 + 2 * i), 16),
-  )
 }
 
 function word(words: Uint8Array, index: number): Uint8Array {
   const bytes = words.subarray(index * WORD, (index + 1) * WORD)
-  if (bytes.length !== WORD) throw new RangeError('too short')
+  if (bytes.length !== WORD) throw malformed('too short')
   return bytes
 }
 
 /** @param bits At most 53, so that the number is exact. */
 function uint(words: Uint8Array, index: number, bits: number): number {
   const value = BigInt(toHex(word(words, index)))
-  if (value >> BigInt(bits) !== 0n) throw new RangeError(`over ${bits} bits`)
+  if (value >> BigInt(bits) !== 0n) throw malformed(`over ${bits} bits`)
   return Number(value)
 }
 
 function address(words: Uint8Array, index: number): Hex {
   const bytes = word(words, index)
   if (bytes.subarray(0, 12).some((byte) => byte !== 0))
-    throw new RangeError('over 160 bits')
+    throw malformed('over 160 bits')
   return toHex(bytes.subarray(12))
 }
 
@@ -127,15 +122,12 @@ function readString(
   const length = uint(words, start / WORD, 53)
   const size = WORD + Math.ceil(length / WORD) * WORD
   const padded = words.subarray(start + WORD, start + size)
-  if (padded.length !== size - WORD) throw new RangeError('too short')
+  if (padded.length !== size - WORD) throw malformed('too short')
   if (padded.subarray(length).some((byte) => byte !== 0))
-    throw new RangeError('padding is not zero')
-  return { text: decodeText(padded.subarray(0, length)), size }
+    throw malformed('padding is not zero')
+  return { text: decodeUtf8(padded.subarray(0, length)), size }
 }
 
-/** @throws {TypeError} when it is not UTF-8. */
-export function decodeText(bytes: Uint8Array): string {
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(
-    bytes,
-  )
+function malformed(message: string): FormatError {
+  return new FormatError('abi_malformed', message)
 }

@@ -5,8 +5,8 @@ export const de: Texts = {
   language: 'Sprache',
   'ask.heading': 'Ist dieses Dokument echt?',
   'ask.lead':
-    'Geben Sie die Nummer des Dokuments ein oder wählen Sie ein Bild seines QR-Codes. Ihr Browser prüft es selbst an der Blockchain; der Name auf dem Dokument wird an niemanden gesendet.',
-  'ask.label': 'Nummer oder Link des Dokuments',
+    'Geben Sie den Code des Dokuments ein oder zeigen Sie seinen QR-Code. Ihr Browser prüft es selbst an der Blockchain; der Name auf dem Dokument wird an niemanden gesendet.',
+  'ask.label': 'Code oder Link des Dokuments',
   'ask.check': 'Prüfen',
   'ask.camera': 'Mit der Kamera scannen',
   'ask.file': 'Bild oder Datei wählen',
@@ -17,15 +17,15 @@ export const de: Texts = {
     'Halten Sie den QR-Code vor die Kamera. Das Bild bleibt auf diesem Gerät.',
   'camera.stop': 'Kamera ausschalten',
   'camera.alt': 'Bild der Kamera',
-  'error.empty': 'Geben Sie zuerst die Nummer des Dokuments ein.',
+  'error.empty': 'Geben Sie zuerst den Code des Dokuments ein.',
   'error.malformed':
-    'Das ist keine Nummer eines Dokuments. Kopieren Sie sie noch einmal, und zwar vollständig.',
+    'Das ist kein Code eines Dokuments. Kopieren Sie ihn noch einmal, und zwar vollständig.',
   'error.mistyped':
-    'In dieser Nummer ist ein Tippfehler: Ihre Prüfziffern passen nicht. Kopieren Sie sie noch einmal.',
+    'In diesem Code ist ein Tippfehler: Die Prüfziffern passen nicht. Kopieren Sie ihn noch einmal.',
   'error.kind': 'Diese Seite kennt Dokumente dieser Art nicht.',
   'error.noQr':
     'In diesem Bild wurde kein QR-Code gefunden. Nehmen Sie ihn scharf, gerade und aus der Nähe auf.',
-  'error.notOurs': 'Dieser QR-Code enthält keine Nummer eines Dokuments.',
+  'error.notOurs': 'Dieser QR-Code enthält keinen Code eines Dokuments.',
   'error.file': 'Diese Datei ist weder ein Bild noch eine Nachweisdatei.',
   'error.bundle': 'Das ist keine Nachweisdatei, oder sie ist beschädigt.',
   'error.camera':
@@ -36,59 +36,68 @@ export const de: Texts = {
     'Nennen Sie zuerst das Register, dem Sie vertrauen, und wo gefragt werden soll.',
   checking: 'Wird geprüft …',
   'valid.title': 'Gültig',
-  'valid.text':
-    'Der unten genannte Aussteller hat dieses Dokument ausgestellt. Es ist weder zurückgezogen noch abgelaufen.',
+  'valid.text': 'Es wurde nicht zurückgezogen und ist nicht abgelaufen.',
+  'valid.past': 'War am {date} gültig, seither nicht geprüft',
+  'valid.past.text':
+    'Es kann inzwischen zurückgezogen worden sein. Prüfen Sie es noch einmal, bevor Sie sich darauf verlassen.',
   'not_issued.title': 'Nie ausgestellt',
   'not_issued.text':
     'Das Register, dem diese Seite vertraut, hat keinen Eintrag zu diesem Dokument. Wurde es eben erst ausgestellt, versuchen Sie es in einer Minute noch einmal.',
+  'not_issued.past': 'Bis {date} nicht ausgestellt, seither nicht geprüft',
+  'not_issued.past.text':
+    'Das Register hatte damals keinen Eintrag zu diesem Dokument. Es kann inzwischen ausgestellt worden sein.',
   'superseded.title': 'Ersetzt',
   'superseded.text':
-    'Der Aussteller hat dieses Dokument am {date} ersetzt. Verlangen Sie das neuere.',
+    'Der Aussteller hat es am {date} ersetzt. Verlangen Sie das neuere.',
   'revoked.title': 'Widerrufen',
   'revoked.text':
-    'Der Aussteller hat dieses Dokument am {date} endgültig zurückgezogen. Grund: {reason}.',
+    'Der Aussteller hat es am {date} endgültig zurückgezogen. Grund: {reason}.',
   'distrusted.title': 'Nicht vertrauenswürdig',
   'distrusted.text':
     'Es wurde mit einem Schlüssel ausgestellt, der seit einem früheren Zeitpunkt als gestohlen gemeldet ist. Verlangen Sie vom Aussteller ein neues Dokument.',
   'erased.title': 'Gelöscht',
   'erased.text':
-    'Unter dieser Nummer ist ein Dokument eingetragen, aber sein Inhalt wurde gelöscht. Es lässt sich nicht mehr prüfen.',
+    'Unter diesem Code ist ein Dokument eingetragen, aber sein Inhalt wurde gelöscht. Es lässt sich nicht mehr prüfen.',
   'erased.here':
     'Der Dienst hinter dieser Seite sagt, er habe den Inhalt gelöscht. Das ist allein sein Wort.',
-  'wrong_key.title': 'Falsche Nummer',
+  'wrong_key.title': 'Dieser Code öffnet das Dokument nicht',
   'wrong_key.text':
-    'Ein Dokument ist eingetragen, aber der Schlüssel in dieser Nummer öffnet es nicht. Die Nummer wurde verändert oder gehört zu einem anderen Dokument.',
+    'Es gibt einen Eintrag, aber der Schlüssel in diesem Code passt nicht dazu. Der Code wurde verändert, oder Teile zweier Codes wurden vermischt. Lassen Sie sich den richtigen Code geben.',
   'tampered.title': 'Nicht echt',
   'tampered.text':
-    'Unter dieser Nummer ist etwas eingetragen, aber es ist kein echtes Dokument des Ausstellers, den es nennt. Verlassen Sie sich nicht darauf.',
+    'Unter diesem Code ist etwas eingetragen, aber es ist kein echtes Dokument des Ausstellers, den es nennt. Verlassen Sie sich nicht darauf.',
   'expired.title': 'Abgelaufen',
-  'expired.text':
-    'Der unten genannte Aussteller hat dieses Dokument ausgestellt, aber es war nur bis zum {date} gültig.',
+  'expired.text': 'Es war nur bis zum {date} gültig.',
   'unverifiable.title': 'Nicht prüfbar',
   'unverifiable.text':
     'Über das Dokument sagt das nichts aus: Es kann gültig sein oder nicht.',
+  'unverifiable.recorded':
+    'Das Dokument wurde nicht zurückgezogen. Aber sein Inhalt ist nicht verfügbar: Was darin steht, lässt sich nicht prüfen.',
   retry: 'Noch einmal versuchen',
-  'bundle.now': 'Den Stand von jetzt prüfen',
-  'bundle.label': 'Hash des Blocks {block}, von jemandem, dem Sie vertrauen',
+  'bundle.label':
+    'Hash des Blocks {block} vom {date}, von jemandem, dem Sie vertrauen',
   'bundle.check': 'Den Nachweis damit prüfen',
   'bundle.bad':
     'Das ist kein Hash eines Blocks: Er muss aus 0x und 64 Ziffern bestehen.',
   print: 'Drucken',
-  copy: 'Nummer kopieren',
+  copy: 'Code kopieren',
   copied: 'Kopiert',
   copyFailed: 'Kopieren ist hier nicht möglich',
   download: 'Nachweis speichern',
   downloadFailed: 'Die Knoten geben keinen Nachweis',
   secret:
-    'Wer die Nummer eines Dokuments hat, kann das Dokument lesen. Geben Sie sie mit Bedacht weiter.',
-  'issuer.heading': 'Ausgestellt von',
-  'issuer.recorded': 'Eingetragen von',
+    'Wer den Code eines Dokuments hat, kann das Dokument lesen. Geben Sie ihn mit Bedacht weiter.',
+  'network.name': 'Testnetz',
+  'network.test': 'Testnetz: kein echtes Dokument',
+  'parties.issued': '{issuer} hat dieses Dokument für {name} ausgestellt.',
+  'parties.recorded':
+    'Das Register hat einen Eintrag vom {date} im Namen von {issuer}.',
   'issuer.same':
-    'Ist das der Aussteller, den Sie erwarten? Vergleichen Sie die Adresse mit der, die Sie kennen.',
+    'Vergleichen Sie diese Adresse mit der, die Sie kennen: Einen Namen kann sich jeder geben.',
   'issuer.none': 'Der Aussteller hat keine Adresse eintragen lassen.',
   'document.heading': 'Das Dokument',
   'document.unread':
-    'Was darin steht, kann nicht gezeigt werden: Der Inhalt war nicht zu bekommen.',
+    'Was darin steht, kann nicht gezeigt werden: Der Inhalt ist nicht verfügbar.',
   'document.subjectName': 'Name',
   'document.subjectId': 'Kennnummer',
   'document.category': 'Art des Dokuments',
@@ -96,14 +105,28 @@ export const de: Texts = {
   'document.expiresAt': 'Gültig bis',
   'document.never': 'unbefristet',
   'document.metadata': 'Weitere Angaben',
-  asOf: 'Stand: Block {block}, {time}',
-  'asOf.bundle':
-    'Aus einer Nachweisdatei: Es galt zu jenem Zeitpunkt. Was seither geschehen ist, steht nicht darin.',
+  asOf: 'Block {block}, {time}',
+  'asOf.bundle': 'Aus einer Nachweisdatei: Stand vom {time}.',
+  'checked.now': 'Gerade eben geprüft',
+  'checked.ago': 'Geprüft {ago}',
+  'waiting.chain':
+    'Die Blockchain lässt auf sich warten: noch keine Antwort von {hosts}.',
+  'waiting.content':
+    'Das Register hat einen Eintrag. Der Inhalt des Dokuments lässt auf sich warten: noch keine Antwort von {hosts}.',
+  'statement.heading': 'In der Nachweisdatei',
+  'statement.text': 'Die geöffnete Datei zeigt den Stand vom {date}: {status}.',
+  'statement.later':
+    'Was seither geschehen ist, steht nicht darin. Es gilt das Ergebnis oben.',
+  'statement.unusable': 'Die geöffnete Datei beweist hier nichts.',
+  'printed.page': 'Geprüft auf der Seite',
+  'printed.time': 'Zeit der Prüfung',
+  'printed.file': 'eine Datei auf einem Gerät',
   'checks.heading': 'Was geprüft wurde',
   'checks.pass': 'Bestanden',
   'checks.fail': 'Nicht bestanden',
   'checks.unknown': 'Nicht prüfbar',
-  'checks.running': 'Weitere Prüfungen laufen …',
+  'checks.passed': '{passed} von {count} Prüfungen bestanden',
+  'checks.running': 'Bisher bestandene Prüfungen: {passed}',
   'chain.pass': 'Die Blockchain wurde gelesen und ist auf dem neuesten Stand.',
   'chain.proven': 'Was das Register bei jenem Block sagte, ist bewiesen.',
   'chain.unknown': 'Die Blockchain konnte nicht gelesen werden.',
@@ -124,9 +147,9 @@ export const de: Texts = {
   'payload.pass':
     'Der Inhalt wurde gefunden und ist aufs Zeichen genau der eingetragene.',
   'payload.fail': 'Der Inhalt wurde gelöscht.',
-  'payload.unknown': 'Der Inhalt war nicht zu bekommen.',
-  'key.pass': 'Der Schlüssel in der Nummer öffnet den Inhalt.',
-  'key.fail': 'Der Schlüssel in der Nummer öffnet den Inhalt nicht.',
+  'payload.unknown': 'Der Inhalt ist nicht verfügbar.',
+  'key.pass': 'Der Schlüssel im Code öffnet den Inhalt.',
+  'key.fail': 'Der Schlüssel im Code öffnet den Inhalt nicht.',
   'key.unknown': 'Ob der Schlüssel den Inhalt öffnet, ist nicht bekannt.',
   'content.pass':
     'Der Inhalt gehört zu diesem Register, diesem Aussteller und diesem Ablaufdatum.',
@@ -136,6 +159,11 @@ export const de: Texts = {
   'expiry.pass': 'Das Dokument ist nicht abgelaufen.',
   'expiry.fail': 'Das Dokument ist abgelaufen.',
   'expiry.unknown': 'Ob es abgelaufen ist, ist nicht bekannt.',
+  'dating.pass': 'Das Ausstellungsdatum liegt nicht in der Zukunft.',
+  'dating.fail': 'Das Ausstellungsdatum liegt in der Zukunft.',
+  'dating.unknown':
+    'Ob das Ausstellungsdatum in der Zukunft liegt, ist nicht bekannt.',
+  'dating.notice': 'Das Datum dieses Dokuments liegt in der Zukunft: {date}.',
   'event.pass':
     'Die Transaktion, mit der es ausgestellt wurde, wurde gefunden.',
   'event.unknown':
@@ -165,6 +193,8 @@ export const de: Texts = {
   'why.endpoints_disagree': 'Die Knoten widersprechen einander.',
   'why.state_unavailable': 'Der Knoten hat den Stand jenes Blocks nicht mehr.',
   'why.offline': 'Dieses Gerät ist offline.',
+  'why.no_nodes':
+    'Es ist kein Knoten der Blockchain genannt, der gefragt werden könnte.',
   'reason.unspecified': 'keiner angegeben',
   'reason.keyCompromise': 'ein Schlüssel geriet in fremde Hände',
   'reason.cACompromise': 'der Aussteller wurde kompromittiert',
@@ -177,7 +207,7 @@ export const de: Texts = {
   'trust.qr':
     'Ein QR-Code beweist für sich nichts. Er kann auf die Seite eines Fälschers führen, die aussieht wie diese und „gültig“ sagt. Öffnen Sie eine Seite, deren Adresse Sie kennen, und vergleichen Sie das Register mit dem, das der Aussteller öffentlich nennt.',
   'trust.other':
-    'Der Link nennt ein anderes Register, {registry}. Diese Seite vertraut ihm nicht und hat es nicht gefragt: Das Ergebnis handelt allein vom unten genannten Register.',
+    'Der Link oder die Nachweisdatei nennt ein anderes Register, {registry}. Diese Seite vertraut ihm nicht und hat es nicht gefragt: Das Ergebnis handelt allein vom unten genannten Register.',
   'trust.insecure':
     'Diese Seite kam über eine unverschlüsselte Verbindung. Jeder im Netz könnte sie verändert haben.',
   'trust.registry': 'Register',
@@ -187,6 +217,11 @@ export const de: Texts = {
   'trust.depends':
     'Ein Knoten kann lügen. Um von niemandem abzuhängen, nennen Sie eigene Knoten oder solche mehrerer Leute, die einander nicht kennen.',
   'trust.quorum': 'Von {count} Knoten müssen {quorum} dieselbe Antwort geben.',
+  'trust.details': 'Technische Einzelheiten',
+  'trust.issuer': 'Eingetragener Aussteller',
+  'trust.uri': 'Adresse des Ausstellers',
+  'trust.account': 'Konto des Ausstellers',
+  'trust.block': 'Stand des Registers',
   'trust.hash': 'Hash des Dokuments',
   'trust.transaction': 'Transaktion',
   'trust.none': 'noch nicht genannt',
@@ -205,5 +240,5 @@ export const de: Texts = {
   'sources.bad.ipfs':
     'Jede Zeile muss eine Adresse sein, die mit https:// oder http:// beginnt.',
   'sources.kept':
-    'Knoten und Gateways merkt sich dieser Browser; Nummern von Dokumenten nie.',
+    'Knoten und Gateways merkt sich dieser Browser; Codes von Dokumenten nie.',
 }

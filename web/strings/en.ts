@@ -5,8 +5,8 @@ export const en = {
 
   'ask.heading': 'Is this document genuine?',
   'ask.lead':
-    'Give the number of the document, or a picture of its QR code. Your browser checks it against the blockchain itself; the name on the document is not sent to anybody.',
-  'ask.label': 'Number or link of the document',
+    'Enter the code of the document, or show its QR code. Your browser checks it against the blockchain itself; the name on the document is not sent to anybody.',
+  'ask.label': 'Code or link of the document',
   'ask.check': 'Check',
   'ask.camera': 'Scan with the camera',
   'ask.file': 'Choose a picture or file',
@@ -19,15 +19,15 @@ export const en = {
   'camera.stop': 'Stop the camera',
   'camera.alt': 'Picture of the camera',
 
-  'error.empty': 'Enter the number of the document first.',
+  'error.empty': 'Enter the code of the document first.',
   'error.malformed':
-    'This is not the number of a document. Copy it again, all of it.',
+    'This is not the code of a document. Copy it again, all of it.',
   'error.mistyped':
-    'There is a typing error in this number: its check digits do not fit. Copy it again.',
+    'There is a typing error in this code: its check digits do not fit. Copy it again.',
   'error.kind': 'This page does not know documents of this kind.',
   'error.noQr':
     'No QR code was found in this picture. Take one that is sharp, straight and close.',
-  'error.notOurs': 'This QR code does not hold the number of a document.',
+  'error.notOurs': 'This QR code does not hold the code of a document.',
   'error.file': 'This file is neither a picture nor a proof file.',
   'error.bundle': 'This is not a proof file, or it is damaged.',
   'error.camera':
@@ -39,61 +39,68 @@ export const en = {
   checking: 'Checking …',
 
   'valid.title': 'Valid',
-  'valid.text':
-    'The issuer named below issued this document. It has not been withdrawn, and it has not expired.',
+  'valid.text': 'It has not been withdrawn and has not expired.',
+  'valid.past': 'Was valid on {date}, not checked since',
+  'valid.past.text':
+    'It may have been withdrawn since then. Check it again before you rely on it.',
   'not_issued.title': 'Never issued',
   'not_issued.text':
     'The registry that this page trusts has no record of this document. If it was issued a moment ago, try again in a minute.',
+  'not_issued.past': 'Not issued by {date}, not checked since',
+  'not_issued.past.text':
+    'The registry had no record of this document then. It may have been issued since.',
   'superseded.title': 'Replaced',
-  'superseded.text':
-    'The issuer replaced this document on {date}. Ask for the newer one.',
+  'superseded.text': 'The issuer replaced it on {date}. Ask for the newer one.',
   'revoked.title': 'Revoked',
   'revoked.text':
-    'The issuer withdrew this document for good on {date}. Reason: {reason}.',
+    'The issuer withdrew it for good on {date}. Reason: {reason}.',
   'distrusted.title': 'Not to be trusted',
   'distrusted.text':
     'It was issued with a key that is reported stolen since before then. Ask the issuer for a new document.',
   'erased.title': 'Erased',
   'erased.text':
-    'A document was recorded under this number, but its content has been erased. It can no longer be checked.',
+    'A document was recorded under this code, but its content has been erased. It can no longer be checked.',
   'erased.here':
     'The service behind this page says that it has erased the content. That is its word alone.',
-  'wrong_key.title': 'Wrong number',
+  'wrong_key.title': 'This code does not open the document',
   'wrong_key.text':
-    'A document is recorded, but the key in this number does not open it. The number was altered, or belongs to another document.',
+    'There is a record, but the key in this code does not fit it. The code was changed, or parts of two codes were mixed up. Ask for the right code.',
   'tampered.title': 'Not genuine',
   'tampered.text':
-    'Something is recorded under this number, but it is not a genuine document of the issuer that it names. Do not rely on it.',
+    'Something is recorded under this code, but it is not a genuine document of the issuer that it names. Do not rely on it.',
   'expired.title': 'Expired',
-  'expired.text':
-    'The issuer named below issued this document, but it was valid only through {date}.',
+  'expired.text': 'It was valid only through {date}.',
   'unverifiable.title': 'Could not be checked',
   'unverifiable.text':
     'This says nothing about the document: it may be valid or not.',
+  'unverifiable.recorded':
+    'The document has not been withdrawn. But its content is unavailable, so what it says cannot be checked.',
 
   retry: 'Try again',
-  'bundle.now': 'Check how it is now',
-  'bundle.label': 'Hash of block {block}, from somebody you trust',
+  'bundle.label': 'Hash of block {block} of {date}, from somebody you trust',
   'bundle.check': 'Check the proof with it',
   'bundle.bad': 'Not the hash of a block: it must be 0x and 64 digits.',
   print: 'Print',
-  copy: 'Copy the number',
+  copy: 'Copy the code',
   copied: 'Copied',
   copyFailed: 'Copying is not possible here',
   download: 'Save the proof',
   downloadFailed: 'The nodes give no proof',
   secret:
-    'Whoever has the number of a document can read the document. Pass it on with care.',
+    'Whoever has the code of a document can read the document. Pass it on with care.',
+  'network.name': 'Test network',
+  'network.test': 'Test network: not a real document',
+  'parties.issued': '{issuer} issued this to {name}.',
+  'parties.recorded':
+    'The registry has a record of {date} in the name of {issuer}.',
 
-  'issuer.heading': 'Issued by',
-  'issuer.recorded': 'Recorded by',
   'issuer.same':
-    'Is this the issuer that you expect? Compare the address with the one that you know.',
+    'Compare this address with the one that you know: anyone can choose a name.',
   'issuer.none': 'The issuer has not registered an address.',
 
   'document.heading': 'The document',
   'document.unread':
-    'What it says cannot be shown: the content could not be had.',
+    'What it says cannot be shown: the content is unavailable.',
   'document.subjectName': 'Name',
   'document.subjectId': 'Identifier',
   'document.category': 'Kind of document',
@@ -102,15 +109,30 @@ export const en = {
   'document.never': 'without end',
   'document.metadata': 'Further entries',
 
-  asOf: 'As of block {block}, {time}',
-  'asOf.bundle':
-    'From a proof file: true at that moment. What has happened since is not in it.',
+  asOf: 'Block {block}, {time}',
+  'asOf.bundle': 'From a proof file: the state of {time}.',
+  'checked.now': 'Checked just now',
+  'checked.ago': 'Checked {ago}',
+  'waiting.chain':
+    'Still waiting for the blockchain: no answer from {hosts} yet.',
+  'waiting.content':
+    'The registry has a record. Still waiting for the content of the document: no answer from {hosts} yet.',
+  'statement.heading': 'In the proof file',
+  'statement.text':
+    'The file that you opened shows the state of {date}: {status}.',
+  'statement.later':
+    'What has happened since is not in it. The result above counts.',
+  'statement.unusable': 'The file that you opened proves nothing here.',
+  'printed.page': 'Checked on the page',
+  'printed.time': 'Time of checking',
+  'printed.file': 'a file on a device',
 
   'checks.heading': 'What was checked',
   'checks.pass': 'Passed',
   'checks.fail': 'Failed',
   'checks.unknown': 'Could not be checked',
-  'checks.running': 'More checks are running …',
+  'checks.passed': '{passed} of {count} checks passed',
+  'checks.running': 'Checks passed so far: {passed}',
 
   'chain.pass': 'The blockchain was read and is up to date.',
   'chain.proven': 'What the registry said at that block is proven.',
@@ -130,9 +152,9 @@ export const en = {
   'payload.pass':
     'The content was found, and is what was recorded, to the letter.',
   'payload.fail': 'The content has been erased.',
-  'payload.unknown': 'The content could not be had.',
-  'key.pass': 'The key in the number opens the content.',
-  'key.fail': 'The key in the number does not open the content.',
+  'payload.unknown': 'The content is unavailable.',
+  'key.pass': 'The key in the code opens the content.',
+  'key.fail': 'The key in the code does not open the content.',
   'key.unknown': 'Whether the key opens the content is not known.',
   'content.pass':
     'The content belongs to this registry, this issuer and this date of expiry.',
@@ -142,6 +164,10 @@ export const en = {
   'expiry.pass': 'The document has not expired.',
   'expiry.fail': 'The document has expired.',
   'expiry.unknown': 'Whether it has expired is not known.',
+  'dating.pass': 'The date of issue is not in the future.',
+  'dating.fail': 'The date of issue is in the future.',
+  'dating.unknown': 'Whether the date of issue is in the future is not known.',
+  'dating.notice': 'This document is dated in the future: {date}.',
   'event.pass': 'The transaction that issued it was found.',
   'event.unknown':
     'The transaction that issued it was not found. That does not change the result.',
@@ -171,6 +197,7 @@ export const en = {
   'why.endpoints_disagree': 'The nodes contradict each other.',
   'why.state_unavailable': 'The node no longer has the state of that block.',
   'why.offline': 'This device is offline.',
+  'why.no_nodes': 'No node of the blockchain is named that could be asked.',
 
   'reason.unspecified': 'none given',
   'reason.keyCompromise': 'a key was compromised',
@@ -185,7 +212,7 @@ export const en = {
   'trust.qr':
     'A QR code proves nothing by itself. It can lead to a forger’s page that looks like this one and says “valid”. Open a page whose address you know, and compare the registry with the one that the issuer makes public.',
   'trust.other':
-    'The link names another registry, {registry}. This page does not trust it and has not asked it: the result is about the registry below alone.',
+    'The link or proof file names another registry, {registry}. This page does not trust it and has not asked it: the result is about the registry below alone.',
   'trust.insecure':
     'This page came over a connection that is not encrypted. Anyone on the network could have changed it.',
   'trust.registry': 'Registry',
@@ -195,6 +222,11 @@ export const en = {
   'trust.depends':
     'A node can lie. To depend on nobody, name nodes of your own, or of several people who do not know each other.',
   'trust.quorum': 'Of {count} nodes, {quorum} must give the same answer.',
+  'trust.details': 'Technical details',
+  'trust.issuer': 'Issuer on record',
+  'trust.uri': 'Address of the issuer',
+  'trust.account': 'Account of the issuer',
+  'trust.block': 'State of the registry at',
   'trust.hash': 'Hash of the document',
   'trust.transaction': 'Transaction',
   'trust.none': 'not named yet',
@@ -214,7 +246,7 @@ export const en = {
   'sources.bad.ipfs':
     'Every line must be an address that begins with https:// or http://',
   'sources.kept':
-    'Nodes and gateways are remembered in this browser; numbers of documents never are.',
+    'Nodes and gateways are remembered in this browser; codes of documents never are.',
 } as const
 
 export type TextKey = keyof typeof en

@@ -5,8 +5,8 @@ export const es: Texts = {
   language: 'Idioma',
   'ask.heading': '¿Es auténtico este documento?',
   'ask.lead':
-    'Indique el número del documento o una imagen de su código QR. Su navegador lo comprueba por sí mismo en la cadena de bloques; el nombre que figura en el documento no se envía a nadie.',
-  'ask.label': 'Número o enlace del documento',
+    'Introduzca el código del documento o muestre su código QR. Su navegador lo comprueba por sí mismo en la cadena de bloques; el nombre que figura en el documento no se envía a nadie.',
+  'ask.label': 'Código o enlace del documento',
   'ask.check': 'Comprobar',
   'ask.camera': 'Escanear con la cámara',
   'ask.file': 'Elegir una imagen o un archivo',
@@ -17,15 +17,15 @@ export const es: Texts = {
     'Ponga el código QR delante de la cámara. La imagen no sale de este dispositivo.',
   'camera.stop': 'Apagar la cámara',
   'camera.alt': 'Imagen de la cámara',
-  'error.empty': 'Indique primero el número del documento.',
+  'error.empty': 'Introduzca primero el código del documento.',
   'error.malformed':
-    'Esto no es el número de un documento. Cópielo otra vez, entero.',
+    'Esto no es el código de un documento. Cópielo otra vez, entero.',
   'error.mistyped':
-    'Hay un error al escribir este número: sus dígitos de control no concuerdan. Cópielo otra vez.',
+    'Hay un error al escribir este código: sus dígitos de control no concuerdan. Cópielo otra vez.',
   'error.kind': 'Esta página no conoce los documentos de este tipo.',
   'error.noQr':
     'No se encontró ningún código QR en esta imagen. Haga una nítida, recta y de cerca.',
-  'error.notOurs': 'Este código QR no contiene el número de un documento.',
+  'error.notOurs': 'Este código QR no contiene el código de un documento.',
   'error.file': 'Este archivo no es ni una imagen ni un archivo de prueba.',
   'error.bundle': 'Esto no es un archivo de prueba, o está dañado.',
   'error.camera':
@@ -36,58 +36,67 @@ export const es: Texts = {
     'Indique primero el registro en el que confía y dónde preguntar.',
   checking: 'Comprobando …',
   'valid.title': 'Válido',
-  'valid.text':
-    'El emisor que se indica abajo expidió este documento. No ha sido retirado y no ha caducado.',
+  'valid.text': 'No ha sido retirado y no ha caducado.',
+  'valid.past': 'Era válido el {date}; sin comprobar desde entonces',
+  'valid.past.text':
+    'Puede haber sido retirado desde entonces. Compruébelo de nuevo antes de fiarse de él.',
   'not_issued.title': 'Nunca expedido',
   'not_issued.text':
     'El registro en el que confía esta página no tiene constancia de este documento. Si se expidió hace un momento, inténtelo de nuevo en un minuto.',
+  'not_issued.past':
+    'Sin expedir hasta el {date}; sin comprobar desde entonces',
+  'not_issued.past.text':
+    'El registro no tenía entonces constancia de este documento. Puede haberse expedido desde entonces.',
   'superseded.title': 'Sustituido',
-  'superseded.text':
-    'El emisor sustituyó este documento el {date}. Pida el más reciente.',
+  'superseded.text': 'El emisor lo sustituyó el {date}. Pida el más reciente.',
   'revoked.title': 'Revocado',
   'revoked.text':
-    'El emisor retiró definitivamente este documento el {date}. Motivo: {reason}.',
+    'El emisor lo retiró definitivamente el {date}. Motivo: {reason}.',
   'distrusted.title': 'No fiable',
   'distrusted.text':
     'Se expidió con una clave que consta como robada desde antes. Pida al emisor un documento nuevo.',
   'erased.title': 'Borrado',
   'erased.text':
-    'Hay un documento inscrito con este número, pero su contenido fue borrado. Ya no se puede comprobar.',
+    'Hay un documento inscrito con este código, pero su contenido fue borrado. Ya no se puede comprobar.',
   'erased.here':
     'El servicio que ofrece esta página dice que borró el contenido. Es solo su palabra.',
-  'wrong_key.title': 'Número equivocado',
+  'wrong_key.title': 'Este código no abre el documento',
   'wrong_key.text':
-    'Hay un documento inscrito, pero la clave de este número no lo abre. El número fue alterado o pertenece a otro documento.',
+    'Hay una inscripción, pero la clave de este código no le corresponde. El código fue alterado, o se mezclaron partes de dos códigos. Pida el código correcto.',
   'tampered.title': 'No auténtico',
   'tampered.text':
-    'Hay algo inscrito con este número, pero no es un documento auténtico del emisor que nombra. No se fíe de él.',
+    'Hay algo inscrito con este código, pero no es un documento auténtico del emisor que nombra. No se fíe de él.',
   'expired.title': 'Caducado',
-  'expired.text':
-    'El emisor que se indica abajo expidió este documento, pero solo era válido hasta el {date}.',
+  'expired.text': 'Solo era válido hasta el {date}.',
   'unverifiable.title': 'No se pudo comprobar',
   'unverifiable.text':
     'Esto no dice nada sobre el documento: puede ser válido o no.',
+  'unverifiable.recorded':
+    'El documento no ha sido retirado. Pero su contenido no está disponible: no se puede comprobar lo que dice.',
   retry: 'Intentar de nuevo',
-  'bundle.now': 'Comprobar el estado actual',
-  'bundle.label': 'Hash del bloque {block}, de alguien en quien confíe',
+  'bundle.label':
+    'Hash del bloque {block} del {date}, de alguien en quien confíe',
   'bundle.check': 'Comprobar la prueba con él',
   'bundle.bad': 'Esto no es el hash de un bloque: debe ser 0x y 64 dígitos.',
   print: 'Imprimir',
-  copy: 'Copiar el número',
+  copy: 'Copiar el código',
   copied: 'Copiado',
   copyFailed: 'Aquí no es posible copiar',
   download: 'Guardar la prueba',
   downloadFailed: 'Los nodos no dan ninguna prueba',
   secret:
-    'Quien tiene el número de un documento puede leer el documento. Compártalo con cuidado.',
-  'issuer.heading': 'Expedido por',
-  'issuer.recorded': 'Inscrito por',
+    'Quien tiene el código de un documento puede leer el documento. Compártalo con cuidado.',
+  'network.name': 'Red de pruebas',
+  'network.test': 'Red de pruebas: no es un documento real',
+  'parties.issued': '{issuer} expidió este documento a {name}.',
+  'parties.recorded':
+    'El registro tiene una inscripción del {date} a nombre de {issuer}.',
   'issuer.same':
-    '¿Es el emisor que espera? Compare la dirección con la que usted conoce.',
+    'Compare esta dirección con la que usted conoce: cualquiera puede elegir un nombre.',
   'issuer.none': 'El emisor no ha registrado ninguna dirección.',
   'document.heading': 'El documento',
   'document.unread':
-    'No se puede mostrar lo que dice: no se pudo obtener el contenido.',
+    'No se puede mostrar lo que dice: el contenido no está disponible.',
   'document.subjectName': 'Nombre',
   'document.subjectId': 'Identificador',
   'document.category': 'Tipo de documento',
@@ -95,14 +104,29 @@ export const es: Texts = {
   'document.expiresAt': 'Válido hasta',
   'document.never': 'sin límite',
   'document.metadata': 'Otros datos',
-  asOf: 'Según el bloque {block}, {time}',
-  'asOf.bundle':
-    'De un archivo de prueba: cierto en aquel momento. Lo que ha pasado desde entonces no figura en él.',
+  asOf: 'Bloque {block}, {time}',
+  'asOf.bundle': 'De un archivo de prueba: estado a {time}.',
+  'checked.now': 'Comprobado ahora mismo',
+  'checked.ago': 'Comprobado {ago}',
+  'waiting.chain':
+    'La cadena de bloques se hace esperar: aún no hay respuesta de {hosts}.',
+  'waiting.content':
+    'El registro tiene constancia del documento. Su contenido se hace esperar: aún no hay respuesta de {hosts}.',
+  'statement.heading': 'En el archivo de prueba',
+  'statement.text':
+    'El archivo que abrió muestra el estado a {date}: {status}.',
+  'statement.later':
+    'Lo que ha pasado desde entonces no figura en él. Vale el resultado de arriba.',
+  'statement.unusable': 'El archivo que abrió no prueba nada aquí.',
+  'printed.page': 'Comprobado en la página',
+  'printed.time': 'Hora de la comprobación',
+  'printed.file': 'un archivo en un dispositivo',
   'checks.heading': 'Qué se comprobó',
   'checks.pass': 'Superado',
   'checks.fail': 'No superado',
   'checks.unknown': 'No se pudo comprobar',
-  'checks.running': 'Se están haciendo más comprobaciones …',
+  'checks.passed': '{passed} de {count} comprobaciones superadas',
+  'checks.running': 'Comprobaciones superadas hasta ahora: {passed}',
   'chain.pass': 'La cadena de bloques se leyó y está al día.',
   'chain.proven': 'Lo que decía el registro en ese bloque está demostrado.',
   'chain.unknown': 'No se pudo leer la cadena de bloques.',
@@ -121,9 +145,9 @@ export const es: Texts = {
   'payload.pass':
     'El contenido se encontró y es, letra por letra, el inscrito.',
   'payload.fail': 'El contenido fue borrado.',
-  'payload.unknown': 'No se pudo obtener el contenido.',
-  'key.pass': 'La clave del número abre el contenido.',
-  'key.fail': 'La clave del número no abre el contenido.',
+  'payload.unknown': 'El contenido no está disponible.',
+  'key.pass': 'La clave del código abre el contenido.',
+  'key.fail': 'La clave del código no abre el contenido.',
   'key.unknown': 'No se sabe si la clave abre el contenido.',
   'content.pass':
     'El contenido pertenece a este registro, a este emisor y a esta fecha de caducidad.',
@@ -133,6 +157,10 @@ export const es: Texts = {
   'expiry.pass': 'El documento no ha caducado.',
   'expiry.fail': 'El documento ha caducado.',
   'expiry.unknown': 'No se sabe si ha caducado.',
+  'dating.pass': 'La fecha de expedición no está en el futuro.',
+  'dating.fail': 'La fecha de expedición está en el futuro.',
+  'dating.unknown': 'No se sabe si la fecha de expedición está en el futuro.',
+  'dating.notice': 'Este documento lleva una fecha futura: {date}.',
   'event.pass': 'Se encontró la transacción que lo expidió.',
   'event.unknown':
     'No se encontró la transacción que lo expidió. Eso no cambia el resultado.',
@@ -161,6 +189,8 @@ export const es: Texts = {
   'why.endpoints_disagree': 'Los nodos se contradicen.',
   'why.state_unavailable': 'El nodo ya no tiene el estado de ese bloque.',
   'why.offline': 'Este dispositivo no tiene conexión.',
+  'why.no_nodes':
+    'No se ha indicado ningún nodo de la cadena de bloques al que preguntar.',
   'reason.unspecified': 'no indicado',
   'reason.keyCompromise': 'una clave quedó comprometida',
   'reason.cACompromise': 'el emisor quedó comprometido',
@@ -173,7 +203,7 @@ export const es: Texts = {
   'trust.qr':
     'Un código QR no prueba nada por sí solo. Puede llevar a la página de un falsificador que se parece a esta y dice «válido». Abra una página cuya dirección conozca y compare el registro con el que el emisor hace público.',
   'trust.other':
-    'El enlace nombra otro registro, {registry}. Esta página no confía en él y no le ha preguntado: el resultado se refiere solo al registro de abajo.',
+    'El enlace o el archivo de prueba nombra otro registro, {registry}. Esta página no confía en él y no le ha preguntado: el resultado se refiere solo al registro de abajo.',
   'trust.insecure':
     'Esta página llegó por una conexión sin cifrar. Cualquiera en la red podría haberla cambiado.',
   'trust.registry': 'Registro',
@@ -183,6 +213,11 @@ export const es: Texts = {
   'trust.depends':
     'Un nodo puede mentir. Para no depender de nadie, indique nodos propios o de varias personas que no se conozcan.',
   'trust.quorum': 'De {count} nodos, {quorum} deben dar la misma respuesta.',
+  'trust.details': 'Detalles técnicos',
+  'trust.issuer': 'Emisor inscrito',
+  'trust.uri': 'Dirección del emisor',
+  'trust.account': 'Cuenta del emisor',
+  'trust.block': 'Estado del registro',
   'trust.hash': 'Hash del documento',
   'trust.transaction': 'Transacción',
   'trust.none': 'aún sin indicar',
@@ -201,5 +236,5 @@ export const es: Texts = {
   'sources.bad.ipfs':
     'Cada línea debe ser una dirección que empiece por https:// o http://',
   'sources.kept':
-    'Este navegador recuerda los nodos y las pasarelas; nunca los números de los documentos.',
+    'Este navegador recuerda los nodos y las pasarelas; nunca los códigos de los documentos.',
 }

@@ -5,8 +5,8 @@ export const fr: Texts = {
   language: 'Langue',
   'ask.heading': 'Ce document est-il authentique ?',
   'ask.lead':
-    'Indiquez le numéro du document, ou une image de son code QR. Votre navigateur le vérifie lui-même sur la blockchain ; le nom qui figure sur le document n’est envoyé à personne.',
-  'ask.label': 'Numéro ou lien du document',
+    'Saisissez le code du document, ou montrez son code QR. Votre navigateur le vérifie lui-même sur la blockchain ; le nom qui figure sur le document n’est envoyé à personne.',
+  'ask.label': 'Code ou lien du document',
   'ask.check': 'Vérifier',
   'ask.camera': 'Scanner avec la caméra',
   'ask.file': 'Choisir une image ou un fichier',
@@ -17,15 +17,15 @@ export const fr: Texts = {
     'Placez le code QR devant la caméra. L’image reste sur cet appareil.',
   'camera.stop': 'Arrêter la caméra',
   'camera.alt': 'Image de la caméra',
-  'error.empty': 'Indiquez d’abord le numéro du document.',
+  'error.empty': 'Saisissez d’abord le code du document.',
   'error.malformed':
-    'Ce n’est pas le numéro d’un document. Copiez-le de nouveau, en entier.',
+    'Ce n’est pas le code d’un document. Copiez-le de nouveau, en entier.',
   'error.mistyped':
-    'Ce numéro contient une faute de frappe : ses chiffres de contrôle ne concordent pas. Copiez-le de nouveau.',
+    'Ce code contient une faute de frappe : ses chiffres de contrôle ne concordent pas. Copiez-le de nouveau.',
   'error.kind': 'Cette page ne connaît pas les documents de ce genre.',
   'error.noQr':
     'Aucun code QR n’a été trouvé dans cette image. Prenez-en une nette, droite et de près.',
-  'error.notOurs': 'Ce code QR ne contient pas le numéro d’un document.',
+  'error.notOurs': 'Ce code QR ne contient pas le code d’un document.',
   'error.file': 'Ce fichier n’est ni une image ni un fichier de preuve.',
   'error.bundle': 'Ce n’est pas un fichier de preuve, ou il est endommagé.',
   'error.camera':
@@ -36,58 +36,67 @@ export const fr: Texts = {
     'Indiquez d’abord le registre auquel vous faites confiance, et où demander.',
   checking: 'Vérification en cours …',
   'valid.title': 'Valide',
-  'valid.text':
-    'L’émetteur nommé ci-dessous a délivré ce document. Il n’a pas été retiré et n’a pas expiré.',
+  'valid.text': 'Il n’a pas été retiré et n’a pas expiré.',
+  'valid.past': 'Était valide le {date}, non vérifié depuis',
+  'valid.past.text':
+    'Il a pu être retiré depuis. Vérifiez-le de nouveau avant de vous y fier.',
   'not_issued.title': 'Jamais délivré',
   'not_issued.text':
     'Le registre auquel cette page fait confiance n’a aucune inscription de ce document. S’il vient d’être délivré, réessayez dans une minute.',
+  'not_issued.past': 'Pas encore délivré le {date}, non vérifié depuis',
+  'not_issued.past.text':
+    'Le registre n’avait alors aucune inscription de ce document. Il a pu être délivré depuis.',
   'superseded.title': 'Remplacé',
   'superseded.text':
-    'L’émetteur a remplacé ce document le {date}. Demandez le plus récent.',
+    'L’émetteur l’a remplacé le {date}. Demandez le plus récent.',
   'revoked.title': 'Révoqué',
   'revoked.text':
-    'L’émetteur a retiré définitivement ce document le {date}. Motif : {reason}.',
+    'L’émetteur l’a retiré définitivement le {date}. Motif : {reason}.',
   'distrusted.title': 'Non fiable',
   'distrusted.text':
     'Il a été délivré avec une clé signalée volée depuis une date antérieure. Demandez un nouveau document à l’émetteur.',
   'erased.title': 'Effacé',
   'erased.text':
-    'Un document est inscrit sous ce numéro, mais son contenu a été effacé. Il ne peut plus être vérifié.',
+    'Un document est inscrit sous ce code, mais son contenu a été effacé. Il ne peut plus être vérifié.',
   'erased.here':
     'Le service derrière cette page dit avoir effacé le contenu. Ce n’est que sa parole.',
-  'wrong_key.title': 'Mauvais numéro',
+  'wrong_key.title': 'Ce code n’ouvre pas le document',
   'wrong_key.text':
-    'Un document est inscrit, mais la clé contenue dans ce numéro ne l’ouvre pas. Le numéro a été modifié, ou appartient à un autre document.',
+    'Il existe une inscription, mais la clé contenue dans ce code n’y correspond pas. Le code a été modifié, ou deux codes ont été mélangés. Demandez le bon code.',
   'tampered.title': 'Non authentique',
   'tampered.text':
-    'Quelque chose est inscrit sous ce numéro, mais ce n’est pas un document authentique de l’émetteur qu’il nomme. Ne vous y fiez pas.',
+    'Quelque chose est inscrit sous ce code, mais ce n’est pas un document authentique de l’émetteur qu’il nomme. Ne vous y fiez pas.',
   'expired.title': 'Expiré',
-  'expired.text':
-    'L’émetteur nommé ci-dessous a délivré ce document, mais il n’était valable que jusqu’au {date}.',
+  'expired.text': 'Il n’était valable que jusqu’au {date}.',
   'unverifiable.title': 'Vérification impossible',
   'unverifiable.text':
     'Cela ne dit rien du document : il peut être valide ou non.',
+  'unverifiable.recorded':
+    'Le document n’a pas été retiré. Mais son contenu n’est pas disponible : ce qu’il dit ne peut pas être vérifié.',
   retry: 'Réessayer',
-  'bundle.now': 'Vérifier l’état actuel',
-  'bundle.label': 'Hash du bloc {block}, donné par quelqu’un de confiance',
+  'bundle.label':
+    'Hash du bloc {block} du {date}, donné par quelqu’un de confiance',
   'bundle.check': 'Vérifier la preuve avec ce hash',
   'bundle.bad': 'Ce n’est pas le hash d’un bloc : il faut 0x et 64 chiffres.',
   print: 'Imprimer',
-  copy: 'Copier le numéro',
+  copy: 'Copier le code',
   copied: 'Copié',
   copyFailed: 'La copie n’est pas possible ici',
   download: 'Enregistrer la preuve',
   downloadFailed: 'Les nœuds ne donnent pas de preuve',
   secret:
-    'Quiconque a le numéro d’un document peut lire le document. Transmettez-le avec prudence.',
-  'issuer.heading': 'Délivré par',
-  'issuer.recorded': 'Inscrit par',
+    'Quiconque a le code d’un document peut lire le document. Transmettez-le avec prudence.',
+  'network.name': 'Réseau de test',
+  'network.test': 'Réseau de test : ce n’est pas un vrai document',
+  'parties.issued': '{issuer} a délivré ce document à {name}.',
+  'parties.recorded':
+    'Le registre contient une inscription du {date} au nom de {issuer}.',
   'issuer.same':
-    'Est-ce l’émetteur que vous attendez ? Comparez l’adresse avec celle que vous connaissez.',
+    'Comparez cette adresse avec celle que vous connaissez : chacun peut choisir un nom.',
   'issuer.none': 'L’émetteur n’a pas enregistré d’adresse.',
   'document.heading': 'Le document',
   'document.unread':
-    'Ce qu’il dit ne peut pas être affiché : le contenu n’a pas pu être obtenu.',
+    'Ce qu’il dit ne peut pas être affiché : le contenu n’est pas disponible.',
   'document.subjectName': 'Nom',
   'document.subjectId': 'Identifiant',
   'document.category': 'Type de document',
@@ -95,14 +104,29 @@ export const fr: Texts = {
   'document.expiresAt': 'Valable jusqu’au',
   'document.never': 'sans limite',
   'document.metadata': 'Autres indications',
-  asOf: 'État au bloc {block}, {time}',
-  'asOf.bundle':
-    'D’après un fichier de preuve : vrai à ce moment-là. Ce qui s’est passé depuis n’y figure pas.',
+  asOf: 'Bloc {block}, {time}',
+  'asOf.bundle': 'D’après un fichier de preuve : état au {time}.',
+  'checked.now': 'Vérifié à l’instant',
+  'checked.ago': 'Vérifié {ago}',
+  'waiting.chain':
+    'La blockchain se fait attendre : pas encore de réponse de {hosts}.',
+  'waiting.content':
+    'Le registre a une inscription. Le contenu du document se fait attendre : pas encore de réponse de {hosts}.',
+  'statement.heading': 'Dans le fichier de preuve',
+  'statement.text':
+    'Le fichier que vous avez ouvert montre l’état au {date} : {status}.',
+  'statement.later':
+    'Ce qui s’est passé depuis n’y figure pas. C’est le résultat ci-dessus qui compte.',
+  'statement.unusable': 'Le fichier que vous avez ouvert ne prouve rien ici.',
+  'printed.page': 'Vérifié sur la page',
+  'printed.time': 'Heure de la vérification',
+  'printed.file': 'un fichier sur un appareil',
   'checks.heading': 'Ce qui a été vérifié',
   'checks.pass': 'Réussi',
   'checks.fail': 'Échoué',
   'checks.unknown': 'Vérification impossible',
-  'checks.running': 'D’autres vérifications sont en cours …',
+  'checks.passed': '{passed} vérifications réussies sur {count}',
+  'checks.running': 'Vérifications réussies jusqu’ici : {passed}',
   'chain.pass': 'La blockchain a été lue et elle est à jour.',
   'chain.proven': 'Ce que le registre disait à ce bloc est prouvé.',
   'chain.unknown': 'La blockchain n’a pas pu être lue.',
@@ -122,9 +146,9 @@ export const fr: Texts = {
   'payload.pass':
     'Le contenu a été trouvé, et c’est à la lettre celui qui est inscrit.',
   'payload.fail': 'Le contenu a été effacé.',
-  'payload.unknown': 'Le contenu n’a pas pu être obtenu.',
-  'key.pass': 'La clé contenue dans le numéro ouvre le contenu.',
-  'key.fail': 'La clé contenue dans le numéro n’ouvre pas le contenu.',
+  'payload.unknown': 'Le contenu n’est pas disponible.',
+  'key.pass': 'La clé contenue dans le code ouvre le contenu.',
+  'key.fail': 'La clé contenue dans le code n’ouvre pas le contenu.',
   'key.unknown': 'On ne sait pas si la clé ouvre le contenu.',
   'content.pass':
     'Le contenu appartient à ce registre, à cet émetteur et à cette date d’expiration.',
@@ -134,6 +158,11 @@ export const fr: Texts = {
   'expiry.pass': 'Le document n’a pas expiré.',
   'expiry.fail': 'Le document a expiré.',
   'expiry.unknown': 'On ne sait pas s’il a expiré.',
+  'dating.pass': 'La date de délivrance n’est pas dans le futur.',
+  'dating.fail': 'La date de délivrance est dans le futur.',
+  'dating.unknown':
+    'On ne sait pas si la date de délivrance est dans le futur.',
+  'dating.notice': 'Ce document porte une date future : {date}.',
   'event.pass': 'La transaction qui l’a délivré a été trouvée.',
   'event.unknown':
     'La transaction qui l’a délivré n’a pas été trouvée. Cela ne change pas le résultat.',
@@ -162,6 +191,7 @@ export const fr: Texts = {
   'why.endpoints_disagree': 'Les nœuds se contredisent.',
   'why.state_unavailable': 'Le nœud n’a plus l’état de ce bloc.',
   'why.offline': 'Cet appareil est hors ligne.',
+  'why.no_nodes': 'Aucun nœud de la blockchain à interroger n’est indiqué.',
   'reason.unspecified': 'non indiqué',
   'reason.keyCompromise': 'une clé a été compromise',
   'reason.cACompromise': 'l’émetteur a été compromis',
@@ -174,7 +204,7 @@ export const fr: Texts = {
   'trust.qr':
     'Un code QR ne prouve rien par lui-même. Il peut mener à la page d’un faussaire qui ressemble à celle-ci et dit « valide ». Ouvrez une page dont vous connaissez l’adresse, et comparez le registre avec celui que l’émetteur rend public.',
   'trust.other':
-    'Le lien nomme un autre registre, {registry}. Cette page ne lui fait pas confiance et ne l’a pas interrogé : le résultat ne concerne que le registre ci-dessous.',
+    'Le lien ou le fichier de preuve nomme un autre registre, {registry}. Cette page ne lui fait pas confiance et ne l’a pas interrogé : le résultat ne concerne que le registre ci-dessous.',
   'trust.insecure':
     'Cette page est arrivée par une connexion non chiffrée. N’importe qui sur le réseau pourrait l’avoir modifiée.',
   'trust.registry': 'Registre',
@@ -184,6 +214,11 @@ export const fr: Texts = {
   'trust.depends':
     'Un nœud peut mentir. Pour ne dépendre de personne, nommez des nœuds à vous, ou de plusieurs personnes qui ne se connaissent pas.',
   'trust.quorum': 'Sur {count} nœuds, {quorum} doivent donner la même réponse.',
+  'trust.details': 'Détails techniques',
+  'trust.issuer': 'Émetteur inscrit',
+  'trust.uri': 'Adresse de l’émetteur',
+  'trust.account': 'Compte de l’émetteur',
+  'trust.block': 'État du registre',
   'trust.hash': 'Hash du document',
   'trust.transaction': 'Transaction',
   'trust.none': 'pas encore nommé',
@@ -202,5 +237,5 @@ export const fr: Texts = {
   'sources.bad.ipfs':
     'Chaque ligne doit être une adresse qui commence par https:// ou http://',
   'sources.kept':
-    'Ce navigateur retient les nœuds et les passerelles ; jamais les numéros de documents.',
+    'Ce navigateur retient les nœuds et les passerelles ; jamais les codes des documents.',
 }

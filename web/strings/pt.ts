@@ -5,8 +5,8 @@ export const pt: Texts = {
   language: 'Idioma',
   'ask.heading': 'Este documento é autêntico?',
   'ask.lead':
-    'Indique o número do documento ou uma imagem do seu código QR. O seu navegador verifica-o por si mesmo na blockchain; o nome que está no documento não é enviado a ninguém.',
-  'ask.label': 'Número ou ligação do documento',
+    'Introduza o código do documento ou mostre o seu código QR. O seu navegador verifica-o por si mesmo na blockchain; o nome que está no documento não é enviado a ninguém.',
+  'ask.label': 'Código ou ligação do documento',
   'ask.check': 'Verificar',
   'ask.camera': 'Ler com a câmara',
   'ask.file': 'Escolher uma imagem ou um ficheiro',
@@ -17,15 +17,15 @@ export const pt: Texts = {
     'Ponha o código QR em frente da câmara. A imagem não sai deste dispositivo.',
   'camera.stop': 'Desligar a câmara',
   'camera.alt': 'Imagem da câmara',
-  'error.empty': 'Indique primeiro o número do documento.',
+  'error.empty': 'Introduza primeiro o código do documento.',
   'error.malformed':
-    'Isto não é o número de um documento. Copie-o de novo, por inteiro.',
+    'Isto não é o código de um documento. Copie-o de novo, por inteiro.',
   'error.mistyped':
-    'Há um erro de escrita neste número: os seus dígitos de controlo não batem certo. Copie-o de novo.',
+    'Há um erro de escrita neste código: os seus dígitos de controlo não batem certo. Copie-o de novo.',
   'error.kind': 'Esta página não conhece documentos deste tipo.',
   'error.noQr':
     'Não foi encontrado nenhum código QR nesta imagem. Tire uma nítida, direita e de perto.',
-  'error.notOurs': 'Este código QR não contém o número de um documento.',
+  'error.notOurs': 'Este código QR não contém o código de um documento.',
   'error.file': 'Este ficheiro não é uma imagem nem um ficheiro de prova.',
   'error.bundle': 'Isto não é um ficheiro de prova, ou está danificado.',
   'error.camera':
@@ -35,58 +35,65 @@ export const pt: Texts = {
   'error.sources': 'Indique primeiro o registo em que confia e onde perguntar.',
   checking: 'A verificar …',
   'valid.title': 'Válido',
-  'valid.text':
-    'O emissor indicado abaixo emitiu este documento. Não foi retirado e não caducou.',
+  'valid.text': 'Não foi retirado e não caducou.',
+  'valid.past': 'Era válido em {date}, não verificado desde então',
+  'valid.past.text':
+    'Pode ter sido retirado desde então. Verifique-o de novo antes de confiar nele.',
   'not_issued.title': 'Nunca emitido',
   'not_issued.text':
     'O registo em que esta página confia não tem nenhuma inscrição deste documento. Se foi emitido há instantes, tente de novo daqui a um minuto.',
+  'not_issued.past': 'Não emitido até {date}, não verificado desde então',
+  'not_issued.past.text':
+    'O registo não tinha então nenhuma inscrição deste documento. Pode ter sido emitido desde então.',
   'superseded.title': 'Substituído',
-  'superseded.text':
-    'O emissor substituiu este documento em {date}. Peça o mais recente.',
+  'superseded.text': 'O emissor substituiu-o em {date}. Peça o mais recente.',
   'revoked.title': 'Revogado',
   'revoked.text':
-    'O emissor retirou definitivamente este documento em {date}. Motivo: {reason}.',
+    'O emissor retirou-o definitivamente em {date}. Motivo: {reason}.',
   'distrusted.title': 'Não é de confiança',
   'distrusted.text':
     'Foi emitido com uma chave dada como roubada desde antes. Peça ao emissor um documento novo.',
   'erased.title': 'Apagado',
   'erased.text':
-    'Há um documento inscrito com este número, mas o seu conteúdo foi apagado. Já não pode ser verificado.',
+    'Há um documento inscrito com este código, mas o seu conteúdo foi apagado. Já não pode ser verificado.',
   'erased.here':
     'O serviço por trás desta página diz que apagou o conteúdo. É apenas a palavra dele.',
-  'wrong_key.title': 'Número errado',
+  'wrong_key.title': 'Este código não abre o documento',
   'wrong_key.text':
-    'Há um documento inscrito, mas a chave deste número não o abre. O número foi alterado ou pertence a outro documento.',
+    'Há uma inscrição, mas a chave deste código não lhe corresponde. O código foi alterado, ou misturaram-se partes de dois códigos. Peça o código certo.',
   'tampered.title': 'Não autêntico',
   'tampered.text':
-    'Há algo inscrito com este número, mas não é um documento autêntico do emissor que indica. Não confie nele.',
+    'Há algo inscrito com este código, mas não é um documento autêntico do emissor que indica. Não confie nele.',
   'expired.title': 'Caducado',
-  'expired.text':
-    'O emissor indicado abaixo emitiu este documento, mas só era válido até {date}.',
+  'expired.text': 'Só era válido até {date}.',
   'unverifiable.title': 'Não foi possível verificar',
   'unverifiable.text':
     'Isto nada diz sobre o documento: pode ser válido ou não.',
+  'unverifiable.recorded':
+    'O documento não foi retirado. Mas o seu conteúdo não está disponível: não é possível verificar o que diz.',
   retry: 'Tentar de novo',
-  'bundle.now': 'Verificar o estado atual',
-  'bundle.label': 'Hash do bloco {block}, de alguém em quem confia',
+  'bundle.label': 'Hash do bloco {block} de {date}, de alguém em quem confia',
   'bundle.check': 'Verificar a prova com ele',
   'bundle.bad': 'Isto não é o hash de um bloco: deve ser 0x e 64 dígitos.',
   print: 'Imprimir',
-  copy: 'Copiar o número',
+  copy: 'Copiar o código',
   copied: 'Copiado',
   copyFailed: 'Aqui não é possível copiar',
   download: 'Guardar a prova',
   downloadFailed: 'Os nós não dão nenhuma prova',
   secret:
-    'Quem tem o número de um documento pode ler o documento. Partilhe-o com cuidado.',
-  'issuer.heading': 'Emitido por',
-  'issuer.recorded': 'Inscrito por',
+    'Quem tem o código de um documento pode ler o documento. Partilhe-o com cuidado.',
+  'network.name': 'Rede de teste',
+  'network.test': 'Rede de teste: não é um documento verdadeiro',
+  'parties.issued': '{issuer} emitiu este documento a {name}.',
+  'parties.recorded':
+    'O registo tem uma inscrição de {date} em nome de {issuer}.',
   'issuer.same':
-    'É o emissor que espera? Compare o endereço com o que conhece.',
+    'Compare este endereço com o que conhece: qualquer pessoa pode escolher um nome.',
   'issuer.none': 'O emissor não registou nenhum endereço.',
   'document.heading': 'O documento',
   'document.unread':
-    'Não é possível mostrar o que diz: não se conseguiu obter o conteúdo.',
+    'Não é possível mostrar o que diz: o conteúdo não está disponível.',
   'document.subjectName': 'Nome',
   'document.subjectId': 'Identificador',
   'document.category': 'Tipo de documento',
@@ -94,14 +101,28 @@ export const pt: Texts = {
   'document.expiresAt': 'Válido até',
   'document.never': 'sem limite',
   'document.metadata': 'Outros dados',
-  asOf: 'À data do bloco {block}, {time}',
-  'asOf.bundle':
-    'De um ficheiro de prova: verdadeiro nesse momento. O que aconteceu desde então não consta dele.',
+  asOf: 'Bloco {block}, {time}',
+  'asOf.bundle': 'De um ficheiro de prova: estado em {time}.',
+  'checked.now': 'Verificado agora mesmo',
+  'checked.ago': 'Verificado {ago}',
+  'waiting.chain':
+    'A blockchain está a demorar: ainda não há resposta de {hosts}.',
+  'waiting.content':
+    'O registo tem uma inscrição. O conteúdo do documento está a demorar: ainda não há resposta de {hosts}.',
+  'statement.heading': 'No ficheiro de prova',
+  'statement.text': 'O ficheiro que abriu mostra o estado em {date}: {status}.',
+  'statement.later':
+    'O que aconteceu desde então não consta dele. Vale o resultado acima.',
+  'statement.unusable': 'O ficheiro que abriu não prova nada aqui.',
+  'printed.page': 'Verificado na página',
+  'printed.time': 'Hora da verificação',
+  'printed.file': 'um ficheiro num dispositivo',
   'checks.heading': 'O que foi verificado',
   'checks.pass': 'Passou',
   'checks.fail': 'Falhou',
   'checks.unknown': 'Não foi possível verificar',
-  'checks.running': 'Há mais verificações em curso …',
+  'checks.passed': 'Passaram {passed} de {count} verificações',
+  'checks.running': 'Verificações que já passaram: {passed}',
   'chain.pass': 'A blockchain foi lida e está atualizada.',
   'chain.proven': 'O que o registo dizia nesse bloco está provado.',
   'chain.unknown': 'Não foi possível ler a blockchain.',
@@ -119,9 +140,9 @@ export const pt: Texts = {
   'issuer.unknown': 'Não foi possível ler o emissor.',
   'payload.pass': 'O conteúdo foi encontrado e é, letra por letra, o inscrito.',
   'payload.fail': 'O conteúdo foi apagado.',
-  'payload.unknown': 'Não foi possível obter o conteúdo.',
-  'key.pass': 'A chave do número abre o conteúdo.',
-  'key.fail': 'A chave do número não abre o conteúdo.',
+  'payload.unknown': 'O conteúdo não está disponível.',
+  'key.pass': 'A chave do código abre o conteúdo.',
+  'key.fail': 'A chave do código não abre o conteúdo.',
   'key.unknown': 'Não se sabe se a chave abre o conteúdo.',
   'content.pass':
     'O conteúdo pertence a este registo, a este emissor e a esta data de validade.',
@@ -131,6 +152,10 @@ export const pt: Texts = {
   'expiry.pass': 'O documento não caducou.',
   'expiry.fail': 'O documento caducou.',
   'expiry.unknown': 'Não se sabe se caducou.',
+  'dating.pass': 'A data de emissão não está no futuro.',
+  'dating.fail': 'A data de emissão está no futuro.',
+  'dating.unknown': 'Não se sabe se a data de emissão está no futuro.',
+  'dating.notice': 'Este documento tem uma data futura: {date}.',
   'event.pass': 'A transação que o emitiu foi encontrada.',
   'event.unknown':
     'A transação que o emitiu não foi encontrada. Isso não muda o resultado.',
@@ -159,6 +184,8 @@ export const pt: Texts = {
   'why.endpoints_disagree': 'Os nós contradizem-se.',
   'why.state_unavailable': 'O nó já não tem o estado desse bloco.',
   'why.offline': 'Este dispositivo está sem ligação.',
+  'why.no_nodes':
+    'Não está indicado nenhum nó da blockchain que se possa consultar.',
   'reason.unspecified': 'não indicado',
   'reason.keyCompromise': 'uma chave foi comprometida',
   'reason.cACompromise': 'o emissor foi comprometido',
@@ -171,7 +198,7 @@ export const pt: Texts = {
   'trust.qr':
     'Um código QR não prova nada por si só. Pode levar à página de um falsificador que se parece com esta e diz «válido». Abra uma página cujo endereço conhece e compare o registo com o que o emissor torna público.',
   'trust.other':
-    'A ligação indica outro registo, {registry}. Esta página não confia nele e não o consultou: o resultado é apenas sobre o registo abaixo.',
+    'A ligação ou o ficheiro de prova indica outro registo, {registry}. Esta página não confia nele e não o consultou: o resultado é apenas sobre o registo abaixo.',
   'trust.insecure':
     'Esta página chegou por uma ligação não cifrada. Qualquer pessoa na rede a poderia ter alterado.',
   'trust.registry': 'Registo',
@@ -181,6 +208,11 @@ export const pt: Texts = {
   'trust.depends':
     'Um nó pode mentir. Para não depender de ninguém, indique nós seus, ou de várias pessoas que não se conheçam.',
   'trust.quorum': 'De {count} nós, {quorum} têm de dar a mesma resposta.',
+  'trust.details': 'Pormenores técnicos',
+  'trust.issuer': 'Emissor inscrito',
+  'trust.uri': 'Endereço do emissor',
+  'trust.account': 'Conta do emissor',
+  'trust.block': 'Estado do registo',
   'trust.hash': 'Hash do documento',
   'trust.transaction': 'Transação',
   'trust.none': 'ainda não indicado',
@@ -199,5 +231,5 @@ export const pt: Texts = {
   'sources.bad.ipfs':
     'Cada linha deve ser um endereço que comece por https:// ou http://',
   'sources.kept':
-    'Este navegador lembra os nós e os gateways; nunca os números dos documentos.',
+    'Este navegador lembra os nós e os gateways; nunca os códigos dos documentos.',
 }

@@ -1,7 +1,7 @@
 import { toHex } from '../../../document/hex.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
 import { promisesOf, type Wish } from './client.ts'
-import type { World } from './world.ts'
+import type { Chain, World } from './world.ts'
 
 /**
  * Asks the gateway for a verdict and the chain for the record.
@@ -10,7 +10,11 @@ import type { World } from './world.ts'
  * the chain was changed meanwhile, so that nobody can say.
  */
 export async function falseVerdict(
-  { client, ledger, chain }: World,
+  {
+    client,
+    ledger,
+    chain,
+  }: Pick<World, 'client' | 'ledger'> & { chain: Pick<Chain, 'rewrites'> },
   wish: Wish,
 ): Promise<boolean | undefined> {
   const [publicId] = promisesOf(wish)

@@ -93,7 +93,7 @@ export async function startChain(dir: string, chainId: number): Promise<Chain> {
 }
 
 /** Anvil may answer a broadcast before it has mined; this waits for the receipt. */
-function miningFirst(provider: Eip1193Provider): Eip1193Provider {
+export function miningFirst(provider: Eip1193Provider): Eip1193Provider {
   return {
     async request(args) {
       const result = await provider.request(args)

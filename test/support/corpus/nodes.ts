@@ -49,10 +49,27 @@ async function answerOf(
   if (kind === 'no_code' && method === 'eth_call') return { result: '0x' }
   if (kind === 'no_logs' && method === 'eth_getLogs') return { result: [] }
   const answer = await ask(call)
-  if (kind !== 'wrong_log' || method !== 'eth_getLogs') return answer
-  const [log] = answer.result as { data: string }[]
-  // Another account and another expiry.
-  return { result: [{ ...log, data: `0x${'2'.repeat(128)}` }] }
+  if (kind === 'error_false') return { ...answer, error: false }
+  if (kind === 'error_and_result')
+    return { ...answer, error: { code: -32603, message: 'internal error' } }
+  if (method !== 'eth_getLogs') return answer
+  return { result: logsAs(kind, answer.result as object[]) }
+}
+
+function logsAs(kind: NodeKind, logs: object[]): unknown {
+  switch (kind) {
+    case 'wrong_log':
+      // Another account and another expiry.
+      return logs.map((log) => ({ ...log, data: `0x${'2'.repeat(128)}` }))
+    case 'null_log':
+      return [null]
+    case 'null_log_index':
+      return logs.map((log) => ({ ...log, logIndex: null }))
+    case 'null_logs':
+      return null
+    default:
+      return logs
+  }
 }
 
 /** The same call to a node whose newest block is an older one. */

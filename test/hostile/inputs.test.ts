@@ -1,0 +1,178 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { InputError } from '../../cli/errors.ts'
+import { readSubject } from '../../cli/subject.ts'
+import { FormatError } from '../../document/errors.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import type { ChainReader } from '../../verifier/ports.ts'
+import { verify } from '../../verifier/verify.ts'
+import {
+  InputError as PageInputError,
+  parseBundle,
+  parseSubject,
+  textOfFile,
+} from '../../web/input.ts'
+import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
+import { REGISTRY } from '../support/corpus/payload.ts'
+import golden from '../vectors/documents.json' with { type: 'json' }
+import stateProofs from '../vectors/state-proofs.json' with { type: 'json' }
+
+// What a reader types, pastes, scans or has in a file.
+
+const publicId = golden.documents[0]?.publicId ?? ''
+const link = `https://verify.example/verify#publicId=${publicId}&registry=${REGISTRY}`
+const photo = readFileSync(new URL('../cli/images/photo.jpg', import.meta.url))
+const bundle = {
+  type: 'document-registry-bundle',
+  v: 1,
+  publicId,
+  registry: REGISTRY,
+  sealed: golden.documents[0]?.sealed,
+  stateProof: stateProofs.cases[0]?.stateProof,
+  unprovenEvent: null,
+}
+
+let dir: string
+let file: string
+beforeAll(() => {
+  dir = mkdtempSync(join(tmpdir(), 'hostile-inputs-'))
+  file = join(dir, 'input')
+})
+afterAll(() => rmSync(dir, { recursive: true, force: true }))
+
+const ofText = (text: string) =>
+  mangled(Buffer.from(text)).map((bytes) => Buffer.from(bytes).toString())
+const typed = fc.oneof(
+  fc.string({ unit: 'binary', maxLength: 100 }),
+  ofText(publicId),
+  ofText(link),
+  fc
+    .string({ unit: fc.constantFrom(...'%25EFau&=#publicIdregistry\0') })
+    .map((fragment) => `https://verify.example/#${fragment}`),
+)
+
+describe('a publicId', () => {
+  test('behavior: any text or value is read or refused, and nothing is asked of anybody', async () => {
+    let asked = 0
+    const ask = async () => {
+      asked++
+      throw new Error('asked')
+    }
+    const chain: ChainReader = {
+      registry: REGISTRY,
+      read: ask,
+      issuedEvent: ask,
+      finalityOf: ask,
+    }
+    await fc.assert(
+      fc.asyncProperty(fc.oneof(typed, jsonValue), async (given) => {
+        const error = await verify(given as string, {
+          chain,
+          blocks: [],
+        }).catch((reason: unknown) => reason)
+        if (given !== publicId) expect(error).toBeInstanceOf(FormatError)
+      }),
+      { numRuns: 500 },
+    )
+    expect(asked).toBe(0)
+    expect(decodePublicId(publicId).kind).toBe('single')
+  })
+})
+
+describe('a verify link', () => {
+  test('behavior: any text is read or refused, on the page', () => {
+    fc.assert(
+      fc.property(typed, (text) => {
+        try {
+          parseSubject(text)
+        } catch (error) {
+          expect(error).toBeInstanceOf(PageInputError)
+        }
+      }),
+      { numRuns: 500 },
+    )
+  })
+})
+
+describe('a proof file on the page', () => {
+  const text = JSON.stringify(bundle)
+  const read = (bytes: Uint8Array) => parseBundle(textOfFile(bytes))
+
+  test('default: is read', () => {
+    expect(read(Buffer.from(text)).publicId).toBe(publicId)
+  })
+
+  test.each<[string, Uint8Array]>([
+    ['with a byte order mark', Buffer.from(`\ufeff${text}`)],
+    ['in UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le')],
+    [
+      'with a byte that is not UTF-8 in it',
+      Buffer.concat([Buffer.from(text), Buffer.of(0xff)]),
+    ],
+  ])('error: refuses one %s', (_, bytes) => {
+    expect(() => read(bytes)).toThrow(PageInputError)
+  })
+})
+
+const isTold = (error: unknown) =>
+  error instanceof InputError || error instanceof FormatError
+
+describe('what docreg is given', () => {
+  test('behavior: any argument is read or refused', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        typed.filter((text) => text !== '-'),
+        async (text) => {
+          await readSubject(text).catch((error) =>
+            expect(error).toSatisfy(isTold),
+          )
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+
+  const head = (bytes: readonly number[]) => (rest: Uint8Array) =>
+    Buffer.concat([Uint8Array.from(bytes), rest])
+  const contents: [string, fc.Arbitrary<Uint8Array>, number][] = [
+    ['any bytes', fc.uint8Array({ maxLength: 300 }), 300],
+    ['any text', typed.map((text) => Buffer.from(text)), 300],
+    [
+      'a bundle with anything in any place',
+      mutated(bundle).map((value) => Buffer.from(JSON.stringify(value) ?? '{')),
+      200,
+    ],
+    [
+      'a bundle with bytes changed',
+      mangled(Buffer.from(JSON.stringify(bundle))),
+      200,
+    ],
+    [
+      'a picture that is none',
+      fc.oneof(
+        fc.uint8Array().map(head([0x89, 0x50, 0x4e, 0x47])),
+        fc.uint8Array().map(head([0xff, 0xd8, 0xff])),
+      ),
+      100,
+    ],
+    ['a picture with bytes changed', mangled(photo), 5],
+  ]
+
+  test.each(contents)(
+    'behavior: a file of %s is read or refused',
+    async (_, content, numRuns) => {
+      await fc.assert(
+        fc.asyncProperty(content, async (bytes) => {
+          writeFileSync(file, bytes)
+          await readSubject(file).catch((error) =>
+            expect(error).toSatisfy(isTold),
+          )
+        }),
+        { numRuns },
+      )
+    },
+  )
+})

@@ -1,0 +1,41 @@
+import { createApp, type Deps } from '../../gateway/app.ts'
+import { createDeadline } from '../../gateway/deadline.ts'
+import type { Grant } from '../../gateway/grant.ts'
+import type { Log } from '../../gateway/log.ts'
+import { API_KEY } from './stack.ts'
+
+const GRANT: Grant = { id: 'test', tenant: 'default', scopes: ['admin'] }
+
+/** A part of the gateway that fails as soon as it is used. */
+const unused: unknown = new Proxy(() => {}, {
+  get: () => unused,
+  apply() {
+    throw new Error('a part that should not be reached')
+  },
+})
+
+/** The routes of the gateway with nothing behind them, but for what a test puts there. */
+export function bareApp(parts: Partial<Deps> = {}) {
+  const known: Partial<Deps> = {
+    findKey: (key) => (key === API_KEY ? GRANT : undefined),
+    addresses: {
+      baseUrl: 'http://gateway.example',
+      verifyUrl: 'http://gateway.example/verify',
+      registry: `eip155:31337:0x${'11'.repeat(20)}`,
+    },
+    verifyPage: { html: '', policy: '' },
+    wait: 0,
+    newDeadline: () => createDeadline(1_000),
+    ...parts,
+  }
+  const log: string[] = []
+  const write = (event: string, fields?: object) => {
+    log.push(JSON.stringify({ event, ...fields }))
+  }
+  const sink: Log = { debug: write, info: write, warn: write, error: write }
+  const deps = new Proxy({ ...known, log: sink } as Deps, {
+    get: (target, name) =>
+      name in target ? Reflect.get(target, name) : unused,
+  })
+  return { app: createApp(deps), log }
+}

@@ -1,0 +1,147 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Wallet } from 'ethers'
+import {
+  type Document,
+  encodeDocument,
+  validUntilOf,
+} from '../../document/document.ts'
+import { toHex } from '../../document/hex.ts'
+import {
+  deriveSealingKeys,
+  deriveSubkeys,
+  randomSalt,
+} from '../../document/keys.ts'
+import { encodePublicId } from '../../document/public-id.ts'
+import { seal } from '../../document/sealed.ts'
+import { ensureRegistry } from '../../scripts/local-registry.ts'
+import {
+  type Bundle,
+  createBundle,
+  createFetchProvider,
+  createIpfsGatewaySource,
+} from '../../verifier/index.ts'
+import type { PageConfig } from '../../web/config.ts'
+import { startAnvilNode } from './anvil.ts'
+import { startBlockServer } from './block-server.ts'
+import { miningFirst } from './corpus/chain.ts'
+import { bodyOf, serveHttp } from './http.ts'
+import { ADA, randomKey } from './stack.ts'
+import { transact } from './transact.ts'
+
+/** What becomes of a request: it is passed on, held back for as long as this stands, cut off, or answered 404. */
+type Manner = 'answers' | 'hangs' | 'hangs up' | 'missing'
+
+/** A chain of any id with a registry, a node and a place for content that pages of any origin may ask. */
+export type PageWorld = {
+  config: PageConfig
+  node: Manner
+  content: Manner
+  /** @returns The publicId, and the hash that the registry knows. */
+  issue(
+    fields?: Partial<Document>,
+  ): Promise<{ publicId: string; hash: Uint8Array }>
+  revoke(hash: Uint8Array): Promise<void>
+  bundle(publicId: string): Promise<Bundle>
+  stop(): Promise<void>
+}
+
+const ISSUER_ID = 1
+
+/** @param issuer As the registry has it. */
+export async function startPageWorld(
+  chainId: number,
+  issuer: { name: string; uri: string },
+): Promise<PageWorld> {
+  const dir = mkdtempSync(join(tmpdir(), 'document-registry-page-world-'))
+  const anvil = await startAnvilNode(dir, ['--chain-id', String(chainId)])
+  const blocks = await startBlockServer()
+  const provider = miningFirst(createFetchProvider(anvil.url))
+  const [adminKey, issuerKey] = [randomKey(), randomKey()]
+  const account = new Wallet(issuerKey).address
+  for (const address of [new Wallet(adminKey).address, account])
+    await anvil.request('anvil_setBalance', address, '0xde0b6b3a7640000')
+  const registry = await ensureRegistry(provider, adminKey, {
+    account,
+    ...issuer,
+  })
+  const subkeys = deriveSubkeys(new Uint8Array(32))
+
+  const server = await serveHttp(async (request, response) => {
+    response.setHeader('access-control-allow-origin', '*')
+    response.setHeader('access-control-allow-headers', '*')
+    if (request.method === 'OPTIONS') {
+      response.writeHead(204).end()
+      return
+    }
+    const toNode = request.url === '/rpc'
+    const body = await bodyOf(request)
+    const now = () => (toNode ? world.node : world.content)
+    while (now() === 'hangs' && !response.closed) await sleep(20)
+    const manner = now()
+    if (manner === 'hangs up') {
+      response.destroy()
+      return
+    }
+    if (manner === 'missing') {
+      response.writeHead(404).end()
+      return
+    }
+    const answer = toNode
+      ? await fetch(anvil.url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json' },
+          body,
+        })
+      : await fetch(blocks.url + request.url)
+    response.writeHead(answer.status)
+    response.end(new Uint8Array(await answer.arrayBuffer()))
+  })
+
+  const world: PageWorld = {
+    config: {
+      registry,
+      rpc: [`${server.url}/rpc`],
+      ipfs: [server.url],
+      maxHeadAge: 86_400,
+    },
+    node: 'answers',
+    content: 'answers',
+    async issue(fields = {}) {
+      const keys = deriveSealingKeys(subkeys, randomSalt())
+      const document = { ...ADA, ...fields, registry, issuerId: ISSUER_ID }
+      const { bytes, documentHash } = await seal(encodeDocument(document), keys)
+      blocks.set(documentHash, bytes)
+      const args = [documentHash, validUntilOf(document)]
+      await transact(provider, registry, issuerKey, 'issue', args)
+      const { documentKey } = keys
+      return {
+        publicId: encodePublicId({
+          kind: 'single',
+          hash: documentHash,
+          documentKey,
+        }),
+        hash: documentHash,
+      }
+    },
+    async revoke(hash) {
+      const args = [toHex(hash), 9]
+      await transact(provider, registry, issuerKey, 'revoke', args)
+    },
+    bundle: (publicId) =>
+      createBundle(publicId, {
+        provider,
+        registry,
+        blocks: [createIpfsGatewaySource(blocks.url)],
+      }),
+    async stop() {
+      await server.close()
+      await blocks.close()
+      await anvil.kill()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+  return world
+}

@@ -1,0 +1,87 @@
+import { FormatError } from '../../document/errors.ts'
+import { fromHex, type Hex } from '../../document/hex.ts'
+
+// Values of Ethereum's JSON-RPC, in the one form that its specification (ethereum/execution-apis) gives each. A reader throws a
+// FormatError `rpc_malformed` for everything else: a loosely read `null` is a zero, and a zero means something.
+
+/** @returns A quantity: hexadecimal without leading zeros. */
+export function toQuantity(value: number): Hex {
+  return `0x${value.toString(16)}`
+}
+
+/** @returns A quantity of at most 2^53 - 1. */
+export function readQuantity(value: unknown): number {
+  const number = Number(readBigQuantity(value))
+  if (!Number.isSafeInteger(number)) throw malformed('a quantity too large')
+  return number
+}
+
+/** @returns A quantity of at most 256 bits. */
+export function readBigQuantity(value: unknown): bigint {
+  return BigInt(matching(/^0x(?:0|[1-9a-f][0-9a-f]{0,63})$/, value))
+}
+
+/** @returns A hash, or another word of 32 bytes. */
+export function readHash(value: unknown): Hex {
+  return matching(/^0x[0-9a-f]{64}$/, value)
+}
+
+/** @returns An address in lower case. Nodes may write it with the checksum of EIP-55, which is not judged. */
+export function readAddress(value: unknown): Hex {
+  return matching(/^0x[0-9a-fA-F]{40}$/, value).toLowerCase() as Hex
+}
+
+/** @returns Bytes of any number. */
+export function readBytes(value: unknown): Uint8Array {
+  const hex = matching(/^0x[0-9a-f]*$/, value)
+  if (hex.length % 2 !== 0) throw malformed('half a byte')
+  return fromHex(hex)
+}
+
+/** @returns A JSON object, of unknown members. */
+export function readObject(value: unknown): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw malformed('not an object')
+  return value as Record<string, unknown>
+}
+
+/** @returns What `readItem` makes of each item of a JSON array. */
+export function readList<T>(
+  value: unknown,
+  readItem: (item: unknown) => T,
+): T[] {
+  if (!Array.isArray(value)) throw malformed('not a list')
+  return value.map((item) => readItem(item))
+}
+
+/** A log of a block. */
+export type RpcLog = {
+  address: Hex
+  topics: Hex[]
+  data: Uint8Array
+  transactionHash: Hex
+  blockHash: Hex
+  logIndex: number
+}
+
+export function readLog(value: unknown): RpcLog {
+  const log = readObject(value)
+  return {
+    address: readAddress(log.address),
+    topics: readList(log.topics, readHash),
+    data: readBytes(log.data),
+    transactionHash: readHash(log.transactionHash),
+    blockHash: readHash(log.blockHash),
+    logIndex: readQuantity(log.logIndex),
+  }
+}
+
+function matching(pattern: RegExp, value: unknown): Hex {
+  if (typeof value !== 'string' || !pattern.test(value))
+    throw malformed('not a value of JSON-RPC')
+  return value as Hex
+}
+
+function malformed(message: string): FormatError {
+  return new FormatError('rpc_malformed', message)
+}

@@ -1,0 +1,64 @@
+import type { Verdict, VerdictStatus } from '../verifier/verdict.ts'
+
+/** What came of a check. */
+export type Findings = {
+  /** What the page tells first. */
+  verdict: Verdict
+  /** Whether that is the nodes' answer of now; else it is the proof file's, as of its block. */
+  live: boolean
+  /** What the proof file says, where there is one. */
+  statement?: Verdict
+  /** Of a verdict that is not live: what came of asking the nodes; absent when there are none. */
+  attempt?: Verdict
+}
+
+/** Checks that fail for good: not even a node that is behind can report them too early. */
+const FINAL_CHECKS = ['supersession', 'revocation', 'issuer']
+/** Statuses that the next block may change. All others are final. */
+const CHANGEABLE: VerdictStatus[] = ['valid', 'not_issued']
+
+/**
+ * Puts the nodes' answer first whenever there is one: a proof file never hides what came after its
+ * block.
+ *
+ * @param attempt What came of asking the nodes; `undefined` when there are none.
+ */
+export function weigh(
+  statement: Verdict,
+  attempt: Verdict | undefined,
+): Findings {
+  if (attempt && isAnswer(attempt))
+    return { verdict: attempt, live: true, statement }
+  return {
+    verdict: statement,
+    live: false,
+    statement,
+    ...(attempt && { attempt }),
+  }
+}
+
+function isAnswer({ checks }: Verdict): boolean {
+  return checks.some(({ check, outcome }) =>
+    check === 'chain'
+      ? outcome === 'pass'
+      : outcome === 'fail' && FINAL_CHECKS.includes(check),
+  )
+}
+
+/**
+ * @param now Seconds of the Unix epoch.
+ * @returns The status to show. A proof file does not know that its document has expired since; the
+ *   reader's clock does.
+ */
+export function shownStatus(
+  { verdict: { status, blockchainProof }, live }: Findings,
+  now = Date.now() / 1000,
+): VerdictStatus {
+  const validUntil = blockchainProof?.validUntil ?? Number.POSITIVE_INFINITY
+  return !live && status === 'valid' && now >= validUntil ? 'expired' : status
+}
+
+/** @returns Whether the status was true at some block, and nobody knows whether it still is. */
+export function isOutdated(findings: Findings): boolean {
+  return !findings.live && CHANGEABLE.includes(shownStatus(findings))
+}

@@ -1,0 +1,121 @@
+import type { BlockchainProof, Verdict } from '../verifier/index.ts'
+import { networkOf } from '../verifier/network.ts'
+import type { Sources } from './config.ts'
+import { type Findings, isOutdated, shownStatus } from './findings.ts'
+import { maybe, showAgo, showDate, showDay, showList, t } from './i18n.ts'
+import type { Done, Phase } from './state.ts'
+
+type Status = Verdict['status']
+
+/** @returns The verdict in one line. */
+export function headlineOf(findings: Findings): string {
+  const status = shownStatus(findings)
+  return isOutdated(findings)
+    ? t(status === 'valid' ? 'valid.past' : 'not_issued.past', {
+        date: showDay(findings.verdict.asOf?.blockTime ?? 0),
+      })
+    : t(`${status}.title`)
+}
+
+/** @returns What else is said at once: what the verdict means, and why it is not a better one. */
+export function linesOf(phase: Done): string[] {
+  return [
+    meaningOf(phase),
+    ...reasonsOf(phase),
+    ...(phase.saidErased ? [t('erased.here')] : []),
+  ]
+}
+
+function meaningOf(findings: Findings): string {
+  const { verdict } = findings
+  const status = shownStatus(findings)
+  if (isOutdated(findings))
+    return t(status === 'valid' ? 'valid.past.text' : 'not_issued.past.text')
+  if (isRecordedAlone(verdict)) return t('unverifiable.recorded')
+  const { blockchainProof: proof, document } = verdict
+  return t(`${status}.text`, {
+    date: dateOf(status, proof, document?.expiresAt),
+    reason: maybe(`reason.${proof?.reason}`) ?? proof?.reason ?? '',
+  })
+}
+
+/** The chain was read, has a record and nothing against it: what lacks is the content. */
+function isRecordedAlone({ status, checks }: Verdict): boolean {
+  const has = (name: string, outcome: string) =>
+    checks.some((c) => c.check === name && c.outcome === outcome)
+  return (
+    status === 'unverifiable' &&
+    has('chain', 'pass') &&
+    has('record', 'pass') &&
+    has('payload', 'unknown')
+  )
+}
+
+function dateOf(
+  status: Status,
+  proof: BlockchainProof | null,
+  expiresAt: string | undefined,
+): string {
+  if (status === 'expired') {
+    if (expiresAt !== undefined) return showDate(expiresAt)
+    return proof?.validUntil ? showDay(proof.validUntil - 1) : ''
+  }
+  return proof?.revokedAt ? showDay(proof.revokedAt) : ''
+}
+
+/** @returns Why it could not be checked, or not with the nodes. */
+function reasonsOf({ verdict, live, attempt }: Findings): string[] {
+  const troubles = [...troublesOf(verdict)]
+  if (!live)
+    troubles.unshift(...(attempt ? troublesOf(attempt) : [t('why.no_nodes')]))
+  const offline = troubles.length > 0 && !navigator.onLine
+  return [...new Set(offline ? [t('why.offline'), ...troubles] : troubles)]
+}
+
+/** @returns In words where there are some, else in codes. */
+export function troublesOf({ status, checks }: Verdict): string[] {
+  if (status !== 'unverifiable') return []
+  return checks
+    .filter(({ outcome, check }) => outcome === 'unknown' && check !== 'event')
+    .map(({ code }) => maybe(`why.${code}`) ?? code)
+}
+
+/** @returns That documents of this registry are not real, if it is one of a test network. */
+export function networkWarning({ registry }: Sources): string | undefined {
+  const chainId = Number(registry.split(':')[1])
+  return networkOf(chainId) === 'test' ? t('network.test') : undefined
+}
+
+/** @returns Whose answer is missing, after a while of nothing new. */
+export function waitingFor(
+  { checks }: Extract<Phase, { at: 'checking' }>,
+  { rpc, ipfs }: Sources,
+): string {
+  const has = (name: string) => checks.some(({ check }) => check === name)
+  const content = has('chain') && !has('payload') && ipfs.length > 0
+  const hosts = (content ? ipfs : rpc).map((url) => new URL(url).host)
+  return t(content ? 'waiting.content' : 'waiting.chain', {
+    hosts: showList([...new Set(hosts)]),
+  })
+}
+
+/** @returns How long ago the nodes were asked, in words. */
+export function agoOf(checkedAt: number): string {
+  const seconds = (Date.now() - checkedAt) / 1000
+  return seconds < 60
+    ? t('checked.now')
+    : t('checked.ago', { ago: showAgo(seconds) })
+}
+
+/** @returns That the document is dated in the future, if it is. */
+export function datingNotice({
+  checks,
+  document,
+}: Verdict): string | undefined {
+  const early = checks.some(
+    ({ check, outcome }) => check === 'dating' && outcome === 'fail',
+  )
+  return early && document !== null
+    ? t('dating.notice', { date: showDate(document.issuedAt) })
+    : undefined
+}
