@@ -77,7 +77,7 @@ export function createSender(deps: {
   registry: Registry
   outbox: Outbox
   conclude: (intent: Intent, outcome: Outcome) => void
-  /** Told when a node has answered to a transaction: it is time to look. */
+  /** Told when a node has answered to a transaction, or the outbox has noted an outcome: it is time to look. */
   answered: () => void
   log: (event: string, fields?: Record<string, unknown>) => void
 }): Sender {
@@ -221,6 +221,8 @@ export function createSender(deps: {
     await Promise.all(used.map((plan) => noteOne(plan, outcomeOf)))
     for (const plan of used) drop(plan)
     concludeAll(intents, outcomes, (outcome) => outcome.status !== 'anchored')
+    // A revocation may have waited for its document to be noted.
+    answered()
   }
 
   function noteOne(

@@ -249,3 +249,26 @@ test('behavior: what is in flight is not queued again', async () => {
   expect(await answer).toMatchObject({ status: 'anchored' })
   expect(chain.signed).toEqual([0])
 })
+
+test('behavior: a revocation goes out once its document is noted, also if nothing else happens', async () => {
+  const { chain, batcher, outbox, issue, newIntent } = startWorld()
+  chain.mining = false
+  const intent = newIntent()
+  const issued = issue(intent)
+  await vi.waitUntil(() => chain.pool.size === 1)
+  const { documentHash } = intent
+  const revocation = { kind: 'revoke', documentHash, reason: 1 } as const
+  await outbox.add(revocation)
+  const revoked = batcher.submit(revocation, 20_000)
+  // The chain shows the document; the disk takes long to note it.
+  const flushes: (() => void)[] = []
+  disk = (done) => flushes.push(done)
+  chain.mining = true
+  chain.mine()
+  expect(await issued).toMatchObject({ status: 'anchored' })
+  await sleep(300)
+  expect(batcher.depth()).toEqual({ queued: 1, inFlight: 0 })
+  disk = (done) => done()
+  for (const done of flushes) done()
+  expect(await revoked).toMatchObject({ status: 'anchored' })
+})
