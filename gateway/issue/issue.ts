@@ -25,7 +25,7 @@ import type { Batcher } from './batcher.ts'
 import { asIssueError } from './errors.ts'
 import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
-import { type Outcome, outcomesOf } from './outcome.ts'
+import { outcomesOf } from './outcome.ts'
 import { createPace } from './pace.ts'
 import type { IdempotencyLog, Intent, Registry } from './ports.ts'
 import type { Answer } from './waiters.ts'
@@ -56,13 +56,16 @@ export type Issued = {
   transactionHash: Hex | null
   /** `null` while it is pending, or when it could not be read. */
   finality: Finality | null
-  /** Whether this gateway had seen the idempotency key with this document before. */
+  /** Whether it had been promised or anchored before this request. */
   replayed: boolean
 }
 
 type Progress = Pick<Issued, 'status' | 'transactionHash' | 'finality'>
 /** What the chain shows of it; without the transaction where it was not read. */
 type Reading = Pick<Progress, 'status' | 'finality'> & { transactionHash?: Hex }
+
+/** What became of it, and whether it had been promised or anchored before this request. */
+type Told = Answer & { replayed: boolean }
 
 /** It will be anchored; where, nobody knows. */
 const PENDING = { status: 'pending', finality: null } as const
@@ -91,14 +94,13 @@ export function createIssuing(deps: {
   async function issue(request: IssueRequest): Promise<Issued> {
     const started = performance.now()
     const document = bind(request.fields)
-    let replayed = false
     for (let attempt = 0; ; attempt++) {
       await pace()
       batcher.assertOpen()
       const sealed = await sealDocument(document, request, attempt)
       const documentHash = toHex(sealed.documentHash)
       if (attempt === 0)
-        replayed = await claimKey(idempotency, subkeys, request, documentHash)
+        await claimKey(idempotency, subkeys, request, documentHash)
       const intent = {
         kind: 'issue',
         documentHash,
@@ -111,7 +113,7 @@ export function createIssuing(deps: {
       if (answer.status === 'taken') continue // by another issuer: seal again
 
       const { publicId } = sealed
-      const { transactionHash } = answer
+      const { transactionHash, replayed } = answer
       const progress =
         answer.status === 'pending'
           ? { ...PENDING, transactionHash }
@@ -162,24 +164,29 @@ export function createIssuing(deps: {
     intent: Intent,
     sealed: Sealed,
     { idempotencyKey, deadline }: IssueRequest,
-  ): Promise<Exclude<Outcome, { status: 'absent' }> | undefined> {
+  ): Promise<Told | undefined> {
     if (idempotencyKey === undefined) return undefined
     const [outcome] = await deadline
       .within(() => outcomesOf(registry, [intent]))
       .catch((error) => {
         throw asIssueError(error)
       })
-    if (outcome?.status === 'anchored') await keep.restore(sealed)
-    return outcome?.status === 'absent' ? undefined : outcome
+    if (outcome === undefined || outcome.status === 'absent') return undefined
+    if (outcome.status === 'anchored') await keep.restore(sealed)
+    return { ...outcome, replayed: true }
   }
 
   async function promise(
     intent: Intent,
     sealed: Sealed,
     { wait, deadline }: IssueRequest,
-  ): Promise<Answer> {
-    await keep.add(intent, sealed)
-    return batcher.submit(intent, Math.min(wait, deadline.left()))
+  ): Promise<Told> {
+    const isNew = await keep.add(intent, sealed)
+    const limit = Math.min(wait, deadline.left())
+    const answer = await batcher.submit(intent, limit)
+    // Where the node was behind at the look before, the transaction tells.
+    const before = answer.status === 'anchored' && answer.byAnother === true
+    return { ...answer, replayed: !isNew || before }
   }
 
   /**
