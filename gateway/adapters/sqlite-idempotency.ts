@@ -22,9 +22,9 @@ export function createSqliteIdempotencyLog({
       write(() => {
         const now = Date.now()
         forget.run(now - KEPT)
-        const { changes } = insert.run(key, documentHash, now)
+        insert.run(key, documentHash, now)
         const row = select.get(key) as { document_hash: Hex }
-        return { documentHash: row.document_hash, isNew: changes === 1 }
+        return row.document_hash
       }),
   }
 }

@@ -17,7 +17,9 @@ export function createSqliteKeep(
     add: (intent, { documentHash, bytes }) =>
       write(() => {
         const inserted = store.insert(documentHash, bytes)
-        outbox.insert(intent, { inserted })
+        const added = outbox.insert(intent, { inserted })
+        // A withdrawal takes the payload with it: one that is there belongs to a promise that was kept.
+        return added && inserted
       }),
     withdraw: (intents) =>
       write(() => {

@@ -20,7 +20,7 @@ const COLUMNS =
 
 export type SqliteOutbox = Outbox & {
   /** `add` as a part of a larger write. */
-  insert(intent: Intent, payload?: Payload): void
+  insert(intent: Intent, payload?: Payload): boolean
   /** `withdraw` as a part of a larger write. */
   delete(intents: readonly Intent[]): Hex[]
 }
@@ -124,7 +124,15 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
     const reason = kind === 'revoke' ? intent.reason : null
     const inserted = payload?.inserted ? 1 : 0
     const sealed = payload?.sealed ?? null
-    insertIntent.run(kind, documentHash, validUntil, reason, inserted, sealed)
+    const { changes } = insertIntent.run(
+      kind,
+      documentHash,
+      validUntil,
+      reason,
+      inserted,
+      sealed,
+    )
+    return changes > 0
   }
 
   const withdraw: SqliteOutbox['delete'] = (intents) =>

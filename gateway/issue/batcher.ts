@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hex } from '../../document/hex.ts'
 import { MAX_BATCH, nextBatch } from './batch.ts'
 import { asIssueError, IssueError } from './errors.ts'
 import { keyOf, keyOfIntent } from './intent.ts'
@@ -260,14 +261,22 @@ export function createBatcher(deps: {
     }
   }
 
-  function conclude(intent: Intent, outcome: Outcome): void {
+  function conclude(
+    intent: Intent,
+    outcome: Outcome,
+    transactions: ReadonlySet<Hex>,
+  ): void {
     concluded(intent.kind, outcome.status)
     const key = keyOfIntent(intent)
     // Who waits has it sealed again; what was promised under this hash cannot be kept.
     if (outcome.status === 'taken' && !waiters.has(key))
       log('promised, and taken by another issuer', { key })
     if (outcome.status === 'absent') enqueuePromised([intent])
-    else waiters.answer(key, outcome)
+    else if (outcome.status === 'taken') waiters.answer(key, outcome)
+    else {
+      const byAnother = !transactions.has(outcome.transactionHash)
+      waiters.answer(key, { ...outcome, byAnother })
+    }
   }
 
   function enqueuePromised(intents: readonly Intent[]): void {

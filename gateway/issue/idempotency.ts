@@ -8,8 +8,6 @@ import type { IdempotencyLog } from './ports.ts'
  * Claims a request's idempotency key for its document. The documentHash stands for the whole body: it comes from the key and
  * the exact bytes that were sealed.
  *
- * @param documentHash Of the first attempt to seal.
- * @returns Whether the key had been claimed for this document before.
  * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
  */
 export async function claimKey(
@@ -17,18 +15,17 @@ export async function claimKey(
   subkeys: IssuerSubkeys,
   request: { tenant: string; idempotencyKey?: string },
   documentHash: Hex,
-): Promise<boolean> {
+): Promise<void> {
   const { tenant, idempotencyKey } = request
-  if (idempotencyKey === undefined) return false
+  if (idempotencyKey === undefined) return
   // Keyed, since a client's key may be something that can be guessed, an order number or a name.
   const key = createHmac('sha256', subkeys.salt)
     .update(JSON.stringify(['idempotency-log', tenant, idempotencyKey]))
     .digest()
   const first = await log.claim(key, documentHash)
-  if (first.documentHash !== documentHash)
+  if (first !== documentHash)
     throw new IssueError(
       'idempotency_key_reused',
       'the idempotency key was used for another document',
     )
-  return !first.isNew
 }

@@ -26,7 +26,7 @@ import type { Batcher } from './batcher.ts'
 import { asIssueError, IssueError } from './errors.ts'
 import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
-import { type Outcome, outcomesOf } from './outcome.ts'
+import { outcomesOf } from './outcome.ts'
 import { createPace } from './pace.ts'
 import type { IdempotencyLog, Intent, Registry } from './ports.ts'
 import type { Answer } from './waiters.ts'
@@ -57,13 +57,16 @@ export type Issued = {
   transactionHash: Hex | null
   /** `null` while it is pending, or when it could not be read. */
   finality: Finality | null
-  /** Whether this gateway had seen the idempotency key with this document before. */
+  /** Whether it had been promised or anchored before this request. */
   replayed: boolean
 }
 
 type Progress = Pick<Issued, 'status' | 'transactionHash' | 'finality'>
 /** What the chain shows of it; without the transaction where it was not read. */
 type Reading = Pick<Progress, 'status' | 'finality'> & { transactionHash?: Hex }
+
+/** What became of it, and whether it had been promised or anchored before this request. */
+type Told = Answer & { replayed: boolean }
 
 /** It will be anchored; where, nobody knows. */
 const PENDING = { status: 'pending', finality: null } as const
@@ -97,7 +100,7 @@ export function createIssuing(deps: {
     batcher.assertOpen()
     const sealed = await sealDocument(document, request)
     const documentHash = toHex(sealed.documentHash)
-    const replayed = await claimKey(idempotency, subkeys, request, documentHash)
+    await claimKey(idempotency, subkeys, request, documentHash)
     const intent = {
       kind: 'issue',
       documentHash,
@@ -111,7 +114,7 @@ export function createIssuing(deps: {
       throw new IssueError('registry_refused', 'another issuer has the hash')
 
     const { publicId } = sealed
-    const { transactionHash } = answer
+    const { transactionHash, replayed } = answer
     const progress =
       answer.status === 'pending'
         ? { ...PENDING, transactionHash }
@@ -159,24 +162,29 @@ export function createIssuing(deps: {
     intent: Intent,
     sealed: Sealed,
     { idempotencyKey, deadline }: IssueRequest,
-  ): Promise<Exclude<Outcome, { status: 'absent' }> | undefined> {
+  ): Promise<Told | undefined> {
     if (idempotencyKey === undefined) return undefined
     const [outcome] = await deadline
       .within(() => outcomesOf(registry, [intent]))
       .catch((error) => {
         throw asIssueError(error)
       })
-    if (outcome?.status === 'anchored') await keep.restore(sealed)
-    return outcome?.status === 'absent' ? undefined : outcome
+    if (outcome === undefined || outcome.status === 'absent') return undefined
+    if (outcome.status === 'anchored') await keep.restore(sealed)
+    return { ...outcome, replayed: true }
   }
 
   async function promise(
     intent: Intent,
     sealed: Sealed,
     { wait, deadline }: IssueRequest,
-  ): Promise<Answer> {
-    await keep.add(intent, sealed)
-    return batcher.submit(intent, Math.min(wait, deadline.left()))
+  ): Promise<Told> {
+    const isNew = await keep.add(intent, sealed)
+    const limit = Math.min(wait, deadline.left())
+    const answer = await batcher.submit(intent, limit)
+    // Where the node was behind at the look before, the transaction tells.
+    const before = answer.status === 'anchored' && answer.byAnother === true
+    return { ...answer, replayed: !isNew || before }
   }
 
   /**

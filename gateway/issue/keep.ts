@@ -4,8 +4,13 @@ import type { Intent, Outbox, PayloadStore } from './ports.ts'
 
 /** Payloads and the promises to anchor them. */
 export type Keep = {
-  /** Makes a payload and the promise to anchor it durable: never the promise without the payload. */
-  add(intent: Intent, sealed: Sealed): Promise<void>
+  /**
+   * Makes a payload and the promise to anchor it durable: never the promise without the payload.
+   *
+   * @returns Whether the promise is new. A promise that was kept and left the outbox is not new where
+   *   the store can tell that its payload was there before; of concurrent calls one is new.
+   */
+  add(intent: Intent, sealed: Sealed): Promise<boolean>
   /**
    * Takes back intents that no transaction ever carried, with the payloads that they inserted. A
    * payload that was there before them is that of a document acknowledged earlier, and stays.
@@ -31,7 +36,8 @@ export function keepInOrder(
   return {
     async add(intent, { documentHash, bytes }) {
       const inserted = await store.put(documentHash, bytes)
-      await outbox.add(intent, { inserted, sealed: bytes })
+      const added = await outbox.add(intent, { inserted, sealed: bytes })
+      return added && inserted
     },
     async withdraw(intents) {
       const inserted = await outbox.withdraw(intents)

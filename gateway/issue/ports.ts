@@ -74,8 +74,8 @@ export type Standing = { intent: Intent } & (
 
 /** What was promised, on disk. Each method that returns a promise resolves when its change is durable. */
 export type Outbox = {
-  /** Adds an intent; does nothing when the same is there already. */
-  add(intent: Intent, payload?: Payload): Promise<void>
+  /** @returns Whether it added the intent; `false` when the same is there already. Of concurrent calls one adds it. */
+  add(intent: Intent, payload?: Payload): Promise<boolean>
   /**
    * Takes back intents that no transaction ever carried.
    *
@@ -124,13 +124,9 @@ export type IdempotencyLog = {
    * Remembers which document a key was first used for, for at least 24 hours.
    *
    * @param key A digest, 32 bytes.
-   * @returns The documentHash of that first use: the given one, or another when the key was used for another document; and
-   *   whether this is that first use. Of concurrent claims one is.
+   * @returns The documentHash of that first use: the given one, or another when the key was used for another document.
    */
-  claim(
-    key: Uint8Array,
-    documentHash: Hex,
-  ): Promise<{ documentHash: Hex; isNew: boolean }>
+  claim(key: Uint8Array, documentHash: Hex): Promise<Hex>
 }
 
 /**

@@ -76,8 +76,13 @@ type Sending = {
 export function createSender(deps: {
   registry: Registry
   outbox: Outbox
-  conclude: (intent: Intent, outcome: Outcome) => void
-  /** Told when a node has answered to a transaction: it is time to look. */
+  /** Told what became of an intent, and of all transactions that could have carried it. */
+  conclude: (
+    intent: Intent,
+    outcome: Outcome,
+    transactions: ReadonlySet<Hex>,
+  ) => void
+  /** Told when a node has answered to a transaction, or the outbox has noted an outcome: it is time to look. */
   answered: () => void
   log: (event: string, fields?: Record<string, unknown>) => void
 }): Sender {
@@ -199,7 +204,7 @@ export function createSender(deps: {
     const intents = used.flatMap((plan) => plan.intents)
     const outcomes = await outcomesOfPlans(registry, used)
     // What the registry shows stays so without our own note of it: nobody waits for the disk.
-    concludeAll(intents, outcomes, (outcome) => outcome.status === 'anchored')
+    concludeAll(used, outcomes, (outcome) => outcome.status === 'anchored')
     for (const plan of used)
       roundTrip = performance.now() - sendingOf(plan).made
     plans = plans.filter((plan) => !used.includes(plan))
@@ -220,7 +225,9 @@ export function createSender(deps: {
     )
     await Promise.all(used.map((plan) => noteOne(plan, outcomeOf)))
     for (const plan of used) drop(plan)
-    concludeAll(intents, outcomes, (outcome) => outcome.status !== 'anchored')
+    concludeAll(used, outcomes, (outcome) => outcome.status !== 'anchored')
+    // A revocation may have waited for its document to be noted.
+    answered()
   }
 
   function noteOne(
@@ -239,14 +246,17 @@ export function createSender(deps: {
     return outbox.settle(plan, { anchored, gone })
   }
 
+  /** @param outcomes Of the intents of these plans, in their order. */
   function concludeAll(
-    intents: readonly Intent[],
+    used: readonly Plan[],
     outcomes: readonly Outcome[],
     which: (outcome: Outcome) => boolean,
   ): void {
+    const transactions = hashesOf(used)
+    const intents = used.flatMap((plan) => plan.intents)
     intents.forEach((intent, i) => {
       const outcome = outcomes[i] ?? ABSENT
-      if (which(outcome)) conclude(intent, outcome)
+      if (which(outcome)) conclude(intent, outcome, transactions)
     })
   }
 
@@ -288,7 +298,7 @@ export function createSender(deps: {
     for (const plan of [...plans]) {
       await outbox.settle(plan, { anchored: [], gone: [] })
       drop(plan)
-      for (const intent of plan.intents) conclude(intent, ABSENT)
+      concludeAll([plan], [], () => true)
     }
   }
 
@@ -361,4 +371,10 @@ export function createSender(deps: {
     pause: () => Math.max(0, lookAt - performance.now()),
     roundTrip: () => roundTrip,
   }
+}
+
+function hashesOf(plans: readonly Plan[]): Set<Hex> {
+  return new Set(
+    plans.flatMap(({ attempts }) => attempts.map(({ hash }) => hash)),
+  )
 }

@@ -3,9 +3,14 @@ import type { IssueError } from './errors.ts'
 import { keyOfIntent } from './intent.ts'
 import type { Intent } from './ports.ts'
 
-/** What a request is told: what became of its intent, or that it is still to come. */
+/**
+ * What a request is told: what became of its intent, or that it is still to come.
+ *
+ * `byAnother`: none of the transactions that carried the intent anchored it, but an earlier one, or
+ * one of another gateway.
+ */
 export type Answer =
-  | { status: 'anchored'; transactionHash: Hex }
+  | { status: 'anchored'; transactionHash: Hex; byAnother?: boolean }
   | { status: 'pending'; transactionHash: Hex | null }
   | { status: 'taken' }
 

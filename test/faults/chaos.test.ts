@@ -20,4 +20,4 @@ test('behavior: killed at random under load, before a node with faults', async (
     ...NOTHING_WRONG,
     falseValid: 0,
   })
-}, 90_000)
+}, 180_000)

@@ -201,6 +201,26 @@ describe('Idempotency-Key', () => {
       .toBe(201)
   })
 
+  test('behavior: after a request that issued nothing, the first that issues is not marked', async () => {
+    const headers = { 'idempotency-key': 'order-4' }
+    stack.proxy.fail = (method) =>
+      method === 'eth_estimateGas'
+        ? { code: 3, message: 'execution reverted' }
+        : undefined
+    const refused = await stack.issue(ADA, headers)
+    stack.proxy.fail = () => undefined
+    expect([refused.status, replayed(refused)]).toEqual([503, null])
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () => stack.issue(ADA, headers)),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(201))
+    expect(answers.map(replayed).sort()).toEqual([
+      null,
+      ...Array(4).fill('true'),
+    ])
+    expect(replayed(await stack.issue(ADA, headers))).toBe('true')
+  })
+
   test('behavior: neither another tenant nor a failure is marked', async () => {
     const headers = { 'idempotency-key': 'order-1' }
     const authorization = `Bearer ${stack.key(['documents:issue'], 'another')}`

@@ -521,7 +521,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       await Promise.all(clients)
 
       expect(refused).toBeGreaterThan(0)
-      expect(acknowledged.length).toBeGreaterThan(100)
+      expect(acknowledged.length).toBeGreaterThan(20)
       for (const issued of acknowledged)
         expect(await has(hashOf(issued))).toBe(true)
       const sample = acknowledged.filter((_, i) => i % 10 === 0)

@@ -78,7 +78,8 @@ type Chain = ReturnType<typeof createChain>
 function createChain() {
   const carried = new Map<Hex, readonly Intent[]>()
   const pool = new Map<number, Hex>()
-  const anchored = new Set<Hex>()
+  /** By documentHash, the transaction that anchored it. */
+  const anchored = new Map<Hex, Hex>()
   const chain = {
     nonce: 0,
     mining: true,
@@ -93,16 +94,16 @@ function createChain() {
         hash = pool.get(chain.nonce)
       ) {
         for (const { documentHash } of carried.get(hash) ?? [])
-          anchored.add(documentHash)
+          if (!anchored.has(documentHash)) anchored.set(documentHash, hash)
         pool.delete(chain.nonce++)
       }
     },
   }
   const anchorings = async () =>
     new Map(
-      [...anchored].map((documentHash) => [
+      [...anchored].map(([documentHash, transactionHash]) => [
         documentHash,
-        { blockNumber: 1, blockHash: word(9), transactionHash: word(8) },
+        { blockNumber: 1, blockHash: word(9), transactionHash },
       ]),
     )
   const registry: Registry = {
@@ -248,4 +249,39 @@ test('behavior: what is in flight is not queued again', async () => {
   chain.mine()
   expect(await answer).toMatchObject({ status: 'anchored' })
   expect(chain.signed).toEqual([0])
+})
+
+test('behavior: a revocation goes out once its document is noted, also if nothing else happens', async () => {
+  const { chain, batcher, outbox, issue, newIntent } = startWorld()
+  chain.mining = false
+  const intent = newIntent()
+  const issued = issue(intent)
+  await vi.waitUntil(() => chain.pool.size === 1)
+  const { documentHash } = intent
+  const revocation = { kind: 'revoke', documentHash, reason: 1 } as const
+  await outbox.add(revocation)
+  const revoked = batcher.submit(revocation, 20_000)
+  // The chain shows the document; the disk takes long to note it.
+  const flushes: (() => void)[] = []
+  disk = (done) => flushes.push(done)
+  chain.mining = true
+  chain.mine()
+  expect(await issued).toMatchObject({ status: 'anchored' })
+  await sleep(300)
+  expect(batcher.depth()).toEqual({ queued: 1, inFlight: 0 })
+  disk = (done) => done()
+  for (const done of flushes) done()
+  expect(await revoked).toMatchObject({ status: 'anchored' })
+})
+
+test('behavior: tells what it anchored from what was anchored before', async () => {
+  const { chain, issue, newIntent } = startWorld()
+  expect(await issue()).toMatchObject({ byAnother: false })
+  const intent = newIntent()
+  chain.anchored.set(intent.documentHash, word(7))
+  expect(await issue(intent)).toMatchObject({
+    status: 'anchored',
+    transactionHash: word(7),
+    byAnother: true,
+  })
 })

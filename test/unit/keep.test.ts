@@ -86,6 +86,25 @@ describe.each([
     await expect.poll(statusOf).toBe('missing')
   })
 
+  test('default: of several that promise the same at once, one is told that it is new', async () => {
+    const both = await Promise.all([
+      gateway.keep.add(intent, sealed),
+      gateway.keep.add(intent, sealed),
+    ])
+    expect(both.sort()).toEqual([false, true])
+    await restart()
+    expect(await gateway.keep.add(intent, sealed)).toBe(false)
+    await gateway.keep.withdraw([intent])
+    await expect.poll(statusOf).toBe('missing')
+    expect(await gateway.keep.add(intent, sealed)).toBe(true)
+  })
+
+  test('behavior: a promise that was kept before is not new, although its row is gone', async () => {
+    await acknowledge()
+    await restart()
+    expect(await gateway.keep.add(intent, sealed)).toBe(false)
+  })
+
   test('error: a refused repeat leaves the payload of an acknowledged document', async () => {
     await acknowledge()
     await gateway.keep.add(intent, sealed)
