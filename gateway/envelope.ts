@@ -6,7 +6,7 @@ import { ChainError } from '../verifier/errors.ts'
 import type { Env } from './env.ts'
 import { ApiError } from './errors.ts'
 import { IssueError } from './issue/errors.ts'
-import type { Log } from './log.ts'
+import { describeBug, type Log } from './log.ts'
 
 /** Answers may hold a publicId, which is a decryption key: nobody keeps them, nobody passes the address on. */
 export const PRIVATE = {
@@ -49,21 +49,13 @@ export function failUnrouted(error: unknown, log: Log): Response {
 function failure(error: unknown, requestId: string, log: Log) {
   const { code, message, details, status, headers } = translate(error)
   if (code === 'internal')
-    log.error('internal_error', { requestId, ...describe(error) })
+    log.error('internal_error', { requestId, ...describeBug(error) })
   const body = {
     success: false,
     data: {},
     error: { code, message, ...(details && { details }), requestId },
   }
   return { body, status, headers: { ...PRIVATE, ...headers } }
-}
-
-/** @returns What a developer needs to find a bug, without the message: it may quote what the client sent. */
-function describe(error: unknown): object {
-  if (!(error instanceof Error)) return { error: typeof error }
-  const { name, message, stack = '' } = error
-  const frames = stack.split('\n').slice(message.split('\n').length)
-  return { error: name, frames: frames.map((line) => line.trim()) }
 }
 
 function translate(error: unknown): ApiError {

@@ -11,8 +11,12 @@ import { mergeProblems } from './request.ts'
 export const MAX_DAYS_AHEAD = 366
 const MILLISECONDS_PER_DAY = 86_400_000
 
-/** A letter, digit, punctuation mark or symbol: something that a reader sees. */
-const VISIBLE = /[\p{L}\p{N}\p{P}\p{S}]/u
+/**
+ * A letter, digit, punctuation mark or symbol: something that a reader sees. Unicode counts some
+ * blanks as such: the Hangul fillers as letters, the empty Braille pattern as a symbol.
+ */
+const VISIBLE =
+  /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
 /**
  * Parses the body of a request to issue. It must fit the format of a document, and rules of this API on top: they catch

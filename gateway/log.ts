@@ -32,3 +32,11 @@ export function createLog(threshold: Config['logLevel']): Log {
     error: at('error'),
   }
 }
+
+/** @returns What a developer needs to find a bug, without the message: it may quote what a client sent or a document holds. */
+export function describeBug(error: unknown): Record<string, unknown> {
+  if (!(error instanceof Error)) return { error: typeof error }
+  const { name, message, stack = '' } = error
+  const frames = stack.split('\n').slice(message.split('\n').length)
+  return { error: name, frames: frames.map((line) => line.trim()) }
+}

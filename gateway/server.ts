@@ -36,7 +36,7 @@ import { createIssuing } from './issue/issue.ts'
 import { keepInOrder } from './issue/keep.ts'
 import { mendStore } from './issue/reconcile.ts'
 import { createRevoking } from './issue/revoke.ts'
-import { createLog, type Log } from './log.ts'
+import { createLog, describeBug, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { readVerifyPage } from './verify-page.ts'
 
@@ -160,10 +160,7 @@ export async function startGateway(
       chain,
       finality: true,
       blocks,
-      onError: (error) =>
-        log.error('bug', {
-          error: error instanceof Error ? error.stack : String(error),
-        }),
+      onError: (error) => log.error('content_unreadable', describeBug(error)),
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
     provingChain: createProvingReader(rpc, identity.registry, finality),

@@ -1,4 +1,4 @@
-import { fromHex, toHex } from '../../document/hex.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import type { Sealed } from '../../document/sealed.ts'
 import type { Intent, Outbox, PayloadStore } from './ports.ts'
 
@@ -33,30 +33,59 @@ export function keepInOrder(
   outbox: Outbox,
   leftBehind: (error: unknown) => void,
 ): Keep {
+  /** By documentHash, until the payloads that are being put have their rows. */
+  const adding = new Map<Hex, Promise<unknown>>()
+
+  async function add(intent: Intent, { documentHash, bytes }: Sealed) {
+    const inserted = await store.put(documentHash, bytes)
+    const added = await outbox.add(intent, { inserted, sealed: bytes })
+    return added && inserted
+  }
+
   return {
-    async add(intent, { documentHash, bytes }) {
-      const inserted = await store.put(documentHash, bytes)
-      const added = await outbox.add(intent, { inserted, sealed: bytes })
-      return added && inserted
+    add(intent, sealed) {
+      const { documentHash } = intent
+      const added = add(intent, sealed)
+      const all = Promise.allSettled([adding.get(documentHash), added])
+      adding.set(documentHash, all)
+      all.then(() => {
+        if (adding.get(documentHash) === all) adding.delete(documentHash)
+      })
+      return added
     },
     async withdraw(intents) {
       const inserted = await outbox.withdraw(intents)
       const removals = inserted.map((hash) => store.remove(fromHex(hash)))
       Promise.all(removals).catch(leftBehind)
     },
-    restore: (sealed) => restore(store, outbox, sealed),
+    restore: (sealed) =>
+      restore(store, outbox, sealed, (hash) => adding.get(hash)),
   }
 }
 
-/** See `Keep`. The intent gives up its payload first, so that no withdrawal removes it after the look. */
+/** Looks at the store while a payload is restored; more than two take a withdrawal between each two. */
+const MAX_LOOKS = 4
+
+/**
+ * See `Keep`. An intent that another request is adding may insert the payload meanwhile. So the
+ * intent is looked for after the payload is there, and gives it up; and a withdrawal that came
+ * between is found by another look.
+ *
+ * @param added Resolves once those that are adding the payload now have added their intent too.
+ */
 export async function restore(
   store: PayloadStore,
   outbox: Outbox,
   { documentHash, bytes }: Sealed,
+  added: (hash: Hex) => Promise<unknown> | undefined = () => undefined,
 ): Promise<void> {
   const hash = toHex(documentHash)
-  if (outbox.find('issue', hash)?.transactionHash === null)
-    await outbox.disown(hash)
-  const { status } = await store.get(documentHash)
-  if (status === 'missing') await store.put(documentHash, bytes)
+  for (let look = 0; look < MAX_LOOKS; look++) {
+    const { status } = await store.get(documentHash)
+    if (status !== 'missing' && look > 0) return
+    if (status === 'missing') await store.put(documentHash, bytes)
+    await added(hash)
+    if (outbox.find('issue', hash)?.transactionHash === null)
+      await outbox.disown(hash)
+  }
 }

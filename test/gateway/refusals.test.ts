@@ -223,7 +223,16 @@ describe('rules of the API on top of the format', () => {
     })
   })
 
-  test.each(['   ', '\u00a0', '\u200b', '\u0301', '\u{e000}'])(
+  test.each([
+    '   ',
+    '\u00a0',
+    '\u200b',
+    '\u0301',
+    '\u{e000}',
+    '\u3164',
+    '\u1160\uffa0',
+    '\u2800',
+  ])(
     'error: a name in which there is nothing to see: %j',
     async (subjectName) => {
       const { status, body } = await stack.issue({ ...ADA, subjectName })

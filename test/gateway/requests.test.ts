@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
 import { fromHex } from '../../document/hex.ts'
 import { bareApp } from '../support/bare-app.ts'
@@ -137,6 +137,22 @@ test('error: what a bug says is neither reported nor logged', async () => {
   expect(bug).toMatchObject({ requestId: error.requestId, error: 'TypeError' })
   expect(bug.frames[0]).toMatch(/^at .*bundleOf.*requests\.test\.ts/)
   expect(JSON.stringify([log, error])).not.toContain(NEVER_ISSUED)
+})
+
+test('error: nor what is in the way of reading a document', async () => {
+  const log = captureLog()
+  const stack = await startStack({ LOG_LEVEL: 'error' })
+  const { publicId } = (await stack.issue(ADA)).body.data
+  const importKey = vi.spyOn(crypto.subtle, 'importKey')
+  importKey.mockRejectedValue(new TypeError('Ada Lovelace is not a function'))
+  const { status } = await stack.verify(publicId)
+  importKey.mockRestore()
+  await stack.stop()
+  log.stop()
+  expect(status).toBe(503)
+  const [bug] = log.lines('content_unreadable')
+  expect(bug).toMatchObject({ error: 'TypeError', frames: expect.any(Array) })
+  expect(log.text()).not.toContain('Ada Lovelace')
 })
 
 describe('over all routes', () => {

@@ -134,6 +134,16 @@ describe.each([
     })
   })
 
+  test('error: restored while another request promises it again, and that is withdrawn', async () => {
+    await acknowledge()
+    await gateway.store.remove(sealed.documentHash)
+    const added = gateway.keep.add(intent, sealed)
+    await Promise.all([added, gateway.keep.restore(sealed)])
+    await gateway.keep.withdraw([intent])
+    await restart()
+    expect(await statusOf()).toBe('found')
+  })
+
   test('behavior: what was restored stays, whatever becomes of an intent that inserted it', async () => {
     await gateway.keep.add(intent, sealed)
     await gateway.keep.restore(sealed)
