@@ -20,7 +20,7 @@ export type Report = {
   warnings: readonly string[]
 }
 
-type Line = [label: string, value: string]
+type Line = readonly [label: string, value: string]
 
 const HEADLINES: Record<VerdictStatus, string> = {
   valid: 'VALID: issued, not revoked, not expired, unchanged',
@@ -53,6 +53,7 @@ const MEANINGS: Record<string, string> = {
   unreachable: 'who should have it does not answer',
   wrong_bytes: 'a source gave other bytes than those asked for',
   wrong_key: 'the key in the publicId does not open it',
+  other_disclosures: 'its header was made for another document',
   other_registry: 'it is one of another registry',
   other_issuer: 'it was made by another issuer than the one of the record',
   other_expiry: 'it has another expiry than its record',
@@ -139,13 +140,15 @@ function issuerLines({ issuer, registry }: BlockchainProof): Line[] {
 }
 
 function documentLines(document: Document): Line[] {
-  const { subjectName, subjectId, category, issuedAt, expiresAt } = document
+  const { subjectName, subjectId, category, issuedAt } = document
+  const { expiresAt, supersedes } = document
   return [
     ['subjectName', subjectName],
     ['subjectId', subjectId],
     ['category', category],
     ['issuedAt', issuedAt],
     ['expiresAt', expiresAt ? `${expiresAt}, its last day` : 'never'],
+    ...(supersedes ? [['supersedes', supersedes] as const] : []),
     ...Object.entries(document.metadata ?? {}).map<Line>(([key, value]) => [
       `metadata.${key}`,
       value,

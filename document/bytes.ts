@@ -17,3 +17,10 @@ export function decodeUtf8(bytes: Uint8Array): string {
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && a.every((byte, i) => byte === b[i])
 }
+
+/** @returns 4 bytes, big-endian. */
+export function uint32(value: number): Uint8Array {
+  const bytes = new Uint8Array(4)
+  new DataView(bytes.buffer).setUint32(0, value)
+  return bytes
+}

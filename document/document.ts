@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { fromCanonical, toCanonical } from './canonical.ts'
 import { type FieldProblem, FormatError } from './errors.ts'
-import { REGISTRY_ID } from './registry-id.ts'
+import { bytes32, issuerId, registry } from './members.ts'
 
 /** Most UTF-8 bytes of all keys and values of `metadata` together. */
 export const MAX_METADATA_BYTES = 32 * 1024
@@ -10,6 +10,10 @@ const MAX_METADATA_KEY = 64
 const FIRST_DATE = '1970-01-02'
 const LAST_DATE = '9999-12-30'
 const MILLISECONDS_A_DAY = 86_400_000
+/**
+ * RFC 9901 keeps the first two for digests; too many programs take the third for something else.
+ */
+const REFUSED_KEYS = ['_sd', '...', '__proto__']
 
 const encoder = new TextEncoder()
 const codePoints = (text: string) => [...text].length
@@ -42,7 +46,8 @@ const date = v.pipe(
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-// Not v.record: it drops keys such as "constructor" without a word, and a document is kept exactly as sent.
+// Not v.record: it drops keys such as "constructor" without a word, and a document is kept exactly
+// as sent.
 const metadata = v.pipe(
   v.custom<Record<string, string>>(isObject, 'must be an object'),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -72,6 +77,7 @@ function problemsOfEntry(key: string, value: unknown): string[] {
   const length = codePoints(key)
   if (length < 1 || length > MAX_METADATA_KEY)
     problems.push(`must have a key of 1 to ${MAX_METADATA_KEY} characters`)
+  if (REFUSED_KEYS.includes(key)) problems.push('must have another key')
   if (!key.isWellFormed())
     problems.push('must have a key of well-formed Unicode')
   if (typeof value !== 'string') problems.push('must be a string')
@@ -79,7 +85,10 @@ function problemsOfEntry(key: string, value: unknown): string[] {
   return problems
 }
 
-/** @returns Bytes of UTF-8 of all keys and values. Checks run on values that an earlier one refused: those do not count. */
+/**
+ * @returns Bytes of UTF-8 of all keys and values. Checks run on values that an earlier one refused:
+ * those do not count.
+ */
 function bytesOf(metadata: Record<string, unknown>): number {
   return Object.entries(metadata)
     .flat()
@@ -117,9 +126,10 @@ const fields = {
   metadata: v.exactOptional(metadata),
 }
 
-type Dates = { issuedAt: string; expiresAt?: string }
-// What is no date is told of as such, and not as out of order too.
+type Dates = { issuedAt?: string; expiresAt?: string }
+// A bad date is reported as such, and not as out of order too.
 const inOrder = ({ issuedAt, expiresAt }: Dates) =>
+  issuedAt === undefined ||
   expiresAt === undefined ||
   !isDate(issuedAt) ||
   !isDate(expiresAt) ||
@@ -134,19 +144,25 @@ const fieldsSchema = v.pipe(
   ),
 )
 
+const sealedFields = {
+  ...fields,
+  metadata: v.exactOptional(
+    v.pipe(
+      metadata,
+      v.check(
+        (metadata) => Object.keys(metadata).length > 0,
+        'must be left out when it has no entry',
+      ),
+    ),
+  ),
+  supersedes: v.exactOptional(bytes32),
+}
+
 const documentSchema = v.pipe(
   v.object({
-    ...fields,
-    registry: v.pipe(
-      v.string(),
-      v.regex(REGISTRY_ID, 'must be a CAIP-10 account of eip155 in lower case'),
-    ),
-    issuerId: v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(1),
-      v.maxValue(0xffff_ffff),
-    ),
+    ...sealedFields,
+    registry,
+    issuerId,
   }),
   v.forward(
     v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER),
@@ -154,21 +170,49 @@ const documentSchema = v.pipe(
   ),
 )
 
-/** A document as a client sends it (spec §2.1). Dates are `YYYY-MM-DD`, UTC. */
+const partSchema = v.pipe(
+  v.object({
+    ...sealedFields,
+    subjectName: v.exactOptional(fields.subjectName),
+    subjectId: v.exactOptional(fields.subjectId),
+    category: v.exactOptional(fields.category),
+    issuedAt: v.exactOptional(fields.issuedAt),
+  }),
+  v.forward(
+    v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER),
+    ['expiresAt'],
+  ),
+)
+
+/** A document as a client sends it. Dates are `YYYY-MM-DD`, UTC. */
 export type DocumentFields = v.InferOutput<typeof fieldsSchema>
 
 /**
- * A document: its fields, bound to a registry (CAIP-10, `eip155:<chainId>:<address>`, lower case) and to the issuer's number
- * in it, so that it cannot be replayed elsewhere.
+ * A document: its fields, bound to a registry (CAIP-10, `eip155:<chainId>:<address>`, lower case)
+ * and to the issuer's number in it, so that it cannot be replayed elsewhere.
  */
 export type Document = v.InferOutput<typeof documentSchema>
 
+/** The fields of a document that its holder disclosed: some, all or none. */
+export type DocumentPart = v.InferOutput<typeof partSchema>
+
 /**
  * @param value Anything; a parsed request body.
+ * @returns The fields, without metadata that has no entry: a sealed document has none or some.
  * @throws {FormatError} `document_fields`, naming every bad field in `fields`.
  */
 export function parseDocumentFields(value: unknown): DocumentFields {
-  return parse(fieldsSchema, value)
+  const { metadata, ...fields } = parse(fieldsSchema, value)
+  const empty = metadata === undefined || Object.keys(metadata).length === 0
+  return empty ? fields : { ...fields, metadata }
+}
+
+/**
+ * @param value Anything; some fields of a document.
+ * @throws {FormatError} `document_fields`, as for a whole document.
+ */
+export function parseDocumentPart(value: unknown): DocumentPart {
+  return parse(partSchema, value)
 }
 
 /** @returns The RFC 8785 bytes of a document. */
@@ -185,8 +229,8 @@ export function decodeDocument(bytes: Uint8Array): Document {
 }
 
 /**
- * @returns `validUntil` as the registry has it: seconds of the Unix epoch of the first second at which the document is no
- * longer valid, midnight UTC after its last valid day; 0 = never expires.
+ * @returns `validUntil` as the registry has it: seconds of the Unix epoch of the first second at
+ * which the document is no longer valid, midnight UTC after its last valid day; 0 = never expires.
  */
 export function validUntilOf(document: Pick<Document, 'expiresAt'>): number {
   if (document.expiresAt === undefined) return 0
@@ -194,10 +238,9 @@ export function validUntilOf(document: Pick<Document, 'expiresAt'>): number {
   return (lastDay + MILLISECONDS_A_DAY) / 1000
 }
 
-function parse<S extends typeof fieldsSchema | typeof documentSchema>(
-  schema: S,
-  value: unknown,
-): v.InferOutput<S> {
+function parse<
+  S extends typeof fieldsSchema | typeof documentSchema | typeof partSchema,
+>(schema: S, value: unknown): v.InferOutput<S> {
   if (!isObject(value))
     throw new FormatError('document_fields', 'not a JSON object', {
       fields: [{ field: '', message: 'must be a JSON object' }],

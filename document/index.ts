@@ -1,8 +1,32 @@
+export {
+  type Batch,
+  buildBatch,
+  recountBatch,
+} from './batch/batch.ts'
+export {
+  type BatchBlock,
+  decodeBatchBlock,
+  encodeBatchBlock,
+  provesRoot,
+} from './batch/block.ts'
+export type { BatchEntry } from './batch/entry.ts'
+export { MAX_BATCH_SIZE } from './batch/manifest.ts'
 export { fromCanonical, toCanonical } from './canonical.ts'
 export { cidOf, hashOfCid } from './cid.ts'
 export {
+  type Claims,
+  type Disclosure,
+  type Disclosures,
+  disclose,
+  parseClaims,
+  parseDisclosure,
+  readDisclosures,
+  sdOf,
+} from './disclosures.ts'
+export {
   type Document,
   type DocumentFields,
+  type DocumentPart,
   decodeDocument,
   encodeDocument,
   MAX_METADATA_BYTES,
@@ -30,4 +54,14 @@ export {
   encodePublicId,
   type PublicId,
 } from './public-id.ts'
-export { open, type Seal, type Sealed, saltOf, seal } from './sealed.ts'
+export {
+  decodeOpened,
+  type Opened,
+  open,
+  openDocument,
+  readSealedHeader,
+  type Seal,
+  type Sealed,
+  type SealedHeader,
+  seal,
+} from './sealed.ts'

@@ -1,9 +1,12 @@
-import { expand, extract, hkdf } from '@noble/hashes/hkdf.js'
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { uint32 } from './bytes.ts'
+import { type Hkdf, hkdf } from './hkdf.ts'
 
-/** The two keys that an issuer secret gives, 32 bytes each; the secret itself is not needed after. */
+/**
+ * The two keys that an issuer secret gives, 32 bytes each; the secret itself is not needed after.
+ */
 export type IssuerSubkeys = { document: Uint8Array; salt: Uint8Array }
 
 /** What seals one document: salt 16 bytes, documentKey 16 bytes (AES-128), iv 12 bytes. */
@@ -19,31 +22,25 @@ export type IdempotentRequest = {
   idempotencyKey: string
   /** Which of the request's documents, from 0. */
   itemIndex: number
-  /** 0, and one more each time that another issuer held the hash already. */
-  attempt: number
-  /** The exact bytes to be sealed. In the salt, so that no two of them ever share a key and an IV. */
+  /**
+   * The exact bytes to be sealed. In the salt, so that no two of them ever share a key and an IV.
+   */
   document: Uint8Array
 }
 
 const VERSION = 'document-registry/v1'
 const NO_SALT = new Uint8Array(0)
 
-const info = (use: string) => utf8ToBytes(`${VERSION}/${use}`)
-
-const derive = (
-  key: Uint8Array,
-  salt: Uint8Array,
-  use: string,
-  length: number,
-) => hkdf(sha256, key, salt, info(use), length)
-
-/** @param issuerSecret At least 32 random bytes. HKDF-SHA256 (RFC 5869) with an info for each use. */
+/**
+ * @param issuerSecret At least 32 random bytes. HKDF-SHA256 (RFC 5869) with an info for each use.
+ */
 export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
   if (issuerSecret.length < 32)
     throw new TypeError('an issuer secret has at least 32 bytes')
+  const derive = hkdf(issuerSecret, NO_SALT)
   return {
-    document: derive(issuerSecret, NO_SALT, 'document-subkey', 32),
-    salt: derive(issuerSecret, NO_SALT, 'salt-subkey', 32),
+    document: derive(`${VERSION}/document-subkey`, 32),
+    salt: derive(`${VERSION}/salt-subkey`, 32),
   }
 }
 
@@ -53,20 +50,24 @@ export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
  * info of its own.
  */
 export function fingerprintOf(issuerSecret: Uint8Array): Uint8Array {
-  return derive(issuerSecret, NO_SALT, 'issuer-secret-fingerprint', 32)
+  return hkdf(issuerSecret, NO_SALT)(`${VERSION}/issuer-secret-fingerprint`, 32)
 }
 
-/** @returns The keys that a salt gives. With the issuer secret and a sealed document's `kid`, all publicIds come back. */
+/**
+ * @param deriveFrom Another implementation gives the same keys.
+ * @returns The keys that a salt gives. With the issuer secret and a sealed document's `kid`, all
+ * publicIds come back.
+ */
 export function deriveSealingKeys(
   subkeys: IssuerSubkeys,
   salt: Uint8Array,
+  deriveFrom: Hkdf = hkdf,
 ): SealingKeys {
-  // One extraction serves both: HKDF's first step does not know of the info.
-  const prk = extract(sha256, subkeys.document, salt)
+  const derive = deriveFrom(subkeys.document, salt)
   return {
     salt,
-    documentKey: expand(sha256, prk, info('document-key'), 16),
-    iv: expand(sha256, prk, info('iv'), 12),
+    documentKey: derive(`${VERSION}/document-key`, 16),
+    iv: derive(`${VERSION}/iv`, 12),
   }
 }
 
@@ -82,7 +83,10 @@ export function randomSalt(): Uint8Array {
   return salt
 }
 
-/** @returns The salt of a request with an idempotency key, 16 bytes: the same request has the same salt, on every gateway. */
+/**
+ * @returns The salt of a request with an idempotency key, 16 bytes: the same request has the same
+ * salt, on every gateway.
+ */
 export function idempotentSalt(
   subkeys: IssuerSubkeys,
   request: IdempotentRequest,
@@ -92,17 +96,10 @@ export function idempotentSalt(
     utf8ToBytes(request.tenant),
     utf8ToBytes(request.idempotencyKey),
     uint32(request.itemIndex),
-    uint32(request.attempt),
     request.document,
   ]
   const message = concatBytes(
     ...parts.flatMap((part) => [uint32(part.length), part]),
   )
   return hmac(sha256, subkeys.salt, message).subarray(0, SALT_LENGTH)
-}
-
-function uint32(value: number): Uint8Array {
-  const bytes = new Uint8Array(4)
-  new DataView(bytes.buffer).setUint32(0, value)
-  return bytes
 }

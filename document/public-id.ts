@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes } from '@noble/hashes/utils.js'
 import { base58btc } from 'multiformats/bases/base58'
+import { uint32 } from './bytes.ts'
 import { FormatError } from './errors.ts'
 
 /**
@@ -11,35 +12,48 @@ import { FormatError } from './errors.ts'
  */
 export type PublicId = {
   kind: 'single' | 'batch'
+  /** The issuer's number in the registry, 1 to 4294967295. */
+  issuerId: number
   hash: Uint8Array
   /** The AES-128 key of the sealed document, 16 bytes. */
   documentKey: Uint8Array
 }
 
 const KINDS = { single: 1, batch: 2 } as const
-const LENGTH = 1 + 32 + 16
+const HASH_OFFSET = 1 + 4
+const KEY_OFFSET = HASH_OFFSET + 32
+const LENGTH = KEY_OFFSET + 16
 const CHECKSUM_LENGTH = 4
-/** No publicId is longer than this; longer text is refused unread, since base58 decoding is quadratic. */
+/**
+ * Longer text is refused unread, since base58 decoding is quadratic. A publicId has 77 characters.
+ */
 const MAX_TEXT = 80
 
 const checksumOf = (body: Uint8Array) =>
   sha256(body).subarray(0, CHECKSUM_LENGTH)
 
-/** @returns base58btc (without a multibase prefix) of kind ‖ hash ‖ documentKey ‖ checksum: 53 bytes. */
+/**
+ * @returns base58btc (without a multibase prefix) of kind ‖ issuerId ‖ hash ‖ documentKey ‖
+ * checksum: 57 bytes, 77 characters.
+ */
 export function encodePublicId(publicId: PublicId): string {
-  const body = concatBytes(
-    Uint8Array.of(KINDS[publicId.kind]),
-    publicId.hash,
-    publicId.documentKey,
-  )
-  if (body.length !== LENGTH)
+  const { kind, issuerId, hash, documentKey } = publicId
+  if (hash.length !== 32 || documentKey.length !== 16)
     throw new TypeError('hash is 32 bytes, documentKey 16')
+  if (!Number.isInteger(issuerId) || issuerId < 1 || issuerId > 0xffff_ffff)
+    throw new TypeError('issuerId is 1 to 4294967295')
+  const body = concatBytes(
+    Uint8Array.of(KINDS[kind]),
+    uint32(issuerId),
+    hash,
+    documentKey,
+  )
   return base58btc.baseEncode(concatBytes(body, checksumOf(body)))
 }
 
 /**
- * @throws {FormatError} `public_id_malformed` (alphabet, length), `public_id_checksum` (mistyped), `public_id_kind`. None of
- * them holds the text: it may be nearly a key.
+ * @throws {FormatError} `public_id_malformed` (alphabet, length, issuerId 0), `public_id_checksum`
+ * (mistyped), `public_id_kind`. None of them holds the text: it may be nearly a key.
  */
 export function decodePublicId(text: string): PublicId {
   const bytes = decodeBase58(text)
@@ -55,11 +69,20 @@ export function decodePublicId(text: string): PublicId {
   const kind = body[0] === KINDS.single ? 'single' : 'batch'
   if (body[0] !== KINDS[kind])
     throw new FormatError('public_id_kind', 'a publicId of an unknown kind')
-  return { kind, hash: body.slice(1, 33), documentKey: body.slice(33) }
+  const issuerId = new DataView(body.buffer, body.byteOffset).getUint32(1)
+  if (issuerId === 0)
+    throw new FormatError('public_id_malformed', 'a publicId of no issuer')
+  return {
+    kind,
+    issuerId,
+    hash: body.slice(HASH_OFFSET, KEY_OFFSET),
+    documentKey: body.slice(KEY_OFFSET),
+  }
 }
 
 function decodeBase58(text: string): Uint8Array | undefined {
-  // The decoder takes some characters beyond Latin-1 for digits: one publicId would have several texts.
+  // The decoder takes some characters beyond Latin-1 for digits: one publicId would have several
+  // texts.
   if (typeof text !== 'string' || text.length > MAX_TEXT) return undefined
   if (!/^[1-9A-Za-z]*$/.test(text)) return undefined
   try {

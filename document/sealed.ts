@@ -2,64 +2,101 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { CompactEncrypt, compactDecrypt, errors } from 'jose'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import { decodeUtf8 } from './bytes.ts'
+import { disclose } from './disclosures.ts'
+import { type Document, decodeDocument, encodeDocument } from './document.ts'
 import { FormatError, refusingAs } from './errors.ts'
 import { type JsonValue, parseStrictJson } from './json.ts'
 import type { SealingKeys } from './keys.ts'
 
-/** A sealed document: its JWE bytes and their sha-256, 32 bytes, the key of its record and the digest of its CID. */
+/**
+ * A sealed document: its JWE bytes and their sha-256, 32 bytes, the key of its record and the
+ * digest of its CID.
+ */
 export type Sealed = { bytes: Uint8Array; documentHash: Uint8Array }
+
+/** The two members of the header that differ from document to document. */
+export type SealedHeader = {
+  /** `kid`, 16 bytes: the salt that the keys were derived from. */
+  salt: Uint8Array
+  /** base64url of the sha-256 of the document's claims (disclosures.ts). */
+  sd: string
+}
+
+/** The plaintext and the header that commits to it; {@link decodeOpened} compares them. */
+export type Opened = SealedHeader & { plaintext: Uint8Array }
 
 /** What {@link seal} does; another implementation gives the same bytes. */
 export type Seal = (
-  document: Uint8Array,
+  document: Document,
   keys: SealingKeys,
 ) => Sealed | Promise<Sealed>
 
 const BLOCK = 256
 const SPACE = 0x20
 const SALT_LENGTH = 16
-const HEADER_NAMES = ['alg', 'enc', 'kid', 'typ', 'v']
+const SD_LENGTH = 32
+const HEADER_NAMES = ['alg', 'enc', 'kid', 'sd', 'typ', 'v']
 const encoder = new TextEncoder()
 
 /**
- * Seals the bytes of a document: padded with spaces to the next multiple of 256, then JWE compact (RFC 7516) with
- * `dir` and A128GCM (RFC 7518). The same bytes and keys give the same sealed bytes.
+ * Seals a document: its RFC 8785 bytes are padded with spaces to the next multiple of 256, then JWE
+ * compact (RFC 7516) with `dir` and A128GCM (RFC 7518). The same document and keys give the same
+ * sealed bytes.
  *
- * @param document RFC 8785 bytes.
- * @param keys Used for these bytes only: the IV is derived, so one pair of key and IV must never see two plaintexts.
+ * @param keys Used for this document only: the IV is derived, so one pair of key and IV must never
+ * see two plaintexts.
  */
-export async function seal(
-  document: Uint8Array,
-  keys: SealingKeys,
+export function seal(document: Document, keys: SealingKeys): Promise<Sealed> {
+  const { sd } = disclose(document, keys)
+  return sealPlaintext(encodeDocument(document), sd, keys)
+}
+
+/** As {@link seal}, of any bytes, under any `sd`: for tests of what must not open. */
+export async function sealPlaintext(
+  plaintext: Uint8Array,
+  sd: string,
+  { salt, documentKey, iv }: SealingKeys,
 ): Promise<Sealed> {
-  const jwe = await new CompactEncrypt(pad(document))
-    .setProtectedHeader(headerOf(encodeBase64url(keys.salt)))
-    .setInitializationVector(keys.iv)
-    .encrypt(keys.documentKey)
+  const jwe = await new CompactEncrypt(pad(plaintext))
+    .setProtectedHeader(headerOf({ salt, sd }))
+    .setInitializationVector(iv)
+    .encrypt(documentKey)
   const bytes = encoder.encode(jwe)
   return { bytes, documentHash: sha256(bytes) }
 }
 
 /**
- * Opens sealed bytes. The header is read and checked before the key is used, so `wrong_key` is said only of a well-formed
- * JWE that does not open.
+ * Opens sealed bytes and reads the document in them.
+ *
+ * @throws {FormatError} A code of {@link open} or {@link decodeOpened}.
+ */
+export async function openDocument(
+  sealed: Uint8Array,
+  documentKey: Uint8Array,
+): Promise<Document> {
+  return decodeOpened(await open(sealed, documentKey), documentKey)
+}
+
+/**
+ * Opens sealed bytes. The header is read and checked before the key is used, so `wrong_key` is said
+ * only of a well-formed JWE that does not open.
  *
  * @param sealed JWE compact, ASCII.
  * @param documentKey 16 bytes.
- * @returns The RFC 8785 bytes of the document, the padding taken off.
+ * @returns The plaintext without its padding, not yet checked: pass it to {@link decodeOpened}.
  * @throws {FormatError} `sealed_malformed`, `sealed_header`, `wrong_key`, `sealed_padding`.
  */
 export async function open(
   sealed: Uint8Array,
   documentKey: Uint8Array,
-): Promise<Uint8Array> {
-  const { jwe } = readJwe(sealed)
+): Promise<Opened> {
+  const { jwe, ...header } = readJwe(sealed)
   try {
     const { plaintext } = await compactDecrypt(jwe, documentKey, {
       keyManagementAlgorithms: ['dir'],
       contentEncryptionAlgorithms: ['A128GCM'],
     })
-    return unpad(plaintext)
+    return { ...header, plaintext: unpad(plaintext) }
   } catch (cause) {
     if (cause instanceof errors.JWEDecryptionFailed)
       throw new FormatError('wrong_key', 'the key does not open it', { cause })
@@ -69,23 +106,42 @@ export async function open(
   }
 }
 
-/** @returns The salt (16 bytes) that a sealed document's key was derived from. Errors as {@link open}, before the key. */
-export function saltOf(sealed: Uint8Array): Uint8Array {
-  return readJwe(sealed).salt
+/**
+ * @param documentKey The key that opened it.
+ * @throws {FormatError} A code of {@link decodeDocument}. `other_disclosures` when the header was
+ * not made for this document and key: AES-GCM alone does not commit to a plaintext, so the same
+ * bytes could open to another document with another key.
+ */
+export function decodeOpened(
+  { plaintext, salt, sd }: Opened,
+  documentKey: Uint8Array,
+): Document {
+  const document = decodeDocument(plaintext)
+  if (disclose(document, { documentKey, salt }).sd !== sd)
+    throw new FormatError('other_disclosures', 'sd is that of another document')
+  return document
 }
 
-function readJwe(sealed: Uint8Array): { jwe: string; salt: Uint8Array } {
+/**
+ * @returns The header of sealed bytes, read without a key. Errors as {@link open}, before the key.
+ */
+export function readSealedHeader(sealed: Uint8Array): SealedHeader {
+  const { salt, sd } = readJwe(sealed)
+  return { salt, sd }
+}
+
+function readJwe(sealed: Uint8Array): SealedHeader & { jwe: string } {
   const { jwe, header } = refusingAs(
     'sealed_malformed',
     'not a compact JWE',
     () => readParts(sealed),
   )
-  const salt = refusingAs(
+  const known = refusingAs(
     'sealed_header',
     'not the header of a sealed document',
     () => readHeader(header),
   )
-  return { jwe, salt }
+  return { jwe, ...known }
 }
 
 function readParts(sealed: Uint8Array): { jwe: string; header: JsonValue } {
@@ -100,20 +156,21 @@ function readParts(sealed: Uint8Array): { jwe: string; header: JsonValue } {
   return { jwe, header: parseStrictJson(decodeUtf8(header)) }
 }
 
-/** @returns The salt in it. */
-function readHeader(header: JsonValue): Uint8Array {
+function readHeader(header: JsonValue): SealedHeader {
   const names = isObject(header) ? header : {}
-  const { alg, enc, kid, typ, v } = names
+  const { alg, enc, kid, sd, typ, v } = names
   const ours =
     alg === 'dir' &&
     enc === 'A128GCM' &&
     typ === 'document+jwe' &&
     v === 1 &&
     Object.keys(names).every((name) => HEADER_NAMES.includes(name))
-  if (!ours || typeof kid !== 'string') throw malformed('another header')
+  if (!ours || typeof kid !== 'string' || typeof sd !== 'string')
+    throw malformed('another header')
   const salt = decodeBase64url(kid)
   if (salt.length !== SALT_LENGTH) throw malformed('not a salt')
-  return salt
+  if (decodeBase64url(sd).length !== SD_LENGTH) throw malformed('not a digest')
+  return { salt, sd }
 }
 
 function malformed(message: string): FormatError {
@@ -124,9 +181,10 @@ function isObject(value: JsonValue): value is { [key: string]: JsonValue } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** @param kid The salt in base64url. @returns The header of a sealed document; its serialisation is this order's. */
-export function headerOf(kid: string) {
-  return { alg: 'dir', enc: 'A128GCM', kid, typ: 'document+jwe', v: 1 }
+/** @returns The header of a sealed document. It is serialised in this order. */
+export function headerOf({ salt, sd }: SealedHeader) {
+  const kid = encodeBase64url(salt)
+  return { alg: 'dir', enc: 'A128GCM', kid, sd, typ: 'document+jwe', v: 1 }
 }
 
 /** @returns The bytes with spaces after them, up to the next multiple of 256. */

@@ -14,6 +14,7 @@ import { openDatabase } from './adapters/database.ts'
 import { openKeyFile } from './adapters/key-file.ts'
 import { createKuboNode } from './adapters/kubo-node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo-store.ts'
+import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { sealWithNode } from './adapters/node-seal.ts'
 import { createRegistry } from './adapters/registry.ts'
 import type { RpcPool } from './adapters/rpc.ts'
@@ -126,6 +127,7 @@ export async function startGateway(
     batcher,
     subkeys: deriveSubkeys(issuerSecret),
     seal: sealWithNode,
+    hkdf: hkdfWithNode,
   })
   const blocks = [
     store,
@@ -150,7 +152,10 @@ export async function startGateway(
     },
     lowBalance: config.lowBalance,
     metrics,
-    standingOf: (documentHash) => outbox.find('issue', documentHash),
+    standingOf: ({ issuerId, hash }) =>
+      issuerId === registry.issuerId
+        ? outbox.find('issue', toHex(hash))
+        : undefined,
     verifyOptions: {
       chain,
       finality: true,

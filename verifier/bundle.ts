@@ -259,7 +259,7 @@ async function makeBundle(
   source: BundleSource,
 ): Promise<Bundle> {
   const { provider, registry, blocks, block, signal } = source
-  const { kind, hash } = decodePublicId(publicId)
+  const { kind, issuerId, hash } = decodePublicId(publicId)
   if (kind !== 'single')
     throw new FormatError(
       'public_id_kind',
@@ -271,7 +271,7 @@ async function makeBundle(
     registry,
   ).read(documentHash, { block, signal })
   if (!stateProof) throw new TypeError('read without a proof')
-  const issued = record.issuerId !== 0
+  const issued = record.issuerId === issuerId
   const [payload, event] = await Promise.all([
     issued ? readPayload(hash, blocks, { signal }) : undefined,
     issued

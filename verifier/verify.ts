@@ -82,7 +82,7 @@ export async function verify(
 }
 
 async function verifySingle(
-  { hash, documentKey }: PublicId,
+  { issuerId, hash, documentKey }: PublicId,
   options: VerifyOptions,
 ): Promise<Verdict> {
   const { chain, blocks, asOf, signal } = options
@@ -100,9 +100,9 @@ async function verifySingle(
   const { now, maxHeadAge } = clockOf(options, reading)
   const checks = say([
     checkChain(reading, now, maxHeadAge),
-    ...checkRecord(reading),
+    ...checkRecord(reading, issuerId),
   ])
-  if (reading.record.issuerId === 0) return conclude(checks, reading)
+  if (reading.record.issuerId !== issuerId) return conclude(checks, reading)
 
   const readContent = async () => {
     const payload = await readPayload(hash, blocks, { signal })

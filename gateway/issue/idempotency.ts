@@ -8,7 +8,6 @@ import type { IdempotencyLog } from './ports.ts'
  * Claims a request's idempotency key for its document. The documentHash stands for the whole body: it comes from the key and
  * the exact bytes that were sealed.
  *
- * @param documentHash Of the first attempt to seal.
  * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
  */
 export async function claimKey(

@@ -6,6 +6,7 @@ import {
   validUntilOf,
 } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
+import type { Hkdf } from '../../document/hkdf.ts'
 import {
   deriveSealingKeys,
   type IssuerSubkeys,
@@ -22,7 +23,7 @@ import {
 } from '../../verifier/ports.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
-import { asIssueError } from './errors.ts'
+import { asIssueError, IssueError } from './errors.ts'
 import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
 import { outcomesOf } from './outcome.ts'
@@ -86,40 +87,39 @@ export function createIssuing(deps: {
   batcher: Batcher
   subkeys: IssuerSubkeys
   seal: Seal
+  hkdf: Hkdf
 }): Issuing {
   const { registry, chain, keep, idempotency, batcher } = deps
-  const { subkeys, seal } = deps
+  const { subkeys, seal, hkdf } = deps
   const pace = createPace(SEALED_A_TURN)
 
   async function issue(request: IssueRequest): Promise<Issued> {
     const started = performance.now()
     const document = bind(request.fields)
-    for (let attempt = 0; ; attempt++) {
-      await pace()
-      batcher.assertOpen()
-      const sealed = await sealDocument(document, request, attempt)
-      const documentHash = toHex(sealed.documentHash)
-      if (attempt === 0)
-        await claimKey(idempotency, subkeys, request, documentHash)
-      const intent = {
-        kind: 'issue',
-        documentHash,
-        validUntil: validUntilOf(document),
-      } as const
+    await pace()
+    batcher.assertOpen()
+    const sealed = await sealDocument(document, request)
+    const documentHash = toHex(sealed.documentHash)
+    await claimKey(idempotency, subkeys, request, documentHash)
+    const intent = {
+      kind: 'issue',
+      documentHash,
+      validUntil: validUntilOf(document),
+    } as const
 
-      const answer =
-        (await alreadyThere(intent, sealed, request)) ??
-        (await promise(intent, sealed, request))
-      if (answer.status === 'taken') continue // by another issuer: seal again
+    const answer =
+      (await alreadyThere(intent, sealed, request)) ??
+      (await promise(intent, sealed, request))
+    if (answer.status === 'taken')
+      throw new IssueError('registry_refused', 'another issuer has the hash')
 
-      const { publicId } = sealed
-      const { transactionHash, replayed } = answer
-      const progress =
-        answer.status === 'pending'
-          ? { ...PENDING, transactionHash }
-          : await progressOf(intent, transactionHash, request, started)
-      return { publicId, document, documentHash, replayed, ...progress }
-    }
+    const { publicId } = sealed
+    const { transactionHash, replayed } = answer
+    const progress =
+      answer.status === 'pending'
+        ? { ...PENDING, transactionHash }
+        : await progressOf(intent, transactionHash, request, started)
+    return { publicId, document, documentHash, replayed, ...progress }
   }
 
   function bind(fields: DocumentFields): Document {
@@ -133,9 +133,7 @@ export function createIssuing(deps: {
   async function sealDocument(
     document: Document,
     { tenant, idempotencyKey }: IssueRequest,
-    attempt: number,
   ): Promise<Sealed & { publicId: string }> {
-    const bytes = encodeDocument(document)
     const salt =
       idempotencyKey === undefined
         ? randomSalt()
@@ -143,13 +141,13 @@ export function createIssuing(deps: {
             tenant,
             idempotencyKey,
             itemIndex: 0,
-            attempt,
-            document: bytes,
+            document: encodeDocument(document),
           })
-    const keys = deriveSealingKeys(subkeys, salt)
-    const sealed = await seal(bytes, keys)
+    const keys = deriveSealingKeys(subkeys, salt, hkdf)
+    const sealed = await seal(document, keys)
     const publicId = encodePublicId({
       kind: 'single',
+      issuerId: document.issuerId,
       hash: sealed.documentHash,
       documentKey: keys.documentKey,
     })

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Interface, Wallet } from 'ethers'
-import { type Document, encodeDocument } from '../../document/document.ts'
+import type { Document } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import {
   deriveSealingKeys,
@@ -64,9 +64,10 @@ const document: Document = {
   issuerId: 1,
 }
 const keys = deriveSealingKeys(deriveSubkeys(randomBytes(32)), randomSalt())
-const { bytes, documentHash: hash } = await seal(encodeDocument(document), keys)
+const { bytes, documentHash: hash } = await seal(document, keys)
 const publicId = encodePublicId({
   kind: 'single',
+  issuerId: 1,
   hash,
   documentKey: keys.documentKey,
 })

@@ -129,7 +129,12 @@ describeInBrowser(
       )
       const { hash } = decodePublicId(publicId)
       const documentKey = new Uint8Array(16)
-      const forged = encodePublicId({ kind: 'single', hash, documentKey })
+      const forged = encodePublicId({
+        kind: 'single',
+        issuerId: 1,
+        hash,
+        documentKey,
+      })
       await page.evaluate((fragment) => {
         location.hash = fragment
       }, forged)

@@ -9,6 +9,7 @@ import {
   expect,
   test,
 } from 'vitest'
+import type { Hex } from '../../document/hex.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
 import { readVerifyPage } from '../../gateway/verify-page.ts'
 import type { PageConfig } from '../../web/config.ts'
@@ -101,6 +102,17 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect((await card.boundingBox())?.height).toBeLessThan(560)
   })
 
+  test('behavior: the document names the one that it replaces, within the screen', async () => {
+    const supersedes: Hex = `0x${'09af'.repeat(16)}`
+    const { publicId } = await world.issue({ supersedes })
+    await open(publicId, 'valid')
+    expect(await visible(page.locator('.document'))).toMatch(
+      new RegExp(`Replaces the document with the hash\\s+${supersedes}`),
+    )
+    const isTooWide = () => document.documentElement.scrollWidth > innerWidth
+    expect(await page.evaluate(isTooWide)).toBe(false)
+  })
+
   test('behavior: the number of the block is in the details', async () => {
     const { publicId } = await world.issue()
     await open(publicId, 'valid')
@@ -150,7 +162,12 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
   test('error: a code that does not open the document names no issuer beside it', async () => {
     const { hash } = await world.issue()
     const documentKey = new Uint8Array(16)
-    const forged = encodePublicId({ kind: 'single', hash, documentKey })
+    const forged = encodePublicId({
+      kind: 'single',
+      issuerId: 1,
+      hash,
+      documentKey,
+    })
     const card = await open(forged, 'wrong_key')
     expect(await page.locator('h1').textContent()).toBe(
       'This code does not open the document',

@@ -12,6 +12,7 @@ import type { Hex } from '../../document/hex.ts'
 import { readBundle } from '../../verifier/bundle.ts'
 import { docreg } from '../support/docreg.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import golden from '../vectors/documents.json' with { type: 'json' }
 
 let stack: Stack
 let dir: string
@@ -111,8 +112,7 @@ test('behavior: only its owner can read it, since it holds the key', async () =>
 })
 
 test('behavior: to standard output, of a document that was never issued', async () => {
-  const never =
-    '2o8c1mnA8Uws2r6DNfTLRmdMxAb53tVdX7B51qSwWun7r1FVLxEgcefs3Ap6sSjFStLVeXeh'
+  const never = golden.documents[0]?.publicId ?? ''
   const { code, stdout, stderr } = await docreg(['bundle', never, ...asked()])
   expect(code).toBe(0)
   expect(stderr).toContain('Warning')

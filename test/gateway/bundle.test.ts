@@ -2,7 +2,6 @@ import { createContext, runInContext } from 'node:vm'
 import { build } from 'esbuild'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { encodeDocument } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import {
   deriveSealingKeys,
@@ -62,12 +61,17 @@ async function distrusted(): Promise<string> {
     randomSalt(),
   )
   const document = { ...ADA, registry: stack.registry, issuerId: 1 }
-  const { bytes, documentHash } = await seal(encodeDocument(document), keys)
+  const { bytes, documentHash } = await seal(document, keys)
   blocks.set(documentHash, bytes)
   await send('issue', [documentHash, 0], key)
   await send('distrustFrom', [address, 1], stack.adminKey)
   const { documentKey } = keys
-  return encodePublicId({ kind: 'single', hash: documentHash, documentKey })
+  return encodePublicId({
+    kind: 'single',
+    issuerId: 1,
+    hash: documentHash,
+    documentKey,
+  })
 }
 
 const issue = async (fields: object = {}) =>
@@ -103,7 +107,12 @@ describe('every verdict has its bundle, and the same verdict without a network',
       async () => {
         const { hash } = decodePublicId((await issue()).publicId)
         const documentKey = new Uint8Array(16)
-        return encodePublicId({ kind: 'single', hash, documentKey })
+        return encodePublicId({
+          kind: 'single',
+          issuerId: 1,
+          hash,
+          documentKey,
+        })
       },
     ],
   ])('behavior: %s', async (status, make) => {
@@ -632,7 +641,12 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     const hash = new Uint8Array(32).fill(7)
     await send('issue', [hash, 0])
     const { documentKey } = keys
-    const publicId = encodePublicId({ kind: 'single', hash, documentKey })
+    const publicId = encodePublicId({
+      kind: 'single',
+      issuerId: 1,
+      hash,
+      documentKey,
+    })
     const { status, body } = await bundleOf(publicId)
     expect([status, body.error.code]).toEqual([503, 'unverifiable'])
     await send('revoke', [toHex(hash), 1])

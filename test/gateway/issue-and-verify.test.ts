@@ -27,6 +27,14 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
+test('behavior: leaves out metadata without an entry', async () => {
+  const { status, body } = await stack.issue({ ...ADA, metadata: {} })
+  expect(status).toBe(201)
+  expect(body.data).not.toHaveProperty('metadata')
+  const verified = await stack.verify(body.data.publicId)
+  expect(verified.body.data.document).toEqual(body.data)
+})
+
 test('default: issue, then verify', async () => {
   const fields = {
     ...ADA,
@@ -39,7 +47,7 @@ test('default: issue, then verify', async () => {
   expect(issued.body).toEqual({
     success: true,
     data: {
-      publicId: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{70,74}$/),
+      publicId: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{77}$/),
       ...fields,
       issuedAt: '2026-01-31T00:00:00Z',
       expiresAt: '2096-02-29T00:00:00Z',

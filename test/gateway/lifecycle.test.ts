@@ -42,6 +42,11 @@ const revoke = (publicId: string, body: unknown = {}, headers: object = {}) =>
     body: JSON.stringify(body),
   })
 
+/** The same publicId, but of another issuer. */
+function inTheNameOf(issuerId: number, publicId: string): string {
+  return encodePublicId({ ...decodePublicId(publicId), issuerId })
+}
+
 describe('GET /v1/documents/{publicId}', () => {
   test('default: the document as it was issued, with its proof', async () => {
     const issued = (await stack.issue(ADA)).body.data
@@ -62,8 +67,17 @@ describe('GET /v1/documents/{publicId}', () => {
     expect(body.data.status).toBe('pending')
     const { hash } = decodePublicId(issued.publicId)
     const documentKey = new Uint8Array(16)
-    const wrong = encodePublicId({ kind: 'single', hash, documentKey })
+    const wrong = encodePublicId({
+      kind: 'single',
+      issuerId: 1,
+      hash,
+      documentKey,
+    })
     expect((await get(wrong)).status).toBe(404)
+    const foreign = inTheNameOf(2, issued.publicId)
+    expect((await get(foreign)).status).toBe(404)
+    expect((await stack.verify(foreign)).body.data.status).toBe('not_issued')
+    expect((await revoke(foreign)).status).toBe(404)
     stack.proxy.refuse = () => false
     await expect
       .poll(async () => (await get(issued.publicId)).body.data?.status, {
@@ -78,6 +92,7 @@ describe('GET /v1/documents/{publicId}', () => {
     [
       encodePublicId({
         kind: 'batch',
+        issuerId: 1,
         hash: new Uint8Array(32),
         documentKey: new Uint8Array(16),
       }),
@@ -85,6 +100,12 @@ describe('GET /v1/documents/{publicId}', () => {
     ],
   ])('error: %s', async (publicId, status) => {
     expect((await get(publicId)).status).toBe(status)
+  })
+
+  test('error: does not find a document under a publicId that names another issuer', async () => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const { status, body } = await get(inTheNameOf(2, publicId))
+    expect([status, body.error.code]).toEqual([404, 'not_found'])
   })
 
   test('error: the chain is down', async () => {
@@ -194,7 +215,7 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
       })
   })
 
-  test("error: another issuer's document", async () => {
+  test("error: rejects another issuer's document as not issued", async () => {
     const key = randomKey()
     const { address } = new Wallet(key)
     const send = (name: string, args: unknown[], by: typeof key) =>
@@ -207,10 +228,21 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     const hash = crypto.getRandomValues(new Uint8Array(32))
     await send('issue', [hash, 0], key)
     const documentKey = new Uint8Array(16)
-    const publicId = encodePublicId({ kind: 'single', hash, documentKey })
+    const publicId = encodePublicId({
+      kind: 'single',
+      issuerId: 1,
+      hash,
+      documentKey,
+    })
     const { status, body } = await revoke(publicId)
-    expect(status).toBe(403)
-    expect(body.error.code).toBe('other_issuer')
+    expect([status, body.error.code]).toEqual([404, 'not_issued'])
+  })
+
+  test('error: rejects a publicId that names another issuer, and revokes nothing', async () => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const { status, body } = await revoke(inTheNameOf(2, publicId))
+    expect([status, body.error.code]).toEqual([404, 'not_issued'])
+    expect((await stack.verify(publicId)).body.data.status).toBe('valid')
   })
 
   test.each<[string, unknown, number]>([
@@ -298,7 +330,7 @@ describe('Idempotency-Key', () => {
     expect(again).toMatchObject({ publicId, status: 'revoked' })
   })
 
-  test('behavior: another issuer was first with the hash', async () => {
+  test('error: refuses a document whose hash another issuer took first', async () => {
     const key = randomKey()
     const { address } = new Wallet(key)
     await transact(
@@ -330,12 +362,13 @@ describe('Idempotency-Key', () => {
     ])
     stack.proxy.refuse = () => false
     await expect
-      .poll(async () => (await stack.issue(ADA, headers)).body.data?.status, {
+      .poll(async () => (await stack.issue(ADA, headers)).body.error?.code, {
         timeout: 10_000,
       })
-      .toBe('valid')
-    const again = (await stack.issue(ADA, headers)).body.data
-    expect(again.documentHash).not.toBe(pending.documentHash)
-    expect((await stack.verify(again.publicId)).body.data.valid).toBe(true)
+      .toBe('registry_refused')
+    const { publicId } = pending
+    expect((await stack.verify(publicId)).body.data.status).toBe('not_issued')
+    // Nothing of it stands in the way of the next document.
+    expect((await stack.issue(ADA)).status).toBe(201)
   })
 })

@@ -4,11 +4,7 @@ import { join } from 'node:path'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { Interface, Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import {
-  type Document,
-  encodeDocument,
-  validUntilOf,
-} from '../../document/document.ts'
+import { type Document, validUntilOf } from '../../document/document.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import {
   deriveSealingKeys,
@@ -77,14 +73,16 @@ async function issue(fields: object = {}): Promise<string> {
     deriveSubkeys(new Uint8Array(32)),
     randomSalt(),
   )
-  const { bytes, documentHash: hash } = await seal(
-    encodeDocument(document),
-    keys,
-  )
+  const { bytes, documentHash: hash } = await seal(document, keys)
   blocks.set(hash, bytes)
   await send('issue', [hash, validUntilOf(document)])
   hashes.set(bytes, toHex(hash))
-  return encodePublicId({ kind: 'single', hash, documentKey: keys.documentKey })
+  return encodePublicId({
+    kind: 'single',
+    issuerId: 1,
+    hash,
+    documentKey: keys.documentKey,
+  })
 }
 const hashes = new Map<Uint8Array, Hex>()
 

@@ -143,6 +143,25 @@ test('error: every bad field is named at once', async () => {
     expect(message).not.toMatch(/Not Snake|2026-13-01/)
 })
 
+test('error: refuses names that RFC 9901 keeps for itself', async () => {
+  const metadata = { _sd: 'x', '...': 'x', _sd_alg: 'x' }
+  const { status, body } = await stack.issue({ ...ADA, metadata })
+  expect(status).toBe(422)
+  expect(body.error.details).toEqual([
+    { field: 'metadata._sd', message: 'must have another key' },
+    { field: 'metadata....', message: 'must have another key' },
+  ])
+})
+
+test('error: refuses supersedes, which is not for a client to send', async () => {
+  const supersedes = `0x${'09af'.repeat(16)}`
+  const { status, body } = await stack.issue({ ...ADA, supersedes })
+  expect(status).toBe(422)
+  expect(body.error.details).toEqual([
+    { field: 'supersedes', message: 'is not a field of a document' },
+  ])
+})
+
 test.each<[string, object]>([
   ['toString', { a: { toString: '7' } }],
   ['valueOf', { a: { valueOf: [], toString: null } }],

@@ -7,8 +7,9 @@ import {
   randomSalt,
 } from '../../document/keys.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
-import { seal } from '../../document/sealed.ts'
+import { sealPlaintext } from '../../document/sealed.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
+import { NO_DOCUMENT_SD, sealAnything } from '../support/seal-plaintext.ts'
 import { ADA, randomKey, type Stack, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
@@ -36,13 +37,19 @@ const bound = (fields: object = {}) => ({
 /** Anchors a block that the gateway did not make, and serves it. */
 async function anchor(
   plaintext: Uint8Array,
-  { validUntil = 0, block }: { validUntil?: number; block?: Uint8Array } = {},
+  {
+    validUntil = 0,
+    block,
+    sd,
+  }: { validUntil?: number; block?: Uint8Array; sd?: string } = {},
 ) {
   const keys = deriveSealingKeys(
     deriveSubkeys(new Uint8Array(32).fill(9)),
     randomSalt(),
   )
-  const sealed = await seal(plaintext, keys)
+  const sealed = await (sd === undefined
+    ? sealAnything(plaintext, keys)
+    : sealPlaintext(plaintext, sd, keys))
   const bytes = block ?? sealed.bytes
   const hash = block
     ? new Uint8Array(
@@ -56,6 +63,7 @@ async function anchor(
     bytes,
     publicId: encodePublicId({
       kind: 'single',
+      issuerId: 1,
       hash,
       documentKey: keys.documentKey,
     }),
@@ -78,6 +86,14 @@ test('default: a document that another program sealed by the same formats', asyn
     valid: true,
     status: 'valid',
   })
+})
+
+test('behavior: names the document that another one replaces', async () => {
+  const supersedes = `0x${'09af'.repeat(16)}`
+  const { publicId } = await anchor(document({ supersedes }))
+  const { valid, document: shown } = await verdictOf(publicId)
+  expect(valid).toBe(true)
+  expect(shown.supersedes).toBe(supersedes)
 })
 
 describe('tampered: the right hash, but content that does not fit', () => {
@@ -104,6 +120,11 @@ describe('tampered: the right hash, but content that does not fit', () => {
     ],
     ['another issuer', () => document({ issuerId: 2 }), 'other_issuer'],
     [
+      'metadata without an entry',
+      () => document({ metadata: {} }),
+      'document_fields',
+    ],
+    [
       'an expiry that the record does not have',
       () => document({ expiresAt: '2090-01-01' }),
       'other_expiry',
@@ -120,6 +141,17 @@ describe('tampered: the right hash, but content that does not fit', () => {
       check: 'content',
       outcome: 'fail',
       code,
+    })
+  })
+
+  test('error: rejects a header that was made for another document', async () => {
+    const { publicId } = await anchor(document(), { sd: NO_DOCUMENT_SD })
+    const verdict = await verdictOf(publicId)
+    expect(verdict).toMatchObject({ status: 'tampered', document: null })
+    expect(verdict.checks).toContainEqual({
+      check: 'content',
+      outcome: 'fail',
+      code: 'other_disclosures',
     })
   })
 
@@ -147,18 +179,28 @@ describe('tampered: the right hash, but content that does not fit', () => {
       deriveSubkeys(new Uint8Array(32)),
       randomSalt(),
     )
-    const sealed = await seal(document(), keys)
+    const sealed = await sealAnything(document(), keys)
     blocks.set(sealed.documentHash, sealed.bytes)
     await send('issue', [sealed.documentHash, 0], key)
-    const verdict = await verdictOf(
+    const publicIdOf = (issuerId: number) =>
       encodePublicId({
         kind: 'single',
+        issuerId,
         hash: sealed.documentHash,
         documentKey: keys.documentKey,
-      }),
-    )
+      })
+    expect(await verdictOf(publicIdOf(1))).toMatchObject({
+      valid: false,
+      status: 'not_issued',
+      document: null,
+      blockchainProof: null,
+    })
+    const verdict = await verdictOf(publicIdOf(2))
     expect(verdict).toMatchObject({ valid: false, status: 'tampered' })
-    expect(verdict.blockchainProof.issuer.name).toBe('Forger')
+    expect(verdict.blockchainProof.issuer).toMatchObject({
+      id: 2,
+      name: 'Forger',
+    })
   })
 })
 
@@ -167,6 +209,7 @@ test('error: another key in the publicId', async () => {
   const { hash } = decodePublicId(publicId)
   const forged = encodePublicId({
     kind: 'single',
+    issuerId: 1,
     hash,
     documentKey: new Uint8Array(16),
   })

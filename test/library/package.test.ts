@@ -58,14 +58,14 @@ afterAll(() => rmSync(consumer, { recursive: true, force: true }))
 const [document] = vectors.documents
 const [proof] = proofs.cases
 const USE = `
-import { cidOf, decodeDocument, decodePublicId, open } from 'document-registry/document'
+import { cidOf, decodePublicId, openDocument } from 'document-registry/document'
 import { ChainError, readStateProof, verify, verifyBundle } from 'document-registry/verifier'
 
 const { publicId, sealed, cid } = ${JSON.stringify(document)}
 const { stateProof, registry, documentHash } = ${JSON.stringify(proof)}
 const { hash, documentKey } = decodePublicId(publicId)
 const down = { request: async () => { throw new Error('down') } }
-const { subjectName } = decodeDocument(await open(new TextEncoder().encode(sealed), documentKey))
+const { subjectName } = await openDocument(new TextEncoder().encode(sealed), documentKey)
 const { createChainReader } = await import('document-registry/verifier')
 export const told = {
   subjectName,

@@ -1,10 +1,13 @@
+import { recountBatch } from '../../document/batch/batch.ts'
+import { decodeBatchBlock, provesRoot } from '../../document/batch/block.ts'
 import { fromCanonical } from '../../document/canonical.ts'
 import { cidOf, hashOfCid } from '../../document/cid.ts'
+import { parseClaims, readDisclosures } from '../../document/disclosures.ts'
 import { decodeDocument } from '../../document/document.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { parseStrictJson } from '../../document/json.ts'
 import { decodePublicId } from '../../document/public-id.ts'
-import { open } from '../../document/sealed.ts'
+import { openDocument } from '../../document/sealed.ts'
 import {
   readStateProof,
   type StateProof,
@@ -27,6 +30,12 @@ export type Vectors = {
     documentKey: string
     publicId: string
     cid: string
+  }[]
+  batches: {
+    manifestBlock: string
+    chunks: string[]
+    root: string
+    documents: { block: string; publicId: string }[]
   }[]
   mustFail: Failing[]
   tries: {
@@ -62,6 +71,13 @@ export async function runVectors(
     expectSame(one.cid, cidOf(hash), one.cid)
     expectSame(one.publicId, document, one.document)
   }
+  for (const { manifestBlock, chunks, root, documents } of vectors.batches) {
+    const parts = chunks.map((chunk) => bytesOf(`0x${chunk}`))
+    const batch = await recountBatch(utf8(manifestBlock), parts)
+    expectSame(root, batch.root, root)
+    for (const { block, publicId } of documents)
+      expectSame(publicId, provesRoot(decodeBatchBlock(utf8(block))), true)
+  }
   for (const one of vectors.mustFail)
     expectSame(one.name, await codeOf(() => decode(one)), one.code)
   for (const { name, root, key, proof, value } of vectors.tries) {
@@ -84,8 +100,8 @@ export async function runVectors(
 const bytesOf = (hex: string) => fromHex(hex as Hex)
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-const opened = async (sealed: string, documentKey: string) =>
-  decodeDocument(await open(utf8(sealed), bytesOf(`0x${documentKey}`)))
+const opened = (sealed: string, documentKey: string) =>
+  openDocument(utf8(sealed), bytesOf(`0x${documentKey}`))
 
 function decode({ format, input, documentKey = '' }: Failing): unknown {
   switch (format) {
@@ -101,6 +117,19 @@ function decode({ format, input, documentKey = '' }: Failing): unknown {
       return decodeDocument(utf8(input))
     case 'sealed':
       return opened(input, documentKey)
+    case 'claims':
+      return parseClaims(parseStrictJson(input))
+    case 'disclosures': {
+      const { claims, disclosures } = JSON.parse(input)
+      return readDisclosures(parseClaims(claims), disclosures)
+    }
+    case 'batchBlock':
+      return decodeBatchBlock(utf8(input))
+    case 'manifest': {
+      const { manifest, chunks } = JSON.parse(input)
+      const parts = chunks.map((chunk: string) => bytesOf(`0x${chunk}`))
+      return recountBatch(utf8(manifest), parts)
+    }
     default:
       throw new TypeError(`no format ${format}`)
   }

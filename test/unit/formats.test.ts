@@ -1,6 +1,16 @@
 import { describe, expect, test } from 'vitest'
+import { recountBatch } from '../../document/batch/batch.ts'
+import { decodeBatchBlock } from '../../document/batch/block.ts'
 import { fromCanonical, toCanonical } from '../../document/canonical.ts'
 import { cidOf, hashOfCid } from '../../document/cid.ts'
+import {
+  type Disclosure,
+  disclose,
+  parseClaims,
+  parseDisclosure,
+  readDisclosures,
+  sdOf,
+} from '../../document/disclosures.ts'
 import {
   decodeDocument,
   encodeDocument,
@@ -16,7 +26,13 @@ import {
   idempotentSalt,
 } from '../../document/keys.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
-import { open, saltOf, seal } from '../../document/sealed.ts'
+import {
+  open,
+  openDocument,
+  readSealedHeader,
+  seal,
+  sealPlaintext,
+} from '../../document/sealed.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 import mustFail from '../vectors/must-fail.json' with { type: 'json' }
 
@@ -32,14 +48,13 @@ test('default: subkeys of an issuer secret', () => {
 })
 
 describe.each(golden.documents)('golden: $name', (vector) => {
-  const { tenant, idempotencyKey, itemIndex, attempt } = vector
+  const { tenant, idempotencyKey, itemIndex } = vector
   const document = decodeDocument(bytes(vector.canonical))
   const salt = () =>
     idempotentSalt(subkeys, {
       tenant,
       idempotencyKey,
       itemIndex,
-      attempt,
       document: bytes(vector.canonical),
     })
 
@@ -59,25 +74,52 @@ describe.each(golden.documents)('golden: $name', (vector) => {
 
   test('sealed, both ways', async () => {
     const keys = deriveSealingKeys(subkeys, salt())
-    const sealed = await seal(encodeDocument(document), keys)
+    const sealed = await seal(document, keys)
     expect(text(sealed.bytes)).toBe(vector.sealed)
     expect(toHex(sealed.documentHash)).toBe(vector.documentHash)
+    const header = { salt: hex(vector.salt), sd: vector.sd }
+    expect(readSealedHeader(sealed.bytes)).toEqual(header)
     const opened = await open(sealed.bytes, hex(vector.documentKey))
-    expect(text(opened)).toBe(vector.canonical)
-    expect(saltOf(sealed.bytes)).toEqual(hex(vector.salt))
+    expect(opened).toEqual({ ...header, plaintext: bytes(vector.canonical) })
+    expect(await openDocument(sealed.bytes, hex(vector.documentKey))).toEqual(
+      vector.document,
+    )
+  })
+
+  test('disclosures, both ways', () => {
+    const keys = {
+      salt: hex(vector.salt),
+      documentKey: hex(vector.documentKey),
+    }
+    const disclosed = disclose(document, keys)
+    expect(disclosed.claims).toEqual(vector.claims)
+    expect(disclosed.sd).toBe(vector.sd)
+    const texts = (disclosures: Disclosure[]) =>
+      Object.fromEntries(disclosures.map(({ name, text }) => [name, text]))
+    expect(texts(disclosed.fields)).toEqual(vector.disclosures.fields)
+    expect(texts(disclosed.metadata)).toEqual(vector.disclosures.metadata)
+
+    const claims = parseClaims(vector.claims)
+    expect(sdOf(claims)).toBe(vector.sd)
+    const all = [...disclosed.metadata, ...disclosed.fields]
+    const { registry, issuerId, ...fields } = document
+    expect(
+      readDisclosures(
+        claims,
+        all.map(({ text }) => text),
+      ),
+    ).toEqual(fields)
+    for (const one of all) expect(parseDisclosure(one.text)).toEqual(one)
+    expect(readDisclosures(claims, [])).toEqual({})
   })
 
   test('publicId and CID, both ways', () => {
     const hash = fromHex(vector.documentHash as Hex)
     const documentKey = hex(vector.documentKey)
-    expect(encodePublicId({ kind: 'single', hash, documentKey })).toBe(
-      vector.publicId,
-    )
-    expect(decodePublicId(vector.publicId)).toEqual({
-      kind: 'single',
-      hash,
-      documentKey,
-    })
+    const { issuerId } = document
+    const publicId = { kind: 'single', issuerId, hash, documentKey } as const
+    expect(encodePublicId(publicId)).toBe(vector.publicId)
+    expect(decodePublicId(vector.publicId)).toEqual(publicId)
     expect(cidOf(hash)).toBe(vector.cid)
     expect(hashOfCid(vector.cid)).toEqual(hash)
   })
@@ -92,8 +134,18 @@ const decoders: Record<
   json: ({ input }) => parseStrictJson(input),
   canonical: ({ input }) => fromCanonical(bytes(input)),
   document: ({ input }) => decodeDocument(bytes(input)),
-  sealed: async ({ input, documentKey = '' }) =>
-    decodeDocument(await open(bytes(input), hex(documentKey))),
+  sealed: ({ input, documentKey = '' }) =>
+    openDocument(bytes(input), hex(documentKey)),
+  claims: ({ input }) => parseClaims(parseStrictJson(input)),
+  disclosures: ({ input }) => {
+    const { claims, disclosures } = JSON.parse(input)
+    return readDisclosures(parseClaims(claims), disclosures)
+  },
+  batchBlock: ({ input }) => decodeBatchBlock(bytes(input)),
+  manifest: ({ input }) => {
+    const { manifest, chunks } = JSON.parse(input)
+    return recountBatch(bytes(manifest), chunks.map(hex))
+  },
 }
 
 describe('must fail', () => {
@@ -149,7 +201,6 @@ describe('salt', () => {
     tenant: 'a',
     idempotencyKey: 'bc',
     itemIndex: 0,
-    attempt: 0,
     document: bytes('{}'),
   }
   const base = idempotentSalt(subkeys, request)
@@ -158,7 +209,6 @@ describe('salt', () => {
     { tenant: 'ab', idempotencyKey: 'c' },
     { idempotencyKey: 'bd' },
     { itemIndex: 1 },
-    { attempt: 1 },
     { document: bytes('{} ') },
   ])('args: another with %o', (change) => {
     expect(idempotentSalt(subkeys, { ...request, ...change })).not.toEqual(base)
@@ -173,11 +223,12 @@ describe('salt', () => {
 describe('padding', () => {
   test.each([255, 256, 257, 512])('args: %i bytes', async (length) => {
     const keys = deriveSealingKeys(subkeys, new Uint8Array(16))
-    const document = toCanonical('x'.repeat(length - 2))
-    const sealed = await seal(document, keys)
+    const plaintext = toCanonical('x'.repeat(length - 2))
+    const sealed = await sealPlaintext(plaintext, 'A'.repeat(43), keys)
     const ciphertext = text(sealed.bytes).split('.')[3] ?? ''
     expect(Math.floor((ciphertext.length * 3) / 4) % 256).toBe(0)
-    expect(await open(sealed.bytes, keys.documentKey)).toEqual(document)
+    const opened = await open(sealed.bytes, keys.documentKey)
+    expect(opened.plaintext).toEqual(plaintext)
   })
 })
 
@@ -207,7 +258,7 @@ describe('document as sent', () => {
     ['the first date', { issuedAt: '1970-01-02' }],
     ['29 February', { issuedAt: '2024-02-29' }],
     ['expires on the day of issue', { expiresAt: '2026-01-31' }],
-    ['empty metadata', { metadata: {} }],
+    ['metadata key _sd_alg', { metadata: { _sd_alg: 'x' } }],
     ['metadata keys of Object.prototype', { metadata: { constructor: 'x' } }],
     ['32 KiB of metadata', { metadata: { k: 'x'.repeat(32 * 1024 - 1) } }],
   ])('args: %s', (_, change) => {
@@ -215,6 +266,10 @@ describe('document as sent', () => {
       ...good,
       ...change,
     })
+  })
+
+  test('default: metadata without an entry is left out', () => {
+    expect(parseDocumentFields({ ...good, metadata: {} })).toEqual(good)
   })
 
   const entries = (count: number) =>
@@ -300,6 +355,19 @@ describe('document as sent', () => {
       'over 32 KiB',
       { ...good, metadata: { k: 'x'.repeat(32 * 1024) } },
       ['metadata'],
+    ],
+    [
+      'keys that disclosures need, and __proto__',
+      {
+        ...good,
+        metadata: JSON.parse('{"_sd":"","...":"","__proto__":""}'),
+      },
+      ['metadata._sd', 'metadata....', 'metadata.__proto__'],
+    ],
+    [
+      'supersedes, which a client does not send',
+      { ...good, supersedes: `0x${'ab'.repeat(32)}` },
+      ['supersedes'],
     ],
     ['unknown field', { ...good, issuer: 'me' }, ['issuer']],
     [

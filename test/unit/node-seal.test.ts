@@ -1,11 +1,31 @@
-import { randomBytes } from 'node:crypto'
+import { hkdfSync, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
+import { decodeDocument } from '../../document/document.ts'
 import { seal } from '../../document/sealed.ts'
+import { hkdfWithNode } from '../../gateway/adapters/node-hkdf.ts'
 import { sealWithNode } from '../../gateway/adapters/node-seal.ts'
+import golden from '../vectors/documents.json' with { type: 'json' }
 
-for (const length of [1, 255, 256, 257, 40_000])
-  test(`default: ${length} bytes are sealed as WebCrypto seals them`, async () => {
-    const document = randomBytes(length)
+const documents = golden.documents.map(({ name, canonical }) => ({
+  name,
+  document: decodeDocument(new TextEncoder().encode(canonical)),
+}))
+const metadata = (entries: number) =>
+  Object.fromEntries(
+    Array.from({ length: entries }, (_, i) => [`clé ${i}`, 'x'.repeat(i * 9)]),
+  )
+
+for (const { name, document } of [
+  ...documents,
+  ...[1, 7, 8, 9, 63, 64].map((entries) => ({
+    name: `${entries} entries of metadata`,
+    document: {
+      ...documents[0]?.document,
+      metadata: metadata(entries),
+    } as (typeof documents)[number]['document'],
+  })),
+])
+  test(`default: seals as WebCrypto does: ${name}`, async () => {
     const keys = {
       salt: randomBytes(16),
       documentKey: randomBytes(16),
@@ -18,3 +38,13 @@ for (const length of [1, 255, 256, 257, 40_000])
       Buffer.from(expected.documentHash),
     )
   })
+
+test.each([16, 31, 32, 33, 384, 1120, 8160])(
+  'default: derives %i bytes as hkdfSync does',
+  (length) => {
+    const [key, salt] = [randomBytes(16), randomBytes(16)]
+    expect(Buffer.from(hkdfWithNode(key, salt)('info', length))).toEqual(
+      Buffer.from(hkdfSync('sha256', key, salt, 'info', length)),
+    )
+  },
+)

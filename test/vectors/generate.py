@@ -1,13 +1,17 @@
-"""Makes documents.json and must-fail.json from the definitions in docs/formats.md, and from nothing else of this project.
+"""Makes documents.json, batches.json and must-fail.json from the definitions in docs/formats.md, and from nothing else of this
+project.
 
-python3 -m venv venv && venv/bin/pip install cryptography && venv/bin/python test/vectors/generate.py && npx biome check --write test/vectors
+python3 -m venv venv && venv/bin/pip install -r test/vectors/requirements.txt
+venv/bin/python test/vectors/generate.py && npx biome check --write test/vectors
 """
 
-import hashlib, hmac, json, base64, struct
+import hashlib, hmac, json, base64, struct, sys
 from pathlib import Path
+from Crypto.Hash import keccak
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-HERE = Path(__file__).parent
+# The tests have it write elsewhere, and compare.
+HERE = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
 
 
 def b64u(b):
@@ -94,6 +98,45 @@ docs = [
             "issuerId": 2,
         },
     ),
+    (
+        "eight entries of metadata, which need no decoy",
+        {
+            "subjectName": "Ada Lovelace",
+            "subjectId": "18151210",
+            "category": "licence",
+            "issuedAt": "2026-01-31",
+            "metadata": {"key%d" % i: "value %d" % i for i in range(8)},
+            "registry": REG,
+            "issuerId": 1,
+        },
+    ),
+    (
+        "every field, nine entries of metadata, named like fields and like members of every object",
+        {
+            "subjectName": "Ada Lovelace",
+            "subjectId": "18151210",
+            "category": "licence",
+            "issuedAt": "2026-01-31",
+            "expiresAt": "9999-12-30",
+            "metadata": {
+                k: "x"
+                for k in [
+                    "subjectName",
+                    "registry",
+                    "metadata",
+                    "_sd_alg",
+                    "..",
+                    "constructor",
+                    "toString",
+                    "\U0001f600",
+                    "\ue000",
+                ]
+            },
+            "supersedes": "0x" + "0123456789abcdef" * 4,
+            "registry": REG,
+            "issuerId": 1,
+        },
+    ),
 ]
 
 
@@ -106,6 +149,8 @@ def jcs(v):
             )
             + "}"
         )
+    if isinstance(v, list):
+        return "[" + ",".join(map(jcs, v)) + "]"
     if isinstance(v, int):
         return str(v)
     return json.dumps(
@@ -113,33 +158,71 @@ def jcs(v):
     )  # escapes " \ and controls below 0x20 as RFC 8785 wants
 
 
+def digest64(b):
+    return b64u(hashlib.sha256(b).digest())
+
+
+def disclose(d, key, salt):
+    fields = ["category", "expiresAt", "issuedAt", "subjectId", "subjectName", "supersedes"]
+    of_fields = [(k, d[k]) for k in fields if k in d]
+    of_metadata = sorted(d.get("metadata", {}).items(), key=lambda e: e[0].encode("utf-16-be"))
+    salts = hkdf(key, salt, V + b"/disclosure-salts", 16 * (len(of_fields) + len(of_metadata)))
+    disclosures = [
+        b64u(jcs([b64u(salts[16 * i : 16 * i + 16]), k, v]).encode())
+        for i, (k, v) in enumerate(of_fields + of_metadata)
+    ]
+    digests = [digest64(one.encode()) for one in disclosures]
+    lists = digests[: len(of_fields)], digests[len(of_fields) :]
+    missing = [max(8, (len(one) + 7) // 8 * 8) - len(one) for one in lists]
+    decoys = hkdf(key, salt, V + b"/decoys", 32 * sum(missing))
+    for one, n in zip(lists, missing):
+        one += [b64u(decoys[32 * i : 32 * i + 32]) for i in range(n)]
+        decoys = decoys[32 * n :]
+    claims = {
+        "_sd": sorted(lists[0]),
+        "_sd_alg": "sha-256",
+        "issuerId": d["issuerId"],
+        "metadata": {"_sd": sorted(lists[1])},
+        "registry": d["registry"],
+    }
+    named = dict(zip((k for k, _ in of_fields), disclosures))
+    under = dict(zip((k for k, _ in of_metadata), disclosures[len(of_fields) :]))
+    return claims, {"fields": named, "metadata": under}
+
+
+def header_of(salt, sd):
+    return {
+        "alg": "dir",
+        "enc": "A128GCM",
+        "kid": b64u(salt),
+        "sd": sd,
+        "typ": "document+jwe",
+        "v": 1,
+    }
+
+
+def public_id(kind, issuer_id, h, key):
+    body = bytes([kind]) + struct.pack(">I", issuer_id) + h + key
+    return b58(body + hashlib.sha256(body).digest()[:4])
+
+
 out = []
 for i, (name, d) in enumerate(docs):
     plain = jcs(d).encode()
     salt = hmac.new(
         salt_sub,
-        b"".join(
-            map(
-                lp,
-                [V, b"default", b"order-%d" % i, struct.pack(">I", 0), struct.pack(">I", i), plain],
-            )
-        ),
+        b"".join(map(lp, [V, b"default", b"order-%d" % i, struct.pack(">I", i), plain])),
         hashlib.sha256,
     ).digest()[:16]
     key = hkdf(doc_sub, salt, V + b"/document-key", 16)
     iv = hkdf(doc_sub, salt, V + b"/iv", 12)
     padded = plain + b" " * (-len(plain) % 256)
-    head = b64u(
-        json.dumps(
-            {"alg": "dir", "enc": "A128GCM", "kid": b64u(salt), "typ": "document+jwe", "v": 1},
-            separators=(",", ":"),
-        ).encode()
-    )
+    claims, disclosures = disclose(d, key, salt)
+    sd = digest64(jcs(claims).encode())
+    head = b64u(json.dumps(header_of(salt, sd), separators=(",", ":")).encode())
     ct = AESGCM(key).encrypt(iv, padded, head.encode())
     jwe = (head + ".." + b64u(iv) + "." + b64u(ct[:-16]) + "." + b64u(ct[-16:])).encode()
     h = hashlib.sha256(jwe).digest()
-    body = b"\x01" + h + key
-    pid = b58(body + hashlib.sha256(body).digest()[:4])
     cid = "b" + base64.b32encode(b"\x01\x55\x12\x20" + h).decode().lower().rstrip("=")
     out.append(
         {
@@ -148,15 +231,17 @@ for i, (name, d) in enumerate(docs):
             "canonical": plain.decode(),
             "tenant": "default",
             "idempotencyKey": "order-%d" % i,
-            "itemIndex": 0,
-            "attempt": i,
+            "itemIndex": i,
             "salt": salt.hex(),
             "documentKey": key.hex(),
             "iv": iv.hex(),
+            "disclosures": disclosures,
+            "claims": claims,
+            "sd": sd,
             "sealed": jwe.decode(),
             "documentHash": "0x" + h.hex(),
             "cid": cid,
-            "publicId": pid,
+            "publicId": public_id(1, d["issuerId"], h, key),
         }
     )
 json.dump(
@@ -185,7 +270,8 @@ def jwe(header, padded=plain + b" " * (-len(plain) % 256)):
     return head + ".." + b64u(iv) + "." + b64u(ct[:-16]) + "." + b64u(ct[-16:])
 
 
-H = {"alg": "dir", "enc": "A128GCM", "kid": b64u(salt), "typ": "document+jwe", "v": 1}
+SD = d0["sd"]
+H = header_of(salt, SD)
 good = d0["sealed"]
 parts = good.split(".")
 
@@ -195,7 +281,7 @@ def flip(s, i):
     return s[:i] + ("A" if c != "A" else "B") + s[i + 1 :]
 
 
-def pid(body):
+def with_checksum(body):
     return b58(body + hashlib.sha256(body).digest()[:4])
 
 
@@ -224,11 +310,28 @@ add(
     "public_id_checksum",
 )
 add("publicId", "two characters swapped", p[:20] + p[21] + p[20] + p[22:], "public_id_checksum")
-add("publicId", "unknown kind, right checksum", pid(b"\x03" + hh + key), "public_id_kind")
+add("publicId", "kind 3, right checksum", public_id(3, 1, hh, key), "public_id_kind")
+add("publicId", "kind 255, right checksum", public_id(255, 1, hh, key), "public_id_kind")
+add("publicId", "kind 0, right checksum", public_id(0, 1, hh, key), "public_id_kind")
+add("publicId", "kind 3 of issuer 0", public_id(3, 0, hh, key), "public_id_kind")
+add("publicId", "issuer 0, right checksum", public_id(1, 0, hh, key), "public_id_malformed")
+add("publicId", "issuer 0, kind 2", public_id(2, 0, hh, key), "public_id_malformed")
 add(
     "publicId",
     "key of 15 bytes, right checksum",
-    pid(b"\x01" + hh + key[:15]),
+    public_id(1, 1, hh, key[:15]),
+    "public_id_malformed",
+)
+add(
+    "publicId",
+    "key of 17 bytes, right checksum",
+    public_id(1, 1, hh, key + b"\0"),
+    "public_id_malformed",
+)
+add(
+    "publicId",
+    "without an issuer, right checksum",
+    with_checksum(b"\x01" + hh + key),
     "public_id_malformed",
 )
 c = d0["cid"]
@@ -241,6 +344,8 @@ add("cid", "CIDv0", "QmYwAPJzv5CZsnA625s3Xf2nemtYgPpHdWEz79ojWnPbdG", "cid_malfo
 add("cid", "codec dag-pb", c32(b"\x01\x70\x12\x20" + hh), "cid_malformed")
 add("cid", "hash sha2-512", c32(b"\x01\x55\x13\x40" + hh + hh), "cid_malformed")
 add("cid", "identity hash", c32(b"\x01\x55\x00\x20" + hh), "cid_malformed")
+add("cid", "base32, unused bits not zero", c[:-1] + chr(ord(c[-1]) + 1), "cid_malformed")
+add("cid", "base32 in upper case", c.upper(), "cid_malformed")
 add("cid", "digest of 31 bytes", c32(b"\x01\x55\x12\x1f" + hh[:31]), "cid_malformed")
 for n, t, code in [
     ("nothing", "", "json_syntax"),
@@ -312,6 +417,14 @@ for n, t in [
     ("metadata as a list", doc(metadata=[])),
     ("subjectName as an object", doc(subjectName={"length": 1})),
     ("a field named toString", doc(toString="x")),
+    ("metadata without an entry", doc(metadata={})),
+    ("metadata with the key _sd", doc(metadata={"_sd": "x"})),
+    ("metadata with the key ...", doc(metadata={"...": "x"})),
+    ("supersedes without 0x", doc(supersedes="ab" * 32)),
+    ("supersedes in upper case", doc(supersedes="0x" + "AB" * 32)),
+    ("supersedes of 31 bytes", doc(supersedes="0x" + "ab" * 31)),
+    ("supersedes with a newline after it", doc(supersedes="0x" + "ab" * 32 + "\n")),
+    ("supersedes as a list", doc(supersedes=["0x" + "ab" * 32])),
 ]:
     add("document", n, t, "document_fields")
 add("document", "not an object", "[]", "document_fields")
@@ -372,6 +485,12 @@ for n, h in [
     ("empty kid", {**H, "kid": ""}),
     ("kid as an object", {**H, "kid": {"toString": "x"}}),
     ("no kid", {k: v for k, v in H.items() if k != "kid"}),
+    ("no sd", {k: v for k, v in H.items() if k != "sd"}),
+    ("sd of 31 bytes", {**H, "sd": "A" * 42}),
+    ("sd of 33 bytes", {**H, "sd": "A" * 44}),
+    ("sd with padding", {**H, "sd": SD + "="}),
+    ("sd with spare bits", {**H, "sd": "A" * 42 + "B"}),
+    ("sd as a number", {**H, "sd": 1}),
     ("one name more", {**H, "zip": "DEF"}),
     ("crit", {**H, "crit": ["v"]}),
     ("an array", [1]),
@@ -410,10 +529,340 @@ s(
     jwe(H, plain + b" " * (-len(plain) % 256 + 256)),
     "sealed_padding",
 )
+s("sd of zeros", jwe({**H, "sd": "A" * 43}), "other_disclosures")
+s("sd of another document", jwe({**H, "sd": out[1]["sd"]}), "other_disclosures")
+s(
+    "sd of this document under another kid",
+    jwe({**H, "kid": b64u(bytes(16))}),
+    "other_disclosures",
+)
+other = jcs({**docs[0][1], "subjectName": "Ada Byron"}).encode()
+s(
+    "another document under this sd",
+    jwe(H, other + b" " * (-len(other) % 256)),
+    "other_disclosures",
+)
 s("padded with zeros", jwe(H, plain + b"\0" * (-len(plain) % 256)), "json_syntax")
+
+# ---- disclosures
+full = out[-1]
+CLAIMS = full["claims"]
+SHOWN = [full["disclosures"]["fields"]["category"], full["disclosures"]["metadata"]["registry"]]
+
+
+def claims_of(**k):
+    return {**CLAIMS, **k}
+
+
+def with_lists(fields, metadata=None):
+    return claims_of(_sd=fields, metadata={"_sd": metadata or CLAIMS["metadata"]["_sd"]})
+
+
+LIST = CLAIMS["_sd"]
+META = CLAIMS["metadata"]["_sd"]
+MALFORMED, REPEATED = "claims_malformed", "claims_digest_repeated"
+for n, c, code in [
+    ("a digest twice in one list", with_lists(sorted(LIST[:7] + LIST[:1])), REPEATED),
+    ("a digest in both lists", with_lists(sorted(LIST[:7] + META[:1])), REPEATED),
+    ("a list of 7", with_lists(LIST[:7]), MALFORMED),
+    ("a list of 9", with_lists(sorted(LIST + ["A" * 43])), MALFORMED),
+    ("an empty list", claims_of(metadata={"_sd": []}), MALFORMED),
+    ("a list of 72", with_lists(LIST, sorted(b64u(bytes([i] * 32)) for i in range(72))), MALFORMED),
+    ("a list out of order", with_lists(LIST[::-1]), MALFORMED),
+    ("a digest of 31 bytes", with_lists(sorted(LIST[:7] + ["A" * 42])), MALFORMED),
+    ("a digest with spare bits", with_lists(sorted(LIST[:7] + ["A" * 42 + "B"])), MALFORMED),
+    ("a digest with padding", with_lists(sorted(LIST[:7] + ["A" * 43 + "="])), MALFORMED),
+    ("a digest as a number", with_lists(LIST[:7] + [1]), MALFORMED),
+    ("no metadata", {k: v for k, v in CLAIMS.items() if k != "metadata"}, MALFORMED),
+    ("metadata with a member more", claims_of(metadata={"_sd": META, "a": "b"}), MALFORMED),
+    ("a member more", claims_of(iss="x"), MALFORMED),
+    ("another algorithm", claims_of(_sd_alg="sha-512"), MALFORMED),
+    ("issuerId 0", claims_of(issuerId=0), MALFORMED),
+    ("issuerId as text", claims_of(issuerId="1"), MALFORMED),
+    ("registry in upper case", claims_of(registry=REG.upper()), MALFORMED),
+    ("a list", [CLAIMS], MALFORMED),
+]:
+    add("claims", n, jcs(c), code)
+
+
+def own(*parts, text=None):
+    """A disclosure that its issuer would have made, and claims that list it among the fields."""
+    d = b64u((jcs(list(parts)) if text is None else text).encode())
+    listed = sorted(LIST[:7] + [digest64(d.encode())])
+    return {"claims": with_lists(listed), "disclosures": [d]}
+
+
+def two(name, a, b, at="_sd"):
+    ds = [b64u(jcs([b64u(bytes([i] * 16)), name, x]).encode()) for i, x in enumerate([a, b])]
+    listed = [digest64(d.encode()) for d in ds]
+    c = (
+        with_lists(sorted(LIST[:6] + listed))
+        if at == "_sd"
+        else with_lists(LIST, sorted(META[:14] + listed))
+    )
+    return {"claims": c, "disclosures": ds}
+
+
+def shown(*disclosures):
+    return {"claims": CLAIMS, "disclosures": list(disclosures)}
+
+
+S16 = b64u(bytes(16))
+BAD = "disclosure_malformed"
+for n, v, code in [
+    ("one twice", shown(*SHOWN, SHOWN[0]), "disclosure_repeated"),
+    ("one of no list", shown(b64u(jcs([S16, "category", "x"]).encode())), "disclosure_unlisted"),
+    ("one of another document", shown(d0["disclosures"]["fields"]["category"]), "disclosure_unlisted"),
+    ("two of one field", two("category", "a", "b"), "disclosure_name_repeated"),
+    ("two of one entry", two("k", "a", "a", "metadata"), "disclosure_name_repeated"),
+    ("a salt of 15 bytes", own(b64u(bytes(15)), "category", "a"), BAD),
+    ("a salt of 17 bytes", own(b64u(bytes(17)), "category", "a"), BAD),
+    ("a salt with spare bits", own(S16[:-1] + "B", "category", "a"), BAD),
+    ("no salt", own("category", "a"), BAD),
+    ("a part more", own(S16, "category", "a", "b"), BAD),
+    ("a number for a value", own(S16, "category", 1), BAD),
+    ("an object", own(text='{"0":"a"}'), BAD),
+    ("white space", own(text='["%s", "category", "a"]' % S16), BAD),
+    ("half of a surrogate pair", own(text='["%s","subjectName","\\ud800"]' % S16), BAD),
+    ("not base64url", shown("!" * 40), BAD),
+    ("padding", shown(SHOWN[0] + "="), BAD),
+    ("empty", shown(""), BAD),
+    ("a field that no document has", own(S16, "name", "a"), "document_fields"),
+    ("metadata as a field", own(S16, "metadata", "a"), "document_fields"),
+    ("registry as a field", own(S16, "registry", REG), "document_fields"),
+    ("__proto__ as a field", own(S16, "__proto__", "a"), "document_fields"),
+    ("a value that breaks the rule of its field", own(S16, "category", "A"), "document_fields"),
+    ("_sd as a field", own(S16, "_sd", "a"), "document_fields"),
+]:
+    add("disclosures", n, jcs(v), code)
+
+
+# ---- batches
+CHUNK = 28_339
+
+
+def keccak256(b):
+    return keccak.new(digest_bits=256, data=b).digest()
+
+
+def entry(h, until):
+    return h + until.to_bytes(5, "big")
+
+
+def leaf(h, until):
+    return keccak256(keccak256(h + until.to_bytes(32, "big")))
+
+
+def tree_of(entries):
+    """The nodes of the tree, and the entries in the order of their leaves."""
+    entries = sorted(entries, key=lambda e: leaf(*e))
+    n = len(entries)
+    nodes = [b""] * (2 * n - 1)
+    for i, e in enumerate(entries):
+        nodes[2 * n - 2 - i] = leaf(*e)
+    for i in reversed(range(n - 1)):
+        nodes[i] = keccak256(b"".join(sorted(nodes[2 * i + 1 : 2 * i + 3])))
+    return nodes, entries
+
+
+def proof_of(nodes, i):
+    proof = []
+    while i > 0:
+        proof.append(nodes[i + 1 if i % 2 else i - 1])
+        i = (i - 1) // 2
+    return proof
+
+
+def hex32(b):
+    return "0x" + b.hex()
+
+
+def manifest_of(issuer_id, root, size, chunks):
+    listed = [hex32(hashlib.sha256(c).digest()) for c in chunks]
+    return {
+        "chunks": listed,
+        "issuerId": issuer_id,
+        "registry": REG,
+        "root": hex32(root),
+        "size": size,
+        "v": 1,
+    }
+
+
+def batch_of(entries, issuer_id=1):
+    nodes, entries = tree_of(entries)
+    n = len(entries)
+    whole = b"".join(entry(*e) for e in entries)
+    chunks = [whole[i : i + CHUNK * 37] for i in range(0, len(whole), CHUNK * 37)]
+    manifest = manifest_of(issuer_id, nodes[0], n, chunks)
+    digest = hex32(hashlib.sha256(jcs(manifest).encode()).digest())
+
+    def block(i):
+        h, until = entries[i]
+        return {
+            "documentHash": hex32(h),
+            "issuerId": issuer_id,
+            "manifest": digest,
+            "proof": b64u(b"".join(proof_of(nodes, 2 * n - 2 - i))),
+            "registry": REG,
+            "root": hex32(nodes[0]),
+            "size": n,
+            "v": 1,
+            "validUntil": until,
+        }
+
+    return entries, chunks, manifest, digest, block
+
+
+def numbered(n):
+    """The entries of a batch of the vectors, in no particular order."""
+    return [
+        (hashlib.sha256(b"document %d" % i).digest(), [0, 172_800, 4_102_444_800][i % 3])
+        for i in range(n)
+    ]
+
+
+batches = []
+for n in [1, 2, 3, 4, 5, 8, 9]:
+    entries, chunks, manifest, digest, block = batch_of(numbered(n))
+    documents = []
+    for i, (h, until) in enumerate(entries):
+        text = jcs(block(i))
+        documents.append(
+            {
+                "documentHash": hex32(h),
+                "validUntil": until,
+                "block": text,
+                "publicId": public_id(
+                    2, 1, hashlib.sha256(text.encode()).digest(), bytes(range(16))
+                ),
+            }
+        )
+    batches.append(
+        {
+            "size": n,
+            "root": manifest["root"],
+            "manifest": digest,
+            "manifestBlock": jcs(manifest),
+            "chunks": [c.hex() for c in chunks],
+            "documents": documents,
+        }
+    )
+
+large = []
+for n in [CHUNK, CHUNK + 1]:
+    entries, chunks, manifest, digest, block = batch_of(numbered(n))
+    large.append(
+        {
+            "size": n,
+            "manifest": digest,
+            "manifestBlock": jcs(manifest),
+            "firstBlock": jcs(block(0)),
+            "lastBlock": jcs(block(n - 1)),
+        }
+    )
 json.dump(
     {
-        "origin": "Made from the first document of documents.json by the same Python program; each must be refused with its code.",
+        "origin": "Computed by an independent Python program from the definitions in docs/formats.md, with hashlib and the keccak of the package pycryptodome.",
+        "registry": REG,
+        "issuerId": 1,
+        "documentKey": bytes(range(16)).hex(),
+        "entries": "Of every batch: documentHash = sha256 of the ASCII text `document i`, for i from 0 to size - 1; validUntil = 0, 172800, 4102444800 in turn.",
+        "batches": batches,
+        "large": large,
+    },
+    open(HERE / "batches.json", "w"),
+    indent=2,
+    ensure_ascii=True,
+)
+
+entries, chunks, manifest, digest, block = batch_of(numbered(5))
+GOOD = block(0)
+UP = ["0x" + "AB" * 32, "0x" + "ab" * 31, "ab" * 32, "0x" + "ab" * 32 + "\n", 1]
+
+
+def block_with(**k):
+    return jcs({**GOOD, **k})
+
+
+raw = base64.urlsafe_b64decode(GOOD["proof"] + "==")
+for n, t in [
+    ("not JSON", "{"),
+    ("empty", ""),
+    ("a list", "[]"),
+    ("a space", jcs(GOOD).replace(":", ": ", 1)),
+    ("a member twice", jcs(GOOD).replace('"v":1', '"v":1,"v":1')),
+    ("a byte order mark", "\ufeff" + jcs(GOOD)),
+    ("no manifest", jcs({k: v for k, v in GOOD.items() if k != "manifest"})),
+    ("a member more", block_with(a=1)),
+    ("version 2", block_with(v=2)),
+    ("issuerId 0", block_with(issuerId=0)),
+    ("issuerId too large", block_with(issuerId=2**32)),
+    ("registry in upper case", block_with(registry=REG.upper())),
+    ("size 0", block_with(size=0)),
+    ("size over 425,085,000", block_with(size=425_085_001)),
+    ("size as text", block_with(size="5")),
+    ("validUntil of 41 bits", block_with(validUntil=2**40)),
+    ("validUntil below 0", block_with(validUntil=-1)),
+    ("validUntil null", jcs(GOOD).replace('"validUntil":%d' % GOOD["validUntil"], '"validUntil":null')),
+    ("a proof without its last sibling", block_with(proof=b64u(raw[:-64]))),
+    ("a proof with a sibling more", block_with(proof=b64u(raw + bytes(32)))),
+    ("an empty proof", block_with(proof="")),
+    ("a proof of half a sibling", block_with(proof=b64u(raw[:-16]))),
+    ("a proof with padding", block_with(proof=GOOD["proof"] + "=")),
+    ("a proof as a list", block_with(proof=[])),
+    ("a proof of another depth: of 5 as of 4,096", block_with(size=4096)),
+    *[("documentHash %r" % v, block_with(documentHash=v)) for v in UP],
+    ("root in upper case", block_with(root=UP[0])),
+    ("manifest in upper case", block_with(manifest=UP[0])),
+]:
+    add("batchBlock", n, t, "batch_malformed")
+
+
+def recount(name, m, cs, code):
+    text = m if isinstance(m, str) else jcs(m)
+    add("manifest", name, jcs({"manifest": text, "chunks": [c.hex() for c in cs]}), code)
+
+
+def claiming(es, **k):
+    """A manifest whose chunk holds these entries as they are, under the root of the good ones unless it says otherwise."""
+    c = b"".join(entry(*e) for e in es)
+    root = bytes.fromhex(manifest["root"][2:])
+    return {**manifest_of(1, root, len(es), [c]), **k}, [c]
+
+
+WRONG = "manifest_malformed"
+[C] = chunks
+recount("not JSON", "{", chunks, WRONG)
+recount("a list", "[]", chunks, WRONG)
+recount("a space", jcs(manifest).replace(":", ": ", 1), chunks, WRONG)
+recount("no chunks listed", {**manifest, "chunks": []}, [], WRONG)
+recount("a chunk listed too often", {**manifest, "chunks": manifest["chunks"] * 2}, [C, C], WRONG)
+recount("size of two chunks", {**manifest, "size": CHUNK + 1}, chunks, WRONG)
+recount("size 0", {**manifest, "size": 0}, chunks, WRONG)
+recount("issuerId 0", {**manifest, "issuerId": 0}, chunks, WRONG)
+recount("registry in upper case", {**manifest, "registry": REG.upper()}, chunks, WRONG)
+recount("root in upper case", {**manifest, "root": UP[0]}, chunks, WRONG)
+recount("a chunk in upper case", {**manifest, "chunks": [UP[0]]}, chunks, WRONG)
+recount("a member more", {**manifest, "a": 1}, chunks, WRONG)
+recount("version 2", {**manifest, "v": 2}, chunks, WRONG)
+recount("no chunk", manifest, [], "manifest_chunk")
+recount("a chunk more", manifest, [C, C], "manifest_chunk")
+recount("a byte of a chunk changed", manifest, [C[:-1] + b"\1"], "manifest_chunk")
+recount("size one more", {**manifest, "size": 6}, chunks, "manifest_chunk")
+recount("size one less", {**manifest, "size": 4}, chunks, "manifest_chunk")
+recount("half an entry more", *(lambda c: ({**manifest_of(1, bytes(32), 5, [c])}, [c]))(C + bytes(18)), "manifest_chunk")
+recount("entries out of order", *claiming(entries[::-1]), "manifest_order")
+recount("an entry twice", *claiming(entries[:1] + entries), "manifest_repeated")
+twice = sorted(entries + [(entries[0][0], 1)], key=lambda e: leaf(*e))
+recount("a documentHash twice, with two expiries", *claiming(twice), "manifest_repeated")
+recount("an entry left out", *claiming(entries[:-1]), "manifest_root")
+recount("an entry too many", *claiming(tree_of(numbered(6))[1]), "manifest_root")
+recount("another root", {**manifest, "root": "0x" + "00" * 32}, chunks, "manifest_root")
+
+json.dump(
+    {
+        "origin": "Made from documents.json by the same Python program; each must be refused with its code.",
         "cases": F,
     },
     open(HERE / "must-fail.json", "w"),

@@ -18,9 +18,15 @@ export function checkChain(
       }
 }
 
-/** @returns What the record alone decides: whether it is there, superseded, revoked, of a distrusted account. */
-export function checkRecord({ record, status }: ChainReading): Check[] {
-  if (record.issuerId === 0)
+/**
+ * @param issuerId The issuer that the publicId names. A record of another issuer is not a record of this document.
+ * @returns What the record alone decides: whether it is there, superseded, revoked, of a distrusted account.
+ */
+export function checkRecord(
+  { record, status }: ChainReading,
+  issuerId: number,
+): Check[] {
+  if (record.issuerId !== issuerId)
     return [{ check: 'record', outcome: 'fail', code: 'not_issued' }]
   const revoked = record.revokedBlock !== 0
   const superseded = revoked && status === 'superseded'

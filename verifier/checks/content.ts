@@ -1,10 +1,6 @@
-import {
-  type Document,
-  decodeDocument,
-  validUntilOf,
-} from '../../document/document.ts'
+import { type Document, validUntilOf } from '../../document/document.ts'
 import { FormatError } from '../../document/errors.ts'
-import { open } from '../../document/sealed.ts'
+import { decodeOpened, open } from '../../document/sealed.ts'
 import type { RegistryRecord } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
@@ -25,9 +21,9 @@ export async function checkContent(
 ): Promise<{ checks: Check[]; document?: Document; error?: unknown }> {
   const checks: Check[] = []
   try {
-    const plaintext = await open(sealed, documentKey)
+    const opened = await open(sealed, documentKey)
     checks.push({ check: 'key', outcome: 'pass', code: 'opens' })
-    const document = decodeDocument(plaintext)
+    const document = decodeOpened(opened, documentKey)
     const code = contradiction(document, registry, record)
     if (code) {
       checks.push({ check: 'content', outcome: 'fail', code })

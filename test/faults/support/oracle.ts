@@ -7,7 +7,7 @@ import {
   type IssuerSubkeys,
 } from '../../../document/keys.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
-import { open, saltOf } from '../../../document/sealed.ts'
+import { openDocument, readSealedHeader } from '../../../document/sealed.ts'
 import { type Client, isRevocationPromised, promisesOf } from './client.ts'
 import type { Ledger } from './ledger.ts'
 
@@ -133,8 +133,9 @@ async function numberUnder(
 ): Promise<string | undefined> {
   const block = await blockOf(client, fromHex(hash))
   if (block === undefined) return undefined
-  const { documentKey } = deriveSealingKeys(subkeys, saltOf(block))
-  return numberIn(await open(block, documentKey))
+  const { salt } = readSealedHeader(block)
+  const { documentKey } = deriveSealingKeys(subkeys, salt)
+  return (await openDocument(block, documentKey)).subjectId
 }
 
 /** @returns The number of the document that a publicId opens. */
@@ -144,7 +145,7 @@ async function numberOpenedBy(
 ): Promise<string | undefined> {
   const { hash, documentKey } = decodePublicId(publicId)
   const block = await blockOf(client, hash)
-  return block && numberIn(await open(block, documentKey))
+  return block && (await openDocument(block, documentKey)).subjectId
 }
 
 async function blockOf(
@@ -155,9 +156,6 @@ async function blockOf(
   const digest = block && createHash('sha256').update(block).digest()
   return digest?.equals(hash) ? block : undefined
 }
-
-const numberIn = (document: Uint8Array): string =>
-  JSON.parse(new TextDecoder().decode(document)).subjectId
 
 /** A few at a time. */
 async function inTurns<T>(

@@ -8,9 +8,10 @@ import {
   deriveSubkeys,
   idempotentSalt,
 } from '../../../document/keys.ts'
-import { seal } from '../../../document/sealed.ts'
+import { sealPlaintext } from '../../../document/sealed.ts'
 import golden from '../../vectors/documents.json' with { type: 'json' }
 import mustFail from '../../vectors/must-fail.json' with { type: 'json' }
+import { sealAnything } from '../seal-plaintext.ts'
 import type { Case } from './case.ts'
 
 /** Of the vectors, so that the corpus can anchor them. */
@@ -59,7 +60,9 @@ export async function makePayload({ name, payload }: Case): Promise<Made> {
 /** As a gateway does for a request whose Idempotency-Key is the case's name. */
 async function sealAs(
   name: string,
-  payload: { document: object } | { plaintext: string },
+  payload:
+    | { document: object; sd?: string | undefined }
+    | { plaintext: string },
 ): Promise<Made> {
   const document = 'document' in payload ? withFields(payload.document) : {}
   const plaintext =
@@ -71,11 +74,13 @@ async function sealAs(
     tenant: 'default',
     idempotencyKey: name,
     itemIndex: 0,
-    attempt: 0,
     document: plaintext,
   })
   const keys = deriveSealingKeys(subkeys, salt)
-  const { bytes } = await seal(plaintext, keys)
+  const { bytes } =
+    'document' in payload && payload.sd !== undefined
+      ? await sealPlaintext(plaintext, payload.sd, keys)
+      : await sealAnything(plaintext, keys)
   return made(bytes, keys.documentKey, validUntilOf(document))
 }
 
