@@ -175,7 +175,7 @@ interface IDocumentRegistry {
         Issuer issuer;
     }
 
-    // ---- events ------------------------------------------------------------------------------------
+    // ---- events ---------------------------------------------------------------------------------
     // `by` and `account` name who acted: for a forwarded call the signer, not the sender of the
     // transaction.
 
@@ -258,7 +258,11 @@ interface IDocumentRegistry {
     /// @notice A batch was issued, or issued again over a Distrusted root.
     /// @param manifest The sha-256 of the batch's manifest; 0 = none.
     event BatchIssued(
-        bytes32 indexed root, uint32 indexed issuerId, address account, uint40 size, bytes32 manifest
+        bytes32 indexed root,
+        uint32 indexed issuerId,
+        address account,
+        uint40 size,
+        bytes32 manifest
     );
 
     /// @notice A whole batch was revoked, or suspended (reason 6).
@@ -294,7 +298,7 @@ interface IDocumentRegistry {
     /// @param key The document's hash or the batch's root.
     event RevocationSetAside(bytes32 indexed key, uint32 indexed issuerId, address account);
 
-    // ---- errors ------------------------------------------------------------------------------------
+    // ---- errors ---------------------------------------------------------------------------------
     // A `key` is a document's hash or a batch's root, as the function that threw the error has it.
 
     /// @notice Thrown when the caller lacks permissions for what it called; DELEGATE is among them
@@ -362,8 +366,8 @@ interface IDocumentRegistry {
     error ListTooLong(uint256 length);
     /// @notice Thrown when two lists that belong together differ in length.
     error LengthMismatch(uint256 documentHashes, uint256 validUntils);
-    /// @notice Thrown at deployment when the delay is shorter than a day.
-    error DelayTooShort(uint48 delay);
+    /// @notice Thrown at deployment when the delay is shorter than a day or longer than a year.
+    error DelayOutOfRange(uint48 delay);
     /// @notice Thrown when a block number or a time does not fit 40 bits, as on a chain whose clock
     /// counts milliseconds.
     error ClockOutOfRange(uint256 blockNumber, uint256 blockTime);
@@ -371,7 +375,7 @@ interface IDocumentRegistry {
     /// ArbSys: it is then unknown which block numbers `eth_getLogs` uses.
     error UnknownBlockNumbers();
 
-    // ---- the admin ---------------------------------------------------------------------------------
+    // ---- the admin ------------------------------------------------------------------------------
     // These functions know only `msg.sender`: a forwarded call never comes from the admin.
 
     /// @notice Registers an issuer with its first account, which gets MANAGE.
@@ -401,7 +405,7 @@ interface IDocumentRegistry {
     /// @notice Withdraws the proposal for an issuer.
     function withdrawProposal(uint32 issuerId) external;
 
-    // ---- accounts ----------------------------------------------------------------------------------
+    // ---- accounts -------------------------------------------------------------------------------
 
     /// @notice Adds an account that the issuer never had; needs MANAGE.
     /// @param permissions A sum of 1 ISSUE, 2 REVOKE, 4 MANAGE, 8 DELEGATE.
@@ -435,7 +439,7 @@ interface IDocumentRegistry {
     /// @return accountIndex Its index among the issuer's accounts.
     function acceptProposal(uint32 issuerId) external returns (uint16 accountIndex);
 
-    // ---- documents ---------------------------------------------------------------------------------
+    // ---- documents ------------------------------------------------------------------------------
 
     /// @notice Issues one document; needs ISSUE. Reverts if the issuer has a record under its hash,
     /// unless that record is Distrusted: then the document is issued again.
@@ -487,7 +491,7 @@ interface IDocumentRegistry {
         uint40 successorValidUntil
     ) external;
 
-    // ---- batches -----------------------------------------------------------------------------------
+    // ---- batches --------------------------------------------------------------------------------
 
     /// @notice Issues any number of documents by one Merkle root: OpenZeppelin's StandardMerkleTree
     /// over `(bytes32 documentHash, uint40 validUntil)`; needs ISSUE. A root that the issuer has
@@ -525,7 +529,7 @@ interface IDocumentRegistry {
     function releaseInBatch(uint32 issuerId, bytes32 root, bytes32[] calldata documentHashes)
         external;
 
-    // ---- views; none of them reverts ---------------------------------------------------------------
+    // ---- views; none of them reverts ------------------------------------------------------------
 
     /// @notice A document's record; all zero when there is none.
     function recordOf(uint32 issuerId, bytes32 documentHash) external view returns (Record memory);
