@@ -35,11 +35,16 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
     /// @inheritdoc IDocumentRegistry
     uint256 public constant MAX_LIST = 1_000;
 
+    /// @dev One word, so that its position can be kept in a local variable.
+    struct Slot {
+        PackedRecord record;
+    }
+
     /// @dev All that belongs to one issuer.
     struct Namespace {
         PackedState state;
-        mapping(bytes32 documentHash => PackedRecord) records;
-        mapping(bytes32 root => PackedRecord) batches;
+        mapping(bytes32 documentHash => Slot) records;
+        mapping(bytes32 root => Slot) batches;
         mapping(address account => PackedAccount) accounts;
         mapping(uint16 accountIndex => PackedSigner) accountsOf;
         PackedProposal proposal;
@@ -68,18 +73,6 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
     IArbSys private constant ARB_SYS = IArbSys(address(100));
     bool private immutable ON_ARBITRUM;
     uint40 private immutable PROPOSAL_DELAY;
-
-    /// @dev What all revisions of one call have in common.
-    struct Revision {
-        uint32 issuerId;
-        address account;
-        bool manages;
-        /// The batch that the caller named; 0 = the documents were issued alone.
-        bytes32 root;
-        uint8 reason;
-        /// The new revocation part.
-        PackedRecord part;
-    }
 
     /// @param admin Holder of DEFAULT_ADMIN_ROLE.
     /// @param delay Seconds that an accepted transfer of that role waits, and that a proposed
@@ -257,29 +250,28 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         PackedState state = _open(ns, issuerId);
 
         PackedRecord part = PackedRecordLibrary.anchoring(held.accountIndex(), _stamp());
-        uint256 added = 0;
         for (uint256 i = 0; i < length; ++i) {
             bytes32 documentHash = documentHashes[i];
             if (documentHash == 0) revert ZeroHash();
-            PackedRecord record = ns.records[documentHash];
+            Slot storage slot = ns.records[documentHash];
+            PackedRecord record = slot.record;
             if (!record.isAnchored()) {
-                ++added;
+                state = state.oneMoreDocument();
             } else if (!_isDistrusted(ns, record.accountIndex(), record.anchoredBlock())) {
                 emit IssueSkipped(documentHash, issuerId, account);
                 continue;
             }
             uint40 validUntil = validUntils[i];
-            ns.records[documentHash] = record.anchored(part, validUntil);
+            slot.record = record.anchored(part, validUntil);
             emit DocumentIssued(documentHash, issuerId, account, validUntil);
         }
-        if (added != 0) ns.state = state.moreDocuments(added);
+        ns.state = state;
     }
 
     /// @inheritdoc IDocumentRegistry
     function revoke(uint32 issuerId, bytes32 documentHash, uint8 reason) external {
         _checkReason(reason);
-        (Namespace storage ns, Revision memory revision) = _revision(issuerId, 0, reason, REVOKE);
-        _reviseOne(ns, revision, documentHash);
+        _reviseOne(issuerId, documentHash, reason);
     }
 
     /// @inheritdoc IDocumentRegistry
@@ -292,9 +284,7 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
 
     /// @inheritdoc IDocumentRegistry
     function release(uint32 issuerId, bytes32 documentHash) external {
-        (Namespace storage ns, Revision memory revision) =
-            _revision(issuerId, 0, REASON_RELEASED, REVOKE);
-        _reviseOne(ns, revision, documentHash);
+        _reviseOne(issuerId, documentHash, REASON_RELEASED);
     }
 
     /// @inheritdoc IDocumentRegistry
@@ -310,14 +300,16 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         bytes32 successorHash,
         uint40 successorValidUntil
     ) external {
-        (Namespace storage ns, Revision memory revision) =
-            _revision(issuerId, root, REASON_SUPERSEDED, ISSUE | REVOKE);
+        (Namespace storage ns, address account, PackedAccount held) =
+            _acting(issuerId, ISSUE | REVOKE);
         if (documentHash == successorHash) revert SameDocument(documentHash);
         if (root != 0) _checkBatch(ns, issuerId, root);
 
-        address account = revision.account;
-        _reviseOne(ns, revision, documentHash);
-        _issue(ns, issuerId, successorHash, successorValidUntil, account, ns.accounts[account]);
+        PackedRecord part = _revocation(held, REASON_SUPERSEDED);
+        if (!_reviseDocument(ns, issuerId, root, documentHash, account, held, part)) {
+            _refuse(issuerId, documentHash, ns.records[documentHash].record, REASON_SUPERSEDED);
+        }
+        _issue(ns, issuerId, successorHash, successorValidUntil, account, held);
         emit DocumentSuperseded(documentHash, successorHash, issuerId, account);
     }
 
@@ -329,25 +321,26 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         PackedState state = _open(ns, issuerId);
         if (root == 0) revert ZeroHash();
         if (size == 0) revert EmptyBatch(root);
-        PackedRecord batch = ns.batches[root];
+        Slot storage slot = ns.batches[root];
+        PackedRecord batch = slot.record;
 
         if (_countsAnew(ns, issuerId, root, batch)) ns.state = state.oneMoreBatch();
         PackedRecord part = PackedRecordLibrary.anchoring(held.accountIndex(), _stamp());
-        ns.batches[root] = batch.anchored(part, size);
+        slot.record = batch.anchored(part, size);
         emit BatchIssued(root, issuerId, account, size, manifest);
     }
 
     /// @inheritdoc IDocumentRegistry
     function revokeBatch(uint32 issuerId, bytes32 root, uint8 reason) external {
         _checkReason(reason);
-        Revision memory revision = _reviseBatch(issuerId, root, reason);
-        emit BatchRevoked(root, issuerId, revision.account, reason);
+        address account = _reviseBatch(issuerId, root, reason);
+        emit BatchRevoked(root, issuerId, account, reason);
     }
 
     /// @inheritdoc IDocumentRegistry
     function releaseBatch(uint32 issuerId, bytes32 root) external {
-        Revision memory revision = _reviseBatch(issuerId, root, REASON_RELEASED);
-        emit BatchReleased(root, issuerId, revision.account);
+        address account = _reviseBatch(issuerId, root, REASON_RELEASED);
+        emit BatchReleased(root, issuerId, account);
     }
 
     /// @inheritdoc IDocumentRegistry
@@ -358,7 +351,7 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         uint8 reason
     ) external {
         _checkReason(reason);
-        _checkBatch(_namespace(issuerId), issuerId, root);
+        if (root == 0) revert ZeroHash();
         _reviseMany(issuerId, root, documentHashes, reason);
     }
 
@@ -366,7 +359,7 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
     function releaseInBatch(uint32 issuerId, bytes32 root, bytes32[] calldata documentHashes)
         external
     {
-        _checkBatch(_namespace(issuerId), issuerId, root);
+        if (root == 0) revert ZeroHash();
         _reviseMany(issuerId, root, documentHashes, REASON_RELEASED);
     }
 
@@ -378,7 +371,7 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         view
         returns (Record memory)
     {
-        return _unpack(_namespace(issuerId).records[documentHash]);
+        return _unpack(_namespace(issuerId).records[documentHash].record);
     }
 
     /// @inheritdoc IDocumentRegistry
@@ -389,14 +382,14 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
     {
         records = new Record[](documentHashes.length);
         for (uint256 i = 0; i < documentHashes.length; ++i) {
-            records[i] = _unpack(_namespace(issuerId).records[documentHashes[i]]);
+            records[i] = _unpack(_namespace(issuerId).records[documentHashes[i]].record);
         }
     }
 
     /// @inheritdoc IDocumentRegistry
     function statusOf(uint32 issuerId, bytes32 documentHash) external view returns (Status) {
         Namespace storage ns = _namespace(issuerId);
-        return _status(ns, ns.records[documentHash]);
+        return _status(ns, ns.records[documentHash].record);
     }
 
     /// @inheritdoc IDocumentRegistry
@@ -406,7 +399,7 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         returns (Verification memory)
     {
         Namespace storage ns = _namespace(issuerId);
-        return _verification(ns, ns.records[documentHash]);
+        return _verification(ns, ns.records[documentHash].record);
     }
 
     /// @inheritdoc IDocumentRegistry
@@ -418,13 +411,13 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         verifications = new Verification[](keys.length);
         for (uint256 i = 0; i < keys.length; ++i) {
             Namespace storage ns = _namespace(keys[i].issuerId);
-            verifications[i] = _verification(ns, ns.records[keys[i].documentHash]);
+            verifications[i] = _verification(ns, ns.records[keys[i].documentHash].record);
         }
     }
 
     /// @inheritdoc IDocumentRegistry
     function batchOf(uint32 issuerId, bytes32 root) external view returns (Batch memory) {
-        PackedRecord batch = _namespace(issuerId).batches[root];
+        PackedRecord batch = _namespace(issuerId).batches[root].record;
         return Batch({
             accountIndex: batch.accountIndex(),
             anchoredBlock: batch.anchoredBlock(),
@@ -564,6 +557,7 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
 
     function _grantRole(bytes32 role, address account) internal override returns (bool) {
         if (role != DEFAULT_ADMIN_ROLE) revert UnsupportedRole(role);
+        if (isTrustedForwarder(account)) revert InvalidAccount(account);
         return super._grantRole(role, account);
     }
 
@@ -691,11 +685,12 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
     ) private {
         PackedState state = _open(ns, issuerId);
         if (documentHash == 0) revert ZeroHash();
-        PackedRecord record = ns.records[documentHash];
+        Slot storage slot = ns.records[documentHash];
+        PackedRecord record = slot.record;
 
-        if (_countsAnew(ns, issuerId, documentHash, record)) ns.state = state.moreDocuments(1);
+        if (_countsAnew(ns, issuerId, documentHash, record)) ns.state = state.oneMoreDocument();
         PackedRecord part = PackedRecordLibrary.anchoring(held.accountIndex(), _stamp());
-        ns.records[documentHash] = record.anchored(part, validUntil);
+        slot.record = record.anchored(part, validUntil);
         emit DocumentIssued(documentHash, issuerId, account, validUntil);
     }
 
@@ -715,18 +710,16 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
 
     // ---- revoking and releasing -----------------------------------------------------------------
 
-    function _revision(uint32 issuerId, bytes32 root, uint8 reason, uint8 needed)
-        private
-        view
-        returns (Namespace storage ns, Revision memory revision)
-    {
-        PackedAccount held;
-        revision.issuerId = issuerId;
-        (ns, revision.account, held) = _acting(issuerId, needed);
-        revision.manages = held.permissions() & MANAGE != 0;
-        revision.root = root;
-        revision.reason = reason;
-        revision.part = PackedRecordLibrary.revocation(held.accountIndex(), _stamp(), reason);
+    function _revocation(PackedAccount held, uint8 reason) private view returns (PackedRecord) {
+        return PackedRecordLibrary.revocation(held.accountIndex(), _stamp(), reason);
+    }
+
+    function _reviseOne(uint32 issuerId, bytes32 documentHash, uint8 reason) private {
+        (Namespace storage ns, address account, PackedAccount held) = _acting(issuerId, REVOKE);
+        PackedRecord part = _revocation(held, reason);
+        if (!_reviseDocument(ns, issuerId, 0, documentHash, account, held, part)) {
+            _refuse(issuerId, documentHash, ns.records[documentHash].record, reason);
+        }
     }
 
     function _reviseMany(
@@ -735,38 +728,40 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         bytes32[] calldata documentHashes,
         uint8 reason
     ) private {
-        (Namespace storage ns, Revision memory revision) =
-            _revision(issuerId, root, reason, REVOKE);
+        (Namespace storage ns, address account, PackedAccount held) = _acting(issuerId, REVOKE);
         uint256 length = _checkList(documentHashes);
+        if (root != 0) _checkBatch(ns, issuerId, root);
+        PackedRecord part = _revocation(held, reason);
         for (uint256 i = 0; i < length; ++i) {
-            _reviseDocument(ns, revision, documentHashes[i]);
+            _reviseDocument(ns, issuerId, root, documentHashes[i], account, held, part);
         }
     }
 
-    function _reviseOne(Namespace storage ns, Revision memory revision, bytes32 documentHash)
-        private
-    {
-        if (!_reviseDocument(ns, revision, documentHash)) {
-            _refuse(revision, documentHash, ns.records[documentHash]);
-        }
-    }
-
+    /// @param root The batch that the caller named; 0 = the document was issued alone.
+    /// @param part The new revocation part.
     /// @return Whether there was anything to change that the account may change.
-    function _reviseDocument(Namespace storage ns, Revision memory revision, bytes32 documentHash)
-        private
-        returns (bool)
-    {
-        PackedRecord record = ns.records[documentHash];
-        (uint32 issuerId, bytes32 root) = (revision.issuerId, revision.root);
+    function _reviseDocument(
+        Namespace storage ns,
+        uint32 issuerId,
+        bytes32 root,
+        bytes32 documentHash,
+        address account,
+        PackedAccount held,
+        PackedRecord part
+    ) private returns (bool) {
+        Slot storage slot = ns.records[documentHash];
+        PackedRecord record = slot.record;
         if (root == 0) {
             if (!record.isAnchored()) revert NotIssued(issuerId, documentHash);
         } else {
             if (documentHash == 0) revert ZeroHash();
         }
-        if (!_mayRevise(ns, revision, record)) return false;
+        (PackedRecord revised, bool aside) = _revised(ns, record, held, part);
+        if (revised.revokedBlock() == 0) return false;
 
-        ns.records[documentHash] = _revised(revision, documentHash, record);
-        (address account, uint8 reason) = (revision.account, revision.reason);
+        uint8 reason = part.reason();
+        slot.record = revised;
+        if (aside) emit RevocationSetAside(documentHash, issuerId, account);
         if (root == 0) {
             if (reason == REASON_RELEASED) emit DocumentReleased(documentHash, issuerId, account);
             else emit DocumentRevoked(documentHash, issuerId, account, reason);
@@ -782,53 +777,58 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
 
     function _reviseBatch(uint32 issuerId, bytes32 root, uint8 reason)
         private
-        returns (Revision memory revision)
+        returns (address account)
     {
         Namespace storage ns;
-        (ns, revision) = _revision(issuerId, 0, reason, REVOKE);
+        PackedAccount held;
+        (ns, account, held) = _acting(issuerId, REVOKE);
         _checkBatch(ns, issuerId, root);
-        PackedRecord batch = ns.batches[root];
-        if (!_mayRevise(ns, revision, batch)) _refuse(revision, root, batch);
+        Slot storage slot = ns.batches[root];
+        PackedRecord batch = slot.record;
+        (PackedRecord revised, bool aside) = _revised(ns, batch, held, _revocation(held, reason));
+        if (revised.revokedBlock() == 0) _refuse(issuerId, root, batch, reason);
 
-        ns.batches[root] = _revised(revision, root, batch);
+        slot.record = revised;
+        if (aside) emit RevocationSetAside(root, issuerId, account);
     }
 
-    /// @dev A final revocation moves only if its revoker is distrusted, and only for an account
-    /// that manages the issuer. Otherwise a suspension can be released or made final, and anything
-    /// else can be suspended or revoked.
-    function _mayRevise(Namespace storage ns, Revision memory revision, PackedRecord record)
-        private
-        view
-        returns (bool)
-    {
+    /// @dev The record with the new revocation part. A final revocation moves only if its revoker is
+    /// distrusted, and only for an account that manages the issuer. Otherwise a suspension can be
+    /// released or made final, and anything else can be suspended or revoked.
+    /// @return revised Zero where that changes nothing or is not allowed.
+    /// @return aside Whether a final revocation is set aside.
+    function _revised(
+        Namespace storage ns,
+        PackedRecord record,
+        PackedAccount held,
+        PackedRecord part
+    ) private view returns (PackedRecord revised, bool aside) {
         if (record.isRevoked()) {
-            return revision.manages
-                && _isDistrusted(ns, record.revokerIndex(), record.revokedBlock());
+            if (
+                held.permissions() & MANAGE == 0
+                    || !_isDistrusted(ns, record.revokerIndex(), record.revokedBlock())
+            ) return (PackedRecord.wrap(0), false);
+            return (record.revised(part).markedSetAside(), true);
         }
-        if (revision.reason == REASON_RELEASED) return record.isSuspended();
-        return revision.reason != REASON_SUSPENDED || !record.isSuspended();
+        uint8 reason = part.reason();
+        if (record.isSuspended() ? reason == REASON_SUSPENDED : reason == REASON_RELEASED) {
+            return (PackedRecord.wrap(0), false);
+        }
+        return (record.revised(part), false);
     }
 
-    function _revised(Revision memory revision, bytes32 key, PackedRecord record)
+    /// @dev Says why {_revised} refused.
+    function _refuse(uint32 issuerId, bytes32 key, PackedRecord record, uint8 reason)
         private
-        returns (PackedRecord)
+        pure
     {
-        PackedRecord revised = record.revised(revision.part);
-        if (!record.isRevoked()) return revised;
-        emit RevocationSetAside(key, revision.issuerId, revision.account);
-        return revised.markedSetAside();
-    }
-
-    /// @dev Says why {_mayRevise} refused.
-    function _refuse(Revision memory revision, bytes32 key, PackedRecord record) private pure {
-        uint32 issuerId = revision.issuerId;
         if (record.isRevoked()) revert AlreadyRevoked(issuerId, key);
-        if (revision.reason == REASON_RELEASED) revert NotSuspended(issuerId, key);
+        if (reason == REASON_RELEASED) revert NotSuspended(issuerId, key);
         revert AlreadySuspended(issuerId, key);
     }
 
     function _checkBatch(Namespace storage ns, uint32 issuerId, bytes32 root) private view {
-        if (!ns.batches[root].isAnchored()) revert NotIssued(issuerId, root);
+        if (!ns.batches[root].record.isAnchored()) revert NotIssued(issuerId, root);
     }
 
     function _checkReason(uint8 reason) private pure {
@@ -867,13 +867,13 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         uint40 validUntil,
         bytes32[] calldata proof
     ) private view returns (PackedRecord) {
-        PackedRecord batch = ns.batches[root];
+        PackedRecord batch = ns.batches[root].record;
         bytes32 leaf = keccak256(bytes.concat(keccak256(abi.encode(documentHash, validUntil))));
         if (
             !batch.isAnchored() || !_isDepthOf(proof.length, batch.size())
                 || !MerkleProof.verifyCalldata(proof, root, leaf)
         ) return PackedRecord.wrap(0);
-        return ns.records[documentHash].inBatch(batch, validUntil);
+        return ns.records[documentHash].record.inBatch(batch, validUntil);
     }
 
     /// @dev Leaves of a StandardMerkleTree are on its last level or the one above: it is a complete

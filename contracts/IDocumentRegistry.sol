@@ -308,7 +308,7 @@ interface IDocumentRegistry {
     /// @notice Thrown when permissions are 0 or hold an unknown bit.
     error InvalidPermissions(uint8 permissions);
     /// @notice Thrown when the address can never be an account: zero, this registry or its
-    /// forwarder.
+    /// forwarder. The forwarder cannot become the admin either.
     error InvalidAccount(address account);
     /// @notice Thrown when the issuer has or had this account already.
     error KnownAccount(uint32 issuerId, address account);
