@@ -198,7 +198,7 @@ function createBundleReader(
   }
   return {
     registry: options.registry,
-    async read(documentHash) {
+    async read(key) {
       if (registry !== options.registry)
         throw new ChainError('other_registry', `a bundle of ${registry}`)
       const trusted = options.trustedBlocks.some(
@@ -206,12 +206,7 @@ function createBundleReader(
       )
       if (!trusted)
         throw new ChainError('block_untrusted', `a bundle of ${blockHash}`)
-      return readStateProof(
-        stateProof,
-        registry,
-        documentHash,
-        options.codeHash,
-      )
+      return readStateProof(stateProof, registry, key, options.codeHash)
     },
     issuedEvent: unproven,
     finalityOf: unproven,
@@ -259,24 +254,24 @@ async function makeBundle(
   source: BundleSource,
 ): Promise<Bundle> {
   const { provider, registry, blocks, block, signal } = source
-  const { kind, hash } = decodePublicId(publicId)
+  const { kind, issuerId, hash } = decodePublicId(publicId)
   if (kind !== 'single')
     throw new FormatError(
       'public_id_kind',
       'documents of a batch have no bundles yet',
     )
-  const documentHash = toHex(hash)
+  const key = { issuerId, documentHash: toHex(hash) }
   const { record, stateProof } = await createProvingReader(
     provider,
     registry,
-  ).read(documentHash, { block, signal })
+  ).read(key, { block, signal })
   if (!stateProof) throw new TypeError('read without a proof')
-  const issued = record.issuerId !== 0
+  const issued = record.anchoredBlock !== 0
   const [payload, event] = await Promise.all([
     issued ? readPayload(hash, blocks, { signal }) : undefined,
     issued
       ? createChainReader(provider, registry)
-          .issuedEvent(documentHash, record.anchoredBlock, { signal })
+          .issuedEvent(key, record.anchoredBlock, { signal })
           .catch(() => undefined)
       : undefined,
   ])

@@ -14,10 +14,13 @@ export type {
   BlockSource,
   ChainReader,
   ChainReading,
+  DocumentKey,
   Eip1193Provider,
   Finality,
   IssuedEvent,
   ReadOptions,
+  RegistryAccount,
+  RegistryIssuer,
   RegistryRecord,
   RegistryStatus,
 } from './ports.ts'
@@ -37,6 +40,7 @@ export {
 export { createProvingReader, fetchProof } from './readers/proof.ts'
 export { createQuorumReader } from './readers/quorum.ts'
 export type {
+  AccountProof,
   BlockchainProof,
   Check,
   CheckName,

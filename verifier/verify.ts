@@ -1,7 +1,8 @@
 import type { Document } from '../document/document.ts'
 import { FormatError } from '../document/errors.ts'
-import { type Hex, toHex } from '../document/hex.ts'
+import { toHex } from '../document/hex.ts'
 import { decodePublicId, type PublicId } from '../document/public-id.ts'
+import { parseRegistryId } from '../document/registry-id.ts'
 import {
   checkChain,
   checkDating,
@@ -16,12 +17,16 @@ import type {
   BlockSource,
   ChainReader,
   ChainReading,
+  DocumentKey,
   Finality,
   IssuedEvent,
+  RegistryAccount,
 } from './ports.ts'
 import { reasonName } from './reasons.ts'
 import { abortable } from './signal.ts'
+import { isReleased, isRevoked, isSuspended } from './status.ts'
 import {
+  type AccountProof,
   type BlockchainProof,
   type Check,
   statusOf,
@@ -82,18 +87,18 @@ export async function verify(
 }
 
 async function verifySingle(
-  { hash, documentKey }: PublicId,
+  { issuerId, hash, documentKey }: PublicId,
   options: VerifyOptions,
 ): Promise<Verdict> {
   const { chain, blocks, asOf, signal } = options
-  const documentHash = toHex(hash)
+  const key: DocumentKey = { issuerId, documentHash: toHex(hash) }
   const say = (checks: Check[]) => {
     for (const check of checks) options.onCheck?.(check)
     return checks
   }
 
   const reading = await chain
-    .read(documentHash, { block: asOf, signal })
+    .read(key, { block: asOf, signal })
     .catch(chainErrorCode)
   if (typeof reading === 'string')
     return unread(say([{ check: 'chain', outcome: 'unknown', code: reading }]))
@@ -102,25 +107,20 @@ async function verifySingle(
     checkChain(reading, now, maxHeadAge),
     ...checkRecord(reading),
   ])
-  if (reading.record.issuerId === 0) return conclude(checks, reading)
+  if (reading.record.anchoredBlock === 0) return conclude(checks, reading)
 
   const readContent = async () => {
     const payload = await readPayload(hash, blocks, { signal })
     say([payload.check])
     const content = payload.bytes
-      ? await checkContent(
-          payload.bytes,
-          documentKey,
-          chain.registry,
-          reading.record,
-        )
+      ? await checkContent(payload.bytes, documentKey, chain.registry, reading)
       : { checks: [] }
     say(content.checks)
     if ('error' in content) options.onError?.(content.error)
     return { ...content, checks: [payload.check, ...content.checks] }
   }
   const readEventOf = async () => {
-    const event = await readEvent(chain, documentHash, reading, { signal })
+    const event = await readEvent(chain, key, reading, { signal })
     say([event.check])
     return event
   }
@@ -145,7 +145,7 @@ async function verifySingle(
     document: content.document ?? null,
     blockchainProof: proofOf(
       chain.registry,
-      documentHash,
+      key,
       reading,
       event.event,
       finality,
@@ -202,17 +202,19 @@ function conclude(
 
 function proofOf(
   registry: string,
-  documentHash: Hex,
-  { record, issuer }: ChainReading,
+  { documentHash }: DocumentKey,
+  { record, account, revoker, issuer }: ChainReading,
   event: IssuedEvent | undefined,
   finality: Finality | null,
 ): BlockchainProof {
-  const revoked = record.revokedBlock !== 0
+  const { id, name, uri } = issuer
+  const inEffect = isRevoked(record) || isSuspended(record)
   return {
-    chainId: Number(registry.split(':')[1]),
+    chainId: parseRegistryId(registry).chainId,
     registry,
     documentHash,
-    issuer: { id: record.issuerId, ...issuer },
+    issuer: { id, account: account.account, name, uri },
+    account: accountProofOf(account),
     transactionHash: event?.transactionHash ?? null,
     blockNumber: record.anchoredBlock,
     blockHash: event?.blockHash ?? null,
@@ -220,7 +222,19 @@ function proofOf(
     logIndex: event?.logIndex ?? null,
     finality,
     validUntil: record.validUntil || null,
-    revokedAt: revoked ? record.revokedAt : null,
-    reason: revoked ? reasonName(record.reason) : null,
+    revokedAt: inEffect ? record.revokedAt : null,
+    reason: inEffect ? reasonName(record.reason) : null,
+    releasedAt: isReleased(record) ? record.revokedAt : null,
+    revoker: revoker && accountProofOf(revoker),
+    setAside: record.setAside,
+  }
+}
+
+function accountProofOf(account: RegistryAccount): AccountProof {
+  return {
+    address: account.account,
+    addedBlock: account.addedBlock,
+    changedBlock: account.changedBlock || null,
+    retiredBlock: account.retiredBlock || null,
   }
 }

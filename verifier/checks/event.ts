@@ -1,8 +1,8 @@
-import type { Hex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
 import type {
   ChainReader,
   ChainReading,
+  DocumentKey,
   IssuedEvent,
   ReadOptions,
 } from '../ports.ts'
@@ -14,7 +14,7 @@ import type { Check } from '../verdict.ts'
  */
 export async function readEvent(
   chain: ChainReader,
-  documentHash: Hex,
+  key: DocumentKey,
   reading: ChainReading,
   options: ReadOptions = {},
 ): Promise<{ check: Check; event?: IssuedEvent }> {
@@ -24,7 +24,7 @@ export async function readEvent(
   try {
     for (let attempt = 0; attempt < 2; attempt++) {
       const event = await chain.issuedEvent(
-        documentHash,
+        key,
         reading.record.anchoredBlock,
         options,
       )
@@ -43,10 +43,13 @@ export async function readEvent(
   }
 }
 
-function agrees(event: IssuedEvent, { record, issuer }: ChainReading): boolean {
+function agrees(
+  event: IssuedEvent,
+  { record, account, issuer }: ChainReading,
+): boolean {
   return (
-    event.issuerId === record.issuerId &&
+    event.issuerId === issuer.id &&
     event.validUntil === record.validUntil &&
-    event.account === issuer.account
+    event.account === account.account
   )
 }
