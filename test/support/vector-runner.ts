@@ -1,3 +1,5 @@
+import { recountBatch } from '../../document/batch/batch.ts'
+import { decodeBatchBlock } from '../../document/batch/block.ts'
 import { fromCanonical } from '../../document/canonical.ts'
 import { cidOf, hashOfCid } from '../../document/cid.ts'
 import { parseClaims, readDisclosures } from '../../document/disclosures.ts'
@@ -107,6 +109,13 @@ function decode({ format, input, documentKey = '' }: Failing): unknown {
     case 'disclosures': {
       const { claims, disclosures } = JSON.parse(input)
       return readDisclosures(parseClaims(claims), disclosures)
+    }
+    case 'batchBlock':
+      return decodeBatchBlock(utf8(input))
+    case 'manifest': {
+      const { manifest, chunks } = JSON.parse(input)
+      const parts = chunks.map((chunk: string) => bytesOf(`0x${chunk}`))
+      return recountBatch(utf8(manifest), parts)
     }
     default:
       throw new TypeError(`no format ${format}`)

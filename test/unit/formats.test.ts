@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { recountBatch } from '../../document/batch/batch.ts'
+import { decodeBatchBlock } from '../../document/batch/block.ts'
 import { fromCanonical, toCanonical } from '../../document/canonical.ts'
 import { cidOf, hashOfCid } from '../../document/cid.ts'
 import {
@@ -138,6 +140,11 @@ const decoders: Record<
   disclosures: ({ input }) => {
     const { claims, disclosures } = JSON.parse(input)
     return readDisclosures(parseClaims(claims), disclosures)
+  },
+  batchBlock: ({ input }) => decodeBatchBlock(bytes(input)),
+  manifest: ({ input }) => {
+    const { manifest, chunks } = JSON.parse(input)
+    return recountBatch(bytes(manifest), chunks.map(hex))
   },
 }
 

@@ -635,6 +635,230 @@ for n, v, code in [
 ]:
     add("disclosures", n, jcs(v), code)
 
+
+# ---- batches
+CHUNK = 28_339
+
+
+def keccak256(b):
+    return keccak.new(digest_bits=256, data=b).digest()
+
+
+def entry(h, until):
+    return h + until.to_bytes(5, "big")
+
+
+def leaf(h, until):
+    return keccak256(keccak256(h + until.to_bytes(32, "big")))
+
+
+def tree_of(entries):
+    """The nodes of the tree, and the entries in the order of their leaves."""
+    entries = sorted(entries, key=lambda e: leaf(*e))
+    n = len(entries)
+    nodes = [b""] * (2 * n - 1)
+    for i, e in enumerate(entries):
+        nodes[2 * n - 2 - i] = leaf(*e)
+    for i in reversed(range(n - 1)):
+        nodes[i] = keccak256(b"".join(sorted(nodes[2 * i + 1 : 2 * i + 3])))
+    return nodes, entries
+
+
+def proof_of(nodes, i):
+    proof = []
+    while i > 0:
+        proof.append(nodes[i + 1 if i % 2 else i - 1])
+        i = (i - 1) // 2
+    return proof
+
+
+def hex32(b):
+    return "0x" + b.hex()
+
+
+def manifest_of(issuer_id, root, size, chunks):
+    listed = [hex32(hashlib.sha256(c).digest()) for c in chunks]
+    return {
+        "chunks": listed,
+        "issuerId": issuer_id,
+        "registry": REG,
+        "root": hex32(root),
+        "size": size,
+        "v": 1,
+    }
+
+
+def batch_of(entries, issuer_id=1):
+    nodes, entries = tree_of(entries)
+    n = len(entries)
+    whole = b"".join(entry(*e) for e in entries)
+    chunks = [whole[i : i + CHUNK * 37] for i in range(0, len(whole), CHUNK * 37)]
+    manifest = manifest_of(issuer_id, nodes[0], n, chunks)
+    digest = hex32(hashlib.sha256(jcs(manifest).encode()).digest())
+
+    def block(i):
+        h, until = entries[i]
+        return {
+            "documentHash": hex32(h),
+            "issuerId": issuer_id,
+            "manifest": digest,
+            "proof": b64u(b"".join(proof_of(nodes, 2 * n - 2 - i))),
+            "registry": REG,
+            "root": hex32(nodes[0]),
+            "size": n,
+            "v": 1,
+            "validUntil": until,
+        }
+
+    return entries, chunks, manifest, digest, block
+
+
+def numbered(n):
+    """The entries of a batch of the vectors, in no particular order."""
+    return [
+        (hashlib.sha256(b"document %d" % i).digest(), [0, 172_800, 4_102_444_800][i % 3])
+        for i in range(n)
+    ]
+
+
+batches = []
+for n in [1, 2, 3, 4, 5, 8, 9]:
+    entries, chunks, manifest, digest, block = batch_of(numbered(n))
+    documents = []
+    for i, (h, until) in enumerate(entries):
+        text = jcs(block(i))
+        documents.append(
+            {
+                "documentHash": hex32(h),
+                "validUntil": until,
+                "block": text,
+                "publicId": public_id(
+                    2, 1, hashlib.sha256(text.encode()).digest(), bytes(range(16))
+                ),
+            }
+        )
+    batches.append(
+        {
+            "size": n,
+            "root": manifest["root"],
+            "manifest": digest,
+            "manifestBlock": jcs(manifest),
+            "chunks": [c.hex() for c in chunks],
+            "documents": documents,
+        }
+    )
+
+large = []
+for n in [CHUNK, CHUNK + 1]:
+    entries, chunks, manifest, digest, block = batch_of(numbered(n))
+    large.append(
+        {
+            "size": n,
+            "manifest": digest,
+            "manifestBlock": jcs(manifest),
+            "firstBlock": jcs(block(0)),
+            "lastBlock": jcs(block(n - 1)),
+        }
+    )
+json.dump(
+    {
+        "origin": "Computed by an independent Python program from the definitions in docs/formats.md, with hashlib and the keccak of the package pycryptodome.",
+        "registry": REG,
+        "issuerId": 1,
+        "documentKey": bytes(range(16)).hex(),
+        "entries": "Of every batch: documentHash = sha256 of the ASCII text `document i`, for i from 0 to size - 1; validUntil = 0, 172800, 4102444800 in turn.",
+        "batches": batches,
+        "large": large,
+    },
+    open(HERE / "batches.json", "w"),
+    indent=2,
+    ensure_ascii=True,
+)
+
+entries, chunks, manifest, digest, block = batch_of(numbered(5))
+GOOD = block(0)
+UP = ["0x" + "AB" * 32, "0x" + "ab" * 31, "ab" * 32, "0x" + "ab" * 32 + "\n", 1]
+
+
+def block_with(**k):
+    return jcs({**GOOD, **k})
+
+
+raw = base64.urlsafe_b64decode(GOOD["proof"] + "==")
+for n, t in [
+    ("not JSON", "{"),
+    ("empty", ""),
+    ("a list", "[]"),
+    ("a space", jcs(GOOD).replace(":", ": ", 1)),
+    ("a member twice", jcs(GOOD).replace('"v":1', '"v":1,"v":1')),
+    ("a byte order mark", "\ufeff" + jcs(GOOD)),
+    ("no manifest", jcs({k: v for k, v in GOOD.items() if k != "manifest"})),
+    ("a member more", block_with(a=1)),
+    ("version 2", block_with(v=2)),
+    ("issuerId 0", block_with(issuerId=0)),
+    ("issuerId too large", block_with(issuerId=2**32)),
+    ("registry in upper case", block_with(registry=REG.upper())),
+    ("size 0", block_with(size=0)),
+    ("size over 425,085,000", block_with(size=425_085_001)),
+    ("size as text", block_with(size="5")),
+    ("validUntil of 41 bits", block_with(validUntil=2**40)),
+    ("validUntil below 0", block_with(validUntil=-1)),
+    ("validUntil null", jcs(GOOD).replace('"validUntil":%d' % GOOD["validUntil"], '"validUntil":null')),
+    ("a proof without its last sibling", block_with(proof=b64u(raw[:-64]))),
+    ("a proof with a sibling more", block_with(proof=b64u(raw + bytes(32)))),
+    ("an empty proof", block_with(proof="")),
+    ("a proof of half a sibling", block_with(proof=b64u(raw[:-16]))),
+    ("a proof with padding", block_with(proof=GOOD["proof"] + "=")),
+    ("a proof as a list", block_with(proof=[])),
+    ("a proof of another depth: of 5 as of 4,096", block_with(size=4096)),
+    *[("documentHash %r" % v, block_with(documentHash=v)) for v in UP],
+    ("root in upper case", block_with(root=UP[0])),
+    ("manifest in upper case", block_with(manifest=UP[0])),
+]:
+    add("batchBlock", n, t, "batch_malformed")
+
+
+def recount(name, m, cs, code):
+    text = m if isinstance(m, str) else jcs(m)
+    add("manifest", name, jcs({"manifest": text, "chunks": [c.hex() for c in cs]}), code)
+
+
+def claiming(es, **k):
+    """A manifest whose chunk holds these entries as they are, under the root of the good ones unless it says otherwise."""
+    c = b"".join(entry(*e) for e in es)
+    root = bytes.fromhex(manifest["root"][2:])
+    return {**manifest_of(1, root, len(es), [c]), **k}, [c]
+
+
+WRONG = "manifest_malformed"
+[C] = chunks
+recount("not JSON", "{", chunks, WRONG)
+recount("a list", "[]", chunks, WRONG)
+recount("a space", jcs(manifest).replace(":", ": ", 1), chunks, WRONG)
+recount("no chunks listed", {**manifest, "chunks": []}, [], WRONG)
+recount("a chunk listed too often", {**manifest, "chunks": manifest["chunks"] * 2}, [C, C], WRONG)
+recount("size of two chunks", {**manifest, "size": CHUNK + 1}, chunks, WRONG)
+recount("size 0", {**manifest, "size": 0}, chunks, WRONG)
+recount("issuerId 0", {**manifest, "issuerId": 0}, chunks, WRONG)
+recount("registry in upper case", {**manifest, "registry": REG.upper()}, chunks, WRONG)
+recount("root in upper case", {**manifest, "root": UP[0]}, chunks, WRONG)
+recount("a chunk in upper case", {**manifest, "chunks": [UP[0]]}, chunks, WRONG)
+recount("a member more", {**manifest, "a": 1}, chunks, WRONG)
+recount("version 2", {**manifest, "v": 2}, chunks, WRONG)
+recount("no chunk", manifest, [], "manifest_chunk")
+recount("a chunk more", manifest, [C, C], "manifest_chunk")
+recount("a byte of a chunk changed", manifest, [C[:-1] + b"\1"], "manifest_chunk")
+recount("size one more", {**manifest, "size": 6}, chunks, "manifest_chunk")
+recount("size one less", {**manifest, "size": 4}, chunks, "manifest_chunk")
+recount("half an entry more", *(lambda c: ({**manifest_of(1, bytes(32), 5, [c])}, [c]))(C + bytes(18)), "manifest_chunk")
+recount("entries out of order", *claiming(entries[::-1]), "manifest_order")
+recount("an entry twice", *claiming(entries[:1] + entries), "manifest_repeated")
+twice = sorted(entries + [(entries[0][0], 1)], key=lambda e: leaf(*e))
+recount("a documentHash twice, with two expiries", *claiming(twice), "manifest_repeated")
+recount("an entry left out", *claiming(entries[:-1]), "manifest_root")
+recount("an entry too many", *claiming(tree_of(numbered(6))[1]), "manifest_root")
+recount("another root", {**manifest, "root": "0x" + "00" * 32}, chunks, "manifest_root")
+
 json.dump(
     {
         "origin": "Made from documents.json by the same Python program; each must be refused with its code.",

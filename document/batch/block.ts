@@ -1,0 +1,67 @@
+import * as v from 'valibot'
+import { decodeBase64url, encodeBase64url } from '../base64url.ts'
+import { equalBytes } from '../bytes.ts'
+import { fromCanonical, toCanonical } from '../canonical.ts'
+import { FormatError, refusingAs } from '../errors.ts'
+import { fromHex } from '../hex.ts'
+import { encodeEntry, MAX_VALID_UNTIL } from './entry.ts'
+import { size } from './manifest.ts'
+import { bytes32, issuerId, registry } from './members.ts'
+import { isProofLength, NODE, rootOf } from './tree.ts'
+
+/** What leads from the publicId of a document in a batch to its record: where it is anchored, and the proof that it is. */
+export type BatchBlock = Omit<v.InferOutput<typeof schema>, 'proof' | 'v'> & {
+  /** The siblings from the leaf up, 32 bytes each. */
+  proof: Uint8Array
+}
+
+/** More than any has. */
+const MAX_BYTES = 4096
+
+const schema = v.strictObject({
+  documentHash: bytes32,
+  issuerId,
+  manifest: bytes32,
+  proof: v.string(),
+  registry,
+  root: bytes32,
+  size,
+  v: v.literal(1),
+  validUntil: v.pipe(
+    v.number(),
+    v.integer(),
+    v.minValue(0),
+    v.maxValue(MAX_VALID_UNTIL),
+  ),
+})
+
+export function encodeBatchBlock(block: BatchBlock): Uint8Array {
+  return toCanonical({ ...block, proof: encodeBase64url(block.proof), v: 1 })
+}
+
+/**
+ * @throws {FormatError} `batch_malformed`, also for a proof that is too short or too long for the size. Whether the proof leads to
+ * the root, {@link provesRoot} says, and the registry.
+ */
+export function decodeBatchBlock(bytes: Uint8Array): BatchBlock {
+  return refusingAs('batch_malformed', 'not a batch block', () => {
+    const { success, output } = v.safeParse(
+      schema,
+      bytes.length <= MAX_BYTES ? fromCanonical(bytes) : undefined,
+    )
+    if (!success) throw new FormatError('batch_malformed', 'bad members')
+    const { v: _, proof: text, ...members } = output
+    const proof = decodeBase64url(text)
+    if (!isProofLength(proof.length / NODE, members.size))
+      throw new FormatError('batch_malformed', 'a proof of another length')
+    return { ...members, proof }
+  })
+}
+
+/** @returns Whether the proof leads from the document to the root. */
+export function provesRoot(block: BatchBlock): boolean {
+  const { validUntil, proof } = block
+  const documentHash = fromHex(block.documentHash)
+  const entry = encodeEntry({ documentHash, validUntil })
+  return equalBytes(rootOf(entry, proof), fromHex(block.root))
+}

@@ -1,0 +1,44 @@
+/** A document of a batch, as the registry needs to know it. */
+export type BatchEntry = {
+  /** 32 bytes. */
+  documentHash: Uint8Array
+  /** Seconds of the Unix epoch; 0 = never expires. */
+  validUntil: number
+}
+
+const HASH = 32
+const VALID_UNTIL = 5
+export const MAX_VALID_UNTIL = 2 ** 40 - 1
+/** Bytes of an entry in a manifest. */
+export const ENTRY = HASH + VALID_UNTIL
+
+/**
+ * @returns documentHash ‖ validUntil (5 bytes, big-endian).
+ * @throws {TypeError} For a documentHash of another length, or a validUntil beyond 40 bits.
+ */
+export function encodeEntry(entry: BatchEntry): Uint8Array {
+  const { documentHash, validUntil } = entry
+  if (documentHash.length !== HASH)
+    throw new TypeError('documentHash is 32 bytes')
+  if (
+    !Number.isInteger(validUntil) ||
+    validUntil < 0 ||
+    validUntil > MAX_VALID_UNTIL
+  )
+    throw new TypeError('validUntil is a number of seconds of 40 bits')
+  const bytes = new Uint8Array(ENTRY)
+  bytes.set(documentHash)
+  const view = new DataView(bytes.buffer, HASH)
+  view.setUint8(0, Math.floor(validUntil / 2 ** 32))
+  view.setUint32(1, validUntil % 2 ** 32)
+  return bytes
+}
+
+/** @param bytes 37 bytes; not kept. */
+export function decodeEntry(bytes: Uint8Array): BatchEntry {
+  const view = new DataView(bytes.buffer, bytes.byteOffset + HASH)
+  return {
+    documentHash: bytes.slice(0, HASH),
+    validUntil: view.getUint8(0) * 2 ** 32 + view.getUint32(1),
+  }
+}

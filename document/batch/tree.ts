@@ -1,0 +1,100 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { concatBytes } from '@noble/hashes/utils.js'
+import { compareBytes } from './rows.ts'
+
+/** Bytes of a node. */
+export const NODE = 32
+/** Nodes that are hashed in one turn of the event loop: some 15 ms. */
+export const HASHED_A_TURN = 2048
+
+/** Lets everything else that waits have its turn. */
+export const pause = () => new Promise<void>((resolve) => setTimeout(resolve))
+
+/** The two hashes of a StandardMerkleTree of OpenZeppelin over `(bytes32 documentHash, uint40 validUntil)`. */
+export type TreeHasher = {
+  /** Hashed twice, so that no inner node can be taken for a leaf. */
+  leaf(entry: Uint8Array, out: Uint8Array): void
+  parent(a: Uint8Array, b: Uint8Array, out: Uint8Array): void
+}
+
+/** One for many hashes: a state of keccak for each would fill more memory than the tree. */
+export function createTreeHasher(): TreeHasher {
+  const [blank, state] = [keccak_256.create(), keccak_256.create()]
+  const message = new Uint8Array(2 * NODE)
+  const hash = (bytes: Uint8Array, out: Uint8Array) =>
+    blank._cloneInto(state).update(bytes).digestInto(out)
+  return {
+    leaf(entry, out) {
+      // abi.encode: two words of 32 bytes, the number at the end of its own.
+      message.fill(0)
+      message.set(entry.subarray(0, NODE))
+      message.set(entry.subarray(NODE), message.length + NODE - entry.length)
+      hash(message, out)
+      hash(out, out)
+    },
+    parent(a, b, out) {
+      const inOrder = compareBytes(a, b) <= 0
+      message.set(inOrder ? a : b)
+      message.set(inOrder ? b : a, NODE)
+      hash(message, out)
+    },
+  }
+}
+
+/** A node of a tree by its number: 0 is the root, the children of node `i` are `2i + 1` and `2i + 2`. */
+export type Tree = (node: number) => Uint8Array
+
+/**
+ * Builds the tree of some leaves. Leaf `k` of `n` is node `2n - 2 - k`.
+ *
+ * @param leafAt Not copied: it must go on to give the same leaves.
+ */
+export async function buildTree(
+  size: number,
+  leafAt: (index: number) => Uint8Array,
+): Promise<Tree> {
+  const inner = new Uint8Array((size - 1) * NODE)
+  const tree: Tree = (node) =>
+    node < size - 1
+      ? inner.subarray(node * NODE, (node + 1) * NODE)
+      : leafAt(2 * size - 2 - node)
+  const hasher = createTreeHasher()
+  for (let node = size - 2; node >= 0; node--) {
+    hasher.parent(tree(2 * node + 1), tree(2 * node + 2), tree(node))
+    if (node % HASHED_A_TURN === 0) await pause()
+  }
+  return tree
+}
+
+/** @returns The siblings of a node from there up, one after the other. */
+export function proofOf(tree: Tree, node: number): Uint8Array {
+  const siblings: Uint8Array[] = []
+  for (let at = node; at > 0; at = Math.floor((at - 1) / 2))
+    siblings.push(tree(at % 2 === 1 ? at + 1 : at - 1))
+  return concatBytes(...siblings)
+}
+
+/** @param entry documentHash ‖ validUntil, 37 bytes. @returns The root to which the proof leads from its leaf. */
+export function rootOf(entry: Uint8Array, proof: Uint8Array): Uint8Array {
+  const hasher = createTreeHasher()
+  const node = new Uint8Array(NODE)
+  hasher.leaf(entry, node)
+  for (let at = 0; at < proof.length; at += NODE)
+    hasher.parent(node, proof.subarray(at, at + NODE), node)
+  return node
+}
+
+/**
+ * The lowest two levels of a tree hold its leaves, so there are one or two lengths of a proof. The contract believes no other:
+ * a longer one could prove what only looks like a leaf.
+ */
+export function isProofLength(siblings: number, size: number): boolean {
+  return siblings === log2(size) || siblings === log2(2 * size - 1)
+}
+
+/** @returns Rounded down. Not with Math.log2, which rounds up just below a power of two. */
+function log2(value: number): number {
+  let power = 0
+  for (let rest = value; rest >= 2; rest = Math.floor(rest / 2)) power++
+  return power
+}
