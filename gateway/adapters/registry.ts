@@ -8,7 +8,6 @@ import {
   createFinalityReader,
   type FinalityRule,
 } from '../../verifier/readers/finality.ts'
-import { SUSPENDED } from '../../verifier/reasons.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { createRequest } from '../../verifier/readers/request.ts'
 import {
@@ -20,6 +19,7 @@ import {
   readQuantity,
   toQuantity,
 } from '../../verifier/readers/rpc-codec.ts'
+import { SUSPENDED } from '../../verifier/reasons.ts'
 import { IssueError } from '../issue/errors.ts'
 import type {
   Intent,
@@ -148,7 +148,8 @@ export async function createRegistry(
         `${signer.address} is not an account of issuer ${issuerId} of ${registry}`,
       account.retiredBlock !== 0n && `${known} is retired`,
       (permissions & ISSUE) === 0 && `${known} may not issue`,
-      issuer.closedBlock !== 0n && `issuer ${issuerId} of ${registry} is closed`,
+      issuer.closedBlock !== 0n &&
+        `issuer ${issuerId} of ${registry} is closed`,
       balance === 0n && `${signer.address} has no funds for gas`,
     ].find((one) => one !== false)
     if (problem) throw new IssueError('registry_refused', problem)
@@ -308,7 +309,8 @@ export async function createRegistry(
         ...record,
         distrusted:
           record.anchoredBlock !== 0 &&
-          record.anchoredBlock >= (distrust.get(record.accountIndex) ?? Infinity),
+          record.anchoredBlock >=
+            (distrust.get(record.accountIndex) ?? Infinity),
       }))
     },
 

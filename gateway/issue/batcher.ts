@@ -287,7 +287,9 @@ export function createBatcher(deps: {
    * @returns Those that are to be sent.
    */
   async function stillAbsent(intents: readonly Intent[]): Promise<Intent[]> {
-    const unsure = intents.filter((intent) => uncertain.has(keyOfIntent(intent)))
+    const unsure = intents.filter((intent) =>
+      uncertain.has(keyOfIntent(intent)),
+    )
     if (unsure.length === 0) return [...intents]
     const outcomes = await outcomesOf(registry, unsure)
     const decided = unsure.flatMap((intent, i) => {

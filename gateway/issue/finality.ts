@@ -205,7 +205,8 @@ async function locate(
   for (const one of some) {
     const { intent, anchoring } = one
     const receipt = receipts.get(anchoring.transactionHash)
-    if (intent.kind === 'issue' || !receipt || !isDone(intent, receipt)) continue
+    if (intent.kind === 'issue' || !receipt || !isDone(intent, receipt))
+      continue
     const { blockNumber, blockHash } = receipt
     located.set(one, { event: EVENTS[intent.kind], blockNumber, blockHash })
   }

@@ -8,8 +8,8 @@ import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
 import { IssueError } from './errors.ts'
 import { EVENTS, reasonOf, revocationOf } from './intent.ts'
-import type { Answer } from './waiters.ts'
 import type { Outbox, Registry, RevisionIntent } from './ports.ts'
+import type { Answer } from './waiters.ts'
 
 export type RevisionRequest = {
   intent: RevisionIntent
@@ -85,7 +85,8 @@ export function createRevising(deps: {
     // A node that is behind, or a reorg, may hide what was promised.
     if (intent.kind === 'suspend')
       return revocation === 'suspended' && !isPromised('release', intent)
-    if (revocation === 'suspended' || isPromised('suspend', intent)) return false
+    if (revocation === 'suspended' || isPromised('suspend', intent))
+      return false
     if (revocation === 'none' && !isPromised('release', intent))
       throw new IssueError('not_suspended', 'nothing to release')
     return revocation === 'released'

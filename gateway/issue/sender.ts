@@ -321,7 +321,10 @@ export function createSender(deps: {
     const replaced = await outbox.replace(plan, transaction)
     plans = plans.map((other) => (other === plan ? replaced : other))
     sending.sent = Number.NEGATIVE_INFINITY
-    log.info('transaction_replaced', { nonce: plan.nonce, hash: transaction.hash })
+    log.info('transaction_replaced', {
+      nonce: plan.nonce,
+      hash: transaction.hash,
+    })
     send(plans)
   }
 

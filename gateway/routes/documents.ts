@@ -44,9 +44,7 @@ const REVISIONS = [
     read: (documentHash: Hex, body: unknown): RevisionIntent => ({
       kind: 'revoke',
       documentHash,
-      reason: REVOCATION_REASONS[
-        readBody(revocation, body).reason
-      ],
+      reason: REVOCATION_REASONS[readBody(revocation, body).reason],
     }),
   },
   {

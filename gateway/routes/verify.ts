@@ -62,7 +62,8 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
           }),
         blockchainProof: stateProof
           ? {
-              ...(blockchainProof ?? anchorOf(addresses.registry, documentHash)),
+              ...(blockchainProof ??
+                anchorOf(addresses.registry, documentHash)),
               stateProof,
             }
           : blockchainProof,

@@ -75,7 +75,7 @@ async function issue(fields: object = {}): Promise<string> {
   )
   const { bytes, documentHash: hash } = await seal(document, keys)
   blocks.set(hash, bytes)
-  await send('issue', [hash, validUntilOf(document)])
+  await send('issue', [1, hash, validUntilOf(document)])
   hashes.set(bytes, toHex(hash))
   return encodePublicId({
     kind: 'single',
@@ -118,7 +118,7 @@ beforeAll(async () => {
   })
   before = Number(await anvil.request<Hex>('eth_blockNumber'))
   await anvil.request('evm_increaseTime', 3 * DAY)
-  await send('revoke', [revokedHash, 1])
+  await send('revoke', [1, revokedHash, 1])
   await anvil.request('anvil_mine', '0x3')
 })
 
@@ -584,16 +584,20 @@ describe('as of a block', () => {
       })
       const write = (byte: number) =>
         transact(local, there, issuerKey, 'issue', [
+          1,
           `0x${byte.toString(16).padStart(2, '0').repeat(32)}`,
           0,
         ])
       await write(1)
       const block = Number(await local.request({ method: 'eth_blockNumber' }))
       const chainReader = createChainReader(local, there)
-      const hash: Hex = `0x${'01'.repeat(32)}`
-      expect((await chainReader.read(hash, { block })).status).toBe('valid')
+      const key = {
+        issuerId: 1,
+        documentHash: `0x${'01'.repeat(32)}`,
+      } as const
+      expect((await chainReader.read(key, { block })).status).toBe('valid')
       for (let byte = 2; byte <= 14; byte++) await write(byte)
-      await expect(chainReader.read(hash, { block })).rejects.toMatchObject({
+      await expect(chainReader.read(key, { block })).rejects.toMatchObject({
         code: 'state_unavailable',
       })
     } finally {
