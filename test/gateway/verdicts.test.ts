@@ -10,7 +10,7 @@ import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
 import { sealAnything } from '../support/seal-plaintext.ts'
 import { ADA, randomKey, type Stack, startStack } from '../support/stack.ts'
-import { transact } from '../support/transact.ts'
+import { PERMISSION, transact } from '../support/transact.ts'
 
 let stack: Stack
 let blocks: BlockServer
@@ -150,17 +150,22 @@ describe('tampered: the right hash, but content that does not fit', () => {
     )
     const sealed = await sealAnything(document(), keys)
     blocks.set(sealed.documentHash, sealed.bytes)
-    await send('issue', [sealed.documentHash, 0], key)
-    const verdict = await verdictOf(
+    await send('setPermissions', [2, address, PERMISSION.issue], key)
+    await send('issue', [2, sealed.documentHash, 0], key)
+    const idOf = (issuerId: number) =>
       encodePublicId({
         kind: 'single',
-        issuerId: 1,
+        issuerId,
         hash: sealed.documentHash,
         documentKey: keys.documentKey,
-      }),
-    )
+      })
+    const verdict = await verdictOf(idOf(2))
     expect(verdict).toMatchObject({ valid: false, status: 'tampered' })
+    expect(verdict.checks).toContainEqual({
+      ...{ check: 'content', outcome: 'fail', code: 'other_issuer' },
+    })
     expect(verdict.blockchainProof.issuer.name).toBe('Forger')
+    expect((await verdictOf(idOf(1))).status).toBe('not_issued')
   })
 })
 
@@ -222,18 +227,20 @@ describe('revoked', () => {
     [9, 'revoked', 'privilegeWithdrawn'],
   ])('error: reason %i', async (reason, status, name) => {
     const { publicId, documentHash } = (await stack.issue(ADA)).body.data
-    await send('revoke', [documentHash, reason])
+    await send('revoke', [1, documentHash, reason])
     const verdict = await verdictOf(publicId)
     expect(verdict).toMatchObject({ valid: false, status })
     expect(verdict.blockchainProof).toMatchObject({ reason: name })
-    expect(verdict.blockchainProof.revokedAt).toBeGreaterThan(1_700_000_000)
+    expect(Date.parse(verdict.blockchainProof.revokedAt)).toBeGreaterThan(
+      1.7e12,
+    )
     expect(verdict.document.subjectName).toBe(ADA.subjectName)
   })
 
   test('behavior: revoked comes before expired', async () => {
     const fields = { ...ADA, expiresAt: '2026-02-01' }
     const { publicId, documentHash } = (await stack.issue(fields)).body.data
-    await send('revoke', [documentHash, 1])
+    await send('revoke', [1, documentHash, 1])
     expect((await verdictOf(publicId)).status).toBe('revoked')
   })
 })
@@ -282,7 +289,7 @@ describe('a payload that cannot be had is no verdict', () => {
   test('behavior: revoked is known all the same', async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 404)
-    await send('revoke', [toHex(hash) satisfies Hex, 1])
+    await send('revoke', [1, toHex(hash) satisfies Hex, 1])
     expect(await verdictOf(publicId)).toMatchObject({
       status: 'revoked',
       document: null,
