@@ -101,6 +101,7 @@ describe('every verdict has its bundle, and the same verdict without a network',
     ],
     ['revoked', () => revoked(1)],
     ['superseded', () => revoked(4)],
+    ['suspended', () => revoked(6)],
     ['distrusted', distrusted],
     ['not_issued', async () => golden.documents[0]?.publicId ?? ''],
     [

@@ -1,3 +1,4 @@
+import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeDocument, validUntilOf } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
@@ -137,7 +138,6 @@ describe('tampered: the right hash, but content that does not fit', () => {
 
   test("error: another issuer's record over this issuer's document", async () => {
     const key = randomKey()
-    const { Wallet } = await import('ethers')
     const { address } = new Wallet(key)
     await send('registerIssuer', [address, 'Forger', ''], stack.adminKey)
     await stack.provider.request({
@@ -216,6 +216,73 @@ test('behavior: a document dated in the future is valid, and a check says so', a
     check: 'dating',
     outcome: 'fail',
     code: 'in_future',
+  })
+})
+
+describe('after a theft', () => {
+  const stolenKey = randomKey()
+  const stolen = new Wallet(stolenKey).address
+  const ours = () => new Wallet(stack.issuerKey).address.toLowerCase()
+  const manager = () => new Wallet(stack.adminKey).address.toLowerCase()
+  const issued = async () => (await stack.issue(ADA)).body.data
+  const forged = async () => {
+    const keys = deriveSealingKeys(
+      deriveSubkeys(new Uint8Array(32).fill(9)),
+      randomSalt(),
+    )
+    const { documentHash: hash, bytes } = await sealAnything(document(), keys)
+    blocks.set(hash, bytes)
+    await send('issue', [1, hash, 0], stolenKey)
+    const id = { kind: 'single', issuerId: 1, hash } as const
+    return { hash, publicId: encodePublicId({ ...id, ...keys }) }
+  }
+
+  test('behavior: what the thief issued, revoked and hid, before and after the repair', async () => {
+    await send('addAccount', [1, stolen, 3], stack.adminKey)
+    await stack.provider.request({
+      method: 'anvil_setBalance',
+      params: [stolen, '0xde0b6b3a7640000'],
+    })
+    const { publicId, documentHash } = await issued()
+    const [one, two] = [await forged(), await forged()]
+    await send('revoke', [1, documentHash, 1], stolenKey)
+    await send('revoke', [1, two.hash, 1])
+    expect((await verdictOf(one.publicId)).status).toBe('valid')
+    const before = await verdictOf(publicId)
+    expect(before).toMatchObject({
+      status: 'revoked',
+      blockchainProof: {
+        account: { address: ours(), changedBlock: null, retiredBlock: null },
+        revoker: { address: stolen.toLowerCase(), retiredBlock: null },
+        setAside: false,
+      },
+    })
+
+    await send('distrustFrom', [1, stolen, 1], stack.adminKey)
+    expect((await verdictOf(one.publicId)).status).toBe('distrusted')
+    const both = await verdictOf(two.publicId)
+    expect(both.status).toBe('distrusted')
+    expect(both.checks).toContainEqual({
+      ...{ check: 'revocation', outcome: 'fail', code: 'revoked' },
+    })
+    // Distrust alone makes nothing valid.
+    expect((await verdictOf(publicId)).status).toBe('revoked')
+
+    await send('setPermissions', [1, manager(), 7], stack.adminKey)
+    await send('release', [1, documentHash], stack.adminKey)
+    const { blockchainProof, ...after } = await verdictOf(publicId)
+    expect(after.status).toBe('valid')
+    expect(blockchainProof).toMatchObject({
+      ...{ revokedAt: null, reason: null, setAside: true },
+      releasedAt: expect.stringMatching(/Z$/),
+      revoker: { address: manager(), changedBlock: expect.any(Number) },
+    })
+
+    await send('issue', [1, one.hash, 0])
+    expect(await verdictOf(one.publicId)).toMatchObject({
+      status: 'valid',
+      blockchainProof: { account: { address: ours() }, setAside: false },
+    })
   })
 })
 
