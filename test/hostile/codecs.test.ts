@@ -10,7 +10,7 @@ import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { parseStrictJson } from '../../document/json.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { parseRegistryId } from '../../document/registry-id.ts'
-import { saltOf } from '../../document/sealed.ts'
+import { readSealedHeader } from '../../document/sealed.ts'
 import { readBundle } from '../../verifier/bundle.ts'
 import { decodeHeader } from '../../verifier/proof/header.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../verifier/proof/rlp.ts'
@@ -70,7 +70,7 @@ const ofBytes: [string, (bytes: Uint8Array) => unknown][] = [
   ['UTF-8', decodeUtf8],
   ['canonical JSON', fromCanonical],
   ['a document', decodeDocument],
-  ['sealed bytes', saltOf],
+  ['sealed bytes', readSealedHeader],
   ['RLP', decodeRlp],
   ['a header', (bytes) => decodeHeader(toHex(bytes))],
   ['a bundle', readBundle],
@@ -156,7 +156,7 @@ const ofValues: [string, (value: unknown) => unknown][] = [
   ['an address', readAddress],
   ['bytes', readBytes],
   ['a log', readLog],
-  ['a Verification', decodeVerification],
+  ['a Verification', (value) => decodeVerification(value, 1)],
 ]
 
 describe('parsed values', () => {

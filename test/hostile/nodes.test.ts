@@ -1,7 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toCanonical } from '../../document/canonical.ts'
 import { FormatError } from '../../document/errors.ts'
 import { toHex } from '../../document/hex.ts'
 import { encodePublicId } from '../../document/public-id.ts'
@@ -30,11 +29,17 @@ import stateProofs from '../vectors/state-proofs.json' with { type: 'json' }
 
 const documentKey = new Uint8Array(16).fill(7)
 const { bytes: sealed, documentHash: hash } = await seal(
-  toCanonical({ ...FIELDS, registry: REGISTRY, issuerId: 1 }),
+  { ...FIELDS, registry: REGISTRY, issuerId: 1 },
   { salt: new Uint8Array(16), documentKey, iv: new Uint8Array(12) },
 )
 const documentHash = toHex(hash)
-const publicId = encodePublicId({ kind: 'single', hash, documentKey })
+const publicId = encodePublicId({
+  kind: 'single',
+  issuerId: 1,
+  hash,
+  documentKey,
+})
+const key = { issuerId: 1, documentHash }
 const GOOD = resultsFor(documentHash)
 const has: BlockSource = {
   get: async () => ({ status: 'found', bytes: sealed }),
@@ -54,10 +59,10 @@ async function endsInVerdicts(node: Eip1193Provider): Promise<void> {
     expect(checks.map(({ code }) => code)).not.toContain('internal_error')
   }
   const asked = [
-    reader(node).issuedEvent(documentHash, 10),
+    reader(node).issuedEvent(key, 10),
     reader(node).finalityOf(10),
-    reader(node).read(documentHash, { block: 20 }),
-    proving.read(documentHash),
+    reader(node).read(key, { block: 20 }),
+    proving.read(key),
     createBundle(publicId, { provider: node, registry: REGISTRY, blocks: [] }),
   ]
   for (const settled of await Promise.allSettled(asked))
@@ -190,7 +195,7 @@ describe('results', () => {
       fc.asyncProperty(mangled(good), async (bytes) => {
         const node = nodeWith({ ...GOOD, eth_call: toHex(bytes) })
         await reader(node)
-          .read(documentHash)
+          .read(key)
           .catch((error) => expect(error).toBeInstanceOf(ChainError))
         expect((await judge(reader(node))).checks).not.toEqual([])
       }),
