@@ -27,6 +27,9 @@ export const ISSUER = {
   name: 'Registry office of Testville',
   uri: 'https://testville.example',
 }
+/** Bits of an account's permissions. */
+const [ISSUE, REVOKE, MANAGE] = [1, 2, 4]
+const OTHER_ID = 2
 const OTHER = { name: 'Another office', uri: 'https://other.example' }
 
 /** Seconds that all of the set-up lies in the past: older than any fresh head. */
@@ -65,6 +68,14 @@ export async function startChain(dir: string, chainId: number): Promise<Chain> {
     new Wallet(OTHER_KEY).address,
     OTHER.name,
     OTHER.uri,
+  )
+  // The first account of an issuer has MANAGE alone.
+  await send(
+    OTHER_KEY,
+    'setPermissions',
+    OTHER_ID,
+    new Wallet(OTHER_KEY).address,
+    ISSUE | REVOKE | MANAGE,
   )
   return {
     url: anvil.url,
@@ -123,7 +134,7 @@ async function actors(
     const key = toHex(sha256(utf8ToBytes(`${name}/${actor}`)))
     const { address } = new Wallet(key)
     await anvil.request('anvil_setBalance', address, '0xde0b6b3a7640000')
-    await send(ADMIN_KEY, 'addAccount', 1, address)
+    await send(ADMIN_KEY, 'addAccount', 1, address, ISSUE | REVOKE)
     keys[actor] = key
   }
   return (actor) => {
@@ -149,18 +160,21 @@ async function carryOut(
   const addressOf = (actor: string) => new Wallet(keyOf(actor)).address
   if ('issue' in step) {
     const { by, validUntil = made.validUntil } = step.issue
-    await send(keyOf(by), 'issue', made.hash, validUntil)
+    await send(keyOf(by), 'issue', issuerOf(by), made.hash, validUntil)
   } else if ('revoke' in step) {
     const { by, reason } = step.revoke
-    await send(keyOf(by), 'revoke', made.hash, codeOf(reason))
+    await send(keyOf(by), 'revoke', issuerOf(by), made.hash, codeOf(reason))
   } else if ('supersede' in step) {
     const successor = sha256(made.hash)
-    await send(keyOf(step.supersede.by), 'supersede', made.hash, successor, 0)
+    const { by } = step.supersede
+    const key = keyOf(by)
+    const hashes = [ALONE, made.hash, successor]
+    await send(key, 'supersede', issuerOf(by), ...hashes, 0)
   } else if ('distrust' in step) {
     const account = addressOf(step.distrust.account)
-    await send(ADMIN_KEY, 'distrustFrom', account, await head())
+    await send(ADMIN_KEY, 'distrustFrom', 1, account, await head())
   } else if ('retire' in step) {
-    await send(ADMIN_KEY, 'retireAccount', addressOf(step.retire.account))
+    await send(ADMIN_KEY, 'retireAccount', 1, addressOf(step.retire.account))
   } else if ('mark' in step) {
     marks[step.mark] = await head()
     // What comes next is in a later block.
@@ -172,4 +186,7 @@ async function carryOut(
   }
 }
 
+const issuerOf = (actor: string) => (actor === 'other' ? OTHER_ID : 1)
+/** In the place of a batch's root. */
+const ALONE = `0x${'00'.repeat(32)}`
 const codeOf = (reason: RevocationReason) => REVOCATION_REASONS[reason]
