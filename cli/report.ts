@@ -53,6 +53,7 @@ const MEANINGS: Record<string, string> = {
   unreachable: 'who should have it does not answer',
   wrong_bytes: 'a source gave other bytes than those asked for',
   wrong_key: 'the key in the publicId does not open it',
+  other_disclosures: 'its header was made for another document',
   other_registry: 'it is one of another registry',
   other_issuer: 'it was made by another issuer than the one of the record',
   other_expiry: 'it has another expiry than its record',
@@ -140,12 +141,14 @@ function issuerLines({ issuer, registry }: BlockchainProof): Line[] {
 
 function documentLines(document: Document): Line[] {
   const { subjectName, subjectId, category, issuedAt, expiresAt } = document
+  const { supersedes } = document
   return [
     ['subjectName', subjectName],
     ['subjectId', subjectId],
     ['category', category],
     ['issuedAt', issuedAt],
     ['expiresAt', expiresAt ? `${expiresAt}, its last day` : 'never'],
+    ...(supersedes ? [['supersedes', supersedes] satisfies Line] : []),
     ...Object.entries(document.metadata ?? {}).map<Line>(([key, value]) => [
       `metadata.${key}`,
       value,

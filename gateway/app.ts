@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { METHOD_NAME_ALL } from 'hono/router'
-import type { Hex } from '../document/hex.ts'
+import type { PublicId } from '../document/public-id.ts'
 import type { Bundle } from '../verifier/bundle.ts'
 import type { ChainReader, Eip1193Provider } from '../verifier/ports.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
@@ -39,8 +39,8 @@ export type Deps = {
   /** As the chain of `verifyOptions`, with a storage proof of each reading. */
   provingChain: ChainReader
   bundleOf: (publicId: string, signal: AbortSignal) => Promise<Bundle>
-  /** Where the intent to issue this document stands; `undefined` when the outbox has none. */
-  standingOf: (documentHash: Hex) => Standing | undefined
+  /** Where the intent to issue this document stands; `undefined` when the outbox has none, or it is another issuer's. */
+  standingOf: (publicId: PublicId) => Standing | undefined
   store: PayloadStore
   /** What the read-only `/rpc` asks. */
   rpc: Eip1193Provider

@@ -27,7 +27,6 @@ const STATUS = {
   unverifiable: 503,
   idempotency_key_reused: 422,
   not_issued: 404,
-  other_issuer: 403,
   chain_unavailable: 503,
   registry_refused: 503,
   fee_too_high: 503,

@@ -152,7 +152,10 @@ export async function startGateway(
     },
     lowBalance: config.lowBalance,
     metrics,
-    standingOf: (documentHash) => outbox.find('issue', documentHash),
+    standingOf: ({ issuerId, hash }) =>
+      issuerId === registry.issuerId
+        ? outbox.find('issue', toHex(hash))
+        : undefined,
     verifyOptions: {
       chain,
       finality: true,

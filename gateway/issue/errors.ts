@@ -14,8 +14,6 @@ export type IssueErrorCode =
   | 'idempotency_key_reused'
   /** There is no such document to revoke. */
   | 'not_issued'
-  /** The document to revoke is another issuer's. */
-  | 'other_issuer'
   /** The disk or the payload store does not take it, or does not answer. */
   | 'store_unavailable'
   /** The remote signer does not answer, will not sign, or signed something else. */

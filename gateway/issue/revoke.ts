@@ -7,6 +7,7 @@ import { outcomesOf } from './outcome.ts'
 import type { Outbox, Registry } from './ports.ts'
 
 export type RevokeRequest = {
+  issuerId: number
   documentHash: Hex
   /** RFC 5280 reason code. */
   reason: number
@@ -31,7 +32,7 @@ export type Revoking = { revoke(request: RevokeRequest): Promise<Revoked> }
 /**
  * Revokes documents, through the same outbox as issuing.
  *
- * `revoke` rejects with an `IssueError`: `not_issued`, `other_issuer`, or why nothing was promised; with a `ChainError` when
+ * `revoke` rejects with an `IssueError`: `not_issued`, also for another issuer's document, or why nothing was promised; with a `ChainError` when
  * the chain could not be read.
  */
 export function createRevoking(deps: {
@@ -43,7 +44,8 @@ export function createRevoking(deps: {
   const { registry, chain, outbox, batcher } = deps
 
   async function revoke(request: RevokeRequest): Promise<Revoked> {
-    const { documentHash, reason, wait, deadline } = request
+    const { issuerId, documentHash, reason, wait, deadline } = request
+    if (issuerId !== registry.issuerId) throw notIssued()
     const read = () =>
       deadline.within((signal) => chain.read(documentHash, { signal }))
     const before = await read()
@@ -64,11 +66,9 @@ export function createRevoking(deps: {
   }
 
   function assertOurs({ record }: ChainReading, documentHash: Hex): void {
+    if (record.issuerId === registry.issuerId) return
     const promised = outbox.find('issue', documentHash) !== undefined
-    if (record.issuerId === 0 && !promised)
-      throw new IssueError('not_issued', 'no such document')
-    if (record.issuerId !== 0 && record.issuerId !== registry.issuerId)
-      throw new IssueError('other_issuer', "another issuer's document")
+    if (record.issuerId !== 0 || !promised) throw notIssued()
   }
 
   function isRevoked({ record }: ChainReading): boolean {
@@ -106,4 +106,8 @@ export function createRevoking(deps: {
   }
 
   return { revoke }
+}
+
+function notIssued(): IssueError {
+  return new IssueError('not_issued', 'no such document')
 }

@@ -79,9 +79,11 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
       authorize(findKey, 'documents:revoke', {}),
       async (c) => {
         const publicId = c.req.param('publicId')
-        const documentHash = toHex(decodePublicId(publicId).hash)
+        const { issuerId, hash } = decodePublicId(publicId)
+        const documentHash = toHex(hash)
         const { status, reason, revokedAt, transactionHash } =
           await revoking.revoke({
+            issuerId,
             documentHash,
             reason: parseReason(await readJson(c)),
             wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
@@ -108,7 +110,8 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
 /** A document as issued, with its status now; also while it is pending, from the own store. */
 async function findDocument(deps: Deps, publicId: string): Promise<object> {
   const { verifyOptions, addresses, standingOf, newDeadline } = deps
-  const { hash, documentKey } = decodePublicId(publicId)
+  const decoded = decodePublicId(publicId)
+  const { hash, documentKey } = decoded
   const documentHash = toHex(hash)
   const verdict = await verify(
     publicId,
@@ -127,7 +130,7 @@ async function findDocument(deps: Deps, publicId: string): Promise<object> {
       blockchainProof: verdict.blockchainProof,
     }
   const standing =
-    verdict.status === 'not_issued' ? standingOf(documentHash) : undefined
+    verdict.status === 'not_issued' ? standingOf(decoded) : undefined
   // This gateway has seen it on the chain: the node is behind.
   if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
   const pending = standing && (await openPending(deps, hash, documentKey))

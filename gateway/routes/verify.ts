@@ -25,7 +25,8 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
   for (const path of ['/v1/verify', '/api/verify'])
     app.get(path, authorize(findKey, 'verify', PARAMETERS), async (c) => {
       const { publicId, proof } = c.get('query')
-      const { hash } = decodePublicId(publicId)
+      const decoded = decodePublicId(publicId)
+      const { hash } = decoded
       const options = verifyWithin(newDeadline(), {
         ...verifyOptions,
         ...(proof && { chain: provingChain }),
@@ -33,7 +34,7 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
       const verdict = await verify(publicId, options)
       if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
       const standing =
-        verdict.status === 'not_issued' ? standingOf(toHex(hash)) : undefined
+        verdict.status === 'not_issued' ? standingOf(decoded) : undefined
       // This gateway has seen it on the chain: the node is behind.
       if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
       const status = standing ? 'pending' : verdict.status

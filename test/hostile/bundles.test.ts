@@ -51,7 +51,7 @@ async function make(name: string, steps: Case['chain']): Promise<void> {
   await chain.perform(one, made)
   const { hash, documentKey, bytes } = made
   bundles[name] = await createBundle(
-    encodePublicId({ kind: 'single', hash, documentKey }),
+    encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey }),
     {
       provider: chain.provider,
       registry: chain.registry,

@@ -4,13 +4,14 @@ import { decodeBase64url } from '../../document/base64url.ts'
 import { decodeUtf8 } from '../../document/bytes.ts'
 import { fromCanonical } from '../../document/canonical.ts'
 import { hashOfCid } from '../../document/cid.ts'
+import { parseClaims, parseDisclosure } from '../../document/disclosures.ts'
 import { decodeDocument, parseDocumentFields } from '../../document/document.ts'
 import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { parseStrictJson } from '../../document/json.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { parseRegistryId } from '../../document/registry-id.ts'
-import { saltOf } from '../../document/sealed.ts'
+import { readSealedHeader } from '../../document/sealed.ts'
 import { readBundle } from '../../verifier/bundle.ts'
 import { decodeHeader } from '../../verifier/proof/header.ts'
 import { decodeRlp, encodeRlp, type RlpItem } from '../../verifier/proof/rlp.ts'
@@ -53,6 +54,7 @@ const ofText: [string, (text: string) => unknown][] = [
   ['a publicId', decodePublicId],
   ['a CID', hashOfCid],
   ['a registry', parseRegistryId],
+  ['a disclosure', parseDisclosure],
   ['a bundle', readBundle],
   ['a header', (one) => decodeHeader(`0x${one}`)],
 ]
@@ -70,7 +72,7 @@ const ofBytes: [string, (bytes: Uint8Array) => unknown][] = [
   ['UTF-8', decodeUtf8],
   ['canonical JSON', fromCanonical],
   ['a document', decodeDocument],
-  ['sealed bytes', saltOf],
+  ['sealed bytes', readSealedHeader],
   ['RLP', decodeRlp],
   ['a header', (bytes) => decodeHeader(toHex(bytes))],
   ['a bundle', readBundle],
@@ -146,6 +148,7 @@ describe('tries', () => {
 
 const ofValues: [string, (value: unknown) => unknown][] = [
   ['fields', parseDocumentFields],
+  ['claims', parseClaims],
   ['a bundle', readBundle],
   ['a publicId', (value) => decodePublicId(value as string)],
   ['a CID', (value) => hashOfCid(value as string)],

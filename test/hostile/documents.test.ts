@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { decodeBase64url, encodeBase64url } from '../../document/base64url.ts'
 import { toCanonical } from '../../document/canonical.ts'
+import { disclose } from '../../document/disclosures.ts'
 import { toHex } from '../../document/hex.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { pad, seal } from '../../document/sealed.ts'
@@ -13,6 +14,7 @@ import { verify } from '../../verifier/verify.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import { FIELDS, REGISTRY } from '../support/corpus/payload.ts'
 import { nodeWith, type Record, resultsFor } from '../support/memory-node.ts'
+import { sealAnything } from '../support/seal-plaintext.ts'
 
 // Whatever has been anchored, by whomever, ends in a verdict; and what the chain says of it is never lost.
 
@@ -31,6 +33,7 @@ const HEADER = {
   alg: 'dir',
   enc: 'A128GCM',
   kid: encodeBase64url(KEYS.salt),
+  sd: disclose(DOCUMENT, KEYS).sd,
   typ: 'document+jwe',
   v: 1,
 }
@@ -43,14 +46,17 @@ async function judge(
 ): Promise<Verdict> {
   const hash = sha256(sealed)
   const { documentKey } = KEYS
-  return verify(encodePublicId({ kind: 'single', hash, documentKey }), {
-    chain: createChainReader(
-      nodeWith(resultsFor(toHex(hash), record)),
-      REGISTRY,
-    ),
-    blocks: [{ get: async () => ({ status: 'found', bytes: sealed }) }],
-    ...options,
-  })
+  return verify(
+    encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey }),
+    {
+      chain: createChainReader(
+        nodeWith(resultsFor(toHex(hash), record)),
+        REGISTRY,
+      ),
+      blocks: [{ get: async () => ({ status: 'found', bytes: sealed }) }],
+      ...options,
+    },
+  )
 }
 
 /** Of hostile bytes: in force they are refused or good, revoked they are revoked. */
@@ -73,7 +79,7 @@ function jweOf(header: string | Uint8Array, plaintext: Uint8Array): Uint8Array {
   return utf8([first, '', ...rest].join('.'))
 }
 
-const goodSealed = async () => (await seal(toCanonical(DOCUMENT), KEYS)).bytes
+const goodSealed = async () => (await seal(DOCUMENT, KEYS)).bytes
 const opening = (header: string | Uint8Array) =>
   jweOf(header, pad(toCanonical(DOCUMENT)))
 
@@ -145,7 +151,7 @@ describe('headers of a JWE that opens', () => {
 
 describe('documents sealed under the right key', () => {
   const sealAs = async (plaintext: Uint8Array) =>
-    (await seal(plaintext, KEYS)).bytes
+    (await sealAnything(plaintext, KEYS)).bytes
   /** Canonical where that is possible, so that the fields are looked at. */
   const textOf = (value: unknown) => {
     try {

@@ -1,7 +1,6 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { toCanonical } from '../../document/canonical.ts'
 import { FormatError } from '../../document/errors.ts'
 import { toHex } from '../../document/hex.ts'
 import { encodePublicId } from '../../document/public-id.ts'
@@ -30,11 +29,16 @@ import stateProofs from '../vectors/state-proofs.json' with { type: 'json' }
 
 const documentKey = new Uint8Array(16).fill(7)
 const { bytes: sealed, documentHash: hash } = await seal(
-  toCanonical({ ...FIELDS, registry: REGISTRY, issuerId: 1 }),
+  { ...FIELDS, registry: REGISTRY, issuerId: 1 },
   { salt: new Uint8Array(16), documentKey, iv: new Uint8Array(12) },
 )
 const documentHash = toHex(hash)
-const publicId = encodePublicId({ kind: 'single', hash, documentKey })
+const publicId = encodePublicId({
+  kind: 'single',
+  issuerId: 1,
+  hash,
+  documentKey,
+})
 const GOOD = resultsFor(documentHash)
 const has: BlockSource = {
   get: async () => ({ status: 'found', bytes: sealed }),

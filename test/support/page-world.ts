@@ -3,11 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
-import {
-  type Document,
-  encodeDocument,
-  validUntilOf,
-} from '../../document/document.ts'
+import { type Document, validUntilOf } from '../../document/document.ts'
 import { toHex } from '../../document/hex.ts'
 import {
   deriveSealingKeys,
@@ -112,7 +108,7 @@ export async function startPageWorld(
     async issue(fields = {}) {
       const keys = deriveSealingKeys(subkeys, randomSalt())
       const document = { ...ADA, ...fields, registry, issuerId: ISSUER_ID }
-      const { bytes, documentHash } = await seal(encodeDocument(document), keys)
+      const { bytes, documentHash } = await seal(document, keys)
       blocks.set(documentHash, bytes)
       const args = [documentHash, validUntilOf(document)]
       await transact(provider, registry, issuerKey, 'issue', args)
@@ -120,6 +116,7 @@ export async function startPageWorld(
       return {
         publicId: encodePublicId({
           kind: 'single',
+          issuerId: ISSUER_ID,
           hash: documentHash,
           documentKey,
         }),

@@ -90,6 +90,7 @@ export const ar: Texts = {
   'document.issuedAt': 'تاريخ الإصدار',
   'document.expiresAt': 'صالحة حتى',
   'document.never': 'بلا نهاية',
+  'document.supersedes': 'تحلّ محل الوثيقة ذات البصمة',
   'document.metadata': 'بيانات أخرى',
   asOf: 'الكتلة {block}، {time}',
   'asOf.bundle': 'من ملف إثبات: الحالة في {time}.',

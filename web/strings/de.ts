@@ -104,6 +104,7 @@ export const de: Texts = {
   'document.issuedAt': 'Ausgestellt am',
   'document.expiresAt': 'Gültig bis',
   'document.never': 'unbefristet',
+  'document.supersedes': 'Ersetzt das Dokument mit dem Hash',
   'document.metadata': 'Weitere Angaben',
   asOf: 'Block {block}, {time}',
   'asOf.bundle': 'Aus einer Nachweisdatei: Stand vom {time}.',

@@ -107,6 +107,7 @@ export const en = {
   'document.issuedAt': 'Date of issue',
   'document.expiresAt': 'Valid through',
   'document.never': 'without end',
+  'document.supersedes': 'Replaces the document with the hash',
   'document.metadata': 'Further entries',
 
   asOf: 'Block {block}, {time}',

@@ -103,6 +103,7 @@ export const es: Texts = {
   'document.issuedAt': 'Fecha de expedición',
   'document.expiresAt': 'Válido hasta',
   'document.never': 'sin límite',
+  'document.supersedes': 'Sustituye al documento con el hash',
   'document.metadata': 'Otros datos',
   asOf: 'Bloque {block}, {time}',
   'asOf.bundle': 'De un archivo de prueba: estado a {time}.',

@@ -103,6 +103,7 @@ export const fr: Texts = {
   'document.issuedAt': 'Date de délivrance',
   'document.expiresAt': 'Valable jusqu’au',
   'document.never': 'sans limite',
+  'document.supersedes': 'Remplace le document dont l’empreinte est',
   'document.metadata': 'Autres indications',
   asOf: 'Bloc {block}, {time}',
   'asOf.bundle': 'D’après un fichier de preuve : état au {time}.',

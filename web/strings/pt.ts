@@ -100,6 +100,7 @@ export const pt: Texts = {
   'document.issuedAt': 'Data de emissão',
   'document.expiresAt': 'Válido até',
   'document.never': 'sem limite',
+  'document.supersedes': 'Substitui o documento com o hash',
   'document.metadata': 'Outros dados',
   asOf: 'Bloco {block}, {time}',
   'asOf.bundle': 'De um ficheiro de prova: estado em {time}.',

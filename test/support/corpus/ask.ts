@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import { base58btc } from 'multiformats/bases/base58'
+import { uint32 } from '../../../document/bytes.ts'
 import type { Case } from './case.ts'
 import type { Made } from './payload.ts'
 
@@ -14,11 +15,12 @@ export function givenOf({ ask }: Case, made: Made): string {
 
 /** Not `encodePublicId`, which refuses what must be refused when it is read. */
 function publicIdOf(
-  { kind = 1, documentKey }: Case['ask'],
+  { kind = 1, issuerId = 1, documentKey }: Case['ask'],
   made: Made,
 ): string {
   const body = concatBytes(
     Uint8Array.of(kind),
+    uint32(issuerId),
     made.hash,
     documentKey === undefined ? made.documentKey : hexToBytes(documentKey),
   )

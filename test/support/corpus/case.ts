@@ -89,6 +89,7 @@ export type Payload = v.InferOutput<typeof payload>
 const ask = v.strictObject({
   /** The publicId with something in it changed, and a checksum that fits. */
   kind: v.optional(v.number()),
+  issuerId: v.optional(v.number()),
   documentKey: v.optional(v.string()),
   /** Which character of the publicId is mistyped. */
   typo: v.optional(v.number()),
