@@ -1,3 +1,16 @@
+export {
+  type Batch,
+  buildBatch,
+  recountBatch,
+} from './batch/batch.ts'
+export {
+  type BatchBlock,
+  decodeBatchBlock,
+  encodeBatchBlock,
+  provesRoot,
+} from './batch/block.ts'
+export type { BatchEntry } from './batch/entry.ts'
+export { MAX_BATCH_SIZE } from './batch/manifest.ts'
 export { fromCanonical, toCanonical } from './canonical.ts'
 export { cidOf, hashOfCid } from './cid.ts'
 export {

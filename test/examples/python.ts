@@ -17,11 +17,16 @@ const run = promisify(execFile)
 export const EXAMPLES = new URL('../../examples/', import.meta.url).pathname
 const REQUIREMENTS = join(EXAMPLES, 'requirements.txt')
 
+/** A Python that has what the examples import. */
+export const pythonOfExamples = () => pythonWith(REQUIREMENTS)
+
 /**
- * A Python that has what the examples import: a virtual environment in this user's cache folder, made once for each version of
- * Python and of `examples/requirements.txt`.
+ * A Python with some packages: a virtual environment in this user's cache folder, made once for each version of Python and of the
+ * file that lists them.
  */
-export async function pythonOfExamples(): Promise<Available<string>> {
+export async function pythonWith(
+  requirements: string,
+): Promise<Available<string>> {
   try {
     // Fails before 3.11.
     const check =
@@ -29,21 +34,21 @@ export async function pythonOfExamples(): Promise<Available<string>> {
     const { stdout: version } = await run('python3', ['-c', check])
     const digest = createHash('sha256')
       .update(version)
-      .update(readFileSync(REQUIREMENTS))
+      .update(readFileSync(requirements))
       .digest('hex')
     const folder = cacheFolder(`python-${digest.slice(0, 16)}`)
-    if (!existsSync(folder)) await make(folder)
+    if (!existsSync(folder)) await make(folder, requirements)
     return { value: join(folder, 'bin', 'python') }
   } catch (error) {
     const { stderr, message } = error as Error & { stderr?: string }
     const reason = stderr?.trim().split('\n').at(-1) || message
     return {
-      missing: `the examples in Python need Python 3.11 and the packages of examples/requirements.txt: ${reason}`,
+      missing: `needs Python 3.11 and the packages of ${requirements}: ${reason}`,
     }
   }
 }
 
-async function make(folder: string): Promise<void> {
+async function make(folder: string, requirements: string): Promise<void> {
   const fresh = `${folder}.${process.pid}`
   try {
     mkdirSync(dirname(folder), { recursive: true })
@@ -55,7 +60,7 @@ async function make(folder: string): Promise<void> {
       '--quiet',
       '--disable-pip-version-check',
     ]
-    await run(join(fresh, 'bin', 'python'), [...pip, '-r', REQUIREMENTS])
+    await run(join(fresh, 'bin', 'python'), [...pip, '-r', requirements])
     // By rename, so that nobody uses half of it.
     renameSync(fresh, folder)
   } catch (error) {

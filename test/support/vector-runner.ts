@@ -1,5 +1,5 @@
 import { recountBatch } from '../../document/batch/batch.ts'
-import { decodeBatchBlock } from '../../document/batch/block.ts'
+import { decodeBatchBlock, provesRoot } from '../../document/batch/block.ts'
 import { fromCanonical } from '../../document/canonical.ts'
 import { cidOf, hashOfCid } from '../../document/cid.ts'
 import { parseClaims, readDisclosures } from '../../document/disclosures.ts'
@@ -30,6 +30,12 @@ export type Vectors = {
     documentKey: string
     publicId: string
     cid: string
+  }[]
+  batches: {
+    manifestBlock: string
+    chunks: string[]
+    root: string
+    documents: { block: string; publicId: string }[]
   }[]
   mustFail: Failing[]
   tries: {
@@ -64,6 +70,13 @@ export async function runVectors(
     const document = await opened(one.sealed, one.documentKey)
     expectSame(one.cid, cidOf(hash), one.cid)
     expectSame(one.publicId, document, one.document)
+  }
+  for (const { manifestBlock, chunks, root, documents } of vectors.batches) {
+    const parts = chunks.map((chunk) => bytesOf(`0x${chunk}`))
+    const batch = await recountBatch(utf8(manifestBlock), parts)
+    expectSame(root, batch.root, root)
+    for (const { block, publicId } of documents)
+      expectSame(publicId, provesRoot(decodeBatchBlock(utf8(block))), true)
   }
   for (const one of vectors.mustFail)
     expectSame(one.name, await codeOf(() => decode(one)), one.code)

@@ -1,3 +1,4 @@
+import batches from '../vectors/batches.json' with { type: 'json' }
 import golden from '../vectors/documents.json' with { type: 'json' }
 import mustFail from '../vectors/must-fail.json' with { type: 'json' }
 import proofs from '../vectors/state-proofs.json' with { type: 'json' }
@@ -6,6 +7,7 @@ import type { Vectors } from './vector-runner.ts'
 
 export const VECTORS: Vectors = {
   golden: golden.documents,
+  batches: batches.batches,
   mustFail: mustFail.cases,
   tries: tries.cases,
   proofs: proofs.cases,
@@ -14,6 +16,10 @@ export const VECTORS: Vectors = {
 /** How many comparisons they make. */
 export const VECTOR_COUNT =
   2 * VECTORS.golden.length +
+  VECTORS.batches.reduce(
+    (sum, { documents }) => sum + 1 + documents.length,
+    0,
+  ) +
   VECTORS.mustFail.length +
   VECTORS.tries.length +
   VECTORS.proofs.length

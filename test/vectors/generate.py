@@ -5,12 +5,13 @@ python3 -m venv venv && venv/bin/pip install -r test/vectors/requirements.txt
 venv/bin/python test/vectors/generate.py && npx biome check --write test/vectors
 """
 
-import hashlib, hmac, json, base64, struct
+import hashlib, hmac, json, base64, struct, sys
 from pathlib import Path
 from Crypto.Hash import keccak
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-HERE = Path(__file__).parent
+# The tests have it write elsewhere, and compare.
+HERE = Path(sys.argv[1]) if len(sys.argv) > 1 else Path(__file__).parent
 
 
 def b64u(b):
