@@ -203,11 +203,11 @@ def astray():
             yield f"{space!a} after the publicId"
 
 
-# It writes CIDs and claims, and reads none. No text at all, sealed, is bad padding.
+# What it has to read of the formats. No text at all, sealed, is bad padding.
 cases = [case for case in cases_of("must-fail.json", "cases") if (case["format"], case["name"]) != ("json", "nothing")]
-LEFT_OUT = ["cid", "claims", "disclosures"]
+READ = ["publicId", "json", "canonical", "document", "sealed"]
 print(json.dumps({
-    "codes": [code_of(case) for case in cases if case["format"] not in LEFT_OUT],
+    "codes": [code_of(case) for case in cases if case["format"] in READ],
     "golden": [golden(vector) for vector in cases_of("documents.json", "documents")],
     "astray": list(astray()),
 }))
