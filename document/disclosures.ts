@@ -13,7 +13,7 @@ import { type Hkdf, hkdf } from './hkdf.ts'
 import type { SealingKeys } from './keys.ts'
 import { REGISTRY_ID } from './registry-id.ts'
 
-/** One disclosure of RFC 9901: with its salt, one field or one entry of the metadata. */
+/** A disclosure of RFC 9901: one field or one entry of the metadata, with its salt. */
 export type Disclosure = {
   /** base64url of the JSON array of salt, name and value. */
   text: string
@@ -21,10 +21,10 @@ export type Disclosure = {
   value: string
 }
 
-/** What is said of a document without a word of its content: where it belongs, and a digest of every disclosure. */
+/** The part of a document that reveals no content: where it belongs, and a digest of each disclosure. */
 export type Claims = v.InferOutput<typeof claimsSchema>
 
-/** A document in parts, each of which can be shown without the others. */
+/** A document in parts; a holder can show each without the others. */
 export type Disclosures = {
   claims: Claims
   /** base64url of the sha-256 of the claims: the member `sd` in the header of the sealed document. */
@@ -34,7 +34,7 @@ export type Disclosures = {
   metadata: Disclosure[]
 }
 
-/** The functions that disclosures are made with; others give the same results sooner. */
+/** The functions that make disclosures. A faster implementation must give the same results. */
 export type Primitives = {
   /** @returns base64url of the bytes from one place to another. */
   base64url(bytes: Uint8Array, start: number, end: number): string
@@ -64,14 +64,13 @@ const SALTS = 'document-registry/v1/disclosure-salts'
 const DECOYS = 'document-registry/v1/decoys'
 const SALT_LENGTH = 16
 const DIGEST_LENGTH = 32
-/** Lists grow in steps, so that their length hardly says how many fields there are. */
+/** Lists grow in steps, so that their length hardly reveals the number of fields. */
 const STEP = 8
-/** As many as a document can have entries of metadata. */
+/** The maximum number of entries of metadata. */
 const MAX_DIGESTS = 64
 
 /**
- * @param keys What sealed the document: its documentKey and its salt, which is `kid` in the header. Whoever has the publicId has
- * both.
+ * @param keys The keys that sealed the document. The salt is `kid` in the header, so the publicId and the sealed bytes suffice.
  */
 export function disclose(
   document: Document,
@@ -85,7 +84,7 @@ export function disclose(
   const salts = derive(SALTS, SALT_LENGTH * count)
   const disclosures = [...fields, ...metadata].map(([name, value], i) => {
     const salt = base64url(salts, SALT_LENGTH * i, SALT_LENGTH * (i + 1))
-    // For strings JSON.stringify writes what RFC 8785 wants.
+    // For strings, JSON.stringify writes what RFC 8785 requires.
     const json = `["${salt}",${JSON.stringify(name)},${JSON.stringify(value)}]`
     return { text: encode(json), name, value }
   })
@@ -111,7 +110,7 @@ export function disclose(
   }
   return {
     claims,
-    // Written in the order of RFC 8785, and of strings that need no escape: JSON.stringify writes the same.
+    // The members are in the order of RFC 8785, so JSON.stringify writes the same text.
     sd: digest(JSON.stringify(claims)),
     fields: disclosures.slice(0, fields.length),
     metadata: disclosures.slice(fields.length),
@@ -127,7 +126,7 @@ function entriesOf(document: Document): { fields: Entry[]; metadata: Entry[] } {
     if (value !== undefined) fields.push([name, value])
   }
   const metadata = Object.entries(document.metadata ?? {})
-  // As RFC 8785 orders them: by UTF-16 code units, not as Object.entries does, which has numbers first.
+  // RFC 8785 orders by UTF-16 code units; Object.entries has numbers first.
   metadata.sort(([a], [b]) => (a < b ? -1 : 1))
   return { fields, metadata }
 }
@@ -164,18 +163,18 @@ const claimsSchema = v.strictObject({
 
 /**
  * @param value Anything; a parsed JSON value.
- * @throws {FormatError} `claims_malformed`; `claims_digest_repeated` for a digest that is there twice, in one list or in both.
+ * @throws {FormatError} `claims_malformed`; `claims_digest_repeated` for a repeated digest, in one list or across both.
  */
 export function parseClaims(value: unknown): Claims {
   const { success, output } = v.safeParse(claimsSchema, value)
   if (!success) throw new FormatError('claims_malformed', 'not claims')
   const digests = [...output._sd, ...output.metadata._sd]
   if (new Set(digests).size !== digests.length)
-    throw new FormatError('claims_digest_repeated', 'a digest is there twice')
+    throw new FormatError('claims_digest_repeated', 'a repeated digest')
   return output
 }
 
-/** @returns base64url of the sha-256 of the claims, to be compared with `sd` in the header of the sealed document. */
+/** @returns base64url of the sha-256 of the claims; compare it with `sd` in the header of the sealed document. */
 export function sdOf(claims: Claims): string {
   return encodeBase64url(sha256(toCanonical(claims)))
 }
@@ -201,21 +200,21 @@ export function parseDisclosure(text: string): Disclosure {
 }
 
 /**
- * Reads what a holder disclosed of a document. Whether the claims are those of a sealed document, `sd` in its header says
- * ({@link sdOf}).
+ * Reads the fields that a holder disclosed. Warning: it does not check that the claims belong to a sealed document; compare
+ * {@link sdOf} with `sd` in its header.
  *
  * @param disclosures Of any number of fields and entries of the metadata, in any order.
  * @returns The fields that they disclose.
- * @throws {FormatError} `disclosure_malformed`; `disclosure_repeated` for one that is there twice, `disclosure_unlisted` for one
- * whose digest is in no list of the claims, `disclosure_name_repeated` for another one of the same field or entry;
- * `document_fields` for what no document can have.
+ * @throws {FormatError} `disclosure_repeated` for the same disclosure twice; `disclosure_malformed`; `disclosure_unlisted` when its
+ * digest is in no list of the claims; `disclosure_name_repeated` for a second disclosure of a field or entry; `document_fields`
+ * for a name or value that no document can have.
  */
 export function readDisclosures(
   claims: Claims,
   disclosures: readonly string[],
 ): DocumentPart {
   if (new Set(disclosures).size !== disclosures.length)
-    throw new FormatError('disclosure_repeated', 'a disclosure is there twice')
+    throw new FormatError('disclosure_repeated', 'a repeated disclosure')
   const fields = new Map<string, string>()
   const metadata = new Map<string, string>()
   for (const { text, name, value } of disclosures.map(parseDisclosure)) {

@@ -19,7 +19,7 @@ export type SealedHeader = {
   sd: string
 }
 
-/** What opened, and the header that vouches for it: {@link decodeOpened} compares them. */
+/** The plaintext and the header that commits to it; {@link decodeOpened} compares them. */
 export type Opened = SealedHeader & { plaintext: Uint8Array }
 
 /** What {@link seal} does; another implementation gives the same bytes. */
@@ -78,7 +78,7 @@ export async function openDocument(
  *
  * @param sealed JWE compact, ASCII.
  * @param documentKey 16 bytes.
- * @returns The plaintext, the padding taken off; whether it is the document that was sealed is for {@link decodeOpened} to say.
+ * @returns The plaintext without its padding, not yet checked: pass it to {@link decodeOpened}.
  * @throws {FormatError} `sealed_malformed`, `sealed_header`, `wrong_key`, `sealed_padding`.
  */
 export async function open(
@@ -103,8 +103,8 @@ export async function open(
 
 /**
  * @param documentKey The key that opened it.
- * @throws {FormatError} A code of {@link decodeDocument}. `other_disclosures` when the header was not made for this document: the
- * same bytes could open to another one with another key, since AES-GCM alone does not commit to a plaintext.
+ * @throws {FormatError} A code of {@link decodeDocument}. `other_disclosures` when the header was not made for this document and
+ * key: AES-GCM alone does not commit to a plaintext, so the same bytes could open to another document with another key.
  */
 export function decodeOpened(
   { plaintext, salt, sd }: Opened,
@@ -173,7 +173,7 @@ function isObject(value: JsonValue): value is { [key: string]: JsonValue } {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
-/** @returns The header of a sealed document; its serialisation is this order's. */
+/** @returns The header of a sealed document. It is serialised in this order. */
 export function headerOf({ salt, sd }: SealedHeader) {
   const kid = encodeBase64url(salt)
   return { alg: 'dir', enc: 'A128GCM', kid, sd, typ: 'document+jwe', v: 1 }

@@ -22,7 +22,7 @@ import {
   proofOf,
 } from './tree.ts'
 
-/** Documents that one Merkle root anchors together. All that needs to be kept of a batch are its chunks, or its blocks. */
+/** Documents that one Merkle root anchors together. Its manifest is enough to make it again. */
 export type Batch = {
   registry: string
   issuerId: number
@@ -45,7 +45,7 @@ type Issuer = Pick<Batch, 'registry' | 'issuerId'>
 /**
  * Builds the batch of some documents, in any order, in n log n steps. It takes some 110 bytes of memory a document.
  *
- * @throws {FormatError} `manifest_repeated` for a documentHash that comes twice; `manifest_malformed` for no documents, and for more
+ * @throws {FormatError} `manifest_repeated` for a repeated documentHash; `manifest_malformed` for no documents, and for more
  * than a manifest can hold.
  */
 export async function buildBatch(
@@ -63,14 +63,14 @@ export async function buildBatch(
 }
 
 /**
- * Recounts a batch from its manifest: the entries in the chunks rebuild root and size, and no document is there twice. When the
- * registry has the root with this size and the sha-256 of this root block, these are all documents of the batch.
+ * Recounts a batch from its manifest: the entries in the chunks rebuild root and size, and no document is repeated. When the
+ * registry has the root with this size, these are all documents of the batch.
  *
  * @param manifestBlock The root block of the manifest.
  * @param chunks In the order in which it lists them.
- * @throws {FormatError} `manifest_malformed` for a root block that is none; `manifest_chunk` for a chunk that it does not list, that
- * is missing or has another length; `manifest_order` for entries that are not in ascending order of their leaves;
- * `manifest_repeated` for a documentHash that is there twice; `manifest_root` when the entries rebuild another root.
+ * @throws {FormatError} `manifest_malformed` for bytes that are not a root block; `manifest_chunk` for a chunk that is missing, not
+ * listed or of the wrong length; `manifest_order` for entries that are not in ascending order of their leaves;
+ * `manifest_repeated` for a repeated documentHash; `manifest_root` when the entries rebuild another root.
  */
 export async function recountBatch(
   manifestBlock: Uint8Array,
@@ -185,7 +185,7 @@ function assertNoneTwice(byHash: Uint32Array, entryAt: EntryAt): void {
   for (let i = 1; i < byHash.length; i++) {
     const [a, b] = [byHash[i - 1] as number, byHash[i] as number]
     if (equalBytes(hashIn(entryAt(a)), hashIn(entryAt(b))))
-      throw new FormatError('manifest_repeated', 'a documentHash twice')
+      throw new FormatError('manifest_repeated', 'a repeated documentHash')
   }
 }
 

@@ -9,13 +9,13 @@ import { size } from './manifest.ts'
 import { bytes32, issuerId, registry } from './members.ts'
 import { isProofLength, NODE, rootOf } from './tree.ts'
 
-/** What leads from the publicId of a document in a batch to its record: where it is anchored, and the proof that it is. */
+/** Leads from the publicId of a document in a batch to its record: the root that anchors it, and the proof of that. */
 export type BatchBlock = Omit<v.InferOutput<typeof schema>, 'proof' | 'v'> & {
   /** The siblings from the leaf up, 32 bytes each. */
   proof: Uint8Array
 }
 
-/** More than any has. */
+/** More than any batch block has. */
 const MAX_BYTES = 4096
 
 const schema = v.strictObject({
@@ -40,8 +40,8 @@ export function encodeBatchBlock(block: BatchBlock): Uint8Array {
 }
 
 /**
- * @throws {FormatError} `batch_malformed`, also for a proof that is too short or too long for the size. Whether the proof leads to
- * the root, {@link provesRoot} says, and the registry.
+ * @throws {FormatError} `batch_malformed`, also for a proof whose length does not fit the size. It does not check where the proof
+ * leads: {@link provesRoot} and the registry do.
  */
 export function decodeBatchBlock(bytes: Uint8Array): BatchBlock {
   return refusingAs('batch_malformed', 'not a batch block', () => {

@@ -158,7 +158,7 @@ test.each([
   { documentHash: new Uint8Array(32), validUntil: 2 ** 40 },
   { documentHash: new Uint8Array(32), validUntil: -1 },
   { documentHash: new Uint8Array(32), validUntil: 0.5 },
-])('error: an entry that is none', async (entry) => {
+])('error: rejects a malformed entry: %o', async (entry) => {
   await expect(
     buildBatch({ registry, issuerId }, [entry]),
   ).rejects.toBeInstanceOf(TypeError)

@@ -13,6 +13,9 @@ export function givenOf({ ask }: Case, made: Made): string {
     : publicId
 }
 
+/** Of base58btc, without the first: a publicId that begins with 1 is too short. */
+const DIGITS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
 /** Not `encodePublicId`, which refuses what must be refused when it is read. */
 function publicIdOf(
   { kind = 1, issuerId = 1, documentKey }: Case['ask'],
@@ -29,6 +32,6 @@ function publicIdOf(
 
 function mistyped(publicId: string, at: number | undefined): string {
   if (at === undefined) return publicId
-  const other = publicId[at] === '2' ? '3' : '2'
+  const other = DIGITS[DIGITS.indexOf(publicId[at] ?? '') + 1] ?? '2'
   return publicId.slice(0, at) + other + publicId.slice(at + 1)
 }

@@ -97,7 +97,11 @@ export type SourceKind = v.InferOutput<typeof source>
 
 const payload = v.union([
   /** Fields over those of a good document; `null` leaves one out. */
-  v.strictObject({ document: v.record(v.string(), v.unknown()) }),
+  v.strictObject({
+    document: v.record(v.string(), v.unknown()),
+    /** What the header has for `sd`; else what belongs there. */
+    sd: v.optional(v.string()),
+  }),
   /** Sealed as it stands. */
   v.strictObject({ plaintext: v.string() }),
   /** The sealed bytes themselves, with any key. */
