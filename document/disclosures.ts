@@ -11,7 +11,7 @@ import {
 import { FormatError, refusingAs } from './errors.ts'
 import { type Hkdf, hkdf } from './hkdf.ts'
 import type { SealingKeys } from './keys.ts'
-import { REGISTRY_ID } from './registry-id.ts'
+import { issuerId, registry } from './members.ts'
 
 /** A disclosure of RFC 9901: one field or one entry of the metadata, with its salt. */
 export type Disclosure = {
@@ -21,13 +21,18 @@ export type Disclosure = {
   value: string
 }
 
-/** The part of a document that reveals no content: where it belongs, and a digest of each disclosure. */
+/**
+ * The part of a document that reveals no content: where it belongs, and a digest of each
+ * disclosure.
+ */
 export type Claims = v.InferOutput<typeof claimsSchema>
 
 /** A document in parts; a holder can show each without the others. */
 export type Disclosures = {
   claims: Claims
-  /** base64url of the sha-256 of the claims: the member `sd` in the header of the sealed document. */
+  /**
+   * base64url of the sha-256 of the claims: the member `sd` in the header of the sealed document.
+   */
   sd: string
   /** In the order of their names. */
   fields: Disclosure[]
@@ -70,7 +75,8 @@ const STEP = 8
 const MAX_DIGESTS = 64
 
 /**
- * @param keys The keys that sealed the document. The salt is `kid` in the header, so the publicId and the sealed bytes suffice.
+ * @param keys The keys that sealed the document. The salt is `kid` in the header, so the publicId
+ * and the sealed bytes suffice.
  */
 export function disclose(
   document: Document,
@@ -151,19 +157,15 @@ const list = v.pipe(
 const claimsSchema = v.strictObject({
   _sd: list,
   _sd_alg: v.literal('sha-256'),
-  issuerId: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(1),
-    v.maxValue(0xffff_ffff),
-  ),
+  issuerId,
   metadata: v.strictObject({ _sd: list }),
-  registry: v.pipe(v.string(), v.regex(REGISTRY_ID)),
+  registry,
 })
 
 /**
  * @param value Anything; a parsed JSON value.
- * @throws {FormatError} `claims_malformed`; `claims_digest_repeated` for a repeated digest, in one list or across both.
+ * @throws {FormatError} `claims_malformed`; `claims_digest_repeated` for a repeated digest, in one
+ * list or across both.
  */
 export function parseClaims(value: unknown): Claims {
   const { success, output } = v.safeParse(claimsSchema, value)
@@ -174,7 +176,10 @@ export function parseClaims(value: unknown): Claims {
   return output
 }
 
-/** @returns base64url of the sha-256 of the claims; compare it with `sd` in the header of the sealed document. */
+/**
+ * @returns base64url of the sha-256 of the claims; compare it with `sd` in the header of the sealed
+ * document.
+ */
 export function sdOf(claims: Claims): string {
   return encodeBase64url(sha256(toCanonical(claims)))
 }
@@ -200,14 +205,15 @@ export function parseDisclosure(text: string): Disclosure {
 }
 
 /**
- * Reads the fields that a holder disclosed. Warning: it does not check that the claims belong to a sealed document; compare
- * {@link sdOf} with `sd` in its header.
+ * Reads the fields that a holder disclosed. Warning: it does not check that the claims belong to a
+ * sealed document; compare {@link sdOf} with `sd` in its header.
  *
  * @param disclosures Of any number of fields and entries of the metadata, in any order.
  * @returns The fields that they disclose.
- * @throws {FormatError} `disclosure_repeated` for the same disclosure twice; `disclosure_malformed`; `disclosure_unlisted` when its
- * digest is in no list of the claims; `disclosure_name_repeated` for a second disclosure of a field or entry; `document_fields`
- * for a name or value that no document can have.
+ * @throws {FormatError} `disclosure_repeated` for the same disclosure twice;
+ * `disclosure_malformed`; `disclosure_unlisted` when its digest is in no list of the claims;
+ * `disclosure_name_repeated` for a second disclosure of a field or entry; `document_fields` for a
+ * name or value that no document can have.
  */
 export function readDisclosures(
   claims: Claims,

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { fromCanonical, toCanonical } from './canonical.ts'
 import { type FieldProblem, FormatError } from './errors.ts'
-import { REGISTRY_ID } from './registry-id.ts'
+import { bytes32, issuerId, registry } from './members.ts'
 
 /** Most UTF-8 bytes of all keys and values of `metadata` together. */
 export const MAX_METADATA_BYTES = 32 * 1024
@@ -10,7 +10,9 @@ const MAX_METADATA_KEY = 64
 const FIRST_DATE = '1970-01-02'
 const LAST_DATE = '9999-12-30'
 const MILLISECONDS_A_DAY = 86_400_000
-/** RFC 9901 keeps the first two for digests; too many programs take the third for something else. */
+/**
+ * RFC 9901 keeps the first two for digests; too many programs take the third for something else.
+ */
 const REFUSED_KEYS = ['_sd', '...', '__proto__']
 
 const encoder = new TextEncoder()
@@ -44,7 +46,8 @@ const date = v.pipe(
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-// Not v.record: it drops keys such as "constructor" without a word, and a document is kept exactly as sent.
+// Not v.record: it drops keys such as "constructor" without a word, and a document is kept exactly
+// as sent.
 const metadata = v.pipe(
   v.custom<Record<string, string>>(isObject, 'must be an object'),
   v.rawCheck(({ dataset, addIssue }) => {
@@ -82,7 +85,10 @@ function problemsOfEntry(key: string, value: unknown): string[] {
   return problems
 }
 
-/** @returns Bytes of UTF-8 of all keys and values. Checks run on values that an earlier one refused: those do not count. */
+/**
+ * @returns Bytes of UTF-8 of all keys and values. Checks run on values that an earlier one refused:
+ * those do not count.
+ */
 function bytesOf(metadata: Record<string, unknown>): number {
   return Object.entries(metadata)
     .flat()
@@ -149,27 +155,14 @@ const sealedFields = {
       ),
     ),
   ),
-  supersedes: v.exactOptional(
-    v.pipe(
-      v.string('must be a string'),
-      v.regex(/^0x[0-9a-f]{64}$/, 'must be a documentHash in lower case'),
-    ),
-  ),
+  supersedes: v.exactOptional(bytes32),
 }
 
 const documentSchema = v.pipe(
   v.object({
     ...sealedFields,
-    registry: v.pipe(
-      v.string(),
-      v.regex(REGISTRY_ID, 'must be a CAIP-10 account of eip155 in lower case'),
-    ),
-    issuerId: v.pipe(
-      v.number(),
-      v.integer(),
-      v.minValue(1),
-      v.maxValue(0xffff_ffff),
-    ),
+    registry,
+    issuerId,
   }),
   v.forward(
     v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER),
@@ -195,8 +188,8 @@ const partSchema = v.pipe(
 export type DocumentFields = v.InferOutput<typeof fieldsSchema>
 
 /**
- * A document: its fields, bound to a registry (CAIP-10, `eip155:<chainId>:<address>`, lower case) and to the issuer's number
- * in it, so that it cannot be replayed elsewhere.
+ * A document: its fields, bound to a registry (CAIP-10, `eip155:<chainId>:<address>`, lower case)
+ * and to the issuer's number in it, so that it cannot be replayed elsewhere.
  */
 export type Document = v.InferOutput<typeof documentSchema>
 
@@ -236,8 +229,8 @@ export function decodeDocument(bytes: Uint8Array): Document {
 }
 
 /**
- * @returns `validUntil` as the registry has it: seconds of the Unix epoch of the first second at which the document is no
- * longer valid, midnight UTC after its last valid day; 0 = never expires.
+ * @returns `validUntil` as the registry has it: seconds of the Unix epoch of the first second at
+ * which the document is no longer valid, midnight UTC after its last valid day; 0 = never expires.
  */
 export function validUntilOf(document: Pick<Document, 'expiresAt'>): number {
   if (document.expiresAt === undefined) return 0

@@ -4,7 +4,9 @@ import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { uint32 } from './bytes.ts'
 import { type Hkdf, hkdf } from './hkdf.ts'
 
-/** The two keys that an issuer secret gives, 32 bytes each; the secret itself is not needed after. */
+/**
+ * The two keys that an issuer secret gives, 32 bytes each; the secret itself is not needed after.
+ */
 export type IssuerSubkeys = { document: Uint8Array; salt: Uint8Array }
 
 /** What seals one document: salt 16 bytes, documentKey 16 bytes (AES-128), iv 12 bytes. */
@@ -20,14 +22,18 @@ export type IdempotentRequest = {
   idempotencyKey: string
   /** Which of the request's documents, from 0. */
   itemIndex: number
-  /** The exact bytes to be sealed. In the salt, so that no two of them ever share a key and an IV. */
+  /**
+   * The exact bytes to be sealed. In the salt, so that no two of them ever share a key and an IV.
+   */
   document: Uint8Array
 }
 
 const VERSION = 'document-registry/v1'
 const NO_SALT = new Uint8Array(0)
 
-/** @param issuerSecret At least 32 random bytes. HKDF-SHA256 (RFC 5869) with an info for each use. */
+/**
+ * @param issuerSecret At least 32 random bytes. HKDF-SHA256 (RFC 5869) with an info for each use.
+ */
 export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
   if (issuerSecret.length < 32)
     throw new TypeError('an issuer secret has at least 32 bytes')
@@ -49,7 +55,8 @@ export function fingerprintOf(issuerSecret: Uint8Array): Uint8Array {
 
 /**
  * @param deriveFrom Another implementation gives the same keys.
- * @returns The keys that a salt gives. With the issuer secret and a sealed document's `kid`, all publicIds come back.
+ * @returns The keys that a salt gives. With the issuer secret and a sealed document's `kid`, all
+ * publicIds come back.
  */
 export function deriveSealingKeys(
   subkeys: IssuerSubkeys,
@@ -76,7 +83,10 @@ export function randomSalt(): Uint8Array {
   return salt
 }
 
-/** @returns The salt of a request with an idempotency key, 16 bytes: the same request has the same salt, on every gateway. */
+/**
+ * @returns The salt of a request with an idempotency key, 16 bytes: the same request has the same
+ * salt, on every gateway.
+ */
 export function idempotentSalt(
   subkeys: IssuerSubkeys,
   request: IdempotentRequest,

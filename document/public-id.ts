@@ -24,15 +24,17 @@ const HASH_OFFSET = 1 + 4
 const KEY_OFFSET = HASH_OFFSET + 32
 const LENGTH = KEY_OFFSET + 16
 const CHECKSUM_LENGTH = 4
-/** Longer text is refused unread, since base58 decoding is quadratic. A publicId has 77 characters. */
+/**
+ * Longer text is refused unread, since base58 decoding is quadratic. A publicId has 77 characters.
+ */
 const MAX_TEXT = 80
 
 const checksumOf = (body: Uint8Array) =>
   sha256(body).subarray(0, CHECKSUM_LENGTH)
 
 /**
- * @returns base58btc (without a multibase prefix) of kind ‖ issuerId ‖ hash ‖ documentKey ‖ checksum: 57 bytes, 77
- * characters.
+ * @returns base58btc (without a multibase prefix) of kind ‖ issuerId ‖ hash ‖ documentKey ‖
+ * checksum: 57 bytes, 77 characters.
  */
 export function encodePublicId(publicId: PublicId): string {
   const { kind, issuerId, hash, documentKey } = publicId
@@ -50,8 +52,8 @@ export function encodePublicId(publicId: PublicId): string {
 }
 
 /**
- * @throws {FormatError} `public_id_malformed` (alphabet, length, issuerId 0), `public_id_checksum` (mistyped),
- * `public_id_kind`. None of them holds the text: it may be nearly a key.
+ * @throws {FormatError} `public_id_malformed` (alphabet, length, issuerId 0), `public_id_checksum`
+ * (mistyped), `public_id_kind`. None of them holds the text: it may be nearly a key.
  */
 export function decodePublicId(text: string): PublicId {
   const bytes = decodeBase58(text)
@@ -79,7 +81,8 @@ export function decodePublicId(text: string): PublicId {
 }
 
 function decodeBase58(text: string): Uint8Array | undefined {
-  // The decoder takes some characters beyond Latin-1 for digits: one publicId would have several texts.
+  // The decoder takes some characters beyond Latin-1 for digits: one publicId would have several
+  // texts.
   if (typeof text !== 'string' || text.length > MAX_TEXT) return undefined
   if (!/^[1-9A-Za-z]*$/.test(text)) return undefined
   try {

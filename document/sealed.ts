@@ -8,7 +8,10 @@ import { FormatError, refusingAs } from './errors.ts'
 import { type JsonValue, parseStrictJson } from './json.ts'
 import type { SealingKeys } from './keys.ts'
 
-/** A sealed document: its JWE bytes and their sha-256, 32 bytes, the key of its record and the digest of its CID. */
+/**
+ * A sealed document: its JWE bytes and their sha-256, 32 bytes, the key of its record and the
+ * digest of its CID.
+ */
 export type Sealed = { bytes: Uint8Array; documentHash: Uint8Array }
 
 /** The two members of the header that differ from document to document. */
@@ -36,10 +39,12 @@ const HEADER_NAMES = ['alg', 'enc', 'kid', 'sd', 'typ', 'v']
 const encoder = new TextEncoder()
 
 /**
- * Seals a document: its RFC 8785 bytes are padded with spaces to the next multiple of 256, then JWE compact (RFC 7516) with
- * `dir` and A128GCM (RFC 7518). The same document and keys give the same sealed bytes.
+ * Seals a document: its RFC 8785 bytes are padded with spaces to the next multiple of 256, then JWE
+ * compact (RFC 7516) with `dir` and A128GCM (RFC 7518). The same document and keys give the same
+ * sealed bytes.
  *
- * @param keys Used for this document only: the IV is derived, so one pair of key and IV must never see two plaintexts.
+ * @param keys Used for this document only: the IV is derived, so one pair of key and IV must never
+ * see two plaintexts.
  */
 export function seal(document: Document, keys: SealingKeys): Promise<Sealed> {
   const { sd } = disclose(document, keys)
@@ -73,8 +78,8 @@ export async function openDocument(
 }
 
 /**
- * Opens sealed bytes. The header is read and checked before the key is used, so `wrong_key` is said only of a well-formed
- * JWE that does not open.
+ * Opens sealed bytes. The header is read and checked before the key is used, so `wrong_key` is said
+ * only of a well-formed JWE that does not open.
  *
  * @param sealed JWE compact, ASCII.
  * @param documentKey 16 bytes.
@@ -103,8 +108,9 @@ export async function open(
 
 /**
  * @param documentKey The key that opened it.
- * @throws {FormatError} A code of {@link decodeDocument}. `other_disclosures` when the header was not made for this document and
- * key: AES-GCM alone does not commit to a plaintext, so the same bytes could open to another document with another key.
+ * @throws {FormatError} A code of {@link decodeDocument}. `other_disclosures` when the header was
+ * not made for this document and key: AES-GCM alone does not commit to a plaintext, so the same
+ * bytes could open to another document with another key.
  */
 export function decodeOpened(
   { plaintext, salt, sd }: Opened,
@@ -116,7 +122,9 @@ export function decodeOpened(
   return document
 }
 
-/** @returns The header of sealed bytes, read without a key. Errors as {@link open}, before the key. */
+/**
+ * @returns The header of sealed bytes, read without a key. Errors as {@link open}, before the key.
+ */
 export function readSealedHeader(sealed: Uint8Array): SealedHeader {
   const { salt, sd } = readJwe(sealed)
   return { salt, sd }

@@ -1,10 +1,11 @@
 import * as v from 'valibot'
-import { decodeUtf8 } from '../document/bytes.ts'
+import { decodeUtf8, equalBytes } from '../document/bytes.ts'
 import { FormatError } from '../document/errors.ts'
-import { type Hex, toHex } from '../document/hex.ts'
+import { fromHex, type Hex } from '../document/hex.ts'
 import { decodeJsonText, parseStrictJson } from '../document/json.ts'
 import { decodePublicId } from '../document/public-id.ts'
 import { REGISTRY_ID } from '../document/registry-id.ts'
+import { readBatch } from './checks/batch.ts'
 import { readPayload } from './checks/payload.ts'
 import { ChainError } from './errors.ts'
 import type {
@@ -20,7 +21,7 @@ import { createChainReader, parseRegistry } from './readers/chain.ts'
 import { createProvingReader } from './readers/proof.ts'
 import { abortable } from './signal.ts'
 import type { Check, Verdict } from './verdict.ts'
-import { verify } from './verify.ts'
+import { keyOf, verify } from './verify.ts'
 
 /**
  * Everything that is needed to verify a document at one block, in one JSON file (docs/formats.md, "The bundle"). Warning: it holds
@@ -32,6 +33,8 @@ export type Bundle = {
   publicId: string
   /** CAIP-10. What it claims to be of; its reader chooses the registry to trust. */
   registry: string
+  /** The batch block of a document of a batch; `null` = issued alone. */
+  batch: string | null
   /** The sealed document (JWE compact); `null` when there is none or it could not be had. */
   sealed: string | null
   stateProof: StateProof
@@ -81,6 +84,7 @@ const bundle = v.strictObject(
       text,
       v.regex(REGISTRY_ID, 'must be CAIP-10 of eip155, lower case'),
     ),
+    batch: v.nullable(v.string('must be a string or null')),
     sealed: v.nullable(v.string('must be a string or null')),
     stateProof: v.strictObject(
       {
@@ -213,12 +217,16 @@ function createBundleReader(
   }
 }
 
-function createBundleSource({ sealed }: Bundle): BlockSource {
+function createBundleSource({ publicId, batch, sealed }: Bundle): BlockSource {
+  const { kind, hash } = decodePublicId(publicId)
   return {
-    get: async () =>
-      sealed === null
+    async get(wanted) {
+      const isBatch = kind === 'batch' && equalBytes(wanted, hash)
+      const text = isBatch ? batch : sealed
+      return text === null
         ? { status: 'missing' }
-        : { status: 'found', bytes: new TextEncoder().encode(sealed) },
+        : { status: 'found', bytes: new TextEncoder().encode(text) }
+    },
   }
 }
 
@@ -254,13 +262,17 @@ async function makeBundle(
   source: BundleSource,
 ): Promise<Bundle> {
   const { provider, registry, blocks, block, signal } = source
-  const { kind, issuerId, hash } = decodePublicId(publicId)
-  if (kind !== 'single')
-    throw new FormatError(
-      'public_id_kind',
-      'documents of a batch have no bundles yet',
+  const decoded = decodePublicId(publicId)
+  const batch =
+    decoded.kind === 'batch'
+      ? await readBatch(decoded, registry, blocks, { signal })
+      : undefined
+  const key = batch ? batch.key : keyOf(decoded)
+  if (!key)
+    throw new ChainError(
+      'batch_unknown',
+      `the batch block is ${batch?.check.code}`,
     )
-  const key = { issuerId, documentHash: toHex(hash) }
   const { record, stateProof } = await createProvingReader(
     provider,
     registry,
@@ -268,7 +280,9 @@ async function makeBundle(
   if (!stateProof) throw new TypeError('read without a proof')
   const issued = record.anchoredBlock !== 0
   const [payload, event] = await Promise.all([
-    issued ? readPayload(hash, blocks, { signal }) : undefined,
+    issued
+      ? readPayload(fromHex(key.documentHash), blocks, { signal })
+      : undefined,
     issued
       ? createChainReader(provider, registry)
           .issuedEvent(key, record.anchoredBlock, { signal })
@@ -280,6 +294,7 @@ async function makeBundle(
     v: 1,
     publicId,
     registry,
+    batch: batch?.bytes ? textOf(batch.bytes) : null,
     sealed: payload?.bytes ? textOf(payload.bytes) : null,
     stateProof,
     unprovenEvent: event

@@ -1,3 +1,4 @@
+import type { BatchBlock } from '../document/batch/block.ts'
 import type { Hex } from '../document/hex.ts'
 import type { StateProof } from './proof/state-proof.ts'
 
@@ -23,8 +24,16 @@ export const REGISTRY_STATUSES = [
 ] as const
 export type RegistryStatus = (typeof REGISTRY_STATUSES)[number]
 
+/** Where a document is in a batch. */
+export type BatchPath = Pick<BatchBlock, 'root' | 'validUntil' | 'proof'>
+
 /** What a registry keeps a record under: the same hash may occur under several issuers. */
-export type DocumentKey = { issuerId: number; documentHash: Hex }
+export type DocumentKey = {
+  issuerId: number
+  documentHash: Hex
+  /** Of a document in a batch; without it, the document was issued alone. */
+  batch?: BatchPath
+}
 
 /** The record of a document, as the registry keeps it. Times are seconds of the Unix epoch. */
 export type RegistryRecord = {
@@ -91,11 +100,12 @@ export type ChainReading = {
   issuer: RegistryIssuer
 }
 
-/** The `DocumentIssued` event and where it stands. */
+/** The `DocumentIssued` or `BatchIssued` event and where it stands. */
 export type IssuedEvent = {
   issuerId: number
   account: Hex
-  validUntil: number
+  /** `null` in the event of a batch, which holds many. */
+  validUntil: number | null
   transactionHash: Hex
   blockHash: Hex
   logIndex: number

@@ -5,6 +5,7 @@ import type { StateProof } from './proof/state-proof.ts'
 
 /** What was looked at. */
 export type CheckName =
+  | 'batch'
   | 'chain'
   | 'record'
   | 'issuer'
@@ -53,6 +54,8 @@ export type BlockchainProof = {
   /** CAIP-10. */
   registry: string
   documentHash: Hex
+  /** The Merkle root that it is issued under; `null` = issued alone. */
+  batchRoot: Hex | null
   issuer: { id: number; account: Hex; name: string; uri: string }
   /** The account that issued it, `issuer.account`. */
   account: AccountProof
@@ -97,6 +100,8 @@ type Rule = [CheckName, Check['outcome'], VerdictStatus]
 
 /** The status is that of the first rule that applies. `dating` and `event` have none: they inform. */
 const RULES: Rule[] = [
+  ['batch', 'unknown', 'unverifiable'],
+  ['batch', 'fail', 'tampered'],
   ['chain', 'unknown', 'unverifiable'],
   ['record', 'fail', 'not_issued'],
   ['issuer', 'fail', 'distrusted'],
@@ -111,7 +116,7 @@ const RULES: Rule[] = [
   ['expiry', 'fail', 'expired'],
 ]
 
-/** What must have passed, all of it, for `valid`. */
+/** What must have passed, all of it, for `valid`; of a document of a batch nothing is checked unless `batch` passes. */
 const NEEDED: CheckName[] = [
   'chain',
   'record',

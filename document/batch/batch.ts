@@ -43,10 +43,11 @@ type Iterated<T> = Iterable<T> | AsyncIterable<T>
 type Issuer = Pick<Batch, 'registry' | 'issuerId'>
 
 /**
- * Builds the batch of some documents, in any order, in n log n steps. It takes some 110 bytes of memory a document.
+ * Builds the batch of some documents, in any order, in n log n steps. It takes some 110 bytes of
+ * memory a document.
  *
- * @throws {FormatError} `manifest_repeated` for a repeated documentHash; `manifest_malformed` for no documents, and for more
- * than a manifest can hold.
+ * @throws {FormatError} `manifest_repeated` for a repeated documentHash; `manifest_malformed` for
+ * no documents, and for more than a manifest can hold.
  */
 export async function buildBatch(
   issuer: Issuer,
@@ -63,14 +64,16 @@ export async function buildBatch(
 }
 
 /**
- * Recounts a batch from its manifest: the entries in the chunks rebuild root and size, and no document is repeated. When the
- * registry has the root with this size, these are all documents of the batch.
+ * Recounts a batch from its manifest: the entries in the chunks rebuild root and size, and no
+ * document is repeated. When the registry has the root with this size, these are all documents of
+ * the batch.
  *
  * @param manifestBlock The root block of the manifest.
  * @param chunks In the order in which it lists them.
- * @throws {FormatError} `manifest_malformed` for bytes that are not a root block; `manifest_chunk` for a chunk that is missing, not
- * listed or of the wrong length; `manifest_order` for entries that are not in ascending order of their leaves;
- * `manifest_repeated` for a repeated documentHash; `manifest_root` when the entries rebuild another root.
+ * @throws {FormatError} `manifest_malformed` for bytes that are not a root block; `manifest_chunk`
+ * for a chunk that is missing, not listed or of the wrong length; `manifest_order` for entries that
+ * are not in ascending order of their leaves; `manifest_repeated` for a repeated documentHash;
+ * `manifest_root` when the entries rebuild another root.
  */
 export async function recountBatch(
   manifestBlock: Uint8Array,

@@ -4,12 +4,15 @@ import { equalBytes } from '../bytes.ts'
 import { fromCanonical, toCanonical } from '../canonical.ts'
 import { FormatError, refusingAs } from '../errors.ts'
 import { fromHex } from '../hex.ts'
+import { bytes32, issuerId, registry } from '../members.ts'
 import { encodeEntry, MAX_VALID_UNTIL } from './entry.ts'
 import { size } from './manifest.ts'
-import { bytes32, issuerId, registry } from './members.ts'
 import { isProofLength, NODE, rootOf } from './tree.ts'
 
-/** Leads from the publicId of a document in a batch to its record: the root that anchors it, and the proof of that. */
+/**
+ * Leads from the publicId of a document in a batch to its record: the root that anchors it, and the
+ * proof of that.
+ */
 export type BatchBlock = Omit<v.InferOutput<typeof schema>, 'proof' | 'v'> & {
   /** The siblings from the leaf up, 32 bytes each. */
   proof: Uint8Array
@@ -40,8 +43,8 @@ export function encodeBatchBlock(block: BatchBlock): Uint8Array {
 }
 
 /**
- * @throws {FormatError} `batch_malformed`, also for a proof whose length does not fit the size. It does not check where the proof
- * leads: {@link provesRoot} and the registry do.
+ * @throws {FormatError} `batch_malformed`, also for a proof whose length does not fit the size. It
+ * does not check where the proof leads: {@link provesRoot} and the registry do.
  */
 export function decodeBatchBlock(bytes: Uint8Array): BatchBlock {
   return refusingAs('batch_malformed', 'not a batch block', () => {

@@ -1,8 +1,8 @@
 import * as v from 'valibot'
 import { fromCanonical, toCanonical } from '../canonical.ts'
 import { FormatError, refusingAs } from '../errors.ts'
+import { bytes32, issuerId, registry } from '../members.ts'
 import { ENTRY } from './entry.ts'
-import { bytes32, issuerId, registry } from './members.ts'
 
 /** Entries of every chunk of a manifest but the last: a chunk is a block of at most 1 MiB. */
 export const ENTRIES_A_CHUNK = 28_339

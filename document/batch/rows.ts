@@ -1,4 +1,6 @@
-/** Rows of bytes, all of one width: a table that grows without being copied, 16,384 rows at a time. */
+/**
+ * Rows of bytes, all of one width: a table that grows without being copied, 16,384 rows at a time.
+ */
 export type Rows = {
   readonly length: number
   /** @returns A view of a new row, to be filled. */
@@ -38,7 +40,8 @@ export function sortByKey(
   length: number,
   keyAt: (index: number) => Uint8Array,
 ): Uint32Array {
-  // Keys are hashes: the first four bytes nearly always decide, and are compared without looking at the others.
+  // Keys are hashes: the first four bytes nearly always decide, and are compared without looking at
+  // the others.
   const starts = new Uint32Array(length)
   const order = new Uint32Array(length)
   for (let i = 0; i < length; i++) {

@@ -10,7 +10,10 @@ export const HASHED_A_TURN = 2048
 /** Lets everything else that waits have its turn. */
 export const pause = () => new Promise<void>((resolve) => setTimeout(resolve))
 
-/** The two hashes of a StandardMerkleTree of OpenZeppelin over `(bytes32 documentHash, uint40 validUntil)`. */
+/**
+ * The two hashes of a StandardMerkleTree of OpenZeppelin over `(bytes32 documentHash, uint40
+ * validUntil)`.
+ */
 export type TreeHasher = {
   /** Hashed twice, so that no inner node can be taken for a leaf. */
   leaf(entry: Uint8Array, out: Uint8Array): void
@@ -41,7 +44,10 @@ export function createTreeHasher(): TreeHasher {
   }
 }
 
-/** A node of a tree by its number: 0 is the root, the children of node `i` are `2i + 1` and `2i + 2`. */
+/**
+ * A node of a tree by its number: 0 is the root, the children of node `i` are `2i + 1` and `2i +
+ * 2`.
+ */
 export type Tree = (node: number) => Uint8Array
 
 /**
@@ -74,7 +80,10 @@ export function proofOf(tree: Tree, node: number): Uint8Array {
   return concatBytes(...siblings)
 }
 
-/** @param entry documentHash ‖ validUntil, 37 bytes. @returns The root to which the proof leads from its leaf. */
+/**
+ * @param entry documentHash ‖ validUntil, 37 bytes.
+ * @returns The root to which the proof leads from its leaf.
+ */
 export function rootOf(entry: Uint8Array, proof: Uint8Array): Uint8Array {
   const hasher = createTreeHasher()
   const node = new Uint8Array(NODE)
@@ -85,8 +94,8 @@ export function rootOf(entry: Uint8Array, proof: Uint8Array): Uint8Array {
 }
 
 /**
- * The lowest two levels of a tree hold its leaves, so there are one or two lengths of a proof. The contract believes no other:
- * a longer one could prove what only looks like a leaf.
+ * The lowest two levels of a tree hold its leaves, so there are one or two lengths of a proof. The
+ * contract believes no other: a longer one could prove what only looks like a leaf.
  */
 export function isProofLength(siblings: number, size: number): boolean {
   return siblings === log2(size) || siblings === log2(2 * size - 1)

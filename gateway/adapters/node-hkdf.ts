@@ -5,8 +5,9 @@ const BLOCK = 64
 const DIGEST = 32
 
 /**
- * HKDF-SHA256 (RFC 5869), of keys and salts of at most 64 bytes. `hkdfSync` and `createHmac` spend 12 µs and more on each call
- * before they hash anything, `hash` under 1 µs; of its forms, that with a binary string is the fastest.
+ * HKDF-SHA256 (RFC 5869), of keys and salts of at most 64 bytes. `hkdfSync` and `createHmac` spend
+ * 12 µs and more on each call before they hash anything, `hash` under 1 µs; of its forms, that with
+ * a binary string is the fastest.
  */
 export const hkdfWithNode: Hkdf = (key, salt) => {
   const extraction = hmacBuffers(salt, key.length)
@@ -40,7 +41,10 @@ function firstOf(inner: Buffer): Buffer {
 
 type HmacBuffers = { inner: Buffer; outer: Buffer }
 
-/** @returns The two messages of an HMAC (RFC 2104), with room for a text of this length in the inner one. */
+/**
+ * @returns The two messages of an HMAC (RFC 2104), with room for a text of this length in the inner
+ * one.
+ */
 function hmacBuffers(key: Uint8Array, length: number): HmacBuffers {
   const inner = Buffer.allocUnsafe(BLOCK + length)
   const outer = Buffer.allocUnsafe(BLOCK + DIGEST)

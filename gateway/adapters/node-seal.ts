@@ -4,7 +4,10 @@ import { encodeDocument } from '../../document/document.ts'
 import { headerOf, pad, type Seal } from '../../document/sealed.ts'
 import { hkdfWithNode } from './node-hkdf.ts'
 
-/** `seal` with Node's own cryptography: the same bytes as with WebCrypto, in a fraction of the time (docs/performance.md). */
+/**
+ * `seal` with Node's own cryptography: the same bytes as with WebCrypto, in a fraction of the time
+ * (docs/performance.md).
+ */
 export const sealWithNode: Seal = (document, keys) => {
   const { salt, documentKey, iv } = keys
   const { sd } = disclose(document, keys, NODE_PRIMITIVES)

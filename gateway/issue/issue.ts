@@ -23,10 +23,10 @@ import {
 } from '../../verifier/ports.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
-import { asIssueError, IssueError } from './errors.ts'
+import { asIssueError, refusalOf } from './errors.ts'
 import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
-import { type Outcome, outcomesOf } from './outcome.ts'
+import { outcomesOf } from './outcome.ts'
 import { createPace } from './pace.ts'
 import type { IdempotencyLog, Intent, Registry } from './ports.ts'
 import type { Answer } from './waiters.ts'
@@ -87,6 +87,7 @@ export function createIssuing(deps: {
   hkdf: Hkdf
 }): Issuing {
   const { registry, chain, keep, idempotency, batcher } = deps
+  const { issuerId } = registry
   const { subkeys, seal, hkdf } = deps
   const pace = createPace(SEALED_A_TURN)
 
@@ -107,8 +108,7 @@ export function createIssuing(deps: {
     const answer =
       (await alreadyThere(intent, sealed, request)) ??
       (await promise(intent, sealed, request))
-    if (answer.status === 'taken')
-      throw new IssueError('registry_refused', 'another issuer has the hash')
+    if (answer.status === 'moot') throw new TypeError('an issue is never moot')
 
     const { publicId } = sealed
     const { transactionHash } = answer
@@ -123,7 +123,7 @@ export function createIssuing(deps: {
     return {
       ...fields,
       registry: registry.registry,
-      issuerId: registry.issuerId,
+      issuerId,
     }
   }
 
@@ -159,15 +159,18 @@ export function createIssuing(deps: {
     intent: Intent,
     sealed: Sealed,
     { idempotencyKey, deadline }: IssueRequest,
-  ): Promise<Exclude<Outcome, { status: 'absent' }> | undefined> {
+  ): Promise<Answer | undefined> {
     if (idempotencyKey === undefined) return undefined
     const [outcome] = await deadline
       .within(() => outcomesOf(registry, [intent]))
       .catch((error) => {
         throw asIssueError(error)
       })
-    if (outcome?.status === 'anchored') await keep.restore(sealed)
-    return outcome?.status === 'absent' ? undefined : outcome
+    if (outcome?.status === 'conflict' || outcome?.status === 'distrusted')
+      throw refusalOf(outcome.status)
+    if (outcome?.status !== 'anchored') return undefined
+    await keep.restore(sealed)
+    return outcome
   }
 
   async function promise(
@@ -217,9 +220,9 @@ export function createIssuing(deps: {
     deadline: Deadline,
   ): Promise<Reading> {
     const { status, record } = await deadline.within((signal) =>
-      chain.read(documentHash, { signal }),
+      chain.read({ issuerId, documentHash }, { signal }),
     )
-    if (record.issuerId !== registry.issuerId) return PENDING
+    if (record.anchoredBlock === 0) return PENDING
     if (wanted === 'included') return { status, finality: wanted }
     const { anchoredBlock } = record
     const [finality, event] = await Promise.all([
@@ -229,7 +232,9 @@ export function createIssuing(deps: {
       // After a reorg, another transaction may have anchored it.
       deadline
         .within((signal) =>
-          chain.issuedEvent(documentHash, anchoredBlock, { signal }),
+          chain.issuedEvent({ issuerId, documentHash }, anchoredBlock, {
+            signal,
+          }),
         )
         .catch(() => undefined),
     ])

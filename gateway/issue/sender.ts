@@ -1,4 +1,5 @@
 import type { Hex } from '../../document/hex.ts'
+import type { Log } from '../log.ts'
 import { asIssueError, type IssueError } from './errors.ts'
 import { keyOf, keyOfIntent } from './intent.ts'
 import { type Outcome, outcomesOfPlans } from './outcome.ts'
@@ -79,7 +80,7 @@ export function createSender(deps: {
   conclude: (intent: Intent, outcome: Outcome) => void
   /** Told when a node has answered to a transaction: it is time to look. */
   answered: () => void
-  log: (event: string, fields?: Record<string, unknown>) => void
+  log: Log
 }): Sender {
   const { registry, outbox, conclude, answered, log } = deps
   let plans = outbox.plans()
@@ -221,6 +222,8 @@ export function createSender(deps: {
     await Promise.all(used.map((plan) => noteOne(plan, outcomeOf)))
     for (const plan of used) drop(plan)
     concludeAll(intents, outcomes, (outcome) => outcome.status !== 'anchored')
+    // What waited for these may go now.
+    answered()
   }
 
   function noteOne(
@@ -233,9 +236,10 @@ export function createSender(deps: {
         ? [{ intent, anchoring: outcome }]
         : []
     })
-    const gone = plan.intents.filter(
-      (intent) => outcomeOf.get(intent)?.status === 'taken',
-    )
+    const gone = plan.intents.filter((intent) => {
+      const { status } = outcomeOf.get(intent) ?? ABSENT
+      return status !== 'anchored' && status !== 'absent'
+    })
     return outbox.settle(plan, { anchored, gone })
   }
 
@@ -284,7 +288,7 @@ export function createSender(deps: {
     if (performance.now() - gapSince < GAP) return
     gapSince = undefined
     gaps++
-    log('nonces lost, planned anew', { from: next, to: first.nonce })
+    log.warn('nonces_lost', { from: next, to: first.nonce })
     for (const plan of [...plans]) {
       await outbox.settle(plan, { anchored: [], gone: [] })
       drop(plan)
@@ -317,7 +321,10 @@ export function createSender(deps: {
     const replaced = await outbox.replace(plan, transaction)
     plans = plans.map((other) => (other === plan ? replaced : other))
     sending.sent = Number.NEGATIVE_INFINITY
-    log('replaced', { nonce: plan.nonce, hash: transaction.hash })
+    log.info('transaction_replaced', {
+      nonce: plan.nonce,
+      hash: transaction.hash,
+    })
     send(plans)
   }
 

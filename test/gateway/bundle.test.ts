@@ -51,7 +51,7 @@ const trusting = (bundle: unknown) => ({
 async function distrusted(): Promise<string> {
   const key = randomKey()
   const { address } = new Wallet(key)
-  await send('addAccount', [1, address], stack.adminKey)
+  await send('addAccount', [1, address, 1], stack.adminKey)
   await stack.provider.request({
     method: 'anvil_setBalance',
     params: [address, '0xde0b6b3a7640000'],
@@ -63,8 +63,8 @@ async function distrusted(): Promise<string> {
   const document = { ...ADA, registry: stack.registry, issuerId: 1 }
   const { bytes, documentHash } = await seal(document, keys)
   blocks.set(documentHash, bytes)
-  await send('issue', [documentHash, 0], key)
-  await send('distrustFrom', [address, 1], stack.adminKey)
+  await send('issue', [1, documentHash, 0], key)
+  await send('distrustFrom', [1, address, 1], stack.adminKey)
   const { documentKey } = keys
   return encodePublicId({
     kind: 'single',
@@ -79,7 +79,7 @@ const issue = async (fields: object = {}) =>
 
 const revoked = async (reason: number) => {
   const { publicId, documentHash } = await issue()
-  await send('revoke', [documentHash, reason])
+  await send('revoke', [1, documentHash, reason])
   return publicId as string
 }
 
@@ -87,7 +87,7 @@ const revoked = async (reason: number) => {
 async function makeBlocks(count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const hash = toHex(crypto.getRandomValues(new Uint8Array(32)))
-    await send('issue', [hash, 0])
+    await send('issue', [1, hash, 0])
   }
 }
 
@@ -639,7 +639,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
       randomSalt(),
     )
     const hash = new Uint8Array(32).fill(7)
-    await send('issue', [hash, 0])
+    await send('issue', [1, hash, 0])
     const { documentKey } = keys
     const publicId = encodePublicId({
       kind: 'single',
@@ -649,7 +649,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     })
     const { status, body } = await bundleOf(publicId)
     expect([status, body.error.code]).toEqual([503, 'unverifiable'])
-    await send('revoke', [toHex(hash), 1])
+    await send('revoke', [1, toHex(hash), 1])
     const bundle = await bundleOf(publicId)
     expect([bundle.status, bundle.body.sealed]).toEqual([200, null])
     const verdict = await verifyBundle(bundle.body, trusting(bundle.body))

@@ -474,6 +474,7 @@ describe('network', () => {
         baseUrl: 'https://gateway.example',
         verifyUrl: 'https://gateway.example/verify',
         registry: `eip155:1:0x${'11'.repeat(20)}`,
+        issuerId: 1,
       },
     })
     const json = await app.request('/', {

@@ -161,7 +161,7 @@ describe('who asks the gateway can hold its answer against the chain', () => {
         document &&
         proof &&
         presentDocument(
-          { baseUrl: '', verifyUrl: '', registry: stack.registry },
+          { baseUrl: '', verifyUrl: '', registry: stack.registry, issuerId: 1 },
           document,
           {
             publicId: id,

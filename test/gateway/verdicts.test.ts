@@ -50,7 +50,7 @@ async function anchor(
       )
     : sealed.documentHash
   blocks.set(hash, bytes)
-  await send('issue', [hash, validUntil])
+  await send('issue', [1, hash, validUntil])
   return {
     hash,
     bytes,

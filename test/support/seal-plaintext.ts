@@ -7,7 +7,10 @@ import { type Sealed, sealPlaintext } from '../../document/sealed.ts'
 /** `sd` for a plaintext that is not a document. */
 export const NO_DOCUMENT_SD = 'A'.repeat(43)
 
-/** Seals any bytes: under the `sd` of the document that they are, or under one that fits no document. */
+/**
+ * Seals any bytes: under the `sd` of the document that they are, or under one that fits no
+ * document.
+ */
 export function sealAnything(
   plaintext: Uint8Array,
   keys: SealingKeys,

@@ -31,7 +31,10 @@ const sdJwt =
       ),
   })
 
-/** Signs claims of ours as an issuer of credentials would, and adds the disclosures that a holder shows. */
+/**
+ * Signs claims of ours as an issuer of credentials would, and adds the disclosures that a holder
+ * shows.
+ */
 function credential(claims: object, disclosures: readonly string[]): string {
   const [header, payload] = [{ alg: 'EdDSA' }, claims].map((part) =>
     Buffer.from(JSON.stringify(part)).toString('base64url'),

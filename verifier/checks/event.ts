@@ -29,7 +29,7 @@ export async function readEvent(
         options,
       )
       if (event === undefined) return unknown('missing')
-      if (agrees(event, reading))
+      if (agrees(event, key, reading))
         return {
           check: { check: 'event', outcome: 'pass', code: 'agrees' },
           event,
@@ -45,11 +45,12 @@ export async function readEvent(
 
 function agrees(
   event: IssuedEvent,
+  { batch }: DocumentKey,
   { record, account, issuer }: ChainReading,
 ): boolean {
   return (
     event.issuerId === issuer.id &&
-    event.validUntil === record.validUntil &&
+    event.validUntil === (batch ? null : record.validUntil) &&
     event.account === account.account
   )
 }

@@ -1,16 +1,24 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
-import { decodeUtf8 } from '../../document/bytes.ts'
+import { encodeEntry } from '../../document/batch/entry.ts'
+import { isProofLength, NODE, rootOf } from '../../document/batch/tree.ts'
+import { decodeUtf8, equalBytes } from '../../document/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
 import type {
+  BatchPath,
   ChainReading,
   DocumentKey,
   RegistryAccount,
   RegistryIssuer,
   RegistryRecord,
 } from '../ports.ts'
-import { emptyIssuer, NO_ACCOUNT, registryStatusOf } from '../status.ts'
+import {
+  emptyIssuer,
+  NO_ACCOUNT,
+  recordInBatch,
+  registryStatusOf,
+} from '../status.ts'
 
 // Where the registry keeps what a verdict reads: docs/contract.md, "Storage". It never changes.
 
@@ -18,7 +26,7 @@ import { emptyIssuer, NO_ACCOUNT, registryStatusOf } from '../status.ts'
 const NAMESPACES =
   0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200n
 /** Slots of an issuer, from its first. */
-const [STATE, RECORDS, , ACCOUNTS, ACCOUNTS_OF, , NAME, URI] = [
+const [STATE, RECORDS, BATCHES, ACCOUNTS, ACCOUNTS_OF, , NAME, URI] = [
   0n,
   1n,
   2n,
@@ -41,17 +49,19 @@ type Proven = Pick<
   'status' | 'record' | 'account' | 'revoker' | 'issuer'
 >
 
-/** @param block The block whose state `readSlot` reads. @returns What `verificationOf` answers in that state. */
+/**
+ * @param block The block whose state `readSlot` reads.
+ * @returns What `verificationOf`, or `verificationInBatch`, answers in that state.
+ */
 export function readVerification(
-  { issuerId, documentHash }: DocumentKey,
+  key: DocumentKey,
   readSlot: ReadSlot,
   { blockTime }: { blockTime: number },
 ): Proven {
   const read = (slot: Word) => BigInt(toHex(readSlot(toSlot(slot))))
+  const { issuerId } = key
   const namespace = at(BigInt(issuerId), NAMESPACES)
-  const record = unpackRecord(
-    read(at(BigInt(documentHash), namespace + RECORDS)),
-  )
+  const record = readRecord(namespace, key, read)
   if (record.anchoredBlock === 0)
     return {
       status: 'not_issued',
@@ -79,16 +89,18 @@ export function readVerification(
 
 /** @returns The slots that {@link readVerification} reads, in its order, when it finds this record. */
 export function slotsOf(
-  { issuerId, documentHash }: DocumentKey,
+  { issuerId, documentHash, batch }: DocumentKey,
   { record, account, revoker, issuer }: Proven,
 ): Hex[] {
   const namespace = at(BigInt(issuerId), NAMESPACES)
   const own = at(BigInt(documentHash), namespace + RECORDS)
-  if (record.anchoredBlock === 0) return [toSlot(own)]
+  const anchored = batch ? at(BigInt(batch.root), namespace + BATCHES) : own
+  if (record.anchoredBlock === 0) return [toSlot(anchored)]
   const isOther =
     revoker !== null && revoker.accountIndex !== account.accountIndex
   return [
-    own,
+    anchored,
+    ...(batch ? [own] : []),
     ...slotsOfAccount(namespace, account),
     ...(isOther ? slotsOfAccount(namespace, revoker) : []),
     namespace + STATE,
@@ -142,6 +154,34 @@ function unpackState(word: Word): Omit<RegistryIssuer, 'id' | 'name' | 'uri'> {
     changedBlock: bits(word, 96, 40),
     closedBlock: bits(word, 136, 40),
   }
+}
+
+/** @returns The document's record; all zero where it is not proven to be in its batch. */
+function readRecord(
+  namespace: Word,
+  { documentHash, batch: path }: DocumentKey,
+  read: (slot: Word) => Word,
+): RegistryRecord {
+  const readOwn = () =>
+    unpackRecord(read(at(BigInt(documentHash), namespace + RECORDS)))
+  if (!path) return readOwn()
+  // The slot of a batch has its size in the place of the expiry.
+  const batch = unpackRecord(read(at(BigInt(path.root), namespace + BATCHES)))
+  const proven =
+    batch.anchoredBlock !== 0 &&
+    isProofLength(path.proof.length / NODE, batch.validUntil) &&
+    leadsToRoot(documentHash, path)
+  return proven
+    ? recordInBatch(readOwn(), batch, path.validUntil)
+    : unpackRecord(0n)
+}
+
+function leadsToRoot(
+  documentHash: Hex,
+  { root, validUntil, proof }: BatchPath,
+): boolean {
+  const entry = encodeEntry({ documentHash: fromHex(documentHash), validUntil })
+  return equalBytes(rootOf(entry, proof), fromHex(root))
 }
 
 /** An account has two slots: one by its index, which has the address, and one by its address. */

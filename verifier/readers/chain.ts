@@ -14,6 +14,7 @@ import { createFinalityReader, type FinalityRule } from './finality.ts'
 import { createRequest, readStrictly } from './request.ts'
 import { readList, readLog, toQuantity } from './rpc-codec.ts'
 import {
+  BATCH_ISSUED_TOPIC,
   decodeIssued,
   decodeVerification,
   encodeVerificationCall,
@@ -153,8 +154,11 @@ const NO_EVENT: IssuedEvent = {
   logIndex: 0,
 }
 
-function topicsOf({ documentHash, issuerId }: DocumentKey): Hex[] {
-  return [ISSUED_TOPIC, documentHash, toWord(issuerId)]
+function topicsOf({ documentHash, issuerId, batch }: DocumentKey): Hex[] {
+  const issuer = toWord(issuerId)
+  return batch
+    ? [BATCH_ISSUED_TOPIC, batch.root, issuer]
+    : [ISSUED_TOPIC, documentHash, issuer]
 }
 
 /** @returns The event; for a log that is not what was asked for, one that agrees with no record. */
@@ -165,7 +169,9 @@ function decodeEvent(
 ): IssuedEvent {
   try {
     const log = readLog(answer)
-    const asked = log.address === address && log.topics[1] === key.documentHash
+    const asked =
+      log.address === address &&
+      topicsOf(key).every((topic, i) => topic === log.topics[i])
     if (!asked) return NO_EVENT
     const { transactionHash, blockHash, logIndex } = log
     return { ...decodeIssued(log), transactionHash, blockHash, logIndex }

@@ -2,6 +2,7 @@ import { decodeUtf8 } from '../../document/bytes.ts'
 import { FormatError } from '../../document/errors.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import {
+  type BatchPath,
   type ChainReading,
   type DocumentKey,
   type IssuedEvent,
@@ -16,10 +17,15 @@ import { type RpcLog, readBytes } from './rpc-codec.ts'
 // the verifier (docs/design.md). test/unit/verification-codec.test.ts holds it against ethers' and the contract's ABI.
 
 /** `verificationOf(uint32,bytes32)` */
-const SELECTOR = 'b896c9c5'
+const OF = 'b896c9c5'
+/** `verificationInBatch(uint32,bytes32,bytes32,uint40,bytes32[])` */
+const IN_BATCH = '10ab29b9'
 /** `DocumentIssued(bytes32,uint32,address,uint40)` */
 export const ISSUED_TOPIC: Hex =
   '0x65379667103851f94eb447586081bd8dcf5f93dbd7e9c7235a99ca62c54430b1'
+/** `BatchIssued(bytes32,uint32,address,uint40,bytes32)` */
+export const BATCH_ISSUED_TOPIC: Hex =
+  '0x5519b623694c63284c5b47a2235ef49988400428f635d7008b61f6b5c9fe7bb9'
 
 const WORD = 32
 /** Where the parts of a `Verification` are, in words from the beginning of the answer. */
@@ -32,12 +38,23 @@ const ISSUER = ISSUER_OFFSET + 1
 /** Words of the issuer before its strings. */
 const ISSUER_HEAD = 7
 
-/** @returns The calldata of `verificationOf`. */
-export function encodeVerificationCall({
-  issuerId,
-  documentHash,
-}: DocumentKey): Hex {
-  return `0x${SELECTOR}${toWord(issuerId).slice(2)}${documentHash.slice(2)}`
+/** @returns The calldata of `verificationOf`, or of `verificationInBatch`. */
+export function encodeVerificationCall(key: DocumentKey): Hex {
+  const { issuerId, documentHash, batch } = key
+  const issuer = toWord(issuerId)
+  return batch
+    ? joined(IN_BATCH, issuer, batch.root, documentHash, ...tailOf(batch))
+    : joined(OF, issuer, documentHash)
+}
+
+/** The expiry, where the proof begins, how long it is, and the proof. */
+function tailOf({ validUntil, proof }: BatchPath): Hex[] {
+  const length = proof.length / WORD
+  return [toWord(validUntil), toWord(5 * WORD), toWord(length), toHex(proof)]
+}
+
+function joined(selector: string, ...words: Hex[]): Hex {
+  return `0x${selector}${words.map((hex) => hex.slice(2)).join('')}`
 }
 
 /** @returns A number as 32 bytes. */
@@ -46,7 +63,7 @@ export function toWord(value: number): Hex {
 }
 
 /**
- * @param data What a node returned for `verificationOf`.
+ * @param data What a node returned for the call.
  * @param issuerId As in the call: the answer does not repeat it.
  * @throws {FormatError} when it is not, to the byte, what Solidity encodes.
  */
@@ -131,7 +148,7 @@ function readIssuer(words: Uint8Array): Omit<RegistryIssuer, 'id'> {
   }
 }
 
-/** @throws {FormatError} when it is not a `DocumentIssued`. */
+/** @throws {FormatError} when it is neither a `DocumentIssued` nor a `BatchIssued`. */
 export function decodeIssued({
   topics,
   data,
@@ -140,13 +157,18 @@ export function decodeIssued({
   'issuerId' | 'account' | 'validUntil'
 > {
   const [topic, , issuer] = topics
-  if (topics.length !== 3 || topic !== ISSUED_TOPIC)
+  const ofBatch = topic === BATCH_ISSUED_TOPIC
+  if (topics.length !== 3 || !(ofBatch || topic === ISSUED_TOPIC))
     throw malformed('another event')
-  if (data.length !== 2 * WORD) throw malformed('not two words of data')
+  const count = ofBatch ? 3 : 2
+  if (data.length !== count * WORD)
+    throw malformed(`not ${count} words of data`)
+  // The expiry of a document, the size of a batch.
+  const limit = uint(data, 1, 40)
   return {
     issuerId: uint(readBytes(issuer), 0, 32),
     account: address(data, 0),
-    validUntil: uint(data, 1, 40),
+    validUntil: ofBatch ? null : limit,
   }
 }
 
