@@ -62,7 +62,9 @@ const MEANINGS: Record<string, string> = {
   wrong_key: 'the key in the publicId does not open it',
   other_disclosures: 'its header was made for another document',
   other_registry: 'it is one of another registry',
-  other_issuer: 'it was made by another issuer than the one of the record',
+  other_issuer: 'it was made by another issuer than the publicId names',
+  batch_malformed: 'what leads to its batch is not a batch block',
+  batch_unknown: 'the bundle does not hold its batch block',
   other_expiry: 'it has another expiry than its record',
   internal_error: 'this program could not read it; this is a bug of it',
   in_future: 'it is dated in the future',
@@ -169,6 +171,7 @@ function documentLines(document: Document): Line[] {
 
 function proofLines(proof: BlockchainProof): Line[] {
   const { blockNumber, blockTime, finality, account } = proof
+  const { batchRoot } = proof
   return [
     [
       'block',
@@ -176,6 +179,7 @@ function proofLines(proof: BlockchainProof): Line[] {
     ],
     ['transaction', proof.transactionHash ?? 'unknown'],
     ['documentHash', proof.documentHash],
+    ...(batchRoot ? [['batchRoot', batchRoot] satisfies Line] : []),
     ['account', history(account, blockNumber)],
     ...revocationLines(proof),
   ]

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { report, SET_ASIDE, TEST_NETWORK } from '../../cli/report.ts'
+import type { Hex } from '../../document/hex.ts'
 import type {
   BlockchainProof,
   Verdict,
@@ -112,6 +113,7 @@ describe('what the record tells', () => {
           chainId: 1,
           registry: `eip155:1:0x${'a'.repeat(40)}`,
           documentHash: `0x${'3'.repeat(64)}`,
+          batchRoot: null,
           issuer: { id: 1, account: issuing.address, name: 'Office', uri: '' },
           account: issuing,
           transactionHash: null,
@@ -155,6 +157,12 @@ describe('what the record tells', () => {
     expect(shown('by account', held)).toBeUndefined()
     const released = { releasedAt: AT, revoker: revoking }
     expect(shown('released', released)).toBe('2027-01-15 08:08:20 UTC')
+  })
+
+  test('behavior: the batch that it is in', () => {
+    const root: Hex = `0x${'4'.repeat(64)}`
+    expect(shown('batchRoot', { batchRoot: root })).toBe(root)
+    expect(shown('batchRoot', {})).toBeUndefined()
   })
 
   test('behavior: who revoked it, where that is another account', () => {
