@@ -79,7 +79,7 @@ test('default: issue, then verify', async () => {
       name: 'Registry office of Testville',
       uri: 'https://testville.example',
     },
-    validUntil: Date.UTC(2096, 2, 1) / 1000,
+    validUntil: '2096-03-01T00:00:00Z',
     revokedAt: null,
     reason: null,
   })
@@ -91,7 +91,7 @@ test('default: issue, then verify', async () => {
   })
   expect(block).toMatchObject({
     number: `0x${blockNumber.toString(16)}`,
-    timestamp: `0x${blockTime.toString(16)}`,
+    timestamp: `0x${(Date.parse(blockTime) / 1000).toString(16)}`,
     transactions: expect.arrayContaining([blockchainHash]),
   })
   const transaction = await stack.provider.request({
