@@ -28,6 +28,8 @@ export function viewDocument(verdict: Verdict): HTMLElement | false {
         : showDate(document.expiresAt),
     ],
   ]
+  if (document.supersedes !== undefined)
+    entries.push([t('document.supersedes'), foreign(document.supersedes)])
   const metadata = Object.entries(document.metadata ?? {})
   return section(
     h('dl', {}, ...entries.map(([name, value]) => entry(name, value))),

@@ -150,7 +150,12 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
   test('error: a code that does not open the document names no issuer beside it', async () => {
     const { hash } = await world.issue()
     const documentKey = new Uint8Array(16)
-    const forged = encodePublicId({ kind: 'single', hash, documentKey })
+    const forged = encodePublicId({
+      kind: 'single',
+      issuerId: 1,
+      hash,
+      documentKey,
+    })
     const card = await open(forged, 'wrong_key')
     expect(await page.locator('h1').textContent()).toBe(
       'This code does not open the document',

@@ -80,7 +80,7 @@ const SCENES: Record<
     const { hash } = await world.issue(DIPLOMA)
     const documentKey = new Uint8Array(16)
     await page.goto(
-      `${url}#${encodePublicId({ kind: 'single', hash, documentKey })}`,
+      `${url}#${encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey })}`,
     )
     await page.locator('.bad').waitFor()
   },

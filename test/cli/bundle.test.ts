@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hex } from '../../document/hex.ts'
+import { encodePublicId } from '../../document/public-id.ts'
 import { readBundle } from '../../verifier/bundle.ts'
 import { docreg } from '../support/docreg.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
@@ -111,8 +112,12 @@ test('behavior: only its owner can read it, since it holds the key', async () =>
 })
 
 test('behavior: to standard output, of a document that was never issued', async () => {
-  const never =
-    '2o8c1mnA8Uws2r6DNfTLRmdMxAb53tVdX7B51qSwWun7r1FVLxEgcefs3Ap6sSjFStLVeXeh'
+  const never = encodePublicId({
+    kind: 'single',
+    issuerId: 1,
+    hash: new Uint8Array(32).fill(1),
+    documentKey: new Uint8Array(16),
+  })
   const { code, stdout, stderr } = await docreg(['bundle', never, ...asked()])
   expect(code).toBe(0)
   expect(stderr).toContain('Warning')

@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pixelsOf } from '../../cli/image-size.ts'
 import { readQrCodes } from '../../cli/qr-image.ts'
 import { readSubject } from '../../cli/subject.ts'
+import { encodePublicId } from '../../document/public-id.ts'
 import { FINALITIES } from '../../verifier/ports.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { DOCREG, docreg, run } from '../support/docreg.ts'
@@ -233,8 +234,12 @@ describe('what it writes', () => {
   })
 
   test('behavior: the banner of a test network, also for a document that was never issued', async () => {
-    const never =
-      '2o8c1mnA8Uws2r6DNfTLRmdMxAb53tVdX7B51qSwWun7r1FVLxEgcefs3Ap6sSjFStLVeXeh'
+    const never = encodePublicId({
+      kind: 'single',
+      issuerId: 1,
+      hash: new Uint8Array(32).fill(1),
+      documentKey: new Uint8Array(16),
+    })
     for (const [publicId, code, verdict] of [
       [issued.publicId, 0, 'VALID'],
       [never, 1, 'NOT VALID'],
@@ -396,20 +401,16 @@ describe('several nodes', () => {
 })
 
 test('behavior: a stale node is no verdict, unless any age is asked for', async () => {
-  const record = [1, 0, 5, 1_700_000_000, 0, 0, 0, 0]
+  const record = [1, 5, 1_700_000_000, 0, 0, 0, 0, 0, false]
+  const account = [`0x${'1'.repeat(40)}`, 1, 3, 4, 0, 0, 0]
+  const none = [`0x${'0'.repeat(40)}`, 0, 0, 0, 0, 0, 0]
+  const issuer = ['', '', 1, 0, 2, 3, 0]
+  const answer = [
+    ...[1, 9, 1_700_000_000, 1],
+    ...[record, account, none, issuer],
+  ]
   const node = await serveHttp(async (request, response) => {
     const { id, method } = JSON.parse(await bodyOf(request))
-    const answer = [
-      1,
-      9,
-      1_700_000_000,
-      1,
-      record,
-      `0x${'1'.repeat(40)}`,
-      '',
-      '',
-      0,
-    ]
     const result =
       method === 'eth_call'
         ? abi.encodeFunctionResult('verificationOf', [answer])

@@ -80,6 +80,9 @@ async function libraryOn(one: CorpusCase) {
   return { valid, status, document, checks: coarsened }
 }
 
+/** The formats that the example has to read. */
+const READ = ['publicId', 'json', 'canonical', 'document', 'sealed']
+
 const EXIT_CODES: Record<string, number> = { valid: 0, unverifiable: 2 }
 
 describe.skipIf(python === undefined)('the corpus', () => {
@@ -140,10 +143,11 @@ describe.skipIf(python === undefined)('the corpus', () => {
   })
 })
 
-test('default: the example has under 160 lines', () => {
+// 160 of them for documents that are issued alone and never suspended.
+test('default: the example has under 210 lines', () => {
   expect(
     readFileSync(PROGRAM, 'utf8').trimEnd().split('\n').length,
-  ).toBeLessThan(160)
+  ).toBeLessThan(210)
 })
 
 test.skipIf(python === undefined)(
@@ -158,7 +162,7 @@ test.skipIf(python === undefined)(
       codes: mustFail.cases
         .filter(
           ({ format, name }) =>
-            format !== 'cid' && !(format === 'json' && name === 'nothing'),
+            READ.includes(format) && !(format === 'json' && name === 'nothing'),
         )
         .map(({ code }) => coarse(code)),
       golden: golden.documents.map(

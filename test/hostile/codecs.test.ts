@@ -4,6 +4,7 @@ import { decodeBase64url } from '../../document/base64url.ts'
 import { decodeUtf8 } from '../../document/bytes.ts'
 import { fromCanonical } from '../../document/canonical.ts'
 import { hashOfCid } from '../../document/cid.ts'
+import { parseClaims, parseDisclosure } from '../../document/disclosures.ts'
 import { decodeDocument, parseDocumentFields } from '../../document/document.ts'
 import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
@@ -53,6 +54,7 @@ const ofText: [string, (text: string) => unknown][] = [
   ['a publicId', decodePublicId],
   ['a CID', hashOfCid],
   ['a registry', parseRegistryId],
+  ['a disclosure', parseDisclosure],
   ['a bundle', readBundle],
   ['a header', (one) => decodeHeader(`0x${one}`)],
 ]
@@ -146,6 +148,7 @@ describe('tries', () => {
 
 const ofValues: [string, (value: unknown) => unknown][] = [
   ['fields', parseDocumentFields],
+  ['claims', parseClaims],
   ['a bundle', readBundle],
   ['a publicId', (value) => decodePublicId(value as string)],
   ['a CID', (value) => hashOfCid(value as string)],

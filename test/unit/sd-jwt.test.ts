@@ -1,26 +1,35 @@
 import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto'
-import { SDJwtInstance } from '@sd-jwt/core'
 import { describe, expect, test } from 'vitest'
 import { disclose } from '../../document/disclosures.ts'
 import { decodeDocument } from '../../document/document.ts'
+import { required } from '../faults/support/machine.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519')
-const sdJwt = new SDJwtInstance({
-  hasher: (data, alg) => {
-    expect(alg).toBe('sha-256')
-    return createHash('sha256')
-      .update(typeof data === 'string' ? data : new Uint8Array(data))
-      .digest()
-  },
-  verifier: (data, signature) =>
-    verify(
-      null,
-      Buffer.from(data),
-      publicKey,
-      Buffer.from(signature, 'base64url'),
-    ),
-})
+const PACKAGE: string = '@sd-jwt/core'
+const library = required(
+  await import(PACKAGE).then(
+    (value) => ({ value }),
+    () => ({ missing: `${PACKAGE} is not installed` }),
+  ),
+)
+const sdJwt =
+  library &&
+  new library.SDJwtInstance({
+    hasher: (data: string | ArrayBuffer, alg: string) => {
+      expect(alg).toBe('sha-256')
+      return createHash('sha256')
+        .update(typeof data === 'string' ? data : new Uint8Array(data))
+        .digest()
+    },
+    verifier: (data: string, signature: string) =>
+      verify(
+        null,
+        Buffer.from(data),
+        publicKey,
+        Buffer.from(signature, 'base64url'),
+      ),
+  })
 
 /**
  * Signs claims of ours as an issuer of credentials would, and adds the disclosures that a holder
@@ -35,7 +44,7 @@ function credential(claims: object, disclosures: readonly string[]): string {
   return [`${signed}.${signature}`, ...disclosures, ''].join('~')
 }
 
-describe.each(golden.documents)(
+describe.skipIf(sdJwt === undefined).each(golden.documents)(
   'an implementation of RFC 9901 reads: $name',
   (vector) => {
     const document = decodeDocument(new TextEncoder().encode(vector.canonical))

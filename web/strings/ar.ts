@@ -44,9 +44,17 @@ export const ar: Texts = {
   'superseded.text': 'استبدلتها جهة الإصدار في {date}. اطلب الوثيقة الأحدث.',
   'revoked.title': 'ملغاة',
   'revoked.text': 'سحبتها جهة الإصدار نهائيًا في {date}. السبب: {reason}.',
+  'suspended.title': 'معلّقة',
+  'suspended.text':
+    'علّقتها جهة الإصدار في {date}. لا تعتمد عليها: قد ترفع جهة الإصدار التعليق أو تسحبها نهائيًا.',
+  'suspended.past': 'كانت معلّقة في {date}، ولم يُتحقق منها منذ ذلك الحين',
+  'suspended.past.text':
+    'ربما رفعت جهة الإصدار التعليق بعد ذلك أو سحبتها. تحقق منها مرة أخرى.',
   'distrusted.title': 'غير موثوقة',
   'distrusted.text':
     'صدرت بمفتاح أُبلغ عن سرقته قبل إصدارها. اطلب من جهة الإصدار وثيقة جديدة.',
+  'setAside.notice':
+    'أُبطل إلغاء سابق لهذه الوثيقة لأن المفتاح الذي تم به أُبلغ عن سرقته. عند الشك اسأل جهة الإصدار.',
   'erased.title': 'مُحيت',
   'erased.text':
     'توجد وثيقة مقيدة تحت هذا الرمز، لكن محتواها مُحي. لم يعد التحقق منها ممكنًا.',
@@ -90,6 +98,7 @@ export const ar: Texts = {
   'document.issuedAt': 'تاريخ الإصدار',
   'document.expiresAt': 'صالحة حتى',
   'document.never': 'بلا نهاية',
+  'document.supersedes': 'تحلّ محل الوثيقة ذات البصمة',
   'document.metadata': 'بيانات أخرى',
   asOf: 'الكتلة {block}، {time}',
   'asOf.bundle': 'من ملف إثبات: الحالة في {time}.',
@@ -114,6 +123,10 @@ export const ar: Texts = {
   'chain.pass': 'قُرئت سلسلة الكتل وهي محدّثة.',
   'chain.proven': 'ثبت ما كان يقوله السجل عند تلك الكتلة.',
   'chain.unknown': 'تعذّرت قراءة سلسلة الكتل.',
+  'batch.pass': 'عُثر على القائمة التي صدرت الوثيقة ضمنها.',
+  'batch.fail':
+    'القائمة التي صدرت الوثيقة ضمنها تالفة، أو تخص سجلًا آخر أو جهة إصدار أخرى.',
+  'batch.unknown': 'القائمة التي صدرت الوثيقة ضمنها غير متاحة.',
   'record.pass': 'في السجل قيد لهذه الوثيقة.',
   'record.fail': 'ليس في السجل قيد لهذه الوثيقة.',
   'record.unknown': 'تعذّرت قراءة القيد.',
@@ -123,6 +136,9 @@ export const ar: Texts = {
   'revocation.pass': 'لم تُلغَ الوثيقة.',
   'revocation.fail': 'أُلغيت الوثيقة.',
   'revocation.unknown': 'تعذّرت معرفة ما إذا كانت قد أُلغيت.',
+  'suspension.pass': 'الوثيقة غير معلّقة.',
+  'suspension.fail': 'الوثيقة معلّقة.',
+  'suspension.unknown': 'تعذّرت معرفة ما إذا كانت معلّقة.',
   'issuer.pass': 'المفتاح الذي صدرت به لم يُبلغ عن سرقته.',
   'issuer.fail': 'المفتاح الذي صدرت به أُبلغ عن سرقته.',
   'issuer.unknown': 'تعذّرت قراءة جهة الإصدار.',
@@ -165,6 +181,8 @@ export const ar: Texts = {
   'why.proof_unavailable': 'لا تقدم العقدة إثباتات.',
   'why.endpoints_disagree': 'العُقد تناقض بعضها بعضًا.',
   'why.state_unavailable': 'لم تعد لدى العقدة حالة تلك الكتلة.',
+  'why.batch_unknown':
+    'لا يحتوي ملف الإثبات على القائمة التي صدرت الوثيقة ضمنها.',
   'why.offline': 'هذا الجهاز غير متصل بالشبكة.',
   'why.no_nodes': 'لم تُحدَّد أي عقدة من سلسلة الكتل يمكن سؤالها.',
   'reason.unspecified': 'لم يُذكر',
@@ -193,6 +211,7 @@ export const ar: Texts = {
   'trust.issuer': 'جهة الإصدار المقيدة',
   'trust.uri': 'عنوان جهة الإصدار',
   'trust.account': 'حساب جهة الإصدار',
+  'trust.added': 'الحساب مسجل منذ الكتلة',
   'trust.block': 'حالة السجل عند',
   'trust.hash': 'بصمة الوثيقة',
   'trust.transaction': 'المعاملة',

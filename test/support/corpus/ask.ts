@@ -1,6 +1,7 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import { base58btc } from 'multiformats/bases/base58'
+import { uint32 } from '../../../document/bytes.ts'
 import type { Case } from './case.ts'
 import type { Made } from './payload.ts'
 
@@ -12,13 +13,17 @@ export function givenOf({ ask }: Case, made: Made): string {
     : publicId
 }
 
+/** Of base58btc, without the first: a publicId that begins with 1 is too short. */
+const DIGITS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
+
 /** Not `encodePublicId`, which refuses what must be refused when it is read. */
 function publicIdOf(
-  { kind = 1, documentKey }: Case['ask'],
+  { kind = 1, issuerId = 1, documentKey }: Case['ask'],
   made: Made,
 ): string {
   const body = concatBytes(
     Uint8Array.of(kind),
+    uint32(issuerId),
     made.hash,
     documentKey === undefined ? made.documentKey : hexToBytes(documentKey),
   )
@@ -27,6 +32,6 @@ function publicIdOf(
 
 function mistyped(publicId: string, at: number | undefined): string {
   if (at === undefined) return publicId
-  const other = publicId[at] === '2' ? '3' : '2'
+  const other = DIGITS[DIGITS.indexOf(publicId[at] ?? '') + 1] ?? '2'
   return publicId.slice(0, at) + other + publicId.slice(at + 1)
 }

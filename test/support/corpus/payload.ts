@@ -8,6 +8,7 @@ import {
   deriveSubkeys,
   idempotentSalt,
 } from '../../../document/keys.ts'
+import { sealPlaintext } from '../../../document/sealed.ts'
 import golden from '../../vectors/documents.json' with { type: 'json' }
 import mustFail from '../../vectors/must-fail.json' with { type: 'json' }
 import { sealAnything } from '../seal-plaintext.ts'
@@ -59,7 +60,9 @@ export async function makePayload({ name, payload }: Case): Promise<Made> {
 /** As a gateway does for a request whose Idempotency-Key is the case's name. */
 async function sealAs(
   name: string,
-  payload: { document: object } | { plaintext: string },
+  payload:
+    | { document: object; sd?: string | undefined }
+    | { plaintext: string },
 ): Promise<Made> {
   const document = 'document' in payload ? withFields(payload.document) : {}
   const plaintext =
@@ -74,7 +77,10 @@ async function sealAs(
     document: plaintext,
   })
   const keys = deriveSealingKeys(subkeys, salt)
-  const { bytes } = await sealAnything(plaintext, keys)
+  const { bytes } =
+    'document' in payload && payload.sd !== undefined
+      ? await sealPlaintext(plaintext, payload.sd, keys)
+      : await sealAnything(plaintext, keys)
   return made(bytes, keys.documentKey, validUntilOf(document))
 }
 
