@@ -162,6 +162,11 @@ describe('who asks the gateway can hold its answer against the chain', () => {
     const truth = {
       ...own,
       network: networkOfRegistry(stack.registry),
+      asOf: own.asOf && {
+        ...own.asOf,
+        blockTime: instant(own.asOf.blockTime),
+      },
+      blockchainProof: presentProof(proof),
       document:
         document &&
         proof &&

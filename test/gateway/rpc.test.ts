@@ -131,7 +131,7 @@ describe('what is not', () => {
       ],
     ],
     [
-      'a message whose account, any contract, would be asked',
+      'a function that writes',
       'eth_call',
       () => [{ to: address, data: WRITING }, 'latest'],
     ],
