@@ -44,7 +44,7 @@ export default defineConfig({
   typechain: { tsNocheck: true },
   paths: { tests: { solidity: './test/contracts' } },
   solidity: {
-    compilers: [compiler({ viaIR: true, runs: 1_000_000 })],
+    compilers: [compiler({ viaIR: true, runs: 10_000 })],
     overrides: Object.fromEntries(tests.map((path) => [path, quick])),
   },
   test: {

@@ -4,6 +4,7 @@ import { createBundle } from '../verifier/bundle.ts'
 import { networkOf } from '../verifier/network.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
 import { InputError, UsageError } from './errors.ts'
+import { EXIT } from './exit-codes.ts'
 import { TEST_NETWORK } from './report.ts'
 import { readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
 import { readSubject } from './subject.ts'
@@ -21,7 +22,7 @@ Exit code: 0 written, 2 could not, 64 wrong usage.`
 /** Only its owner may read it: it holds a decryption key. */
 const PRIVATE = 0o600
 
-/** @returns The exit code, 0. */
+/** @returns The exit code. */
 export async function bundleCommand(
   args: string[],
   terminal: Terminal,
@@ -59,7 +60,7 @@ export async function bundleCommand(
   const text = JSON.stringify(bundle)
   if (values.out === undefined) terminal.write(text)
   else await writePrivately(values.out, `${text}\n`)
-  return 0
+  return EXIT.ok
 }
 
 async function writePrivately(file: string, text: string): Promise<void> {

@@ -5,6 +5,7 @@ import { FormatError } from '../document/errors.ts'
 import { ChainError } from '../verifier/errors.ts'
 import { BUNDLE_USAGE, bundleCommand } from './bundle.ts'
 import { InputError, UsageError } from './errors.ts'
+import { EXIT } from './exit-codes.ts'
 import { printable, printableJson } from './printable.ts'
 import type { Terminal } from './terminal.ts'
 import { VERIFY_USAGE, verifyCommand } from './verify.ts'
@@ -16,10 +17,6 @@ const COMMANDS: Record<
   verify: { usage: VERIFY_USAGE, run: verifyCommand },
   bundle: { usage: BUNDLE_USAGE, run: bundleCommand },
 }
-const NO_VERDICT = 2
-const WRONG_USAGE = 64
-/** `EX_SOFTWARE`. Node's own code for it is 1, which here means "not valid". */
-const BUG = 70
 
 const { stdout } = process
 const coloured = stdout.isTTY && stdout.hasColors()
@@ -38,7 +35,7 @@ async function main([name, ...args]: string[]): Promise<number> {
         .join('\n\n')
   if (name === '--help' || (command && args.includes('--help'))) {
     terminal.write(usage)
-    return 0
+    return EXIT.ok
   }
   try {
     if (!command)
@@ -55,7 +52,7 @@ async function main([name, ...args]: string[]): Promise<number> {
 function explain(error: unknown, usage: string, json: boolean): number {
   if (error instanceof UsageError || isParseArgsError(error)) {
     console.error(`${printable(error.message)}\n\n${usage}`)
-    return WRONG_USAGE
+    return EXIT.usage
   }
   const isTold =
     error instanceof InputError ||
@@ -63,7 +60,7 @@ function explain(error: unknown, usage: string, json: boolean): number {
     error instanceof ChainError
   if (!isTold) {
     console.error(error)
-    return BUG
+    return EXIT.bug
   }
   const { code, message } = error
   const fields = error instanceof FormatError ? error.fields : []
@@ -74,7 +71,7 @@ function explain(error: unknown, usage: string, json: boolean): number {
         .map(printable)
         .join('\n'),
     )
-  return NO_VERDICT
+  return EXIT.noVerdict
 }
 
 function isParseArgsError(error: unknown): error is Error {
@@ -87,7 +84,7 @@ function isParseArgsError(error: unknown): error is Error {
 
 process.on('uncaughtException', (error) => {
   console.error(error)
-  process.exit(BUG)
+  process.exit(EXIT.bug)
 })
 // Whoever reads it may have read enough; the exit code still tells.
 stdout.on('error', (error: NodeJS.ErrnoException) => {

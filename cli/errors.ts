@@ -1,4 +1,4 @@
-/** The command line is wrong: nothing was read or asked of anybody. Exit code 64 (`EX_USAGE` of sysexits.h). */
+/** The command line is wrong: nothing was read or asked of anybody. */
 export class UsageError extends Error {
   override name = 'UsageError'
 }

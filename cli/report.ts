@@ -1,6 +1,7 @@
 import type { Document } from '../document/document.ts'
 import type { Network } from '../verifier/network.ts'
 import type {
+  AccountProof,
   BlockchainProof,
   Check,
   Verdict,
@@ -11,6 +12,10 @@ import type { Paint } from './terminal.ts'
 
 /** Shown with every verdict about a registry of a test network. */
 export const TEST_NETWORK = 'Test network: not a real document'
+
+/** Shown where a final revocation was released or replaced after a theft. */
+export const SET_ASIDE =
+  'A revocation of this document was set aside: its account is distrusted'
 
 /** A verdict, and what its reader must know besides. */
 export type Report = {
@@ -23,11 +28,12 @@ export type Report = {
 type Line = readonly [label: string, value: string]
 
 const HEADLINES: Record<VerdictStatus, string> = {
-  valid: 'VALID: issued, not revoked, not expired, unchanged',
+  valid: 'VALID: issued, not revoked or suspended, not expired, unchanged',
   not_issued: 'NOT VALID: never issued; the registry has no record of it',
   superseded: 'NOT VALID: superseded; the issuer has replaced it',
-  revoked: 'NOT VALID: revoked by the issuer, for ever',
-  distrusted: 'NOT VALID: issued with an account that is no longer trusted',
+  revoked: 'NOT VALID: revoked by the issuer, permanently',
+  suspended: 'NOT VALID: suspended; the issuer may release it',
+  distrusted: 'NOT VALID: issued with an account whose key was stolen',
   erased: 'NOT VALID: the document has been erased',
   wrong_key: 'NOT VALID: this publicId does not open the document',
   tampered: 'NOT VALID: the document does not fit its record or its format',
@@ -49,13 +55,16 @@ const MEANINGS: Record<string, string> = {
   unproven: 'a bundle cannot prove it',
   head_stale: "the node's newest block is too old",
   not_issued: 'the registry has no record of it',
+  distrusted: 'its account is distrusted from that block or an earlier one',
   missing: 'nobody who was asked has it',
   unreachable: 'who should have it does not answer',
   wrong_bytes: 'a source gave other bytes than those asked for',
   wrong_key: 'the key in the publicId does not open it',
   other_disclosures: 'its header was made for another document',
   other_registry: 'it is one of another registry',
-  other_issuer: 'it was made by another issuer than the one of the record',
+  other_issuer: 'it was made by another issuer than the publicId names',
+  batch_malformed: 'what leads to its batch is not a batch block',
+  batch_unknown: 'the bundle does not hold its batch block',
   other_expiry: 'it has another expiry than its record',
   internal_error: 'this program could not read it; this is a bug of it',
   in_future: 'it is dated in the future',
@@ -98,7 +107,10 @@ export function report(
 }
 
 /** @returns What a good status does not tell, and its reader must not overlook. */
-function noticesOf({ document, checks }: Verdict, network: Network): string[] {
+function noticesOf(
+  { document, checks, blockchainProof }: Verdict,
+  network: Network,
+): string[] {
   const notices = network === 'test' ? [TEST_NETWORK] : []
   const isAhead = checks.some(
     ({ check, outcome }) => check === 'dating' && outcome === 'fail',
@@ -107,6 +119,7 @@ function noticesOf({ document, checks }: Verdict, network: Network): string[] {
     notices.push(
       `This document is dated in the future: ${longDate(document.issuedAt)}`,
     )
+  if (blockchainProof?.setAside) notices.push(SET_ASIDE)
   return notices
 }
 
@@ -157,18 +170,47 @@ function documentLines(document: Document): Line[] {
 }
 
 function proofLines(proof: BlockchainProof): Line[] {
-  const { blockNumber, blockTime, finality, revokedAt, reason } = proof
-  const lines: Line[] = [
+  const { blockNumber, blockTime, finality, account } = proof
+  const { batchRoot } = proof
+  return [
     [
       'block',
       `${blockNumber}, ${time(blockTime)}, ${finality ?? 'finality unknown'}`,
     ],
     ['transaction', proof.transactionHash ?? 'unknown'],
     ['documentHash', proof.documentHash],
+    ...(batchRoot ? [['batchRoot', batchRoot] satisfies Line] : []),
+    ['account', history(account, blockNumber)],
+    ...revocationLines(proof),
   ]
-  if (revokedAt !== null)
+}
+
+function revocationLines(proof: BlockchainProof): Line[] {
+  const { revokedAt, releasedAt, reason, revoker, account } = proof
+  const lines: Line[] = []
+  if (revokedAt !== null && reason === 'certificateHold')
+    lines.push(['suspended', time(revokedAt)])
+  else if (revokedAt !== null)
     lines.push(['revoked', `${time(revokedAt)}, reason ${reason}`])
+  if (releasedAt !== null) lines.push(['released', time(releasedAt)])
+  if (revoker !== null && revoker.address !== account.address)
+    lines.push(['by account', `${revoker.address}, ${history(revoker)}`])
   return lines
+}
+
+/** @param issued The block in which the account issued the document, if it did. */
+function history(
+  { addedBlock, changedBlock, retiredBlock }: AccountProof,
+  issued?: number,
+): string {
+  const age = issued === undefined ? undefined : issued - addedBlock
+  const parts = [`added in block ${addedBlock}`]
+  if (age !== undefined && age >= 0)
+    parts[0] += `, ${age} ${age === 1 ? 'block' : 'blocks'} before it issued this`
+  if (changedBlock !== null)
+    parts.push(`permissions last changed in block ${changedBlock}`)
+  if (retiredBlock !== null) parts.push(`retired in block ${retiredBlock}`)
+  return parts.join('; ')
 }
 
 function checkLine({ check, outcome, code }: Check, paint: Paint): string {

@@ -9,6 +9,7 @@ import { createQuorumReader } from '../verifier/readers/quorum.ts'
 import type { Verdict } from '../verifier/verdict.ts'
 import { verify } from '../verifier/verify.ts'
 import { InputError, UsageError } from './errors.ts'
+import { EXIT } from './exit-codes.ts'
 import { printableJson } from './printable.ts'
 import { report } from './report.ts'
 import {
@@ -49,7 +50,7 @@ const OPTIONS = {
   json: { type: 'boolean' },
 } as const
 
-/** @returns The exit code: 0 valid, 1 not valid, 2 could not check. */
+/** @returns The exit code. */
 export async function verifyCommand(
   args: string[],
   terminal: Terminal,
@@ -81,7 +82,8 @@ export async function verifyCommand(
       ? printableJson({ ...verdict, network, warnings })
       : report({ verdict, network, warnings }, terminal.paint),
   )
-  return verdict.valid ? 0 : verdict.status === 'unverifiable' ? 2 : 1
+  if (verdict.valid) return EXIT.ok
+  return verdict.status === 'unverifiable' ? EXIT.noVerdict : EXIT.notValid
 }
 
 /** @returns Asks nodes and gateways. Options are checked before anything is read; that there is a node only when one is needed. */

@@ -6,92 +6,93 @@ import {IAccessControl} from "@openzeppelin/contracts/access/IAccessControl.sol"
 import {
     AccessControlDefaultAdminRules
 } from "@openzeppelin/contracts/access/extensions/AccessControlDefaultAdminRules.sol";
-import {IERC5267} from "@openzeppelin/contracts/interfaces/IERC5267.sol";
-import {EIP712} from "@openzeppelin/contracts/utils/cryptography/EIP712.sol";
+import {ERC2771Context} from "@openzeppelin/contracts/metatx/ERC2771Context.sol";
+import {ERC2771Forwarder} from "@openzeppelin/contracts/metatx/ERC2771Forwarder.sol";
+import {Context} from "@openzeppelin/contracts/utils/Context.sol";
 import {MerkleProof} from "@openzeppelin/contracts/utils/cryptography/MerkleProof.sol";
-import {SignatureChecker} from "@openzeppelin/contracts/utils/cryptography/SignatureChecker.sol";
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {IArbSys} from "./IArbSys.sol";
 import {IDocumentRegistry} from "./IDocumentRegistry.sol";
+import {PackedAccount, PackedAccountLibrary} from "./types/PackedAccount.sol";
+import {PackedProposal, PackedProposalLibrary} from "./types/PackedProposal.sol";
+import {
+    PackedRecord,
+    PackedRecordLibrary,
+    REASON_RELEASED,
+    REASON_SUPERSEDED,
+    REASON_SUSPENDED
+} from "./types/PackedRecord.sol";
+import {PackedSigner, PackedSignerLibrary} from "./types/PackedSigner.sol";
+import {PackedState} from "./types/PackedState.sol";
+import {ALL_PERMISSIONS, DELEGATE, ISSUE, MANAGE, REVOKE} from "./types/Permissions.sol";
+import {Stamp, toStamp} from "./types/Stamp.sol";
 
 /// @title DocumentRegistry
 /// @notice See {IDocumentRegistry}. No proxy, no pause, no upgrade.
-contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, EIP712 {
+contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, ERC2771Context {
     /// @inheritdoc IDocumentRegistry
     bytes32 public constant ISSUER_ROLE = keccak256("ISSUER_ROLE");
     /// @inheritdoc IDocumentRegistry
-    bytes32 public constant REVOKER_ROLE = keccak256("REVOKER_ROLE");
-    /// @inheritdoc IDocumentRegistry
     uint256 public constant MAX_LIST = 1_000;
+
+    /// @dev One word, so that its position can be kept in a local variable.
+    struct Slot {
+        PackedRecord record;
+    }
+
+    /// @dev All that belongs to one issuer.
+    struct Namespace {
+        PackedState state;
+        mapping(bytes32 documentHash => Slot) records;
+        mapping(bytes32 root => Slot) batches;
+        mapping(address account => PackedAccount) accounts;
+        mapping(uint16 accountIndex => PackedSigner) accountsOf;
+        PackedProposal proposal;
+        string name;
+        string uri;
+    }
 
     /// @custom:storage-location erc7201:document-registry.storage
     struct Storage {
-        /// packed Record
-        mapping(bytes32 documentHash => uint256) records;
-        /// issuerId 32 | accountIndex 16 | active 8
-        mapping(address account => uint256) accounts;
-        /// account 160 | distrustedFrom 40
-        mapping(uint32 issuerId => mapping(uint16 accountIndex => uint256)) accountsOf;
-        mapping(uint32 issuerId => Issuer) issuers;
+        mapping(uint32 issuerId => Namespace) namespaces;
         uint32 issuerCount;
-        /// packed Batch
-        mapping(uint32 issuerId => mapping(bytes32 root => uint256)) batches;
-        /// the upper 88 bits of a Record: revokedBlock, revokedAt, reason
-        mapping(uint32 issuerId => mapping(bytes32 documentHash => uint256)) revocations;
-        /// a set bit for each used nonce; word = nonce / 256
-        mapping(address account => mapping(uint256 word => uint256)) usedNonces;
+        /// For how many issuers an account holds ISSUE: what `hasRole(ISSUER_ROLE, account)` reads.
+        mapping(address account => uint256) issuingFor;
     }
 
+    /// @dev keccak256(abi.encode(uint256(keccak256("document-registry.storage")) - 1)) without its
+    /// last byte. A literal, because the compiler would compute the formula in every call.
     bytes32 private constant STORAGE_LOCATION =
-        keccak256(abi.encode(uint256(keccak256("document-registry.storage")) - 1)) & ~bytes32(uint256(0xff));
+        0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200;
 
-    bytes32 private constant ISSUE_TYPEHASH = keccak256(
-        "Issue(address account,bytes32 documentHash,uint40 validUntil,uint256 nonce,uint256 deadline)"
-    );
-    bytes32 private constant ISSUE_BATCH_TYPEHASH = keccak256(
-        "IssueBatch(address account,bytes32 root,uint40 size,bytes32 manifest,uint256 nonce,uint256 deadline)"
-    );
-    bytes32 private constant REVOKE_TYPEHASH =
-        keccak256("Revoke(address account,bytes32 documentHash,uint8 reason,uint256 nonce,uint256 deadline)");
-    bytes32 private constant REVOKE_BATCH_TYPEHASH = keccak256(
-        "RevokeBatch(address account,uint32 issuerId,bytes32 root,uint8 reason,uint256 nonce,uint256 deadline)"
-    );
-    bytes32 private constant REVOKE_IN_BATCH_TYPEHASH = keccak256(
-        "RevokeInBatch(address account,uint32 issuerId,bytes32 root,bytes32 documentHash,uint8 reason,uint256 nonce,uint256 deadline)"
-    );
-
-    // Where the parts of a Record, a Batch and a slot of the account table begin.
-    uint256 private constant ANCHORED_BLOCK = 48;
-    uint256 private constant ANCHORED_AT = 88;
-    uint256 private constant VALID_UNTIL = 128;
-    uint256 private constant SIZE = 128;
-    uint256 private constant REVOKED_BLOCK = 168;
-    uint256 private constant REVOKED_AT = 208;
-    uint256 private constant REASON = 248;
-    uint256 private constant DISTRUSTED_FROM = 160;
-    uint256 private constant ACTIVE = 1 << 48;
-    uint256 private constant ISSUER_AND_INDEX = (1 << 48) - 1;
-
-    uint8 private constant SUPERSEDED = 4;
-    /// 0-5, 9 and 10 of RFC 5280 §5.3.1, as a bit set.
-    uint256 private constant REASONS = 0x63f;
+    uint256 private constant MAX_NAME_LENGTH = 200;
+    uint256 private constant MAX_URI_LENGTH = 400;
+    /// @dev 0 to 6, 9 and 10 of RFC 5280 §5.3.1, as a bit set.
+    uint256 private constant REASONS = 0x67f;
 
     IArbSys private constant ARB_SYS = IArbSys(address(100));
     bool private immutable ON_ARBITRUM;
+    uint40 private immutable PROPOSAL_DELAY;
 
-    /// @param admin Holder of DEFAULT_ADMIN_ROLE; its transfer takes two steps and `adminDelay` seconds.
-    constructor(address admin, uint48 adminDelay)
-        AccessControlDefaultAdminRules(adminDelay, admin)
-        EIP712("DocumentRegistry", "1")
+    /// @param admin Holder of DEFAULT_ADMIN_ROLE.
+    /// @param delay Seconds that an accepted transfer of that role waits, and that a proposed
+    /// account waits; from a day to a year.
+    constructor(address admin, uint48 delay)
+        AccessControlDefaultAdminRules(delay, admin)
+        ERC2771Context(address(new ERC2771Forwarder("DocumentRegistryForwarder")))
     {
+        if (delay < 1 days || delay > 365 days) revert DelayOutOfRange(delay);
+        PROPOSAL_DELAY = uint40(delay);
         if (address(ARB_SYS).code.length != 0) {
-            (bool answered, bytes memory number) = address(ARB_SYS).staticcall(abi.encodeCall(IArbSys.arbBlockNumber, ()));
+            (bool answered, bytes memory number) =
+                address(ARB_SYS).staticcall(abi.encodeCall(IArbSys.arbBlockNumber, ()));
             if (!answered || number.length != 32) revert UnknownBlockNumbers();
             ON_ARBITRUM = true;
         }
+        _stamp();
     }
 
-    // ---- issuers ----------------------------------------------------------------------------------------------------
+    // ---- the admin ------------------------------------------------------------------------------
 
     /// @inheritdoc IDocumentRegistry
     function registerIssuer(address account, string calldata name, string calldata uri)
@@ -99,18 +100,15 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         onlyRole(DEFAULT_ADMIN_ROLE)
         returns (uint32 issuerId)
     {
-        if (account == address(0)) revert ZeroAccount();
-        if (bytes(name).length == 0) revert EmptyName();
-        Storage storage $ = _storage();
-        uint256 taken = $.accounts[account];
-        if (taken != 0) revert AccountTaken(account, uint32(taken));
+        _checkTexts(name, uri);
+        issuerId = ++_storage().issuerCount;
+        Namespace storage ns = _namespace(issuerId);
 
-        issuerId = ++$.issuerCount;
-        $.issuers[issuerId] = Issuer(name, uri, 1);
-        $.accounts[account] = uint256(issuerId) | ACTIVE;
-        $.accountsOf[issuerId][0] = uint160(account);
-        emit IssuerRegistered(issuerId, account, name, uri);
-        emit RoleGranted(ISSUER_ROLE, account, msg.sender);
+        ns.state = ns.state.changed(_stamp().blockNumber(), 0);
+        ns.name = name;
+        ns.uri = uri;
+        emit IssuerRegistered(issuerId, name, uri, msg.sender);
+        _add(ns, issuerId, account, MANAGE, msg.sender);
     }
 
     /// @inheritdoc IDocumentRegistry
@@ -118,462 +116,343 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         external
         onlyRole(DEFAULT_ADMIN_ROLE)
     {
-        if (bytes(name).length == 0) revert EmptyName();
-        Issuer storage issuer = _issuer(issuerId);
+        _checkTexts(name, uri);
+        (Namespace storage ns, PackedState state) = _existing(issuerId);
 
-        issuer.name = name;
-        issuer.uri = uri;
-        emit IssuerUpdated(issuerId, name, uri);
+        ns.state = state.changed(_stamp().blockNumber(), state.closedBlock());
+        ns.name = name;
+        ns.uri = uri;
+        emit IssuerUpdated(issuerId, name, uri, msg.sender);
     }
 
     /// @inheritdoc IDocumentRegistry
-    function addAccount(uint32 issuerId, address account)
+    function closeIssuer(uint32 issuerId) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        (Namespace storage ns, PackedState state) = _existing(issuerId);
+        if (state.closedBlock() != 0) revert ClosedIssuer(issuerId);
+
+        uint40 current = _stamp().blockNumber();
+        ns.state = state.changed(current, current);
+        emit IssuerClosed(issuerId, msg.sender);
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function reopenIssuer(uint32 issuerId) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        (Namespace storage ns, PackedState state) = _existing(issuerId);
+        if (state.closedBlock() == 0) revert OpenIssuer(issuerId);
+
+        ns.state = state.changed(_stamp().blockNumber(), 0);
+        emit IssuerReopened(issuerId, msg.sender);
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function proposeAccount(uint32 issuerId, address account)
         external
         onlyRole(DEFAULT_ADMIN_ROLE)
-        returns (uint16 accountIndex)
     {
-        if (account == address(0)) revert ZeroAccount();
-        Issuer storage issuer = _issuer(issuerId);
-        Storage storage $ = _storage();
-        uint256 held = $.accounts[account];
-        if (held == 0) {
-            accountIndex = issuer.accountCount;
-            if (accountIndex == type(uint16).max) revert TooManyAccounts(issuerId);
-            issuer.accountCount = accountIndex + 1;
-            $.accountsOf[issuerId][accountIndex] = uint160(account);
-        } else {
-            if (uint32(held) != issuerId || held & ACTIVE != 0) revert AccountTaken(account, uint32(held));
-            uint40 from = _distrustedFrom(held);
-            if (from != 0) revert DistrustedAccount(account, from);
-            accountIndex = uint16(held >> 32);
-        }
+        (Namespace storage ns,) = _existing(issuerId);
+        _checkNew(ns, issuerId, account);
 
-        $.accounts[account] = uint256(issuerId) | uint256(accountIndex) << 32 | ACTIVE;
-        emit AccountAdded(issuerId, account, accountIndex);
-        emit RoleGranted(ISSUER_ROLE, account, msg.sender);
+        uint40 acceptFrom = _stamp().blockTime() + PROPOSAL_DELAY;
+        ns.proposal = PackedProposalLibrary.toPackedProposal(account, acceptFrom);
+        emit AccountProposed(issuerId, account, acceptFrom, msg.sender);
     }
 
     /// @inheritdoc IDocumentRegistry
-    function retireAccount(address account) external {
-        if (msg.sender != account) _checkRole(DEFAULT_ADMIN_ROLE);
-        uint256 held = _storage().accounts[account];
-        if (held & ACTIVE == 0) revert NotAnIssuer(account);
+    function withdrawProposal(uint32 issuerId) external onlyRole(DEFAULT_ADMIN_ROLE) {
+        address account = _deleteProposal(_namespace(issuerId), issuerId);
+        emit ProposalWithdrawn(issuerId, account, msg.sender);
+    }
 
-        _retire(account, held);
+    // ---- accounts -------------------------------------------------------------------------------
+
+    /// @inheritdoc IDocumentRegistry
+    function addAccount(uint32 issuerId, address account, uint8 permissions)
+        external
+        returns (uint16)
+    {
+        (Namespace storage ns, address by,) = _acting(issuerId, MANAGE);
+        _checkPermissions(permissions);
+        return _add(ns, issuerId, account, permissions, by);
     }
 
     /// @inheritdoc IDocumentRegistry
-    function withdrawIssuer(uint32 issuerId) external onlyRole(DEFAULT_ADMIN_ROLE) {
-        Storage storage $ = _storage();
-        uint16 count = _issuer(issuerId).accountCount;
-        for (uint16 i = 0; i < count; ++i) {
-            address account = address(uint160($.accountsOf[issuerId][i]));
-            uint256 held = $.accounts[account];
-            if (held & ACTIVE != 0) _retire(account, held);
-        }
+    function setPermissions(uint32 issuerId, address account, uint8 permissions) external {
+        (Namespace storage ns, address by,) = _acting(issuerId, MANAGE);
+        _checkPermissions(permissions);
+        PackedAccount held = _active(ns, issuerId, account);
+
+        ns.accounts[account] = held.changed(permissions, _stamp().blockNumber());
+        emit PermissionsChanged(issuerId, account, permissions, by);
+        _followRole(account, held.permissions(), permissions, by);
     }
 
     /// @inheritdoc IDocumentRegistry
-    function distrustFrom(address account, uint40 fromBlock) external onlyRole(DEFAULT_ADMIN_ROLE) {
-        Storage storage $ = _storage();
-        uint256 held = $.accounts[account];
-        if (held == 0) revert UnknownAccount(account);
-        uint40 standing = _distrustedFrom(held);
-        if (fromBlock == 0 || fromBlock > _blockNumber() || (standing != 0 && fromBlock >= standing)) {
+    function retireAccount(uint32 issuerId, address account) external {
+        bool itself = account == ERC2771Context._msgSender();
+        (Namespace storage ns, address by,) = _acting(issuerId, itself ? 0 : MANAGE);
+        _retire(ns, issuerId, account, _active(ns, issuerId, account), by);
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function distrustFrom(uint32 issuerId, address account, uint40 fromBlock) external {
+        (Namespace storage ns, address by,) = _acting(issuerId, MANAGE);
+        PackedAccount held = _known(ns, issuerId, account);
+        uint40 standing = ns.accountsOf[held.accountIndex()].distrustedFrom();
+        if (fromBlock == 0 || fromBlock > _blockNumber() || (standing != 0 && fromBlock >= standing))
+        {
             revert DistrustBlockOutOfRange(fromBlock);
         }
 
-        if (held & ACTIVE != 0) _retire(account, held);
-        $.accountsOf[uint32(held)][uint16(held >> 32)] = uint160(account) | uint256(fromBlock) << DISTRUSTED_FROM;
-        emit AccountDistrusted(uint32(held), account, uint16(held >> 32), fromBlock);
-    }
-
-    /// @inheritdoc AccessControl
-    function hasRole(bytes32 role, address account)
-        public
-        view
-        override(AccessControl, IAccessControl)
-        returns (bool)
-    {
-        if (role == ISSUER_ROLE) return _storage().accounts[account] & ACTIVE != 0;
-        return super.hasRole(role, account);
-    }
-
-    function _grantRole(bytes32 role, address account) internal override returns (bool) {
-        if (role == ISSUER_ROLE) revert UseRegisterIssuerOrAddAccount(account);
-        return super._grantRole(role, account);
-    }
-
-    function _revokeRole(bytes32 role, address account) internal override returns (bool) {
-        if (role == ISSUER_ROLE) revert UseRetireAccount(account);
-        return super._revokeRole(role, account);
-    }
-
-    function _retire(address account, uint256 held) private {
-        _storage().accounts[account] = held & ISSUER_AND_INDEX;
-        emit AccountRetired(uint32(held), account, uint16(held >> 32));
-        emit RoleRevoked(ISSUER_ROLE, account, msg.sender);
-    }
-
-    function _issuer(uint32 issuerId) private view returns (Issuer storage issuer) {
-        issuer = _storage().issuers[issuerId];
-        if (issuer.accountCount == 0) revert UnknownIssuer(issuerId);
-    }
-
-    // ---- documents --------------------------------------------------------------------------------------------------
-
-    /// @inheritdoc IDocumentRegistry
-    function issue(bytes32 documentHash, uint40 validUntil) external {
-        _issue(msg.sender, documentHash, validUntil);
+        if (held.retiredBlock() == 0) _retire(ns, issuerId, account, held, by);
+        ns.accountsOf[held.accountIndex()] = PackedSignerLibrary.toPackedSigner(account, fromBlock);
+        emit AccountDistrusted(issuerId, account, fromBlock, by);
     }
 
     /// @inheritdoc IDocumentRegistry
-    function issueMany(bytes32[] calldata documentHashes, uint40[] calldata validUntils) external {
-        Storage storage $ = _storage();
-        uint256 issuer = _activeIssuer(msg.sender);
+    function vetoProposal(uint32 issuerId) external {
+        (Namespace storage ns, address by,) = _acting(issuerId, MANAGE);
+        address account = _deleteProposal(ns, issuerId);
+        emit ProposalVetoed(issuerId, account, by);
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function acceptProposal(uint32 issuerId) external returns (uint16) {
+        Namespace storage ns = _namespace(issuerId);
+        PackedProposal proposal = ns.proposal;
+        if (msg.sender != proposal.account()) revert NotProposed(issuerId, msg.sender);
+        (uint40 from, uint40 until) = (proposal.acceptFrom(), proposal.acceptUntil());
+        if (block.timestamp < from || block.timestamp > until) {
+            revert OutsideAcceptWindow(issuerId, from, until);
+        }
+
+        ns.proposal = PackedProposal.wrap(0);
+        emit ProposalAccepted(issuerId, msg.sender);
+        return _add(ns, issuerId, msg.sender, MANAGE, msg.sender);
+    }
+
+    // ---- documents ------------------------------------------------------------------------------
+
+    /// @inheritdoc IDocumentRegistry
+    function issue(uint32 issuerId, bytes32 documentHash, uint40 validUntil) external {
+        (Namespace storage ns, address account, PackedAccount held) = _acting(issuerId, ISSUE);
+        _issue(ns, issuerId, documentHash, validUntil, account, held);
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function issueMany(
+        uint32 issuerId,
+        bytes32[] calldata documentHashes,
+        uint40[] calldata validUntils
+    ) external {
+        (Namespace storage ns, address account, PackedAccount held) = _acting(issuerId, ISSUE);
         uint256 length = _checkList(documentHashes);
         if (length != validUntils.length) revert LengthMismatch(length, validUntils.length);
+        PackedState state = _open(ns, issuerId);
 
-        uint256 anchor = _anchor(issuer);
+        PackedRecord part = PackedRecordLibrary.anchoring(held.accountIndex(), _stamp());
         for (uint256 i = 0; i < length; ++i) {
             bytes32 documentHash = documentHashes[i];
             if (documentHash == 0) revert ZeroHash();
-            uint40 validUntil = validUntils[i];
-            uint256 held = $.records[documentHash];
-            if (held != 0) {
-                emit IssueSkipped(documentHash, uint32(held));
+            Slot storage slot = ns.records[documentHash];
+            PackedRecord record = slot.record;
+            if (!record.isAnchored()) {
+                state = state.oneMoreDocument();
+            } else if (!_isDistrusted(ns, record.accountIndex(), record.anchoredBlock())) {
+                emit IssueSkipped(documentHash, issuerId, account);
                 continue;
             }
-            $.records[documentHash] = anchor | uint256(validUntil) << VALID_UNTIL;
-            emit DocumentIssued(documentHash, uint32(issuer), msg.sender, validUntil);
+            uint40 validUntil = validUntils[i];
+            slot.record = record.anchored(part, validUntil);
+            emit DocumentIssued(documentHash, issuerId, account, validUntil);
         }
+        ns.state = state;
     }
 
     /// @inheritdoc IDocumentRegistry
-    function revoke(bytes32 documentHash, uint8 reason) external {
-        _revoke(msg.sender, documentHash, reason);
+    function revoke(uint32 issuerId, bytes32 documentHash, uint8 reason) external {
+        _checkReason(reason);
+        _reviseOne(issuerId, documentHash, reason);
     }
 
     /// @inheritdoc IDocumentRegistry
-    function revokeMany(bytes32[] calldata documentHashes, uint8 reason) external {
-        Storage storage $ = _storage();
-        uint256 length = _checkList(documentHashes);
-        uint256 revocation = _revocation(reason);
-        uint256 account = $.accounts[msg.sender];
-        // No record has issuer 0, so a retired account matches none.
-        uint32 issuerId = account & ACTIVE != 0 ? uint32(account) : 0;
-        bool ofAnyIssuer = hasRole(REVOKER_ROLE, msg.sender);
+    function revokeMany(uint32 issuerId, bytes32[] calldata documentHashes, uint8 reason)
+        external
+    {
+        _checkReason(reason);
+        _reviseMany(issuerId, 0, documentHashes, reason);
+    }
 
-        for (uint256 i = 0; i < length; ++i) {
-            bytes32 documentHash = documentHashes[i];
-            uint256 record = $.records[documentHash];
-            if (record == 0) revert NotIssued(documentHash);
-            if (uint32(record) != issuerId && !ofAnyIssuer) revert NotTheIssuerOf(documentHash, msg.sender);
-            if (_isRevoked(record)) continue;
-            $.records[documentHash] = record | revocation;
-            emit DocumentRevoked(documentHash, uint32(record), msg.sender, reason);
+    /// @inheritdoc IDocumentRegistry
+    function release(uint32 issuerId, bytes32 documentHash) external {
+        _reviseOne(issuerId, documentHash, REASON_RELEASED);
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function releaseMany(uint32 issuerId, bytes32[] calldata documentHashes) external {
+        _reviseMany(issuerId, 0, documentHashes, REASON_RELEASED);
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function supersede(
+        uint32 issuerId,
+        bytes32 root,
+        bytes32 documentHash,
+        bytes32 successorHash,
+        uint40 successorValidUntil
+    ) external {
+        (Namespace storage ns, address account, PackedAccount held) =
+            _acting(issuerId, ISSUE | REVOKE);
+        if (documentHash == successorHash) revert SameDocument(documentHash);
+        if (root != 0) _checkBatch(ns, issuerId, root);
+
+        PackedRecord part = _revocation(held, REASON_SUPERSEDED);
+        if (!_reviseDocument(ns, issuerId, root, documentHash, account, held, part)) {
+            _refuse(issuerId, documentHash, ns.records[documentHash].record, REASON_SUPERSEDED);
         }
+        _issue(ns, issuerId, successorHash, successorValidUntil, account, held);
+        emit DocumentSuperseded(documentHash, successorHash, issuerId, account);
     }
+
+    // ---- batches --------------------------------------------------------------------------------
 
     /// @inheritdoc IDocumentRegistry
-    function supersede(bytes32 documentHash, bytes32 successorHash, uint40 successorValidUntil) external {
-        Storage storage $ = _storage();
-        uint32 issuerId = uint32(_activeIssuer(msg.sender));
-        uint32 holder = uint32($.records[documentHash]);
-        // A REVOKER may revoke another's document, but not issue in its place.
-        if (holder != 0 && holder != issuerId) revert NotTheIssuerOf(documentHash, msg.sender);
+    function issueBatch(uint32 issuerId, bytes32 root, uint40 size, bytes32 manifest) external {
+        (Namespace storage ns, address account, PackedAccount held) = _acting(issuerId, ISSUE);
+        PackedState state = _open(ns, issuerId);
+        if (root == 0) revert ZeroHash();
+        if (size == 0) revert EmptyBatch(root);
+        Slot storage slot = ns.batches[root];
+        PackedRecord batch = slot.record;
 
-        _revoke(msg.sender, documentHash, SUPERSEDED);
-        _issue(msg.sender, successorHash, successorValidUntil);
-        emit DocumentSuperseded(documentHash, successorHash, issuerId, msg.sender);
-    }
-
-    function _issue(address account, bytes32 documentHash, uint40 validUntil) private {
-        Storage storage $ = _storage();
-        uint256 issuer = _activeIssuer(account);
-        if (documentHash == 0) revert ZeroHash();
-        uint256 held = $.records[documentHash];
-        if (held != 0) revert AlreadyIssued(documentHash, uint32(held));
-
-        $.records[documentHash] = _anchor(issuer) | uint256(validUntil) << VALID_UNTIL;
-        emit DocumentIssued(documentHash, uint32(issuer), account, validUntil);
-    }
-
-    function _revoke(address account, bytes32 documentHash, uint8 reason) private {
-        Storage storage $ = _storage();
-        uint256 revocation = _revocation(reason);
-        uint256 record = $.records[documentHash];
-        if (record == 0) revert NotIssued(documentHash);
-        if (!_mayRevoke(account, uint32(record))) revert NotTheIssuerOf(documentHash, account);
-        if (_isRevoked(record)) revert AlreadyRevoked(documentHash);
-
-        $.records[documentHash] = record | revocation;
-        emit DocumentRevoked(documentHash, uint32(record), account, reason);
-    }
-
-    // ---- batches ----------------------------------------------------------------------------------------------------
-
-    /// @inheritdoc IDocumentRegistry
-    function issueBatch(bytes32 root, uint40 size, bytes32 manifest) external {
-        _issueBatch(msg.sender, root, size, manifest);
+        if (_countsAnew(ns, issuerId, root, batch)) ns.state = state.oneMoreBatch();
+        PackedRecord part = PackedRecordLibrary.anchoring(held.accountIndex(), _stamp());
+        slot.record = batch.anchored(part, size);
+        emit BatchIssued(root, issuerId, account, size, manifest);
     }
 
     /// @inheritdoc IDocumentRegistry
     function revokeBatch(uint32 issuerId, bytes32 root, uint8 reason) external {
-        _revokeBatch(msg.sender, issuerId, root, reason);
-    }
-
-    /// @inheritdoc IDocumentRegistry
-    function revokeInBatch(uint32 issuerId, bytes32 root, bytes32[] calldata documentHashes, uint8 reason) external {
-        uint256 length = _checkList(documentHashes);
-        uint256 revocation = _revocation(reason);
-        _checkBatchRevoker(msg.sender, issuerId, root);
-
-        for (uint256 i = 0; i < length; ++i) {
-            _revokeInBatch(msg.sender, issuerId, root, documentHashes[i], reason, revocation);
-        }
-    }
-
-    function _issueBatch(address account, bytes32 root, uint40 size, bytes32 manifest) private {
-        Storage storage $ = _storage();
-        uint256 issuer = _activeIssuer(account);
-        uint32 issuerId = uint32(issuer);
-        if (root == 0) revert ZeroHash();
-        if (size == 0) revert EmptyBatch(root);
-        if ($.batches[issuerId][root] != 0) revert BatchAlreadyIssued(issuerId, root);
-
-        $.batches[issuerId][root] = _anchor(issuer) | uint256(size) << SIZE;
-        emit BatchIssued(root, issuerId, account, size, manifest);
-    }
-
-    function _revokeBatch(address account, uint32 issuerId, bytes32 root, uint8 reason) private {
-        uint256 revocation = _revocation(reason);
-        uint256 batch = _checkBatchRevoker(account, issuerId, root);
-        if (_isRevoked(batch)) revert BatchAlreadyRevoked(issuerId, root);
-
-        _storage().batches[issuerId][root] = batch | revocation;
+        _checkReason(reason);
+        address account = _reviseBatch(issuerId, root, reason);
         emit BatchRevoked(root, issuerId, account, reason);
     }
 
-    function _revokeInBatch(
-        address account,
+    /// @inheritdoc IDocumentRegistry
+    function releaseBatch(uint32 issuerId, bytes32 root) external {
+        address account = _reviseBatch(issuerId, root, REASON_RELEASED);
+        emit BatchReleased(root, issuerId, account);
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function revokeInBatch(
         uint32 issuerId,
         bytes32 root,
-        bytes32 documentHash,
-        uint8 reason,
-        uint256 revocation
-    ) private {
-        if (documentHash == 0) revert ZeroHash();
-        mapping(bytes32 => uint256) storage revocations = _storage().revocations[issuerId];
-        if (revocations[documentHash] != 0) return;
-
-        revocations[documentHash] = revocation;
-        emit DocumentInBatchRevoked(documentHash, issuerId, root, account, reason);
-    }
-
-    function _checkBatchRevoker(address account, uint32 issuerId, bytes32 root) private view returns (uint256 batch) {
-        batch = _storage().batches[issuerId][root];
-        if (batch == 0) revert BatchNotIssued(issuerId, root);
-        if (!_mayRevoke(account, issuerId)) revert NotTheIssuerOfBatch(issuerId, root, account);
-    }
-
-    // ---- delegated --------------------------------------------------------------------------------------------------
-
-    /// @inheritdoc IDocumentRegistry
-    function issueFor(bytes32 documentHash, uint40 validUntil, Authorization calldata authorization) external {
-        Storage storage $ = _storage();
-        address account = authorization.account;
-        uint256 held = $.records[documentHash];
-        bool ofThisIssuer = held != 0 && uint32(held) == uint32($.accounts[account]);
-        if (ofThisIssuer && uint40(held >> VALID_UNTIL) == validUntil) return;
-
-        _useAuthorization(
-            authorization,
-            keccak256(
-                abi.encode(
-                    ISSUE_TYPEHASH, account, documentHash, validUntil, authorization.nonce, authorization.deadline
-                )
-            )
-        );
-        _issue(account, documentHash, validUntil);
-    }
-
-    /// @inheritdoc IDocumentRegistry
-    function issueBatchFor(bytes32 root, uint40 size, bytes32 manifest, Authorization calldata authorization)
-        external
-    {
-        Storage storage $ = _storage();
-        address account = authorization.account;
-        uint256 held = $.batches[uint32($.accounts[account])][root];
-        if (held != 0 && uint40(held >> SIZE) == size) return;
-
-        _useAuthorization(
-            authorization,
-            keccak256(
-                abi.encode(
-                    ISSUE_BATCH_TYPEHASH, account, root, size, manifest, authorization.nonce, authorization.deadline
-                )
-            )
-        );
-        _issueBatch(account, root, size, manifest);
-    }
-
-    /// @inheritdoc IDocumentRegistry
-    function revokeFor(bytes32 documentHash, uint8 reason, Authorization calldata authorization) external {
-        if (_isRevoked(_storage().records[documentHash])) return;
-
-        address account = authorization.account;
-        _useAuthorization(
-            authorization,
-            keccak256(
-                abi.encode(REVOKE_TYPEHASH, account, documentHash, reason, authorization.nonce, authorization.deadline)
-            )
-        );
-        _revoke(account, documentHash, reason);
-    }
-
-    /// @inheritdoc IDocumentRegistry
-    function revokeBatchFor(uint32 issuerId, bytes32 root, uint8 reason, Authorization calldata authorization)
-        external
-    {
-        if (_isRevoked(_storage().batches[issuerId][root])) return;
-
-        address account = authorization.account;
-        _useAuthorization(
-            authorization,
-            keccak256(
-                abi.encode(
-                    REVOKE_BATCH_TYPEHASH,
-                    account,
-                    issuerId,
-                    root,
-                    reason,
-                    authorization.nonce,
-                    authorization.deadline
-                )
-            )
-        );
-        _revokeBatch(account, issuerId, root, reason);
-    }
-
-    /// @inheritdoc IDocumentRegistry
-    function revokeInBatchFor(
-        uint32 issuerId,
-        bytes32 root,
-        bytes32 documentHash,
-        uint8 reason,
-        Authorization calldata authorization
+        bytes32[] calldata documentHashes,
+        uint8 reason
     ) external {
-        if (_storage().revocations[issuerId][documentHash] != 0) return;
-
-        address account = authorization.account;
-        _useAuthorization(
-            authorization,
-            keccak256(
-                abi.encode(
-                    REVOKE_IN_BATCH_TYPEHASH,
-                    account,
-                    issuerId,
-                    root,
-                    documentHash,
-                    reason,
-                    authorization.nonce,
-                    authorization.deadline
-                )
-            )
-        );
-        uint256 revocation = _revocation(reason);
-        _checkBatchRevoker(account, issuerId, root);
-        _revokeInBatch(account, issuerId, root, documentHash, reason, revocation);
+        _checkReason(reason);
+        if (root == 0) revert ZeroHash();
+        _reviseMany(issuerId, root, documentHashes, reason);
     }
 
     /// @inheritdoc IDocumentRegistry
-    function cancelNonce(uint256 nonce) external {
-        _useNonce(msg.sender, nonce);
-        emit NonceCancelled(msg.sender, nonce);
+    function releaseInBatch(uint32 issuerId, bytes32 root, bytes32[] calldata documentHashes)
+        external
+    {
+        if (root == 0) revert ZeroHash();
+        _reviseMany(issuerId, root, documentHashes, REASON_RELEASED);
     }
 
-    function _useAuthorization(Authorization calldata authorization, bytes32 structHash) private {
-        address account = authorization.account;
-        if (block.timestamp > authorization.deadline) revert AuthorizationExpired(authorization.deadline);
-        _useNonce(account, authorization.nonce);
-        bytes32 digest = _hashTypedDataV4(structHash);
-        if (!SignatureChecker.isValidSignatureNowCalldata(account, digest, authorization.signature)) {
-            revert WrongSignature(account);
-        }
-    }
-
-    function _useNonce(address account, uint256 nonce) private {
-        if (isNonceUsed(account, nonce)) revert NonceUsed(account, nonce);
-        _storage().usedNonces[account][nonce >> 8] |= 1 << (nonce & 0xff);
-    }
-
-    // ---- views ------------------------------------------------------------------------------------------------------
+    // ---- views ----------------------------------------------------------------------------------
 
     /// @inheritdoc IDocumentRegistry
-    function recordOf(bytes32 documentHash) external view returns (Record memory) {
-        return _unpack(_storage().records[documentHash]);
+    function recordOf(uint32 issuerId, bytes32 documentHash)
+        external
+        view
+        returns (Record memory)
+    {
+        return _unpack(_namespace(issuerId).records[documentHash].record);
     }
 
     /// @inheritdoc IDocumentRegistry
-    function recordsOf(bytes32[] calldata documentHashes) external view returns (Record[] memory records) {
+    function recordsOf(uint32 issuerId, bytes32[] calldata documentHashes)
+        external
+        view
+        returns (Record[] memory records)
+    {
         records = new Record[](documentHashes.length);
         for (uint256 i = 0; i < documentHashes.length; ++i) {
-            records[i] = _unpack(_storage().records[documentHashes[i]]);
+            records[i] = _unpack(_namespace(issuerId).records[documentHashes[i]].record);
         }
     }
 
     /// @inheritdoc IDocumentRegistry
-    function statusOf(bytes32 documentHash) external view returns (Status) {
-        return _status(_unpack(_storage().records[documentHash]));
+    function statusOf(uint32 issuerId, bytes32 documentHash) external view returns (Status) {
+        Namespace storage ns = _namespace(issuerId);
+        return _status(ns, ns.records[documentHash].record);
     }
 
     /// @inheritdoc IDocumentRegistry
-    function verificationOf(bytes32 documentHash) external view returns (Verification memory) {
-        return _verification(_unpack(_storage().records[documentHash]));
+    function verificationOf(uint32 issuerId, bytes32 documentHash)
+        external
+        view
+        returns (Verification memory)
+    {
+        Namespace storage ns = _namespace(issuerId);
+        return _verification(ns, ns.records[documentHash].record);
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function verificationsOf(DocumentKey[] calldata keys)
+        external
+        view
+        returns (Verification[] memory verifications)
+    {
+        verifications = new Verification[](keys.length);
+        for (uint256 i = 0; i < keys.length; ++i) {
+            Namespace storage ns = _namespace(keys[i].issuerId);
+            verifications[i] = _verification(ns, ns.records[keys[i].documentHash].record);
+        }
     }
 
     /// @inheritdoc IDocumentRegistry
     function batchOf(uint32 issuerId, bytes32 root) external view returns (Batch memory) {
-        uint256 packed = _storage().batches[issuerId][root];
+        PackedRecord batch = _namespace(issuerId).batches[root].record;
         return Batch({
-            issuerId: uint32(packed),
-            accountIndex: uint16(packed >> 32),
-            anchoredBlock: uint40(packed >> ANCHORED_BLOCK),
-            anchoredAt: uint40(packed >> ANCHORED_AT),
-            size: uint40(packed >> SIZE),
-            revokedBlock: uint40(packed >> REVOKED_BLOCK),
-            revokedAt: uint40(packed >> REVOKED_AT),
-            reason: uint8(packed >> REASON)
+            accountIndex: batch.accountIndex(),
+            anchoredBlock: batch.anchoredBlock(),
+            anchoredAt: batch.anchoredAt(),
+            size: batch.size(),
+            revokerIndex: batch.revokerIndex(),
+            revokedBlock: batch.revokedBlock(),
+            revokedAt: batch.revokedAt(),
+            reason: batch.reason(),
+            setAside: batch.setAside()
         });
-    }
-
-    /// @inheritdoc IDocumentRegistry
-    function revocationOf(uint32 issuerId, bytes32 documentHash) external view returns (Revocation memory) {
-        uint256 packed = _storage().revocations[issuerId][documentHash];
-        return Revocation(uint40(packed >> REVOKED_BLOCK), uint40(packed >> REVOKED_AT), uint8(packed >> REASON));
     }
 
     /// @inheritdoc IDocumentRegistry
     function statusInBatch(
         uint32 issuerId,
+        bytes32 root,
         bytes32 documentHash,
         uint40 validUntil,
-        bytes32 root,
         bytes32[] calldata proof
     ) external view returns (Status) {
-        return _status(_recordInBatch(issuerId, documentHash, validUntil, root, proof));
+        Namespace storage ns = _namespace(issuerId);
+        return _status(ns, _recordInBatch(ns, root, documentHash, validUntil, proof));
     }
 
     /// @inheritdoc IDocumentRegistry
     function verificationInBatch(
         uint32 issuerId,
+        bytes32 root,
         bytes32 documentHash,
         uint40 validUntil,
-        bytes32 root,
         bytes32[] calldata proof
     ) external view returns (Verification memory) {
-        return _verification(_recordInBatch(issuerId, documentHash, validUntil, root, proof));
+        Namespace storage ns = _namespace(issuerId);
+        return _verification(ns, _recordInBatch(ns, root, documentHash, validUntil, proof));
     }
 
     /// @inheritdoc IDocumentRegistry
@@ -583,119 +462,492 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
 
     /// @inheritdoc IDocumentRegistry
     function issuerOf(uint32 issuerId) external view returns (Issuer memory) {
-        return _storage().issuers[issuerId];
+        return _issuer(_namespace(issuerId));
     }
 
     /// @inheritdoc IDocumentRegistry
-    function accountOf(address account) external view returns (Account memory) {
-        uint256 held = _storage().accounts[account];
-        return Account(uint32(held), uint16(held >> 32), held & ACTIVE != 0, _distrustedFrom(held));
+    function accountOf(uint32 issuerId, address account) external view returns (Account memory) {
+        Namespace storage ns = _namespace(issuerId);
+        PackedAccount held = ns.accounts[account];
+        if (held.addedBlock() == 0) return _noAccount();
+        return _account(ns, held.accountIndex());
     }
 
     /// @inheritdoc IDocumentRegistry
-    function accountAt(uint32 issuerId, uint16 accountIndex) external view returns (address) {
-        return address(uint160(_storage().accountsOf[issuerId][accountIndex]));
+    function accountAt(uint32 issuerId, uint16 accountIndex)
+        external
+        view
+        returns (Account memory)
+    {
+        return _account(_namespace(issuerId), accountIndex);
     }
 
     /// @inheritdoc IDocumentRegistry
-    function isNonceUsed(address account, uint256 nonce) public view returns (bool) {
-        return _storage().usedNonces[account][nonce >> 8] & 1 << (nonce & 0xff) != 0;
+    function proposalOf(uint32 issuerId) external view returns (Proposal memory) {
+        PackedProposal proposal = _namespace(issuerId).proposal;
+        return Proposal(proposal.account(), proposal.acceptFrom(), proposal.acceptUntil());
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function proposalDelay() external view returns (uint40) {
+        return PROPOSAL_DELAY;
+    }
+
+    /// @inheritdoc IDocumentRegistry
+    function trustedForwarder()
+        public
+        view
+        override(IDocumentRegistry, ERC2771Context)
+        returns (address)
+    {
+        return ERC2771Context.trustedForwarder();
+    }
+
+    /// @inheritdoc AccessControl
+    function hasRole(bytes32 role, address account)
+        public
+        view
+        override(AccessControl, IAccessControl)
+        returns (bool)
+    {
+        if (role == ISSUER_ROLE) return _storage().issuingFor[account] != 0;
+        return super.hasRole(role, account);
     }
 
     /// @inheritdoc AccessControlDefaultAdminRules
     function supportsInterface(bytes4 interfaceId) public view override returns (bool) {
-        return interfaceId == type(IDocumentRegistry).interfaceId || interfaceId == type(IERC5267).interfaceId
+        return interfaceId == type(IDocumentRegistry).interfaceId
             || super.supportsInterface(interfaceId);
     }
 
-    function _verification(Record memory record) private view returns (Verification memory) {
-        Storage storage $ = _storage();
-        Issuer storage issuer = $.issuers[record.issuerId];
-        uint256 account = $.accountsOf[record.issuerId][record.accountIndex];
-        return Verification({
-            chainId: block.chainid,
-            blockNumber: _blockNumber(),
-            blockTime: block.timestamp,
-            status: _status(record),
-            record: record,
-            account: address(uint160(account)),
-            issuerName: issuer.name,
-            issuerUri: issuer.uri,
-            distrustedFrom: uint40(account >> DISTRUSTED_FROM)
-        });
+    // ---- who acts -------------------------------------------------------------------------------
+
+    /// @dev The account that acts for an issuer, after a check of its permissions: the signer of a
+    /// forwarded call, which needs DELEGATE too, else the sender.
+    function _acting(uint32 issuerId, uint8 needed)
+        private
+        view
+        returns (Namespace storage ns, address account, PackedAccount held)
+    {
+        account = ERC2771Context._msgSender();
+        if (account != msg.sender) needed |= DELEGATE;
+        ns = _namespace(issuerId);
+        held = ns.accounts[account];
+        uint8 missing = needed & ~held.permissions();
+        if (missing != 0) revert MissingPermissions(issuerId, account, missing);
     }
 
-    function _status(Record memory record) private view returns (Status) {
-        if (record.issuerId == 0) return Status.NotIssued;
-        if (record.revokedBlock != 0) return record.reason == SUPERSEDED ? Status.Superseded : Status.Revoked;
-        uint256 account = _storage().accountsOf[record.issuerId][record.accountIndex];
-        uint40 distrustedFrom = uint40(account >> DISTRUSTED_FROM);
-        if (distrustedFrom != 0 && record.anchoredBlock >= distrustedFrom) return Status.Distrusted;
-        if (record.validUntil != 0 && block.timestamp >= record.validUntil) return Status.Expired;
-        return Status.Valid;
+    /// @dev What AccessControl goes by: the admin never acts through the forwarder.
+    function _msgSender() internal view override(Context, ERC2771Context) returns (address) {
+        return msg.sender;
     }
 
-    /// @dev All zero when the document is not proven to be in the batch.
-    function _recordInBatch(
-        uint32 issuerId,
-        bytes32 documentHash,
-        uint40 validUntil,
-        bytes32 root,
-        bytes32[] calldata proof
-    ) private view returns (Record memory record) {
-        Storage storage $ = _storage();
-        uint256 batch = $.batches[issuerId][root];
-        if (!_isDepthOf(proof.length, uint40(batch >> SIZE))) return record;
-        bytes32 leaf = keccak256(bytes.concat(keccak256(abi.encode(documentHash, validUntil))));
-        if (!MerkleProof.verifyCalldata(proof, root, leaf)) return record;
+    function _msgData() internal pure override(Context, ERC2771Context) returns (bytes calldata) {
+        return msg.data;
+    }
 
-        record = _unpack(batch);
-        record.validUntil = validUntil;
-        uint256 revocation = $.revocations[issuerId][documentHash];
-        if (revocation != 0) {
-            record.revokedBlock = uint40(revocation >> REVOKED_BLOCK);
-            record.revokedAt = uint40(revocation >> REVOKED_AT);
-            record.reason = uint8(revocation >> REASON);
+    function _contextSuffixLength()
+        internal
+        view
+        override(Context, ERC2771Context)
+        returns (uint256)
+    {
+        return ERC2771Context._contextSuffixLength();
+    }
+
+    function _grantRole(bytes32 role, address account) internal override returns (bool) {
+        if (role != DEFAULT_ADMIN_ROLE) revert UnsupportedRole(role);
+        if (isTrustedForwarder(account)) revert InvalidAccount(account);
+        return super._grantRole(role, account);
+    }
+
+    function _revokeRole(bytes32 role, address account) internal override returns (bool) {
+        if (role != DEFAULT_ADMIN_ROLE) revert UnsupportedRole(role);
+        return super._revokeRole(role, account);
+    }
+
+    // ---- issuers and accounts -------------------------------------------------------------------
+
+    function _existing(uint32 issuerId)
+        private
+        view
+        returns (Namespace storage ns, PackedState state)
+    {
+        ns = _namespace(issuerId);
+        state = ns.state;
+        if (state.accountCount() == 0) revert UnknownIssuer(issuerId);
+    }
+
+    function _open(Namespace storage ns, uint32 issuerId) private view returns (PackedState state) {
+        state = ns.state;
+        if (state.closedBlock() != 0) revert ClosedIssuer(issuerId);
+    }
+
+    function _known(Namespace storage ns, uint32 issuerId, address account)
+        private
+        view
+        returns (PackedAccount held)
+    {
+        held = ns.accounts[account];
+        if (held.addedBlock() == 0) revert UnknownAccount(issuerId, account);
+    }
+
+    function _active(Namespace storage ns, uint32 issuerId, address account)
+        private
+        view
+        returns (PackedAccount held)
+    {
+        held = _known(ns, issuerId, account);
+        if (held.retiredBlock() != 0) revert RetiredAccount(issuerId, account);
+    }
+
+    function _checkNew(Namespace storage ns, uint32 issuerId, address account) private view {
+        if (account == address(0) || account == address(this) || isTrustedForwarder(account)) {
+            revert InvalidAccount(account);
+        }
+        if (ns.accounts[account].addedBlock() != 0) revert KnownAccount(issuerId, account);
+    }
+
+    function _checkPermissions(uint8 permissions) private pure {
+        if (permissions == 0 || permissions > ALL_PERMISSIONS) {
+            revert InvalidPermissions(permissions);
         }
     }
 
-    /// @dev Leaves of a StandardMerkleTree lie on its last level or the one above: a complete binary tree in an array.
-    function _isDepthOf(uint256 depth, uint256 size) private pure returns (bool) {
-        return size != 0 && (depth == Math.log2(size) || depth == Math.log2(2 * size - 1));
+    function _checkTexts(string calldata name, string calldata uri) private pure {
+        uint256 length = bytes(name).length;
+        if (length == 0 || length > MAX_NAME_LENGTH) revert InvalidNameLength(length);
+        if (bytes(uri).length > MAX_URI_LENGTH) revert UriTooLong(bytes(uri).length);
     }
 
-    // ---- internal ---------------------------------------------------------------------------------------------------
+    function _add(
+        Namespace storage ns,
+        uint32 issuerId,
+        address account,
+        uint8 permissions,
+        address by
+    ) private returns (uint16 accountIndex) {
+        _checkNew(ns, issuerId, account);
+        PackedState state = ns.state;
+        accountIndex = state.accountCount();
+        if (accountIndex == type(uint16).max) revert TooManyAccounts(issuerId);
 
-    /// @dev The account's slot of the issuer table: issuerId and accountIndex in the places that a record has them.
-    function _activeIssuer(address account) private view returns (uint256) {
-        uint256 held = _storage().accounts[account];
-        if (held & ACTIVE == 0) revert NotAnIssuer(account);
-        return held & ISSUER_AND_INDEX;
+        ns.state = state.oneMoreAccount();
+        ns.accounts[account] = PackedAccountLibrary.toPackedAccount(
+            accountIndex, permissions, _stamp().blockNumber()
+        );
+        ns.accountsOf[accountIndex] = PackedSignerLibrary.toPackedSigner(account, 0);
+        emit AccountAdded(issuerId, account, accountIndex, permissions, by);
+        _followRole(account, 0, permissions, by);
     }
 
-    function _mayRevoke(address account, uint32 issuerId) private view returns (bool) {
-        uint256 held = _storage().accounts[account];
-        return (held & ACTIVE != 0 && uint32(held) == issuerId) || hasRole(REVOKER_ROLE, account);
+    function _retire(
+        Namespace storage ns,
+        uint32 issuerId,
+        address account,
+        PackedAccount held,
+        address by
+    ) private {
+        ns.accounts[account] = held.retired(_stamp().blockNumber());
+        emit AccountRetired(issuerId, account, by);
+        _followRole(account, held.permissions(), 0, by);
     }
 
-    function _distrustedFrom(uint256 held) private view returns (uint40) {
-        return uint40(_storage().accountsOf[uint32(held)][uint16(held >> 32)] >> DISTRUSTED_FROM);
+    /// @dev Lets ISSUER_ROLE follow a change of permissions.
+    function _followRole(address account, uint8 before, uint8 permissions, address by) private {
+        if ((before ^ permissions) & ISSUE == 0) return;
+        mapping(address => uint256) storage issuingFor = _storage().issuingFor;
+        if (permissions & ISSUE != 0) {
+            if (++issuingFor[account] == 1) emit RoleGranted(ISSUER_ROLE, account, by);
+        } else {
+            if (--issuingFor[account] == 0) emit RoleRevoked(ISSUER_ROLE, account, by);
+        }
     }
 
-    /// @dev Packed by hand: a struct literal costs about 2,000 gas more. Block numbers and times fit 40 bits for more than
-    /// 8,000 years of four blocks a second.
-    function _anchor(uint256 issuer) private view returns (uint256) {
-        return issuer | _blockNumber() << ANCHORED_BLOCK | block.timestamp << ANCHORED_AT;
+    function _deleteProposal(Namespace storage ns, uint32 issuerId)
+        private
+        returns (address account)
+    {
+        account = ns.proposal.account();
+        if (account == address(0)) revert NoProposal(issuerId);
+        ns.proposal = PackedProposal.wrap(0);
     }
 
-    function _revocation(uint8 reason) private view returns (uint256) {
+    // ---- issuing --------------------------------------------------------------------------------
+
+    function _issue(
+        Namespace storage ns,
+        uint32 issuerId,
+        bytes32 documentHash,
+        uint40 validUntil,
+        address account,
+        PackedAccount held
+    ) private {
+        PackedState state = _open(ns, issuerId);
+        if (documentHash == 0) revert ZeroHash();
+        Slot storage slot = ns.records[documentHash];
+        PackedRecord record = slot.record;
+
+        if (_countsAnew(ns, issuerId, documentHash, record)) ns.state = state.oneMoreDocument();
+        PackedRecord part = PackedRecordLibrary.anchoring(held.accountIndex(), _stamp());
+        slot.record = record.anchored(part, validUntil);
+        emit DocumentIssued(documentHash, issuerId, account, validUntil);
+    }
+
+    /// @dev Whether issuing over a record counts: it does where there is no anchoring part, it does
+    /// not over a Distrusted one, and over any other it is refused.
+    function _countsAnew(Namespace storage ns, uint32 issuerId, bytes32 key, PackedRecord record)
+        private
+        view
+        returns (bool)
+    {
+        if (!record.isAnchored()) return true;
+        if (!_isDistrusted(ns, record.accountIndex(), record.anchoredBlock())) {
+            revert AlreadyIssued(issuerId, key);
+        }
+        return false;
+    }
+
+    // ---- revoking and releasing -----------------------------------------------------------------
+
+    function _revocation(PackedAccount held, uint8 reason) private view returns (PackedRecord) {
+        return PackedRecordLibrary.revocation(held.accountIndex(), _stamp(), reason);
+    }
+
+    function _reviseOne(uint32 issuerId, bytes32 documentHash, uint8 reason) private {
+        (Namespace storage ns, address account, PackedAccount held) = _acting(issuerId, REVOKE);
+        PackedRecord part = _revocation(held, reason);
+        if (!_reviseDocument(ns, issuerId, 0, documentHash, account, held, part)) {
+            _refuse(issuerId, documentHash, ns.records[documentHash].record, reason);
+        }
+    }
+
+    function _reviseMany(
+        uint32 issuerId,
+        bytes32 root,
+        bytes32[] calldata documentHashes,
+        uint8 reason
+    ) private {
+        (Namespace storage ns, address account, PackedAccount held) = _acting(issuerId, REVOKE);
+        uint256 length = _checkList(documentHashes);
+        if (root != 0) _checkBatch(ns, issuerId, root);
+        PackedRecord part = _revocation(held, reason);
+        for (uint256 i = 0; i < length; ++i) {
+            _reviseDocument(ns, issuerId, root, documentHashes[i], account, held, part);
+        }
+    }
+
+    /// @param root The batch that the caller named; 0 = the document was issued alone.
+    /// @param part The new revocation part.
+    /// @return Whether there was anything to change that the account may change.
+    function _reviseDocument(
+        Namespace storage ns,
+        uint32 issuerId,
+        bytes32 root,
+        bytes32 documentHash,
+        address account,
+        PackedAccount held,
+        PackedRecord part
+    ) private returns (bool) {
+        Slot storage slot = ns.records[documentHash];
+        PackedRecord record = slot.record;
+        if (root == 0) {
+            if (!record.isAnchored()) revert NotIssued(issuerId, documentHash);
+        } else {
+            if (documentHash == 0) revert ZeroHash();
+        }
+        (PackedRecord revised, bool aside) = _revised(ns, record, held, part);
+        if (revised.revokedBlock() == 0) return false;
+
+        uint8 reason = part.reason();
+        slot.record = revised;
+        if (aside) emit RevocationSetAside(documentHash, issuerId, account);
+        if (root == 0) {
+            if (reason == REASON_RELEASED) emit DocumentReleased(documentHash, issuerId, account);
+            else emit DocumentRevoked(documentHash, issuerId, account, reason);
+        } else {
+            if (reason == REASON_RELEASED) {
+                emit DocumentInBatchReleased(documentHash, issuerId, root, account);
+            } else {
+                emit DocumentInBatchRevoked(documentHash, issuerId, root, account, reason);
+            }
+        }
+        return true;
+    }
+
+    function _reviseBatch(uint32 issuerId, bytes32 root, uint8 reason)
+        private
+        returns (address account)
+    {
+        Namespace storage ns;
+        PackedAccount held;
+        (ns, account, held) = _acting(issuerId, REVOKE);
+        _checkBatch(ns, issuerId, root);
+        Slot storage slot = ns.batches[root];
+        PackedRecord batch = slot.record;
+        (PackedRecord revised, bool aside) = _revised(ns, batch, held, _revocation(held, reason));
+        if (revised.revokedBlock() == 0) _refuse(issuerId, root, batch, reason);
+
+        slot.record = revised;
+        if (aside) emit RevocationSetAside(root, issuerId, account);
+    }
+
+    /// @dev The record with the new revocation part. A final revocation moves only if its revoker is
+    /// distrusted, and only for an account that manages the issuer. Otherwise a suspension can be
+    /// released or made final, and anything else can be suspended or revoked.
+    /// @return revised Zero where that changes nothing or is not allowed.
+    /// @return aside Whether a final revocation is set aside.
+    function _revised(
+        Namespace storage ns,
+        PackedRecord record,
+        PackedAccount held,
+        PackedRecord part
+    ) private view returns (PackedRecord revised, bool aside) {
+        if (record.isRevoked()) {
+            if (
+                held.permissions() & MANAGE == 0
+                    || !_isDistrusted(ns, record.revokerIndex(), record.revokedBlock())
+            ) return (PackedRecord.wrap(0), false);
+            return (record.revised(part).markedSetAside(), true);
+        }
+        uint8 reason = part.reason();
+        if (record.isSuspended() ? reason == REASON_SUSPENDED : reason == REASON_RELEASED) {
+            return (PackedRecord.wrap(0), false);
+        }
+        return (record.revised(part), false);
+    }
+
+    /// @dev Says why {_revised} refused.
+    function _refuse(uint32 issuerId, bytes32 key, PackedRecord record, uint8 reason)
+        private
+        pure
+    {
+        if (record.isRevoked()) revert AlreadyRevoked(issuerId, key);
+        if (reason == REASON_RELEASED) revert NotSuspended(issuerId, key);
+        revert AlreadySuspended(issuerId, key);
+    }
+
+    function _checkBatch(Namespace storage ns, uint32 issuerId, bytes32 root) private view {
+        if (!ns.batches[root].record.isAnchored()) revert NotIssued(issuerId, root);
+    }
+
+    function _checkReason(uint8 reason) private pure {
         if (REASONS >> reason & 1 == 0) revert UnknownReason(reason);
-        return _blockNumber() << REVOKED_BLOCK | block.timestamp << REVOKED_AT | uint256(reason) << REASON;
     }
 
-    function _isRevoked(uint256 packed) private pure returns (bool) {
-        return packed >> REVOKED_BLOCK != 0;
+    // ---- reading --------------------------------------------------------------------------------
+
+    function _status(Namespace storage ns, PackedRecord record) private view returns (Status) {
+        if (!record.isAnchored()) return Status.NotIssued;
+        if (_isDistrusted(ns, record.accountIndex(), record.anchoredBlock())) {
+            return Status.Distrusted;
+        }
+        if (record.isRevoked()) {
+            return record.reason() == REASON_SUPERSEDED ? Status.Superseded : Status.Revoked;
+        }
+        if (record.isSuspended()) return Status.Suspended;
+        uint40 validUntil = record.validUntil();
+        if (validUntil != 0 && block.timestamp >= validUntil) return Status.Expired;
+        return Status.Valid;
     }
+
+    function _isDistrusted(Namespace storage ns, uint16 accountIndex, uint40 inBlock)
+        private
+        view
+        returns (bool)
+    {
+        return ns.accountsOf[accountIndex].isDistrustedAt(inBlock);
+    }
+
+    /// @dev Zero when the document is not proven to be in the batch.
+    function _recordInBatch(
+        Namespace storage ns,
+        bytes32 root,
+        bytes32 documentHash,
+        uint40 validUntil,
+        bytes32[] calldata proof
+    ) private view returns (PackedRecord) {
+        PackedRecord batch = ns.batches[root].record;
+        bytes32 leaf = keccak256(bytes.concat(keccak256(abi.encode(documentHash, validUntil))));
+        if (
+            !batch.isAnchored() || !_isDepthOf(proof.length, batch.size())
+                || !MerkleProof.verifyCalldata(proof, root, leaf)
+        ) return PackedRecord.wrap(0);
+        return ns.records[documentHash].record.inBatch(batch, validUntil);
+    }
+
+    /// @dev Leaves of a StandardMerkleTree are on its last level or the one above: it is a complete
+    /// binary tree in an array.
+    function _isDepthOf(uint256 depth, uint256 size) private pure returns (bool) {
+        return depth == Math.log2(size) || depth == Math.log2(2 * size - 1);
+    }
+
+    function _verification(Namespace storage ns, PackedRecord record)
+        private
+        view
+        returns (Verification memory verification)
+    {
+        verification.chainId = block.chainid;
+        verification.blockNumber = _blockNumber();
+        verification.blockTime = block.timestamp;
+        verification.record = _unpack(record);
+        verification.status = _status(ns, record);
+        if (verification.status == Status.NotIssued) return verification;
+        verification.account = _account(ns, record.accountIndex());
+        if (record.revokedBlock() != 0) verification.revoker = _account(ns, record.revokerIndex());
+        verification.issuer = _issuer(ns);
+    }
+
+    function _issuer(Namespace storage ns) private view returns (Issuer memory) {
+        PackedState state = ns.state;
+        return Issuer({
+            name: ns.name,
+            uri: ns.uri,
+            documentCount: state.documentCount(),
+            batchCount: state.batchCount(),
+            accountCount: state.accountCount(),
+            changedBlock: state.changedBlock(),
+            closedBlock: state.closedBlock()
+        });
+    }
+
+    function _account(Namespace storage ns, uint16 accountIndex)
+        private
+        view
+        returns (Account memory)
+    {
+        PackedSigner signer = ns.accountsOf[accountIndex];
+        address account = signer.account();
+        if (account == address(0)) return _noAccount();
+        PackedAccount held = ns.accounts[account];
+        return Account({
+            account: account,
+            accountIndex: accountIndex,
+            permissions: held.permissions(),
+            addedBlock: held.addedBlock(),
+            changedBlock: held.changedBlock(),
+            retiredBlock: held.retiredBlock(),
+            distrustedFrom: signer.distrustedFrom()
+        });
+    }
+
+    function _noAccount() private pure returns (Account memory account) {}
+
+    function _unpack(PackedRecord record) private pure returns (Record memory) {
+        return Record({
+            accountIndex: record.accountIndex(),
+            anchoredBlock: record.anchoredBlock(),
+            anchoredAt: record.anchoredAt(),
+            validUntil: record.validUntil(),
+            revokerIndex: record.revokerIndex(),
+            revokedBlock: record.revokedBlock(),
+            revokedAt: record.revokedAt(),
+            reason: record.reason(),
+            setAside: record.setAside()
+        });
+    }
+
+    // ---- internal -------------------------------------------------------------------------------
 
     function _checkList(bytes32[] calldata documentHashes) private pure returns (uint256 length) {
         length = documentHashes.length;
@@ -703,27 +955,26 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         if (length > MAX_LIST) revert ListTooLong(length);
     }
 
+    /// @dev The block and the time of this write. Block 0 is refused, because 0 means "never".
+    function _stamp() private view returns (Stamp) {
+        uint256 number = _blockNumber();
+        if (number == 0 || (number | block.timestamp) >> 40 != 0) {
+            revert ClockOutOfRange(number, block.timestamp);
+        }
+        return toStamp(number, block.timestamp);
+    }
+
     function _blockNumber() private view returns (uint256) {
         return ON_ARBITRUM ? ARB_SYS.arbBlockNumber() : block.number;
     }
 
-    function _unpack(uint256 packed) private pure returns (Record memory) {
-        return Record({
-            issuerId: uint32(packed),
-            accountIndex: uint16(packed >> 32),
-            anchoredBlock: uint40(packed >> ANCHORED_BLOCK),
-            anchoredAt: uint40(packed >> ANCHORED_AT),
-            validUntil: uint40(packed >> VALID_UNTIL),
-            revokedBlock: uint40(packed >> REVOKED_BLOCK),
-            revokedAt: uint40(packed >> REVOKED_AT),
-            reason: uint8(packed >> REASON)
-        });
+    function _namespace(uint32 issuerId) private view returns (Namespace storage) {
+        return _storage().namespaces[issuerId];
     }
 
     function _storage() private pure returns (Storage storage $) {
-        bytes32 location = STORAGE_LOCATION;
         assembly ("memory-safe") {
-            $.slot := location
+            $.slot := STORAGE_LOCATION
         }
     }
 }

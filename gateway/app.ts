@@ -1,8 +1,11 @@
 import { Hono } from 'hono'
 import { METHOD_NAME_ALL } from 'hono/router'
-import type { PublicId } from '../document/public-id.ts'
 import type { Bundle } from '../verifier/bundle.ts'
-import type { ChainReader, Eip1193Provider } from '../verifier/ports.ts'
+import type {
+  ChainReader,
+  DocumentKey,
+  Eip1193Provider,
+} from '../verifier/ports.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
 import type { Deadline } from './deadline.ts'
 import type { Env } from './env.ts'
@@ -10,8 +13,8 @@ import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
 import type { FindKey } from './grant.ts'
 import type { Issuing } from './issue/issue.ts'
-import type { PayloadStore, Standing } from './issue/ports.ts'
-import type { Revoking } from './issue/revoke.ts'
+import type { PayloadStore, Readiness, Standing } from './issue/ports.ts'
+import type { Revising } from './issue/revise.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import { requestLog } from './middleware/request-log.ts'
@@ -29,9 +32,9 @@ import type { VerifyPage } from './verify-page.ts'
 
 export type Deps = {
   issuing: Issuing
-  revoking: Revoking
+  revising: Revising
   /** Rejects with an `IssueError` that says why when the gateway cannot issue now. */
-  assertReady: () => Promise<{ balance: bigint }>
+  assertReady: () => Promise<Readiness>
   /** Wei, under which `/readyz` warns. */
   lowBalance: bigint
   metrics: Metrics
@@ -39,8 +42,8 @@ export type Deps = {
   /** As the chain of `verifyOptions`, with a storage proof of each reading. */
   provingChain: ChainReader
   bundleOf: (publicId: string, signal: AbortSignal) => Promise<Bundle>
-  /** Where the intent to issue this document stands; `undefined` when the outbox has none, or it is another issuer's. */
-  standingOf: (publicId: PublicId) => Standing | undefined
+  /** Where the intent to issue this document stands; `undefined` when the outbox has none. */
+  standingOf: (key: DocumentKey) => Standing | undefined
   store: PayloadStore
   /** What the read-only `/rpc` asks. */
   rpc: Eip1193Provider

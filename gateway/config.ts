@@ -29,6 +29,8 @@ export type Config = {
   publicRpcUrls: string[]
   /** Lower-case address; absent = that of the local chain or of `deployments/<chainId>.json`. */
   registryAddress?: Hex
+  /** The issuer's number in the registry; the local chain has its own. */
+  issuerId?: number
   signer?: SignerSetting
   /** 32 bytes or more. */
   issuerSecret?: Hex
@@ -107,6 +109,15 @@ const hex = (bytes: number, message: string) =>
     v.transform((text) => text.toLowerCase() as Hex),
   )
 
+/** What 32 bits hold, without 0: the registry numbers its issuers from 1. */
+const MAX_ISSUER_ID = 2 ** 32 - 1
+const issuerId = v.pipe(
+  v.string(),
+  v.regex(/^[1-9]\d{0,9}$/, 'must be a whole number, from 1'),
+  v.transform(Number),
+  v.maxValue(MAX_ISSUER_ID, `must be at most ${MAX_ISSUER_ID}`),
+)
+
 const amount = (unit: 'gwei' | 'ether') =>
   v.pipe(
     v.string(),
@@ -130,6 +141,7 @@ const environment = v.object({
   RPC_URL: urls,
   PUBLIC_RPC_URL: urls,
   REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
+  ISSUER_ID: v.optional(issuerId),
   ISSUER_KEY: v.optional(hex(32, 'must be 0x and 64 hexadecimal digits')),
   ISSUER_KEYSTORE: v.optional(v.string()),
   ISSUER_KEYSTORE_PASSWORD_FILE: v.optional(v.string()),
@@ -211,6 +223,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     rpcUrls: e.RPC_URL,
     publicRpcUrls: e.PUBLIC_RPC_URL,
     ...(e.REGISTRY_ADDRESS && { registryAddress: e.REGISTRY_ADDRESS }),
+    ...(e.ISSUER_ID !== undefined && { issuerId: e.ISSUER_ID }),
     ...(signer && { signer }),
     ...(e.ISSUER_SECRET && { issuerSecret: e.ISSUER_SECRET }),
     ...(e.API_KEY && { apiKey: e.API_KEY }),
@@ -249,6 +262,8 @@ function requireForRemoteChain(
   signer: SignerSetting | undefined,
 ): void {
   const missing = [
+    // Not guessed: an account may belong to several issuers.
+    ...(e.ISSUER_ID ? [] : ['ISSUER_ID is required']),
     ...(signer
       ? []
       : ['ISSUER_KEY is required (or ISSUER_KEYSTORE, or ISSUER_SIGNER_URL)']),

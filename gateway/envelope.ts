@@ -88,6 +88,13 @@ const ISSUE_MESSAGES = {
     'the Idempotency-Key was used before, with another body',
   not_issued: 'no such document',
   other_issuer: "the document is another issuer's",
+  conflict: 'the registry has this document with another expiry',
+  distrusted:
+    'the registry has this document, of an account that is distrusted; an operator can issue it again',
+  already_revoked: 'the document is revoked for good',
+  not_suspended: 'the document is not suspended',
+  change_pending:
+    'the opposite is not on the chain yet; nothing was done, send the request again',
 } as const
 
 function translateIssue(error: IssueError): ApiError {

@@ -22,16 +22,33 @@ const VISIBLE =
  * Parses the body of a request to issue. It must fit the format of a document, and rules of this API on top: they catch
  * mistakes of clients, and make no document invalid that was issued elsewhere.
  *
- * @param body Any JSON value.
+ * @param sent Any JSON value.
  * @param now Milliseconds of the Unix epoch.
  * @throws {ApiError} `bad_fields`, naming every bad field.
  */
-export function parseIssueBody(body: JsonValue, now: number): DocumentFields {
+export function parseIssueBody(sent: JsonValue, now: number): DocumentFields {
+  const body = withDates(sent)
   const parsed = parseFormat(body)
   const malformed = 'problems' in parsed ? parsed.problems : []
   const details = mergeProblems(malformed, brokenRules(body, now))
   if ('fields' in parsed && details.length === 0) return parsed.fields
   throw new ApiError('bad_fields', 'invalid fields', { details })
+}
+
+/** Dates as they are returned are taken too: a client may send back what it got. */
+const DATE_AS_RETURNED = /^(\d{4}-\d{2}-\d{2})T00:00:00Z$/
+
+/** @returns The body with its dates as YYYY-MM-DD, where they were sent as they are returned. */
+function withDates(body: JsonValue): JsonValue {
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return body
+  const dates = (['issuedAt', 'expiresAt'] as const).flatMap((field) => {
+    const value = Object.hasOwn(body, field) ? body[field] : undefined
+    if (typeof value !== 'string') return []
+    const [, date] = DATE_AS_RETURNED.exec(value) ?? []
+    return date === undefined ? [] : [[field, date] as const]
+  })
+  return { ...body, ...Object.fromEntries(dates) }
 }
 
 function parseFormat(

@@ -22,7 +22,7 @@ export function createMetrics({ depth, balance }: Sources): Metrics {
 
   const concluded = new Counter({
     name: 'document_registry_intents_concluded_total',
-    help: 'Intents by kind (issue, revoke) and outcome (anchored, taken, absent = to be done again)',
+    help: 'Intents by kind (issue, revoke, suspend, release) and outcome (anchored, conflict, distrusted, moot = nothing to do, absent = to be done again)',
     labelNames: ['kind', 'outcome'],
     registers,
   })

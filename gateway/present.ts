@@ -1,7 +1,8 @@
-import type { Document } from '../document/document.ts'
+import { type Document, validUntilOf } from '../document/document.ts'
 import type { Hex } from '../document/hex.ts'
 import { type Network, networkOf } from '../verifier/network.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
+import type { BlockchainProof } from '../verifier/verdict.ts'
 
 /** The addresses that answers hold, none with a slash at the end. */
 export type Addresses = {
@@ -9,9 +10,34 @@ export type Addresses = {
   verifyUrl: string
   /** CAIP-10. */
   registry: string
+  /** The issuer that the gateway writes for. */
+  issuerId: number
 }
 
 const timestamp = (date: string) => `${date}T00:00:00Z`
+
+/** The last second that RFC 3339 can name; the registry's 40 bits reach further. */
+const MAX_INSTANT = 253_402_300_799
+
+/** @param seconds Of the Unix epoch. @returns RFC 3339, in UTC; `null` for none. */
+export function instant(seconds: number | null): string | null {
+  if (seconds === null) return null
+  const date = new Date(Math.min(seconds, MAX_INSTANT) * 1000)
+  return date.toISOString().replace('.000Z', 'Z')
+}
+
+/** @returns A proof with its times as RFC 3339. */
+export function presentProof(proof: BlockchainProof | null): object | null {
+  return (
+    proof && {
+      ...proof,
+      blockTime: instant(proof.blockTime),
+      validUntil: instant(proof.validUntil),
+      revokedAt: instant(proof.revokedAt),
+      releasedAt: instant(proof.releasedAt),
+    }
+  )
+}
 
 /** @returns The address of the verify page for a document. In the fragment, so that no server sees the publicId. */
 export function verifyUrlOf(
@@ -43,7 +69,11 @@ export function presentDocument(
     publicId,
     ...kept,
     issuedAt: timestamp(issuedAt),
-    ...(expiresAt !== undefined && { expiresAt: timestamp(expiresAt) }),
+    ...(expiresAt !== undefined && {
+      expiresAt: timestamp(expiresAt),
+      // The day of expiresAt is the last one of its validity.
+      validUntil: instant(validUntilOf(document)),
+    }),
     registry,
     issuerId,
     documentHash,

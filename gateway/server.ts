@@ -35,7 +35,7 @@ import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
 import { keepInOrder } from './issue/keep.ts'
 import { mendStore } from './issue/reconcile.ts'
-import { createRevoking } from './issue/revoke.ts'
+import { createRevising } from './issue/revise.ts'
 import { createLog, describeBug, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
 import { readVerifyPage } from './verify-page.ts'
@@ -46,6 +46,8 @@ export type Identity = {
   rpc: RpcPool
   /** CAIP-10, lower case. */
   registry: string
+  /** The issuer that it writes for, whose account the signer has. */
+  issuerId: number
   signer: Signer
   issuerSecret: Hex
 }
@@ -77,10 +79,16 @@ export async function startGateway(
   const issuerSecret = fromHex(identity.issuerSecret)
   const registry = await createRegistry(rpc, {
     registry: identity.registry,
+    issuerId: identity.issuerId,
     signer: identity.signer,
     finality,
     ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
   })
+  const { mayRevoke } = await registry.assertReady()
+  if (!mayRevoke)
+    log.warn('account_may_not_revoke', {
+      warning: 'the account lacks REVOKE: documents can be issued only',
+    })
   const chain = createChainReader(rpc, identity.registry, finality)
   const kubo = await openKubo(config, log)
   const database = openDatabase(join(dataDir, 'gateway.db'))
@@ -114,11 +122,11 @@ export async function startGateway(
     registry,
     outbox,
     concluded: metrics.concluded,
-    log: log.info,
+    log,
     maxBatch: config.maxBatch,
     forget: keep.withdraw,
   })
-  const revoking = createRevoking({ registry, chain, outbox, batcher })
+  const revising = createRevising({ registry, chain, outbox, batcher })
   const issuing = createIssuing({
     registry,
     chain,
@@ -137,7 +145,7 @@ export async function startGateway(
   ]
   const app = createApp({
     issuing,
-    revoking,
+    revising,
     store,
     log,
     wait,
@@ -152,9 +160,9 @@ export async function startGateway(
     },
     lowBalance: config.lowBalance,
     metrics,
-    standingOf: ({ issuerId, hash }) =>
-      issuerId === registry.issuerId
-        ? outbox.find('issue', toHex(hash))
+    standingOf: ({ issuerId, documentHash }) =>
+      issuerId === identity.issuerId
+        ? outbox.find('issue', documentHash)
         : undefined,
     verifyOptions: {
       chain,
@@ -178,17 +186,18 @@ export async function startGateway(
       baseUrl: config.baseUrl,
       verifyUrl: config.verifyUrl,
       registry: identity.registry,
+      issuerId: identity.issuerId,
     },
   })
 
   const mended = await mendStore(outbox, store)
-  if (mended > 0) log.info('payloads put back', { blocks: mended })
+  if (mended > 0) log.info('payloads_restored', { blocks: mended })
   batcher.start()
   const stopWatching = watchFinality({
     registry,
     outbox,
     batcher,
-    log: log.info,
+    log,
   })
   const server = createServer(
     getRequestListener(app.fetch, {

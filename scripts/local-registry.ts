@@ -7,63 +7,94 @@ const ARTIFACT = new URL(
   '../artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json',
   import.meta.url,
 )
-/** Seconds that a change of admin takes on the local chain. */
+/** Seconds that a change of admin, or a proposed account, takes on the local chain. */
 const ADMIN_DELAY = 86_400
+/** What a gateway's account may do: ISSUE and REVOKE. */
+const GATEWAY = 1 | 2
+
+/** The issuer of a local chain: the first one that is registered there. */
+export const LOCAL_ISSUER_ID = 1
+
+export type LocalIssuer = {
+  /** The account that a gateway writes with. */
+  account: string
+  name: string
+  uri: string
+  /** Key of the issuer's own account, with MANAGE; absent = the admin's. */
+  managerKey?: Hex
+}
+
+/** Thrown when the chain has something else where the registry belongs. The message says what to do. */
+export class LocalRegistryError extends Error {
+  override name = 'LocalRegistryError'
+}
 
 /**
- * Finds or makes the registry of a local chain, with the issuer registered in it. Each step is done once, however often this
- * is called and wherever it was cut off.
+ * Finds or makes the registry of a local chain, with its first issuer and the account of a gateway.
+ * Each step is done once, however often this is called and wherever it was cut off.
  *
- * @param adminKey Key of the account that deploys and administers; its first transaction is the deployment.
- * @returns The registry, CAIP-10, lower case.
+ * @param adminKey Key of the account that deploys and administers; its first transaction is the
+ *   deployment. The registry deploys its ERC-2771 forwarder itself.
+ * @returns The registry, CAIP-10, lower case; the issuer is {@link LOCAL_ISSUER_ID}.
  */
 export async function ensureRegistry(
   provider: Eip1193Provider,
   adminKey: Hex,
-  issuer: { account: string; name: string; uri: string },
+  { account, name, uri, managerKey = adminKey }: LocalIssuer,
 ): Promise<string> {
   const { abi, bytecode } = JSON.parse(readFileSync(ARTIFACT, 'utf8'))
   const registry = new Interface(abi)
-  const admin = new Wallet(adminKey)
+  const [admin, manager] = [new Wallet(adminKey), new Wallet(managerKey)]
   const address = getCreateAddress({ from: admin.address, nonce: 0 })
   const request = <T>(method: string, ...params: unknown[]) =>
     provider.request({ method, params }) as Promise<T>
 
   const code = await request<Hex>('eth_getCode', address, 'latest')
   if (code === '0x')
-    await transact({
+    await transact(admin, {
       data:
         bytecode + registry.encodeDeploy([admin.address, ADMIN_DELAY]).slice(2),
     })
-  const account = await request<Hex>(
-    'eth_call',
-    {
-      to: address,
-      data: registry.encodeFunctionData('accountOf', [issuer.account]),
-    },
-    'latest',
-  )
-  const [known] = registry.decodeFunctionResult('accountOf', account)
-  if (known.issuerId === 0n)
-    await transact({
-      to: address,
-      data: registry.encodeFunctionData('registerIssuer', [
-        issuer.account,
-        issuer.name,
-        issuer.uri,
-      ]),
-    })
+  const issuers = await view('issuerCount').catch((cause) => {
+    throw new LocalRegistryError(
+      'the local chain has another contract where the registry belongs: start with another DATA_DIR',
+      { cause },
+    )
+  })
+  if (issuers === 0n)
+    await write(admin, 'registerIssuer', manager.address, name, uri)
+  const known = await view('accountOf', LOCAL_ISSUER_ID, account)
+  if (known.addedBlock === 0n)
+    await write(manager, 'addAccount', LOCAL_ISSUER_ID, account, GATEWAY)
   const chainId = Number(await request<Hex>('eth_chainId'))
   return `eip155:${chainId}:${address.toLowerCase()}`
 
-  async function transact(call: { to?: string; data: string }): Promise<void> {
+  async function view(method: string, ...args: unknown[]) {
+    const data = registry.encodeFunctionData(method, args)
+    const result = await request<Hex>(
+      'eth_call',
+      { to: address, data },
+      'latest',
+    )
+    return registry.decodeFunctionResult(method, result)[0]
+  }
+
+  function write(by: Wallet, method: string, ...args: unknown[]) {
+    const data = registry.encodeFunctionData(method, args)
+    return transact(by, { to: address, data })
+  }
+
+  async function transact(
+    by: Wallet,
+    call: { to?: string; data: string },
+  ): Promise<void> {
     const [nonce, gas, chain, head] = await Promise.all([
-      request<Hex>('eth_getTransactionCount', admin.address, 'latest'),
-      request<Hex>('eth_estimateGas', { from: admin.address, ...call }),
+      request<Hex>('eth_getTransactionCount', by.address, 'latest'),
+      request<Hex>('eth_estimateGas', { from: by.address, ...call }),
       request<Hex>('eth_chainId'),
       request<{ baseFeePerGas: Hex }>('eth_getBlockByNumber', 'latest', false),
     ])
-    const raw = await admin.signTransaction({
+    const raw = await by.signTransaction({
       type: 2,
       chainId: Number(chain),
       nonce: Number(nonce),

@@ -19,14 +19,14 @@ import { ChainError } from '../verifier/errors.ts'
 import { createProvider } from '../verifier/readers/json-rpc.ts'
 import { createRequest } from '../verifier/readers/request.ts'
 import { startLocalChainThread } from './local-chain/thread.ts'
-import { ensureRegistry } from './local-registry.ts'
+import { ensureRegistry, LOCAL_ISSUER_ID } from './local-registry.ts'
 import { ensureSecret } from './secrets.ts'
 
 /** Milliseconds. */
 const PATIENCE = 30_000
 const PAUSE = { first: 100, most: 1_000 }
 
-const LOCAL_ISSUER = {
+const LOCAL_ISSUER_TEXTS = {
   name: 'Local test issuer',
   uri: 'http://localhost',
 }
@@ -74,8 +74,11 @@ function isOutage(error: unknown): boolean {
 
 async function remoteIdentity(config: Config): Promise<Identity> {
   const { rpcUrls, signer: setting, issuerSecret, rpcTimeout } = config
-  if (!setting || !issuerSecret)
-    throw new ConfigError(['RPC_URL, ISSUER_KEY and ISSUER_SECRET go together'])
+  const { issuerId } = config
+  if (!setting || !issuerSecret || !issuerId)
+    throw new ConfigError([
+      'RPC_URL, ISSUER_ID, ISSUER_KEY and ISSUER_SECRET go together',
+    ])
   const signer = await openSigner(setting, rpcTimeout)
   const rpc = createRpcPool(rpcUrls, rpcTimeout)
   const chainId = Number(
@@ -87,7 +90,7 @@ async function remoteIdentity(config: Config): Promise<Identity> {
       `REGISTRY_ADDRESS is required: there is no deployments/${chainId}.json`,
     ])
   const registry = `eip155:${chainId}:${address}`
-  return { rpc, registry, signer, issuerSecret }
+  return { rpc, registry, issuerId, signer, issuerSecret }
 }
 
 async function localIdentity(
@@ -97,6 +100,7 @@ async function localIdentity(
   const { dataDir, chainPort, rpcTimeout } = config
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const adminKey = ensureSecret(dataDir, 'admin.key')
+  const managerKey = ensureSecret(dataDir, 'manager.key')
   const setting = config.signer ?? {
     kind: 'key',
     key: ensureSecret(dataDir, 'issuer.key'),
@@ -110,19 +114,25 @@ async function localIdentity(
     port: chainPort,
     host: '127.0.0.1',
     log: say,
-    fund: [new Wallet(adminKey).address, account],
+    fund: [
+      new Wallet(adminKey).address,
+      new Wallet(managerKey).address,
+      account,
+    ],
   })
   stops.unshift(chain.stop)
   // From within: the gateway need not go through the chain's own port.
   const registry = await ensureRegistry(createProvider(chain.send), adminKey, {
     account,
-    ...LOCAL_ISSUER,
+    managerKey,
+    ...LOCAL_ISSUER_TEXTS,
   })
   const { request } = createProvider((body) =>
     createDeadline(rpcTimeout).within(() => chain.send(body)),
   )
   const rpc = { request, apart: () => ({ request }), close: async () => {} }
-  return { rpc, registry, signer, issuerSecret }
+  const issuerId = LOCAL_ISSUER_ID
+  return { rpc, registry, issuerId, signer, issuerSecret }
 }
 
 /** @returns The key itself on the first start, when none was given; it is kept nowhere. */
@@ -134,7 +144,7 @@ function firstKey({ dataDir, apiKey }: Config): string | undefined {
 
 function greet(
   { baseUrl, verifyUrl, dataDir, apiKey, rpcUrls, chainPort }: Config,
-  { registry }: Identity,
+  { registry, issuerId }: Identity,
   key: string | undefined,
 ): void {
   say()
@@ -143,6 +153,7 @@ function greet(
   const origins = rpcUrls.map((url) => new URL(url).origin)
   say(`  chain     ${origins.join(', ') || `http://127.0.0.1:${chainPort}`}`)
   say(`  registry  ${registry}`)
+  say(`  issuer    ${issuerId}`)
   say(`  page      ${verifyUrl}`)
   say(`  data      ${dataDir}`)
   say()
@@ -208,6 +219,7 @@ function tell(error: unknown): unknown {
     'IssueError',
     'KeyFileError',
     'LocalChainError',
+    'LocalRegistryError',
   ]
   return known.includes(error.name) || code !== undefined
     ? `cannot start:\n  ${error.message.replace(/^cannot start:\s*/, '')}`

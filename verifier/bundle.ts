@@ -1,10 +1,12 @@
 import * as v from 'valibot'
-import { decodeUtf8 } from '../document/bytes.ts'
+import { decodeUtf8, equalBytes } from '../document/bytes.ts'
 import { FormatError } from '../document/errors.ts'
-import { type Hex, toHex } from '../document/hex.ts'
+import { fromHex, type Hex } from '../document/hex.ts'
 import { decodeJsonText, parseStrictJson } from '../document/json.ts'
 import { decodePublicId } from '../document/public-id.ts'
 import { REGISTRY_ID } from '../document/registry-id.ts'
+import { readBatch } from './checks/batch.ts'
+import { readEvent } from './checks/event.ts'
 import { readPayload } from './checks/payload.ts'
 import { ChainError } from './errors.ts'
 import type {
@@ -20,7 +22,7 @@ import { createChainReader, parseRegistry } from './readers/chain.ts'
 import { createProvingReader } from './readers/proof.ts'
 import { abortable } from './signal.ts'
 import type { Check, Verdict } from './verdict.ts'
-import { verify } from './verify.ts'
+import { keyOf, verify } from './verify.ts'
 
 /**
  * Everything that is needed to verify a document at one block, in one JSON file (docs/formats.md, "The bundle"). Warning: it holds
@@ -32,10 +34,12 @@ export type Bundle = {
   publicId: string
   /** CAIP-10. What it claims to be of; its reader chooses the registry to trust. */
   registry: string
+  /** The batch block of a document of a batch; `null` = issued alone. */
+  batch: string | null
   /** The sealed document (JWE compact); `null` when there is none or it could not be had. */
   sealed: string | null
   stateProof: StateProof
-  /** Where the issuing transaction is said to be. No storage proof covers it, so no verdict rests on it. */
+  /** Of the event, where it agrees with the record. No storage proof covers it, so no verdict rests on it. */
   unprovenEvent: Pick<
     IssuedEvent,
     'transactionHash' | 'blockHash' | 'logIndex'
@@ -81,6 +85,7 @@ const bundle = v.strictObject(
       text,
       v.regex(REGISTRY_ID, 'must be CAIP-10 of eip155, lower case'),
     ),
+    batch: v.nullable(v.string('must be a string or null')),
     sealed: v.nullable(v.string('must be a string or null')),
     stateProof: v.strictObject(
       {
@@ -198,7 +203,7 @@ function createBundleReader(
   }
   return {
     registry: options.registry,
-    async read(documentHash) {
+    async read(key) {
       if (registry !== options.registry)
         throw new ChainError('other_registry', `a bundle of ${registry}`)
       const trusted = options.trustedBlocks.some(
@@ -206,24 +211,23 @@ function createBundleReader(
       )
       if (!trusted)
         throw new ChainError('block_untrusted', `a bundle of ${blockHash}`)
-      return readStateProof(
-        stateProof,
-        registry,
-        documentHash,
-        options.codeHash,
-      )
+      return readStateProof(stateProof, registry, key, options.codeHash)
     },
     issuedEvent: unproven,
     finalityOf: unproven,
   }
 }
 
-function createBundleSource({ sealed }: Bundle): BlockSource {
+function createBundleSource({ publicId, batch, sealed }: Bundle): BlockSource {
+  const { kind, hash } = decodePublicId(publicId)
   return {
-    get: async () =>
-      sealed === null
+    async get(wanted) {
+      const isBatch = kind === 'batch' && equalBytes(wanted, hash)
+      const text = isBatch ? batch : sealed
+      return text === null
         ? { status: 'missing' }
-        : { status: 'found', bytes: new TextEncoder().encode(sealed) },
+        : { status: 'found', bytes: new TextEncoder().encode(text) }
+    },
   }
 }
 
@@ -259,32 +263,38 @@ async function makeBundle(
   source: BundleSource,
 ): Promise<Bundle> {
   const { provider, registry, blocks, block, signal } = source
-  const { kind, issuerId, hash } = decodePublicId(publicId)
-  if (kind !== 'single')
-    throw new FormatError(
-      'public_id_kind',
-      'documents of a batch have no bundles yet',
+  const decoded = decodePublicId(publicId)
+  const batch =
+    decoded.kind === 'batch'
+      ? await readBatch(decoded, registry, blocks, { signal })
+      : undefined
+  const key = batch ? batch.key : keyOf(decoded)
+  if (!key)
+    throw new ChainError(
+      'batch_unknown',
+      `the batch block is ${batch?.check.code}`,
     )
-  const documentHash = toHex(hash)
-  const { record, stateProof } = await createProvingReader(
-    provider,
-    registry,
-  ).read(documentHash, { block, signal })
+  const reading = await createProvingReader(provider, registry).read(key, {
+    block,
+    signal,
+  })
+  const { record, stateProof } = reading
   if (!stateProof) throw new TypeError('read without a proof')
-  const issued = record.issuerId === issuerId
-  const [payload, event] = await Promise.all([
-    issued ? readPayload(hash, blocks, { signal }) : undefined,
+  const issued = record.anchoredBlock !== 0
+  const chain = createChainReader(provider, registry)
+  const [payload, read] = await Promise.all([
     issued
-      ? createChainReader(provider, registry)
-          .issuedEvent(documentHash, record.anchoredBlock, { signal })
-          .catch(() => undefined)
+      ? readPayload(fromHex(key.documentHash), blocks, { signal })
       : undefined,
+    issued ? readEvent(chain, key, reading, { signal }) : undefined,
   ])
+  const event = read?.event
   return {
     type: TYPE,
     v: 1,
     publicId,
     registry,
+    batch: batch?.bytes ? textOf(batch.bytes) : null,
     sealed: payload?.bytes ? textOf(payload.bytes) : null,
     stateProof,
     unprovenEvent: event

@@ -24,6 +24,8 @@ export type ChainErrorCode =
   | 'other_code'
   /** What was asked for is in no proof. */
   | 'unproven'
+  /** Without a good batch block, nothing leads from a publicId of kind 2 to a record. */
+  | 'batch_unknown'
 
 /** Thrown by chain readers. Nothing is known about the document when it is thrown. */
 export class ChainError extends Error {

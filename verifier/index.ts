@@ -10,14 +10,18 @@ export {
 export { ChainError, type ChainErrorCode, RpcResponseError } from './errors.ts'
 export { type Network, networkOf } from './network.ts'
 export type {
+  BatchPath,
   BlockRead,
   BlockSource,
   ChainReader,
   ChainReading,
+  DocumentKey,
   Eip1193Provider,
   Finality,
   IssuedEvent,
   ReadOptions,
+  RegistryAccount,
+  RegistryIssuer,
   RegistryRecord,
   RegistryStatus,
 } from './ports.ts'
@@ -37,6 +41,7 @@ export {
 export { createProvingReader, fetchProof } from './readers/proof.ts'
 export { createQuorumReader } from './readers/quorum.ts'
 export type {
+  AccountProof,
   BlockchainProof,
   Check,
   CheckName,

@@ -1,3 +1,4 @@
+import type { BatchBlock } from '../document/batch/block.ts'
 import type { Hex } from '../document/hex.ts'
 import type { StateProof } from './proof/state-proof.ts'
 
@@ -16,28 +17,73 @@ export const REGISTRY_STATUSES = [
   'not_issued',
   'valid',
   'expired',
+  'suspended',
   'revoked',
   'superseded',
   'distrusted',
 ] as const
 export type RegistryStatus = (typeof REGISTRY_STATUSES)[number]
 
+/** Where a document is in a batch. */
+export type BatchPath = Pick<BatchBlock, 'root' | 'validUntil' | 'proof'>
+
+/** What a registry keeps a record under: the same hash may occur under several issuers. */
+export type DocumentKey = {
+  issuerId: number
+  documentHash: Hex
+  /** Of a document in a batch; without it, the document was issued alone. */
+  batch?: BatchPath
+}
+
 /** The record of a document, as the registry keeps it. Times are seconds of the Unix epoch. */
 export type RegistryRecord = {
-  issuerId: number
   accountIndex: number
+  /** 0 = not issued alone; a revocation can stand without it. */
   anchoredBlock: number
   anchoredAt: number
   /** The first second at which it is no longer valid; 0 = never expires. */
   validUntil: number
-  /** 0 = not revoked. */
+  revokerIndex: number
+  /** 0 = never revoked, suspended or released. */
   revokedBlock: number
   revokedAt: number
-  /** RFC 5280 reason code; means nothing while `revokedBlock` is 0. */
+  /** RFC 5280 reason code: 6 = suspended, 8 = released. Means nothing while `revokedBlock` is 0. */
   reason: number
+  /** Whether a final revocation was ever released or replaced because its revoker is distrusted. */
+  setAside: boolean
 }
 
-/** What the registry says about a document at one block. */
+/** An account of an issuer. Blocks are 0 where it did not happen. */
+export type RegistryAccount = {
+  account: Hex
+  accountIndex: number
+  /** The sum of 1 ISSUE, 2 REVOKE, 4 MANAGE, 8 DELEGATE; 0 = retired. */
+  permissions: number
+  addedBlock: number
+  changedBlock: number
+  retiredBlock: number
+  /** What it issued at or after this block is distrusted; 0 = trusted. */
+  distrustedFrom: number
+}
+
+export type RegistryIssuer = {
+  id: number
+  name: string
+  uri: string
+  /** How many documents it issued alone, and how many batches. */
+  documentCount: number
+  batchCount: number
+  /** How many accounts it has ever had. */
+  accountCount: number
+  changedBlock: number
+  /** 0 = open. */
+  closedBlock: number
+}
+
+/**
+ * What the registry says about a document at one block. Where `record.anchoredBlock` is 0, the
+ * registry answers nothing below it: account and issuer are all zero but for the issuer's id.
+ */
 export type ChainReading = {
   blockNumber: number
   /** Of a reading with a proof: the hash of the block that it is proven against. */
@@ -47,14 +93,19 @@ export type ChainReading = {
   blockTime: number
   status: RegistryStatus
   record: RegistryRecord
-  issuer: { account: Hex; name: string; uri: string }
+  /** The account that issued it. */
+  account: RegistryAccount
+  /** The account that last revoked, suspended or released it; `null` while no account did. */
+  revoker: RegistryAccount | null
+  issuer: RegistryIssuer
 }
 
-/** The `DocumentIssued` event and where it stands. */
+/** The `DocumentIssued` or `BatchIssued` event and where it stands. */
 export type IssuedEvent = {
   issuerId: number
   account: Hex
-  validUntil: number
+  /** `null` in the event of a batch, which holds many. */
+  validUntil: number | null
   transactionHash: Hex
   blockHash: Hex
   logIndex: number
@@ -73,12 +124,12 @@ export type ChainReader = {
   readonly registry: string
   /** @param options.block The block to read at; the newest if absent. A reading of another block is never given. */
   read(
-    documentHash: Hex,
+    key: DocumentKey,
     options?: ReadOptions & { block?: number | undefined },
   ): Promise<ChainReading>
   /** @returns `undefined` when that block has no such event. */
   issuedEvent(
-    documentHash: Hex,
+    key: DocumentKey,
     blockNumber: number,
     options?: ReadOptions,
   ): Promise<IssuedEvent | undefined>

@@ -1,4 +1,7 @@
-/** RFC 5280 §5.3.1 reason codes and their names there. 6 and 8 are refused by the registry; 7 is not used. */
+/**
+ * RFC 5280 §5.3.1 reason codes of final revocations, and their names there. 6 suspends, 8 releases,
+ * 7 is not used.
+ */
 export const REVOCATION_REASONS = {
   unspecified: 0,
   keyCompromise: 1,
@@ -15,8 +18,15 @@ export const REASON_NAMES = Object.keys(
   REVOCATION_REASONS,
 ) as RevocationReason[]
 
+/** Reason codes that the registry treats apart. */
+export const SUPERSEDED = 4
+export const SUSPENDED = 6
+export const RELEASED = 8
+
 /** @returns The name of a reason code, or the number as text for one that RFC 5280 does not have. */
 export function reasonName(code: number): string {
+  if (code === SUSPENDED) return 'certificateHold'
+  if (code === RELEASED) return 'removeFromCRL'
   const found = Object.entries(REVOCATION_REASONS).find(([, c]) => c === code)
   return found?.[0] ?? String(code)
 }

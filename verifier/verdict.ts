@@ -5,11 +5,13 @@ import type { StateProof } from './proof/state-proof.ts'
 
 /** What was looked at. */
 export type CheckName =
+  | 'batch'
   | 'chain'
   | 'record'
+  | 'issuer'
   | 'supersession'
   | 'revocation'
-  | 'issuer'
+  | 'suspension'
   | 'payload'
   | 'key'
   | 'content'
@@ -27,14 +29,24 @@ export type Check = {
 export type VerdictStatus =
   | 'unverifiable'
   | 'not_issued'
+  | 'distrusted'
   | 'superseded'
   | 'revoked'
-  | 'distrusted'
+  | 'suspended'
   | 'erased'
   | 'wrong_key'
   | 'tampered'
   | 'expired'
   | 'valid'
+
+/** An account of the issuer, as the registry keeps it; `null` is "did not happen". */
+export type AccountProof = {
+  address: Hex
+  addedBlock: number
+  /** Where its permissions were last set anew. */
+  changedBlock: number | null
+  retiredBlock: number | null
+}
 
 /** How a document is anchored. Times are seconds of the Unix epoch; `null` is "none" or "could not be read". */
 export type BlockchainProof = {
@@ -42,7 +54,11 @@ export type BlockchainProof = {
   /** CAIP-10. */
   registry: string
   documentHash: Hex
+  /** The Merkle root that it is issued under; `null` = issued alone. */
+  batchRoot: Hex | null
   issuer: { id: number; account: Hex; name: string; uri: string }
+  /** The account that issued it, `issuer.account`. */
+  account: AccountProof
   transactionHash: Hex | null
   blockNumber: number
   blockHash: Hex | null
@@ -52,9 +68,16 @@ export type BlockchainProof = {
   finality: Finality | null
   /** The first second at which the document is no longer valid; `null` = never expires. */
   validUntil: number | null
+  /** Of a revocation or suspension that is in effect. */
   revokedAt: number | null
-  /** RFC 5280 reason, by name. */
+  /** RFC 5280 reason of that, by name; `certificateHold` = suspended. */
   reason: string | null
+  /** When the last suspension or revocation was released; `null` also while another is in effect. */
+  releasedAt: number | null
+  /** The account that last revoked, suspended or released it. */
+  revoker: AccountProof | null
+  /** Whether a final revocation was ever set aside, because the account that made it is distrusted. */
+  setAside: boolean
 }
 
 export type Verdict = {
@@ -77,11 +100,14 @@ type Rule = [CheckName, Check['outcome'], VerdictStatus]
 
 /** The status is that of the first rule that applies. `dating` and `event` have none: they inform. */
 const RULES: Rule[] = [
+  ['batch', 'unknown', 'unverifiable'],
+  ['batch', 'fail', 'tampered'],
   ['chain', 'unknown', 'unverifiable'],
   ['record', 'fail', 'not_issued'],
+  ['issuer', 'fail', 'distrusted'],
   ['supersession', 'fail', 'superseded'],
   ['revocation', 'fail', 'revoked'],
-  ['issuer', 'fail', 'distrusted'],
+  ['suspension', 'fail', 'suspended'],
   ['payload', 'fail', 'erased'],
   ['payload', 'unknown', 'unverifiable'],
   ['key', 'fail', 'wrong_key'],
@@ -90,13 +116,14 @@ const RULES: Rule[] = [
   ['expiry', 'fail', 'expired'],
 ]
 
-/** What must have passed, all of it, for `valid`. */
+/** What must have passed, all of it, for `valid`; of a document of a batch nothing is checked unless `batch` passes. */
 const NEEDED: CheckName[] = [
   'chain',
   'record',
+  'issuer',
   'supersession',
   'revocation',
-  'issuer',
+  'suspension',
   'payload',
   'key',
   'content',

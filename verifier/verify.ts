@@ -1,7 +1,8 @@
 import type { Document } from '../document/document.ts'
-import { FormatError } from '../document/errors.ts'
-import { type Hex, toHex } from '../document/hex.ts'
+import { fromHex, toHex } from '../document/hex.ts'
 import { decodePublicId, type PublicId } from '../document/public-id.ts'
+import { parseRegistryId } from '../document/registry-id.ts'
+import { readBatch } from './checks/batch.ts'
 import {
   checkChain,
   checkDating,
@@ -16,12 +17,16 @@ import type {
   BlockSource,
   ChainReader,
   ChainReading,
+  DocumentKey,
   Finality,
   IssuedEvent,
+  RegistryAccount,
 } from './ports.ts'
 import { reasonName } from './reasons.ts'
 import { abortable } from './signal.ts'
+import { isReleased, isRevoked, isSuspended } from './status.ts'
 import {
+  type AccountProof,
   type BlockchainProof,
   type Check,
   statusOf,
@@ -55,7 +60,7 @@ export type VerifyOptions = {
 /**
  * Verifies a document with nothing but its publicId, a chain and a place to get blocks from.
  *
- * @param publicId As issued.
+ * @param publicId As issued, of either kind: of a batch, its batch block comes from the same sources.
  * @returns A verdict; trouble with chain or blocks is `unverifiable` in it, never an exception.
  * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId: nothing was asked of anybody.
  * @throws The reason of `options.signal`, once it aborts.
@@ -66,11 +71,6 @@ export async function verify(
   options: VerifyOptions,
 ): Promise<Verdict> {
   const decoded = decodePublicId(publicId)
-  if (decoded.kind !== 'single')
-    throw new FormatError(
-      'public_id_kind',
-      'documents of a batch cannot be verified yet',
-    )
   const { asOf = 0, signal } = options
   if (!Number.isSafeInteger(asOf) || asOf < 0)
     throw new TypeError('asOf: a block number')
@@ -78,41 +78,51 @@ export async function verify(
   for (const name of ['now', 'maxHeadAge'] as const)
     if (Number.isNaN(Number(options[name] ?? 0)))
       throw new TypeError(`${name}: a number of seconds`)
-  return abortable(() => verifySingle(decoded, options), signal)
+  return abortable(() => verifyDecoded(decoded, options), signal)
 }
 
-async function verifySingle(
-  { issuerId, hash, documentKey }: PublicId,
+async function verifyDecoded(
+  publicId: PublicId,
   options: VerifyOptions,
 ): Promise<Verdict> {
   const { chain, blocks, asOf, signal } = options
-  const documentHash = toHex(hash)
   const say = (checks: Check[]) => {
     for (const check of checks) options.onCheck?.(check)
     return checks
   }
 
+  const batch =
+    publicId.kind === 'batch'
+      ? await readBatch(publicId, chain.registry, blocks, { signal })
+      : undefined
+  const ofBatch = batch ? say([batch.check]) : []
+  const key = batch ? batch.key : keyOf(publicId)
+  if (!key) return unread(ofBatch)
   const reading = await chain
-    .read(documentHash, { block: asOf, signal })
+    .read(key, { block: asOf, signal })
     .catch(chainErrorCode)
   if (typeof reading === 'string')
-    return unread(say([{ check: 'chain', outcome: 'unknown', code: reading }]))
+    return unread([
+      ...ofBatch,
+      ...say([{ check: 'chain', outcome: 'unknown', code: reading }]),
+    ])
   const { now, maxHeadAge } = clockOf(options, reading)
-  const checks = say([
-    checkChain(reading, now, maxHeadAge),
-    ...checkRecord(reading, issuerId),
-  ])
-  if (reading.record.issuerId !== issuerId) return conclude(checks, reading)
+  const checks = [
+    ...ofBatch,
+    ...say([checkChain(reading, now, maxHeadAge), ...checkRecord(reading)]),
+  ]
+  if (reading.record.anchoredBlock === 0) return conclude(checks, reading)
 
   const readContent = async () => {
+    const hash = fromHex(key.documentHash)
     const payload = await readPayload(hash, blocks, { signal })
     say([payload.check])
     const content = payload.bytes
       ? await checkContent(
           payload.bytes,
-          documentKey,
+          publicId.documentKey,
           chain.registry,
-          reading.record,
+          reading,
         )
       : { checks: [] }
     say(content.checks)
@@ -120,7 +130,7 @@ async function verifySingle(
     return { ...content, checks: [payload.check, ...content.checks] }
   }
   const readEventOf = async () => {
-    const event = await readEvent(chain, documentHash, reading, { signal })
+    const event = await readEvent(chain, key, reading, { signal })
     say([event.check])
     return event
   }
@@ -145,12 +155,17 @@ async function verifySingle(
     document: content.document ?? null,
     blockchainProof: proofOf(
       chain.registry,
-      documentHash,
+      key,
       reading,
       event.event,
       finality,
     ),
   })
+}
+
+/** @returns What the registry is asked for of a document that was issued alone. */
+export function keyOf({ issuerId, hash }: PublicId): DocumentKey {
+  return { issuerId, documentHash: toHex(hash) }
 }
 
 /** @returns The second that expiry is judged by, and how old the block may be: of a block of the past, its own time and any. */
@@ -170,7 +185,7 @@ function chainErrorCode(error: unknown): string {
 function unread(checks: Check[]): Verdict {
   return {
     valid: false,
-    status: 'unverifiable',
+    status: statusOf(checks),
     document: null,
     blockchainProof: null,
     checks,
@@ -202,17 +217,20 @@ function conclude(
 
 function proofOf(
   registry: string,
-  documentHash: Hex,
-  { record, issuer }: ChainReading,
+  { documentHash, batch }: DocumentKey,
+  { record, account, revoker, issuer }: ChainReading,
   event: IssuedEvent | undefined,
   finality: Finality | null,
 ): BlockchainProof {
-  const revoked = record.revokedBlock !== 0
+  const { id, name, uri } = issuer
+  const inEffect = isRevoked(record) || isSuspended(record)
   return {
-    chainId: Number(registry.split(':')[1]),
+    chainId: parseRegistryId(registry).chainId,
     registry,
     documentHash,
-    issuer: { id: record.issuerId, ...issuer },
+    batchRoot: batch?.root ?? null,
+    issuer: { id, account: account.account, name, uri },
+    account: accountProofOf(account),
     transactionHash: event?.transactionHash ?? null,
     blockNumber: record.anchoredBlock,
     blockHash: event?.blockHash ?? null,
@@ -220,7 +238,19 @@ function proofOf(
     logIndex: event?.logIndex ?? null,
     finality,
     validUntil: record.validUntil || null,
-    revokedAt: revoked ? record.revokedAt : null,
-    reason: revoked ? reasonName(record.reason) : null,
+    revokedAt: inEffect ? record.revokedAt : null,
+    reason: inEffect ? reasonName(record.reason) : null,
+    releasedAt: isReleased(record) ? record.revokedAt : null,
+    revoker: revoker && accountProofOf(revoker),
+    setAside: record.setAside,
+  }
+}
+
+function accountProofOf(account: RegistryAccount): AccountProof {
+  return {
+    address: account.account,
+    addedBlock: account.addedBlock,
+    changedBlock: account.changedBlock || null,
+    retiredBlock: account.retiredBlock || null,
   }
 }

@@ -12,10 +12,10 @@ export type Findings = {
   attempt?: Verdict
 }
 
-/** Checks that fail for good: not even a node that is behind can report them too early. */
+/** Checks that a node that is behind cannot report too early; only a theft lets an issuer undo them. */
 const FINAL_CHECKS = ['supersession', 'revocation', 'issuer']
-/** Statuses that the next block may change. All others are final. */
-const CHANGEABLE: VerdictStatus[] = ['valid', 'not_issued']
+/** Statuses that the next block may change for the better or worse; the others change only after a theft. */
+const CHANGEABLE: VerdictStatus[] = ['valid', 'suspended', 'not_issued']
 
 /**
  * Puts the nodes' answer first whenever there is one: a proof file never hides what came after its

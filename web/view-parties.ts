@@ -3,7 +3,7 @@ import { foreign, h, icon } from './dom.ts'
 import { phrase, showDay, t } from './i18n.ts'
 
 /** Statuses of which the registry's issuer is said to have issued the document, when it could be read. */
-const ISSUED = ['valid', 'expired', 'revoked', 'superseded']
+const ISSUED = ['valid', 'expired', 'suspended', 'revoked', 'superseded']
 /** A name beside these would lend them its good name: it stands in the details alone. */
 const NAMELESS = ['wrong_key', 'tampered']
 const GLOBE = [

@@ -69,6 +69,7 @@ function factsOf(verdict: Verdict | undefined): HTMLElement[] {
     ['trust.issuer', issuer?.name],
     ['trust.uri', issuer?.uri],
     ['trust.account', issuer?.account],
+    ['trust.added', proof && showNumber(proof.account.addedBlock)],
     ['trust.hash', proof?.documentHash],
     ['trust.transaction', proof?.transactionHash],
     ['trust.block', verdict?.asOf && showBlock(verdict.asOf)],

@@ -13,19 +13,21 @@ import {
   headlineOf,
   linesOf,
   networkWarning,
+  setAsideNotice,
   troublesOf,
   waitingFor,
 } from './words.ts'
 
 type Status = Verdict['status']
-type Tone = 'good' | 'bad' | 'past' | 'open'
+type Tone = 'good' | 'bad' | 'held' | 'past' | 'open'
 
-/** Was good and is no longer; was never good; not known. Each has a shape of its own beside its colour. */
+/** Each has a shape of its own beside its colour. */
 const TONES: Record<Status, Tone> = {
   valid: 'good',
   not_issued: 'bad',
   revoked: 'bad',
   distrusted: 'bad',
+  suspended: 'held',
   wrong_key: 'bad',
   tampered: 'bad',
   superseded: 'past',
@@ -37,6 +39,7 @@ const TONES: Record<Status, Tone> = {
 const SHAPES: Record<Tone | 'busy', string[]> = {
   good: ['m5 12.5 4.5 4.5L19 7.5'],
   bad: ['m6 6 12 12', 'M18 6 6 18'],
+  held: ['M8.5 6v12', 'M15.5 6v12'],
   past: ['M12 3.5V12l5.5 3.5'],
   open: ['M9 9.2a3 3 0 1 1 4.3 2.7c-.9.5-1.3 1-1.3 2.1', 'M12 17.6h.01'],
   busy: ['M12 2.5a9.5 9.5 0 1 1-9.5 9.5'],
@@ -74,7 +77,8 @@ function viewDone(
     status,
     headlineOf(phase),
     [
-      viewDating(verdict),
+      viewAlert('dating', datingNotice(verdict)),
+      viewAlert('set-aside', setAsideNotice(verdict)),
       viewParties(verdict),
       ...linesOf(phase).map((line) => h('p', {}, line)),
       viewAddress(verdict),
@@ -136,17 +140,14 @@ function button(text: string, act: () => void): HTMLElement {
   )
 }
 
-/** It decides no status, so it must be seen beside one. */
-function viewDating(verdict: Verdict): HTMLElement | false {
-  const notice = datingNotice(verdict)
+/** What decides no status, so that it must be seen beside one. */
+function viewAlert(
+  id: string,
+  notice: string | undefined,
+): HTMLElement | false {
   return (
     notice !== undefined &&
-    h(
-      'p',
-      { class: 'alert', id: 'dating' },
-      icon(...ATTENTION),
-      h('span', {}, notice),
-    )
+    h('p', { class: 'alert', id }, icon(...ATTENTION), h('span', {}, notice))
   )
 }
 

@@ -11,10 +11,15 @@ type Status = Verdict['status']
 export function headlineOf(findings: Findings): string {
   const status = shownStatus(findings)
   return isOutdated(findings)
-    ? t(status === 'valid' ? 'valid.past' : 'not_issued.past', {
+    ? t(`${pastOf(status)}.past`, {
         date: showDay(findings.verdict.asOf?.blockTime ?? 0),
       })
     : t(`${status}.title`)
+}
+
+/** @param status Of what is outdated. */
+function pastOf(status: Status): 'valid' | 'suspended' | 'not_issued' {
+  return status === 'valid' || status === 'suspended' ? status : 'not_issued'
 }
 
 /** @returns What else is said at once: what the verdict means, and why it is not a better one. */
@@ -29,8 +34,7 @@ export function linesOf(phase: Done): string[] {
 function meaningOf(findings: Findings): string {
   const { verdict } = findings
   const status = shownStatus(findings)
-  if (isOutdated(findings))
-    return t(status === 'valid' ? 'valid.past.text' : 'not_issued.past.text')
+  if (isOutdated(findings)) return t(`${pastOf(status)}.past.text`)
   if (isRecordedAlone(verdict)) return t('unverifiable.recorded')
   const { blockchainProof: proof, document } = verdict
   return t(`${status}.text`, {
@@ -118,4 +122,11 @@ export function datingNotice({
   return early && document !== null
     ? t('dating.notice', { date: showDate(document.issuedAt) })
     : undefined
+}
+
+/** @returns That a revocation was set aside after a theft, if one was. */
+export function setAsideNotice({
+  blockchainProof,
+}: Verdict): string | undefined {
+  return blockchainProof?.setAside ? t('setAside.notice') : undefined
 }

@@ -48,7 +48,7 @@ export class DataDirError extends Error {
 }
 
 /** Of the schema. A file with another is refused, not changed. */
-const VERSION = 2
+const VERSION = 3
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS bound_to (
@@ -271,7 +271,7 @@ function assertSame(bound: Binding, given: Binding): void {
     bound.registry !== given.registry &&
       `its registry is ${bound.registry}, not ${given.registry}: set RPC_URL and REGISTRY_ADDRESS to that one`,
     bound.issuerId !== given.issuerId &&
-      `its issuer is number ${bound.issuerId}, not ${given.issuerId}: sign with an account of issuer ${bound.issuerId}`,
+      `its issuer is number ${bound.issuerId}, not ${given.issuerId}: set ISSUER_ID to ${bound.issuerId}`,
     bound.fingerprint !== given.fingerprint &&
       'its issuer secret is another: set ISSUER_SECRET to that one, or put it back into DATA_DIR/secrets/issuer.secret',
   ].filter((difference) => difference !== false)

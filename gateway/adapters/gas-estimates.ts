@@ -15,7 +15,13 @@ const MANY = 16
  * Gas of a call, and of each intent in it, that changes the chain (test/contracts/gas.json), a little less than it is. What needs less
  * has some in it that are on the chain already, and says nothing of others.
  */
-const WORK = { call: 25_000n, issue: 24_500n, revoke: 7_900n } as const
+const WORK = {
+  call: 25_000n,
+  issue: 24_500n,
+  revoke: 7_900n,
+  suspend: 7_900n,
+  release: 7_600n,
+} as const
 
 /** The gas that calls of the registry need. Both reject with an `IssueError` when the node says nothing that can be. */
 export type GasEstimates = {

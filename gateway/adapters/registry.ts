@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { Interface } from 'ethers'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
-import type { Eip1193Provider } from '../../verifier/ports.ts'
+import type { Eip1193Provider, RegistryRecord } from '../../verifier/ports.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
 import {
   createFinalityReader,
@@ -19,13 +19,21 @@ import {
   readQuantity,
   toQuantity,
 } from '../../verifier/readers/rpc-codec.ts'
+import { SUSPENDED } from '../../verifier/reasons.ts'
 import { IssueError } from '../issue/errors.ts'
-import type { Intent, Registry, SignedTransaction } from '../issue/ports.ts'
+import type {
+  Intent,
+  Readiness,
+  Registry,
+  RegistryEvent,
+  SignedTransaction,
+} from '../issue/ports.ts'
 import { createEstimates } from './gas-estimates.ts'
 import {
   decodeRecords,
   encodeIssueMany,
   encodeRecordsOf,
+  encodeReleaseMany,
   encodeRevokeMany,
 } from './registry-codec.ts'
 import type { Signer } from './signer.ts'
@@ -44,14 +52,25 @@ const PRICE_KEPT = 250
 /** Records read in one call. */
 const CHUNK = 500
 
-const EVENTS = {
-  issue: abi.getEvent('DocumentIssued')?.topicHash,
-  revoke: abi.getEvent('DocumentRevoked')?.topicHash,
-} as const
+const topicOf = (name: string) => {
+  const topic = abi.getEvent(name)?.topicHash
+  if (topic === undefined) throw new TypeError(`no event ${name}`)
+  return topic as Hex
+}
+/** A document in a batch is revoked and released in the same slot as one that was issued alone. */
+const TOPICS: Record<RegistryEvent, Hex[]> = {
+  issued: [topicOf('DocumentIssued')],
+  revoked: [topicOf('DocumentRevoked'), topicOf('DocumentInBatchRevoked')],
+  released: [topicOf('DocumentReleased'), topicOf('DocumentInBatchReleased')],
+}
+/** Bits of an account's permissions. */
+const [ISSUE, REVOKE] = [1, 2]
 
 export type RegistryOptions = {
   /** CAIP-10, lower case. */
   registry: string
+  /** The issuer that the account writes for. */
+  issuerId: number
   /** Signs for the account. */
   signer: Signer
   /** Most wei that a unit of gas may cost; absent = any price. */
@@ -63,11 +82,11 @@ export type RegistryOptions = {
 /**
  * The registry through one account of an issuer.
  *
- * @throws {IssueError} when the chain cannot be read, or the account belongs to no issuer.
+ * @throws {IssueError} when the chain cannot be read, or the account may not issue.
  */
 export async function createRegistry(
   provider: Eip1193Provider,
-  { registry, signer, feeCap, finality }: RegistryOptions,
+  { registry, issuerId, signer, feeCap, finality }: RegistryOptions,
 ): Promise<Registry> {
   const { chainId, address } = parseRegistry(registry)
   const { finalizedBlock } = createFinalityReader(
@@ -105,24 +124,55 @@ export async function createRegistry(
     throw new IssueError('registry_refused', `no registry at ${registry}`)
   }
 
-  async function readAccount(): Promise<{ issuerId: number; balance: bigint }> {
-    const [actual, account, balance] = await Promise.all([
+  /** @param method A view of the registry that returns one struct, as ethers decodes it. */
+  function view(method: string, ...args: unknown[]) {
+    return call(
+      abi.encodeFunctionData(method, args),
+      (result) => abi.decodeFunctionResult(method, result)[0],
+    )
+  }
+
+  async function readAccount(): Promise<Readiness> {
+    const [actual, account, issuer, balance] = await Promise.all([
       request('eth_chainId', readQuantity),
-      call(
-        abi.encodeFunctionData('accountOf', [signer.address]),
-        (result) => abi.decodeFunctionResult('accountOf', result)[0],
-      ),
+      view('accountOf', issuerId, signer.address),
+      view('issuerOf', issuerId),
       request('eth_getBalance', readBigQuantity, signer.address, 'latest'),
     ])
-    const refuse = (message: string) => {
-      throw new IssueError('registry_refused', message)
-    }
-    if (actual !== chainId)
-      refuse(`the node is of chain ${actual}, not ${chainId}`)
-    if (!account.active)
-      refuse(`${signer.address} is no active issuer account of ${registry}`)
-    if (balance === 0n) refuse(`${signer.address} has no funds for gas`)
-    return { issuerId: Number(account.issuerId), balance }
+    const permissions = Number(account.permissions)
+    const known = `${signer.address} of issuer ${issuerId} of ${registry}`
+    const problem = [
+      actual !== chainId && `the node is of chain ${actual}, not ${chainId}`,
+      issuer.accountCount === 0n && `${registry} has no issuer ${issuerId}`,
+      account.addedBlock === 0n &&
+        `${signer.address} is not an account of issuer ${issuerId} of ${registry}`,
+      account.retiredBlock !== 0n && `${known} is retired`,
+      (permissions & ISSUE) === 0 && `${known} may not issue`,
+      issuer.closedBlock !== 0n &&
+        `issuer ${issuerId} of ${registry} is closed`,
+      balance === 0n && `${signer.address} has no funds for gas`,
+    ].find((one) => one !== false)
+    if (problem) throw new IssueError('registry_refused', problem)
+    return { balance, mayRevoke: (permissions & REVOKE) !== 0 }
+  }
+
+  /** From which block on what an account issued is distrusted. */
+  async function distrustOf(
+    records: readonly RegistryRecord[],
+  ): Promise<Map<number, number>> {
+    const indexes = new Set(
+      records
+        .filter(({ anchoredBlock }) => anchoredBlock !== 0)
+        .map(({ accountIndex }) => accountIndex),
+    )
+    return new Map(
+      await Promise.all(
+        [...indexes].map(async (index) => {
+          const { distrustedFrom } = await view('accountAt', issuerId, index)
+          return [index, Number(distrustedFrom) || Infinity] as const
+        }),
+      ),
+    )
   }
 
   let kept: { baseFee: bigint; tip: bigint; askedAt: number } | undefined
@@ -168,6 +218,7 @@ export async function createRegistry(
     }
   }
 
+  const issuerTopic: Hex = `0x${issuerId.toString(16).padStart(64, '0')}`
   const gas = createEstimates((data) =>
     request('eth_estimateGas', readBigQuantity, {
       from: signer.address,
@@ -175,7 +226,7 @@ export async function createRegistry(
       data,
     }),
   )
-  const { issuerId } = await readAccount()
+  await readAccount()
   return {
     registry,
     issuerId,
@@ -194,7 +245,7 @@ export async function createRegistry(
     },
 
     async prepare(intents, nonce, outbid) {
-      const data = calldataOf(intents)
+      const data = calldataOf(issuerId, intents)
       const [estimate, fee] = await Promise.all([
         outbid ? gas.anew(intents, data) : gas.of(intents, data),
         fees(outbid),
@@ -247,15 +298,23 @@ export async function createRegistry(
       )
       const read = await Promise.all(
         chunks.map((chunk) =>
-          call(encodeRecordsOf(chunk), (result) =>
+          call(encodeRecordsOf(issuerId, chunk), (result) =>
             decodeRecords(result, chunk.length),
           ),
         ),
       )
-      return read.flat()
+      const records = read.flat()
+      const distrust = await distrustOf(records)
+      return records.map((record) => ({
+        ...record,
+        distrusted:
+          record.anchoredBlock !== 0 &&
+          record.anchoredBlock >=
+            (distrust.get(record.accountIndex) ?? Infinity),
+      }))
     },
 
-    async transactionsOf(kind, blockNumber) {
+    async transactionsOf(event, blockNumber) {
       const block = toQuantity(blockNumber)
       const logs = await request(
         'eth_getLogs',
@@ -264,7 +323,7 @@ export async function createRegistry(
           address,
           fromBlock: block,
           toBlock: block,
-          topics: [EVENTS[kind]],
+          topics: [TOPICS[event], null, issuerTopic],
         },
       )
       return new Map(
@@ -275,23 +334,24 @@ export async function createRegistry(
       )
     },
 
-    async eventsOf(kind, transactionHash) {
+    async receiptOf(transactionHash) {
       const receipt = await request(
         'eth_getTransactionReceipt',
         readReceipt,
         transactionHash,
       )
-      if (!receipt) return new Map()
-      const { blockNumber, blockHash, logs } = receipt
-      const ours = logs.filter(
-        (log) => log.address === address && log.topics[0] === EVENTS[kind],
+      if (!receipt) return undefined
+      const { logs, ...rest } = receipt
+      const issued = logs.filter(
+        (log) =>
+          log.address === address &&
+          log.topics[0] === TOPICS.issued[0] &&
+          log.topics[2] === issuerTopic,
       )
-      return new Map(
-        ours.map(({ topics }) => [
-          topics[1] as Hex,
-          { blockNumber, blockHash, transactionHash },
-        ]),
-      )
+      return {
+        ...rest,
+        issued: new Set(issued.map(({ topics }) => topics[1] as Hex)),
+      }
     },
 
     async blockHash(blockNumber) {
@@ -313,25 +373,37 @@ export async function createRegistry(
 /** @returns Where the transaction is and its logs; `undefined` while it is in no block. */
 function readReceipt(answer: unknown) {
   if (answer === null) return undefined
-  const { blockNumber, blockHash, logs } = readObject(answer)
+  const { blockNumber, blockHash, status, logs } = readObject(answer)
   // Some nodes give receipts of what waits to be mined.
   if (blockNumber === null || blockHash === null) return undefined
   return {
     blockNumber: readQuantity(blockNumber),
     blockHash: readHash(blockHash),
+    succeeded: readQuantity(status) === 1,
     logs: readList(logs, readLog),
   }
 }
 
-/** `issueMany` also for one: it never reverts on a collision, so that a repeat cannot fail. */
-function calldataOf(intents: readonly Intent[]): Hex {
+/** Lists also for one: they never revert on what is done already, so that a repeat cannot fail. */
+function calldataOf(issuerId: number, intents: readonly Intent[]): Hex {
   const hashes = intents.map(({ documentHash }) => documentHash)
   const [first] = intents
-  if (first?.kind === 'revoke') return encodeRevokeMany(hashes, first.reason)
-  const expiries = intents.map((intent) =>
-    intent.kind === 'issue' ? intent.validUntil : 0,
-  )
-  return encodeIssueMany(hashes, expiries)
+  switch (first?.kind) {
+    case 'revoke':
+      return encodeRevokeMany(issuerId, hashes, first.reason)
+    case 'suspend':
+      return encodeRevokeMany(issuerId, hashes, SUSPENDED)
+    case 'release':
+      return encodeReleaseMany(issuerId, hashes)
+    default:
+      return encodeIssueMany(
+        issuerId,
+        hashes,
+        intents.map((intent) =>
+          intent.kind === 'issue' ? intent.validUntil : 0,
+        ),
+      )
+  }
 }
 
 /** @returns The hash of a signed transaction. */

@@ -5,6 +5,7 @@ import type {
   Anchoring,
   BlockId,
   Intent,
+  Moved,
   Outbox,
   Payload,
   Plan,
@@ -12,6 +13,9 @@ import type {
   Standing,
 } from '../issue/ports.ts'
 import type { Database } from './database.ts'
+
+/** Kinds that undo each other. */
+const OPPOSITES = { suspend: 'release', release: 'suspend' } as const
 
 type Row = Record<string, string | number | null>
 
@@ -30,6 +34,15 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
   const insertIntent = sqlite.prepare(`
     INSERT INTO intent (kind, document_hash, valid_until, reason, inserted, sealed)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+  // The transaction stays: what a transaction carried once is not taken back.
+  const repeatRevision = sqlite.prepare(`
+    UPDATE intent SET reason = ?, block_number = NULL, block_hash = '0x'
+    WHERE document_hash = ? AND kind = ? AND kind <> 'issue' AND block_number IS NOT NULL`)
+  const waiting = sqlite.prepare(`
+    SELECT 1 FROM intent WHERE document_hash = ? AND kind = ? AND block_number IS NULL`)
+  const forgetUndone = sqlite.prepare(`
+    DELETE FROM intent WHERE kind = ? AND block_number IS NOT NULL
+    AND document_hash IN (SELECT value FROM json_each(?))`)
   const deleteIntent = sqlite.prepare(`
     DELETE FROM intent WHERE document_hash = ? AND kind = ? AND transaction_hash IS NULL
     RETURNING inserted`)
@@ -41,6 +54,15 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
   )
   const requeue = sqlite.prepare(`
     UPDATE intent SET plan = NULL, block_number = NULL WHERE document_hash = ? AND kind = ?`)
+  const requeueAnchored = sqlite.prepare(`
+    UPDATE intent SET block_number = NULL, block_hash = '0x'
+    WHERE document_hash = ? AND kind = ? AND block_number = ? AND block_hash = ?`)
+  const removeAnchored = sqlite.prepare(`
+    DELETE FROM intent
+    WHERE document_hash = ? AND kind = ? AND block_number = ? AND block_hash = ?`)
+  const reanchor = sqlite.prepare(`
+    UPDATE intent SET block_number = ?, block_hash = ?, transaction_hash = ?
+    WHERE document_hash = ? AND kind = ? AND block_number = ? AND block_hash = ?`)
   const assign = sqlite.prepare(`
     UPDATE intent SET plan = ?, transaction_hash = ?
     WHERE kind = ? AND document_hash IN (SELECT value FROM json_each(?))`)
@@ -86,6 +108,32 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
       statement.run(documentHash, kind)
   }
 
+  const place = ({ intent, anchoring }: Anchored) =>
+    [
+      intent.documentHash,
+      intent.kind,
+      anchoring.blockNumber,
+      anchoring.blockHash,
+    ] as const
+
+  const isWaiting = (documentHash: Hex, kind: Intent['kind']) =>
+    waiting.get(documentHash, kind) !== undefined
+
+  /** Whether what undoes it is asked for, and not on the chain yet. */
+  const oppositeWaits = ({ kind, documentHash }: Intent) =>
+    (kind === 'suspend' || kind === 'release') &&
+    isWaiting(documentHash, OPPOSITES[kind])
+
+  const forgetOpposites = (anchored: readonly Anchored[]) => {
+    for (const kind of ['suspend', 'release'] as const) {
+      const hashes = anchored
+        .filter(({ intent }) => intent.kind === kind)
+        .map(({ intent }) => intent.documentHash)
+      if (hashes.length > 0)
+        forgetUndone.run(OPPOSITES[kind], JSON.stringify(hashes))
+    }
+  }
+
   const anchorEach = (anchored: readonly Anchored[]) => {
     for (const { intent, anchoring } of anchored)
       anchor.run(
@@ -124,6 +172,8 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
     const reason = kind === 'revoke' ? intent.reason : null
     const inserted = payload?.inserted ? 1 : 0
     const sealed = payload?.sealed ?? null
+    if (oppositeWaits(intent)) return false
+    if (kind !== 'issue') repeatRevision.run(reason, documentHash, kind)
     const { changes } = insertIntent.run(
       kind,
       documentHash,
@@ -132,7 +182,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
       inserted,
       sealed,
     )
-    return changes > 0
+    return kind !== 'issue' || changes > 0
   }
 
   const withdraw: SqliteOutbox['delete'] = (intents) =>
@@ -152,9 +202,27 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
       write(() => {
         disown.run(documentHash)
       }),
-    requeue: (intents) => write(() => each(requeue, intents)),
-    remove: (intents) => write(() => each(remove, intents)),
-    reanchor: (anchored) => write(() => anchorEach(anchored)),
+    requeue: (anchored) =>
+      write(() =>
+        anchored
+          .filter(({ intent }) => !oppositeWaits(intent))
+          .filter((one) => requeueAnchored.run(...place(one)).changes > 0)
+          .map(({ intent }) => intent),
+      ),
+    remove: (anchored) =>
+      write(() => {
+        for (const one of anchored) removeAnchored.run(...place(one))
+      }),
+    reanchor: (moved) =>
+      write(() => {
+        for (const one of moved) reanchor.run(...newPlace(one), ...place(one))
+      }),
+    resolve: ({ anchored, gone }) =>
+      write(() => {
+        anchorEach(anchored)
+        forgetOpposites(anchored)
+        each(remove, gone)
+      }),
 
     plan: (transaction, intents) =>
       write(() => {
@@ -182,6 +250,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
             plan.id,
           )
         else anchorEach(anchored)
+        forgetOpposites(anchored)
         each(remove, gone)
         const named = new Set(
           [...anchored.map(({ intent }) => intent), ...gone].map(keyOfIntent),
@@ -243,9 +312,16 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
 
 function intentOf(row: Row): Intent {
   const documentHash = row.document_hash as Hex
-  return row.kind === 'issue'
-    ? { kind: 'issue', documentHash, validUntil: Number(row.valid_until) }
-    : { kind: 'revoke', documentHash, reason: Number(row.reason) }
+  const kind = row.kind as Intent['kind']
+  if (kind === 'issue')
+    return { kind, documentHash, validUntil: Number(row.valid_until) }
+  return kind === 'revoke'
+    ? { kind, documentHash, reason: Number(row.reason) }
+    : { kind, documentHash }
+}
+
+function newPlace({ now }: Moved) {
+  return [now.blockNumber, now.blockHash, now.transactionHash] as const
 }
 
 /** Where a plan's intents are when all of them are in one place, as they are when nothing came between. */

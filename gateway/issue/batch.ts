@@ -25,6 +25,7 @@ export function nextBatch(
 
 /** One call of the registry is for one kind, and for one reason. */
 function goTogether(one: Intent, other: Intent): boolean {
-  if (one.kind === 'issue') return other.kind === 'issue'
-  return other.kind === 'revoke' && one.reason === other.reason
+  if (one.kind === 'revoke' && other.kind === 'revoke')
+    return one.reason === other.reason
+  return one.kind === other.kind
 }

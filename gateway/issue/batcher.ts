@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../document/hex.ts'
+import type { Log } from '../log.ts'
 import { MAX_BATCH, nextBatch } from './batch.ts'
-import { asIssueError, IssueError } from './errors.ts'
+import { asIssueError, IssueError, refusalOf } from './errors.ts'
 import { keyOf, keyOfIntent } from './intent.ts'
-import type { Outcome } from './outcome.ts'
+import { type Outcome, outcomesOf } from './outcome.ts'
 import type { Intent, Outbox, Registry } from './ports.ts'
 import { createSender } from './sender.ts'
 import { type Answer, createWaiters, type Waiter } from './waiters.ts'
@@ -43,6 +44,8 @@ const TOGETHER = 50
 const PAUSE = 500
 /** How long a promised intent is set aside that the chain refuses on its own; milliseconds. */
 const ASIDE = 3_000
+/** For how long an intent that was absent when it was queued counts as absent; milliseconds. */
+const CERTAIN_MS = 5_000
 /** How long `stop` waits for transactions in flight; milliseconds. */
 const GRACE = 5_000
 
@@ -56,7 +59,7 @@ export function createBatcher(deps: {
   forget: (intents: readonly Intent[]) => Promise<void>
   /** Told of every intent that the chain has decided. */
   concluded: (kind: Intent['kind'], outcome: Outcome['status']) => void
-  log: (event: string, fields?: Record<string, unknown>) => void
+  log: Log
   /** Most intents in one transaction; 1 = no grouping. */
   maxBatch?: number
 }): Batcher {
@@ -66,6 +69,8 @@ export function createBatcher(deps: {
   const waiters = createWaiters(late)
   /** Queued intents that somebody was told of; they are never taken back. */
   const promised = new Set<string>()
+  /** By queued intent to issue, the time from which it may be on the chain without our knowledge. */
+  const uncertainFrom = new Map<string, number>()
   /** Promised intents that the chain refused on their own; they come back, and hold up nobody meanwhile. */
   const aside = new Set<string>()
   /** Intents that are being withdrawn, until they are, or could not be. */
@@ -157,23 +162,29 @@ export function createBatcher(deps: {
   }
 
   async function plan(): Promise<boolean> {
-    const intents = nextBatch(queue.values(), limit, mustWait)
+    const batch = nextBatch(queue.values(), limit, mustWait)
+    let intents = batch
     try {
+      intents = await stillAbsent(batch)
+      if (intents.length === 0) return true
       await sender.plan(intents)
     } catch (error) {
       await refused(intents, asIssueError(error))
       return false
     }
-    for (const key of intents.map(keyOfIntent)) {
-      queue.delete(key)
-      promised.delete(key)
-    }
+    for (const intent of intents) leaveQueue(keyOfIntent(intent))
     gatheringSince = performance.now()
     limit = Math.min(limit * 2, maxBatch)
     return true
   }
 
-  /** A document is revoked after it is on the chain. */
+  function leaveQueue(key: string): void {
+    queue.delete(key)
+    promised.delete(key)
+    uncertainFrom.delete(key)
+  }
+
+  /** A document is revised after it is on the chain. */
   function mustWait({ kind, documentHash }: Intent): boolean {
     if (kind === 'issue') return false
     const key = keyOf('issue', documentHash)
@@ -218,7 +229,7 @@ export function createBatcher(deps: {
     for (const intent of intents) {
       const key = keyOfIntent(intent)
       if (!promised.has(key)) continue
-      log('refused, set aside', { key, error: error.message })
+      log.error('intent_set_aside', { key, error: error.message })
       queue.delete(key)
       aside.add(key)
       setTimeout(() => {
@@ -235,7 +246,7 @@ export function createBatcher(deps: {
     )
     const told = dropped.flatMap((intent) => {
       const key = keyOfIntent(intent)
-      queue.delete(key)
+      leaveQueue(key)
       return waiters.take(key)
     })
     const left = withdraw(dropped, told, error)
@@ -254,7 +265,7 @@ export function createBatcher(deps: {
       for (const { reject } of told) reject(error)
     } catch (cause) {
       // It is still in the outbox: then it is promised.
-      log('not withdrawn', { error: String(cause) })
+      log.warn('intents_not_withdrawn', { error: String(cause) })
       enqueuePromised(dropped)
       for (const { resolve } of told)
         resolve({ status: 'pending', transactionHash: null })
@@ -264,23 +275,66 @@ export function createBatcher(deps: {
   function conclude(
     intent: Intent,
     outcome: Outcome,
-    transactions: ReadonlySet<Hex>,
+    transactions?: ReadonlySet<Hex>,
   ): void {
     concluded(intent.kind, outcome.status)
     const key = keyOfIntent(intent)
-    // Who waits has it sealed again; what was promised under this hash cannot be kept.
-    if (outcome.status === 'taken' && !waiters.has(key))
-      log('promised, and taken by another issuer', { key })
     if (outcome.status === 'absent') enqueuePromised([intent])
-    else if (outcome.status === 'taken') waiters.answer(key, outcome)
-    else {
-      const byAnother = !transactions.has(outcome.transactionHash)
+    else if (outcome.status === 'anchored') {
+      const { transactionHash } = outcome
+      const byAnother = transactions?.has(transactionHash) === false
       waiters.answer(key, { ...outcome, byAnother })
+    } else if (outcome.status === 'moot')
+      waiters.answer(key, { status: 'moot' })
+    else {
+      const waiting = waiters.take(key)
+      if (waiting.length === 0)
+        log.error('promise_broken', { intent: key, reason: outcome.status })
+      for (const { reject } of waiting) reject(refusalOf(outcome.status))
     }
   }
 
+  /**
+   * What was carried once, or waited for long, may be on the chain by now: then it is not sent
+   * again. Above all, nothing is issued again that is there and distrusted.
+   *
+   * @returns Those that are to be sent.
+   */
+  async function stillAbsent(intents: readonly Intent[]): Promise<Intent[]> {
+    const now = performance.now()
+    const unsure = intents.filter(
+      (intent) => now >= (uncertainFrom.get(keyOfIntent(intent)) ?? Infinity),
+    )
+    if (unsure.length === 0) return [...intents]
+    const outcomes = await outcomesOf(registry, unsure)
+    const decided = unsure.flatMap((intent, i) => {
+      const outcome = outcomes[i]
+      return outcome && outcome.status !== 'absent' ? [{ intent, outcome }] : []
+    })
+    await outbox.resolve({
+      anchored: decided.flatMap(({ intent, outcome }) =>
+        outcome.status === 'anchored' ? [{ intent, anchoring: outcome }] : [],
+      ),
+      gone: decided
+        .filter(({ outcome }) => outcome.status !== 'anchored')
+        .map(({ intent }) => intent),
+    })
+    for (const intent of unsure)
+      uncertainFrom.set(keyOfIntent(intent), performance.now() + CERTAIN_MS)
+    for (const { intent, outcome } of decided) {
+      const key = keyOfIntent(intent)
+      leaveQueue(key)
+      conclude(intent, outcome)
+    }
+    const done = new Set(decided.map(({ intent }) => intent))
+    return intents.filter((intent) => !done.has(intent))
+  }
+
   function enqueuePromised(intents: readonly Intent[]): void {
-    for (const intent of intents) promised.add(keyOfIntent(intent))
+    for (const intent of intents) {
+      promised.add(keyOfIntent(intent))
+      if (intent.kind === 'issue') uncertainFrom.set(keyOfIntent(intent), 0)
+    }
     enqueue(intents)
   }
 
@@ -290,7 +344,10 @@ export function createBatcher(deps: {
       const key = keyOfIntent(intent)
       const { kind, documentHash } = intent
       const known = queue.has(key) || aside.has(key)
-      if (!known && !sender.carries(kind, documentHash)) queue.set(key, intent)
+      if (known || sender.carries(kind, documentHash)) continue
+      queue.set(key, intent)
+      if (kind === 'issue' && !uncertainFrom.has(key))
+        uncertainFrom.set(key, performance.now() + CERTAIN_MS)
     }
     if (mayPlan()) wake()
   }
@@ -331,8 +388,8 @@ export function createBatcher(deps: {
 
   function setTrouble(error: IssueError | undefined): void {
     if (error && error.code !== trouble?.code)
-      log('issuing stopped', { code: error.code, error: error.message })
-    if (!error && trouble) log('issuing again')
+      log.warn('issuing_stopped', { code: error.code, error: error.message })
+    if (!error && trouble) log.info('issuing_resumed')
     trouble = error
   }
 
@@ -366,6 +423,9 @@ export function createBatcher(deps: {
         throw trouble ?? new IssueError('chain_unavailable', 'withdrawn')
       const { anchored, transactionHash } = standing
       if (anchored) return { status: 'anchored', transactionHash }
+      // A transaction carried it once, for somebody who was told so.
+      if (transactionHash !== null && !sender.carries(kind, documentHash))
+        promised.add(keyOfIntent(intent))
       // The one that stands: of two revocations, the first, with its reason.
       enqueue([standing.intent])
       return waiters.wait(intent, wait)

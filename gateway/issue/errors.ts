@@ -12,8 +12,23 @@ export type IssueErrorCode =
   | 'stopping'
   /** The idempotency key was used for another document. */
   | 'idempotency_key_reused'
-  /** There is no such document to revoke. */
+  /** The registry has this document with another expiry. */
+  | 'conflict'
+  /**
+   * The registry has this document, and it reads Distrusted. Issuing it again would make it valid,
+   * which an operator decides, not the repeat of a request.
+   */
+  | 'distrusted'
+  /** There is no such document to revoke, suspend or release. */
   | 'not_issued'
+  /** The document is another issuer's. */
+  | 'other_issuer'
+  /** The document is revoked for good: it cannot be suspended or released. */
+  | 'already_revoked'
+  /** There is no suspension to release. */
+  | 'not_suspended'
+  /** The opposite was asked for, and is not on the chain yet. Nothing was promised. */
+  | 'change_pending'
   /** The disk or the payload store does not take it, or does not answer. */
   | 'store_unavailable'
   /** The remote signer does not answer, will not sign, or signed something else. */
@@ -36,4 +51,11 @@ export class IssueError extends Error {
 export function asIssueError(error: unknown): IssueError {
   if (error instanceof IssueError) return error
   return new IssueError('chain_unavailable', String(error), error)
+}
+
+/** Why a document cannot be issued. */
+export function refusalOf(code: 'conflict' | 'distrusted'): IssueError {
+  return code === 'conflict'
+    ? new IssueError(code, 'the record under this hash has another expiry')
+    : new IssueError(code, 'the record under this hash reads Distrusted')
 }

@@ -1,9 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../document/hex.ts'
+import type { Log } from '../log.ts'
 import type { Batcher } from './batcher.ts'
-import { keyOfIntent } from './intent.ts'
-import { blocksOf, readTransactions } from './outcome.ts'
-import type { Anchored, BlockId, Intent, Outbox, Registry } from './ports.ts'
+import { EVENTS, keyOfIntent } from './intent.ts'
+import {
+  isDone,
+  keyOfPlace,
+  type Place,
+  placeOf,
+  readTransactions,
+} from './outcome.ts'
+import type {
+  Anchored,
+  BlockId,
+  Moved,
+  Outbox,
+  Receipt,
+  Registry,
+} from './ports.ts'
 
 const PERIOD = 2_000
 /** Intents that are read in one call, and changed in one write. */
@@ -24,7 +38,7 @@ export function watchFinality(deps: {
   registry: Registry
   outbox: Outbox
   batcher: Batcher
-  log: (event: string, fields?: Record<string, unknown>) => void
+  log: Log
 }): () => Promise<void> {
   const { registry, outbox, batcher, log } = deps
   const stop = new AbortController()
@@ -48,7 +62,7 @@ export function watchFinality(deps: {
     try {
       return await registry.finalizedBlock()
     } catch (error) {
-      log('finality_unknown', { error: String(error) })
+      log.warn('finality_unknown', { error: String(error) })
       return 0
     }
   }
@@ -119,36 +133,39 @@ export function watchFinality(deps: {
     finalized: number,
     seen?: BlockId,
   ): Promise<boolean> {
-    const blocks = await blocksOf(
-      registry,
-      some.map(({ intent }) => intent),
-    )
-    const [final, taken, dropped]: [Intent[], Intent[], Intent[]] = [[], [], []]
-    const moved: Anchored[] = []
+    const places = await locate(registry, some)
+    const [gone, dropped]: [Anchored[], Anchored[]] = [[], []]
+    const moved: (Moved & { place: Location })[] = []
     let stuck = false
-    some.forEach(({ intent, anchoring }, i) => {
-      const blockNumber = blocks[i] ?? 'absent'
-      if (blockNumber === 'absent') dropped.push(intent)
-      else if (blockNumber === 'taken') taken.push(intent)
-      else if (blockNumber <= finalized) final.push(intent)
+    some.forEach((one, i) => {
+      const place = places[i] ?? { status: 'absent' }
+      if ('status' in place) {
+        if (place.status === 'absent') dropped.push(one)
+        else gone.push(one)
+        if (place.status === 'conflict' || place.status === 'distrusted')
+          log.error('promise_broken', {
+            intent: keyOfIntent(one.intent),
+            reason: place.status,
+          })
+      } else if (place.blockNumber <= finalized) gone.push(one)
       else {
+        const { blockNumber } = place
         const known = blockNumber === seen?.blockNumber
-        const blockHash = known ? seen.blockHash : UNSEEN
-        const now = { ...anchoring, blockNumber, blockHash }
-        moved.push({ intent, anchoring: now })
-        stuck ||= keyOfBlock(now) === keyOfBlock(anchoring)
+        const blockHash = place.blockHash ?? (known ? seen.blockHash : UNSEEN)
+        const now = { ...one.anchoring, blockNumber, blockHash }
+        moved.push({ ...one, now, place })
+        stuck ||= keyOfBlock(now) === keyOfBlock(one.anchoring)
       }
     })
 
-    await outbox.remove([...final, ...taken])
-    if (taken.length > 0)
-      log('lost to another issuer after a reorg', { intents: taken.length })
+    await outbox.remove(gone)
     if (moved.length > 0)
       await outbox.reanchor(await withTransactions(registry, moved))
     if (dropped.length > 0) {
-      log('dropped by a reorg, again', { intents: dropped.length })
-      await outbox.requeue(dropped)
-      batcher.enqueue(dropped)
+      const requeued = await outbox.requeue(dropped)
+      log.info('intents_requeued_after_reorg', { intents: requeued.length })
+      batcher.enqueue(requeued)
+      stuck ||= requeued.length < dropped.length
     }
     return !stuck
   }
@@ -159,7 +176,7 @@ export function watchFinality(deps: {
       await sleep(PERIOD, true, { signal: stop.signal }).catch(() => false)
     )
       await look().catch((error) =>
-        log('blocks_unread', { error: String(error) }),
+        log.warn('blocks_unread', { error: String(error) }),
       )
   }
 
@@ -170,21 +187,77 @@ export function watchFinality(deps: {
   }
 }
 
+/** Where an intent is now, its block's hash where that is known; or why it is nowhere. */
+type Location =
+  | (Place & { blockHash?: Hex })
+  | { status: 'conflict' | 'distrusted' | 'moot' | 'absent' }
+
+/**
+ * Where intents are that were anchored once. A revision is where its transaction is, whatever others
+ * did after it; if that is in no block, and for what was issued, the records decide.
+ */
+async function locate(
+  registry: Registry,
+  some: readonly Anchored[],
+): Promise<Location[]> {
+  const receipts = await receiptsOf(registry, some)
+  const located = new Map<Anchored, Location>()
+  for (const one of some) {
+    const { intent, anchoring } = one
+    const receipt = receipts.get(anchoring.transactionHash)
+    if (intent.kind === 'issue' || !receipt || !isDone(intent, receipt))
+      continue
+    const { blockNumber, blockHash } = receipt
+    located.set(one, { event: EVENTS[intent.kind], blockNumber, blockHash })
+  }
+  const others = some.filter((one) => !located.has(one))
+  const records = await registry.records(
+    others.map(({ intent }) => intent.documentHash),
+  )
+  others.forEach((one, i) => {
+    located.set(one, placeOf(one.intent, records[i]))
+  })
+  return some.map((one) => located.get(one) ?? { status: 'absent' })
+}
+
+/** @returns The receipts of the transactions that revised documents, by hash. */
+async function receiptsOf(
+  registry: Registry,
+  some: readonly Anchored[],
+): Promise<Map<Hex, Receipt | undefined>> {
+  const hashes = new Set(
+    some
+      .filter(({ intent }) => intent.kind !== 'issue')
+      .map(({ anchoring }) => anchoring.transactionHash),
+  )
+  return new Map(
+    await Promise.all(
+      [...hashes].map(
+        async (hash) => [hash, await registry.receiptOf(hash)] as const,
+      ),
+    ),
+  )
+}
+
 /** The transactions that carry them now; where the node has no event, the ones that did. */
 async function withTransactions(
   registry: Registry,
-  moved: readonly Anchored[],
-): Promise<Anchored[]> {
-  const transactions = await readTransactions(
-    registry,
-    moved.map(({ intent }) => intent),
-    moved.map(({ anchoring }) => anchoring.blockNumber),
-  )
-  return moved.map(({ intent, anchoring }) => {
-    const found = transactions.get(keyOfIntent(intent))
-    const { transactionHash } = found ?? anchoring
-    return { intent, anchoring: { ...anchoring, transactionHash } }
+  moved: readonly (Moved & { place: Location })[],
+): Promise<Moved[]> {
+  const places = moved.map(({ place }) => place).filter(isUnread)
+  const transactions = await readTransactions(registry, places)
+  return moved.map(({ place, now, ...one }) => {
+    const found = isUnread(place)
+      ? transactions.get(keyOfPlace(place))?.get(one.intent.documentHash)
+      : undefined
+    const { transactionHash } = found ?? now
+    return { ...one, now: { ...now, transactionHash } }
   })
+}
+
+/** Whether a record says so, and not the transaction itself. */
+function isUnread(place: Location): place is Place {
+  return 'blockNumber' in place && place.blockHash === undefined
 }
 
 function keyOfBlock({ blockNumber, blockHash }: BlockId): string {

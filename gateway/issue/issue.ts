@@ -23,7 +23,7 @@ import {
 } from '../../verifier/ports.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
-import { asIssueError, IssueError } from './errors.ts'
+import { asIssueError, refusalOf } from './errors.ts'
 import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
 import { outcomesOf } from './outcome.ts'
@@ -90,6 +90,7 @@ export function createIssuing(deps: {
   hkdf: Hkdf
 }): Issuing {
   const { registry, chain, keep, idempotency, batcher } = deps
+  const { issuerId } = registry
   const { subkeys, seal, hkdf } = deps
   const pace = createPace(SEALED_A_TURN)
 
@@ -110,8 +111,7 @@ export function createIssuing(deps: {
     const answer =
       (await alreadyThere(intent, sealed, request)) ??
       (await promise(intent, sealed, request))
-    if (answer.status === 'taken')
-      throw new IssueError('registry_refused', 'another issuer has the hash')
+    if (answer.status === 'moot') throw new TypeError('an issue is never moot')
 
     const { publicId } = sealed
     const { transactionHash, replayed } = answer
@@ -126,7 +126,7 @@ export function createIssuing(deps: {
     return {
       ...fields,
       registry: registry.registry,
-      issuerId: registry.issuerId,
+      issuerId,
     }
   }
 
@@ -169,8 +169,10 @@ export function createIssuing(deps: {
       .catch((error) => {
         throw asIssueError(error)
       })
-    if (outcome === undefined || outcome.status === 'absent') return undefined
-    if (outcome.status === 'anchored') await keep.restore(sealed)
+    if (outcome?.status === 'conflict' || outcome?.status === 'distrusted')
+      throw refusalOf(outcome.status)
+    if (outcome?.status !== 'anchored') return undefined
+    await keep.restore(sealed)
     return { ...outcome, replayed: true }
   }
 
@@ -225,9 +227,9 @@ export function createIssuing(deps: {
     deadline: Deadline,
   ): Promise<Reading> {
     const { status, record } = await deadline.within((signal) =>
-      chain.read(documentHash, { signal }),
+      chain.read({ issuerId, documentHash }, { signal }),
     )
-    if (record.issuerId !== registry.issuerId) return PENDING
+    if (record.anchoredBlock === 0) return PENDING
     if (wanted === 'included') return { status, finality: wanted }
     const { anchoredBlock } = record
     const [finality, event] = await Promise.all([
@@ -237,7 +239,9 @@ export function createIssuing(deps: {
       // After a reorg, another transaction may have anchored it.
       deadline
         .within((signal) =>
-          chain.issuedEvent(documentHash, anchoredBlock, { signal }),
+          chain.issuedEvent({ issuerId, documentHash }, anchoredBlock, {
+            signal,
+          }),
         )
         .catch(() => undefined),
     ])

@@ -1,25 +1,36 @@
-import type { RegistryRecord } from '../../verifier/ports.ts'
+import type { Hex } from '../../document/hex.ts'
 import { IssueError } from './errors.ts'
-import { keyOf } from './intent.ts'
-import type { Anchoring, Intent, Plan, Registry } from './ports.ts'
+import { EVENTS, revocationOf } from './intent.ts'
+import type {
+  Anchoring,
+  Intent,
+  IssueIntent,
+  Plan,
+  Receipt,
+  Registry,
+  RegistryEvent,
+  TrustedRecord,
+} from './ports.ts'
 
-/** Plans whose receipts are asked for together; of more, records and events are fewer requests. */
-const MOST_RECEIPTS = 2
+/** Plans to issue whose receipts are read together; of more, records and events are fewer requests. */
+const MAX_RECEIPTS = 2
 
 /**
  * What the chain says of an intent.
  *
- * - `taken`: another issuer has a record under this hash, so that it can never be ours.
+ * - `conflict`: the issuer has a record under this hash with another expiry, so that this one can
+ *   never be issued.
+ * - `distrusted`: the record under this hash reads Distrusted. Issuing it again would make it valid;
+ *   that is for an operator to decide.
+ * - `moot`: there is nothing to do: a final revocation stands, or nothing is suspended.
  * - `absent`: it is not on the chain.
  */
-export type Outcome =
-  | ({ status: 'anchored' } & Anchoring)
-  | { status: 'taken' }
-  | { status: 'absent' }
+export type Outcome = ({ status: 'anchored' } & Anchoring) | Undone
+type Undone = { status: 'conflict' | 'distrusted' | 'moot' | 'absent' }
 
 /**
- * Reads what became of intents: from records and events, never from a transaction of ours alone, since an earlier attempt,
- * or another gateway of the issuer, may have anchored them.
+ * Reads what became of intents, by records and their events: an earlier attempt, or another gateway
+ * of the issuer, may have anchored them.
  *
  * @returns An outcome for each, in their order.
  * @throws {IssueError} `chain_unavailable`.
@@ -28,13 +39,18 @@ export async function outcomesOf(
   registry: Registry,
   intents: readonly Intent[],
 ): Promise<Outcome[]> {
-  const blocks = await blocksOf(registry, intents)
-  const transactions = await readTransactions(registry, intents, blocks)
-  return intents.map(({ kind, documentHash }, i) => {
-    const blockNumber = blocks[i]
-    if (typeof blockNumber !== 'number')
-      return { status: blockNumber ?? 'absent' }
-    const anchoring = transactions.get(keyOf(kind, documentHash))
+  const records = await registry.records(
+    intents.map(({ documentHash }) => documentHash),
+  )
+  const places = intents.map((intent, i) => placeOf(intent, records[i]))
+  const transactions = await readTransactions(
+    registry,
+    places.filter((place) => 'blockNumber' in place),
+  )
+  return intents.map(({ documentHash }, i) => {
+    const place = places[i] ?? ABSENT
+    if (!('blockNumber' in place)) return place
+    const anchoring = transactions.get(keyOfPlace(place))?.get(documentHash)
     if (anchoring === undefined)
       throw new IssueError('chain_unavailable', 'a record without its event')
     return { status: 'anchored', ...anchoring }
@@ -42,7 +58,8 @@ export async function outcomesOf(
 }
 
 /**
- * As {@link outcomesOf}, of the intents of plans whose nonces are used: by their receipts where these show everything.
+ * As {@link outcomesOf}, of the intents of plans whose nonces are used: by their receipts where
+ * these show everything.
  *
  * @returns An outcome for each intent, in the order of the plans.
  * @throws {IssueError} `chain_unavailable`.
@@ -51,90 +68,109 @@ export async function outcomesOfPlans(
   registry: Registry,
   plans: readonly Plan[],
 ): Promise<Outcome[]> {
-  const shown =
-    plans.length <= MOST_RECEIPTS
-      ? await Promise.all(
-          // Without the receipt there are still records and events; if the node is down, they say so.
-          plans.map((plan) =>
-            outcomesByReceipt(registry, plan).catch(() => undefined),
-          ),
-        )
-      : []
-  const outcomes = shown.flatMap((some) => some ?? [])
-  const intents = plans.flatMap((plan) => plan.intents)
-  return outcomes.length === intents.length
-    ? outcomes
-    : outcomesOf(registry, intents)
+  const shown = await Promise.all(
+    plans.map((plan) => {
+      const issues = plan.intents.some(({ kind }) => kind === 'issue')
+      if (issues && plans.length > MAX_RECEIPTS) return undefined
+      // Without the receipt there are still records and events; if the node is down, they say so.
+      return outcomesByReceipt(registry, plan).catch(() => undefined)
+    }),
+  )
+  const unknown = plans.filter((_, i) => shown[i] === undefined)
+  const read = await outcomesOf(
+    registry,
+    unknown.flatMap(({ intents }) => intents),
+  )
+  return plans.flatMap(
+    ({ intents }, i) => shown[i] ?? read.splice(0, intents.length),
+  )
 }
 
 /**
- * As {@link outcomesOf}, in one request, by the registry's events in the receipt of a plan's newest transaction: an event is only
- * there when the record is.
+ * As {@link outcomesOf}, by the receipts of a plan's transactions. Of revisions these say more than
+ * records, which show the last one only.
  *
- * @returns `undefined` when they do not show every intent of the plan: an earlier attempt, or somebody else, may have anchored it.
+ * @returns `undefined` when they do not show every intent of the plan: another gateway may have
+ *   anchored it, or a record stands that is not as intended.
  * @throws {IssueError} `chain_unavailable`.
  */
 async function outcomesByReceipt(
   registry: Registry,
   { intents, attempts }: Plan,
 ): Promise<Outcome[] | undefined> {
-  const [kind] = intents.map((intent) => intent.kind)
-  const newest = attempts.at(-1)
-  if (kind === undefined || newest === undefined) return undefined
-  const shown = await registry.eventsOf(kind, newest.hash)
-  const outcomes = intents.flatMap(({ documentHash }): Outcome[] => {
-    const anchoring = shown.get(documentHash)
-    return anchoring ? [{ status: 'anchored', ...anchoring }] : []
-  })
-  return outcomes.length === intents.length ? outcomes : undefined
-}
-
-/** @returns For each intent the block that has it, by its record; or why there is none. */
-export async function blocksOf(
-  registry: Registry,
-  intents: readonly Intent[],
-): Promise<(number | 'taken' | 'absent')[]> {
-  const records = await registry.records(
-    intents.map(({ documentHash }) => documentHash),
-  )
-  return intents.map((intent, i) =>
-    blockOf(intent, records[i], registry.issuerId),
-  )
-}
-
-function blockOf(
-  intent: Intent,
-  record: RegistryRecord | undefined,
-  issuerId: number,
-): number | 'taken' | 'absent' {
-  // Block 0 is that of a record that is missing, and never later than a final block.
-  if (!record?.issuerId || record.anchoredBlock === 0) return 'absent'
-  if (record.issuerId !== issuerId) return 'taken'
-  if (intent.kind === 'issue') return record.anchoredBlock
-  return record.revokedBlock === 0 ? 'absent' : record.revokedBlock
+  for (const { hash } of attempts.toReversed()) {
+    const receipt = await registry.receiptOf(hash)
+    if (receipt === undefined) continue
+    if (!intents.every((intent) => isDone(intent, receipt))) return undefined
+    const { blockNumber, blockHash } = receipt
+    const anchoring = { blockNumber, blockHash, transactionHash: hash }
+    return intents.map(() => ({ status: 'anchored', ...anchoring }))
+  }
+  return undefined
 }
 
 /**
- * @param blocks For each intent the block that has it; anything but a number: none.
- * @returns Where they are by the events of these blocks, by `keyOf`.
+ * Whether the transaction that carried an intent did what it could. A list leaves out a revision
+ * that changes nothing, or that may change nothing: there is nothing left to do then.
  */
+export function isDone(
+  { kind, documentHash }: Intent,
+  { succeeded, issued }: Receipt,
+): boolean {
+  return succeeded && (kind !== 'issue' || issued.has(documentHash))
+}
+
+/** Where an event is. */
+export type Place = { event: RegistryEvent; blockNumber: number }
+
+const ABSENT: Undone = { status: 'absent' }
+
+/** @returns The event that a record says there is of an intent; or why there is none. */
+export function placeOf(
+  intent: Intent,
+  record: TrustedRecord | undefined,
+): Place | Undone {
+  // Block 0 is that of a record that is missing, and never later than a final block.
+  if (!record?.anchoredBlock) return ABSENT
+  if (intent.kind === 'issue') return placeOfIssue(intent, record)
+  const revocation = revocationOf(record)
+  const place = { event: EVENTS[intent.kind], blockNumber: record.revokedBlock }
+  switch (intent.kind) {
+    case 'revoke':
+      return revocation === 'final' ? place : ABSENT
+    case 'suspend':
+      if (revocation === 'final') return { status: 'moot' }
+      return revocation === 'suspended' ? place : ABSENT
+    case 'release':
+      if (revocation === 'suspended') return ABSENT
+      return revocation === 'released' ? place : { status: 'moot' }
+  }
+}
+
+function placeOfIssue(
+  { validUntil }: IssueIntent,
+  record: TrustedRecord,
+): Place | Undone {
+  if (record.distrusted) return { status: 'distrusted' }
+  if (record.validUntil !== validUntil) return { status: 'conflict' }
+  return { event: 'issued', blockNumber: record.anchoredBlock }
+}
+
+/** @returns By {@link keyOfPlace}, the transactions of the events there, by documentHash. */
 export async function readTransactions(
   registry: Registry,
-  intents: readonly Intent[],
-  blocks: readonly (number | string)[],
-): Promise<Map<string, Anchoring>> {
-  const wanted = new Map<string, [Intent['kind'], number]>()
-  intents.forEach(({ kind }, i) => {
-    const block = blocks[i]
-    if (typeof block === 'number') wanted.set(`${kind} ${block}`, [kind, block])
-  })
+  places: readonly Place[],
+): Promise<Map<string, Map<Hex, Anchoring>>> {
+  const wanted = new Map(places.map((place) => [keyOfPlace(place), place]))
   const found = await Promise.all(
-    [...wanted.values()].map(async ([kind, block]) =>
-      [...(await registry.transactionsOf(kind, block))].map(
-        ([documentHash, anchoring]) =>
-          [keyOf(kind, documentHash), anchoring] as const,
-      ),
-    ),
+    [...wanted].map(async ([key, { event, blockNumber }]) => {
+      const anchorings = await registry.transactionsOf(event, blockNumber)
+      return [key, anchorings] as const
+    }),
   )
-  return new Map(found.flat())
+  return new Map(found)
+}
+
+export function keyOfPlace({ event, blockNumber }: Place): string {
+  return `${event} ${blockNumber}`
 }

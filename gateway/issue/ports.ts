@@ -21,20 +21,27 @@ export type Payload = {
   sealed?: Uint8Array
 }
 
-/** Something that is to happen on the chain. One of a kind for a document. */
-export type Intent =
-  | {
-      kind: 'issue'
-      documentHash: Hex
-      /** Seconds of the Unix epoch; 0 = never expires. */
-      validUntil: number
-    }
+/** A document to issue. */
+export type IssueIntent = {
+  kind: 'issue'
+  documentHash: Hex
+  /** Seconds of the Unix epoch; 0 = never expires. */
+  validUntil: number
+}
+
+/** A document to revoke for good, to suspend, or to release from a suspension. */
+export type RevisionIntent =
   | {
       kind: 'revoke'
       documentHash: Hex
-      /** RFC 5280 reason code. */
+      /** RFC 5280 reason code of a final revocation. */
       reason: number
     }
+  | { kind: 'suspend'; documentHash: Hex }
+  | { kind: 'release'; documentHash: Hex }
+
+/** Something that is to happen on the chain. One of a kind for a document. */
+export type Intent = IssueIntent | RevisionIntent
 
 /** A signed transaction: `raw` is what is broadcast, again and again the same bytes. */
 export type SignedTransaction = {
@@ -60,8 +67,28 @@ export type BlockId = { blockNumber: number; blockHash: Hex }
 /** Where an intent is anchored. */
 export type Anchoring = BlockId & { transactionHash: Hex }
 
-/** An intent that is on the chain, in a block that may not be final yet. */
+/**
+ * An intent that is on the chain, in a block that may not be final yet. What is done to it later is
+ * only done while it is still there in the outbox.
+ */
 export type Anchored = { intent: Intent; anchoring: Anchoring }
+
+/** An intent that is elsewhere on the chain now. */
+export type Moved = Anchored & { now: Anchoring }
+
+/** What the receipt of a transaction shows. */
+export type Receipt = BlockId & {
+  /** A call of the registry that succeeded has done all that it could do. */
+  succeeded: boolean
+  /** The documents that it issued. */
+  issued: ReadonlySet<Hex>
+}
+
+/** What the registry logs about a document; a suspension is a revocation there. */
+export type RegistryEvent = 'issued' | 'revoked' | 'released'
+
+/** A record, and whether it reads Distrusted. */
+export type TrustedRecord = RegistryRecord & { distrusted: boolean }
 
 /**
  * An intent as it is in the outbox (a revocation with the reason of the first request for it), and where
@@ -74,7 +101,15 @@ export type Standing = { intent: Intent } & (
 
 /** What was promised, on disk. Each method that returns a promise resolves when its change is durable. */
 export type Outbox = {
-  /** @returns Whether it added the intent; `false` when the same is there already. Of concurrent calls one adds it. */
+  /**
+   * Adds an intent; does nothing when the same is there already. To suspend and to release undo each
+   * other, and so may follow each other any number of times: one that is on the chain already goes
+   * back in the queue, to be done again.
+   *
+   * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For
+   *   anything else, `false` when the opposite is not on the chain yet, so that nothing was added;
+   *   once the new one is there, the opposite leaves the outbox.
+   */
   add(intent: Intent, payload?: Payload): Promise<boolean>
   /**
    * Takes back intents that no transaction ever carried.
@@ -96,10 +131,15 @@ export type Outbox = {
     plan: Plan,
     outcome: { anchored: readonly Anchored[]; gone: readonly Intent[] },
   ): Promise<void>
-  /** Back in the queue: a reorg dropped them. */
-  requeue(intents: readonly Intent[]): Promise<void>
+  /**
+   * Back in the queue: a reorg dropped them. Those stay where they are whose opposite waits: that
+   * one is what was asked for last.
+   *
+   * @returns Those that are in the queue now.
+   */
+  requeue(anchored: readonly Anchored[]): Promise<Intent[]>
   /** They leave the outbox: final, or never to be. */
-  remove(intents: readonly Intent[]): Promise<void>
+  remove(anchored: readonly Anchored[]): Promise<void>
   /** What waits for a transaction, in order. */
   queued(): Intent[]
   /** The transactions in flight, by nonce. */
@@ -111,7 +151,12 @@ export type Outbox = {
   /** Some of the intents in this block. */
   anchoredIn(block: BlockId, limit: number): Anchored[]
   /** A reorg has put them elsewhere. */
-  reanchor(anchored: readonly Anchored[]): Promise<void>
+  reanchor(moved: readonly Moved[]): Promise<void>
+  /** What became of intents that wait for a transaction, and need none. */
+  resolve(outcome: {
+    anchored: readonly Anchored[]
+    gone: readonly Intent[]
+  }): Promise<void>
   /** The sealed bytes of every document to issue that is in the outbox. */
   payloads(): Iterable<{ documentHash: Hex; sealed: Uint8Array }>
   /** Where an intent stands; `undefined` when it is not in the outbox. */
@@ -129,6 +174,9 @@ export type IdempotencyLog = {
   claim(key: Uint8Array, documentHash: Hex): Promise<Hex>
 }
 
+/** What the gateway's account has left for gas, in wei, and whether it may revoke, suspend and release. */
+export type Readiness = { balance: bigint; mayRevoke: boolean }
+
 /**
  * The registry, through the gateway's account. Methods reject with an `IssueError`: `chain_unavailable` when the node did not
  * answer, another code when the chain would not take the transaction.
@@ -140,9 +188,9 @@ export type Registry = {
   /**
    * Rejects when this account cannot issue now.
    *
-   * @returns What it has left for gas, in wei.
+   * @returns What it has left for gas, in wei; and whether it may revoke.
    */
-  assertReady(): Promise<{ balance: bigint }>
+  assertReady(): Promise<Readiness>
   /** The nonce that follows the newest block: all below are used. */
   nextNonce(): Promise<number>
   /**
@@ -161,18 +209,18 @@ export type Registry = {
   pays(transaction: SignedTransaction): Promise<boolean>
   /** Sends it; a node that has it already, or has used the nonce, is success. */
   broadcast(transaction: SignedTransaction): Promise<void>
-  /** The record of each hash, in their order; `issuerId` 0 where there is none. */
-  records(documentHashes: readonly Hex[]): Promise<RegistryRecord[]>
-  /** The transactions in a block that issued or revoked documents, by documentHash. */
+  /** The record of each hash under the issuer, in their order. */
+  records(documentHashes: readonly Hex[]): Promise<TrustedRecord[]>
+  /**
+   * The transactions in a block that issued, revoked (or suspended) or released documents of the
+   * issuer, by documentHash.
+   */
   transactionsOf(
-    kind: Intent['kind'],
+    event: RegistryEvent,
     blockNumber: number,
   ): Promise<Map<Hex, Anchoring>>
-  /** Where the receipt of a transaction says that it issued or revoked documents, by documentHash; empty when there is no receipt. */
-  eventsOf(
-    kind: Intent['kind'],
-    transactionHash: Hex,
-  ): Promise<Map<Hex, Anchoring>>
+  /** `undefined` when the transaction is in no block. */
+  receiptOf(transactionHash: Hex): Promise<Receipt | undefined>
   /** The hash of the block that has this number now; `null` when the node has none. */
   blockHash(blockNumber: number): Promise<Hex | null>
   /** The number of the newest final block; 0, the genesis block, while there is no other. Rejects when it is unknown. */

@@ -1,4 +1,5 @@
 import type { Hex } from '../../document/hex.ts'
+import type { Log } from '../log.ts'
 import { asIssueError, type IssueError } from './errors.ts'
 import { keyOf, keyOfIntent } from './intent.ts'
 import { type Outcome, outcomesOfPlans } from './outcome.ts'
@@ -84,7 +85,7 @@ export function createSender(deps: {
   ) => void
   /** Told when a node has answered to a transaction, or the outbox has noted an outcome: it is time to look. */
   answered: () => void
-  log: (event: string, fields?: Record<string, unknown>) => void
+  log: Log
 }): Sender {
   const { registry, outbox, conclude, answered, log } = deps
   let plans = outbox.plans()
@@ -226,7 +227,7 @@ export function createSender(deps: {
     await Promise.all(used.map((plan) => noteOne(plan, outcomeOf)))
     for (const plan of used) drop(plan)
     concludeAll(used, outcomes, (outcome) => outcome.status !== 'anchored')
-    // A revocation may have waited for its document to be noted.
+    // What waited for these may go now.
     answered()
   }
 
@@ -240,9 +241,10 @@ export function createSender(deps: {
         ? [{ intent, anchoring: outcome }]
         : []
     })
-    const gone = plan.intents.filter(
-      (intent) => outcomeOf.get(intent)?.status === 'taken',
-    )
+    const gone = plan.intents.filter((intent) => {
+      const { status } = outcomeOf.get(intent) ?? ABSENT
+      return status !== 'anchored' && status !== 'absent'
+    })
     return outbox.settle(plan, { anchored, gone })
   }
 
@@ -294,7 +296,7 @@ export function createSender(deps: {
     if (performance.now() - gapSince < GAP) return
     gapSince = undefined
     gaps++
-    log('nonces lost, planned anew', { from: next, to: first.nonce })
+    log.warn('nonces_lost', { from: next, to: first.nonce })
     for (const plan of [...plans]) {
       await outbox.settle(plan, { anchored: [], gone: [] })
       drop(plan)
@@ -327,7 +329,10 @@ export function createSender(deps: {
     const replaced = await outbox.replace(plan, transaction)
     plans = plans.map((other) => (other === plan ? replaced : other))
     sending.sent = Number.NEGATIVE_INFINITY
-    log('replaced', { nonce: plan.nonce, hash: transaction.hash })
+    log.info('transaction_replaced', {
+      nonce: plan.nonce,
+      hash: transaction.hash,
+    })
     send(plans)
   }
 

@@ -12,7 +12,8 @@ import type { Intent } from './ports.ts'
 export type Answer =
   | { status: 'anchored'; transactionHash: Hex; byAnother?: boolean }
   | { status: 'pending'; transactionHash: Hex | null }
-  | { status: 'taken' }
+  /** There was nothing to do. */
+  | { status: 'moot' }
 
 /** Somebody who waits for an intent. Told once; what comes later is nothing to them. */
 export type Waiter = {

@@ -19,8 +19,8 @@ export function bundleRoutes(app: Hono<Env>, deps: Deps): void {
       authorize(findKey, 'documents:read', {}),
       async (c) => {
         const publicId = c.req.param('publicId')
-        const decoded = decodePublicId(publicId)
-        const { hash } = decoded
+        const { issuerId, hash } = decodePublicId(publicId)
+        const documentHash = toHex(hash)
         const bundle = await newDeadline()
           .within((signal) => bundleOf(publicId, signal))
           .catch((error) => {
@@ -36,7 +36,7 @@ export function bundleRoutes(app: Hono<Env>, deps: Deps): void {
           trustedBlocks: [blockHash],
         })
         // Promised, and not on the chain yet or not on this node: soon to be had, and no proof of absence.
-        if (status === 'not_issued' && standingOf(decoded))
+        if (status === 'not_issued' && standingOf({ issuerId, documentHash }))
           throw unverifiable(HEAD_BEHIND)
         if (status === 'unverifiable') {
           if ((await store.get(hash)).status === 'erased')

@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import * as v from 'valibot'
 import type { Document } from '../../document/document.ts'
 import { FormatError } from '../../document/errors.ts'
-import { toHex } from '../../document/hex.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { openDocument } from '../../document/sealed.ts'
 import { FINALITIES, type Finality } from '../../verifier/ports.ts'
@@ -17,10 +17,17 @@ import { verifyWithin } from '../deadline.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
+import { IssueError } from '../issue/errors.ts'
 import type { Issued } from '../issue/issue.ts'
+import type { RevisionIntent } from '../issue/ports.ts'
 import { parseIssueBody } from '../issue-body.ts'
 import { authorize } from '../middleware/authorize.ts'
-import { networkOfRegistry, presentDocument } from '../present.ts'
+import {
+  instant,
+  networkOfRegistry,
+  presentDocument,
+  presentProof,
+} from '../present.ts'
 import { problemsOf, readJson } from '../request.ts'
 
 /** How final the block of the anchoring has to be before the answer. */
@@ -29,9 +36,38 @@ const FINALITY = v.optional(
   'included',
 )
 
-/** The life of one document: POST …/documents, GET …/documents/{publicId}, POST …/documents/{publicId}/revoke. */
+/** What can be done to a document that was issued, and the name of its time in the answer. */
+const REVISIONS = [
+  {
+    action: 'revoke',
+    changedAt: 'revokedAt',
+    read: (documentHash: Hex, body: unknown): RevisionIntent => ({
+      kind: 'revoke',
+      documentHash,
+      reason: REVOCATION_REASONS[readBody(revocation, body).reason],
+    }),
+  },
+  {
+    action: 'suspend',
+    changedAt: 'suspendedAt',
+    read: (documentHash: Hex, body: unknown): RevisionIntent => {
+      readBody(nothing, body)
+      return { kind: 'suspend', documentHash }
+    },
+  },
+  {
+    action: 'release',
+    changedAt: 'releasedAt',
+    read: (documentHash: Hex, body: unknown): RevisionIntent => {
+      readBody(nothing, body)
+      return { kind: 'release', documentHash }
+    },
+  },
+] as const
+
+/** The life of one document: POST …/documents, GET …/documents/{publicId}, POST …/documents/{publicId}/revoke, /suspend, /release. */
 export function documentRoutes(app: Hono<Env>, deps: Deps): void {
-  const { issuing, revoking, addresses, findKey, wait, newDeadline } = deps
+  const { issuing, revising, addresses, findKey, wait, newDeadline } = deps
   for (const path of ['/v1/documents', '/api/documents']) {
     app.post(
       path,
@@ -74,44 +110,41 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
       },
     )
 
-    app.post(
-      `${path}/:publicId/revoke`,
-      authorize(findKey, 'documents:revoke', {}),
-      async (c) => {
-        const publicId = c.req.param('publicId')
-        const { issuerId, hash } = decodePublicId(publicId)
-        const documentHash = toHex(hash)
-        const { status, reason, revokedAt, transactionHash } =
-          await revoking.revoke({
-            issuerId,
-            documentHash,
-            reason: parseReason(await readJson(c)),
-            wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
-            deadline: newDeadline(),
-          })
-        return succeed(
-          c,
-          {
-            publicId,
-            documentHash,
-            status,
-            reason: reasonName(reason),
-            revokedAt,
-            network: networkOfRegistry(addresses.registry),
-            blockchainHash: transactionHash,
-          },
-          status === 'pending' ? 202 : 200,
-        )
-      },
-    )
+    for (const { action, changedAt, read } of REVISIONS)
+      app.post(
+        `${path}/:publicId/${action}`,
+        authorize(findKey, 'documents:revoke', {}),
+        async (c) => {
+          const publicId = c.req.param('publicId')
+          const documentHash = hashOfOurs(deps, publicId)
+          const { status, reason, revisedAt, transactionHash } =
+            await revising.revise({
+              intent: read(documentHash, await readJson(c)),
+              wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+              deadline: newDeadline(),
+            })
+          return succeed(
+            c,
+            {
+              publicId,
+              documentHash,
+              status,
+              ...(action !== 'release' && { reason: reasonName(reason) }),
+              [changedAt]: instant(revisedAt),
+              network: networkOfRegistry(addresses.registry),
+              blockchainHash: transactionHash,
+            },
+            status === 'pending' ? 202 : 200,
+          )
+        },
+      )
   }
 }
 
 /** A document as issued, with its status now; also while it is pending, from the own store. */
 async function findDocument(deps: Deps, publicId: string): Promise<object> {
   const { verifyOptions, addresses, standingOf, newDeadline } = deps
-  const decoded = decodePublicId(publicId)
-  const { hash, documentKey } = decoded
+  const { issuerId, hash, documentKey } = decodePublicId(publicId)
   const documentHash = toHex(hash)
   const verdict = await verify(
     publicId,
@@ -120,17 +153,20 @@ async function findDocument(deps: Deps, publicId: string): Promise<object> {
   const present = (document: Document, status: string) =>
     presentDocument(addresses, document, {
       publicId,
-      documentHash,
+      // A publicId of a batch holds the hash of the document's batch block.
+      documentHash: verdict.blockchainProof?.documentHash ?? documentHash,
       status,
       transactionHash: verdict.blockchainProof?.transactionHash ?? null,
     })
   if (verdict.document)
     return {
       ...present(verdict.document, verdict.status),
-      blockchainProof: verdict.blockchainProof,
+      blockchainProof: presentProof(verdict.blockchainProof),
     }
   const standing =
-    verdict.status === 'not_issued' ? standingOf(decoded) : undefined
+    verdict.status === 'not_issued'
+      ? standingOf({ issuerId, documentHash })
+      : undefined
   // This gateway has seen it on the chain: the node is behind.
   if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
   const pending = standing && (await openPending(deps, hash, documentKey))
@@ -158,23 +194,45 @@ async function openPending(
   }
 }
 
+const isObject = v.custom<object>(
+  (body) => !Array.isArray(body),
+  'must be a JSON object',
+)
 const revocation = v.pipe(
-  v.custom<object>((body) => !Array.isArray(body), 'must be a JSON object'),
+  isObject,
   v.strictObject({
     reason: v.optional(
+      // A suspension, certificateHold, is not a revocation here.
       v.picklist(REASON_NAMES, `must be one of ${REASON_NAMES.join(', ')}`),
       'unspecified',
     ),
   }),
 )
+const nothing = v.pipe(isObject, v.strictObject({}))
 
-/** @returns The RFC 5280 reason code of a body `{"reason"?}`. */
-function parseReason(body: unknown): number {
-  const result = v.safeParse(revocation, body)
-  if (result.success) return REVOCATION_REASONS[result.output.reason]
+/** @throws {ApiError} `bad_fields`, naming every bad field. */
+function readBody<T>(schema: v.GenericSchema<object, T>, body: unknown): T {
+  const result = v.safeParse(schema, body)
+  if (result.success) return result.output
   throw new ApiError('bad_fields', 'invalid fields', {
     details: problemsOf(result.issues),
   })
+}
+
+/**
+ * @returns The documentHash of a publicId.
+ * @throws {IssueError} `other_issuer` when it names an issuer that this gateway does not write for.
+ */
+function hashOfOurs({ addresses }: Deps, publicId: string): Hex {
+  const { kind, hash, issuerId } = decodePublicId(publicId)
+  if (kind === 'batch')
+    throw new ApiError(
+      'bad_public_id',
+      'a document of a batch cannot be changed here yet',
+    )
+  if (issuerId !== addresses.issuerId)
+    throw new IssueError('other_issuer', `a document of issuer ${issuerId}`)
+  return toHex(hash)
 }
 
 function reaches({ finality }: Issued, wanted: Finality): boolean {

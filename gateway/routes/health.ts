@@ -14,8 +14,11 @@ export function healthRoutes(app: Hono<Env>, deps: Deps): void {
     }),
   )
   app.get('/readyz', async (c) => {
-    const { balance } = await deps.assertReady()
-    const warnings = balance < deps.lowBalance ? ['low_balance'] : []
+    const { balance, mayRevoke } = await deps.assertReady()
+    const warnings = [
+      ...(balance < deps.lowBalance ? ['low_balance'] : []),
+      ...(mayRevoke ? [] : ['may_not_revoke']),
+    ]
     const { registry } = deps.addresses
     const network = networkOfRegistry(registry)
     return succeed(c, { status: 'ready', network, registry, warnings })

@@ -10,7 +10,12 @@ import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { HEAD_BEHIND, unverifiable } from '../errors.ts'
 import { authorize } from '../middleware/authorize.ts'
-import { networkOfRegistry, presentDocument } from '../present.ts'
+import {
+  instant,
+  networkOfRegistry,
+  presentDocument,
+  presentProof,
+} from '../present.ts'
 
 const PARAMETERS = {
   publicId: v.string(),
@@ -25,8 +30,8 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
   for (const path of ['/v1/verify', '/api/verify'])
     app.get(path, authorize(findKey, 'verify', PARAMETERS), async (c) => {
       const { publicId, proof } = c.get('query')
-      const decoded = decodePublicId(publicId)
-      const { hash } = decoded
+      const { issuerId, hash } = decodePublicId(publicId)
+      const documentHash = toHex(hash)
       const options = verifyWithin(newDeadline(), {
         ...verifyOptions,
         ...(proof && { chain: provingChain }),
@@ -34,26 +39,32 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
       const verdict = await verify(publicId, options)
       if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
       const standing =
-        verdict.status === 'not_issued' ? standingOf(decoded) : undefined
+        verdict.status === 'not_issued'
+          ? standingOf({ issuerId, documentHash })
+          : undefined
       // This gateway has seen it on the chain: the node is behind.
       if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
       const status = standing ? 'pending' : verdict.status
-      const { document, blockchainProof, stateProof, ...told } = verdict
+      const { document, stateProof, asOf, ...rest } = verdict
+      const blockchainProof = presentProof(verdict.blockchainProof)
       return succeed(c, {
-        ...told,
+        ...rest,
         status,
         network: networkOfRegistry(addresses.registry),
+        asOf: asOf && { ...asOf, blockTime: instant(asOf.blockTime) },
         document:
           document &&
           presentDocument(addresses, document, {
             publicId,
-            documentHash: toHex(hash),
+            // A publicId of a batch holds the hash of the document's batch block.
+            documentHash: verdict.blockchainProof?.documentHash ?? documentHash,
             status,
-            transactionHash: blockchainProof?.transactionHash ?? null,
+            transactionHash: verdict.blockchainProof?.transactionHash ?? null,
           }),
         blockchainProof: stateProof
           ? {
-              ...(blockchainProof ?? anchorOf(addresses.registry, toHex(hash))),
+              ...(blockchainProof ??
+                anchorOf(addresses.registry, documentHash)),
               stateProof,
             }
           : blockchainProof,

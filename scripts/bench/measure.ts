@@ -149,6 +149,7 @@ export async function startGateway(
       ...(chain && {
         RPC_URL: chain.url,
         REGISTRY_ADDRESS: chain.registry.split(':')[2] ?? '',
+        ISSUER_ID: '1',
         ISSUER_KEY: chain.issuerKey,
         ISSUER_SECRET: `0x${'5e'.repeat(32)}`,
       }),

@@ -114,11 +114,13 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
       notPassed: notPassed.sort(),
       document: (await page.locator('.document dl').count()) > 0,
       hinted: (await page.locator('#hint').count()) > 0,
+      setAside: (await page.locator('#set-aside').count()) > 0,
     }).toEqual({
       status: expected.status,
       notPassed: expected.notPassed.toSorted(),
       document: expected.document,
       hinted: expected.otherRegistryHinted ?? false,
+      setAside: expected.setAside ?? false,
     })
   }
 

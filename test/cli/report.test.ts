@@ -1,12 +1,24 @@
 import { describe, expect, test } from 'vitest'
-import { report, TEST_NETWORK } from '../../cli/report.ts'
+
+<<<<<<< HEAD
+
+
+=======
+
+import { report, SET_ASIDE, TEST_NETWORK } from '../../cli/report.ts'
 import type { Hex } from '../../document/hex.ts'
-import type { Verdict, VerdictStatus } from '../../verifier/verdict.ts'
+import type {
+  BlockchainProof,
+  Verdict,
+  VerdictStatus,
+} from '../../verifier/verdict.ts'
+
+>>>>>>> bgateway
 
 const STATUSES: VerdictStatus[] = [
-  ...(['unverifiable', 'not_issued', 'superseded', 'revoked'] as const),
-  ...(['distrusted', 'erased', 'wrong_key', 'tampered'] as const),
-  ...(['expired', 'valid'] as const),
+  ...(['unverifiable', 'not_issued', 'distrusted', 'superseded'] as const),
+  ...(['revoked', 'suspended', 'erased', 'wrong_key'] as const),
+  ...(['tampered', 'expired', 'valid'] as const),
 ]
 
 const verdictOf = (
@@ -97,4 +109,89 @@ test('behavior: on a terminal, the notices stand out', () => {
   )
   expect(painted).toContain(`<yellow><bold>${TEST_NETWORK}</bold></yellow>`)
   expect(painted).toMatch(/<yellow><bold>This document is dated in the future/)
+})
+
+describe('what the record tells', () => {
+  const issuing = {
+    address: `0x${'1'.repeat(40)}`,
+    addedBlock: 7,
+    changedBlock: null,
+    retiredBlock: null,
+  } as const
+  const revoking = {
+    address: `0x${'2'.repeat(40)}`,
+    addedBlock: 8,
+    changedBlock: 9,
+    retiredBlock: 12,
+  } as const
+  const recorded = (proof: Partial<BlockchainProof>) =>
+    linesOf(
+      verdictOf('valid', {
+        blockchainProof: {
+          chainId: 1,
+          registry: `eip155:1:0x${'a'.repeat(40)}`,
+          documentHash: `0x${'3'.repeat(64)}`,
+          batchRoot: null,
+          issuer: { id: 1, account: issuing.address, name: 'Office', uri: '' },
+          account: issuing,
+          transactionHash: null,
+          blockNumber: 10,
+          blockHash: null,
+          blockTime: 1_800_000_000,
+          logIndex: null,
+          finality: null,
+          validUntil: null,
+          revokedAt: null,
+          reason: null,
+          releasedAt: null,
+          revoker: null,
+          setAside: false,
+          ...proof,
+        },
+      }),
+      'live',
+    )
+  const shown = (label: string, proof: Partial<BlockchainProof>) =>
+    recorded(proof)
+      .find((line) => line.startsWith(`  ${label} `))
+      ?.slice(2 + label.length)
+      .trim()
+  const AT = 1_800_000_500
+
+  test('default: how long before the document its account was added', () => {
+    const [lines, oneBlock] = [
+      recorded({}).join('\n'),
+      { account: { ...issuing, addedBlock: 9 } },
+    ]
+    expect(lines).toContain('added in block 7, 3 blocks before it issued this')
+    expect(lines).not.toMatch(/^ {2}(revoked|suspended|released|by account)/m)
+    expect(recorded(oneBlock).join('\n')).toContain('1 block before it')
+  })
+
+  test('behavior: a suspension has no reason, and a release follows it', () => {
+    const held = { reason: 'certificateHold', revokedAt: AT, revoker: issuing }
+    expect(shown('suspended', held)).toBe('2027-01-15 08:08:20 UTC')
+    expect(shown('revoked', held)).toBeUndefined()
+    expect(shown('by account', held)).toBeUndefined()
+    const released = { releasedAt: AT, revoker: revoking }
+    expect(shown('released', released)).toBe('2027-01-15 08:08:20 UTC')
+  })
+
+  test('behavior: the batch that it is in', () => {
+    const root: Hex = `0x${'4'.repeat(64)}`
+    expect(shown('batchRoot', { batchRoot: root })).toBe(root)
+    expect(shown('batchRoot', {})).toBeUndefined()
+  })
+
+  test('behavior: who revoked it, where that is another account', () => {
+    const proof = { reason: 'keyCompromise', revokedAt: AT, revoker: revoking }
+    expect(shown('revoked', proof)).toContain('reason keyCompromise')
+    expect(shown('by account', proof)).toBe(
+      `${revoking.address}, added in block 8; permissions last changed in block 9; retired in block 12`,
+    )
+  })
+
+  test('behavior: a revocation that was set aside stands right below the verdict', () => {
+    expect(recorded({ setAside: true })[1]).toBe(SET_ASIDE)
+  })
 })

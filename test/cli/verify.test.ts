@@ -395,20 +395,16 @@ describe('several nodes', () => {
 })
 
 test('behavior: a stale node is no verdict, unless any age is asked for', async () => {
-  const record = [1, 0, 5, 1_700_000_000, 0, 0, 0, 0]
+  const record = [1, 5, 1_700_000_000, 0, 0, 0, 0, 0, false]
+  const account = [`0x${'1'.repeat(40)}`, 1, 3, 4, 0, 0, 0]
+  const none = [`0x${'0'.repeat(40)}`, 0, 0, 0, 0, 0, 0]
+  const issuer = ['', '', 1, 0, 2, 3, 0]
+  const answer = [
+    ...[1, 9, 1_700_000_000, 1],
+    ...[record, account, none, issuer],
+  ]
   const node = await serveHttp(async (request, response) => {
     const { id, method } = JSON.parse(await bodyOf(request))
-    const answer = [
-      1,
-      9,
-      1_700_000_000,
-      1,
-      record,
-      `0x${'1'.repeat(40)}`,
-      '',
-      '',
-      0,
-    ]
     const result =
       method === 'eth_call'
         ? abi.encodeFunctionResult('verificationOf', [answer])

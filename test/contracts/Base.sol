@@ -4,56 +4,70 @@ pragma solidity ^0.8.28;
 import {
     IAccessControlDefaultAdminRules
 } from "@openzeppelin/contracts/access/extensions/IAccessControlDefaultAdminRules.sol";
-import {IERC5267} from "@openzeppelin/contracts/interfaces/IERC5267.sol";
 import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 import {IDocumentRegistry} from "../../contracts/IDocumentRegistry.sol";
 import {Vm, vm} from "./Vm.sol";
 
-/// @dev All of the registry, by interfaces alone: tests do not compile the contract again, they deploy its artifact.
-interface Registry is IDocumentRegistry, IAccessControlDefaultAdminRules, IERC5267, IERC165 {}
+/// @dev All of the registry, by interfaces alone: tests do not compile the contract again, they deploy
+/// its artifact.
+interface Registry is IDocumentRegistry, IAccessControlDefaultAdminRules, IERC165 {
+    function isTrustedForwarder(address forwarder) external view returns (bool);
+}
 
-/// @dev A fresh registry with two issuers, at block 1,000 and second 1,700,000,000.
+/// @dev A fresh registry with two issuers, at block 1,000 and second 1,700,000,000. Each issuer has a
+/// root (MANAGE, index 0) and a key (ISSUE and REVOKE, index 1); Alice's key may be forwarded too.
 abstract contract Base {
     event RoleGranted(bytes32 indexed role, address indexed account, address indexed sender);
     event RoleRevoked(bytes32 indexed role, address indexed account, address indexed sender);
 
-    uint48 internal constant ADMIN_DELAY = 2 days;
+    uint8 internal constant ISSUE = 1;
+    uint8 internal constant REVOKE = 2;
+    uint8 internal constant MANAGE = 4;
+    uint8 internal constant DELEGATE = 8;
+
+    uint48 internal constant DELAY = 2 days;
     uint40 internal constant BLOCK = 1_000;
     uint40 internal constant NOW = 1_700_000_000;
     bytes32 internal constant HASH = keccak256("a sealed document");
-    /// The ERC-7201 position of `document-registry.storage`, as a literal: a test computes it by the formula.
-    uint256 internal constant STORAGE_ROOT = 0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200;
+    bytes32 internal constant OTHER = keccak256("another sealed document");
+    /// The ERC-7201 position of `document-registry.storage`, as a literal: a test computes it.
+    uint256 internal constant STORAGE_ROOT =
+        0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200;
     bytes32 internal constant ISSUER_ROLE = keccak256("ISSUER_ROLE");
-    bytes32 internal constant REVOKER_ROLE = keccak256("REVOKER_ROLE");
+    bytes32 internal constant ADMIN_ROLE = 0;
 
     uint256 internal constant ALICE_KEY = 0xA11CE;
 
     address internal admin = address(0xAD);
+    address internal aliceRoot = address(0xA0);
     address internal alice = vm.addr(ALICE_KEY);
-    address internal alice2 = address(0xA2);
+    address internal bobRoot = address(0xB0);
     address internal bob = address(0xB0B);
-    address internal revoker = address(0xDE1);
+    address internal carol = address(0xCA401);
     address internal stranger = address(0x57);
     uint32 internal aliceId;
     uint32 internal bobId;
 
     Registry internal registry;
+    address internal forwarder;
 
     function setUp() public virtual {
         vm.roll(BLOCK);
         vm.warp(NOW);
-        registry = Registry(_deploy());
+        registry = Registry(_deploy(admin, DELAY));
+        forwarder = registry.trustedForwarder();
         vm.prank(admin);
-        aliceId = registry.registerIssuer(alice, "Alice University", "https://alice.example");
+        aliceId = registry.registerIssuer(aliceRoot, "Alice University", "https://alice.example");
         vm.prank(admin);
-        bobId = registry.registerIssuer(bob, "Bob Academy", "https://bob.example");
-        vm.prank(admin);
-        registry.grantRole(REVOKER_ROLE, revoker);
+        bobId = registry.registerIssuer(bobRoot, "Bob Academy", "https://bob.example");
+        _add(aliceRoot, aliceId, alice, ISSUE | REVOKE | DELEGATE);
+        _add(bobRoot, bobId, bob, ISSUE | REVOKE);
     }
 
-    function _deploy() internal returns (address deployed) {
-        bytes memory initCode =
-            bytes.concat(vm.getCode("DocumentRegistry.sol:DocumentRegistry"), abi.encode(admin, ADMIN_DELAY));
+    function _deploy(address admin_, uint48 delay) internal returns (address deployed) {
+        bytes memory initCode = bytes.concat(
+            vm.getCode("DocumentRegistry.sol:DocumentRegistry"), abi.encode(admin_, delay)
+        );
         assembly ("memory-safe") {
             deployed := create(0, add(initCode, 0x20), mload(initCode))
         }
@@ -66,28 +80,68 @@ abstract contract Base {
         }
     }
 
-    function _addAccount(uint32 issuerId, address account) internal {
-        vm.prank(admin);
-        registry.addAccount(issuerId, account);
+    function _add(address by, uint32 issuerId, address account, uint8 permissions) internal {
+        vm.prank(by);
+        registry.addAccount(issuerId, account, permissions);
     }
 
-    function _distrust(address account, uint40 fromBlock) internal {
-        vm.prank(admin);
-        registry.distrustFrom(account, fromBlock);
+    function _permit(address by, uint32 issuerId, address account, uint8 permissions) internal {
+        vm.prank(by);
+        registry.setPermissions(issuerId, account, permissions);
     }
 
-    function _issue(address account, bytes32 documentHash, uint40 validUntil) internal {
+    function _retire(address by, uint32 issuerId, address account) internal {
+        vm.prank(by);
+        registry.retireAccount(issuerId, account);
+    }
+
+    function _distrust(address by, uint32 issuerId, address account, uint40 fromBlock) internal {
+        vm.prank(by);
+        registry.distrustFrom(issuerId, account, fromBlock);
+    }
+
+    function _close(uint32 issuerId) internal {
+        vm.prank(admin);
+        registry.closeIssuer(issuerId);
+    }
+
+    function _issue(address account, uint32 issuerId, bytes32 documentHash, uint40 validUntil)
+        internal
+    {
         vm.prank(account);
-        registry.issue(documentHash, validUntil);
+        registry.issue(issuerId, documentHash, validUntil);
     }
 
-    function _issueMany(address account, bytes32[] memory documentHashes, uint40 validUntil) internal {
+    function _issueMany(
+        address account,
+        uint32 issuerId,
+        bytes32[] memory documentHashes,
+        uint40 validUntil
+    ) internal {
         uint40[] memory validUntils = new uint40[](documentHashes.length);
         for (uint256 i = 0; i < validUntils.length; ++i) {
             validUntils[i] = validUntil;
         }
         vm.prank(account);
-        registry.issueMany(documentHashes, validUntils);
+        registry.issueMany(issuerId, documentHashes, validUntils);
+    }
+
+    function _revoke(address account, uint32 issuerId, bytes32 documentHash, uint8 reason)
+        internal
+    {
+        vm.prank(account);
+        registry.revoke(issuerId, documentHash, reason);
+    }
+
+    function _release(address account, uint32 issuerId, bytes32 documentHash) internal {
+        vm.prank(account);
+        registry.release(issuerId, documentHash);
+    }
+
+    /// @dev Some blocks of 12 seconds later.
+    function _pass(uint256 blocks) internal {
+        vm.roll(block.number + blocks);
+        vm.warp(block.timestamp + 12 * blocks);
     }
 
     function _hashes(uint256 count) internal pure returns (bytes32[] memory hashes) {
@@ -97,11 +151,21 @@ abstract contract Base {
         }
     }
 
-    function _record(bytes32 documentHash) internal view returns (IDocumentRegistry.Record memory) {
-        return registry.recordOf(documentHash);
+    function _list(bytes32 documentHash) internal pure returns (bytes32[] memory list) {
+        list = new bytes32[](1);
+        list[0] = documentHash;
     }
 
-    /// @dev How many events the registry emitted since `vm.recordLogs()`; `emit` in a test is recorded too.
+    function _record(bytes32 documentHash) internal view returns (IDocumentRegistry.Record memory) {
+        return registry.recordOf(aliceId, documentHash);
+    }
+
+    function _documentCount(uint32 issuerId) internal view returns (uint256) {
+        return registry.issuerOf(issuerId).documentCount;
+    }
+
+    /// @dev How many events the registry emitted since `vm.recordLogs()`; `emit` in a test is recorded
+    /// too.
     function _eventCount() internal returns (uint256 count) {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
@@ -109,16 +173,63 @@ abstract contract Base {
         }
     }
 
-    function _roleMissing(address account, bytes32 role) internal pure returns (bytes memory) {
-        return abi.encodeWithSignature("AccessControlUnauthorizedAccount(address,bytes32)", account, role);
-    }
-
-    function _isReason(uint8 reason) internal pure returns (bool) {
+    function _isFinal(uint8 reason) internal pure returns (bool) {
         return reason <= 5 || reason == 9 || reason == 10;
     }
 
+    /// @dev A reason that is final, from any number.
+    function _finalReason(uint256 seed) internal pure returns (uint8) {
+        uint8[8] memory reasons = [0, 1, 2, 3, 4, 5, 9, 10];
+        return reasons[seed % 8];
+    }
+
+    // ---- what reverts say -----------------------------------------------------------------------
+
+    function expectAdminMissing(address account) internal {
+        vm.expectRevert(
+            abi.encodeWithSignature(
+                "AccessControlUnauthorizedAccount(address,bytes32)", account, ADMIN_ROLE
+            )
+        );
+    }
+
+    function expectMissing(uint32 issuerId, address account, uint8 missing) internal {
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                IDocumentRegistry.MissingPermissions.selector, issuerId, account, missing
+            )
+        );
+    }
+
+    /// @dev For the errors of the form `error(issuerId, key)` and `error(issuerId, account)`.
+    function expectError(bytes4 selector, uint32 issuerId, bytes32 key) internal {
+        vm.expectRevert(abi.encodeWithSelector(selector, issuerId, key));
+    }
+
+    function expectError(bytes4 selector, uint32 issuerId, address account) internal {
+        vm.expectRevert(abi.encodeWithSelector(selector, issuerId, account));
+    }
+
+    function expectError(bytes4 selector, uint256 value) internal {
+        vm.expectRevert(abi.encodeWithSelector(selector, value));
+    }
+
+    function expectEmit() internal {
+        vm.expectEmit(address(registry));
+    }
+
+    // ---- assertions -----------------------------------------------------------------------------
+
     function assertStatus(bytes32 documentHash, IDocumentRegistry.Status expected) internal view {
-        assertEq(uint8(registry.statusOf(documentHash)), uint8(expected), "status");
+        assertStatus(registry.statusOf(aliceId, documentHash), expected);
+        assertStatus(registry.verificationOf(aliceId, documentHash).status, expected);
+    }
+
+    function assertStatus(IDocumentRegistry.Status actual, IDocumentRegistry.Status expected)
+        internal
+        pure
+    {
+        assertEq(uint8(actual), uint8(expected), "status");
     }
 
     function assertTrue(bool condition, string memory what) internal pure {
@@ -126,7 +237,10 @@ abstract contract Base {
     }
 
     function assertEq(uint256 actual, uint256 expected, string memory what) internal pure {
-        require(actual == expected, string.concat(what, ": ", _decimal(actual), " is not ", _decimal(expected)));
+        require(
+            actual == expected,
+            string.concat(what, ": ", _decimal(actual), " is not ", _decimal(expected))
+        );
     }
 
     function assertEq(bytes32 actual, bytes32 expected, string memory what) internal pure {
@@ -137,10 +251,47 @@ abstract contract Base {
         assertEq(uint160(actual), uint160(expected), what);
     }
 
-    function assertEq(string memory actual, string memory expected, string memory what) internal pure {
+    function assertEq(string memory actual, string memory expected, string memory what)
+        internal
+        pure
+    {
         require(
             keccak256(bytes(actual)) == keccak256(bytes(expected)),
             string.concat(what, ": ", actual, " is not ", expected)
+        );
+    }
+
+    function assertEq(
+        IDocumentRegistry.Record memory actual,
+        IDocumentRegistry.Record memory expected,
+        string memory what
+    ) internal pure {
+        assertEq(actual.accountIndex, expected.accountIndex, string.concat(what, "'s accountIndex"));
+        assertEq(
+            actual.anchoredBlock, expected.anchoredBlock, string.concat(what, "'s anchoredBlock")
+        );
+        assertEq(actual.anchoredAt, expected.anchoredAt, string.concat(what, "'s anchoredAt"));
+        assertEq(actual.validUntil, expected.validUntil, string.concat(what, "'s validUntil"));
+        assertEq(actual.revokerIndex, expected.revokerIndex, string.concat(what, "'s revokerIndex"));
+        assertEq(actual.revokedBlock, expected.revokedBlock, string.concat(what, "'s revokedBlock"));
+        assertEq(actual.revokedAt, expected.revokedAt, string.concat(what, "'s revokedAt"));
+        assertEq(actual.reason, expected.reason, string.concat(what, "'s reason"));
+        assertTrue(actual.setAside == expected.setAside, string.concat(what, "'s setAside"));
+    }
+
+    function assertEq(
+        IDocumentRegistry.Account memory actual,
+        IDocumentRegistry.Account memory expected,
+        string memory what
+    ) internal pure {
+        assertEq(actual.account, expected.account, string.concat(what, "'s address"));
+        assertEq(actual.accountIndex, expected.accountIndex, string.concat(what, "'s index"));
+        assertEq(actual.permissions, expected.permissions, string.concat(what, "'s permissions"));
+        assertEq(actual.addedBlock, expected.addedBlock, string.concat(what, "'s addedBlock"));
+        assertEq(actual.changedBlock, expected.changedBlock, string.concat(what, "'s changedBlock"));
+        assertEq(actual.retiredBlock, expected.retiredBlock, string.concat(what, "'s retiredBlock"));
+        assertEq(
+            actual.distrustedFrom, expected.distrustedFrom, string.concat(what, "'s distrustedFrom")
         );
     }
 

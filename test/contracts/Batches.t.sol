@@ -8,20 +8,15 @@ import {vm} from "./Vm.sol";
 
 abstract contract BatchBase is Base {
     bytes32 internal constant MANIFEST = keccak256("a manifest");
-    uint40 internal constant EXPIRY = NOW + 100;
+    uint40 internal constant EXPIRY = NOW + 1_000;
 
     bytes32[] internal documents = _hashes(5);
     bytes32[] internal tree = Merkle.tree(_hashes(5), EXPIRY);
     bytes32 internal root = tree[0];
 
-    function _issueBatch(address account, bytes32 root_, uint40 size) internal {
+    function _issueBatch(address account, uint32 issuerId, bytes32 root_, uint40 size) internal {
         vm.prank(account);
-        registry.issueBatch(root_, size, MANIFEST);
-    }
-
-    function _revokeInBatch(address account, uint32 issuerId, bytes32[] memory hashes, uint8 reason) internal {
-        vm.prank(account);
-        registry.revokeInBatch(issuerId, root, hashes, reason);
+        registry.issueBatch(issuerId, root_, size, MANIFEST);
     }
 
     function _revokeBatch(address account, uint32 issuerId, uint8 reason) internal {
@@ -29,91 +24,160 @@ abstract contract BatchBase is Base {
         registry.revokeBatch(issuerId, root, reason);
     }
 
-    function _one(bytes32 documentHash) internal pure returns (bytes32[] memory list) {
-        list = new bytes32[](1);
-        list[0] = documentHash;
+    function _releaseBatch(address account) internal {
+        vm.prank(account);
+        registry.releaseBatch(aliceId, root);
     }
 
-    function _statusAt(uint32 issuerId, uint256 index) internal view returns (IDocumentRegistry.Status) {
-        return registry.statusInBatch(issuerId, documents[index], EXPIRY, root, Merkle.proof(tree, index));
+    function _revokeInBatch(address account, uint32 issuerId, bytes32[] memory list, uint8 reason)
+        internal
+    {
+        vm.prank(account);
+        registry.revokeInBatch(issuerId, root, list, reason);
     }
 
-    function assertStatusAt(uint32 issuerId, uint256 index, IDocumentRegistry.Status expected) internal view {
-        assertEq(uint8(_statusAt(issuerId, index)), uint8(expected), "status in batch");
+    function _releaseInBatch(address account, uint32 issuerId, bytes32[] memory list) internal {
+        vm.prank(account);
+        registry.releaseInBatch(issuerId, root, list);
+    }
+
+    function _verificationAt(uint32 issuerId, uint256 index)
+        internal
+        view
+        returns (IDocumentRegistry.Verification memory)
+    {
+        return registry.verificationInBatch(
+            issuerId, root, documents[index], EXPIRY, Merkle.proof(tree, index)
+        );
+    }
+
+    function _statusInBatch(
+        uint32 issuerId,
+        bytes32 root_,
+        bytes32 documentHash,
+        uint40 validUntil,
+        bytes32[] memory proof
+    ) internal view returns (IDocumentRegistry.Status) {
+        return registry.statusInBatch(issuerId, root_, documentHash, validUntil, proof);
+    }
+
+    function assertStatusAt(uint32 issuerId, uint256 index, IDocumentRegistry.Status expected)
+        internal
+        view
+    {
+        IDocumentRegistry.Status status =
+            _statusInBatch(issuerId, root, documents[index], EXPIRY, Merkle.proof(tree, index));
+        assertStatus(status, expected);
+        assertStatus(_verificationAt(issuerId, index).status, expected);
     }
 }
 
 contract IssueBatchTest is BatchBase {
-    function test_RevertGiven_CallerIsNoIssuer() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.NotAnIssuer.selector, stranger));
-        _issueBatch(stranger, root, 5);
+    function test_RevertGiven_CallerLacksIssue() external {
+        _permit(aliceRoot, aliceId, alice, REVOKE | MANAGE | DELEGATE);
+        expectMissing(aliceId, alice, ISSUE);
+        _issueBatch(alice, aliceId, root, 5);
     }
 
-    function test_RevertGiven_AccountIsRetired() external {
-        vm.prank(admin);
-        registry.retireAccount(alice);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.NotAnIssuer.selector, alice));
-        _issueBatch(alice, root, 5);
+    function test_RevertGiven_CallerIsOfAnotherIssuer() external {
+        expectMissing(aliceId, bob, ISSUE);
+        _issueBatch(bob, aliceId, root, 5);
+    }
+
+    function test_RevertGiven_IssuerIsClosed() external {
+        _close(aliceId);
+        expectError(IDocumentRegistry.ClosedIssuer.selector, aliceId);
+        _issueBatch(alice, aliceId, root, 5);
     }
 
     function test_RevertWhen_RootIsZero() external {
         vm.expectRevert(IDocumentRegistry.ZeroHash.selector);
-        _issueBatch(alice, 0, 5);
+        _issueBatch(alice, aliceId, 0, 5);
     }
 
     function test_RevertWhen_SizeIsZero() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.EmptyBatch.selector, root));
-        _issueBatch(alice, root, 0);
+        expectError(IDocumentRegistry.EmptyBatch.selector, uint256(root));
+        _issueBatch(alice, aliceId, root, 0);
     }
 
-    function test_RevertGiven_IssuedByTheSameIssuer() external {
-        _issueBatch(alice, root, 5);
-        _addAccount(aliceId, alice2);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.BatchAlreadyIssued.selector, aliceId, root));
-        _issueBatch(alice2, root, 6);
+    function test_RevertGiven_ItIsIssued() external {
+        _issueBatch(alice, aliceId, root, 5);
+        expectError(IDocumentRegistry.AlreadyIssued.selector, aliceId, root);
+        _issueBatch(alice, aliceId, root, 6);
     }
 
-    function test_RevertGiven_RevokedBatch() external {
-        _issueBatch(alice, root, 5);
+    function test_RevertGiven_ItIsIssuedAndRevoked() external {
+        _issueBatch(alice, aliceId, root, 5);
         _revokeBatch(alice, aliceId, 1);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.BatchAlreadyIssued.selector, aliceId, root));
-        _issueBatch(alice, root, 5);
+        expectError(IDocumentRegistry.AlreadyIssued.selector, aliceId, root);
+        _issueBatch(alice, aliceId, root, 5);
     }
 
-    function test_AnotherIssuersRootIsNotTaken() external {
-        _issueBatch(bob, root, 5);
-        _issueBatch(alice, root, 5);
+    function test_TheSameRootUnderTwoIssuersIsTwoBatches() external {
+        _issueBatch(bob, bobId, root, 5);
+        _issueBatch(alice, aliceId, root, 5);
         _revokeBatch(bob, bobId, 1);
         _revokeInBatch(bob, bobId, documents, 1);
         assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Valid);
         assertStatusAt(bobId, 0, IDocumentRegistry.Status.Revoked);
     }
 
+    /// A root and a document's hash are two keys, even where they are equal.
+    function test_ARootIsNotADocument() external {
+        _issueBatch(alice, aliceId, root, 5);
+        assertStatus(root, IDocumentRegistry.Status.NotIssued);
+        _issue(alice, aliceId, root, 0);
+        _revoke(alice, aliceId, root, 1);
+        assertEq(registry.batchOf(aliceId, root).revokedBlock, 0, "the batch's revocation");
+    }
+
+    function test_ADistrustedRootIsIssuedAgain() external {
+        _issueBatch(alice, aliceId, root, 4);
+        _revokeBatch(alice, aliceId, 6);
+        _pass(5);
+        _distrust(aliceRoot, aliceId, alice, BLOCK);
+        _add(aliceRoot, aliceId, carol, ISSUE);
+        expectEmit();
+        emit IDocumentRegistry.BatchIssued(root, aliceId, carol, 5, MANIFEST);
+        _issueBatch(carol, aliceId, root, 5);
+
+        IDocumentRegistry.Batch memory batch = registry.batchOf(aliceId, root);
+        assertEq(batch.accountIndex, 2, "accountIndex");
+        assertEq(batch.anchoredBlock, BLOCK + 5, "anchoredBlock");
+        assertEq(batch.size, 5, "size");
+        assertEq(batch.revokedBlock, BLOCK, "revokedBlock");
+        assertEq(batch.reason, 6, "reason");
+        assertEq(registry.issuerOf(aliceId).batchCount, 1, "count");
+        assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Suspended);
+    }
+
     function testFuzz_IssueBatch(bytes32 anyRoot, uint40 size, bytes32 manifest) external {
         vm.assume(anyRoot != 0 && size != 0);
-        _addAccount(aliceId, alice2);
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.BatchIssued(anyRoot, aliceId, alice2, size, manifest);
-        vm.prank(alice2);
-        registry.issueBatch(anyRoot, size, manifest);
+        expectEmit();
+        emit IDocumentRegistry.BatchIssued(anyRoot, aliceId, alice, size, manifest);
+        vm.prank(alice);
+        registry.issueBatch(aliceId, anyRoot, size, manifest);
 
         IDocumentRegistry.Batch memory batch = registry.batchOf(aliceId, anyRoot);
-        assertEq(batch.issuerId, aliceId, "issuerId");
         assertEq(batch.accountIndex, 1, "accountIndex");
         assertEq(batch.anchoredBlock, BLOCK, "anchoredBlock");
         assertEq(batch.anchoredAt, NOW, "anchoredAt");
         assertEq(batch.size, size, "size");
+        assertEq(batch.revokerIndex, 0, "revokerIndex");
         assertEq(batch.revokedBlock, 0, "revokedBlock");
         assertEq(batch.revokedAt, 0, "revokedAt");
         assertEq(batch.reason, 0, "reason");
-        assertEq(registry.batchOf(bobId, anyRoot).issuerId, 0, "the other issuer's");
+        assertTrue(!batch.setAside, "setAside");
+        assertEq(registry.issuerOf(aliceId).batchCount, 1, "count of batches");
+        assertEq(registry.issuerOf(aliceId).documentCount, 0, "count of documents");
+        assertEq(registry.batchOf(bobId, anyRoot).anchoredBlock, 0, "the other issuer's");
     }
 }
 
 contract StatusInBatchTest is BatchBase {
     function setUp() public override {
         super.setUp();
-        _issueBatch(alice, root, 5);
+        _issueBatch(alice, aliceId, root, 5);
     }
 
     function test_EveryDocumentIsValidUntilItsExpiry() external {
@@ -128,10 +192,11 @@ contract StatusInBatchTest is BatchBase {
 
     function test_ADocumentWithoutExpiryNeverExpires() external {
         bytes32 leaf = Merkle.leaf(HASH, 0);
-        _issueBatch(alice, leaf, 1);
+        _issueBatch(alice, aliceId, leaf, 1);
         vm.warp(type(uint40).max);
-        IDocumentRegistry.Status status = registry.statusInBatch(aliceId, HASH, 0, leaf, new bytes32[](0));
-        assertEq(uint8(status), uint8(IDocumentRegistry.Status.Valid), "status");
+        IDocumentRegistry.Status status =
+            _statusInBatch(aliceId, leaf, HASH, 0, new bytes32[](0));
+        assertStatus(status, IDocumentRegistry.Status.Valid);
     }
 
     function test_AnotherIssuersBatchIsNotIssued() external view {
@@ -139,28 +204,38 @@ contract StatusInBatchTest is BatchBase {
         assertStatusAt(0, 0, IDocumentRegistry.Status.NotIssued);
     }
 
-    function testFuzz_AnythingElseIsNotIssued(bytes32 documentHash, uint40 validUntil, uint256 flip) external view {
+    function testFuzz_AnythingElseIsNotIssued(
+        bytes32 documentHash,
+        uint40 validUntil,
+        uint256 flip
+    ) external view {
         bytes32[] memory proof = Merkle.proof(tree, 0);
         vm.assume(documentHash != documents[0] && validUntil != EXPIRY);
-        IDocumentRegistry.Status status = registry.statusInBatch(aliceId, documentHash, EXPIRY, root, proof);
-        assertEq(uint8(status), 0, "another hash");
-        status = registry.statusInBatch(aliceId, documents[0], validUntil, root, proof);
-        assertEq(uint8(status), 0, "another expiry");
-        status = registry.statusInBatch(aliceId, documents[0], EXPIRY, bytes32(uint256(root) ^ 1), proof);
-        assertEq(uint8(status), 0, "another root");
+        IDocumentRegistry.Status none = IDocumentRegistry.Status.NotIssued;
+        assertStatus(_statusInBatch(aliceId, root, documentHash, EXPIRY, proof), none);
+        assertStatus(_statusInBatch(aliceId, root, documents[0], validUntil, proof), none);
+        bytes32 otherRoot = bytes32(uint256(root) ^ 1);
+        assertStatus(_statusInBatch(aliceId, otherRoot, documents[0], EXPIRY, proof), none);
         proof[flip % proof.length] ^= bytes32(1 << (flip >> 248));
-        status = registry.statusInBatch(aliceId, documents[0], EXPIRY, root, proof);
-        assertEq(uint8(status), 0, "another path");
+        assertStatus(_statusInBatch(aliceId, root, documents[0], EXPIRY, proof), none);
     }
 
     /// A leaf is hashed twice, so that no inner node passes for a leaf.
-    function test_AnInnerNodeIsNoLeaf() external {
-        bytes32[] memory pair = _hashes(2);
-        bytes32 single = keccak256(abi.encode(pair[0], EXPIRY));
-        _issueBatch(alice, single, 1);
+    function test_AnInnerNodeIsNotALeaf() external {
+        bytes32 single = keccak256(abi.encode(HASH, EXPIRY));
+        _issueBatch(alice, aliceId, single, 1);
         IDocumentRegistry.Status status =
-            registry.statusInBatch(aliceId, pair[0], EXPIRY, single, new bytes32[](0));
-        assertEq(uint8(status), 0, "status");
+            _statusInBatch(aliceId, single, HASH, EXPIRY, new bytes32[](0));
+        assertStatus(status, IDocumentRegistry.Status.NotIssued);
+    }
+
+    /// A document revoked in a batch that was never issued proves nothing.
+    function test_ARevocationIsNotABatch() external {
+        bytes32 leaf = Merkle.leaf(HASH, 0);
+        assertStatus(
+            _statusInBatch(aliceId, leaf, HASH, 0, new bytes32[](0)),
+            IDocumentRegistry.Status.NotIssued
+        );
     }
 
     function testFuzz_TreesOfEverySize(uint8 count, uint40 validUntil, uint256 index) external {
@@ -168,21 +243,21 @@ contract StatusInBatchTest is BatchBase {
         bytes32[] memory hashes = _hashes(count);
         bytes32[] memory nodes = Merkle.tree(hashes, validUntil);
         index %= count;
-        if (nodes[0] != root) _issueBatch(alice, nodes[0], count);
+        if (nodes[0] != root) _issueBatch(alice, aliceId, nodes[0], count);
         IDocumentRegistry.Record memory record = registry.verificationInBatch(
-            aliceId, hashes[index], validUntil, nodes[0], Merkle.proof(nodes, index)
+            aliceId, nodes[0], hashes[index], validUntil, Merkle.proof(nodes, index)
         ).record;
-        assertEq(record.issuerId, aliceId, "issuerId");
+        assertEq(record.anchoredBlock, BLOCK, "anchoredBlock");
         assertEq(record.validUntil, validUntil, "validUntil");
     }
 
-    /// A proof is believed only where a tree of the size that was issued has leaves: with the wrong size the same proof fails.
+    /// A proof is believed only where a tree of the size that was issued has leaves.
     function testFuzz_SizeAndProofsAgree(uint8 count, uint40 size, uint256 index) external {
         vm.assume(count != 0 && size != 0);
         bytes32[] memory hashes = _hashes(count);
         bytes32[] memory nodes = Merkle.tree(hashes, EXPIRY);
         bytes32[] memory proof = Merkle.proof(nodes, index % count);
-        _issueBatch(bob, nodes[0], size);
+        _issueBatch(bob, bobId, nodes[0], size);
 
         // Levels of a tree with `size` leaves, found by halving.
         uint256 upper = 0;
@@ -191,239 +266,504 @@ contract StatusInBatchTest is BatchBase {
         }
         uint256 lower = 2 ** upper < size ? upper + 1 : upper;
         bool possible = proof.length == upper || proof.length == lower;
-        IDocumentRegistry.Status status =
-            registry.statusInBatch(bobId, hashes[index % count], EXPIRY, nodes[0], proof);
-        assertEq(uint8(status), uint8(possible ? IDocumentRegistry.Status.Valid : IDocumentRegistry.Status.NotIssued), "status");
+        assertStatus(
+            _statusInBatch(bobId, nodes[0], hashes[index % count], EXPIRY, proof),
+            possible ? IDocumentRegistry.Status.Valid : IDocumentRegistry.Status.NotIssued
+        );
     }
 
     function test_SizesAroundAPowerOfTwo() external {
-        // Proofs of a tree of four have two hashes: a size of 2 allows one, of 3 one or two, of 4 two, of 5 two or three, of 8 three.
+        // Proofs of a tree of four have two hashes: a size of 2 allows one, of 3 one or two, of 4 two,
+        // of 5 two or three, of 8 three.
         uint40[5] memory sizes = [uint40(2), 3, 4, 5, 8];
         bool[5] memory believed = [false, true, true, true, false];
         bytes32[] memory nodes = Merkle.tree(_hashes(4), EXPIRY);
         for (uint256 i = 0; i < 5; ++i) {
-            address account = address(uint160(0xC0 + i));
             vm.prank(admin);
-            uint32 issuerId = registry.registerIssuer(account, "An issuer", "");
-            _issueBatch(account, nodes[0], sizes[i]);
+            uint32 issuerId = registry.registerIssuer(carol, "An issuer", "");
+            _permit(carol, issuerId, carol, ISSUE);
+            _issueBatch(carol, issuerId, nodes[0], sizes[i]);
             IDocumentRegistry.Status status =
-                registry.statusInBatch(issuerId, documents[0], EXPIRY, nodes[0], Merkle.proof(nodes, 0));
+                _statusInBatch(issuerId, nodes[0], documents[0], EXPIRY, Merkle.proof(nodes, 0));
             assertTrue(believed[i] == (status == IDocumentRegistry.Status.Valid), "believed");
         }
     }
 
     function test_DistrustedFromTheBlockOfTheBatch() external {
-        vm.roll(BLOCK + 1);
-        _distrust(alice, BLOCK + 1);
+        _pass(1);
+        _distrust(aliceRoot, aliceId, alice, BLOCK + 1);
         assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Valid);
-        _distrust(alice, BLOCK);
+        _distrust(aliceRoot, aliceId, alice, BLOCK);
         assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Distrusted);
         vm.warp(EXPIRY);
         assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Distrusted);
-        _revokeBatch(revoker, aliceId, 1);
+    }
+
+    /// Issued alone and in a batch, a document has two anchorings and one revocation.
+    function test_ADocumentOfBothPaths() external {
+        _pass(1);
+        _issue(alice, aliceId, documents[0], 0);
+        assertEq(_record(documents[0]).anchoredBlock, BLOCK + 1, "alone");
+        assertEq(_verificationAt(aliceId, 0).record.anchoredBlock, BLOCK, "in the batch");
+        _revoke(alice, aliceId, documents[0], 1);
         assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Revoked);
+        _revokeInBatch(alice, aliceId, _list(documents[0]), 1);
+        assertStatus(documents[0], IDocumentRegistry.Status.Revoked);
+    }
+
+    function test_RevokedInABatchItReadsRevokedAlone() external {
+        _issue(alice, aliceId, documents[0], 0);
+        _revokeInBatch(alice, aliceId, _list(documents[0]), 5);
+        assertStatus(documents[0], IDocumentRegistry.Status.Revoked);
+    }
+
+    /// A batch's revocation holds for its root only.
+    function test_ARevokedBatchLeavesOtherPaths() external {
+        _issue(alice, aliceId, documents[0], 0);
+        bytes32 leaf = Merkle.leaf(documents[0], 0);
+        _issueBatch(alice, aliceId, leaf, 1);
+        _revokeBatch(alice, aliceId, 1);
+        assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Revoked);
+        assertStatus(documents[0], IDocumentRegistry.Status.Valid);
+        IDocumentRegistry.Status status =
+            _statusInBatch(aliceId, leaf, documents[0], 0, new bytes32[](0));
+        assertStatus(status, IDocumentRegistry.Status.Valid);
     }
 
     function test_VerificationInBatch() external {
-        vm.roll(BLOCK + 2);
-        vm.warp(NOW + 2);
-        _revokeInBatch(alice, aliceId, _one(documents[3]), 4);
+        _pass(2);
+        _add(aliceRoot, aliceId, carol, REVOKE);
+        _revokeInBatch(carol, aliceId, _list(documents[3]), 4);
 
-        IDocumentRegistry.Verification memory verification =
-            registry.verificationInBatch(aliceId, documents[1], EXPIRY, root, Merkle.proof(tree, 1));
-        assertEq(uint8(verification.status), uint8(IDocumentRegistry.Status.Valid), "status");
-        assertEq(verification.account, alice, "account");
-        assertEq(verification.issuerName, "Alice University", "name");
-        assertEq(verification.issuerUri, "https://alice.example", "uri");
-        assertEq(verification.distrustedFrom, 0, "distrustedFrom");
-        assertEq(verification.record.issuerId, aliceId, "issuerId");
-        assertEq(verification.record.accountIndex, 0, "accountIndex");
-        assertEq(verification.record.anchoredBlock, BLOCK, "anchoredBlock");
-        assertEq(verification.record.anchoredAt, NOW, "anchoredAt");
-        assertEq(verification.record.validUntil, EXPIRY, "validUntil");
-        assertEq(verification.record.revokedBlock, 0, "revokedBlock");
+        IDocumentRegistry.Verification memory verification = _verificationAt(aliceId, 1);
+        assertStatus(verification.status, IDocumentRegistry.Status.Valid);
+        IDocumentRegistry.Record memory expected;
+        expected.accountIndex = 1;
+        expected.anchoredBlock = BLOCK;
+        expected.anchoredAt = NOW;
+        expected.validUntil = EXPIRY;
+        assertEq(verification.record, expected, "record");
+        assertEq(verification.account, registry.accountOf(aliceId, alice), "account");
+        IDocumentRegistry.Account memory nobody;
+        assertEq(verification.revoker, nobody, "revoker");
+        assertEq(verification.issuer.name, "Alice University", "name");
+        assertEq(verification.blockNumber, BLOCK + 2, "blockNumber");
 
-        verification = registry.verificationInBatch(aliceId, documents[3], EXPIRY, root, Merkle.proof(tree, 3));
-        assertEq(uint8(verification.status), uint8(IDocumentRegistry.Status.Superseded), "status");
-        assertEq(verification.record.validUntil, EXPIRY, "validUntil");
-        assertEq(verification.record.revokedBlock, BLOCK + 2, "revokedBlock");
-        assertEq(verification.record.revokedAt, NOW + 2, "revokedAt");
-        assertEq(verification.record.reason, 4, "reason");
-
-        verification = registry.verificationInBatch(aliceId, HASH, EXPIRY, root, Merkle.proof(tree, 3));
-        assertEq(uint8(verification.status), uint8(IDocumentRegistry.Status.NotIssued), "status");
-        assertEq(verification.account, address(0), "account");
-        assertEq(verification.record.issuerId, 0, "issuerId");
-        assertEq(verification.record.validUntil, 0, "validUntil");
+        verification = _verificationAt(aliceId, 3);
+        assertStatus(verification.status, IDocumentRegistry.Status.Superseded);
+        expected.revokerIndex = 2;
+        expected.revokedBlock = BLOCK + 2;
+        expected.revokedAt = NOW + 24;
+        expected.reason = 4;
+        assertEq(verification.record, expected, "revoked record");
+        assertEq(verification.revoker, registry.accountOf(aliceId, carol), "revoker");
     }
 
-    function test_ASingleRecordAndABatchAreApart() external {
-        _issue(bob, documents[0], 0);
-        vm.prank(bob);
-        registry.revoke(documents[0], 1);
-        assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Valid);
-        _revokeInBatch(alice, aliceId, _one(documents[1]), 1);
-        assertStatus(documents[1], IDocumentRegistry.Status.NotIssued);
-    }
-}
-
-contract RevokeInBatchTest is BatchBase {
-    function setUp() public override {
-        super.setUp();
-        _issueBatch(alice, root, 5);
-    }
-
-    function test_RevertWhen_ListIsEmpty() external {
-        vm.expectRevert(IDocumentRegistry.EmptyList.selector);
-        _revokeInBatch(alice, aliceId, new bytes32[](0), 1);
-    }
-
-    function test_RevertWhen_ListIsTooLong() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.ListTooLong.selector, 1_001));
-        _revokeInBatch(alice, aliceId, new bytes32[](1_001), 1);
-    }
-
-    function test_RevertWhen_OneHashIsZero() external {
-        bytes32[] memory hashes = _hashes(2);
-        hashes[1] = 0;
-        vm.expectRevert(IDocumentRegistry.ZeroHash.selector);
-        _revokeInBatch(alice, aliceId, hashes, 1);
-    }
-
-    function testFuzz_RevertWhen_ReasonIsUnknown(uint8 reason) external {
-        vm.assume(!_isReason(reason));
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.UnknownReason.selector, reason));
-        _revokeInBatch(alice, aliceId, documents, reason);
-    }
-
-    function test_RevertGiven_BatchWasNeverIssued() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.BatchNotIssued.selector, bobId, root));
-        _revokeInBatch(bob, bobId, documents, 1);
-    }
-
-    function test_RevertGiven_AnotherIssuersBatch() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.NotTheIssuerOfBatch.selector, aliceId, root, bob));
-        _revokeInBatch(bob, aliceId, documents, 1);
-    }
-
-    function test_RevertGiven_AccountIsRetired() external {
-        vm.prank(admin);
-        registry.retireAccount(alice);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.NotTheIssuerOfBatch.selector, aliceId, root, alice));
-        _revokeInBatch(alice, aliceId, documents, 1);
-    }
-
-    function test_RevertGiven_CallerIsOnlyAdmin() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.NotTheIssuerOfBatch.selector, aliceId, root, admin));
-        _revokeInBatch(admin, aliceId, documents, 1);
-    }
-
-    function test_RevokerMayRevoke() external {
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.DocumentInBatchRevoked(documents[2], aliceId, root, revoker, 5);
-        _revokeInBatch(revoker, aliceId, _one(documents[2]), 5);
-        assertStatusAt(aliceId, 2, IDocumentRegistry.Status.Revoked);
-        assertStatusAt(aliceId, 1, IDocumentRegistry.Status.Valid);
-    }
-
-    function test_SkipsWhatIsRevokedAlready() external {
-        _revokeInBatch(alice, aliceId, _one(documents[1]), 1);
-        vm.roll(BLOCK + 3);
-        vm.recordLogs();
-        _revokeInBatch(alice, aliceId, documents, 5);
-        assertEq(_eventCount(), 4, "events");
-        assertEq(registry.revocationOf(aliceId, documents[1]).reason, 1, "reason, untouched");
-        assertEq(registry.revocationOf(aliceId, documents[1]).revokedBlock, BLOCK, "block, untouched");
-        assertEq(registry.revocationOf(aliceId, documents[4]).reason, 5, "reason");
-    }
-
-    function testFuzz_RevokeInBatch(uint40 revokedBlock, uint40 revokedAt, uint8 reason) external {
-        vm.assume(revokedBlock != 0 && _isReason(reason));
-        _addAccount(aliceId, alice2);
-        vm.roll(revokedBlock);
-        vm.warp(revokedAt);
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.DocumentInBatchRevoked(documents[0], aliceId, root, alice2, reason);
-        _revokeInBatch(alice2, aliceId, _one(documents[0]), reason);
-
-        IDocumentRegistry.Revocation memory revocation = registry.revocationOf(aliceId, documents[0]);
-        assertEq(revocation.revokedBlock, revokedBlock, "revokedBlock");
-        assertEq(revocation.revokedAt, revokedAt, "revokedAt");
-        assertEq(revocation.reason, reason, "reason");
-        assertEq(registry.revocationOf(bobId, documents[0]).revokedBlock, 0, "the other issuer's");
-        assertStatusAt(
-            aliceId, 0, reason == 4 ? IDocumentRegistry.Status.Superseded : IDocumentRegistry.Status.Revoked
+    function test_VerificationOfNothingSaysNothing() external view {
+        IDocumentRegistry.Verification memory verification = registry.verificationInBatch(
+            aliceId, root, documents[0], EXPIRY + 1, Merkle.proof(tree, 0)
         );
+        IDocumentRegistry.Record memory none;
+        IDocumentRegistry.Account memory nobody;
+        assertStatus(verification.status, IDocumentRegistry.Status.NotIssued);
+        assertEq(verification.record, none, "record");
+        assertEq(verification.account, nobody, "account");
+        assertEq(verification.issuer.accountCount, 0, "issuer");
+        assertEq(verification.blockNumber, BLOCK, "blockNumber");
+        assertEq(verification.blockTime, NOW, "blockTime");
     }
 }
 
 contract RevokeBatchTest is BatchBase {
     function setUp() public override {
         super.setUp();
-        _issueBatch(alice, root, 5);
+        _issueBatch(alice, aliceId, root, 5);
+        _pass(5);
     }
 
-    function test_RevertGiven_NeverIssued() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.BatchNotIssued.selector, bobId, root));
-        _revokeBatch(bob, bobId, 1);
+    function test_RevertGiven_CallerLacksRevoke() external {
+        _permit(aliceRoot, aliceId, alice, ISSUE | MANAGE | DELEGATE);
+        expectMissing(aliceId, alice, REVOKE);
+        _revokeBatch(alice, aliceId, 1);
+        expectMissing(aliceId, alice, REVOKE);
+        _releaseBatch(alice);
     }
 
-    function test_RevertGiven_AnotherIssuersBatch() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.NotTheIssuerOfBatch.selector, aliceId, root, bob));
+    function test_RevertGiven_CallerIsOfAnotherIssuer() external {
+        expectMissing(aliceId, bob, REVOKE);
         _revokeBatch(bob, aliceId, 1);
-    }
-
-    function test_RevertGiven_AccountIsRetired() external {
-        vm.prank(admin);
-        registry.retireAccount(alice);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.NotTheIssuerOfBatch.selector, aliceId, root, alice));
-        _revokeBatch(alice, aliceId, 1);
-    }
-
-    function test_RevertGiven_RevokedAlready() external {
-        _revokeBatch(alice, aliceId, 1);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.BatchAlreadyRevoked.selector, aliceId, root));
-        _revokeBatch(alice, aliceId, 1);
+        expectMissing(aliceId, bob, REVOKE);
+        _releaseBatch(bob);
     }
 
     function testFuzz_RevertWhen_ReasonIsUnknown(uint8 reason) external {
-        vm.assume(!_isReason(reason));
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.UnknownReason.selector, reason));
+        vm.assume(!_isFinal(reason) && reason != 6);
+        expectError(IDocumentRegistry.UnknownReason.selector, reason);
         _revokeBatch(alice, aliceId, reason);
     }
 
-    function test_RevokerMayRevoke() external {
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.BatchRevoked(root, aliceId, revoker, 5);
-        _revokeBatch(revoker, aliceId, 5);
-        assertStatusAt(aliceId, 4, IDocumentRegistry.Status.Revoked);
+    function test_RevertGiven_NotIssued() external {
+        expectError(IDocumentRegistry.NotIssued.selector, bobId, root);
+        _revokeBatch(bob, bobId, 1);
+        expectError(IDocumentRegistry.NotIssued.selector, bobId, root);
+        vm.prank(bob);
+        registry.releaseBatch(bobId, root);
     }
 
-    function testFuzz_RevokeBatch(uint40 revokedBlock, uint40 revokedAt, uint8 reason) external {
-        vm.assume(revokedBlock != 0 && _isReason(reason));
-        IDocumentRegistry.Batch memory issued = registry.batchOf(aliceId, root);
-        vm.roll(revokedBlock);
-        vm.warp(revokedAt);
-        vm.expectEmit(address(registry));
+    function test_RevertGiven_ItIsFinallyRevoked() external {
+        _revokeBatch(alice, aliceId, 1);
+        expectError(IDocumentRegistry.AlreadyRevoked.selector, aliceId, root);
+        _revokeBatch(alice, aliceId, 2);
+        expectError(IDocumentRegistry.AlreadyRevoked.selector, aliceId, root);
+        _revokeBatch(alice, aliceId, 6);
+        expectError(IDocumentRegistry.AlreadyRevoked.selector, aliceId, root);
+        _releaseBatch(alice);
+    }
+
+    function test_RevertGiven_ItIsSuspended_Again() external {
+        _revokeBatch(alice, aliceId, 6);
+        expectError(IDocumentRegistry.AlreadySuspended.selector, aliceId, root);
+        _revokeBatch(alice, aliceId, 6);
+    }
+
+    function test_RevertGiven_NothingToRelease() external {
+        expectError(IDocumentRegistry.NotSuspended.selector, aliceId, root);
+        _releaseBatch(alice);
+    }
+
+    function testFuzz_RevokeBatch(uint8 reason) external {
+        reason = _finalReason(reason);
+        expectEmit();
         emit IDocumentRegistry.BatchRevoked(root, aliceId, alice, reason);
         _revokeBatch(alice, aliceId, reason);
 
-        issued.revokedBlock = revokedBlock;
-        issued.revokedAt = revokedAt;
-        issued.reason = reason;
-        assertEq(keccak256(abi.encode(registry.batchOf(aliceId, root))), keccak256(abi.encode(issued)), "batch");
-        IDocumentRegistry.Record memory record =
-            registry.verificationInBatch(aliceId, documents[0], EXPIRY, root, Merkle.proof(tree, 0)).record;
-        assertEq(record.revokedBlock, revokedBlock, "revokedBlock");
-        assertEq(record.revokedAt, revokedAt, "revokedAt");
-        assertEq(record.reason, reason, "reason");
-        assertEq(record.validUntil, EXPIRY, "validUntil");
+        IDocumentRegistry.Batch memory batch = registry.batchOf(aliceId, root);
+        assertEq(batch.accountIndex, 1, "accountIndex");
+        assertEq(batch.anchoredBlock, BLOCK, "anchoredBlock");
+        assertEq(batch.size, 5, "size");
+        assertEq(batch.revokerIndex, 1, "revokerIndex");
+        assertEq(batch.revokedBlock, BLOCK + 5, "revokedBlock");
+        assertEq(batch.revokedAt, NOW + 60, "revokedAt");
+        assertEq(batch.reason, reason, "reason");
+        for (uint256 i = 0; i < 5; ++i) {
+            assertStatusAt(
+                aliceId,
+                i,
+                reason == 4
+                    ? IDocumentRegistry.Status.Superseded
+                    : IDocumentRegistry.Status.Revoked
+            );
+        }
+        assertEq(registry.issuerOf(aliceId).batchCount, 1, "count");
     }
 
-    function test_ADocumentsOwnRevocationIsShown() external {
-        _revokeInBatch(alice, aliceId, _one(documents[0]), 1);
-        _revokeBatch(alice, aliceId, 4);
-        assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Revoked);
-        assertStatusAt(aliceId, 1, IDocumentRegistry.Status.Superseded);
+    function test_SuspendAndRelease() external {
+        _revokeBatch(alice, aliceId, 6);
+        assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Suspended);
+        _pass(1);
+        expectEmit();
+        emit IDocumentRegistry.BatchReleased(root, aliceId, alice);
+        _releaseBatch(alice);
+        assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Valid);
+        assertEq(registry.batchOf(aliceId, root).reason, 8, "reason");
+        assertEq(registry.batchOf(aliceId, root).revokedBlock, BLOCK + 6, "revokedBlock");
+    }
+
+    /// Releasing a document never lifts its batch's suspension, and the other way round.
+    function test_TwoSuspensions() external {
+        _revokeBatch(alice, aliceId, 6);
+        _revokeInBatch(alice, aliceId, _list(documents[0]), 6);
+        _releaseInBatch(alice, aliceId, _list(documents[0]));
+        assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Suspended);
+        _revokeInBatch(alice, aliceId, _list(documents[0]), 6);
+        _releaseBatch(alice);
+        assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Suspended);
+        _releaseInBatch(alice, aliceId, _list(documents[0]));
+        assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Valid);
+    }
+}
+
+contract RevokeInBatchTest is BatchBase {
+    function setUp() public override {
+        super.setUp();
+        _issueBatch(alice, aliceId, root, 5);
+        _pass(5);
+    }
+
+    function test_RevertGiven_CallerLacksRevoke() external {
+        _permit(aliceRoot, aliceId, alice, ISSUE | MANAGE | DELEGATE);
+        expectMissing(aliceId, alice, REVOKE);
+        _revokeInBatch(alice, aliceId, documents, 1);
+        expectMissing(aliceId, alice, REVOKE);
+        _releaseInBatch(alice, aliceId, documents);
+    }
+
+    function test_RevertGiven_CallerIsOfAnotherIssuer() external {
+        expectMissing(aliceId, bob, REVOKE);
+        _revokeInBatch(bob, aliceId, documents, 1);
+    }
+
+    function testFuzz_RevertWhen_ReasonIsUnknown(uint8 reason) external {
+        vm.assume(!_isFinal(reason) && reason != 6);
+        expectError(IDocumentRegistry.UnknownReason.selector, reason);
+        _revokeInBatch(alice, aliceId, documents, reason);
+    }
+
+    function test_RevertWhen_ListIsEmpty() external {
+        vm.expectRevert(IDocumentRegistry.EmptyList.selector);
+        _revokeInBatch(alice, aliceId, new bytes32[](0), 1);
+        vm.expectRevert(IDocumentRegistry.EmptyList.selector);
+        _releaseInBatch(alice, aliceId, new bytes32[](0));
+    }
+
+    function test_RevertWhen_ListIsTooLong() external {
+        expectError(IDocumentRegistry.ListTooLong.selector, 1_001);
+        _revokeInBatch(alice, aliceId, _hashes(1_001), 1);
+        expectError(IDocumentRegistry.ListTooLong.selector, 1_001);
+        _releaseInBatch(alice, aliceId, _hashes(1_001));
+    }
+
+    function test_RevertGiven_BatchIsNotIssued() external {
+        expectError(IDocumentRegistry.NotIssued.selector, bobId, root);
+        _revokeInBatch(bob, bobId, documents, 1);
+        expectError(IDocumentRegistry.NotIssued.selector, bobId, root);
+        _releaseInBatch(bob, bobId, documents);
+    }
+
+    /// A root of zero does not stand for "issued alone" here, not even where the documents are.
+    function test_RevertWhen_RootIsZero() external {
+        _issue(alice, aliceId, HASH, 0);
+        vm.expectRevert(IDocumentRegistry.ZeroHash.selector);
+        vm.prank(alice);
+        registry.revokeInBatch(aliceId, 0, _list(HASH), 1);
+        _revoke(alice, aliceId, HASH, 6);
+        vm.expectRevert(IDocumentRegistry.ZeroHash.selector);
+        vm.prank(alice);
+        registry.releaseInBatch(aliceId, 0, _list(HASH));
+    }
+
+    function test_RevertWhen_OneHashIsZero() external {
+        documents[4] = 0;
+        vm.expectRevert(IDocumentRegistry.ZeroHash.selector);
+        _revokeInBatch(alice, aliceId, documents, 1);
+    }
+
+    function testFuzz_RevokeInBatch(bytes32 documentHash, uint8 reason) external {
+        vm.assume(documentHash != 0);
+        reason = _finalReason(reason);
+        expectEmit();
+        emit IDocumentRegistry.DocumentInBatchRevoked(documentHash, aliceId, root, alice, reason);
+        _revokeInBatch(alice, aliceId, _list(documentHash), reason);
+
+        IDocumentRegistry.Record memory expected;
+        expected.revokerIndex = 1;
+        expected.revokedBlock = BLOCK + 5;
+        expected.revokedAt = NOW + 60;
+        expected.reason = reason;
+        assertEq(_record(documentHash), expected, "record");
+        assertStatus(documentHash, IDocumentRegistry.Status.NotIssued);
+        assertEq(_documentCount(aliceId), 0, "count");
+    }
+
+    function test_OthersStayValid() external {
+        _revokeInBatch(alice, aliceId, _list(documents[2]), 1);
+        assertStatusAt(aliceId, 2, IDocumentRegistry.Status.Revoked);
+        assertStatusAt(aliceId, 1, IDocumentRegistry.Status.Valid);
+    }
+
+    function test_SkipsWhatIsRevoked() external {
+        _revokeInBatch(alice, aliceId, _list(documents[1]), 2);
+        vm.recordLogs();
+        _revokeInBatch(alice, aliceId, documents, 1);
+        assertEq(_eventCount(), 4, "events");
+        assertEq(_record(documents[1]).reason, 2, "reason");
+    }
+
+    function test_SuspendAndRelease() external {
+        _revokeInBatch(alice, aliceId, documents, 6);
+        assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Suspended);
+        _pass(1);
+        expectEmit();
+        emit IDocumentRegistry.DocumentInBatchReleased(documents[0], aliceId, root, alice);
+        _releaseInBatch(alice, aliceId, _list(documents[0]));
+        assertStatusAt(aliceId, 0, IDocumentRegistry.Status.Valid);
+        assertStatusAt(aliceId, 1, IDocumentRegistry.Status.Suspended);
+        vm.recordLogs();
+        _releaseInBatch(alice, aliceId, documents);
+        assertEq(_eventCount(), 4, "events");
+    }
+
+    /// It holds in all batches of the issuer, later ones too.
+    function test_HoldsInLaterBatches() external {
+        _revokeInBatch(alice, aliceId, _list(HASH), 5);
+        bytes32 leaf = Merkle.leaf(HASH, 0);
+        _issueBatch(alice, aliceId, leaf, 1);
+        IDocumentRegistry.Status status =
+            _statusInBatch(aliceId, leaf, HASH, 0, new bytes32[](0));
+        assertStatus(status, IDocumentRegistry.Status.Revoked);
+    }
+
+    function test_InARevokedBatch() external {
+        _revokeBatch(alice, aliceId, 1);
+        _revokeInBatch(alice, aliceId, _list(documents[0]), 5);
+        assertEq(_record(documents[0]).reason, 5, "reason");
+    }
+}
+
+/// @dev Which of two revocations a document in a batch shows.
+contract ChosenRevocationTest is BatchBase {
+    function setUp() public override {
+        super.setUp();
+        _issueBatch(alice, aliceId, root, 5);
+        _add(aliceRoot, aliceId, carol, REVOKE);
+    }
+
+    /// @dev 255 = nothing, 8 = suspended and released.
+    function _onDocument(uint8 reason) private {
+        if (reason == 255) return;
+        _revokeInBatch(carol, aliceId, _list(documents[0]), reason == 8 ? 6 : reason);
+        if (reason == 8) _releaseInBatch(carol, aliceId, _list(documents[0]));
+    }
+
+    function _onBatch(uint8 reason) private {
+        if (reason == 255) return;
+        _revokeBatch(alice, aliceId, reason == 8 ? 6 : reason);
+        if (reason == 8) _releaseBatch(alice);
+    }
+
+    function assertShown(uint256 index, uint8 reason) private view {
+        IDocumentRegistry.Verification memory verification = _verificationAt(aliceId, 0);
+        assertEq(verification.record.reason, reason, "reason");
+        assertEq(verification.record.revokerIndex, index, "revokerIndex");
+        bool none = verification.record.revokedBlock == 0;
+        assertEq(verification.revoker.account, none ? address(0) : index == 1 ? alice : carol, "by");
+        IDocumentRegistry.Status status = none || reason == 8
+            ? IDocumentRegistry.Status.Valid
+            : reason == 6
+                ? IDocumentRegistry.Status.Suspended
+                : reason == 4
+                    ? IDocumentRegistry.Status.Superseded
+                    : IDocumentRegistry.Status.Revoked;
+        assertStatusAt(aliceId, 0, status);
+    }
+
+    function test_AFinalOneBeatsASuspension() external {
+        _onBatch(6);
+        _pass(1);
+        _onDocument(4);
+        assertShown(2, 4);
+    }
+
+    function test_AFinalOneOfTheBatchBeatsAnEarlierSuspension() external {
+        _onDocument(6);
+        _pass(1);
+        _onBatch(4);
+        assertShown(1, 4);
+    }
+
+    function test_OfTwoFinalOnesTheEarlier_TheDocuments() external {
+        _onDocument(1);
+        _pass(1);
+        _onBatch(4);
+        assertShown(2, 1);
+    }
+
+    function test_OfTwoFinalOnesTheEarlier_TheBatchs() external {
+        _onBatch(4);
+        _pass(1);
+        _onDocument(1);
+        assertShown(1, 4);
+    }
+
+    function test_OfTwoFinalOnesInOneBlockTheDocuments() external {
+        _onBatch(4);
+        _onDocument(1);
+        assertShown(2, 1);
+    }
+
+    function test_OfTwoSuspensionsTheEarlier() external {
+        _onBatch(6);
+        _pass(1);
+        _onDocument(6);
+        assertShown(1, 6);
+    }
+
+    function test_OfTwoSuspensionsInOneBlockTheDocuments() external {
+        _onBatch(6);
+        _onDocument(6);
+        assertShown(2, 6);
+    }
+
+    function test_ASuspensionBeatsARelease() external {
+        _onDocument(8);
+        _onBatch(6);
+        assertShown(1, 6);
+    }
+
+    function test_ASuspensionOfTheDocumentBeatsARelease() external {
+        _onBatch(8);
+        _pass(1);
+        _onDocument(6);
+        assertShown(2, 6);
+    }
+
+    function test_WhereNeitherHasEffectTheDocuments() external {
+        _onBatch(8);
+        _pass(1);
+        _onDocument(8);
+        assertShown(2, 8);
+    }
+
+    function test_AReleasedBatchIsNotShown() external {
+        _onBatch(8);
+        assertShown(0, 0);
+    }
+
+    /// The rule in the words of the design, against every pair of revocations in either order.
+    function testFuzz_TheRule(uint8 own, uint8 whole, bool documentFirst, uint8 between) external {
+        uint8[6] memory reasons = [255, 8, 6, 1, 4, 9];
+        (own, whole) = (reasons[own % 6], reasons[whole % 6]);
+        if (documentFirst) _onDocument(own);
+        else _onBatch(whole);
+        _pass(between % 3);
+        if (documentFirst) _onBatch(whole);
+        else _onDocument(own);
+
+        uint256 ownBlock = _record(documents[0]).revokedBlock;
+        uint256 wholeBlock = registry.batchOf(aliceId, root).revokedBlock;
+        bool ownFinal = _isFinal(own);
+        bool wholeFinal = _isFinal(whole);
+        bool batchShown;
+        if (wholeFinal && !ownFinal) batchShown = true;
+        else if (wholeFinal && ownFinal) batchShown = wholeBlock < ownBlock;
+        else if (whole == 6 && !ownFinal) batchShown = own != 6 || wholeBlock < ownBlock;
+        if (batchShown) assertShown(1, whole);
+        else if (own == 255) assertShown(0, 0);
+        else assertShown(2, own);
+    }
+
+    function test_SetAsideOfEither() external {
+        _onDocument(1);
+        _onBatch(6);
+        _distrust(aliceRoot, aliceId, carol, BLOCK);
+        _permit(aliceRoot, aliceId, alice, REVOKE | MANAGE);
+        assertTrue(!_verificationAt(aliceId, 0).record.setAside, "before");
+        _releaseInBatch(alice, aliceId, _list(documents[0]));
+        // The batch's suspension is shown, with the document's setAside.
+        assertShown(1, 6);
+        assertTrue(_verificationAt(aliceId, 0).record.setAside, "the document's");
+        assertTrue(!_verificationAt(aliceId, 1).record.setAside, "another document's");
+    }
+
+    function test_SetAsideOfTheBatch() external {
+        _add(aliceRoot, aliceId, stranger, REVOKE | MANAGE);
+        _permit(aliceRoot, aliceId, alice, REVOKE);
+        _onBatch(1);
+        _distrust(aliceRoot, aliceId, alice, BLOCK + 0);
+        vm.prank(stranger);
+        registry.releaseBatch(aliceId, root);
+        IDocumentRegistry.Record memory record = _verificationAt(aliceId, 0).record;
+        assertTrue(record.setAside, "setAside");
+        assertEq(record.revokedBlock, 0, "revokedBlock");
     }
 }

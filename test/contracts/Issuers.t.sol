@@ -5,452 +5,456 @@ import {IDocumentRegistry} from "../../contracts/IDocumentRegistry.sol";
 import {Base} from "./Base.sol";
 import {vm} from "./Vm.sol";
 
-contract RegisterIssuerTest is Base {
-    address private carol = address(0xCA401);
-
-    function test_RevertGiven_CallerIsNotTheAdmin() external {
-        vm.expectRevert(_roleMissing(alice, bytes32(0)));
-        vm.prank(alice);
-        registry.registerIssuer(carol, "Carol", "");
+abstract contract IssuerBase is Base {
+    function _text(uint256 length) internal pure returns (string memory) {
+        bytes memory text = new bytes(length);
+        for (uint256 i = 0; i < length; ++i) {
+            text[i] = "x";
+        }
+        return string(text);
     }
 
-    function test_RevertWhen_AccountIsZero() external {
-        vm.expectRevert(IDocumentRegistry.ZeroAccount.selector);
-        vm.prank(admin);
-        registry.registerIssuer(address(0), "Carol", "");
-    }
-
-    function test_RevertWhen_NameIsEmpty() external {
-        vm.expectRevert(IDocumentRegistry.EmptyName.selector);
-        vm.prank(admin);
-        registry.registerIssuer(carol, "", "https://carol.example");
-    }
-
-    function test_RevertGiven_AccountBelongsToAnIssuer() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.AccountTaken.selector, bob, bobId));
-        vm.prank(admin);
-        registry.registerIssuer(bob, "Bob again", "");
-    }
-
-    function testFuzz_RegisterIssuer(address account, string calldata name, string calldata uri) external {
-        vm.assume(account != address(0) && account != alice && account != bob && bytes(name).length != 0);
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.IssuerRegistered(3, account, name, uri);
-        vm.expectEmit(address(registry));
-        emit RoleGranted(ISSUER_ROLE, account, admin);
-        vm.prank(admin);
-        assertEq(registry.registerIssuer(account, name, uri), 3, "issuerId");
-
-        IDocumentRegistry.Issuer memory issuer = registry.issuerOf(3);
-        assertEq(issuer.name, name, "name");
-        assertEq(issuer.uri, uri, "uri");
-        assertEq(issuer.accountCount, 1, "accountCount");
-        IDocumentRegistry.Account memory held = registry.accountOf(account);
-        assertEq(held.issuerId, 3, "account's issuerId");
-        assertEq(held.accountIndex, 0, "account's index");
-        assertTrue(held.active, "active");
-        assertEq(registry.accountAt(3, 0), account, "accountAt");
-        assertTrue(registry.hasRole(ISSUER_ROLE, account), "hasRole");
+    function assertText(string memory actual, string memory expected) internal pure {
+        assertEq(actual, expected, "text");
     }
 }
 
-contract UpdateIssuerTest is Base {
-    function _update(address account, uint32 issuerId, string memory name) private {
-        vm.prank(account);
-        registry.updateIssuer(issuerId, name, "https://new.example");
+contract RegisterIssuerTest is IssuerBase {
+    function _register(address by, address account, string memory name, string memory uri)
+        private
+        returns (uint32)
+    {
+        vm.prank(by);
+        return registry.registerIssuer(account, name, uri);
     }
 
     function test_RevertGiven_CallerIsNotTheAdmin() external {
-        vm.expectRevert(_roleMissing(alice, bytes32(0)));
-        _update(alice, aliceId, "Alice College");
+        expectAdminMissing(aliceRoot);
+        _register(aliceRoot, carol, "Carol", "");
+    }
+
+    function test_RevertWhen_AccountIsImpossible() external {
+        address[3] memory accounts = [address(0), address(registry), forwarder];
+        for (uint256 i = 0; i < 3; ++i) {
+            expectError(IDocumentRegistry.InvalidAccount.selector, uint160(accounts[i]));
+            _register(admin, accounts[i], "Carol", "");
+        }
+        assertEq(registry.issuerCount(), 2, "issuerCount");
     }
 
     function test_RevertWhen_NameIsEmpty() external {
-        vm.expectRevert(IDocumentRegistry.EmptyName.selector);
-        _update(admin, aliceId, "");
+        expectError(IDocumentRegistry.InvalidNameLength.selector, 0);
+        _register(admin, carol, "", "https://carol.example");
+    }
+
+    function test_RevertWhen_NameIsTooLong() external {
+        expectError(IDocumentRegistry.InvalidNameLength.selector, 201);
+        _register(admin, carol, _text(201), "");
+    }
+
+    function test_RevertWhen_UriIsTooLong() external {
+        expectError(IDocumentRegistry.UriTooLong.selector, 401);
+        _register(admin, carol, "Carol", _text(401));
+    }
+
+    function test_TheLongestTexts() external {
+        uint32 issuerId = _register(admin, carol, _text(200), _text(400));
+        assertText(registry.issuerOf(issuerId).name, _text(200));
+        assertText(registry.issuerOf(issuerId).uri, _text(400));
+    }
+
+    function test_AnAccountOfAnotherIssuer() external {
+        uint32 issuerId = _register(admin, aliceRoot, "Alice again", "");
+        assertEq(registry.accountOf(issuerId, aliceRoot).permissions, MANAGE, "permissions");
+        assertEq(registry.accountOf(aliceId, aliceRoot).permissions, MANAGE, "the first issuer's");
+    }
+
+    function testFuzz_RegisterIssuer(address account, bytes20 name, string calldata uri) external {
+        vm.assume(account != address(0) && account != address(registry) && account != forwarder);
+        vm.assume(bytes(uri).length <= 400);
+        string memory text = string(abi.encodePacked(name));
+        _pass(7);
+        expectEmit();
+        emit IDocumentRegistry.IssuerRegistered(3, text, uri, admin);
+        expectEmit();
+        emit IDocumentRegistry.AccountAdded(3, account, 0, MANAGE, admin);
+        assertEq(_register(admin, account, text, uri), 3, "issuerId");
+
+        IDocumentRegistry.Issuer memory issuer = registry.issuerOf(3);
+        assertText(issuer.name, text);
+        assertText(issuer.uri, uri);
+        assertEq(issuer.accountCount, 1, "accountCount");
+        assertEq(issuer.documentCount, 0, "documentCount");
+        assertEq(issuer.batchCount, 0, "batchCount");
+        assertEq(issuer.changedBlock, BLOCK + 7, "changedBlock");
+        assertEq(issuer.closedBlock, 0, "closedBlock");
+        assertEq(registry.issuerCount(), 3, "issuerCount");
+        IDocumentRegistry.Account memory expected =
+            IDocumentRegistry.Account(account, 0, MANAGE, BLOCK + 7, 0, 0, 0);
+        assertEq(registry.accountOf(3, account), expected, "account");
+        assertEq(registry.accountAt(3, 0), expected, "account by index");
+        assertTrue(!registry.hasRole(ISSUER_ROLE, account) || account == alice || account == bob, "role");
+    }
+}
+
+contract UpdateIssuerTest is IssuerBase {
+    function _update(address by, uint32 issuerId, string memory name, string memory uri) private {
+        vm.prank(by);
+        registry.updateIssuer(issuerId, name, uri);
+    }
+
+    function test_RevertGiven_CallerIsNotTheAdmin() external {
+        expectAdminMissing(aliceRoot);
+        _update(aliceRoot, aliceId, "Alice College", "");
+    }
+
+    function test_RevertWhen_NameIsEmpty() external {
+        expectError(IDocumentRegistry.InvalidNameLength.selector, 0);
+        _update(admin, aliceId, "", "");
+    }
+
+    function test_RevertWhen_NameIsTooLong() external {
+        expectError(IDocumentRegistry.InvalidNameLength.selector, 201);
+        _update(admin, aliceId, _text(201), "");
+    }
+
+    function test_RevertWhen_UriIsTooLong() external {
+        expectError(IDocumentRegistry.UriTooLong.selector, 401);
+        _update(admin, aliceId, "Alice College", _text(401));
     }
 
     function testFuzz_RevertGiven_IssuerIsUnknown(uint32 issuerId) external {
         vm.assume(issuerId == 0 || issuerId > bobId);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.UnknownIssuer.selector, issuerId));
-        _update(admin, issuerId, "Nobody");
+        expectError(IDocumentRegistry.UnknownIssuer.selector, issuerId);
+        _update(admin, issuerId, "Nobody", "");
     }
 
     function test_OldDocumentsShowTheNewName() external {
-        _issue(alice, HASH, 0);
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.IssuerUpdated(aliceId, "Alice College", "https://new.example");
-        _update(admin, aliceId, "Alice College");
+        _issue(alice, aliceId, HASH, 0);
+        _pass(3);
+        expectEmit();
+        emit IDocumentRegistry.IssuerUpdated(
+            aliceId, "Alice College", "https://new.example", admin
+        );
+        _update(admin, aliceId, "Alice College", "https://new.example");
 
-        IDocumentRegistry.Verification memory verification = registry.verificationOf(HASH);
-        assertEq(verification.issuerName, "Alice College", "name");
-        assertEq(verification.issuerUri, "https://new.example", "uri");
-        assertEq(registry.issuerOf(aliceId).accountCount, 1, "accountCount");
-        assertEq(registry.issuerOf(bobId).name, "Bob Academy", "the other issuer's name");
+        IDocumentRegistry.Issuer memory issuer = registry.verificationOf(aliceId, HASH).issuer;
+        assertText(issuer.name, "Alice College");
+        assertText(issuer.uri, "https://new.example");
+        assertEq(issuer.changedBlock, BLOCK + 3, "changedBlock");
+        assertEq(issuer.accountCount, 2, "accountCount");
+        assertEq(issuer.documentCount, 1, "documentCount");
+        assertText(registry.issuerOf(bobId).name, "Bob Academy");
+        assertEq(registry.issuerOf(bobId).changedBlock, BLOCK, "the other's changedBlock");
+    }
+
+    function test_AClosedIssuerStaysClosed() external {
+        _close(aliceId);
+        _pass(3);
+        _update(admin, aliceId, "Alice College", "");
+        assertEq(registry.issuerOf(aliceId).closedBlock, BLOCK, "closedBlock");
     }
 }
 
-contract AddAccountTest is Base {
-    function test_RevertGiven_CallerIsNotTheAdmin() external {
-        vm.expectRevert(_roleMissing(alice, bytes32(0)));
-        vm.prank(alice);
-        registry.addAccount(aliceId, alice2);
+contract CloseIssuerTest is IssuerBase {
+    function _reopen(address by, uint32 issuerId) private {
+        vm.prank(by);
+        registry.reopenIssuer(issuerId);
     }
 
-    function test_RevertWhen_AccountIsZero() external {
-        vm.expectRevert(IDocumentRegistry.ZeroAccount.selector);
-        _addAccount(aliceId, address(0));
+    function test_RevertGiven_CallerIsNotTheAdmin() external {
+        expectAdminMissing(aliceRoot);
+        vm.prank(aliceRoot);
+        registry.closeIssuer(aliceId);
+        _close(aliceId);
+        expectAdminMissing(aliceRoot);
+        _reopen(aliceRoot, aliceId);
     }
 
     function testFuzz_RevertGiven_IssuerIsUnknown(uint32 issuerId) external {
         vm.assume(issuerId == 0 || issuerId > bobId);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.UnknownIssuer.selector, issuerId));
-        _addAccount(issuerId, alice2);
+        expectError(IDocumentRegistry.UnknownIssuer.selector, issuerId);
+        _close(issuerId);
+        expectError(IDocumentRegistry.UnknownIssuer.selector, issuerId);
+        _reopen(admin, issuerId);
     }
 
-    function test_RevertGiven_AccountIsActive() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.AccountTaken.selector, alice, aliceId));
-        _addAccount(aliceId, alice);
+    function test_RevertGiven_ItIsClosed() external {
+        _close(aliceId);
+        expectError(IDocumentRegistry.ClosedIssuer.selector, aliceId);
+        _close(aliceId);
     }
 
-    function test_RevertGiven_AccountIsOfAnotherIssuer() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.AccountTaken.selector, bob, bobId));
-        _addAccount(aliceId, bob);
+    function test_RevertGiven_ItIsOpen() external {
+        expectError(IDocumentRegistry.OpenIssuer.selector, aliceId);
+        _reopen(admin, aliceId);
     }
 
-    function test_RevertGiven_AccountIsRetiredFromAnotherIssuer() external {
-        vm.prank(admin);
-        registry.retireAccount(bob);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.AccountTaken.selector, bob, bobId));
-        _addAccount(aliceId, bob);
-    }
-
-    function test_RevertGiven_RegisteredAfterItRetired() external {
-        vm.prank(admin);
-        registry.retireAccount(bob);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.AccountTaken.selector, bob, bobId));
-        vm.prank(admin);
-        registry.registerIssuer(bob, "Bob again", "");
-    }
-
-    function test_RevertGiven_AccountIsDistrusted() external {
-        _distrust(alice, BLOCK);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.DistrustedAccount.selector, alice, BLOCK));
-        _addAccount(aliceId, alice);
-    }
-
-    function test_RevertGiven_IssuerHasHadTooManyAccounts() external {
-        bytes32 count = bytes32(uint256(keccak256(abi.encode(aliceId, STORAGE_ROOT + 3))) + 2);
-        vm.store(address(registry), count, bytes32(uint256(65_534)));
-        _addAccount(aliceId, alice2);
-        assertEq(registry.accountOf(alice2).accountIndex, 65_534, "the last index");
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.TooManyAccounts.selector, aliceId));
-        _addAccount(aliceId, address(0xA3));
-    }
-
-    function testFuzz_AddAccount(address account) external {
-        vm.assume(account != address(0) && account != alice && account != bob);
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.AccountAdded(aliceId, account, 1);
-        vm.expectEmit(address(registry));
-        emit RoleGranted(ISSUER_ROLE, account, admin);
-        vm.prank(admin);
-        assertEq(registry.addAccount(aliceId, account), 1, "index");
-
-        assertEq(registry.accountAt(aliceId, 1), account, "accountAt");
-        assertEq(registry.accountAt(aliceId, 0), alice, "the first account");
-        assertEq(registry.issuerOf(aliceId).accountCount, 2, "accountCount");
-        assertEq(registry.accountOf(account).issuerId, aliceId, "issuerId");
-        assertTrue(registry.hasRole(ISSUER_ROLE, account), "hasRole");
-        _issue(account, HASH, 0);
-        IDocumentRegistry.Verification memory verification = registry.verificationOf(HASH);
-        assertEq(verification.record.issuerId, aliceId, "record's issuer");
-        assertEq(verification.record.accountIndex, 1, "record's account");
-        assertEq(verification.account, account, "account");
-    }
-
-    function test_ARetiredAccountComesBackWithItsIndex() external {
-        _addAccount(aliceId, alice2);
-        vm.prank(admin);
-        registry.retireAccount(alice);
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.AccountAdded(aliceId, alice, 0);
-        _addAccount(aliceId, alice);
-        assertEq(registry.issuerOf(aliceId).accountCount, 2, "accountCount");
-        _issue(alice, HASH, 0);
-        assertEq(_record(HASH).accountIndex, 0, "record's account");
-        vm.prank(admin);
-        registry.retireAccount(alice2);
-        _addAccount(aliceId, alice2);
-        assertEq(registry.accountOf(alice2).accountIndex, 1, "the second account's index");
-    }
-}
-
-contract RetireAccountTest is Base {
-    function _retire(address caller, address account) private {
-        vm.prank(caller);
-        registry.retireAccount(account);
-    }
-
-    function test_RevertGiven_CallerIsAnother() external {
-        vm.expectRevert(_roleMissing(bob, bytes32(0)));
-        _retire(bob, alice);
-    }
-
-    function test_RevertGiven_CallerIsOfTheSameIssuer() external {
-        _addAccount(aliceId, alice2);
-        vm.expectRevert(_roleMissing(alice2, bytes32(0)));
-        _retire(alice2, alice);
-    }
-
-    function test_RevertGiven_AccountIsUnknown() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.NotAnIssuer.selector, stranger));
-        _retire(admin, stranger);
-    }
-
-    function test_RevertGiven_AccountIsRetired() external {
-        _retire(admin, alice);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.NotAnIssuer.selector, alice));
-        _retire(admin, alice);
-    }
-
-    function test_OldDocumentsStayValid() external {
-        _addAccount(aliceId, alice2);
-        _issue(alice2, HASH, 0);
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.AccountRetired(aliceId, alice2, 1);
-        vm.expectEmit(address(registry));
-        emit RoleRevoked(ISSUER_ROLE, alice2, admin);
-        _retire(admin, alice2);
-
+    function test_CloseAndReopen() external {
+        _issue(alice, aliceId, HASH, 0);
+        _pass(3);
+        expectEmit();
+        emit IDocumentRegistry.IssuerClosed(aliceId, admin);
+        _close(aliceId);
+        IDocumentRegistry.Issuer memory issuer = registry.issuerOf(aliceId);
+        assertEq(issuer.closedBlock, BLOCK + 3, "closedBlock");
+        assertEq(issuer.changedBlock, BLOCK + 3, "changedBlock");
+        assertEq(issuer.documentCount, 1, "documentCount");
         assertStatus(HASH, IDocumentRegistry.Status.Valid);
-        assertEq(registry.verificationOf(HASH).account, alice2, "account");
-        IDocumentRegistry.Account memory held = registry.accountOf(alice2);
-        assertEq(held.issuerId, aliceId, "issuerId");
-        assertEq(held.accountIndex, 1, "accountIndex");
-        assertTrue(!held.active, "active");
-        assertTrue(!registry.hasRole(ISSUER_ROLE, alice2), "hasRole");
-        assertTrue(registry.hasRole(ISSUER_ROLE, alice), "the other account");
+
+        _pass(3);
+        expectEmit();
+        emit IDocumentRegistry.IssuerReopened(aliceId, admin);
+        _reopen(admin, aliceId);
+        issuer = registry.issuerOf(aliceId);
+        assertEq(issuer.closedBlock, 0, "closedBlock");
+        assertEq(issuer.changedBlock, BLOCK + 6, "changedBlock");
+        assertEq(issuer.documentCount, 1, "documentCount");
+        assertEq(issuer.accountCount, 2, "accountCount");
     }
 
-    function test_AnAccountMayRetireItself() external {
-        vm.expectEmit(address(registry));
-        emit RoleRevoked(ISSUER_ROLE, alice, alice);
-        _retire(alice, alice);
-        assertTrue(!registry.accountOf(alice).active, "active");
+    function test_AClosedIssuerIsStillManaged() external {
+        _close(aliceId);
+        _add(aliceRoot, aliceId, carol, REVOKE);
+        _permit(aliceRoot, aliceId, carol, ISSUE);
+        _distrust(aliceRoot, aliceId, alice, 1);
+        _retire(aliceRoot, aliceId, carol);
+        assertEq(registry.issuerOf(aliceId).closedBlock, BLOCK, "closedBlock");
+    }
+
+    function test_OtherIssuersGoOn() external {
+        _close(aliceId);
+        _issue(bob, bobId, HASH, 0);
+        assertStatus(registry.statusOf(bobId, HASH), IDocumentRegistry.Status.Valid);
     }
 }
 
-contract WithdrawIssuerTest is Base {
-    function _withdraw(address caller, uint32 issuerId) private {
-        vm.prank(caller);
-        registry.withdrawIssuer(issuerId);
+contract ProposalTest is IssuerBase {
+    uint40 private constant ACCEPT_FROM = NOW + uint40(DELAY);
+    uint40 private constant ACCEPT_UNTIL = ACCEPT_FROM + 30 days;
+
+    function _propose(address by, address account) private {
+        vm.prank(by);
+        registry.proposeAccount(aliceId, account);
     }
 
-    function test_RevertGiven_CallerIsNotTheAdmin() external {
-        vm.expectRevert(_roleMissing(alice, bytes32(0)));
-        _withdraw(alice, aliceId);
+    function _accept(address account) private returns (uint16) {
+        vm.prank(account);
+        return registry.acceptProposal(aliceId);
+    }
+
+    function _veto(address account) private {
+        vm.prank(account);
+        registry.vetoProposal(aliceId);
+    }
+
+    function _withdraw(address by) private {
+        vm.prank(by);
+        registry.withdrawProposal(aliceId);
+    }
+
+    function assertNoProposal() private view {
+        IDocumentRegistry.Proposal memory proposal = registry.proposalOf(aliceId);
+        assertEq(proposal.account, address(0), "account");
+        assertEq(proposal.acceptFrom, 0, "acceptFrom");
+        assertEq(proposal.acceptUntil, 0, "acceptUntil");
+    }
+
+    function expectOutside() private {
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                IDocumentRegistry.OutsideAcceptWindow.selector, aliceId, ACCEPT_FROM, ACCEPT_UNTIL
+            )
+        );
+    }
+
+    function test_RevertGiven_ProposerIsNotTheAdmin() external {
+        expectAdminMissing(aliceRoot);
+        _propose(aliceRoot, carol);
     }
 
     function testFuzz_RevertGiven_IssuerIsUnknown(uint32 issuerId) external {
         vm.assume(issuerId == 0 || issuerId > bobId);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.UnknownIssuer.selector, issuerId));
-        _withdraw(admin, issuerId);
+        expectError(IDocumentRegistry.UnknownIssuer.selector, issuerId);
+        vm.prank(admin);
+        registry.proposeAccount(issuerId, carol);
     }
 
-    function test_RetiresEveryActiveAccount() external {
-        _addAccount(aliceId, alice2);
-        _addAccount(aliceId, address(0xA3));
-        _issue(alice, HASH, 0);
-        vm.prank(alice2);
-        registry.retireAccount(alice2);
-
-        vm.recordLogs();
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.AccountRetired(aliceId, alice, 0);
-        vm.expectEmit(address(registry));
-        emit RoleRevoked(ISSUER_ROLE, alice, admin);
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.AccountRetired(aliceId, address(0xA3), 2);
-        vm.expectEmit(address(registry));
-        emit RoleRevoked(ISSUER_ROLE, address(0xA3), admin);
-        _withdraw(admin, aliceId);
-        assertEq(_eventCount(), 4, "events");
-
-        assertTrue(!registry.accountOf(alice).active, "first");
-        assertTrue(!registry.accountOf(alice2).active, "second");
-        assertTrue(!registry.accountOf(address(0xA3)).active, "third");
-        assertTrue(registry.accountOf(bob).active, "another issuer's");
-        assertStatus(HASH, IDocumentRegistry.Status.Valid);
+    function test_RevertWhen_AccountIsImpossible() external {
+        address[3] memory accounts = [address(0), address(registry), forwarder];
+        for (uint256 i = 0; i < 3; ++i) {
+            expectError(IDocumentRegistry.InvalidAccount.selector, uint160(accounts[i]));
+            _propose(admin, accounts[i]);
+        }
     }
 
-    function test_IsANoOpGivenAllAreRetired() external {
-        _withdraw(admin, aliceId);
-        vm.recordLogs();
-        _withdraw(admin, aliceId);
-        assertEq(_eventCount(), 0, "events");
-    }
-}
-
-contract DistrustFromTest is Base {
-    function test_RevertGiven_CallerIsNotTheAdmin() external {
-        vm.expectRevert(_roleMissing(alice, bytes32(0)));
-        vm.prank(alice);
-        registry.distrustFrom(bob, 1);
+    function test_RevertGiven_AccountIsKnown() external {
+        expectError(IDocumentRegistry.KnownAccount.selector, aliceId, alice);
+        _propose(admin, alice);
+        _retire(aliceRoot, aliceId, alice);
+        expectError(IDocumentRegistry.KnownAccount.selector, aliceId, alice);
+        _propose(admin, alice);
     }
 
-    function test_RevertGiven_AccountIsUnknown() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.UnknownAccount.selector, stranger));
-        _distrust(stranger, 1);
+    function test_Propose() external {
+        assertNoProposal();
+        assertEq(registry.proposalDelay(), DELAY, "proposalDelay");
+        expectEmit();
+        emit IDocumentRegistry.AccountProposed(aliceId, carol, ACCEPT_FROM, admin);
+        _propose(admin, carol);
+        IDocumentRegistry.Proposal memory proposal = registry.proposalOf(aliceId);
+        assertEq(proposal.account, carol, "account");
+        assertEq(proposal.acceptFrom, ACCEPT_FROM, "acceptFrom");
+        assertEq(proposal.acceptUntil, ACCEPT_UNTIL, "acceptUntil");
+        assertEq(registry.accountOf(aliceId, carol).permissions, 0, "permissions");
+        assertEq(registry.proposalOf(bobId).account, address(0), "the other issuer's");
     }
 
-    function test_RevertWhen_BlockIsZero() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.DistrustBlockOutOfRange.selector, 0));
-        _distrust(alice, 0);
+    function test_ANewProposalRestartsTheDelay() external {
+        _propose(admin, carol);
+        vm.warp(ACCEPT_FROM);
+        _propose(admin, stranger);
+        expectError(IDocumentRegistry.NotProposed.selector, aliceId, carol);
+        _accept(carol);
+        vm.expectRevert(
+            abi.encodeWithSelector(
+                IDocumentRegistry.OutsideAcceptWindow.selector,
+                aliceId,
+                ACCEPT_FROM + uint40(DELAY),
+                ACCEPT_UNTIL + uint40(DELAY)
+            )
+        );
+        _accept(stranger);
     }
 
-    function testFuzz_RevertWhen_BlockIsToCome(uint40 fromBlock) external {
-        vm.assume(fromBlock > BLOCK);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.DistrustBlockOutOfRange.selector, fromBlock));
-        _distrust(alice, fromBlock);
+    function test_TheSameProposalRestartsTheDelayToo() external {
+        _propose(admin, carol);
+        vm.warp(ACCEPT_FROM);
+        _propose(admin, carol);
+        assertEq(registry.proposalOf(aliceId).acceptFrom, ACCEPT_FROM + DELAY, "acceptFrom");
     }
 
-    function testFuzz_RevertWhen_BlockIsNotLower(uint40 first, uint40 second) external {
-        vm.assume(first != 0 && first <= second && second <= BLOCK);
-        _distrust(alice, first);
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.DistrustBlockOutOfRange.selector, second));
-        _distrust(alice, second);
+    function test_RevertGiven_NotProposed() external {
+        expectError(IDocumentRegistry.NotProposed.selector, aliceId, carol);
+        _accept(carol);
+        _propose(admin, carol);
+        vm.warp(ACCEPT_FROM);
+        expectError(IDocumentRegistry.NotProposed.selector, aliceId, admin);
+        _accept(admin);
+        expectError(IDocumentRegistry.NotProposed.selector, bobId, carol);
+        vm.prank(carol);
+        registry.acceptProposal(bobId);
     }
 
-    function test_OnlyWhatItIssuedFromThatBlockOn() external {
-        bytes32[] memory hashes = _hashes(4);
-        _addAccount(aliceId, alice2);
-        _issue(alice, hashes[0], NOW + 1);
-        vm.roll(BLOCK + 1);
-        _issue(alice, hashes[1], NOW + 1);
-        _issue(alice2, hashes[2], 0);
-        _issue(alice, hashes[3], 0);
-        vm.prank(alice);
-        registry.revoke(hashes[3], 1);
-        vm.roll(BLOCK + 2);
-
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.AccountRetired(aliceId, alice, 0);
-        vm.expectEmit(address(registry));
-        emit RoleRevoked(ISSUER_ROLE, alice, admin);
-        vm.expectEmit(address(registry));
-        emit IDocumentRegistry.AccountDistrusted(aliceId, alice, 0, BLOCK + 1);
-        _distrust(alice, BLOCK + 1);
-
-        assertStatus(hashes[0], IDocumentRegistry.Status.Valid);
-        assertStatus(hashes[1], IDocumentRegistry.Status.Distrusted);
-        assertStatus(hashes[2], IDocumentRegistry.Status.Valid);
-        assertStatus(hashes[3], IDocumentRegistry.Status.Revoked);
-        assertEq(registry.verificationOf(hashes[1]).distrustedFrom, BLOCK + 1, "distrustedFrom");
-        assertEq(registry.verificationOf(hashes[1]).account, alice, "account");
-        assertEq(registry.verificationOf(hashes[2]).distrustedFrom, 0, "the other account's");
-        assertEq(registry.accountOf(alice).distrustedFrom, BLOCK + 1, "account's distrustedFrom");
-        assertEq(registry.accountAt(aliceId, 0), alice, "accountAt");
-        assertTrue(!registry.accountOf(alice).active, "active");
-        assertTrue(registry.accountOf(alice2).active, "the other account");
-
-        // Distrusted comes before Expired.
-        vm.warp(NOW + 1);
-        assertStatus(hashes[0], IDocumentRegistry.Status.Expired);
-        assertStatus(hashes[1], IDocumentRegistry.Status.Distrusted);
+    function test_RevertGiven_AcceptedEarly() external {
+        _propose(admin, carol);
+        vm.warp(ACCEPT_FROM - 1);
+        expectOutside();
+        _accept(carol);
     }
 
-    function test_CanBeLowered() external {
-        _issue(alice, HASH, 0);
+    function test_RevertGiven_AcceptedLate() external {
+        _propose(admin, carol);
+        vm.warp(ACCEPT_UNTIL + 1);
+        expectOutside();
+        _accept(carol);
+    }
+
+    function test_RevertGiven_AddedMeanwhile() external {
+        _propose(admin, carol);
+        _add(aliceRoot, aliceId, carol, ISSUE);
+        vm.warp(ACCEPT_FROM);
+        expectError(IDocumentRegistry.KnownAccount.selector, aliceId, carol);
+        _accept(carol);
+    }
+
+    function testFuzz_Accept(uint40 time) external {
+        time = ACCEPT_FROM + time % (30 days + 1);
+        _propose(admin, carol);
+        vm.warp(time);
         vm.roll(BLOCK + 9);
-        _distrust(alice, BLOCK + 9);
-        assertStatus(HASH, IDocumentRegistry.Status.Valid);
-        vm.recordLogs();
-        _distrust(alice, BLOCK);
-        assertEq(_eventCount(), 1, "retired once");
-        assertStatus(HASH, IDocumentRegistry.Status.Distrusted);
-    }
-
-    function test_OfASecondAccount() external {
-        _addAccount(aliceId, alice2);
-        _issue(alice, _hashes(2)[0], 0);
-        _issue(alice2, _hashes(2)[1], 0);
-        _distrust(alice2, 1);
-        assertStatus(_hashes(2)[0], IDocumentRegistry.Status.Valid);
-        assertStatus(_hashes(2)[1], IDocumentRegistry.Status.Distrusted);
-        assertEq(registry.accountAt(aliceId, 1), alice2, "accountAt");
-    }
-}
-
-contract RolesTest is Base {
-    function test_TheTableIsTheIssuerRole() external view {
-        assertEq(registry.ISSUER_ROLE(), ISSUER_ROLE, "ISSUER_ROLE");
-        assertEq(registry.REVOKER_ROLE(), REVOKER_ROLE, "REVOKER_ROLE");
-        assertTrue(registry.hasRole(ISSUER_ROLE, alice), "issuer");
-        assertTrue(!registry.hasRole(ISSUER_ROLE, stranger), "stranger");
-        assertTrue(!registry.hasRole(REVOKER_ROLE, alice), "issuer is no revoker");
-        assertTrue(registry.hasRole(REVOKER_ROLE, revoker), "revoker");
-        assertTrue(registry.hasRole(bytes32(0), admin), "admin");
-    }
-
-    function test_RevertWhen_AdminGrantsIssuerRole() external {
-        vm.expectRevert(
-            abi.encodeWithSelector(IDocumentRegistry.UseRegisterIssuerOrAddAccount.selector, stranger)
+        expectEmit();
+        emit IDocumentRegistry.ProposalAccepted(aliceId, carol);
+        expectEmit();
+        emit IDocumentRegistry.AccountAdded(aliceId, carol, 2, MANAGE, carol);
+        assertEq(_accept(carol), 2, "index");
+        assertEq(
+            registry.accountOf(aliceId, carol),
+            IDocumentRegistry.Account(carol, 2, MANAGE, BLOCK + 9, 0, 0, 0),
+            "account"
         );
-        vm.prank(admin);
-        registry.grantRole(ISSUER_ROLE, stranger);
+        assertEq(registry.issuerOf(aliceId).accountCount, 3, "accountCount");
+        assertNoProposal();
+        expectError(IDocumentRegistry.NotProposed.selector, aliceId, carol);
+        _accept(carol);
     }
 
-    function test_RevertWhen_AdminRevokesIssuerRole() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.UseRetireAccount.selector, alice));
-        vm.prank(admin);
-        registry.revokeRole(ISSUER_ROLE, alice);
+    function test_TheFirstAndTheLastSecond() external {
+        _propose(admin, carol);
+        vm.warp(ACCEPT_FROM);
+        _accept(carol);
+        _propose(admin, stranger);
+        vm.warp(ACCEPT_FROM + DELAY + 30 days);
+        _accept(stranger);
     }
 
-    function test_RevertWhen_IssuerRenouncesIssuerRole() external {
-        vm.expectRevert(abi.encodeWithSelector(IDocumentRegistry.UseRetireAccount.selector, alice));
-        vm.prank(alice);
-        registry.renounceRole(ISSUER_ROLE, alice);
+    function test_AnIssuerWithoutAccountsIsRecovered() external {
+        _issue(alice, aliceId, HASH, 0);
+        _retire(alice, aliceId, alice);
+        _retire(aliceRoot, aliceId, aliceRoot);
+        _propose(admin, carol);
+        vm.warp(ACCEPT_FROM);
+        _accept(carol);
+        _add(carol, aliceId, stranger, REVOKE);
+        _revoke(stranger, aliceId, HASH, 5);
+        assertStatus(HASH, IDocumentRegistry.Status.Revoked);
     }
 
-    function test_RevertWhen_NonAdminGrantsRevoker() external {
-        vm.expectRevert(_roleMissing(alice, bytes32(0)));
-        vm.prank(alice);
-        registry.grantRole(REVOKER_ROLE, alice);
+    function test_RevertGiven_VetoWithoutManage() external {
+        _propose(admin, carol);
+        expectMissing(aliceId, alice, MANAGE);
+        _veto(alice);
+        expectMissing(aliceId, bobRoot, MANAGE);
+        _veto(bobRoot);
+        expectMissing(aliceId, admin, MANAGE);
+        _veto(admin);
     }
 
-    function test_RevokerMayRenounce() external {
-        vm.prank(revoker);
-        registry.renounceRole(REVOKER_ROLE, revoker);
-        assertTrue(!registry.hasRole(REVOKER_ROLE, revoker), "revoker");
+    function test_RevertGiven_NothingToVeto() external {
+        expectError(IDocumentRegistry.NoProposal.selector, aliceId);
+        _veto(aliceRoot);
     }
 
-    function test_AdminChangesInTwoStepsAfterTheDelay() external {
-        vm.prank(admin);
-        registry.beginDefaultAdminTransfer(stranger);
-        vm.warp(NOW + ADMIN_DELAY);
-        vm.expectRevert(
-            abi.encodeWithSignature("AccessControlEnforcedDefaultAdminDelay(uint48)", uint48(NOW) + ADMIN_DELAY)
-        );
-        vm.prank(stranger);
-        registry.acceptDefaultAdminTransfer();
-
-        vm.warp(NOW + ADMIN_DELAY + 1);
-        vm.prank(stranger);
-        registry.acceptDefaultAdminTransfer();
-        assertEq(registry.defaultAdmin(), stranger, "defaultAdmin");
-        assertTrue(!registry.hasRole(bytes32(0), admin), "the old admin");
-        vm.expectRevert(_roleMissing(admin, bytes32(0)));
-        vm.prank(admin);
-        registry.retireAccount(alice);
+    function test_Veto() external {
+        _propose(admin, carol);
+        vm.warp(ACCEPT_FROM);
+        expectEmit();
+        emit IDocumentRegistry.ProposalVetoed(aliceId, carol, aliceRoot);
+        _veto(aliceRoot);
+        assertNoProposal();
+        expectError(IDocumentRegistry.NotProposed.selector, aliceId, carol);
+        _accept(carol);
     }
 
-    function test_SupportsInterface() external view {
-        assertTrue(registry.supportsInterface(0x01ffc9a7), "ERC-165");
-        assertTrue(registry.supportsInterface(type(IDocumentRegistry).interfaceId), "IDocumentRegistry");
-        assertTrue(registry.supportsInterface(0x84b0196e), "ERC-5267");
-        assertTrue(registry.supportsInterface(0x7965db0b), "IAccessControl");
-        assertTrue(registry.supportsInterface(0x31498786), "IAccessControlDefaultAdminRules");
-        assertTrue(!registry.supportsInterface(0xffffffff), "nothing");
+    function test_RevertGiven_WithdrawnByAnother() external {
+        _propose(admin, carol);
+        expectAdminMissing(carol);
+        _withdraw(carol);
+    }
+
+    function test_RevertGiven_NothingToWithdraw() external {
+        expectError(IDocumentRegistry.NoProposal.selector, aliceId);
+        _withdraw(admin);
+    }
+
+    function test_Withdraw() external {
+        _propose(admin, carol);
+        expectEmit();
+        emit IDocumentRegistry.ProposalWithdrawn(aliceId, carol, admin);
+        _withdraw(admin);
+        assertNoProposal();
+        vm.warp(ACCEPT_FROM);
+        expectError(IDocumentRegistry.NotProposed.selector, aliceId, carol);
+        _accept(carol);
     }
 }

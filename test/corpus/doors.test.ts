@@ -28,16 +28,10 @@ const COMMAND = fileURLToPath(
 )
 
 let world: World
-let rest: RestDoor
 beforeAll(async () => {
   world = await startWorld()
-  rest = await startRestDoor(world)
-  await buildCommand(COMMAND)
 })
-afterAll(async () => {
-  await rest?.stop()
-  await world?.stop()
-})
+afterAll(() => world?.stop())
 
 const cases = readCases()
 const names = cases.map(({ name }) => name)
@@ -64,13 +58,18 @@ function caseOf(name: string): CorpusCase {
 
 /** What every door is compared by. */
 type Told =
-  | { status: string; notPassed: string[]; document: boolean }
+  | {
+      status: string
+      notPassed: string[]
+      document: boolean
+      setAside: boolean
+    }
   | { error: string }
 
 function expectedOf({ expected }: CorpusCase): Told {
   if ('error' in expected) return expected
-  const { status, notPassed, document } = expected
-  return { status, notPassed: notPassed.toSorted(), document }
+  const { status, notPassed, document, setAside = false } = expected
+  return { status, notPassed: notPassed.toSorted(), document, setAside }
 }
 
 const notPassed = (checks: readonly Check[]) =>
@@ -83,10 +82,12 @@ const told = (verdict: {
   status: string
   checks: Check[]
   document: object | null
+  blockchainProof: { setAside: boolean } | null
 }): Told => ({
   status: verdict.status,
   notPassed: notPassed(verdict.checks),
   document: verdict.document !== null,
+  setAside: verdict.blockchainProof?.setAside ?? false,
 })
 
 const publicIdOf = ({ given }: CorpusCase) =>
@@ -121,6 +122,8 @@ describe('library', () => {
 
 // Each is a process of its own.
 describe.concurrent('command', () => {
+  beforeAll(() => buildCommand(COMMAND))
+
   test.each(names)('%s', async (name) => {
     const one = caseOf(name)
     const { code, stdout, stderr } = await docreg(
@@ -185,6 +188,12 @@ describe('bundle', () => {
 })
 
 describe('REST', () => {
+  let rest: RestDoor
+  beforeAll(async () => {
+    rest = await startRestDoor(world)
+  })
+  afterAll(() => rest?.stop())
+
   test.each(restNames)('%s', async (name) => {
     const one = caseOf(name)
     const { status, body } = await rest.verify(one, publicIdOf(one))

@@ -143,10 +143,11 @@ describe.skipIf(python === undefined)('the corpus', () => {
   })
 })
 
-test('default: the example has under 160 lines', () => {
+// 160 of them for documents that are issued alone and never suspended.
+test('default: the example has under 210 lines', () => {
   expect(
     readFileSync(PROGRAM, 'utf8').trimEnd().split('\n').length,
-  ).toBeLessThan(160)
+  ).toBeLessThan(210)
 })
 
 test.skipIf(python === undefined)(

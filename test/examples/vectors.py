@@ -39,15 +39,16 @@ def seal(plaintext, header=None):
 
 def judged(sealed, key, issuer_id=1, valid_until=0, now=0):
     """The document, and all checks but the event's with their codes."""
-    record = (issuer_id, 0, 1, 1, valid_until, 0, 0, 0)
-    reading = (31337, 1, 0, verify.VALID, record, "0x" + "11" * 20, "", "", 0)
+    record = (1, 1, 1, valid_until, 0, 0, 0, 0, False)
+    account = ("0x" + "11" * 20, 1, 3, 1, 0, 0, 0)
+    reading = (31337, 1, 0, verify.VALID, record, account, verify.NOBODY, verify.NO_ISSUER)
     answers = {"eth_call": "0x" + eth_abi.encode([verify.VERIFICATION], [reading]).hex(), "eth_getLogs": []}
     verify.rpc = lambda args, method, *params: (answers[method], None)
     verify.read_block = lambda args: ("read", sealed)
     _, chain_id, address = REGISTRY.split(":")
     args = SimpleNamespace(
-        registry=REGISTRY, chain_id=chain_id, address=address, issuer=issuer_id, hash=bytes(32), key=key, now=now,
-        max_head_age=now)
+        registry=REGISTRY, chain_id=chain_id, address=address, kind=1, issuer=issuer_id, hash=bytes(32), key=key,
+        now=now, max_head_age=now)
     report = {"document": None}
     return [check for check in verify.verify(args, report) if check[0] != "event"], report["document"]
 
@@ -85,7 +86,7 @@ def valid_until(document):
 
 
 def golden(vector):
-    issuer_id, document_hash, key = verify.read_public_id(vector["publicId"])
+    _, issuer_id, document_hash, key = verify.read_public_id(vector["publicId"])
     record = issuer_id, valid_until(vector["document"])
     document, _ = opened(vector["sealed"].encode(), key, *record)
     return {"documentHash": "0x" + document_hash.hex(), "documentKey": key.hex(), "document": document}

@@ -45,7 +45,7 @@ beforeAll(async () => {
     name: 'Two gateways',
     uri: '',
   })
-  await transact(provider, registry, adminKey, 'addAccount', [1, second])
+  await transact(provider, registry, adminKey, 'addAccount', [1, second, 3])
   const ports = [await freePort(), await freePort()]
   const issuerSecret = randomKey()
   const [one, two] = issuerKeys.map((key, i) =>
@@ -55,6 +55,7 @@ beforeAll(async () => {
       API_KEY,
       RPC_URL: chain.url,
       REGISTRY_ADDRESS: registry.split(':')[2] ?? '',
+      ISSUER_ID: '1',
       ISSUER_KEY: key,
       ISSUER_SECRET: issuerSecret,
       MAX_HEAD_AGE_SECONDS: '999999999',

@@ -10,6 +10,7 @@ import {
 } from '../../document/keys.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
 import { seal } from '../../document/sealed.ts'
+import { instant, presentProof } from '../../gateway/present.ts'
 import { type Bundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
 import type * as Verifier from '../../verifier/index.ts'
 import { startBlockServer } from '../support/block-server.ts'
@@ -51,7 +52,7 @@ const trusting = (bundle: unknown) => ({
 async function distrusted(): Promise<string> {
   const key = randomKey()
   const { address } = new Wallet(key)
-  await send('addAccount', [1, address], stack.adminKey)
+  await send('addAccount', [1, address, 1], stack.adminKey)
   await stack.provider.request({
     method: 'anvil_setBalance',
     params: [address, '0xde0b6b3a7640000'],
@@ -63,8 +64,8 @@ async function distrusted(): Promise<string> {
   const document = { ...ADA, registry: stack.registry, issuerId: 1 }
   const { bytes, documentHash } = await seal(document, keys)
   blocks.set(documentHash, bytes)
-  await send('issue', [documentHash, 0], key)
-  await send('distrustFrom', [address, 1], stack.adminKey)
+  await send('issue', [1, documentHash, 0], key)
+  await send('distrustFrom', [1, address, 1], stack.adminKey)
   const { documentKey } = keys
   return encodePublicId({
     kind: 'single',
@@ -79,7 +80,7 @@ const issue = async (fields: object = {}) =>
 
 const revoked = async (reason: number) => {
   const { publicId, documentHash } = await issue()
-  await send('revoke', [documentHash, reason])
+  await send('revoke', [1, documentHash, reason])
   return publicId as string
 }
 
@@ -87,7 +88,7 @@ const revoked = async (reason: number) => {
 async function makeBlocks(count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const hash = toHex(crypto.getRandomValues(new Uint8Array(32)))
-    await send('issue', [hash, 0])
+    await send('issue', [1, hash, 0])
   }
 }
 
@@ -100,6 +101,7 @@ describe('every verdict has its bundle, and the same verdict without a network',
     ],
     ['revoked', () => revoked(1)],
     ['superseded', () => revoked(4)],
+    ['suspended', () => revoked(6)],
     ['distrusted', distrusted],
     ['not_issued', async () => golden.documents[0]?.publicId ?? ''],
     [
@@ -131,7 +133,7 @@ describe('every verdict has its bundle, and the same verdict without a network',
     const online = (await stack.verify(publicId)).body.data
     expect(online.status).toBe(status)
     expect(online.document === null).toBe(verdict.document === null)
-    expect(verdict.blockchainProof).toEqual(
+    expect(presentProof(verdict.blockchainProof)).toEqual(
       online.blockchainProof && {
         ...online.blockchainProof,
         ...{ transactionHash: null, blockHash: null, logIndex: null },
@@ -639,7 +641,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
       randomSalt(),
     )
     const hash = new Uint8Array(32).fill(7)
-    await send('issue', [hash, 0])
+    await send('issue', [1, hash, 0])
     const { documentKey } = keys
     const publicId = encodePublicId({
       kind: 'single',
@@ -649,7 +651,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     })
     const { status, body } = await bundleOf(publicId)
     expect([status, body.error.code]).toEqual([503, 'unverifiable'])
-    await send('revoke', [toHex(hash), 1])
+    await send('revoke', [1, toHex(hash), 1])
     const bundle = await bundleOf(publicId)
     expect([bundle.status, bundle.body.sealed]).toEqual([200, null])
     const verdict = await verifyBundle(bundle.body, trusting(bundle.body))
@@ -687,6 +689,7 @@ describe('GET /v1/verify?proof=full', () => {
         v: 1,
         publicId: id,
         registry: stack.registry,
+        batch: null,
         sealed: null,
         stateProof: blockchainProof.stateProof,
         unprovenEvent: null,
@@ -695,7 +698,9 @@ describe('GET /v1/verify?proof=full', () => {
         registry: stack.registry,
         trustedBlocks: [asOf.blockHash],
       })
-      expect(block).toEqual(asOf)
+      expect(
+        block && { ...block, blockTime: instant(block.blockTime) },
+      ).toEqual(asOf)
     }
   })
 

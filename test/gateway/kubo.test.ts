@@ -357,7 +357,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
           const sealed = { documentHash: hash, bytes }
           const first = open()
           await keepInOrder(first, outbox, fail).add(intent, sealed)
-          await outbox.remove([intent])
+          await outbox.resolve({ anchored: [], gone: [intent] })
           const pins = await kubo.pins()
           const repeated = keepInOrder(next(first), outbox, fail)
           await repeated.add(intent, sealed)

@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Hex } from '../../document/hex.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
 import {
   ADA,
@@ -11,6 +13,7 @@ import {
 import { transact } from '../support/transact.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
+const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/
 const NEVER_ISSUED = golden.documents[0]?.publicId ?? ''
 
 let stack: Stack
@@ -45,6 +48,22 @@ const revoke = (publicId: string, body: unknown = {}, headers: object = {}) =>
 /** The same publicId, but of another issuer. */
 function inTheNameOf(issuerId: number, publicId: string): string {
   return encodePublicId({ ...decodePublicId(publicId), issuerId })
+}
+
+/** @returns The key of a further account of the issuer. */
+async function addAccount(permissions: number): Promise<Hex> {
+  const key = randomKey()
+  const { address } = new Wallet(key)
+  await transact(stack.provider, stack.registry, stack.adminKey, 'addAccount', [
+    1,
+    address,
+    permissions,
+  ])
+  await stack.provider.request({
+    method: 'anvil_setBalance',
+    params: [address, '0xde0b6b3a7640000'],
+  })
+  return key
 }
 
 describe('GET /v1/documents/{publicId}', () => {
@@ -89,15 +108,6 @@ describe('GET /v1/documents/{publicId}', () => {
   test.each([
     [NEVER_ISSUED, 404],
     ['nonsense', 400],
-    [
-      encodePublicId({
-        kind: 'batch',
-        issuerId: 1,
-        hash: new Uint8Array(32),
-        documentKey: new Uint8Array(16),
-      }),
-      400,
-    ],
   ])('error: %s', async (publicId, status) => {
     expect((await get(publicId)).status).toBe(status)
   })
@@ -126,7 +136,7 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
       network: 'test',
       status: 'revoked',
       reason: 'keyCompromise',
-      revokedAt: expect.any(Number),
+      revokedAt: expect.stringMatching(INSTANT),
       blockchainHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
     })
     const again = await revoke(publicId, { reason: 'superseded' })
@@ -215,22 +225,12 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
       })
   })
 
-  test("error: rejects another issuer's document as not issued", async () => {
-    const key = randomKey()
-    const { address } = new Wallet(key)
-    const send = (name: string, args: unknown[], by: typeof key) =>
-      transact(stack.provider, stack.registry, by, name, args)
-    await send('registerIssuer', [address, 'Other', ''], stack.adminKey)
-    await stack.provider.request({
-      method: 'anvil_setBalance',
-      params: [address, '0xde0b6b3a7640000'],
-    })
+  test("error: another issuer's document", async () => {
     const hash = crypto.getRandomValues(new Uint8Array(32))
-    await send('issue', [hash, 0], key)
     const documentKey = new Uint8Array(16)
     const publicId = encodePublicId({
       kind: 'single',
-      issuerId: 1,
+      issuerId: 2,
       hash,
       documentKey,
     })
@@ -245,10 +245,21 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     expect((await stack.verify(publicId)).body.data.status).toBe('valid')
   })
 
+  test('error: a document of a batch', async () => {
+    const publicId = encodePublicId({
+      kind: 'batch',
+      issuerId: 1,
+      hash: new Uint8Array(32),
+      documentKey: new Uint8Array(16),
+    })
+    const { status, body } = await revoke(publicId)
+    expect([status, body.error.code]).toEqual([400, 'bad_public_id'])
+  })
+
   test.each<[string, unknown, number]>([
     ['never issued', {}, 404],
     ['an unknown reason', { reason: 'because' }, 422],
-    ['a reason that would not be final', { reason: 'certificateHold' }, 422],
+    ['a suspension', { reason: 'certificateHold' }, 422],
     ['a field too many', { reason: 'unspecified', when: 'now' }, 422],
     ['no object', [], 422],
   ])('error: %s', async (_, body, status) => {
@@ -265,6 +276,240 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     expect(answer.status).toBe(403)
     expect((await stack.verify(publicId)).body.data.status).toBe('valid')
   })
+})
+
+describe('POST /v1/documents/{publicId}/suspend and /release', () => {
+  const change = (
+    action: 'suspend' | 'release',
+    publicId: string,
+    headers: object = {},
+    body: unknown = {},
+  ) =>
+    stack.request(`/v1/documents/${publicId}/${action}`, {
+      method: 'POST',
+      headers: {
+        authorization,
+        'content-type': 'application/json',
+        ...headers,
+      },
+      body: JSON.stringify(body),
+    })
+  const statusOf = async (publicId: string) =>
+    (await stack.verify(publicId)).body.data?.status
+  const issue = async (): Promise<string> =>
+    (await stack.issue(ADA)).body.data.publicId
+
+  test('default: suspends and releases, any number of times', async () => {
+    const publicId = await issue()
+    for (let round = 0; round < 3; round++) {
+      const suspended = await change('suspend', publicId)
+      expect(suspended.status).toBe(200)
+      expect(suspended.body.data).toEqual({
+        publicId,
+        documentHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+        network: 'test',
+        status: 'suspended',
+        reason: 'certificateHold',
+        suspendedAt: expect.stringMatching(INSTANT),
+        blockchainHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      })
+      expect(await statusOf(publicId)).toBe('suspended')
+      const released = await change('release', publicId)
+      expect(released.status).toBe(200)
+      expect(released.body.data).toEqual({
+        publicId,
+        documentHash: suspended.body.data.documentHash,
+        network: 'test',
+        status: 'valid',
+        releasedAt: expect.stringMatching(INSTANT),
+        blockchainHash: expect.stringMatching(/^0x[0-9a-f]{64}$/),
+      })
+      expect(await statusOf(publicId)).toBe('valid')
+    }
+    const { data } = (await stack.verify(publicId)).body
+    expect(data.blockchainProof.releasedAt).toMatch(INSTANT)
+    expect(data.blockchainProof.revokedAt).toBeNull()
+  })
+
+  test('behavior: the same again is the same answer', async () => {
+    const publicId = await issue()
+    for (const action of ['suspend', 'release'] as const) {
+      const first = await change(action, publicId)
+      expect(await change(action, publicId)).toMatchObject({
+        status: 200,
+        body: first.body,
+      })
+    }
+  })
+
+  test('behavior: a suspension is made final', async () => {
+    const publicId = await issue()
+    await change('suspend', publicId)
+    const revoked = await revoke(publicId, { reason: 'keyCompromise' })
+    expect(revoked.body.data).toMatchObject({
+      status: 'revoked',
+      reason: 'keyCompromise',
+    })
+    for (const action of ['suspend', 'release'] as const)
+      expect(await change(action, publicId)).toMatchObject({
+        status: 409,
+        body: { error: { code: 'already_revoked' } },
+      })
+    expect(await statusOf(publicId)).toBe('revoked')
+  })
+
+  test('behavior: a release waits for the suspension that is under way', async () => {
+    const publicId = await issue()
+    const held = Promise.withResolvers<boolean>()
+    stack.proxy.refuse = (method) =>
+      method === 'eth_sendRawTransaction' ? held.promise : false
+    const suspended = await change('suspend', publicId, {
+      prefer: 'respond-async',
+    })
+    expect(suspended.body.data).toMatchObject({
+      status: 'pending',
+      reason: 'certificateHold',
+      suspendedAt: null,
+    })
+    const released = change('release', publicId)
+    held.resolve(false)
+    expect((await released).body.data.status).toBe('valid')
+    expect(await statusOf(publicId)).toBe('valid')
+  })
+
+  test('error: a release that may not wait, while the suspension is under way', async () => {
+    const publicId = await issue()
+    const held = Promise.withResolvers<boolean>()
+    stack.proxy.refuse = (method) =>
+      method === 'eth_sendRawTransaction' ? held.promise : false
+    await change('suspend', publicId, { prefer: 'respond-async' })
+    const refused = await change('release', publicId, {
+      prefer: 'respond-async',
+    })
+    expect(refused.status).toBe(409)
+    expect(refused.body.error.code).toBe('change_pending')
+    held.resolve(false)
+    await expect.poll(() => statusOf(publicId)).toBe('suspended')
+    expect((await change('release', publicId)).status).toBe(200)
+  })
+
+  test("behavior: what another account did is seen, and not undone by this gateway's memory", async () => {
+    const publicId = await issue()
+    const { documentHash } = (await change('suspend', publicId)).body.data
+    const key = await addAccount(2)
+    const send = (name: string, ...args: unknown[]) =>
+      transact(stack.provider, stack.registry, key, name, [
+        1,
+        documentHash,
+        ...args,
+      ])
+    await send('release')
+    expect((await change('suspend', publicId)).body.data.status).toBe(
+      'suspended',
+    )
+    await send('release')
+    const revoked = (await revoke(publicId)).body.data
+    expect(revoked).toMatchObject({ status: 'revoked', reason: 'unspecified' })
+  })
+
+  test('error: nothing to release', async () => {
+    const answer = await change('release', await issue())
+    expect(answer.status).toBe(409)
+    expect(answer.body.error.code).toBe('not_suspended')
+  })
+
+  test('error: a key without the scope, a body with a field, a document that was never issued', async () => {
+    const publicId = await issue()
+    const key = stack.key(['documents:issue', 'documents:read', 'verify'])
+    for (const action of ['suspend', 'release'] as const) {
+      const bearer = { authorization: `Bearer ${key}` }
+      expect((await change(action, publicId, bearer)).status).toBe(403)
+      const body = { reason: 'unspecified' }
+      expect((await change(action, publicId, {}, body)).status).toBe(422)
+      expect((await change(action, NEVER_ISSUED)).status).toBe(404)
+      expect((await change(action, 'nonsense')).status).toBe(400)
+    }
+    expect(await statusOf(publicId)).toBe('valid')
+  })
+})
+
+describe('a record that stands already', () => {
+  /** A document that is promised, while no transaction can be made. */
+  async function promise(
+    key: string,
+  ): Promise<{ publicId: string; documentHash: Hex }> {
+    const held = Promise.withResolvers<boolean>()
+    stack.proxy.refuse = (method) =>
+      method === 'eth_estimateGas' ? held.promise : false
+    const pending = await stack.issue(ADA, {
+      'idempotency-key': key,
+      prefer: 'respond-async',
+    })
+    held.resolve(true)
+    expect(pending.status).toBe(202)
+    return pending.body.data
+  }
+  const again = (key: string) => stack.issue(ADA, { 'idempotency-key': key })
+
+  test('error: conflict, when it has another expiry', async () => {
+    const { documentHash } = await promise('conflict')
+    const key = await addAccount(1)
+    await transact(stack.provider, stack.registry, key, 'issue', [
+      ...[1, documentHash, 4_000_000_000],
+    ])
+    stack.proxy.refuse = () => false
+    await expect
+      .poll(async () => (await again('conflict')).body.error?.code, {
+        timeout: 10_000,
+      })
+      .toBe('conflict')
+    expect((await again('conflict')).status).toBe(409)
+  })
+
+  test('behavior: is success, when it is the same', async () => {
+    const { documentHash } = await promise('same')
+    const key = await addAccount(1)
+    const hash = await transact(stack.provider, stack.registry, key, 'issue', [
+      ...[1, documentHash, 0],
+    ])
+    stack.proxy.refuse = () => false
+    await expect
+      .poll(async () => (await again('same')).status, { timeout: 10_000 })
+      .toBe(201)
+    const { data } = (await again('same')).body
+    expect(data).toMatchObject({ status: 'valid', blockchainHash: hash })
+  })
+
+  test('error: distrusted, and a repeat does not issue it again', async () => {
+    const key = await addAccount(1)
+    const { publicId, documentHash } = await promise('distrusted')
+    await transact(stack.provider, stack.registry, key, 'issue', [
+      ...[1, documentHash, 0],
+    ])
+    await transact(
+      stack.provider,
+      stack.registry,
+      stack.adminKey,
+      'distrustFrom',
+      [1, new Wallet(key).address, 1],
+    )
+    // The promise has waited for so long that the gateway looks before it sends.
+    await sleep(5_500)
+    stack.proxy.refuse = () => false
+    await expect
+      .poll(async () => (await again('distrusted')).body.error?.code, {
+        timeout: 10_000,
+      })
+      .toBe('distrusted')
+    const { status } = await again('distrusted')
+    expect(status).toBe(409)
+    // Time for the promise to be sent, were it.
+    await expect
+      .poll(async () => (await stack.request('/readyz')).status)
+      .toBe(200)
+    await stack.issue(ADA)
+    expect((await stack.verify(publicId)).body.data.status).toBe('distrusted')
+  }, 30_000)
 })
 
 describe('?wait=', () => {
@@ -328,47 +573,5 @@ describe('Idempotency-Key', () => {
     await revoke(publicId)
     const again = (await stack.issue(ADA, headers)).body.data
     expect(again).toMatchObject({ publicId, status: 'revoked' })
-  })
-
-  test('error: refuses a document whose hash another issuer took first', async () => {
-    const key = randomKey()
-    const { address } = new Wallet(key)
-    await transact(
-      stack.provider,
-      stack.registry,
-      stack.adminKey,
-      'registerIssuer',
-      [address, 'Front-runner', ''],
-    )
-    await stack.provider.request({
-      method: 'anvil_setBalance',
-      params: [address, '0xde0b6b3a7640000'],
-    })
-    const headers = { 'idempotency-key': 'front-run' }
-    stack.proxy.refuse = (method) => method === 'eth_estimateGas'
-    // Nobody is told the hash, but it is always the same: the front-runner has seen it in the mempool.
-    const refused = await stack.issue(ADA, headers)
-    expect(refused.status).toBe(503)
-    stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
-    await expect
-      .poll(async () => (await stack.request('/readyz')).status, {
-        timeout: 5_000,
-      })
-      .toBe(200)
-    const pending = (await stack.issue(ADA, headers)).body.data
-    await transact(stack.provider, stack.registry, key, 'issue', [
-      pending.documentHash,
-      0,
-    ])
-    stack.proxy.refuse = () => false
-    await expect
-      .poll(async () => (await stack.issue(ADA, headers)).body.error?.code, {
-        timeout: 10_000,
-      })
-      .toBe('registry_refused')
-    const { publicId } = pending
-    expect((await stack.verify(publicId)).body.data.status).toBe('not_issued')
-    // Nothing of it stands in the way of the next document.
-    expect((await stack.issue(ADA)).status).toBe(201)
   })
 })

@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
 import { fromHex } from '../../document/hex.ts'
-import { networkOfRegistry, presentDocument } from '../../gateway/present.ts'
+import {
+  instant,
+  networkOfRegistry,
+  presentDocument,
+  presentProof,
+} from '../../gateway/present.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
@@ -157,11 +162,16 @@ describe('who asks the gateway can hold its answer against the chain', () => {
     const truth = {
       ...own,
       network: networkOfRegistry(stack.registry),
+      asOf: own.asOf && {
+        ...own.asOf,
+        blockTime: instant(own.asOf.blockTime),
+      },
+      blockchainProof: presentProof(proof),
       document:
         document &&
         proof &&
         presentDocument(
-          { baseUrl: '', verifyUrl: '', registry: stack.registry },
+          { baseUrl: '', verifyUrl: '', registry: stack.registry, issuerId: 1 },
           document,
           {
             publicId: id,

@@ -14,7 +14,6 @@ import {
 import { encodePublicId } from '../../document/public-id.ts'
 import { seal } from '../../document/sealed.ts'
 import { startLocalChain } from '../../scripts/local-chain/local-chain.ts'
-import { ensureRegistry } from '../../scripts/local-registry.ts'
 import {
   createBundle,
   readBundle,
@@ -41,13 +40,12 @@ import { serveHttp } from '../support/http.ts'
 import { patient } from '../support/patient.ts'
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
 import { ADA, randomKey } from '../support/stack.ts'
-import { transact } from '../support/transact.ts'
+import { deployRegistry, transact } from '../support/transact.ts'
 
 // Three nodes of one chain: two that can be behind, slow or down, and one that can lie.
 
 const abi = new Interface(registryAbi)
-const adminKey = randomKey()
-const issuerKey = randomKey()
+const keys = { admin: randomKey(), manager: randomKey(), issuer: randomKey() }
 const dir = mkdtempSync(join(tmpdir(), 'nodes-'))
 const DAY = 86_400
 
@@ -64,44 +62,40 @@ let lapsed: string
 /** The block before the revocation, days before the newest. */
 let before: number
 
-const send = (name: string, args: unknown[], key = issuerKey) =>
+const send = (name: string, args: unknown[], key = keys.issuer) =>
   transact(patient(createFetchProvider(anvil.url)), registry, key, name, args)
 
 async function issue(fields: object = {}): Promise<string> {
   const document: Document = { ...ADA, ...fields, registry, issuerId: 1 }
-  const keys = deriveSealingKeys(
+  const sealing = deriveSealingKeys(
     deriveSubkeys(new Uint8Array(32)),
     randomSalt(),
   )
-  const { bytes, documentHash: hash } = await seal(document, keys)
+  const { bytes, documentHash: hash } = await seal(document, sealing)
   blocks.set(hash, bytes)
-  await send('issue', [hash, validUntilOf(document)])
+  await send('issue', [1, hash, validUntilOf(document)])
   hashes.set(bytes, toHex(hash))
   return encodePublicId({
     kind: 'single',
     issuerId: 1,
     hash,
-    documentKey: keys.documentKey,
+    documentKey: sealing.documentKey,
   })
 }
 const hashes = new Map<Uint8Array, Hex>()
 
 beforeAll(async () => {
   anvil = await startAnvilNode(dir)
-  for (const key of [adminKey, issuerKey])
+  for (const key of Object.values(keys))
     await anvil.request(
       'anvil_setBalance',
       new Wallet(key).address,
       '0x56bc75e2d63100000',
     )
-  registry = await ensureRegistry(
+  registry = await deployRegistry(
     patient(createFetchProvider(anvil.url)),
-    adminKey,
-    {
-      account: new Wallet(issuerKey).address,
-      name: 'Registry office of Testville',
-      uri: 'https://testville.example',
-    },
+    keys,
+    { name: 'Registry office of Testville', uri: 'https://testville.example' },
   )
   blocks = await startBlockServer()
   const [proxy, other] = [
@@ -118,7 +112,7 @@ beforeAll(async () => {
   })
   before = Number(await anvil.request<Hex>('eth_blockNumber'))
   await anvil.request('evm_increaseTime', 3 * DAY)
-  await send('revoke', [revokedHash, 1])
+  await send('revoke', [1, revokedHash, 1])
   await anvil.request('anvil_mine', '0x3')
 })
 
@@ -160,23 +154,32 @@ const behind = (proxy: FaultProxy, count: number) => {
 }
 const head = async () => Number(await anvil.request<Hex>('eth_blockNumber'))
 
-type Told = { [name: string]: unknown; record: Record<string, unknown> }
+type Part = Record<string, unknown>
+type Told = Part & Record<'record' | 'account' | 'revoker' | 'issuer', Part>
 /** The liar's answers to `verificationOf`, well-formed and false. */
 function tell(change: (told: Told) => object): void {
   liar.change = (method, result) => {
     if (method !== 'eth_call') return result
     const [told] = abi.decodeFunctionResult('verificationOf', String(result))
-    const named = told.toObject()
-    const lie = change({ ...named, record: named.record.toObject() })
+    const lie = change(told.toObject(true) as Told)
     return abi.encodeFunctionResult('verificationOf', [lie])
   }
 }
-const NO_RECORD = Object.fromEntries(
-  [
-    ...['issuerId', 'accountIndex', 'anchoredBlock', 'anchoredAt'],
-    ...['validUntil', 'revokedBlock', 'revokedAt', 'reason'],
-  ].map((name) => [name, 0]),
-)
+/** As the registry answers where there is none. */
+const zeros = (part: Part): Part =>
+  Object.fromEntries(
+    Object.entries(part).map(([name, value]) => [name, zeroOf(name, value)]),
+  )
+function zeroOf(name: string, value: unknown): unknown {
+  if (name === 'account') return `0x${'00'.repeat(20)}`
+  return typeof value === 'string' ? '' : typeof value === 'boolean' ? false : 0
+}
+const NOT_REVOKED = {
+  revokerIndex: 0,
+  revokedBlock: 0,
+  revokedAt: 0,
+  reason: 0,
+}
 const LIES: [string, () => void][] = [
   [
     'a revocation hidden',
@@ -184,25 +187,71 @@ const LIES: [string, () => void][] = [
       tell((told) => ({
         ...told,
         status: 1,
-        record: { ...told.record, revokedBlock: 0, revokedAt: 0, reason: 0 },
+        record: { ...told.record, ...NOT_REVOKED },
+        revoker: zeros(told.revoker),
       })),
   ],
   [
     'a record hidden',
-    () => tell((told) => ({ ...told, status: 0, record: NO_RECORD })),
+    () =>
+      tell((told) => ({
+        ...told,
+        status: 0,
+        record: zeros(told.record),
+        account: zeros(told.account),
+        revoker: zeros(told.revoker),
+        issuer: zeros(told.issuer),
+      })),
   ],
   [
     'a revocation made up',
     () =>
       tell((told) => ({
         ...told,
+        status: 4,
+        record: {
+          ...told.record,
+          ...{ revokerIndex: told.record.accountIndex, revokedBlock: 9 },
+          reason: 1,
+        },
+        revoker: told.account,
+      })),
+  ],
+  [
+    'a suspension in the place of a revocation',
+    () =>
+      tell((told) => ({
+        ...told,
         status: 3,
-        record: { ...told.record, revokedBlock: 9, reason: 1 },
+        record: {
+          ...told.record,
+          ...{ revokerIndex: told.record.accountIndex, revokedBlock: 9 },
+          reason: 6,
+        },
+        revoker: told.account,
       })),
   ],
   [
     'another issuer',
-    () => tell((told) => ({ ...told, issuerName: 'Somebody else' })),
+    () =>
+      tell((told) => ({
+        ...told,
+        issuer: { ...told.issuer, name: 'Somebody else' },
+      })),
+  ],
+  [
+    'an account that was there before',
+    () =>
+      tell((told) => {
+        const account = { ...told.account, addedBlock: 1 }
+        const isRevoked = told.record.revokedBlock !== 0n
+        return { ...told, account, ...(isRevoked && { revoker: account }) }
+      }),
+  ],
+  [
+    'a revocation set aside',
+    () =>
+      tell((told) => ({ ...told, record: { ...told.record, setAside: true } })),
   ],
   [
     'a block that is not there',
@@ -572,28 +621,26 @@ describe('as of a block', () => {
       port: 0,
       host: '127.0.0.1',
       log: () => {},
-      fund: [adminKey, issuerKey].map((key) => new Wallet(key).address),
+      fund: Object.values(keys).map((key) => new Wallet(key).address),
     })
     try {
       const local = createFetchProvider(chain.url)
-      const account = new Wallet(issuerKey).address
-      const there = await ensureRegistry(local, adminKey, {
-        account,
-        name: 'Pruned',
-        uri: '',
-      })
+      const issuer = { name: 'Pruned', uri: '' }
+      const there = await deployRegistry(local, keys, issuer)
       const write = (byte: number) =>
-        transact(local, there, issuerKey, 'issue', [
+        transact(local, there, keys.issuer, 'issue', [
+          1,
           `0x${byte.toString(16).padStart(2, '0').repeat(32)}`,
           0,
         ])
       await write(1)
       const block = Number(await local.request({ method: 'eth_blockNumber' }))
       const chainReader = createChainReader(local, there)
-      const hash: Hex = `0x${'01'.repeat(32)}`
-      expect((await chainReader.read(hash, { block })).status).toBe('valid')
+      const documentHash: Hex = `0x${'01'.repeat(32)}`
+      const key = { issuerId: 1, documentHash }
+      expect((await chainReader.read(key, { block })).status).toBe('valid')
       for (let byte = 2; byte <= 14; byte++) await write(byte)
-      await expect(chainReader.read(hash, { block })).rejects.toMatchObject({
+      await expect(chainReader.read(key, { block })).rejects.toMatchObject({
         code: 'state_unavailable',
       })
     } finally {
@@ -694,7 +741,7 @@ describe('abort, time-outs, and how it goes', () => {
       })
       expect(told).toHaveLength(checks.length)
       expect(new Set(told)).toEqual(new Set(checks))
-      expect(told.slice(0, 5)).toEqual(checks.slice(0, 5))
+      expect(told.slice(0, 6)).toEqual(checks.slice(0, 6))
     }
   })
 })
@@ -862,6 +909,37 @@ describe('proofs of nodes that leave something out', () => {
     expect((await judge(kept, three)).asOf?.blockHash).toBe(
       toHex(keccak_256(fromHex(header))),
     )
+  })
+
+  test('behavior: an event that does not agree is left out', async () => {
+    const good = await bundleFrom((args) => node().request(args))
+    expect(good.unprovenEvent).not.toBeNull()
+    const [log] = (await node().request({
+      method: 'eth_getLogs',
+      params: [{ blockHash: good.unprovenEvent?.blockHash }],
+    })) as [object]
+    for (const logs of [
+      null,
+      [],
+      [{}],
+      [{ ...log, topics: [] }],
+      [{ ...log, transactionHash: '0x' }],
+      [{ ...log, address: `0x${'5a'.repeat(20)}` }],
+      [log, {}],
+    ]) {
+      const bundle = await bundleFrom(async (args) =>
+        args.method === 'eth_getLogs' ? logs : node().request(args),
+      )
+      expect(readBundle(bundle).bundle).toEqual({
+        ...good,
+        unprovenEvent: null,
+      })
+    }
+    expect(
+      await bundleFrom(async (args) =>
+        args.method === 'eth_getLogs' ? [{}, log] : node().request(args),
+      ),
+    ).toEqual(good)
   })
 
   test.each<[string, string, unknown, string]>([

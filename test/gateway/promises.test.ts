@@ -128,9 +128,9 @@ describe('a node that contradicts itself, or is behind', () => {
   })
 
   test.each([
-    ['revoked, beside a record that is not', 3, {}],
+    ['revoked, beside a record that is not', 4, {}],
     ['not issued, beside a record', 0, {}],
-    ['valid, beside no record', 1, { issuerId: 0n }],
+    ['valid, beside no record', 1, { anchoredBlock: 0n }],
     ['expired, beside one that never expires', 2, {}],
     ['unknown', 9, {}],
   ])('error: %s', async (_, status, change) => {

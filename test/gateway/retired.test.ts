@@ -9,7 +9,7 @@ import {
 } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
-// Requests that wait while the admin takes the account's right to issue away.
+// Requests that wait while the issuer, or the admin, takes the right to issue away.
 
 const REFUSED = {
   status: 503,
@@ -54,12 +54,16 @@ const statusOf = async (stack: Stack, publicId: string) =>
   (await stack.verify(publicId)).body.data?.status
 
 test.each<[string, (stack: Stack) => Promise<unknown>]>([
-  ['retired', (stack) => admin(stack, 'retireAccount', [accountOf(stack)])],
+  ['retired', (stack) => admin(stack, 'retireAccount', [1, accountOf(stack)])],
   [
     'distrusted',
-    (stack) => admin(stack, 'distrustFrom', [accountOf(stack), 1]),
+    (stack) => admin(stack, 'distrustFrom', [1, accountOf(stack), 1]),
   ],
-  ["its issuer's no more", (stack) => admin(stack, 'withdrawIssuer', [1])],
+  ['of a closed issuer', (stack) => admin(stack, 'closeIssuer', [1])],
+  [
+    'without ISSUE',
+    (stack) => admin(stack, 'setPermissions', [1, accountOf(stack), 2]),
+  ],
 ])(
   'error: refuses requests that wait when the account is %s',
   async (_, change) => {
@@ -100,12 +104,12 @@ test('behavior: keeps what it promised and nothing else, once the account is bac
   await expect
     .poll(async () => (await stack.request('/metrics')).body)
     .toSatisfy((text) => /intents_queued 3/.test(Buffer.from(text).toString()))
-  await admin(stack, 'retireAccount', [accountOf(stack)])
+  await admin(stack, 'setPermissions', [1, accountOf(stack), 8])
   release()
   for (const answer of await Promise.all(waiting))
     expect(answer).toMatchObject(REFUSED)
 
-  await admin(stack, 'addAccount', [1, accountOf(stack)])
+  await admin(stack, 'setPermissions', [1, accountOf(stack), 3])
   await expect
     .poll(() => statusOf(stack, promised.body.data.publicId), {
       timeout: 10_000,
@@ -132,12 +136,12 @@ test('behavior: promises what a transaction already carries, refuses what waits 
   const carried = stack.issue(ADA)
   await estimateAsked(stack, from)
   const behind = stack.issue(ADA)
-  await admin(stack, 'retireAccount', [accountOf(stack)])
+  await admin(stack, 'setPermissions', [1, accountOf(stack), 8])
   held.resolve()
   expect(await behind).toMatchObject(REFUSED)
   const { status, body } = await carried
   expect(status).toBe(202)
-  await admin(stack, 'addAccount', [1, accountOf(stack)])
+  await admin(stack, 'setPermissions', [1, accountOf(stack), 3])
   await expect
     .poll(() => statusOf(stack, body.data.publicId), { timeout: 10_000 })
     .toBe('valid')

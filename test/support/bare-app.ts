@@ -22,6 +22,7 @@ export function bareApp(parts: Partial<Deps> = {}) {
       baseUrl: 'http://gateway.example',
       verifyUrl: 'http://gateway.example/verify',
       registry: `eip155:31337:0x${'11'.repeat(20)}`,
+      issuerId: 1,
     },
     verifyPage: { html: '', policy: '' },
     wait: 0,

@@ -110,7 +110,7 @@ export async function startPageWorld(
       const document = { ...ADA, ...fields, registry, issuerId: ISSUER_ID }
       const { bytes, documentHash } = await seal(document, keys)
       blocks.set(documentHash, bytes)
-      const args = [documentHash, validUntilOf(document)]
+      const args = [ISSUER_ID, documentHash, validUntilOf(document)]
       await transact(provider, registry, issuerKey, 'issue', args)
       const { documentKey } = keys
       return {
@@ -124,7 +124,7 @@ export async function startPageWorld(
       }
     },
     async revoke(hash) {
-      const args = [toHex(hash), 9]
+      const args = [ISSUER_ID, toHex(hash), 9]
       await transact(provider, registry, issuerKey, 'revoke', args)
     },
     bundle: (publicId) =>

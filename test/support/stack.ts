@@ -11,7 +11,10 @@ import { readConfig } from '../../gateway/config.ts'
 import type { Scope } from '../../gateway/grant.ts'
 import { type Gateway, startGateway } from '../../gateway/server.ts'
 import { startLocalChain } from '../../scripts/local-chain/local-chain.ts'
-import { ensureRegistry } from '../../scripts/local-registry.ts'
+import {
+  ensureRegistry,
+  LOCAL_ISSUER_ID,
+} from '../../scripts/local-registry.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { freePort } from './http.ts'
@@ -40,6 +43,7 @@ export type Stack = {
   dataDir: string
   registry: string
   issuerKey: Hex
+  /** Of the admin; the issuer's MANAGE account is the same. */
   adminKey: Hex
   /** Straight to the chain. */
   provider: Eip1193Provider
@@ -91,6 +95,7 @@ export async function startStack(
   const gateway: Gateway = await startGateway(config, {
     rpc: createRpcPool([proxy.url], config.rpcTimeout),
     registry,
+    issuerId: LOCAL_ISSUER_ID,
     signer: await signerOf(issuerKey),
     issuerSecret: randomKey(),
   }).catch(async (error) => {

@@ -1,10 +1,56 @@
-import { Interface, Wallet } from 'ethers'
+import { readFileSync } from 'node:fs'
+import { getCreateAddress, Interface, Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 
 const abi = new Interface(registryAbi)
+const ARTIFACT = new URL(
+  '../../artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json',
+  import.meta.url,
+)
+const DAY = 86_400
+
+/** What an account may do for an issuer; a sum of these. */
+export const PERMISSION = { issue: 1, revoke: 2, manage: 4, delegate: 8 }
+
+/**
+ * Deploys a registry and registers issuer 1 in it.
+ *
+ * @param keys All with funds. `manager` runs the issuer, `issuer` may issue and revoke.
+ * @returns The registry, CAIP-10.
+ */
+export async function deployRegistry(
+  provider: Eip1193Provider,
+  keys: { admin: Hex; manager: Hex; issuer: Hex },
+  issuer: { name: string; uri: string },
+): Promise<string> {
+  const registry = await deploy(provider, keys.admin)
+  const manager = new Wallet(keys.manager).address
+  await transact(provider, registry, keys.admin, 'registerIssuer', [
+    manager,
+    issuer.name,
+    issuer.uri,
+  ])
+  await transact(provider, registry, keys.manager, 'addAccount', [
+    1,
+    new Wallet(keys.issuer).address,
+    PERMISSION.issue | PERMISSION.revoke,
+  ])
+  return registry
+}
+
+async function deploy(provider: Eip1193Provider, key: Hex): Promise<string> {
+  const { bytecode } = JSON.parse(readFileSync(ARTIFACT, 'utf8'))
+  const { address: from } = new Wallet(key)
+  const { nonce } = await sendTransaction(provider, key, {
+    data: bytecode + abi.encodeDeploy([from, DAY]).slice(2),
+  })
+  const address = getCreateAddress({ from, nonce }).toLowerCase()
+  const chainId = await provider.request({ method: 'eth_chainId' })
+  return `eip155:${Number(chainId)}:${address}`
+}
 
 /** Sends one transaction to the registry and waits until it is in a block. Rejects when it does not succeed. */
 export async function transact(
@@ -14,26 +60,33 @@ export async function transact(
   name: string,
   args: unknown[],
 ): Promise<Hex> {
-  const { chainId, address } = parseRegistry(registry)
+  const { address } = parseRegistry(registry)
+  const data = abi.encodeFunctionData(name, args)
+  const sent = await sendTransaction(provider, key, {
+    to: address,
+    data,
+  }).catch((cause) => {
+    throw new Error(`${name} did not succeed`, { cause })
+  })
+  return sent.hash
+}
+
+async function sendTransaction(
+  provider: Eip1193Provider,
+  key: Hex,
+  call: { to?: Hex; data: string },
+): Promise<{ hash: Hex; nonce: number }> {
   const wallet = new Wallet(key)
   const request = <T>(method: string, ...params: unknown[]) =>
     provider.request({ method, params }) as Promise<T>
-  const data = abi.encodeFunctionData(name, args)
+  const from = wallet.address
+  const [chainId, nonce, gasLimit] = await Promise.all([
+    request<Hex>('eth_chainId').then(Number),
+    request<Hex>('eth_getTransactionCount', from, 'latest').then(Number),
+    request<Hex>('eth_estimateGas', { from, ...call }).then(BigInt),
+  ])
   const raw = await wallet.signTransaction({
-    type: 2,
-    chainId,
-    nonce: Number(
-      await request<Hex>('eth_getTransactionCount', wallet.address, 'latest'),
-    ),
-    to: address,
-    data,
-    gasLimit: BigInt(
-      await request<Hex>('eth_estimateGas', {
-        from: wallet.address,
-        to: address,
-        data,
-      }),
-    ),
+    ...{ type: 2, chainId, nonce, gasLimit, ...call },
     maxPriorityFeePerGas: 1_000_000_000n,
     maxFeePerGas: 10_000_000_000n,
   })
@@ -42,6 +95,6 @@ export async function transact(
     'eth_getTransactionReceipt',
     hash,
   )
-  if (receipt?.status !== '0x1') throw new Error(`${name} did not succeed`)
-  return hash
+  if (receipt?.status !== '0x1') throw new Error(`${hash} did not succeed`)
+  return { hash, nonce }
 }

@@ -8,6 +8,7 @@ import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { parseStrictJson } from '../../document/json.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { openDocument } from '../../document/sealed.ts'
+import type { DocumentKey } from '../../verifier/ports.ts'
 import {
   readStateProof,
   type StateProof,
@@ -48,7 +49,9 @@ export type Vectors = {
   proofs: {
     name: string
     registry: string
+    issuerId: number
     documentHash: string
+    batch: { root: string; validUntil: number; proof: string } | null
     blockHash: string
     stateProof: unknown
     reading: object
@@ -87,14 +90,25 @@ export async function runVectors(
   for (const one of vectors.proofs)
     expectSame(
       one.name,
-      readStateProof(
-        one.stateProof as StateProof,
-        one.registry,
-        one.documentHash as Hex,
-      ),
+      readStateProof(one.stateProof as StateProof, one.registry, keyOf(one)),
       { ...one.reading, blockHash: one.blockHash },
     )
   return { wrong, tried }
+}
+
+/** @returns What a vector of a state proof is of. */
+export function keyOf(
+  one: Pick<Vectors['proofs'][number], 'issuerId' | 'documentHash' | 'batch'>,
+): DocumentKey {
+  const { issuerId, batch } = one
+  const documentHash = one.documentHash as Hex
+  if (!batch) return { issuerId, documentHash }
+  const { root, validUntil, proof } = batch
+  return {
+    issuerId,
+    documentHash,
+    batch: { root: root as Hex, validUntil, proof: bytesOf(proof) },
+  }
 }
 
 const bytesOf = (hex: string) => fromHex(hex as Hex)

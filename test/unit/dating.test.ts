@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Document } from '../../document/document.ts'
 import { checkDating } from '../../verifier/checks/chain.ts'
 import type { ChainReading } from '../../verifier/ports.ts'
+import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
 import { type Check, statusOf } from '../../verifier/verdict.ts'
 
 const document: Document = {
@@ -17,10 +18,13 @@ const reading: ChainReading = {
   blockTime: 0,
   status: 'valid',
   record: {
-    ...{ issuerId: 1, accountIndex: 0, anchoredBlock: 5, anchoredAt: 0 },
-    ...{ validUntil: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+    ...{ accountIndex: 0, anchoredBlock: 5, anchoredAt: 0, validUntil: 0 },
+    ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+    setAside: false,
   },
-  issuer: { account: `0x${'b'.repeat(40)}`, name: '', uri: '' },
+  account: { ...NO_ACCOUNT, account: `0x${'b'.repeat(40)}` },
+  revoker: null,
+  issuer: emptyIssuer(1),
 }
 const secondsOf = (time: string) => Date.parse(time) / 1000
 const PASS = { check: 'dating', outcome: 'pass', code: 'not_in_future' }
@@ -59,7 +63,8 @@ describe('checkDating', () => {
 
 describe('statusOf', () => {
   const names = [
-    ...['chain', 'record', 'supersession', 'revocation', 'issuer'],
+    ...['chain', 'record', 'issuer'],
+    ...['supersession', 'revocation', 'suspension'],
     ...['payload', 'key', 'content', 'expiry'],
   ] as Check['check'][]
   const passed = names.map<Check>((check) => ({
@@ -82,11 +87,24 @@ describe('statusOf', () => {
   test('behavior: dating hides no other status', () => {
     for (const [check, status] of [
       ['revocation', 'revoked'],
+      ['suspension', 'suspended'],
       ['supersession', 'superseded'],
       ['issuer', 'distrusted'],
       ['expiry', 'expired'],
     ] as const)
       expect(statusOf([dated, ...failing(check)])).toBe(status)
+  })
+
+  test('behavior: distrust comes first, and a revocation before a suspension', () => {
+    const fail = (...checks: Check['check'][]) =>
+      statusOf(
+        passed.map((one) =>
+          checks.includes(one.check) ? { ...one, outcome: 'fail' } : one,
+        ),
+      )
+    expect(fail('suspension', 'revocation', 'issuer')).toBe('distrusted')
+    expect(fail('suspension', 'revocation', 'expiry')).toBe('revoked')
+    expect(fail('suspension', 'content', 'expiry')).toBe('suspended')
   })
 
   test('error: dating stands in for no check that is missing', () => {

@@ -67,7 +67,7 @@ describe.each([
   /** The document is on the chain and final. */
   const acknowledge = async () => {
     await gateway.keep.add(intent, sealed)
-    await gateway.outbox.remove([intent])
+    await gateway.outbox.resolve({ anchored: [], gone: [intent] })
   }
 
   test('default: a payload goes with the intent that inserted it', async () => {

@@ -33,11 +33,13 @@ describe('languages', () => {
   test('behavior: every check and every trouble of the chain has its words', () => {
     // Compiles only while these are all that the library has.
     const checks: Record<CheckName, true> = {
+      batch: true,
       chain: true,
       record: true,
+      issuer: true,
       supersession: true,
       revocation: true,
-      issuer: true,
+      suspension: true,
       payload: true,
       key: true,
       content: true,
@@ -58,6 +60,7 @@ describe('languages', () => {
       block_untrusted: true,
       other_registry: true,
       other_code: true,
+      batch_unknown: true,
     }
     expect(Object.keys(en)).toEqual(
       expect.arrayContaining([
@@ -172,9 +175,10 @@ describe('what the reader gives', () => {
 
 describe('a node that stands still', () => {
   const abi = new Interface(registryAbi)
+  const nobody = [`0x${'0'.repeat(40)}`, 0, 0, 0, 0, 0, 0]
   const answer = (chainId: number) => [
-    ...[chainId, 9, 1_700_000_000, 0, Array(8).fill(0)],
-    ...[`0x${'0'.repeat(40)}`, '', '', 0],
+    ...[chainId, 9, 1_700_000_000, 0, [0, 0, 0, 0, 0, 0, 0, 0, false]],
+    ...[nobody, nobody, ['', '', 0, 0, 0, 0, 0]],
   ]
   const judge = async (chainId: number, maxHeadAge?: number) => {
     const node = await serveHttp((_, response) => {

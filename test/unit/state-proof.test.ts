@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { type ChainReading, REGISTRY_STATUSES } from '../../verifier/ports.ts'
 import { decodeHeader, encodeHeader } from '../../verifier/proof/header.ts'
 import { decodeRlp, encodeRlp } from '../../verifier/proof/rlp.ts'
 import { readVerification } from '../../verifier/proof/slots.ts'
@@ -7,15 +8,12 @@ import {
   readStateProof,
   type StateProof,
 } from '../../verifier/proof/state-proof.ts'
+import { keyOf, type Vectors } from '../support/vector-runner.ts'
 import vectors from '../vectors/state-proofs.json' with { type: 'json' }
 
-type Case = {
-  name: string
-  registry: string
-  documentHash: Hex
-  blockHash: Hex
+type Case = Vectors['proofs'][number] & {
   stateProof: StateProof
-  reading: object
+  reading: Pick<ChainReading, 'status' | 'record' | 'account' | 'revoker'>
 }
 const cases = vectors.cases as Case[]
 const [sample] = cases as [Case]
@@ -23,31 +21,70 @@ const refused = (code: string) => expect.objectContaining({ code })
 
 describe('what real nodes prove', () => {
   test.each(cases)('default: $name', (one) => {
-    const { registry, documentHash, blockHash, stateProof, reading } = one
-    expect(readStateProof(stateProof, registry, documentHash)).toEqual({
+    const { registry, blockHash, stateProof, reading } = one
+    expect(readStateProof(stateProof, registry, keyOf(one))).toEqual({
       ...reading,
       blockHash,
     })
   })
 
   test('default: every status, of both nodes, and names longer than a slot', () => {
-    expect(new Set(cases.map(({ name }) => name.split(': ')[1]))).toEqual(
-      new Set([
-        ...['valid', 'expired', 'revoked', 'superseded', 'distrusted'],
-        'not_issued',
-      ]),
-    )
-    expect(cases).toHaveLength(12)
+    for (const node of ['Anvil', 'geth']) {
+      const statuses = cases
+        .filter(({ name }) => name.startsWith(node))
+        .map(({ reading }) => reading.status)
+      expect(new Set(statuses)).toEqual(new Set(REGISTRY_STATUSES))
+    }
     expect(sample.stateProof.storageProof.length).toBeGreaterThan(5)
   })
 
-  test.each(cases)('error: $name, asked of another document', (one) => {
-    const { registry, stateProof } = one
-    const other: Hex = `0x${'5a'.repeat(32)}`
-    expect(() => readStateProof(stateProof, registry, other)).toThrow(
-      refused('proof_invalid'),
-    )
+  const named = (name: string) => {
+    const found = cases.find((one) => one.name.endsWith(`: ${name}`))
+    if (!found) throw new Error(`no vector of ${name}`)
+    return found
+  }
+  const count = (name: string) => named(name).stateProof.storageProof.length
+
+  test('behavior: absence is one slot, also under a revocation', () => {
+    for (const { reading, stateProof } of cases)
+      if (reading.status === 'not_issued')
+        expect(stateProof.storageProof).toHaveLength(1)
+    const { record } = named('not issued alone, and revoked in a batch').reading
+    expect(record).toMatchObject({ anchoredBlock: 0, reason: 1 })
+    expect(record.revokedBlock).toBeGreaterThan(0)
   })
+
+  test('behavior: the revoker has slots of its own, a batch one more', () => {
+    expect(count('revoked')).toBe(count('valid'))
+    expect(count('revoked by another account')).toBe(count('valid') + 2)
+    expect(count('valid in a batch')).toBe(count('valid') + 1)
+  })
+
+  test('behavior: what was set aside after a theft is valid, and says so', () => {
+    const { reading } = named('set aside')
+    expect(reading).toMatchObject({
+      status: 'valid',
+      record: { setAside: true, reason: 8 },
+    })
+    expect(named('issued again').reading.status).toBe('valid')
+  })
+
+  test.each(cases)(
+    'error: $name, asked of another document and issuer',
+    (one) => {
+      const { registry, stateProof } = one
+      const key = keyOf(one)
+      const hash: Hex = `0x${'5a'.repeat(32)}`
+      const batch = key.batch && { ...key.batch, root: hash }
+      for (const other of [
+        { issuerId: 1, documentHash: hash, ...(batch && { batch }) },
+        { ...key, issuerId: 3 },
+      ])
+        expect(() => readStateProof(stateProof, registry, other)).toThrow(
+          refused('proof_invalid'),
+        )
+    },
+  )
 
   test.each(cases)('error: $name, the proof of another chain', (one) => {
     const foreign = cases.find(({ registry }) => registry !== one.registry)
@@ -56,36 +93,40 @@ describe('what real nodes prove', () => {
         readStateProof(
           { ...one.stateProof, [part]: foreign?.stateProof[part] },
           one.registry,
-          one.documentHash,
+          keyOf(one),
         ),
       ).toThrow(refused('proof_invalid'))
   })
 
   test('error: a document that is there cannot be proven absent', () => {
-    const absent = cases.find(({ name }) => name.endsWith('not_issued'))
+    const absent = named('not issued')
     const forged = {
       ...sample.stateProof,
       storageProof: sample.stateProof.storageProof.slice(0, 1).map((slot) => ({
         ...slot,
         value: `0x${'00'.repeat(32)}` as const,
-        proof: absent?.stateProof.storageProof[0]?.proof ?? [],
+        proof: absent.stateProof.storageProof[0]?.proof ?? [],
       })),
     }
     expect(() =>
-      readStateProof(forged, sample.registry, sample.documentHash),
+      readStateProof(forged, sample.registry, keyOf(sample)),
     ).toThrow(refused('proof_invalid'))
   })
 })
 
 describe('what is no registry, or no proof', () => {
   const block = { blockNumber: 1, blockTime: 1 }
-  const hash: Hex = `0x${'01'.repeat(32)}`
-  /** Record and account of issuer 1, then these slots. */
+  const key = { issuerId: 1, documentHash: `0x${'01'.repeat(32)}` as const }
+  const toHexWord = (value: bigint) => value.toString(16).padStart(64, '0')
+  /** Of account 0; anchoredBlock begins at bit 16. */
+  const ISSUED = toHexWord(7n << 16n)
+  const NONE = toHexWord(0n)
+  /** Record, both slots of the account, state, then these slots. */
   const readSlots = (...slots: string[]) => {
-    const words = [`${'00'.repeat(31)}01`, '00'.repeat(32), ...slots]
+    const words = [ISSUED, toHexWord(0xabn), NONE, NONE, ...slots]
     const next = words[Symbol.iterator]()
     return readVerification(
-      hash,
+      key,
       () => fromHex(`0x${next.next().value ?? '00'.repeat(32)}`),
       block,
     ).issuer
@@ -113,14 +154,19 @@ describe('what is no registry, or no proof', () => {
     [7, 'distrusted'],
     [8, 'valid'],
   ])('behavior: issued in block 7, distrusted from %i: %s', (from, status) => {
-    // issuerId 32, accountIndex 16, anchoredBlock 40, from the right.
-    const record = (7n << 48n) | 1n
-    const words = [record, BigInt(from) << 160n, 0n, 0n].values()
-    const read = () => {
-      const word = words.next().value ?? 0n
-      return fromHex(`0x${word.toString(16).padStart(64, '0')}`)
-    }
-    expect(readVerification(hash, read, block).status).toBe(status)
+    // The address of an account has 160 bits; distrustedFrom follows.
+    const signer = toHexWord((BigInt(from) << 160n) | 0xabn)
+    const words = [ISSUED, signer].values()
+    const read = () => fromHex(`0x${words.next().value ?? NONE}`)
+    expect(readVerification(key, read, block).status).toBe(status)
+  })
+
+  test('error: a record of an account that is not there', () => {
+    const words = [ISSUED].values()
+    const read = () => fromHex(`0x${words.next().value ?? NONE}`)
+    expect(() => readVerification(key, read, block)).toThrow(
+      refused('no_registry'),
+    )
   })
 
   test.each<[string, string]>([
@@ -132,7 +178,7 @@ describe('what is no registry, or no proof', () => {
   })
 
   test('error: what is not hexadecimal, and not a list', () => {
-    const { stateProof, registry, documentHash } = sample
+    const { stateProof, registry } = sample
     for (const change of [
       { header: 'x' },
       { accountProof: ['0xzz'] },
@@ -152,7 +198,7 @@ describe('what is no registry, or no proof', () => {
         readStateProof(
           { ...stateProof, ...change } as StateProof,
           registry,
-          documentHash,
+          keyOf(sample),
         ),
       ).toThrow(refused('proof_invalid'))
   })

@@ -2,11 +2,12 @@ import { Interface } from 'ethers'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FormatError } from '../../document/errors.ts'
-import type { Hex } from '../../document/hex.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
 import { REGISTRY_STATUSES } from '../../verifier/ports.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { readBytes } from '../../verifier/readers/rpc-codec.ts'
 import {
+  BATCH_ISSUED_TOPIC,
   decodeIssued,
   decodeVerification,
   encodeVerificationCall,
@@ -15,43 +16,104 @@ import {
 
 const abi = new Interface(registryAbi)
 const HASH: Hex = `0x${'5a'.repeat(32)}`
+const ROOT: Hex = `0x${'6b'.repeat(32)}`
+const KEY = { issuerId: 0xffff_fffe, documentHash: HASH }
 const uint = (bits: number) =>
   fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n })
-const account = fc
+const address = fc
   .uint8Array({ minLength: 20, maxLength: 20 })
-  .map((bytes) => `0x${Buffer.from(bytes).toString('hex')}`)
+  .map((bytes) => toHex(bytes))
 const text = fc.string({ unit: 'grapheme', maxLength: 80 })
-const verification = fc.tuple(
-  fc.tuple(uint(53), uint(53), uint(53)),
-  fc.nat(REGISTRY_STATUSES.length - 1),
-  fc.tuple(...[32, 16, 40, 40, 40, 40, 40, 8].map(uint)),
+const account = fc.record({
+  account: address,
+  accountIndex: uint(16),
+  permissions: uint(8),
+  addedBlock: uint(40),
+  changedBlock: uint(40),
+  retiredBlock: uint(40),
+  distrustedFrom: uint(40),
+})
+const verification = fc.record({
+  chainId: uint(53),
+  blockNumber: uint(53),
+  blockTime: uint(53),
+  status: fc.nat(REGISTRY_STATUSES.length - 1),
+  record: fc.record({
+    accountIndex: uint(16),
+    anchoredBlock: uint(40),
+    anchoredAt: uint(40),
+    validUntil: uint(40),
+    revokerIndex: uint(16),
+    revokedBlock: uint(40),
+    revokedAt: uint(40),
+    reason: uint(8),
+    setAside: fc.boolean(),
+  }),
   account,
-  text,
-  text,
-  uint(40),
-)
-type Values = [bigint[], number, bigint[], string, string, string, bigint]
+  revoker: account,
+  issuer: fc.record({
+    name: text,
+    uri: text,
+    documentCount: uint(40),
+    batchCount: uint(40),
+    accountCount: uint(16),
+    changedBlock: uint(40),
+    closedBlock: uint(40),
+  }),
+})
+type Value = typeof verification extends fc.Arbitrary<infer T> ? T : never
 
-const encode = ([head, status, ...rest]: Values) =>
-  abi.encodeFunctionResult('verificationOf', [[...head, status, ...rest]])
-
-test('default: as ethers encodes and decodes, for any verification', () => {
-  expect(encodeVerificationCall(HASH)).toBe(
-    abi.encodeFunctionData('verificationOf', [HASH]),
+const encode = (value: Value) =>
+  abi.encodeFunctionResult('verificationOf', [value])
+const decode = (data: unknown) => decodeVerification(data, KEY.issuerId)
+/** Numbers as the decoder has them. */
+const plain = <T extends object>(part: T) =>
+  Object.fromEntries(
+    Object.entries(part).map(([name, value]) => [
+      name,
+      typeof value === 'bigint' ? Number(value) : value,
+    ]),
   )
+
+test('default: encodes both calls as ethers does', () => {
+  expect(encodeVerificationCall(KEY)).toBe(
+    abi.encodeFunctionData('verificationOf', [KEY.issuerId, HASH]),
+  )
+  for (const length of [0, 1, 17]) {
+    const siblings = Array(length).fill(HASH)
+    const proof = new Uint8Array(32 * length).fill(0x5a)
+    const batch = { root: ROOT, validUntil: 2 ** 40 - 1, proof }
+    expect(encodeVerificationCall({ ...KEY, batch })).toBe(
+      abi.encodeFunctionData('verificationInBatch', [
+        ...[KEY.issuerId, ROOT, HASH, 2 ** 40 - 1],
+        siblings,
+      ]),
+    )
+  }
+})
+
+test('default: decodes what ethers encodes, for any verification', () => {
   fc.assert(
     fc.property(verification, (value) => {
-      const values = value as unknown as Values
-      const [head, status, record, by, name, uri] = values
-      const { chainId, reading } = decodeVerification(encode(values))
+      const { chainId, reading } = decode(encode(value))
+      const { blockNumber, blockTime, status, record } = value
       expect([chainId, reading.blockNumber, reading.blockTime]).toEqual(
-        head.map(Number),
+        [value.chainId, blockNumber, blockTime].map(Number),
       )
       expect(reading.status).toBe(REGISTRY_STATUSES[status])
-      expect(Object.values(reading.record)).toEqual(record.map(Number))
-      expect(reading.issuer).toEqual({ account: by, name, uri })
+      expect(reading.record).toEqual(plain(record))
+      expect(reading.account).toEqual(plain(value.account))
+      expect(reading.revoker).toEqual(plain(value.revoker))
+      expect(reading.issuer).toEqual({
+        id: KEY.issuerId,
+        ...plain(value.issuer),
+      })
     }),
   )
+})
+
+test('behavior: a revoker of zeros is none', () => {
+  expect(decode(good).reading.revoker).toBeNull()
 })
 
 const read = ({ topics, data }: { topics: string[]; data: string }) => ({
@@ -59,10 +121,10 @@ const read = ({ topics, data }: { topics: string[]; data: string }) => ({
   data: readBytes(data),
 })
 
-test('default: the event, as ethers decodes it', () => {
+test('default: decodes the event as ethers does', () => {
   expect(abi.getEvent('DocumentIssued')?.topicHash).toBe(ISSUED_TOPIC)
   fc.assert(
-    fc.property(uint(32), account, uint(40), (issuerId, by, validUntil) => {
+    fc.property(uint(32), address, uint(40), (issuerId, by, validUntil) => {
       const log = abi.encodeEventLog('DocumentIssued', [
         HASH,
         issuerId,
@@ -78,15 +140,38 @@ test('default: the event, as ethers decodes it', () => {
   )
 })
 
-const SAMPLE: Values = [
-  [1n, 2n, 3n],
-  1,
-  [1n, 0n, 2n, 3n, 0n, 0n, 0n, 0n],
-  `0x${'ab'.repeat(20)}`,
-  'A name that is longer than one word of the ABI',
-  'https://example',
-  0n,
-]
+test('default: decodes the event of a batch, which has no expiry', () => {
+  expect(abi.getEvent('BatchIssued')?.topicHash).toBe(BATCH_ISSUED_TOPIC)
+  const by = `0x${'ab'.repeat(20)}`
+  const log = abi.encodeEventLog('BatchIssued', [ROOT, 7, by, 1000, HASH])
+  expect(decodeIssued(read(log))).toEqual({
+    issuerId: 7,
+    account: by,
+    validUntil: null,
+  })
+})
+
+const NOBODY = {
+  ...{ account: `0x${'00'.repeat(20)}` as const, accountIndex: 0n },
+  ...{ permissions: 0n, addedBlock: 0n, changedBlock: 0n, retiredBlock: 0n },
+  distrustedFrom: 0n,
+}
+const SAMPLE: Value = {
+  ...{ chainId: 1n, blockNumber: 2n, blockTime: 3n, status: 1 },
+  record: {
+    ...{ accountIndex: 0n, anchoredBlock: 2n, anchoredAt: 3n, validUntil: 0n },
+    ...{ revokerIndex: 0n, revokedBlock: 0n, revokedAt: 0n, reason: 0n },
+    setAside: false,
+  },
+  account: { ...NOBODY, account: `0x${'ab'.repeat(20)}`, permissions: 1n },
+  revoker: NOBODY,
+  issuer: {
+    name: 'A name that is longer than one word of the ABI',
+    uri: 'https://example',
+    ...{ documentCount: 1n, batchCount: 0n, accountCount: 1n },
+    ...{ changedBlock: 1n, closedBlock: 0n },
+  },
+}
 const good = encode(SAMPLE)
 const bytesOf = (hex: string) => Buffer.from(hex.slice(2), 'hex')
 const changed = (at: number, value: number) => {
@@ -108,21 +193,27 @@ describe('what Solidity would not encode is refused', () => {
     ['eight megabytes', `0x${'00'.repeat(8e6)}`],
     ['a word too many', `${good}${'0'.repeat(64)}`],
     ['a word too few', good.slice(0, -64)],
-    ['the head alone', good.slice(0, 2 + 17 * 64)],
+    ['the head alone', good.slice(0, 2 + 29 * 64)],
     ['another offset of the tuple', changed(word(0), 0x40)],
-    ['another offset of the name', changed(word(14), 0x20)],
-    ['another offset of the URI', changed(word(15), 0x00)],
-    ['a name as long as the answer', changed(word(17) - 2, 0xff)],
+    ['another offset of the issuer', changed(word(28), 0x20)],
+    ['another offset of the name', changed(word(29), 0x20)],
+    ['another offset of the URI', changed(word(30), 0x00)],
+    ['a name as long as the answer', changed(word(36) - 2, 0xff)],
     ['a chain id over 53 bits', changed(32 + 20, 1)],
     ['a status that is none', changed(word(4), REGISTRY_STATUSES.length)],
-    ['an issuer over 32 bits', changed(word(5) - 4, 1)],
+    ['an account index over 16 bits', changed(word(5) - 2, 1)],
     ['a reason over 8 bits', changed(word(12) - 1, 1)],
-    ['an account over 160 bits', changed(word(13) - 20, 1)],
-    ['a distrust over 40 bits', changed(word(16) - 5, 1)],
+    ['a setAside that is no bit', changed(word(13), 2)],
+    ['an account over 160 bits', changed(word(14) - 20, 1)],
+    ['permissions over 8 bits', changed(word(16) - 1, 1)],
+    ['a revoker over 160 bits', changed(word(21) - 20, 1)],
+    ['a distrust of the revoker over 40 bits', changed(word(27) - 5, 1)],
+    ['a count over 40 bits', changed(word(31) - 5, 1)],
+    ['a closing over 40 bits', changed(word(35) - 5, 1)],
     ['padding that is not zero', changed(good.length / 2 - 2, 1)],
-    ['a name that is not UTF-8', changed(18 * 32, 0xff)],
+    ['a name that is not UTF-8', changed(37 * 32, 0xff)],
   ])('error: %s', (_, data) => {
-    expect(() => decodeVerification(data)).toThrow(FormatError)
+    expect(() => decode(data)).toThrow(FormatError)
   })
 
   test('error: an event of another kind, with other topics or other data', () => {
@@ -139,6 +230,7 @@ describe('what Solidity would not encode is refused', () => {
       { ...log, topics: [...log.topics.slice(0, 2), `0x01${'0'.repeat(62)}`] },
       { ...log, data: `${log.data}${'0'.repeat(64)}` },
       { ...log, data: '0x' },
+      { ...log, topics: [BATCH_ISSUED_TOPIC, ...log.topics.slice(1)] },
     ])
       expect(() => decodeIssued(read(other))).toThrow(FormatError)
   })

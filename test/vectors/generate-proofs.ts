@@ -3,24 +3,129 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Wallet } from 'ethers'
-import type { Hex } from '../../document/hex.ts'
-import { ensureRegistry } from '../../scripts/local-registry.ts'
+import { StandardMerkleTree } from '@openzeppelin/merkle-tree'
+import { concat, Wallet } from 'ethers'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import type { BatchPath, DocumentKey } from '../../verifier/ports.ts'
 import { decodeHeader } from '../../verifier/proof/header.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { fetchProof } from '../../verifier/readers/proof.ts'
+import { toQuantity } from '../../verifier/readers/rpc-codec.ts'
 import { startAnvilNode } from '../support/anvil.ts'
 import { gethBinary, startGethNode } from '../support/geth.ts'
 import { patient } from '../support/patient.ts'
-import { transact } from '../support/transact.ts'
+import { deployRegistry, PERMISSION, transact } from '../support/transact.ts'
 
 const ADMIN: Hex = `0x${'a1'.repeat(32)}`
-const ISSUER: Hex = `0x${'b2'.repeat(32)}`
-const STOLEN: Hex = `0x${'c3'.repeat(32)}`
-/** Documents 1 to 5 get a status each; 6 is never issued. */
+const MANAGER: Hex = `0x${'b2'.repeat(32)}`
+const ISSUER: Hex = `0x${'c3'.repeat(32)}`
+const STOLEN: Hex = `0x${'d4'.repeat(32)}`
+const ALL = PERMISSION.issue | PERMISSION.revoke | PERMISSION.manage
+
+/** Seconds of the Unix epoch. */
+const PAST = 1_000_000_000
+const FUTURE = 4_000_000_000
+const REASON = { keyCompromise: 1, certificateHold: 6, privilegeWithdrawn: 9 }
+
 const hash = (byte: number): Hex =>
   `0x${byte.toString(16).padStart(2, '0').repeat(32)}`
+
+/** Documents that are issued alone, by what becomes of them. */
+const ALONE = {
+  valid: hash(1),
+  expired: hash(2),
+  suspended: hash(3),
+  released: hash(4),
+  revoked: hash(5),
+  'revoked by another account': hash(6),
+  superseded: hash(7),
+  successor: hash(8),
+  distrusted: hash(9),
+  'distrusted and revoked': hash(10),
+  'issued again': hash(11),
+  'set aside': hash(12),
+  'not issued': hash(13),
+}
+/** Documents of the first batch. */
+const BATCHED = {
+  'valid in a batch': hash(33),
+  'expired in a batch': hash(34),
+  'revoked in a batch': hash(35),
+}
+/** Documents of the second, which is suspended. */
+const HELD = {
+  'suspended with its batch': hash(49),
+  'revoked in a suspended batch': hash(50),
+}
+
+type Case = { name: string; key: DocumentKey }
+
+/** A tree of OpenZeppelin's own, and what it proves of each document. */
+function treeOf(documents: Record<string, Hex>) {
+  const entries = Object.entries(documents)
+  const expiry = (name: string) => (name.startsWith('expired') ? PAST : FUTURE)
+  const tree = StandardMerkleTree.of(
+    entries.map(([name, documentHash]) => [documentHash, expiry(name)]),
+    ['bytes32', 'uint40'],
+  )
+  const root = tree.root as Hex
+  const cases = entries.map<Case>(([name, documentHash], i) => {
+    const proof = fromHex(concat(tree.getProof(i)) as Hex)
+    const batch = { root, validUntil: expiry(name), proof }
+    return { name, key: { issuerId: 1, documentHash, batch } }
+  })
+  return { root, size: entries.length, cases }
+}
+
+function casesOf(batched: Case[], held: Case[]): Case[] {
+  const alone = Object.entries(ALONE).map<Case>(([name, documentHash]) => ({
+    name,
+    key: { issuerId: 1, documentHash },
+  }))
+  const [first] = batched
+  const [other] = held
+  if (!first?.key.batch || !other?.key.batch) throw new Error('no batch')
+  const { documentHash, batch } = first.key
+  const inBatch = (more: Partial<BatchPath>): DocumentKey => ({
+    ...first.key,
+    batch: { ...batch, ...more },
+  })
+  return [
+    ...alone,
+    ...batched,
+    ...held,
+    {
+      name: 'not issued, in a batch with another expiry',
+      key: inBatch({ validUntil: 0 }),
+    },
+    {
+      name: 'not issued, in a batch with a shorter proof',
+      key: inBatch({ proof: new Uint8Array() }),
+    },
+    {
+      name: 'not issued, in another batch',
+      key: inBatch({ root: other.key.batch.root }),
+    },
+    {
+      name: 'not issued, in a batch that is not there',
+      key: inBatch({ root: hash(99) }),
+    },
+    { name: 'not issued alone', key: { issuerId: 1, documentHash } },
+    {
+      name: 'not issued alone, and revoked in a batch',
+      key: { issuerId: 1, documentHash: BATCHED['revoked in a batch'] },
+    },
+    {
+      name: 'not issued by another issuer',
+      key: { issuerId: 2, documentHash: ALONE.valid },
+    },
+    {
+      name: 'issued by another issuer, with a name of 31 bytes and no URI',
+      key: { issuerId: 2, documentHash: ALONE.suspended },
+    },
+  ]
+}
 
 async function proofsOf(
   url: string,
@@ -28,62 +133,105 @@ async function proofsOf(
   fund: (account: string) => Promise<void>,
 ) {
   const provider = patient(createFetchProvider(url))
-  for (const key of [ADMIN, ISSUER, STOLEN]) await fund(new Wallet(key).address)
-  const registry = await ensureRegistry(provider, ADMIN, {
-    account: new Wallet(ISSUER).address,
+  const keys = [ADMIN, MANAGER, ISSUER, STOLEN]
+  for (const key of keys) await fund(new Wallet(key).address)
+  const registry = await deployRegistry(
+    provider,
+    { admin: ADMIN, manager: MANAGER, issuer: ISSUER },
     // Longer than a slot.
-    name: 'Ämter und Behörden der Stadt Teststadt',
-    uri: 'https://example.org',
-  })
+    {
+      name: 'Ämter und Behörden der Stadt Teststadt',
+      uri: 'https://example.org',
+    },
+  )
   const send = (name: string, args: unknown[], key = ISSUER) =>
     transact(provider, registry, key, name, args)
+  const accountOf = (key: Hex) => new Wallet(key).address
+  const revoke = (documentHash: Hex, reason: number, key = ISSUER) =>
+    send('revoke', [1, documentHash, reason], key)
   const many = Array.from(
     { length: 40 },
     (_, i) => hash(1).slice(0, -4) + (0x1000 + i).toString(16),
   )
-  await send('issueMany', [many, many.map(() => 0)])
-  await send('issue', [hash(1), 4_000_000_000])
-  await send('issue', [hash(2), 0])
-  await send('revoke', [hash(2), 1])
-  await send('issue', [hash(3), 0])
-  await send('supersede', [hash(3), hash(4), 1_000_000_000])
-  const stolen = new Wallet(STOLEN).address
-  await send('addAccount', [1, stolen], ADMIN)
-  await send('issue', [hash(5), 0], STOLEN)
-  await send('distrustFrom', [stolen, 1], ADMIN)
-  await send(
-    'registerIssuer',
-    [`0x${'d4'.repeat(20)}`, 'N'.repeat(31), ''],
-    ADMIN,
+  await send('issueMany', [1, many, many.map(() => 0)])
+  for (const [name, documentHash] of Object.entries(ALONE).slice(0, 7))
+    await send('issue', [
+      1,
+      documentHash,
+      name === 'expired' ? PAST : name === 'valid' ? FUTURE : 0,
+    ])
+  await send('setPermissions', [1, accountOf(MANAGER), ALL], MANAGER)
+  await revoke(ALONE.suspended, REASON.certificateHold)
+  await revoke(ALONE.released, REASON.certificateHold)
+  await send('release', [1, ALONE.released])
+  await revoke(ALONE.revoked, REASON.keyCompromise)
+  await revoke(
+    ALONE['revoked by another account'],
+    REASON.privilegeWithdrawn,
+    MANAGER,
   )
-  const block = await provider.request({
-    method: 'eth_getBlockByNumber',
-    params: ['latest', false],
-  })
-  const cases = []
-  for (let byte = 1; byte <= 6; byte++) {
-    const documentHash = hash(byte)
-    const stateProof = await fetchProof(provider, registry, documentHash)
-    const { blockNumber } = decodeHeader(stateProof.header)
-    const reading = await createChainReader(provider, registry).read(
-      documentHash,
-      { block: blockNumber },
-    )
-    const { hash: blockHash } = (await provider.request({
+  await send('supersede', [
+    ...[1, hash(0), ALONE.superseded, ALONE.successor],
+    FUTURE,
+  ])
+
+  const [batched, held] = [treeOf(BATCHED), treeOf(HELD)]
+  for (const { root, size } of [batched, held])
+    await send('issueBatch', [1, root, size, hash(0)])
+  await send('revokeInBatch', [
+    ...[1, batched.root, [BATCHED['revoked in a batch']]],
+    REASON.keyCompromise,
+  ])
+  await send('revokeBatch', [1, held.root, REASON.certificateHold])
+  await send('revokeInBatch', [
+    ...[1, held.root, [HELD['revoked in a suspended batch']]],
+    REASON.keyCompromise,
+  ])
+
+  await send('addAccount', [1, accountOf(STOLEN), 3], MANAGER)
+  for (const name of [
+    'distrusted',
+    'distrusted and revoked',
+    'issued again',
+  ] as const)
+    await send('issue', [1, ALONE[name], 0], STOLEN)
+  await send('issue', [1, ALONE['set aside'], 0])
+  await revoke(ALONE['distrusted and revoked'], REASON.keyCompromise)
+  await revoke(ALONE['set aside'], REASON.keyCompromise, STOLEN)
+  await send('distrustFrom', [1, accountOf(STOLEN), 1], MANAGER)
+  await send('release', [1, ALONE['set aside']], MANAGER)
+  await send('issue', [1, ALONE['issued again'], FUTURE])
+
+  await send('registerIssuer', [accountOf(MANAGER), 'N'.repeat(31), ''], ADMIN)
+  await send('setPermissions', [2, accountOf(MANAGER), ALL], MANAGER)
+  await send('issue', [2, ALONE.suspended, 0], MANAGER)
+
+  const blockAt = (number: string) =>
+    provider.request({
       method: 'eth_getBlockByNumber',
-      params: [`0x${blockNumber.toString(16)}`, false],
-    })) as { hash: Hex }
-    const name = `${origin}: ${reading.status}`
+      params: [number, false],
+    }) as Promise<{ hash: Hex }>
+  const block = await blockAt('latest')
+  const cases = []
+  for (const { name, key } of casesOf(batched.cases, held.cases)) {
+    const stateProof = await fetchProof(provider, registry, key)
+    const { blockNumber } = decodeHeader(stateProof.header)
+    const reading = await createChainReader(provider, registry).read(key, {
+      block: blockNumber,
+    })
+    const { issuerId, documentHash, batch } = key
     cases.push({
-      name,
+      name: `${origin}: ${name}`,
       registry,
+      issuerId,
       documentHash,
-      blockHash,
+      batch: batch ? { ...batch, proof: toHex(batch.proof) } : null,
+      blockHash: (await blockAt(toQuantity(blockNumber))).hash,
       stateProof,
       reading,
     })
   }
-  return { cases, block: { origin, ...(block as object) } }
+  return { cases, block: { origin, ...block } }
 }
 
 const dir = mkdtempSync(join(tmpdir(), 'state-proofs-'))

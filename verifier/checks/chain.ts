@@ -1,5 +1,11 @@
 import type { Document } from '../../document/document.ts'
 import type { ChainReading } from '../ports.ts'
+import {
+  isDistrustedAt,
+  isRevoked,
+  isSuperseded,
+  isSuspended,
+} from '../status.ts'
 import type { Check } from '../verdict.ts'
 
 /** @returns Whether the head is fresh enough to say anything by. `maxHeadAge` in seconds; `undefined` = not judged. */
@@ -18,29 +24,27 @@ export function checkChain(
       }
 }
 
-/**
- * @param issuerId The issuer that the publicId names. A record of another issuer is not a record of this document.
- * @returns What the record alone decides: whether it is there, superseded, revoked, of a distrusted account.
- */
-export function checkRecord(
-  { record, status }: ChainReading,
-  issuerId: number,
-): Check[] {
-  if (record.issuerId !== issuerId)
+/** @returns What the registry alone decides, in the order in which it matters. */
+export function checkRecord({ record, account }: ChainReading): Check[] {
+  if (record.anchoredBlock === 0)
     return [{ check: 'record', outcome: 'fail', code: 'not_issued' }]
-  const revoked = record.revokedBlock !== 0
-  const superseded = revoked && status === 'superseded'
+  const distrusted = isDistrustedAt(account, record.anchoredBlock)
+  const superseded = isSuperseded(record)
+  const revoked = isRevoked(record) && !superseded
   return [
     { check: 'record', outcome: 'pass', code: 'issued' },
+    distrusted
+      ? { check: 'issuer', outcome: 'fail', code: 'distrusted' }
+      : { check: 'issuer', outcome: 'pass', code: 'trusted' },
     superseded
       ? { check: 'supersession', outcome: 'fail', code: 'superseded' }
       : { check: 'supersession', outcome: 'pass', code: 'not_superseded' },
-    revoked && !superseded
+    revoked
       ? { check: 'revocation', outcome: 'fail', code: 'revoked' }
       : { check: 'revocation', outcome: 'pass', code: 'not_revoked' },
-    status === 'distrusted'
-      ? { check: 'issuer', outcome: 'fail', code: 'distrusted' }
-      : { check: 'issuer', outcome: 'pass', code: 'trusted' },
+    isSuspended(record)
+      ? { check: 'suspension', outcome: 'fail', code: 'suspended' }
+      : { check: 'suspension', outcome: 'pass', code: 'not_suspended' },
   ]
 }
 

@@ -1,7 +1,7 @@
 import { type Document, validUntilOf } from '../../document/document.ts'
 import { FormatError } from '../../document/errors.ts'
 import { decodeOpened, open } from '../../document/sealed.ts'
-import type { RegistryRecord } from '../ports.ts'
+import type { ChainReading } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
 /**
@@ -17,14 +17,14 @@ export async function checkContent(
   sealed: Uint8Array,
   documentKey: Uint8Array,
   registry: string,
-  record: RegistryRecord,
+  reading: Pick<ChainReading, 'record' | 'issuer'>,
 ): Promise<{ checks: Check[]; document?: Document; error?: unknown }> {
   const checks: Check[] = []
   try {
     const opened = await open(sealed, documentKey)
     checks.push({ check: 'key', outcome: 'pass', code: 'opens' })
     const document = decodeOpened(opened, documentKey)
-    const code = contradiction(document, registry, record)
+    const code = contradiction(document, registry, reading)
     if (code) {
       checks.push({ check: 'content', outcome: 'fail', code })
       return { checks }
@@ -48,10 +48,10 @@ export async function checkContent(
 function contradiction(
   document: Document,
   registry: string,
-  record: RegistryRecord,
+  { record, issuer }: Pick<ChainReading, 'record' | 'issuer'>,
 ): string | undefined {
   if (document.registry !== registry) return 'other_registry'
-  if (document.issuerId !== record.issuerId) return 'other_issuer'
+  if (document.issuerId !== issuer.id) return 'other_issuer'
   if (validUntilOf(document) !== record.validUntil) return 'other_expiry'
   return undefined
 }

@@ -1,8 +1,8 @@
-import type { Hex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
 import type {
   ChainReader,
   ChainReading,
+  DocumentKey,
   IssuedEvent,
   ReadOptions,
 } from '../ports.ts'
@@ -14,7 +14,7 @@ import type { Check } from '../verdict.ts'
  */
 export async function readEvent(
   chain: ChainReader,
-  documentHash: Hex,
+  key: DocumentKey,
   reading: ChainReading,
   options: ReadOptions = {},
 ): Promise<{ check: Check; event?: IssuedEvent }> {
@@ -24,12 +24,12 @@ export async function readEvent(
   try {
     for (let attempt = 0; attempt < 2; attempt++) {
       const event = await chain.issuedEvent(
-        documentHash,
+        key,
         reading.record.anchoredBlock,
         options,
       )
       if (event === undefined) return unknown('missing')
-      if (agrees(event, reading))
+      if (agrees(event, key, reading))
         return {
           check: { check: 'event', outcome: 'pass', code: 'agrees' },
           event,
@@ -43,10 +43,14 @@ export async function readEvent(
   }
 }
 
-function agrees(event: IssuedEvent, { record, issuer }: ChainReading): boolean {
+function agrees(
+  event: IssuedEvent,
+  { batch }: DocumentKey,
+  { record, account, issuer }: ChainReading,
+): boolean {
   return (
-    event.issuerId === record.issuerId &&
-    event.validUntil === record.validUntil &&
-    event.account === issuer.account
+    event.issuerId === issuer.id &&
+    event.validUntil === (batch ? null : record.validUntil) &&
+    event.account === account.account
   )
 }

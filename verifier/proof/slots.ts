@@ -1,71 +1,122 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
-import { decodeUtf8 } from '../../document/bytes.ts'
+import { encodeEntry } from '../../document/batch/entry.ts'
+import { isProofLength, NODE, rootOf } from '../../document/batch/tree.ts'
+import { decodeUtf8, equalBytes } from '../../document/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
-import type { ChainReading, RegistryRecord } from '../ports.ts'
+import type {
+  BatchPath,
+  ChainReading,
+  DocumentKey,
+  RegistryAccount,
+  RegistryIssuer,
+  RegistryRecord,
+} from '../ports.ts'
+import {
+  emptyIssuer,
+  NO_ACCOUNT,
+  recordInBatch,
+  registryStatusOf,
+} from '../status.ts'
 
 // Where the registry keeps what a verdict reads: docs/contract.md, "Storage". It never changes.
 
-/** The ERC-7201 position of `document-registry.storage`. */
-const BASE = 0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200n
-const ACCOUNTS_OF = BASE + 2n
-const ISSUERS = BASE + 3n
+/** The ERC-7201 position of `document-registry.storage`: a mapping of issuers. */
+const NAMESPACES =
+  0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200n
+/** Slots of an issuer, from its first. */
+const [STATE, RECORDS, BATCHES, ACCOUNTS, ACCOUNTS_OF, , NAME, URI] = [
+  0n,
+  1n,
+  2n,
+  3n,
+  4n,
+  5n,
+  6n,
+  7n,
+] as const
 
 /** A slot, or what is in one: 256 bits. */
 type Word = bigint
 
-/** RFC 5280 reason code. */
-const SUPERSEDED = 4
-
 /** Gives what is in a slot. */
 export type ReadSlot = (slot: Hex) => Uint8Array
 
-/** @param block The block whose state `readSlot` reads. @returns What `verificationOf` answers in that state. */
+/** What a proof proves of a document, apart from the block. */
+type Proven = Pick<
+  ChainReading,
+  'status' | 'record' | 'account' | 'revoker' | 'issuer'
+>
+
+/**
+ * @param block The block whose state `readSlot` reads.
+ * @returns What `verificationOf`, or `verificationInBatch`, answers in that state.
+ */
 export function readVerification(
-  documentHash: Hex,
+  key: DocumentKey,
   readSlot: ReadSlot,
-  block: { blockNumber: number; blockTime: number },
-): Pick<ChainReading, 'status' | 'record' | 'issuer'> {
+  { blockTime }: { blockTime: number },
+): Proven {
   const read = (slot: Word) => BigInt(toHex(readSlot(toSlot(slot))))
-  const record = unpackRecord(read(at(BigInt(documentHash), BASE)))
-  const { issuerId, accountIndex } = record
-  if (issuerId === 0)
+  const { issuerId } = key
+  const namespace = at(BigInt(issuerId), NAMESPACES)
+  const record = readRecord(namespace, key, read)
+  if (record.anchoredBlock === 0)
     return {
       status: 'not_issued',
       record,
-      issuer: { account: toAddress(0n), name: '', uri: '' },
+      account: NO_ACCOUNT,
+      revoker: null,
+      issuer: emptyIssuer(issuerId),
     }
-  const account = read(
-    at(BigInt(accountIndex), at(BigInt(issuerId), ACCOUNTS_OF)),
-  )
-  const issuer = at(BigInt(issuerId), ISSUERS)
+  const account = readAccount(namespace, record.accountIndex, read)
+  const revoker = readRevoker(namespace, record, account, read)
+  const state = unpackState(read(namespace + STATE))
   return {
-    status: statusOf(record, Number(account >> 160n), block.blockTime),
+    status: registryStatusOf({ record, account, blockTime }),
     record,
+    account,
+    revoker,
     issuer: {
-      account: toAddress(bits(account, 0, 160)),
-      name: readText(issuer, readSlot),
-      uri: readText(issuer + 1n, readSlot),
+      id: issuerId,
+      name: readText(namespace + NAME, readSlot),
+      uri: readText(namespace + URI, readSlot),
+      ...state,
     },
   }
 }
 
-/** @returns The slots that {@link readVerification} reads, in its order, when it finds this record and issuer. */
+/** @returns The slots that {@link readVerification} reads, in its order, when it finds this record. */
 export function slotsOf(
-  documentHash: Hex,
-  { record, issuer }: Pick<ChainReading, 'record' | 'issuer'>,
+  { issuerId, documentHash, batch }: DocumentKey,
+  { record, account, revoker, issuer }: Proven,
 ): Hex[] {
-  const { issuerId, accountIndex } = record
-  const own = at(BigInt(documentHash), BASE)
-  if (issuerId === 0) return [toSlot(own)]
-  const name = at(BigInt(issuerId), ISSUERS)
+  const namespace = at(BigInt(issuerId), NAMESPACES)
+  const own = at(BigInt(documentHash), namespace + RECORDS)
+  const anchored = batch ? at(BigInt(batch.root), namespace + BATCHES) : own
+  if (record.anchoredBlock === 0) return [toSlot(anchored)]
+  const isOther =
+    revoker !== null && revoker.accountIndex !== account.accountIndex
   return [
-    own,
-    at(BigInt(accountIndex), at(BigInt(issuerId), ACCOUNTS_OF)),
-    ...slotsOfText(name, issuer.name),
-    ...slotsOfText(name + 1n, issuer.uri),
+    anchored,
+    ...(batch ? [own] : []),
+    ...slotsOfAccount(namespace, account),
+    ...(isOther ? slotsOfAccount(namespace, revoker) : []),
+    namespace + STATE,
+    ...slotsOfText(namespace + NAME, issuer.name),
+    ...slotsOfText(namespace + URI, issuer.uri),
   ].map(toSlot)
+}
+
+function slotsOfAccount(
+  namespace: Word,
+  { account, accountIndex }: RegistryAccount,
+): Word[] {
+  return [
+    at(BigInt(accountIndex), namespace + ACCOUNTS_OF),
+    at(BigInt(account), namespace + ACCOUNTS),
+  ]
 }
 
 function slotsOfText(slot: Word, text: string): Word[] {
@@ -80,33 +131,91 @@ function at(key: Word, mapping: Word): Word {
   return BigInt(toHex(keccak_256(concatBytes(toBytes(key), toBytes(mapping)))))
 }
 
-/** A record is packed from the lowest bit. */
+/** Everything is packed from the lowest bit (contracts/types). */
 function unpackRecord(word: Word): RegistryRecord {
-  const part = (from: number, width: number) => Number(bits(word, from, width))
   return {
-    issuerId: part(0, 32),
-    accountIndex: part(32, 16),
-    anchoredBlock: part(48, 40),
-    anchoredAt: part(88, 40),
-    validUntil: part(128, 40),
-    revokedBlock: part(168, 40),
-    revokedAt: part(208, 40),
-    reason: part(248, 8),
+    accountIndex: bits(word, 0, 16),
+    anchoredBlock: bits(word, 16, 40),
+    anchoredAt: bits(word, 56, 40),
+    validUntil: bits(word, 96, 40),
+    revokerIndex: bits(word, 136, 16),
+    revokedBlock: bits(word, 152, 40),
+    revokedAt: bits(word, 192, 40),
+    reason: bits(word, 232, 8),
+    setAside: bits(word, 240, 1) === 1,
   }
 }
 
-/** As `DocumentRegistry._status`. */
-function statusOf(
-  record: RegistryRecord,
-  distrustedFrom: number,
-  blockTime: number,
-): ChainReading['status'] {
-  const { anchoredBlock, validUntil, revokedBlock, reason } = record
-  if (revokedBlock !== 0)
-    return reason === SUPERSEDED ? 'superseded' : 'revoked'
-  if (distrustedFrom !== 0 && anchoredBlock >= distrustedFrom)
-    return 'distrusted'
-  return validUntil !== 0 && blockTime >= validUntil ? 'expired' : 'valid'
+function unpackState(word: Word): Omit<RegistryIssuer, 'id' | 'name' | 'uri'> {
+  return {
+    documentCount: bits(word, 0, 40),
+    batchCount: bits(word, 40, 40),
+    accountCount: bits(word, 80, 16),
+    changedBlock: bits(word, 96, 40),
+    closedBlock: bits(word, 136, 40),
+  }
+}
+
+/** @returns The document's record; all zero where it is not proven to be in its batch. */
+function readRecord(
+  namespace: Word,
+  { documentHash, batch: path }: DocumentKey,
+  read: (slot: Word) => Word,
+): RegistryRecord {
+  const readOwn = () =>
+    unpackRecord(read(at(BigInt(documentHash), namespace + RECORDS)))
+  if (!path) return readOwn()
+  // The slot of a batch has its size in the place of the expiry.
+  const batch = unpackRecord(read(at(BigInt(path.root), namespace + BATCHES)))
+  const proven =
+    batch.anchoredBlock !== 0 &&
+    isProofLength(path.proof.length / NODE, batch.validUntil) &&
+    leadsToRoot(documentHash, path)
+  return proven
+    ? recordInBatch(readOwn(), batch, path.validUntil)
+    : unpackRecord(0n)
+}
+
+function leadsToRoot(
+  documentHash: Hex,
+  { root, validUntil, proof }: BatchPath,
+): boolean {
+  const entry = encodeEntry({ documentHash: fromHex(documentHash), validUntil })
+  return equalBytes(rootOf(entry, proof), fromHex(root))
+}
+
+/** An account has two slots: one by its index, which has the address, and one by its address. */
+function readAccount(
+  namespace: Word,
+  accountIndex: number,
+  read: (slot: Word) => Word,
+): RegistryAccount {
+  const signer = read(at(BigInt(accountIndex), namespace + ACCOUNTS_OF))
+  const address = BigInt.asUintN(160, signer)
+  if (address === 0n) throw notOfRegistry('no account in the place of one')
+  const held = read(at(address, namespace + ACCOUNTS))
+  return {
+    account: `0x${address.toString(16).padStart(40, '0')}`,
+    accountIndex,
+    permissions: bits(held, 16, 8),
+    addedBlock: bits(held, 24, 40),
+    changedBlock: bits(held, 64, 40),
+    retiredBlock: bits(held, 104, 40),
+    distrustedFrom: bits(signer, 160, 40),
+  }
+}
+
+/** @returns The account that last revoked, suspended or released; its slots are read once. */
+function readRevoker(
+  namespace: Word,
+  { revokedBlock, revokerIndex }: RegistryRecord,
+  account: RegistryAccount,
+  read: (slot: Word) => Word,
+): RegistryAccount | null {
+  if (revokedBlock === 0) return null
+  return revokerIndex === account.accountIndex
+    ? account
+    : readAccount(namespace, revokerIndex, read)
 }
 
 /** A Solidity string: up to 31 bytes in the slot itself, its length twice in the last byte; a longer one from keccak256(slot) on. */
@@ -115,7 +224,8 @@ function readText(slot: Word, readSlot: ReadSlot): string {
   const last = word[31] ?? 0
   const isShort = last % 2 === 0
   const length = isShort ? last / 2 : Number(BigInt(toHex(word)) / 2n)
-  if (isShort !== length < 32) throw notOfRegistry()
+  if (isShort !== length < 32)
+    throw notOfRegistry('no text in the place of one')
   if (isShort) return toText(word.subarray(0, length))
   const first = BigInt(toHex(keccak_256(toBytes(slot))))
   const parts: Uint8Array[] = []
@@ -128,17 +238,18 @@ function toText(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
   } catch (cause) {
-    throw notOfRegistry(cause)
+    throw notOfRegistry('no text in the place of one', cause)
   }
 }
 
 /** As for an answer to `verificationOf` that does not decode. */
-function notOfRegistry(cause?: unknown): ChainError {
-  return new ChainError('no_registry', 'no text in the place of one', cause)
+function notOfRegistry(message: string, cause?: unknown): ChainError {
+  return new ChainError('no_registry', message, cause)
 }
 
-function bits(word: Word, from: number, width: number): bigint {
-  return (word >> BigInt(from)) & ((1n << BigInt(width)) - 1n)
+/** @param width At most 53, so that the number is exact. */
+function bits(word: Word, from: number, width: number): number {
+  return Number(BigInt.asUintN(width, word >> BigInt(from)))
 }
 
 function toSlot(word: Word): Hex {
@@ -147,8 +258,4 @@ function toSlot(word: Word): Hex {
 
 function toBytes(word: Word): Uint8Array {
   return fromHex(toSlot(word))
-}
-
-function toAddress(account: bigint): Hex {
-  return `0x${account.toString(16).padStart(40, '0')}`
 }

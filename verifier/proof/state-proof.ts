@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { parseRegistryId } from '../../document/registry-id.ts'
 import { ChainError } from '../errors.ts'
-import type { ChainReading } from '../ports.ts'
+import type { ChainReading, DocumentKey } from '../ports.ts'
 import { decodeHeader, type Header } from './header.ts'
 import { invalid, readProof } from './invalid.ts'
 import { decodeRlp } from './rlp.ts'
@@ -41,17 +41,17 @@ const NO_CODE = toHex(keccak_256(new Uint8Array()))
 export function readStateProof(
   proof: StateProof,
   registry: string,
-  documentHash: Hex,
+  key: DocumentKey,
   codeHash?: Hex,
 ): ChainReading & { blockHash: Hex } {
   const { address } = parseRegistryId(registry)
-  return readProof(() => readState(proof, address, documentHash, codeHash))
+  return readProof(() => readState(proof, address, key, codeHash))
 }
 
 function readState(
   proof: StateProof,
   address: Hex,
-  documentHash: Hex,
+  key: DocumentKey,
   codeHash: Hex | undefined,
 ): ChainReading & { blockHash: Hex } {
   const header = decodeHeader(proof.header)
@@ -59,7 +59,7 @@ function readState(
   if (!Array.isArray(proof.storageProof)) throw invalid('not slots')
   const slots = proof.storageProof.values()
   const read = readVerification(
-    documentHash,
+    key,
     (slot) => readSlot(slots.next().value, slot, storageRoot),
     header,
   )

@@ -5,21 +5,22 @@ import { ChainError, RpcResponseError } from '../errors.ts'
 import type {
   ChainReader,
   ChainReading,
+  DocumentKey,
   Eip1193Provider,
   IssuedEvent,
 } from '../ports.ts'
+import { contradictionOf } from '../status.ts'
 import { createFinalityReader, type FinalityRule } from './finality.ts'
 import { createRequest, readStrictly } from './request.ts'
 import { readList, readLog, toQuantity } from './rpc-codec.ts'
 import {
+  BATCH_ISSUED_TOPIC,
   decodeIssued,
   decodeVerification,
   encodeVerificationCall,
   ISSUED_TOPIC,
+  toWord,
 } from './verification-codec.ts'
-
-/** RFC 5280 reason code. */
-const SUPERSEDED = 4
 
 /**
  * Reads a registry through a node's JSON-RPC.
@@ -39,8 +40,8 @@ export function createChainReader(
   return {
     registry,
 
-    async read(documentHash, { block, signal } = {}) {
-      const data = encodeVerificationCall(documentHash)
+    async read(key, { block, signal } = {}) {
+      const data = encodeVerificationCall(key)
       const at = block === undefined ? 'latest' : toQuantity(block)
       const result = await request(
         'eth_call',
@@ -49,7 +50,7 @@ export function createChainReader(
       ).catch((error) => {
         throw block === undefined ? error : stateError(error, block)
       })
-      const { chainId: answering, reading } = decodeReading(result)
+      const { chainId: answering, reading } = decodeReading(result, key)
       if (answering !== chainId)
         throw new ChainError(
           'wrong_chain',
@@ -63,7 +64,7 @@ export function createChainReader(
       return reading
     },
 
-    async issuedEvent(documentHash, blockNumber, { signal } = {}) {
+    async issuedEvent(key, blockNumber, { signal } = {}) {
       const block = toQuantity(blockNumber)
       const logs = await request(
         'eth_getLogs',
@@ -72,7 +73,7 @@ export function createChainReader(
             address,
             fromBlock: block,
             toBlock: block,
-            topics: [ISSUED_TOPIC, documentHash],
+            topics: topicsOf(key),
           },
         ],
         signal,
@@ -80,10 +81,11 @@ export function createChainReader(
       const items = readStrictly('eth_getLogs', () =>
         readList(logs, (log) => log),
       )
-      // Only the first is looked at: a hostile node can send a million.
+      // Only the last is looked at: a hostile node can send a million, and a document that is
+      // issued again in the block in which its issue was distrusted has two.
       return items.length === 0
         ? undefined
-        : decodeEvent(items[0], address, documentHash)
+        : decodeEvent(items.at(-1), address, key)
     },
 
     finalityOf: (blockNumber, { signal } = {}) =>
@@ -123,17 +125,14 @@ export function parseRegistry(
   }
 }
 
-function decodeReading(result: unknown): {
-  chainId: number
-  reading: ChainReading
-} {
+function decodeReading(
+  result: unknown,
+  { issuerId }: DocumentKey,
+): { chainId: number; reading: ChainReading } {
   try {
-    const answer = decodeVerification(result)
-    if (!agree(answer.reading))
-      throw new FormatError(
-        'abi_malformed',
-        'the status contradicts the record',
-      )
+    const answer = decodeVerification(result, issuerId)
+    const contradiction = contradictionOf(answer.reading)
+    if (contradiction) throw new FormatError('abi_malformed', contradiction)
     return answer
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
@@ -143,15 +142,6 @@ function decodeReading(result: unknown): {
       cause,
     )
   }
-}
-
-/** A node that contradicts itself is not to be believed in either. */
-function agree({ status, record, blockTime }: ChainReading): boolean {
-  const expired = record.validUntil !== 0 && blockTime >= record.validUntil
-  if (record.issuerId === 0) return status === 'not_issued'
-  if (record.revokedBlock !== 0)
-    return status === (record.reason === SUPERSEDED ? 'superseded' : 'revoked')
-  return status === 'distrusted' || status === (expired ? 'expired' : 'valid')
 }
 
 /** Agrees with no record. */
@@ -164,15 +154,24 @@ const NO_EVENT: IssuedEvent = {
   logIndex: 0,
 }
 
+function topicsOf({ documentHash, issuerId, batch }: DocumentKey): Hex[] {
+  const issuer = toWord(issuerId)
+  return batch
+    ? [BATCH_ISSUED_TOPIC, batch.root, issuer]
+    : [ISSUED_TOPIC, documentHash, issuer]
+}
+
 /** @returns The event; for a log that is not what was asked for, one that agrees with no record. */
 function decodeEvent(
   answer: unknown,
   address: Hex,
-  documentHash: Hex,
+  key: DocumentKey,
 ): IssuedEvent {
   try {
     const log = readLog(answer)
-    const asked = log.address === address && log.topics[1] === documentHash
+    const asked =
+      log.address === address &&
+      topicsOf(key).every((topic, i) => topic === log.topics[i])
     if (!asked) return NO_EVENT
     const { transactionHash, blockHash, logIndex } = log
     return { ...decodeIssued(log), transactionHash, blockHash, logIndex }

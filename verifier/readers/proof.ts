@@ -4,6 +4,7 @@ import { ChainError } from '../errors.ts'
 import type {
   ChainReader,
   ChainReading,
+  DocumentKey,
   Eip1193Provider,
   ReadOptions,
 } from '../ports.ts'
@@ -38,10 +39,10 @@ const MAX_ATTEMPTS = 5
 export async function fetchProof(
   provider: Eip1193Provider,
   registry: string,
-  documentHash: Hex,
+  key: DocumentKey,
   options: AtBlock = {},
 ): Promise<StateProof> {
-  const reading = await proveReading(provider, registry, documentHash, options)
+  const reading = await proveReading(provider, registry, key, options)
   return reading.stateProof
 }
 
@@ -50,27 +51,27 @@ type ProvenReading = ChainReading & { stateProof: StateProof }
 async function proveReading(
   provider: Eip1193Provider,
   registry: string,
-  documentHash: Hex,
+  key: DocumentKey,
   options: AtBlock,
 ): Promise<ProvenReading> {
   const request = createRequest(provider)
   const { address } = parseRegistry(registry)
   const { signal } = options
   const chain = createChainReader(provider, registry)
-  const believed = await chain.read(documentHash, options)
+  const believed = await chain.read(key, options)
   const { blockNumber } = believed
   const [header, answer] = await Promise.all([
     fetchHeader(request, blockNumber, signal),
     request(
       'eth_getProof',
-      [address, slotsOf(documentHash, believed), toQuantity(blockNumber)],
+      [address, slotsOf(key, believed), toQuantity(blockNumber)],
       signal,
     ).catch((error) => {
       throw unavailable(error, blockNumber)
     }),
   ])
   const stateProof = { header, ...readProof(() => readAnswer(answer)) }
-  const proven = readStateProof(stateProof, registry, documentHash)
+  const proven = readStateProof(stateProof, registry, key)
   if (proven.blockNumber !== blockNumber)
     throw new ChainError(
       'state_unavailable',
@@ -93,10 +94,10 @@ export function createProvingReader(
 ): ChainReader {
   return {
     ...createChainReader(provider, registry, rule),
-    async read(documentHash, options = {}): Promise<ProvenReading> {
+    async read(key, options = {}): Promise<ProvenReading> {
       for (let attempt = 1; ; attempt++) {
         try {
-          return await proveReading(provider, registry, documentHash, options)
+          return await proveReading(provider, registry, key, options)
         } catch (error) {
           if (attempt === MAX_ATTEMPTS || !isOvertaken(error, options))
             throw error

@@ -40,10 +40,10 @@ export function createQuorumReader(
   return {
     registry,
 
-    async read(documentHash, { block, signal } = {}) {
+    async read(key, { block, signal } = {}) {
       const heads = await ask(
         readers,
-        (reader) => reader.read(documentHash, { block, signal }),
+        (reader) => reader.read(key, { block, signal }),
         agreed(quorum, readingKey),
         signal,
       )
@@ -63,7 +63,7 @@ export function createQuorumReader(
             const head = known.get(reader)
             return head?.blockNumber === height
               ? head
-              : reader.read(documentHash, { block: height, signal })
+              : reader.read(key, { block: height, signal })
           },
           agreed(quorum, readingKey),
           signal,
@@ -73,10 +73,10 @@ export function createQuorumReader(
       throw disagreement()
     },
 
-    async issuedEvent(documentHash, blockNumber, options = {}) {
+    async issuedEvent(key, blockNumber, options = {}) {
       const events = await ask(
         readers,
-        (reader) => reader.issuedEvent(documentHash, blockNumber, options),
+        (reader) => reader.issuedEvent(key, blockNumber, options),
         agreed(quorum, (event) => JSON.stringify(event ?? null)),
         options.signal,
       )
@@ -152,9 +152,10 @@ function agreed<T>(quorum: number, keyOf: (value: T) => string) {
 }
 
 function readingKey(reading: ChainReading): string {
-  const { blockNumber, blockHash, blockTime, status, record, issuer } = reading
-  const block = [blockNumber, blockHash ?? null, blockTime]
-  return JSON.stringify([block, status, record, issuer])
+  const { blockNumber, blockHash = null, blockTime, status } = reading
+  const { record, account, revoker, issuer } = reading
+  const block = [blockNumber, blockHash, blockTime]
+  return JSON.stringify([block, status, record, account, revoker, issuer])
 }
 
 /**

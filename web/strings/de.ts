@@ -52,9 +52,17 @@ export const de: Texts = {
   'revoked.title': 'Widerrufen',
   'revoked.text':
     'Der Aussteller hat es am {date} endgültig zurückgezogen. Grund: {reason}.',
+  'suspended.title': 'Ausgesetzt',
+  'suspended.text':
+    'Der Aussteller hat es am {date} vorläufig ausgesetzt. Verlassen Sie sich nicht darauf: Er kann es wieder freigeben oder endgültig zurückziehen.',
+  'suspended.past': 'War am {date} ausgesetzt, seither nicht geprüft',
+  'suspended.past.text':
+    'Der Aussteller kann es inzwischen freigegeben oder zurückgezogen haben. Prüfen Sie es noch einmal.',
   'distrusted.title': 'Nicht vertrauenswürdig',
   'distrusted.text':
     'Es wurde mit einem Schlüssel ausgestellt, der seit einem früheren Zeitpunkt als gestohlen gemeldet ist. Verlangen Sie vom Aussteller ein neues Dokument.',
+  'setAside.notice':
+    'Ein Widerruf dieses Dokuments wurde aufgehoben, weil der Schlüssel, mit dem er erfolgte, als gestohlen gemeldet ist. Fragen Sie im Zweifel den Aussteller.',
   'erased.title': 'Gelöscht',
   'erased.text':
     'Unter diesem Code ist ein Dokument eingetragen, aber sein Inhalt wurde gelöscht. Es lässt sich nicht mehr prüfen.',
@@ -131,6 +139,12 @@ export const de: Texts = {
   'chain.pass': 'Die Blockchain wurde gelesen und ist auf dem neuesten Stand.',
   'chain.proven': 'Was das Register bei jenem Block sagte, ist bewiesen.',
   'chain.unknown': 'Die Blockchain konnte nicht gelesen werden.',
+  'batch.pass':
+    'Die Liste, mit der das Dokument ausgestellt wurde, wurde gefunden.',
+  'batch.fail':
+    'Die Liste, mit der das Dokument ausgestellt wurde, ist beschädigt oder gehört zu einem anderen Register oder Aussteller.',
+  'batch.unknown':
+    'Die Liste, mit der das Dokument ausgestellt wurde, ist nicht verfügbar.',
   'record.pass': 'Das Register hat einen Eintrag zu dem Dokument.',
   'record.fail': 'Das Register hat keinen Eintrag zu dem Dokument.',
   'record.unknown': 'Der Eintrag konnte nicht gelesen werden.',
@@ -140,6 +154,9 @@ export const de: Texts = {
   'revocation.pass': 'Das Dokument wurde nicht widerrufen.',
   'revocation.fail': 'Das Dokument wurde widerrufen.',
   'revocation.unknown': 'Ob es widerrufen wurde, konnte nicht gelesen werden.',
+  'suspension.pass': 'Das Dokument ist nicht ausgesetzt.',
+  'suspension.fail': 'Das Dokument ist ausgesetzt.',
+  'suspension.unknown': 'Ob es ausgesetzt ist, konnte nicht gelesen werden.',
   'issuer.pass':
     'Der Schlüssel, mit dem es ausgestellt wurde, ist nicht als gestohlen gemeldet.',
   'issuer.fail':
@@ -193,6 +210,8 @@ export const de: Texts = {
   'why.proof_unavailable': 'Der Knoten gibt keine Nachweise.',
   'why.endpoints_disagree': 'Die Knoten widersprechen einander.',
   'why.state_unavailable': 'Der Knoten hat den Stand jenes Blocks nicht mehr.',
+  'why.batch_unknown':
+    'Die Nachweisdatei enthält die Liste nicht, mit der das Dokument ausgestellt wurde.',
   'why.offline': 'Dieses Gerät ist offline.',
   'why.no_nodes':
     'Es ist kein Knoten der Blockchain genannt, der gefragt werden könnte.',
@@ -222,6 +241,7 @@ export const de: Texts = {
   'trust.issuer': 'Eingetragener Aussteller',
   'trust.uri': 'Adresse des Ausstellers',
   'trust.account': 'Konto des Ausstellers',
+  'trust.added': 'Konto im Register seit Block',
   'trust.block': 'Stand des Registers',
   'trust.hash': 'Hash des Dokuments',
   'trust.transaction': 'Transaktion',

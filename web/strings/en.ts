@@ -54,9 +54,17 @@ export const en = {
   'revoked.title': 'Revoked',
   'revoked.text':
     'The issuer withdrew it for good on {date}. Reason: {reason}.',
+  'suspended.title': 'On hold',
+  'suspended.text':
+    'The issuer put it on hold on {date}. Do not rely on it: the issuer may release it again or withdraw it for good.',
+  'suspended.past': 'Was on hold on {date}, not checked since',
+  'suspended.past.text':
+    'The issuer may have released it since then, or withdrawn it. Check it again.',
   'distrusted.title': 'Not to be trusted',
   'distrusted.text':
     'It was issued with a key that is reported stolen since before then. Ask the issuer for a new document.',
+  'setAside.notice':
+    'A revocation of this document was set aside, because the key that made it is reported stolen. If in doubt, ask the issuer.',
   'erased.title': 'Erased',
   'erased.text':
     'A document was recorded under this code, but its content has been erased. It can no longer be checked.',
@@ -138,6 +146,10 @@ export const en = {
   'chain.pass': 'The blockchain was read and is up to date.',
   'chain.proven': 'What the registry said at that block is proven.',
   'chain.unknown': 'The blockchain could not be read.',
+  'batch.pass': 'The list that the document was issued in was found.',
+  'batch.fail':
+    'The list that the document was issued in is damaged, or belongs to another registry or issuer.',
+  'batch.unknown': 'The list that the document was issued in is unavailable.',
   'record.pass': 'The registry has a record of the document.',
   'record.fail': 'The registry has no record of the document.',
   'record.unknown': 'The record could not be read.',
@@ -147,6 +159,9 @@ export const en = {
   'revocation.pass': 'The document has not been revoked.',
   'revocation.fail': 'The document has been revoked.',
   'revocation.unknown': 'Whether it has been revoked could not be read.',
+  'suspension.pass': 'The document is not on hold.',
+  'suspension.fail': 'The document is on hold.',
+  'suspension.unknown': 'Whether it is on hold could not be read.',
   'issuer.pass': 'The key that it was issued with is not reported stolen.',
   'issuer.fail': 'The key that it was issued with is reported stolen.',
   'issuer.unknown': 'The issuer could not be read.',
@@ -197,6 +212,8 @@ export const en = {
   'why.proof_unavailable': 'The node gives no proofs.',
   'why.endpoints_disagree': 'The nodes contradict each other.',
   'why.state_unavailable': 'The node no longer has the state of that block.',
+  'why.batch_unknown':
+    'The proof file does not hold the list that the document was issued in.',
   'why.offline': 'This device is offline.',
   'why.no_nodes': 'No node of the blockchain is named that could be asked.',
 
@@ -227,6 +244,7 @@ export const en = {
   'trust.issuer': 'Issuer on record',
   'trust.uri': 'Address of the issuer',
   'trust.account': 'Account of the issuer',
+  'trust.added': 'Account in the registry since block',
   'trust.block': 'State of the registry at',
   'trust.hash': 'Hash of the document',
   'trust.transaction': 'Transaction',

@@ -52,9 +52,17 @@ export const es: Texts = {
   'revoked.title': 'Revocado',
   'revoked.text':
     'El emisor lo retiró definitivamente el {date}. Motivo: {reason}.',
+  'suspended.title': 'Suspendido',
+  'suspended.text':
+    'El emisor lo suspendió el {date}. No se fíe de él: el emisor puede restablecerlo o retirarlo definitivamente.',
+  'suspended.past': 'Estaba suspendido el {date}; sin comprobar desde entonces',
+  'suspended.past.text':
+    'El emisor puede haberlo restablecido o retirado desde entonces. Compruébelo de nuevo.',
   'distrusted.title': 'No fiable',
   'distrusted.text':
     'Se expidió con una clave que consta como robada desde antes. Pida al emisor un documento nuevo.',
+  'setAside.notice':
+    'Se anuló una revocación de este documento porque la clave con la que se hizo consta como robada. En caso de duda, pregunte al emisor.',
   'erased.title': 'Borrado',
   'erased.text':
     'Hay un documento inscrito con este código, pero su contenido fue borrado. Ya no se puede comprobar.',
@@ -131,6 +139,11 @@ export const es: Texts = {
   'chain.pass': 'La cadena de bloques se leyó y está al día.',
   'chain.proven': 'Lo que decía el registro en ese bloque está demostrado.',
   'chain.unknown': 'No se pudo leer la cadena de bloques.',
+  'batch.pass': 'Se encontró la lista con la que se expidió el documento.',
+  'batch.fail':
+    'La lista con la que se expidió el documento está dañada, o pertenece a otro registro o emisor.',
+  'batch.unknown':
+    'La lista con la que se expidió el documento no está disponible.',
   'record.pass': 'El registro tiene constancia del documento.',
   'record.fail': 'El registro no tiene constancia del documento.',
   'record.unknown': 'No se pudo leer la inscripción.',
@@ -140,6 +153,9 @@ export const es: Texts = {
   'revocation.pass': 'El documento no ha sido revocado.',
   'revocation.fail': 'El documento ha sido revocado.',
   'revocation.unknown': 'No se pudo leer si ha sido revocado.',
+  'suspension.pass': 'El documento no está suspendido.',
+  'suspension.fail': 'El documento está suspendido.',
+  'suspension.unknown': 'No se pudo leer si está suspendido.',
   'issuer.pass': 'La clave con la que se expidió no consta como robada.',
   'issuer.fail': 'La clave con la que se expidió consta como robada.',
   'issuer.unknown': 'No se pudo leer el emisor.',
@@ -189,6 +205,8 @@ export const es: Texts = {
   'why.proof_unavailable': 'El nodo no da pruebas.',
   'why.endpoints_disagree': 'Los nodos se contradicen.',
   'why.state_unavailable': 'El nodo ya no tiene el estado de ese bloque.',
+  'why.batch_unknown':
+    'El archivo de prueba no contiene la lista con la que se expidió el documento.',
   'why.offline': 'Este dispositivo no tiene conexión.',
   'why.no_nodes':
     'No se ha indicado ningún nodo de la cadena de bloques al que preguntar.',
@@ -218,6 +236,7 @@ export const es: Texts = {
   'trust.issuer': 'Emisor inscrito',
   'trust.uri': 'Dirección del emisor',
   'trust.account': 'Cuenta del emisor',
+  'trust.added': 'Cuenta en el registro desde el bloque',
   'trust.block': 'Estado del registro',
   'trust.hash': 'Hash del documento',
   'trust.transaction': 'Transacción',

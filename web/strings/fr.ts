@@ -52,9 +52,17 @@ export const fr: Texts = {
   'revoked.title': 'Révoqué',
   'revoked.text':
     'L’émetteur l’a retiré définitivement le {date}. Motif : {reason}.',
+  'suspended.title': 'Suspendu',
+  'suspended.text':
+    'L’émetteur l’a suspendu le {date}. Ne vous y fiez pas : il peut le rétablir ou le retirer définitivement.',
+  'suspended.past': 'Était suspendu le {date}, non vérifié depuis',
+  'suspended.past.text':
+    'L’émetteur a pu le rétablir depuis, ou le retirer. Vérifiez-le de nouveau.',
   'distrusted.title': 'Non fiable',
   'distrusted.text':
     'Il a été délivré avec une clé signalée volée depuis une date antérieure. Demandez un nouveau document à l’émetteur.',
+  'setAside.notice':
+    'Une révocation de ce document a été annulée, car la clé qui l’a faite est signalée volée. En cas de doute, demandez à l’émetteur.',
   'erased.title': 'Effacé',
   'erased.text':
     'Un document est inscrit sous ce code, mais son contenu a été effacé. Il ne peut plus être vérifié.',
@@ -131,6 +139,12 @@ export const fr: Texts = {
   'chain.pass': 'La blockchain a été lue et elle est à jour.',
   'chain.proven': 'Ce que le registre disait à ce bloc est prouvé.',
   'chain.unknown': 'La blockchain n’a pas pu être lue.',
+  'batch.pass':
+    'La liste avec laquelle le document a été délivré a été trouvée.',
+  'batch.fail':
+    'La liste avec laquelle le document a été délivré est endommagée, ou appartient à un autre registre ou émetteur.',
+  'batch.unknown':
+    'La liste avec laquelle le document a été délivré n’est pas disponible.',
   'record.pass': 'Le registre a une inscription du document.',
   'record.fail': 'Le registre n’a aucune inscription du document.',
   'record.unknown': 'L’inscription n’a pas pu être lue.',
@@ -140,6 +154,9 @@ export const fr: Texts = {
   'revocation.pass': 'Le document n’a pas été révoqué.',
   'revocation.fail': 'Le document a été révoqué.',
   'revocation.unknown': 'On n’a pas pu lire s’il a été révoqué.',
+  'suspension.pass': 'Le document n’est pas suspendu.',
+  'suspension.fail': 'Le document est suspendu.',
+  'suspension.unknown': 'On n’a pas pu lire s’il est suspendu.',
   'issuer.pass':
     'La clé avec laquelle il a été délivré n’est pas signalée volée.',
   'issuer.fail': 'La clé avec laquelle il a été délivré est signalée volée.',
@@ -191,6 +208,8 @@ export const fr: Texts = {
   'why.proof_unavailable': 'Le nœud ne donne pas de preuves.',
   'why.endpoints_disagree': 'Les nœuds se contredisent.',
   'why.state_unavailable': 'Le nœud n’a plus l’état de ce bloc.',
+  'why.batch_unknown':
+    'Le fichier de preuve ne contient pas la liste avec laquelle le document a été délivré.',
   'why.offline': 'Cet appareil est hors ligne.',
   'why.no_nodes': 'Aucun nœud de la blockchain à interroger n’est indiqué.',
   'reason.unspecified': 'non indiqué',
@@ -219,6 +238,7 @@ export const fr: Texts = {
   'trust.issuer': 'Émetteur inscrit',
   'trust.uri': 'Adresse de l’émetteur',
   'trust.account': 'Compte de l’émetteur',
+  'trust.added': 'Compte inscrit au registre depuis le bloc',
   'trust.block': 'État du registre',
   'trust.hash': 'Hash du document',
   'trust.transaction': 'Transaction',

@@ -50,9 +50,17 @@ export const pt: Texts = {
   'revoked.title': 'Revogado',
   'revoked.text':
     'O emissor retirou-o definitivamente em {date}. Motivo: {reason}.',
+  'suspended.title': 'Suspenso',
+  'suspended.text':
+    'O emissor suspendeu-o em {date}. Não confie nele: o emissor pode restabelecê-lo ou retirá-lo definitivamente.',
+  'suspended.past': 'Estava suspenso em {date}, não verificado desde então',
+  'suspended.past.text':
+    'O emissor pode tê-lo restabelecido ou retirado desde então. Verifique-o de novo.',
   'distrusted.title': 'Não é de confiança',
   'distrusted.text':
     'Foi emitido com uma chave dada como roubada desde antes. Peça ao emissor um documento novo.',
+  'setAside.notice':
+    'Uma revogação deste documento foi anulada, porque a chave com que foi feita está dada como roubada. Em caso de dúvida, pergunte ao emissor.',
   'erased.title': 'Apagado',
   'erased.text':
     'Há um documento inscrito com este código, mas o seu conteúdo foi apagado. Já não pode ser verificado.',
@@ -127,6 +135,11 @@ export const pt: Texts = {
   'chain.pass': 'A blockchain foi lida e está atualizada.',
   'chain.proven': 'O que o registo dizia nesse bloco está provado.',
   'chain.unknown': 'Não foi possível ler a blockchain.',
+  'batch.pass': 'A lista com que o documento foi emitido foi encontrada.',
+  'batch.fail':
+    'A lista com que o documento foi emitido está danificada, ou pertence a outro registo ou emissor.',
+  'batch.unknown':
+    'A lista com que o documento foi emitido não está disponível.',
   'record.pass': 'O registo tem uma inscrição do documento.',
   'record.fail': 'O registo não tem nenhuma inscrição do documento.',
   'record.unknown': 'Não foi possível ler a inscrição.',
@@ -136,6 +149,9 @@ export const pt: Texts = {
   'revocation.pass': 'O documento não foi revogado.',
   'revocation.fail': 'O documento foi revogado.',
   'revocation.unknown': 'Não foi possível ler se foi revogado.',
+  'suspension.pass': 'O documento não está suspenso.',
+  'suspension.fail': 'O documento está suspenso.',
+  'suspension.unknown': 'Não foi possível ler se está suspenso.',
   'issuer.pass': 'A chave com que foi emitido não está dada como roubada.',
   'issuer.fail': 'A chave com que foi emitido está dada como roubada.',
   'issuer.unknown': 'Não foi possível ler o emissor.',
@@ -184,6 +200,8 @@ export const pt: Texts = {
   'why.proof_unavailable': 'O nó não dá provas.',
   'why.endpoints_disagree': 'Os nós contradizem-se.',
   'why.state_unavailable': 'O nó já não tem o estado desse bloco.',
+  'why.batch_unknown':
+    'O ficheiro de prova não contém a lista com que o documento foi emitido.',
   'why.offline': 'Este dispositivo está sem ligação.',
   'why.no_nodes':
     'Não está indicado nenhum nó da blockchain que se possa consultar.',
@@ -213,6 +231,7 @@ export const pt: Texts = {
   'trust.issuer': 'Emissor inscrito',
   'trust.uri': 'Endereço do emissor',
   'trust.account': 'Conta do emissor',
+  'trust.added': 'Conta no registo desde o bloco',
   'trust.block': 'Estado do registo',
   'trust.hash': 'Hash do documento',
   'trust.transaction': 'Transação',

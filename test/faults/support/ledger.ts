@@ -5,6 +5,8 @@ import { registryAbi } from '../../../verifier/readers/registry-abi.ts'
 
 const abi = new Interface(registryAbi)
 const CHUNK = 500
+/** The worlds have one issuer. */
+const ISSUER_ID = 1
 
 type Request = <T>(method: string, ...params: unknown[]) => Promise<T>
 
@@ -41,12 +43,12 @@ export function readLedger(request: Request, registry: string): Ledger {
 
   async function which(
     documentHashes: readonly Hex[],
-    is: (record: { issuerId: bigint; revokedBlock: bigint }) => boolean,
+    is: (record: { anchoredBlock: bigint; revokedBlock: bigint }) => boolean,
   ): Promise<Set<Hex>> {
     const found = new Set<Hex>()
     for (let i = 0; i < documentHashes.length; i += CHUNK) {
       const hashes = documentHashes.slice(i, i + CHUNK)
-      const data = abi.encodeFunctionData('recordsOf', [hashes])
+      const data = abi.encodeFunctionData('recordsOf', [ISSUER_ID, hashes])
       const result = await request<Hex>(
         'eth_call',
         { to: address, data },
@@ -78,7 +80,8 @@ export function readLedger(request: Request, registry: string): Ledger {
       }
       return counted
     },
-    recorded: (hashes) => which(hashes, ({ issuerId }) => issuerId !== 0n),
+    recorded: (hashes) =>
+      which(hashes, ({ anchoredBlock }) => anchoredBlock !== 0n),
     revoked: (hashes) =>
       which(hashes, ({ revokedBlock }) => revokedBlock !== 0n),
   }

@@ -105,6 +105,7 @@ export async function startWorld(
     API_KEY,
     RPC_URL: proxy.url,
     REGISTRY_ADDRESS: registry.split(':')[2] ?? '',
+    ISSUER_ID: '1',
     ISSUER_KEY: issuerKey,
     ISSUER_SECRET: issuerSecret,
     LOG_LEVEL: 'info',

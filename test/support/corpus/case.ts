@@ -4,36 +4,57 @@ import { REASON_NAMES } from '../../../verifier/reasons.ts'
 
 const CASES = new URL('../../corpus/', import.meta.url)
 
-/** Who does it: `issuer` is issuer 1, `other` issuer 2; any other name is a further account of issuer 1, of this case alone. */
+/**
+ * Who does it. `issuer` issues and revokes for issuer 1, `manager` runs it and may revoke, `other`
+ * issues and revokes for issuer 2. Any other name is an account of this case alone, of issuer 1,
+ * which may issue and revoke.
+ */
 const by = v.optional(v.string(), 'issuer')
 
 const step = v.union([
   v.strictObject({
-    /** `validUntil` as the record shall have it; else that of the document. */
+    /** `validUntil` is that of the record; that of the document if absent. */
     issue: v.strictObject({ by, validUntil: v.optional(v.number()) }),
   }),
   v.strictObject({
     revoke: v.strictObject({ by, reason: v.picklist(REASON_NAMES) }),
   }),
+  v.strictObject({ suspend: v.strictObject({ by }) }),
+  v.strictObject({ release: v.strictObject({ by }) }),
   v.strictObject({ supersede: v.strictObject({ by }) }),
   v.strictObject({
-    /** Distrusts what this account issues from the current block on. */
-    distrust: v.strictObject({ account: v.string() }),
+    /** Distrusts an account from a mark on; from the current block on if absent. */
+    distrust: v.strictObject({
+      account: v.string(),
+      from: v.optional(v.string()),
+    }),
   }),
   v.strictObject({ retire: v.strictObject({ account: v.string() }) }),
   /** Remembers the number of the current block under this name. */
   v.strictObject({ mark: v.string() }),
   /** The next block has this time (ISO 8601). The case then has a chain of its own. */
   v.strictObject({ travelTo: v.string() }),
+  /** The admin closes issuer 1. The case then has a chain of its own. */
+  v.strictObject({ close: v.literal(true) }),
 ])
 export type Step = v.InferOutput<typeof step>
 
+/** Members over the true ones; `null` makes all of them zero or empty. */
+const part = v.optional(
+  v.nullable(
+    v.record(v.string(), v.union([v.number(), v.string(), v.boolean()])),
+  ),
+)
+
 const lie = v.strictObject({
+  /** What `verificationOf` answers instead. */
   lie: v.strictObject({
     status: v.optional(v.number()),
     blockTime: v.optional(v.number()),
-    issuerName: v.optional(v.string()),
-    record: v.optional(v.record(v.string(), v.number())),
+    record: part,
+    account: part,
+    revoker: part,
+    issuer: part,
   }),
 })
 const node = v.union([
@@ -55,6 +76,8 @@ const node = v.union([
     'other_chain',
   ]),
   v.strictObject({ stale: v.string() }),
+  /** Answers as if it had been asked about the record of this issuer. */
+  v.strictObject({ asIssuer: v.number() }),
   lie,
 ])
 export type NodeKind = v.InferOutput<typeof node>
@@ -118,6 +141,8 @@ const expected = v.union([
     document: v.boolean(),
     /** What the REST API says in place of `status`, in its own words (docs/api.md). */
     restStatus: v.optional(v.picklist(['pending', 'erased'])),
+    /** Whether the reader learns that a revocation was set aside. */
+    setAside: v.optional(v.boolean()),
     /** Whether the reader is told that the address names another registry. */
     otherRegistryHinted: v.optional(v.boolean()),
   }),

@@ -3,25 +3,28 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { Wallet } from 'ethers'
 import { type Hex, toHex } from '../../../document/hex.ts'
-import { ensureRegistry } from '../../../scripts/local-registry.ts'
 import type { Eip1193Provider } from '../../../verifier/ports.ts'
 import { createFetchProvider } from '../../../verifier/readers/json-rpc.ts'
-import {
-  REVOCATION_REASONS,
-  type RevocationReason,
-} from '../../../verifier/reasons.ts'
+import { REVOCATION_REASONS, SUSPENDED } from '../../../verifier/reasons.ts'
 import { type AnvilNode, startAnvilNode } from '../anvil.ts'
-import { transact } from '../transact.ts'
+import { deployRegistry, PERMISSION, transact } from '../transact.ts'
 import type { Case, Step } from './case.ts'
 import type { Made } from './payload.ts'
 
 /** Anvil's first accounts, whose keys everybody knows; of the first one, the first contract is where the vectors belong. */
-const ADMIN_KEY =
+const ADMIN_KEY: Hex =
   '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
-export const ISSUER_KEY =
+export const ISSUER_KEY: Hex =
   '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
-const OTHER_KEY =
+const OTHER_KEY: Hex =
   '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a'
+/** Runs both issuers: the same address may be of any number of issuers. */
+const MANAGER_KEY: Hex =
+  '0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6'
+
+const ISSUER_ID = 1
+const OTHER_ID = 2
+const NO_BATCH = `0x${'0'.repeat(64)}`
 
 export const ISSUER = {
   name: 'Registry office of Testville',
@@ -44,7 +47,7 @@ export type Chain = {
   stop(): Promise<void>
 }
 
-/** A chain of its own with the real registry, always at the same address, and two issuers. */
+/** Starts a chain with the real registry, always at the same address, and two issuers. */
 export async function startChain(dir: string, chainId: number): Promise<Chain> {
   const start = Math.floor(Date.now() / 1000) - AGE
   const anvil = await startAnvilNode(dir, [
@@ -52,19 +55,17 @@ export async function startChain(dir: string, chainId: number): Promise<Chain> {
     ...['--timestamp', String(start)],
   ])
   const provider = miningFirst(createFetchProvider(anvil.url))
-  const account = new Wallet(ISSUER_KEY).address
-  const registry = await ensureRegistry(provider, ADMIN_KEY, {
-    account,
-    ...ISSUER,
-  })
-  const send = (key: Hex, name: string, ...args: unknown[]) =>
+  const keys = { admin: ADMIN_KEY, manager: MANAGER_KEY, issuer: ISSUER_KEY }
+  const registry = await deployRegistry(provider, keys, ISSUER)
+  const send: Send = (key, name, ...args) =>
     transact(provider, registry, key, name, args)
+  await registerOther(send)
+  // So that it can set aside what a thief revoked.
+  const permissions = PERMISSION.manage | PERMISSION.revoke
   await send(
-    ADMIN_KEY,
-    'registerIssuer',
-    new Wallet(OTHER_KEY).address,
-    OTHER.name,
-    OTHER.uri,
+    MANAGER_KEY,
+    'setPermissions',
+    ...[ISSUER_ID, addressOf(MANAGER_KEY), permissions],
   )
   return {
     url: anvil.url,
@@ -72,9 +73,9 @@ export async function startChain(dir: string, chainId: number): Promise<Chain> {
     provider,
     async perform(corpusCase, made) {
       const marks: Record<string, number> = {}
-      const keyOf = await actors(corpusCase, anvil, send)
+      const actorOf = await prepareActors(corpusCase, anvil, send)
       for (const step of corpusCase.chain)
-        await carryOut(step, { made, marks, keyOf, anvil, send })
+        await carryOut(step, { made, marks, actorOf, anvil, send })
       return marks
     },
     async catchUp() {
@@ -107,60 +108,91 @@ export function miningFirst(provider: Eip1193Provider): Eip1193Provider {
 }
 
 type Send = (key: Hex, name: string, ...args: unknown[]) => Promise<Hex>
-type KeyOf = (actor: string) => Hex
+type Actor = { key: Hex; issuerId: number }
+type ActorOf = (name: string) => Actor
+
+async function registerOther(send: Send): Promise<void> {
+  const manager = addressOf(MANAGER_KEY)
+  await send(ADMIN_KEY, 'registerIssuer', manager, OTHER.name, OTHER.uri)
+  await addIssuing(send, OTHER_ID, addressOf(OTHER_KEY))
+}
+
+function addIssuing(send: Send, issuerId: number, account: string) {
+  const permissions = PERMISSION.issue | PERMISSION.revoke
+  return send(MANAGER_KEY, 'addAccount', issuerId, account, permissions)
+}
+
+const addressOf = (key: Hex) => new Wallet(key).address
 
 /** Makes the accounts of issuer 1 that only this case has. */
-async function actors(
+async function prepareActors(
   { name, chain }: Case,
   anvil: AnvilNode,
   send: Send,
-): Promise<KeyOf> {
-  const keys: Record<string, Hex> = { issuer: ISSUER_KEY, other: OTHER_KEY }
+): Promise<ActorOf> {
+  const actors: Record<string, Actor> = {
+    issuer: { key: ISSUER_KEY, issuerId: ISSUER_ID },
+    manager: { key: MANAGER_KEY, issuerId: ISSUER_ID },
+    other: { key: OTHER_KEY, issuerId: OTHER_ID },
+  }
   for (const step of chain) {
     const [details] = Object.values(step)
-    const actor = typeof details === 'object' ? details.by : undefined
-    if (actor === undefined || keys[actor]) continue
+    const actor =
+      typeof details === 'object' && 'by' in details ? details.by : undefined
+    if (actor === undefined || actors[actor]) continue
     const key = toHex(sha256(utf8ToBytes(`${name}/${actor}`)))
-    const { address } = new Wallet(key)
+    const address = addressOf(key)
     await anvil.request('anvil_setBalance', address, '0xde0b6b3a7640000')
-    await send(ADMIN_KEY, 'addAccount', 1, address)
-    keys[actor] = key
+    await addIssuing(send, ISSUER_ID, address)
+    actors[actor] = { key, issuerId: ISSUER_ID }
   }
   return (actor) => {
-    const key = keys[actor]
-    if (!key) throw new Error(`${name}: ${actor} has issued nothing`)
-    return key
+    const found = actors[actor]
+    if (!found) throw new Error(`${name}: ${actor} has done nothing`)
+    return found
   }
 }
 
 type Context = {
   made: Made
   marks: Record<string, number>
-  keyOf: KeyOf
+  actorOf: ActorOf
   anvil: AnvilNode
   send: Send
 }
 
-async function carryOut(
-  step: Step,
-  { made, marks, keyOf, anvil, send }: Context,
-): Promise<void> {
+async function carryOut(step: Step, context: Context): Promise<void> {
+  const { made, marks, actorOf, anvil, send } = context
   const head = async () => Number(await anvil.request('eth_blockNumber'))
-  const addressOf = (actor: string) => new Wallet(keyOf(actor)).address
+  const write = (by: string, name: string, ...args: unknown[]) => {
+    const { key, issuerId } = actorOf(by)
+    return send(key, name, issuerId, ...args)
+  }
   if ('issue' in step) {
     const { by, validUntil = made.validUntil } = step.issue
-    await send(keyOf(by), 'issue', made.hash, validUntil)
+    await write(by, 'issue', made.hash, validUntil)
   } else if ('revoke' in step) {
     const { by, reason } = step.revoke
-    await send(keyOf(by), 'revoke', made.hash, codeOf(reason))
+    await write(by, 'revoke', made.hash, REVOCATION_REASONS[reason])
+  } else if ('suspend' in step) {
+    await write(step.suspend.by, 'revoke', made.hash, SUSPENDED)
+  } else if ('release' in step) {
+    await write(step.release.by, 'release', made.hash)
   } else if ('supersede' in step) {
-    const successor = sha256(made.hash)
-    await send(keyOf(step.supersede.by), 'supersede', made.hash, successor, 0)
+    const successor = [sha256(made.hash), 0]
+    const { by } = step.supersede
+    await write(by, 'supersede', NO_BATCH, made.hash, ...successor)
   } else if ('distrust' in step) {
-    const account = addressOf(step.distrust.account)
-    await send(ADMIN_KEY, 'distrustFrom', account, await head())
+    const { account, from } = step.distrust
+    const { key, issuerId } = actorOf(account)
+    const block = from === undefined ? await head() : marks[from]
+    const args = [issuerId, addressOf(key), block]
+    await send(MANAGER_KEY, 'distrustFrom', ...args)
   } else if ('retire' in step) {
-    await send(ADMIN_KEY, 'retireAccount', addressOf(step.retire.account))
+    const { key, issuerId } = actorOf(step.retire.account)
+    await send(MANAGER_KEY, 'retireAccount', issuerId, addressOf(key))
+  } else if ('close' in step) {
+    await send(ADMIN_KEY, 'closeIssuer', ISSUER_ID)
   } else if ('mark' in step) {
     marks[step.mark] = await head()
     // What comes next is in a later block.
@@ -171,5 +203,3 @@ async function carryOut(
     await anvil.request('evm_mine')
   }
 }
-
-const codeOf = (reason: RevocationReason) => REVOCATION_REASONS[reason]

@@ -1,4 +1,4 @@
-import { Interface } from 'ethers'
+import { Interface, type Result } from 'ethers'
 import type { Hex } from '../../../document/hex.ts'
 import { registryAbi } from '../../../verifier/readers/registry-abi.ts'
 import type { NodeKind } from './case.ts'
@@ -39,6 +39,8 @@ async function answerOf(
   const { method } = call
   if (typeof kind === 'object' && 'stale' in kind)
     return ask(pinned(call, marks[kind.stale] ?? 0))
+  if (typeof kind === 'object' && 'asIssuer' in kind)
+    return ask(aboutIssuer(call, kind.asIssuer))
   if (typeof kind === 'object') {
     const answer = await ask(call)
     const lies = method === 'eth_call' && answer.result !== undefined
@@ -84,16 +86,40 @@ function pinned(call: Call, block: number): Call {
   return { ...call, params }
 }
 
+/** The same call about another issuer's record. */
+function aboutIssuer(call: Call, issuerId: number): Call {
+  if (call.method !== 'eth_call') return call
+  const [{ data, ...rest }, block] = call.params as [{ data: Hex }, unknown]
+  const [, documentHash] = abi.decodeFunctionData('verificationOf', data)
+  const changed = abi.encodeFunctionData('verificationOf', [
+    issuerId,
+    documentHash,
+  ])
+  return { ...call, params: [{ ...rest, data: changed }, block] }
+}
+
 type Lie = Extract<NodeKind, { lie: unknown }>['lie']
 
-/** @returns The node's answer to `verificationOf` with these fields changed. */
-function changed(result: string, { record, ...lie }: Lie): string {
-  const [told] = abi.decodeFunctionResult('verificationOf', result)
-  const { record: truth, ...rest } = told.toObject()
-  const whole = {
-    ...rest,
-    ...lie,
-    record: { ...truth.toObject(), ...record },
-  }
+/** @returns The node's answer to `verificationOf` with these members changed. */
+function changed(result: string, lie: Lie): string {
+  const [answer] = abi.decodeFunctionResult('verificationOf', result)
+  const whole = Object.entries(answer.toObject()).map(([name, value]) => {
+    const change = lie[name as keyof Lie]
+    if (change === undefined) return value
+    if (typeof change === 'number') return change
+    return changedPart((value as Result).toObject(), change)
+  })
   return abi.encodeFunctionResult('verificationOf', [whole])
+}
+
+function changedPart(truth: Record<string, unknown>, change: object | null) {
+  if (change !== null) return { ...truth, ...change }
+  return Object.fromEntries(
+    Object.entries(truth).map(([name, value]) => [name, zeroLike(value)]),
+  )
+}
+
+function zeroLike(value: unknown): unknown {
+  if (typeof value !== 'string') return typeof value === 'boolean' ? false : 0
+  return value.startsWith('0x') ? `0x${'0'.repeat(40)}` : ''
 }

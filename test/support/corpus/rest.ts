@@ -52,6 +52,7 @@ export async function startRestDoor(world: World): Promise<RestDoor> {
   const gateway = await startGateway(config, {
     rpc,
     registry: REGISTRY,
+    issuerId: 1,
     signer: createKeySigner(ISSUER_KEY),
     issuerSecret: ISSUER_SECRET,
   })

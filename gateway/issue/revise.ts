@@ -1,0 +1,164 @@
+import type { Hex } from '../../document/hex.ts'
+import type {
+  ChainReader,
+  ChainReading,
+  RegistryStatus,
+} from '../../verifier/ports.ts'
+import type { Deadline } from '../deadline.ts'
+import type { Batcher } from './batcher.ts'
+import { IssueError } from './errors.ts'
+import { EVENTS, reasonOf, revocationOf } from './intent.ts'
+import type { Outbox, Registry, RevisionIntent } from './ports.ts'
+import type { Answer } from './waiters.ts'
+
+export type RevisionRequest = {
+  intent: RevisionIntent
+  /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
+  wait: number
+  /** Ends the wait too, and what is read before and after it. */
+  deadline: Deadline
+}
+
+/**
+ * `pending`: it will be done, whatever happens to this process. Where nothing was left to do, all is
+ * as it was done before.
+ */
+export type Revised = {
+  status: RegistryStatus | 'pending'
+  /** RFC 5280 reason code. */
+  reason: number
+  /** Seconds of the Unix epoch; `null` while it is pending. */
+  revisedAt: number | null
+  transactionHash: Hex | null
+}
+
+export type Revising = { revise(request: RevisionRequest): Promise<Revised> }
+
+/**
+ * Revokes, suspends and releases documents, through the same outbox as issuing. For one document,
+ * to suspend and to release go one after the other: a request waits until its opposite is on the
+ * chain.
+ *
+ * `revise` rejects with an `IssueError`: `not_issued`, `already_revoked`, `not_suspended`,
+ * `change_pending`, or why nothing was promised; with a `ChainError` when the chain could not be
+ * read.
+ */
+export function createRevising(deps: {
+  registry: Registry
+  chain: ChainReader
+  outbox: Outbox
+  batcher: Batcher
+}): Revising {
+  const { registry, chain, outbox, batcher } = deps
+  const { issuerId } = registry
+
+  async function revise(request: RevisionRequest): Promise<Revised> {
+    const { intent, deadline } = request
+    const read = () =>
+      deadline.within((signal) =>
+        chain.read({ issuerId, documentHash: intent.documentHash }, { signal }),
+      )
+    const before = await read()
+    assertIssued(before, intent.documentHash)
+    if (isDone(intent, before)) return describe(request, before)
+
+    batcher.assertOpen()
+    const { status } = await promise(request)
+    // From here on it is promised: what cannot be read now is left out, and no error.
+    if (status === 'pending') return pending(intent)
+    const after = await read().catch(() => before)
+    return shows(intent, after) ? describe(request, after) : pending(intent)
+  }
+
+  function assertIssued({ record }: ChainReading, documentHash: Hex): void {
+    const promised = outbox.find('issue', documentHash) !== undefined
+    if (record.anchoredBlock === 0 && !promised)
+      throw new IssueError('not_issued', 'no such document')
+  }
+
+  /** @throws {IssueError} when it cannot be done. */
+  function isDone(intent: RevisionIntent, { record }: ChainReading): boolean {
+    const revocation = revocationOf(record)
+    if (intent.kind === 'revoke') return revocation === 'final'
+    if (revocation === 'final')
+      throw new IssueError('already_revoked', 'revoked for good')
+    // A node that is behind, or a reorg, may hide what was promised.
+    if (intent.kind === 'suspend')
+      return revocation === 'suspended' && !isPromised('release', intent)
+    if (revocation === 'suspended' || isPromised('suspend', intent))
+      return false
+    if (revocation === 'none' && !isPromised('release', intent))
+      throw new IssueError('not_suspended', 'nothing to release')
+    return revocation === 'released'
+  }
+
+  function isPromised(
+    kind: 'suspend' | 'release',
+    { documentHash }: RevisionIntent,
+  ): boolean {
+    return outbox.find(kind, documentHash)?.anchored === false
+  }
+
+  async function promise({
+    intent,
+    wait,
+    deadline,
+  }: RevisionRequest): Promise<Answer> {
+    const started = performance.now()
+    const left = () =>
+      Math.min(wait - (performance.now() - started), deadline.left())
+    while (!(await outbox.add(intent))) {
+      const opposite = outbox.find(
+        intent.kind === 'suspend' ? 'release' : 'suspend',
+        intent.documentHash,
+      )
+      // Taken back, or on the chain, this moment.
+      if (opposite === undefined || opposite.anchored) continue
+      const waited =
+        left() > 0 && (await batcher.submit(opposite.intent, left()))
+      if (!waited || waited.status === 'pending')
+        throw new IssueError('change_pending', 'the opposite is under way')
+    }
+    return batcher.submit(intent, Math.max(0, left()))
+  }
+
+  /** Whether the chain shows that it was done, or that a final revocation came first. */
+  function shows({ kind }: RevisionIntent, { record }: ChainReading): boolean {
+    const revocation = revocationOf(record)
+    if (revocation === 'final') return true
+    if (kind === 'suspend') return revocation === 'suspended'
+    return kind === 'release' && revocation !== 'suspended'
+  }
+
+  async function describe(
+    { intent, deadline }: RevisionRequest,
+    { record, status }: ChainReading,
+  ): Promise<Revised> {
+    const event =
+      revocationOf(record) === 'released' ? EVENTS.release : EVENTS.revoke
+    const transactions = await deadline
+      .within(() => registry.transactionsOf(event, record.revokedBlock))
+      .catch(() => undefined)
+    return {
+      status,
+      reason: record.reason,
+      revisedAt: record.revokedAt,
+      transactionHash:
+        transactions?.get(intent.documentHash)?.transactionHash ?? null,
+    }
+  }
+
+  /** The reason is that of the intent in the outbox: another request may have been first with it. */
+  function pending(intent: RevisionIntent): Revised {
+    const standing = outbox.find(intent.kind, intent.documentHash)
+    const promised = standing?.intent ?? intent
+    return {
+      status: 'pending',
+      reason: reasonOf(promised.kind === 'issue' ? intent : promised),
+      revisedAt: null,
+      transactionHash: standing?.transactionHash ?? null,
+    }
+  }
+
+  return { revise }
+}

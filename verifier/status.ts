@@ -1,0 +1,161 @@
+import type {
+  ChainReading,
+  RegistryAccount,
+  RegistryIssuer,
+  RegistryRecord,
+  RegistryStatus,
+} from './ports.ts'
+import { RELEASED, SUPERSEDED, SUSPENDED } from './reasons.ts'
+
+// The registry's own rules (contracts/DocumentRegistry.sol), for readers that read its storage, and
+// for holding what a node answers against itself.
+
+/** What stands in the place of an account where there is none. */
+export const NO_ACCOUNT: RegistryAccount = {
+  account: `0x${'00'.repeat(20)}`,
+  accountIndex: 0,
+  permissions: 0,
+  addedBlock: 0,
+  changedBlock: 0,
+  retiredBlock: 0,
+  distrustedFrom: 0,
+}
+
+/** What the registry answers for an issuer below a record that is not issued. */
+export function emptyIssuer(id: number): RegistryIssuer {
+  return {
+    id,
+    name: '',
+    uri: '',
+    documentCount: 0,
+    batchCount: 0,
+    accountCount: 0,
+    changedBlock: 0,
+    closedBlock: 0,
+  }
+}
+
+type Revocation = Pick<RegistryRecord, 'revokedBlock' | 'reason'>
+
+/** Superseded documents are among the revoked. */
+export function isRevoked({ revokedBlock, reason }: Revocation): boolean {
+  return revokedBlock !== 0 && reason !== SUSPENDED && reason !== RELEASED
+}
+
+export function isSuperseded(record: Revocation): boolean {
+  return isRevoked(record) && record.reason === SUPERSEDED
+}
+
+export function isSuspended({ revokedBlock, reason }: Revocation): boolean {
+  return revokedBlock !== 0 && reason === SUSPENDED
+}
+
+export function isReleased({ revokedBlock, reason }: Revocation): boolean {
+  return revokedBlock !== 0 && reason === RELEASED
+}
+
+/** @returns Whether what an account did in a block is distrusted. */
+export function isDistrustedAt(
+  { distrustedFrom }: Pick<RegistryAccount, 'distrustedFrom'>,
+  block: number,
+): boolean {
+  return distrustedFrom !== 0 && block >= distrustedFrom
+}
+
+/** @returns The registry's status of a record, as of a block of this time. */
+export function registryStatusOf({
+  record,
+  account,
+  blockTime,
+}: Pick<ChainReading, 'record' | 'account' | 'blockTime'>): RegistryStatus {
+  if (record.anchoredBlock === 0) return 'not_issued'
+  if (isDistrustedAt(account, record.anchoredBlock)) return 'distrusted'
+  if (isSuperseded(record)) return 'superseded'
+  if (isRevoked(record)) return 'revoked'
+  if (isSuspended(record)) return 'suspended'
+  const { validUntil } = record
+  return validUntil !== 0 && blockTime >= validUntil ? 'expired' : 'valid'
+}
+
+/**
+ * @param own The document's own slot; its revocation holds over every path.
+ * @param batch The batch's slot, with the size in the place of the expiry.
+ * @param validUntil That of the leaf.
+ * @returns The record of a document of a batch. Of the two revocations it has a final one before a
+ *   suspension, then the earlier one; the document's own on a tie and where neither has effect.
+ */
+export function recordInBatch(
+  own: RegistryRecord,
+  batch: RegistryRecord,
+  validUntil: number,
+): RegistryRecord {
+  const { accountIndex, anchoredBlock, anchoredAt } = batch
+  return {
+    ...(prevails(batch, own) ? batch : own),
+    accountIndex,
+    anchoredBlock,
+    anchoredAt,
+    validUntil,
+    setAside: own.setAside || batch.setAside,
+  }
+}
+
+function prevails(batch: RegistryRecord, own: RegistryRecord): boolean {
+  const weight = weightOf(batch)
+  if (weight !== weightOf(own)) return weight > weightOf(own)
+  return weight !== 0 && batch.revokedBlock < own.revokedBlock
+}
+
+function weightOf(record: RegistryRecord): number {
+  if (isRevoked(record)) return 2
+  return isSuspended(record) ? 1 : 0
+}
+
+/**
+ * A node that contradicts itself is not to be believed in either.
+ *
+ * @returns What in a reading cannot be the registry's answer, or `undefined`.
+ */
+export function contradictionOf(reading: ChainReading): string | undefined {
+  const { record, account, revoker, issuer, status } = reading
+  if (status !== registryStatusOf(reading))
+    return 'the status contradicts the record'
+  if (status === 'not_issued')
+    return revoker === null && isEmpty(account) && isEmpty(issuer, 'id')
+      ? undefined
+      : 'account or issuer of a record that is not issued'
+  if (
+    account.account === NO_ACCOUNT.account ||
+    account.accountIndex !== record.accountIndex
+  )
+    return 'the account is not the one of the record'
+  if (record.revokedBlock === 0)
+    return revoker === null && !hasRevocation(record)
+      ? undefined
+      : 'a revocation without a block'
+  if (revoker?.accountIndex !== record.revokerIndex)
+    return 'the revoker is not the one of the record'
+  const { accountIndex } = account
+  const isOneAccount = revoker.accountIndex === accountIndex
+  return isOneAccount && !isSame(revoker, account)
+    ? 'one account in two states'
+    : undefined
+}
+
+/** `setAside` is not looked at: a document of a batch can have that of the batch. */
+function hasRevocation({ revokerIndex, revokedAt, reason }: RegistryRecord) {
+  return revokerIndex !== 0 || revokedAt !== 0 || reason !== 0
+}
+
+function isEmpty(part: object, ...except: string[]): boolean {
+  return Object.entries(part).every(
+    ([name, value]) =>
+      except.includes(name) || value === 0 || /^(0x0*)?$/.test(String(value)),
+  )
+}
+
+function isSame(one: RegistryAccount, other: RegistryAccount): boolean {
+  return Object.entries(one).every(
+    ([name, value]) => other[name as keyof RegistryAccount] === value,
+  )
+}
