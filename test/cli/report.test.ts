@@ -1,10 +1,4 @@
 import { describe, expect, test } from 'vitest'
-
-<<<<<<< HEAD
-
-
-=======
-
 import { report, SET_ASIDE, TEST_NETWORK } from '../../cli/report.ts'
 import type { Hex } from '../../document/hex.ts'
 import type {
@@ -12,8 +6,6 @@ import type {
   Verdict,
   VerdictStatus,
 } from '../../verifier/verdict.ts'
-
->>>>>>> bgateway
 
 const STATUSES: VerdictStatus[] = [
   ...(['unverifiable', 'not_issued', 'distrusted', 'superseded'] as const),
@@ -90,16 +82,6 @@ test('behavior: a date that has come is not mentioned', () => {
   ]
   const lines = linesOf({ ...dated('valid'), checks }, 'live')
   expect(lines.join('\n')).not.toContain('dated in the future')
-})
-
-test('behavior: names the document that this one replaces', () => {
-  const verdict = dated('valid')
-  const supersedes: Hex = `0x${'09af'.repeat(16)}`
-  const document = verdict.document && { ...verdict.document, supersedes }
-  expect(linesOf({ ...verdict, document }, 'live')).toContain(
-    `  supersedes   ${supersedes}`,
-  )
-  expect(linesOf(verdict, 'live').join('\n')).not.toContain('supersedes')
 })
 
 test('behavior: on a terminal, the notices stand out', () => {
