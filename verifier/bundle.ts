@@ -6,6 +6,7 @@ import { decodeJsonText, parseStrictJson } from '../document/json.ts'
 import { decodePublicId } from '../document/public-id.ts'
 import { REGISTRY_ID } from '../document/registry-id.ts'
 import { readBatch } from './checks/batch.ts'
+import { readEvent } from './checks/event.ts'
 import { readPayload } from './checks/payload.ts'
 import { ChainError } from './errors.ts'
 import type {
@@ -38,7 +39,7 @@ export type Bundle = {
   /** The sealed document (JWE compact); `null` when there is none or it could not be had. */
   sealed: string | null
   stateProof: StateProof
-  /** Where the issuing transaction is said to be. No storage proof covers it, so no verdict rests on it. */
+  /** Of the event, where it agrees with the record. No storage proof covers it, so no verdict rests on it. */
   unprovenEvent: Pick<
     IssuedEvent,
     'transactionHash' | 'blockHash' | 'logIndex'
@@ -273,22 +274,21 @@ async function makeBundle(
       'batch_unknown',
       `the batch block is ${batch?.check.code}`,
     )
-  const { record, stateProof } = await createProvingReader(
-    provider,
-    registry,
-  ).read(key, { block, signal })
+  const reading = await createProvingReader(provider, registry).read(key, {
+    block,
+    signal,
+  })
+  const { record, stateProof } = reading
   if (!stateProof) throw new TypeError('read without a proof')
   const issued = record.anchoredBlock !== 0
-  const [payload, event] = await Promise.all([
+  const chain = createChainReader(provider, registry)
+  const [payload, read] = await Promise.all([
     issued
       ? readPayload(fromHex(key.documentHash), blocks, { signal })
       : undefined,
-    issued
-      ? createChainReader(provider, registry)
-          .issuedEvent(key, record.anchoredBlock, { signal })
-          .catch(() => undefined)
-      : undefined,
+    issued ? readEvent(chain, key, reading, { signal }) : undefined,
   ])
+  const event = read?.event
   return {
     type: TYPE,
     v: 1,

@@ -10,6 +10,7 @@ export {
 export { ChainError, type ChainErrorCode, RpcResponseError } from './errors.ts'
 export { type Network, networkOf } from './network.ts'
 export type {
+  BatchPath,
   BlockRead,
   BlockSource,
   ChainReader,

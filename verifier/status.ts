@@ -124,7 +124,10 @@ export function contradictionOf(reading: ChainReading): string | undefined {
     return revoker === null && isEmpty(account) && isEmpty(issuer, 'id')
       ? undefined
       : 'account or issuer of a record that is not issued'
-  if (isEmpty(account) || account.accountIndex !== record.accountIndex)
+  if (
+    account.account === NO_ACCOUNT.account ||
+    account.accountIndex !== record.accountIndex
+  )
     return 'the account is not the one of the record'
   if (record.revokedBlock === 0)
     return revoker === null && !hasRevocation(record)

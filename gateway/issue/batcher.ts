@@ -43,6 +43,8 @@ const TOGETHER = 50
 const PAUSE = 500
 /** How long a promised intent is set aside that the chain refuses on its own; milliseconds. */
 const ASIDE = 3_000
+/** For how long an intent that was absent when it was queued counts as absent; milliseconds. */
+const CERTAIN_MS = 5_000
 /** How long `stop` waits for transactions in flight; milliseconds. */
 const GRACE = 5_000
 
@@ -66,8 +68,8 @@ export function createBatcher(deps: {
   const waiters = createWaiters(late)
   /** Queued intents that somebody was told of; they are never taken back. */
   const promised = new Set<string>()
-  /** Queued intents to issue that may be on the chain already. */
-  const uncertain = new Set<string>()
+  /** By queued intent to issue, the time from which it may be on the chain without our knowledge. */
+  const uncertainFrom = new Map<string, number>()
   /** Promised intents that the chain refused on their own; they come back, and hold up nobody meanwhile. */
   const aside = new Set<string>()
   /** Intents that are being withdrawn, until they are, or could not be. */
@@ -169,13 +171,16 @@ export function createBatcher(deps: {
       await refused(intents, asIssueError(error))
       return false
     }
-    for (const key of intents.map(keyOfIntent)) {
-      queue.delete(key)
-      promised.delete(key)
-    }
+    for (const intent of intents) leaveQueue(keyOfIntent(intent))
     gatheringSince = performance.now()
     limit = Math.min(limit * 2, maxBatch)
     return true
+  }
+
+  function leaveQueue(key: string): void {
+    queue.delete(key)
+    promised.delete(key)
+    uncertainFrom.delete(key)
   }
 
   /** A document is revised after it is on the chain. */
@@ -240,7 +245,7 @@ export function createBatcher(deps: {
     )
     const told = dropped.flatMap((intent) => {
       const key = keyOfIntent(intent)
-      queue.delete(key)
+      leaveQueue(key)
       return waiters.take(key)
     })
     const left = withdraw(dropped, told, error)
@@ -281,14 +286,15 @@ export function createBatcher(deps: {
   }
 
   /**
-   * What a transaction carried once, or an earlier process may have sent, may be on the chain by
-   * now: then it is not sent again. Above all, nothing is issued again that was distrusted since.
+   * What was carried once, or waited for long, may be on the chain by now: then it is not sent
+   * again. Above all, nothing is issued again that is there and distrusted.
    *
    * @returns Those that are to be sent.
    */
   async function stillAbsent(intents: readonly Intent[]): Promise<Intent[]> {
-    const unsure = intents.filter((intent) =>
-      uncertain.has(keyOfIntent(intent)),
+    const now = performance.now()
+    const unsure = intents.filter(
+      (intent) => now >= (uncertainFrom.get(keyOfIntent(intent)) ?? Infinity),
     )
     if (unsure.length === 0) return [...intents]
     const outcomes = await outcomesOf(registry, unsure)
@@ -304,11 +310,11 @@ export function createBatcher(deps: {
         .filter(({ outcome }) => outcome.status !== 'anchored')
         .map(({ intent }) => intent),
     })
-    for (const intent of unsure) uncertain.delete(keyOfIntent(intent))
+    for (const intent of unsure)
+      uncertainFrom.set(keyOfIntent(intent), performance.now() + CERTAIN_MS)
     for (const { intent, outcome } of decided) {
       const key = keyOfIntent(intent)
-      queue.delete(key)
-      promised.delete(key)
+      leaveQueue(key)
       conclude(intent, outcome)
     }
     const done = new Set(decided.map(({ intent }) => intent))
@@ -318,7 +324,7 @@ export function createBatcher(deps: {
   function enqueuePromised(intents: readonly Intent[]): void {
     for (const intent of intents) {
       promised.add(keyOfIntent(intent))
-      if (intent.kind === 'issue') uncertain.add(keyOfIntent(intent))
+      if (intent.kind === 'issue') uncertainFrom.set(keyOfIntent(intent), 0)
     }
     enqueue(intents)
   }
@@ -329,7 +335,10 @@ export function createBatcher(deps: {
       const key = keyOfIntent(intent)
       const { kind, documentHash } = intent
       const known = queue.has(key) || aside.has(key)
-      if (!known && !sender.carries(kind, documentHash)) queue.set(key, intent)
+      if (known || sender.carries(kind, documentHash)) continue
+      queue.set(key, intent)
+      if (kind === 'issue' && !uncertainFrom.has(key))
+        uncertainFrom.set(key, performance.now() + CERTAIN_MS)
     }
     if (mayPlan()) wake()
   }

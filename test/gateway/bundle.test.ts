@@ -10,6 +10,7 @@ import {
 } from '../../document/keys.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
 import { seal } from '../../document/sealed.ts'
+import { instant, presentProof } from '../../gateway/present.ts'
 import { type Bundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
 import type * as Verifier from '../../verifier/index.ts'
 import { startBlockServer } from '../support/block-server.ts'
@@ -100,6 +101,7 @@ describe('every verdict has its bundle, and the same verdict without a network',
     ],
     ['revoked', () => revoked(1)],
     ['superseded', () => revoked(4)],
+    ['suspended', () => revoked(6)],
     ['distrusted', distrusted],
     ['not_issued', async () => golden.documents[0]?.publicId ?? ''],
     [
@@ -131,7 +133,7 @@ describe('every verdict has its bundle, and the same verdict without a network',
     const online = (await stack.verify(publicId)).body.data
     expect(online.status).toBe(status)
     expect(online.document === null).toBe(verdict.document === null)
-    expect(verdict.blockchainProof).toEqual(
+    expect(presentProof(verdict.blockchainProof)).toEqual(
       online.blockchainProof && {
         ...online.blockchainProof,
         ...{ transactionHash: null, blockHash: null, logIndex: null },
@@ -687,6 +689,7 @@ describe('GET /v1/verify?proof=full', () => {
         v: 1,
         publicId: id,
         registry: stack.registry,
+        batch: null,
         sealed: null,
         stateProof: blockchainProof.stateProof,
         unprovenEvent: null,
@@ -695,7 +698,9 @@ describe('GET /v1/verify?proof=full', () => {
         registry: stack.registry,
         trustedBlocks: [asOf.blockHash],
       })
-      expect(block).toEqual(asOf)
+      expect(
+        block && { ...block, blockTime: instant(block.blockTime) },
+      ).toEqual(asOf)
     }
   })
 

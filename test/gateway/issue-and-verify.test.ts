@@ -39,10 +39,11 @@ test('default: issue, then verify', async () => {
   expect(issued.body).toEqual({
     success: true,
     data: {
-      publicId: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{70,74}$/),
+      publicId: expect.stringMatching(/^[1-9A-HJ-NP-Za-km-z]{77}$/),
       ...fields,
       issuedAt: '2026-01-31T00:00:00Z',
       expiresAt: '2096-02-29T00:00:00Z',
+      validUntil: '2096-03-01T00:00:00Z',
       registry: stack.registry,
       issuerId: 1,
       documentHash: toHex(decodePublicId(publicId).hash),
@@ -79,9 +80,10 @@ test('default: issue, then verify', async () => {
       name: 'Registry office of Testville',
       uri: 'https://testville.example',
     },
-    validUntil: Date.UTC(2096, 2, 1) / 1000,
+    validUntil: '2096-03-01T00:00:00Z',
     revokedAt: null,
     reason: null,
+    releasedAt: null,
   })
 
   const { blockHash, blockNumber, blockTime, issuer } = data.blockchainProof
@@ -91,7 +93,7 @@ test('default: issue, then verify', async () => {
   })
   expect(block).toMatchObject({
     number: `0x${blockNumber.toString(16)}`,
-    timestamp: `0x${blockTime.toString(16)}`,
+    timestamp: `0x${(Date.parse(blockTime) / 1000).toString(16)}`,
     transactions: expect.arrayContaining([blockchainHash]),
   })
   const transaction = await stack.provider.request({
@@ -99,6 +101,30 @@ test('default: issue, then verify', async () => {
     params: [blockchainHash],
   })
   expect(transaction).toMatchObject({ from: issuer.account })
+})
+
+test('args: dates in the form in which they are returned, and no other', async () => {
+  const dates = { issuedAt: '2026-01-31', expiresAt: '2036-01-30' }
+  const returned = {
+    issuedAt: '2026-01-31T00:00:00Z',
+    expiresAt: '2036-01-30T00:00:00Z',
+  }
+  const headers = { 'idempotency-key': 'either-form' }
+  const first = await stack.issue({ ...ADA, ...dates }, headers)
+  expect(first.body.data).toMatchObject(returned)
+  const again = await stack.issue({ ...ADA, ...returned }, headers)
+  expect([again.status, again.body]).toEqual([201, first.body])
+  for (const issuedAt of [
+    ...['2026-01-31T00:00:00.000Z', '2026-01-31T00:00:00+00:00'],
+    ...['2026-01-31T00:00:01Z', '2026-01-31T00:00Z', '2026-01-31t00:00:00z'],
+    ...['2026-02-30T00:00:00Z', ' 2026-01-31T00:00:00Z'],
+  ]) {
+    const refused = await stack.issue({ ...ADA, issuedAt })
+    expect([refused.status, refused.body.error?.details]).toEqual([
+      422,
+      [{ field: 'issuedAt', message: expect.any(String) }],
+    ])
+  }
 })
 
 test('behavior: /api is the same as /v1', async () => {

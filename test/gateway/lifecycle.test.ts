@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex } from '../../document/hex.ts'
@@ -469,6 +470,8 @@ describe('a record that stands already', () => {
       'distrustFrom',
       [1, new Wallet(key).address, 1],
     )
+    // The promise has waited for so long that the gateway looks before it sends.
+    await sleep(5_500)
     stack.proxy.refuse = () => false
     await expect
       .poll(async () => (await again('distrusted')).body.error?.code, {
@@ -483,7 +486,7 @@ describe('a record that stands already', () => {
       .toBe(200)
     await stack.issue(ADA)
     expect((await stack.verify(publicId)).body.data.status).toBe('distrusted')
-  })
+  }, 30_000)
 })
 
 describe('?wait=', () => {

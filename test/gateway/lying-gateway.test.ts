@@ -1,7 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
 import { fromHex } from '../../document/hex.ts'
-import { networkOfRegistry, presentDocument } from '../../gateway/present.ts'
+import {
+  instant,
+  networkOfRegistry,
+  presentDocument,
+  presentProof,
+} from '../../gateway/present.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
@@ -156,7 +161,17 @@ describe('who asks the gateway can hold its answer against the chain', () => {
     const { document, blockchainProof: proof } = own
     const truth = {
       ...own,
+      blockchainProof: presentProof(proof),
+      asOf: own.asOf && {
+        ...own.asOf,
+        blockTime: instant(own.asOf.blockTime),
+      },
       network: networkOfRegistry(stack.registry),
+      asOf: own.asOf && {
+        ...own.asOf,
+        blockTime: instant(own.asOf.blockTime),
+      },
+      blockchainProof: presentProof(proof),
       document:
         document &&
         proof &&

@@ -911,6 +911,37 @@ describe('proofs of nodes that leave something out', () => {
     )
   })
 
+  test('behavior: an event that does not agree is left out', async () => {
+    const good = await bundleFrom((args) => node().request(args))
+    expect(good.unprovenEvent).not.toBeNull()
+    const [log] = (await node().request({
+      method: 'eth_getLogs',
+      params: [{ blockHash: good.unprovenEvent?.blockHash }],
+    })) as [object]
+    for (const logs of [
+      null,
+      [],
+      [{}],
+      [{ ...log, topics: [] }],
+      [{ ...log, transactionHash: '0x' }],
+      [{ ...log, address: `0x${'5a'.repeat(20)}` }],
+      [log, {}],
+    ]) {
+      const bundle = await bundleFrom(async (args) =>
+        args.method === 'eth_getLogs' ? logs : node().request(args),
+      )
+      expect(readBundle(bundle).bundle).toEqual({
+        ...good,
+        unprovenEvent: null,
+      })
+    }
+    expect(
+      await bundleFrom(async (args) =>
+        args.method === 'eth_getLogs' ? [{}, log] : node().request(args),
+      ),
+    ).toEqual(good)
+  })
+
   test.each<[string, string, unknown, string]>([
     ['no block', 'eth_getBlockByNumber', null, 'state_unavailable'],
     ['no proof', 'eth_getProof', null, 'proof_invalid'],

@@ -1,3 +1,4 @@
+import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { encodeDocument, validUntilOf } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
@@ -10,7 +11,7 @@ import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
 import { sealAnything } from '../support/seal-plaintext.ts'
 import { ADA, randomKey, type Stack, startStack } from '../support/stack.ts'
-import { transact } from '../support/transact.ts'
+import { PERMISSION, transact } from '../support/transact.ts'
 
 let stack: Stack
 let blocks: BlockServer
@@ -137,7 +138,6 @@ describe('tampered: the right hash, but content that does not fit', () => {
 
   test("error: another issuer's record over this issuer's document", async () => {
     const key = randomKey()
-    const { Wallet } = await import('ethers')
     const { address } = new Wallet(key)
     await send('registerIssuer', [address, 'Forger', ''], stack.adminKey)
     await stack.provider.request({
@@ -150,17 +150,22 @@ describe('tampered: the right hash, but content that does not fit', () => {
     )
     const sealed = await sealAnything(document(), keys)
     blocks.set(sealed.documentHash, sealed.bytes)
-    await send('issue', [sealed.documentHash, 0], key)
-    const verdict = await verdictOf(
+    await send('setPermissions', [2, address, PERMISSION.issue], key)
+    await send('issue', [2, sealed.documentHash, 0], key)
+    const idOf = (issuerId: number) =>
       encodePublicId({
         kind: 'single',
-        issuerId: 1,
+        issuerId,
         hash: sealed.documentHash,
         documentKey: keys.documentKey,
-      }),
-    )
+      })
+    const verdict = await verdictOf(idOf(2))
     expect(verdict).toMatchObject({ valid: false, status: 'tampered' })
+    expect(verdict.checks).toContainEqual({
+      ...{ check: 'content', outcome: 'fail', code: 'other_issuer' },
+    })
     expect(verdict.blockchainProof.issuer.name).toBe('Forger')
+    expect((await verdictOf(idOf(1))).status).toBe('not_issued')
   })
 })
 
@@ -214,6 +219,73 @@ test('behavior: a document dated in the future is valid, and a check says so', a
   })
 })
 
+describe('after a theft', () => {
+  const stolenKey = randomKey()
+  const stolen = new Wallet(stolenKey).address
+  const ours = () => new Wallet(stack.issuerKey).address.toLowerCase()
+  const manager = () => new Wallet(stack.adminKey).address.toLowerCase()
+  const issued = async () => (await stack.issue(ADA)).body.data
+  const forged = async () => {
+    const keys = deriveSealingKeys(
+      deriveSubkeys(new Uint8Array(32).fill(9)),
+      randomSalt(),
+    )
+    const { documentHash: hash, bytes } = await sealAnything(document(), keys)
+    blocks.set(hash, bytes)
+    await send('issue', [1, hash, 0], stolenKey)
+    const id = { kind: 'single', issuerId: 1, hash } as const
+    return { hash, publicId: encodePublicId({ ...id, ...keys }) }
+  }
+
+  test('behavior: what the thief issued, revoked and hid, before and after the repair', async () => {
+    await send('addAccount', [1, stolen, 3], stack.adminKey)
+    await stack.provider.request({
+      method: 'anvil_setBalance',
+      params: [stolen, '0xde0b6b3a7640000'],
+    })
+    const { publicId, documentHash } = await issued()
+    const [one, two] = [await forged(), await forged()]
+    await send('revoke', [1, documentHash, 1], stolenKey)
+    await send('revoke', [1, two.hash, 1])
+    expect((await verdictOf(one.publicId)).status).toBe('valid')
+    const before = await verdictOf(publicId)
+    expect(before).toMatchObject({
+      status: 'revoked',
+      blockchainProof: {
+        account: { address: ours(), changedBlock: null, retiredBlock: null },
+        revoker: { address: stolen.toLowerCase(), retiredBlock: null },
+        setAside: false,
+      },
+    })
+
+    await send('distrustFrom', [1, stolen, 1], stack.adminKey)
+    expect((await verdictOf(one.publicId)).status).toBe('distrusted')
+    const both = await verdictOf(two.publicId)
+    expect(both.status).toBe('distrusted')
+    expect(both.checks).toContainEqual({
+      ...{ check: 'revocation', outcome: 'fail', code: 'revoked' },
+    })
+    // Distrust alone makes nothing valid.
+    expect((await verdictOf(publicId)).status).toBe('revoked')
+
+    await send('setPermissions', [1, manager(), 7], stack.adminKey)
+    await send('release', [1, documentHash], stack.adminKey)
+    const { blockchainProof, ...after } = await verdictOf(publicId)
+    expect(after.status).toBe('valid')
+    expect(blockchainProof).toMatchObject({
+      ...{ revokedAt: null, reason: null, setAside: true },
+      releasedAt: expect.stringMatching(/Z$/),
+      revoker: { address: manager(), changedBlock: expect.any(Number) },
+    })
+
+    await send('issue', [1, one.hash, 0])
+    expect(await verdictOf(one.publicId)).toMatchObject({
+      status: 'valid',
+      blockchainProof: { account: { address: ours() }, setAside: false },
+    })
+  })
+})
+
 describe('revoked', () => {
   test.each([
     [0, 'revoked', 'unspecified'],
@@ -222,18 +294,20 @@ describe('revoked', () => {
     [9, 'revoked', 'privilegeWithdrawn'],
   ])('error: reason %i', async (reason, status, name) => {
     const { publicId, documentHash } = (await stack.issue(ADA)).body.data
-    await send('revoke', [documentHash, reason])
+    await send('revoke', [1, documentHash, reason])
     const verdict = await verdictOf(publicId)
     expect(verdict).toMatchObject({ valid: false, status })
     expect(verdict.blockchainProof).toMatchObject({ reason: name })
-    expect(verdict.blockchainProof.revokedAt).toBeGreaterThan(1_700_000_000)
+    expect(Date.parse(verdict.blockchainProof.revokedAt)).toBeGreaterThan(
+      1.7e12,
+    )
     expect(verdict.document.subjectName).toBe(ADA.subjectName)
   })
 
   test('behavior: revoked comes before expired', async () => {
     const fields = { ...ADA, expiresAt: '2026-02-01' }
     const { publicId, documentHash } = (await stack.issue(fields)).body.data
-    await send('revoke', [documentHash, 1])
+    await send('revoke', [1, documentHash, 1])
     expect((await verdictOf(publicId)).status).toBe('revoked')
   })
 })
@@ -282,7 +356,7 @@ describe('a payload that cannot be had is no verdict', () => {
   test('behavior: revoked is known all the same', async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 404)
-    await send('revoke', [toHex(hash) satisfies Hex, 1])
+    await send('revoke', [1, toHex(hash) satisfies Hex, 1])
     expect(await verdictOf(publicId)).toMatchObject({
       status: 'revoked',
       document: null,

@@ -176,11 +176,10 @@ describe.each(names)('a bundle of a document %s', (name) => {
       fc.asyncProperty(stateProof, async (changed) => {
         await holds({ ...bundle, stateProof: changed })
         try {
-          readStateProof(
-            changed as StateProof,
-            chain.registry,
-            `0x${'5a'.repeat(32)}`,
-          )
+          readStateProof(changed as StateProof, chain.registry, {
+            issuerId: 1,
+            documentHash: `0x${'5a'.repeat(32)}`,
+          })
         } catch (error) {
           expect(error).toBeInstanceOf(ChainError)
         }

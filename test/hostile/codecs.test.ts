@@ -159,7 +159,7 @@ const ofValues: [string, (value: unknown) => unknown][] = [
   ['an address', readAddress],
   ['bytes', readBytes],
   ['a log', readLog],
-  ['a Verification', decodeVerification],
+  ['a Verification', (value) => decodeVerification(value, 1)],
 ]
 
 describe('parsed values', () => {

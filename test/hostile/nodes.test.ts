@@ -39,6 +39,7 @@ const publicId = encodePublicId({
   hash,
   documentKey,
 })
+const key = { issuerId: 1, documentHash }
 const GOOD = resultsFor(documentHash)
 const has: BlockSource = {
   get: async () => ({ status: 'found', bytes: sealed }),
@@ -58,10 +59,10 @@ async function endsInVerdicts(node: Eip1193Provider): Promise<void> {
     expect(checks.map(({ code }) => code)).not.toContain('internal_error')
   }
   const asked = [
-    reader(node).issuedEvent(documentHash, 10),
+    reader(node).issuedEvent(key, 10),
     reader(node).finalityOf(10),
-    reader(node).read(documentHash, { block: 20 }),
-    proving.read(documentHash),
+    reader(node).read(key, { block: 20 }),
+    proving.read(key),
     createBundle(publicId, { provider: node, registry: REGISTRY, blocks: [] }),
   ]
   for (const settled of await Promise.allSettled(asked))
@@ -194,7 +195,7 @@ describe('results', () => {
       fc.asyncProperty(mangled(good), async (bytes) => {
         const node = nodeWith({ ...GOOD, eth_call: toHex(bytes) })
         await reader(node)
-          .read(documentHash)
+          .read(key)
           .catch((error) => expect(error).toBeInstanceOf(ChainError))
         expect((await judge(reader(node))).checks).not.toEqual([])
       }),

@@ -62,7 +62,7 @@ import { cidOf, decodePublicId, openDocument } from 'document-registry/document'
 import { ChainError, readStateProof, verify, verifyBundle } from 'document-registry/verifier'
 
 const { publicId, sealed, cid } = ${JSON.stringify(document)}
-const { stateProof, registry, documentHash } = ${JSON.stringify(proof)}
+const { stateProof, registry, issuerId, documentHash } = ${JSON.stringify(proof)}
 const { hash, documentKey } = decodePublicId(publicId)
 const down = { request: async () => { throw new Error('down') } }
 const { subjectName } = await openDocument(new TextEncoder().encode(sealed), documentKey)
@@ -70,7 +70,7 @@ const { createChainReader } = await import('document-registry/verifier')
 export const told = {
   subjectName,
   cid: cidOf(hash) === cid,
-  status: readStateProof(stateProof, registry, documentHash).status,
+  status: readStateProof(stateProof, registry, { issuerId, documentHash }).status,
   verdict: (await verify(publicId, { chain: createChainReader(down, registry), blocks: [] })).status,
   refused: await verifyBundle('{}', { registry, trustedBlocks: [] }).catch(({ code }) => code),
   class: new ChainError('rpc_error', '').name,

@@ -1,13 +1,22 @@
 import { Interface } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
-import type { Eip1193Provider } from '../../verifier/ports.ts'
+import {
+  type Eip1193Provider,
+  REGISTRY_STATUSES,
+  type RegistryAccount,
+} from '../../verifier/ports.ts'
 import { createProvider } from '../../verifier/readers/json-rpc.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { ISSUED_TOPIC } from '../../verifier/readers/verification-codec.ts'
+import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
 import { REGISTRY } from './corpus/payload.ts'
 
 const abi = new Interface(registryAbi)
-const ACCOUNT = `0x${'ab'.repeat(20)}`
+const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
+const ISSUING: RegistryAccount = {
+  ...NO_ACCOUNT,
+  ...{ account: ACCOUNT, accountIndex: 1, permissions: 3, addedBlock: 3 },
+}
 const BLOCK_HASH = `0x${'b1'.repeat(32)}`
 
 /** What a node knows of a document. */
@@ -23,21 +32,28 @@ export function resultsFor(
     chainId: 31337,
     blockNumber: 20,
     blockTime: now,
-    status: revoked ? 3 : 1,
+    status: REGISTRY_STATUSES.indexOf(revoked ? 'revoked' : 'valid'),
     record: {
-      issuerId: 1,
-      accountIndex: 0,
+      accountIndex: 1,
       anchoredBlock: 10,
       anchoredAt: now - 100,
       validUntil,
+      revokerIndex: revoked ? 1 : 0,
       revokedBlock: revoked ? 15 : 0,
       revokedAt: revoked ? now - 50 : 0,
       reason: revoked ? 1 : 0,
+      setAside: false,
     },
-    account: ACCOUNT,
-    issuerName: 'Registry office of Testville',
-    issuerUri: 'https://testville.example',
-    distrustedFrom: 0,
+    account: ISSUING,
+    revoker: revoked ? ISSUING : NO_ACCOUNT,
+    issuer: {
+      ...emptyIssuer(1),
+      name: 'Registry office of Testville',
+      uri: 'https://testville.example',
+      documentCount: 1,
+      accountCount: 2,
+      changedBlock: 2,
+    },
   }
   const log = abi.encodeEventLog('DocumentIssued', [
     documentHash,

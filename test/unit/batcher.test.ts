@@ -27,12 +27,9 @@ vi.mock('node:fs', async (actual) => {
 
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
 const RECORD = {
-  accountIndex: 0,
-  anchoredAt: 0,
-  validUntil: 0,
-  revokedBlock: 0,
-  revokedAt: 0,
-  reason: 0,
+  ...{ accountIndex: 0, anchoredAt: 0, validUntil: 0, distrusted: false },
+  ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+  setAside: false,
 }
 
 /** A chain that mines what it is sent, in the order of nonces, as long as `mining`. */
@@ -45,11 +42,14 @@ function startWorld(changes: (chain: Chain) => Partial<Registry> = () => ({})) {
   const keep = createSqliteKeep(database, store, outbox)
   const chain = createChain()
   const events: string[] = []
+  const note = (event: string) => {
+    events.push(event)
+  }
   const batcher = createBatcher({
     registry: { ...chain.registry, ...changes(chain) },
     outbox,
     concluded: () => {},
-    log: (event) => events.push(event),
+    log: { debug: note, info: note, warn: note, error: note },
     forget: keep.withdraw,
   })
   batcher.start()
@@ -108,7 +108,7 @@ function createChain() {
   const registry: Registry = {
     registry: 'eip155:31337:0x00',
     issuerId: 1,
-    assertReady: async () => ({ balance: 1n }),
+    assertReady: async () => ({ balance: 1n, mayRevoke: true }),
     nextNonce: async () => chain.nonce,
     async prepare(intents, nonce): Promise<SignedTransaction> {
       const hash = word(chain.signed.push(nonce))
@@ -129,11 +129,14 @@ function createChain() {
     records: async (hashes) =>
       hashes.map((hash) =>
         anchored.has(hash)
-          ? { ...RECORD, issuerId: 1, anchoredBlock: 1 }
-          : { ...RECORD, issuerId: 0, anchoredBlock: 0 },
+          ? { ...RECORD, anchoredBlock: 1 }
+          : { ...RECORD, anchoredBlock: 0 },
       ),
     transactionsOf: anchorings,
-    eventsOf: anchorings,
+    receiptOf: async () => ({
+      ...{ blockNumber: 1, blockHash: word(9), succeeded: true },
+      issued: anchored,
+    }),
     blockHash: async () => word(9),
     finalizedBlock: async () => 0,
   }
@@ -192,12 +195,12 @@ test('behavior: a chain that goes back while transactions are made is recovered 
   clearInterval(load)
   for (const answer of await Promise.all(answers))
     expect(answer.status).toBe('anchored')
-  expect(events.filter((event) => event.startsWith('nonces'))).toHaveLength(1)
+  expect(events.filter((event) => event === 'nonces_lost')).toHaveLength(1)
 }, 60_000)
 
 test('behavior: a node that serves no receipts', async () => {
   const { batcher, events, issue } = startWorld(() => ({
-    eventsOf: async () => {
+    receiptOf: async () => {
       throw new IssueError('chain_unavailable', 'indexing is in progress')
     },
   }))

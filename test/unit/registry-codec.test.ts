@@ -6,6 +6,7 @@ import {
   decodeRecords,
   encodeIssueMany,
   encodeRecordsOf,
+  encodeReleaseMany,
   encodeRevokeMany,
 } from '../../gateway/adapters/registry-codec.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
@@ -13,36 +14,41 @@ import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 const abi = new Interface(registryAbi)
 const hashes = (count: number) =>
   Array.from({ length: count }, () => toHex(randomBytes(32)))
-const RECORD = [1, 2, 3, 4, 2 ** 40 - 1, 6, 7, 10]
+const ISSUER_ID = 2 ** 32 - 1
+const RECORD = [1, 2, 3, 2 ** 40 - 1, 5, 6, 7, 10, true]
 
 for (const count of [0, 1, 2, 200])
   test(`default: calldata for ${count} documents is what ethers makes`, () => {
     const list = hashes(count)
     const expiries = list.map((_, i) => i * 5_000_000_000)
-    expect(encodeIssueMany(list, expiries)).toBe(
-      abi.encodeFunctionData('issueMany', [list, expiries]),
+    expect(encodeIssueMany(ISSUER_ID, list, expiries)).toBe(
+      abi.encodeFunctionData('issueMany', [ISSUER_ID, list, expiries]),
     )
-    expect(encodeRevokeMany(list, 9)).toBe(
-      abi.encodeFunctionData('revokeMany', [list, 9]),
+    expect(encodeRevokeMany(ISSUER_ID, list, 9)).toBe(
+      abi.encodeFunctionData('revokeMany', [ISSUER_ID, list, 9]),
     )
-    expect(encodeRecordsOf(list)).toBe(
-      abi.encodeFunctionData('recordsOf', [list]),
+    expect(encodeReleaseMany(ISSUER_ID, list)).toBe(
+      abi.encodeFunctionData('releaseMany', [ISSUER_ID, list]),
+    )
+    expect(encodeRecordsOf(ISSUER_ID, list)).toBe(
+      abi.encodeFunctionData('recordsOf', [ISSUER_ID, list]),
     )
   })
 
 test('default: records are what ethers encodes', () => {
-  const zeros = RECORD.map(() => 0)
+  const zeros = RECORD.map((value) => (value === true ? false : 0))
   const result = abi.encodeFunctionResult('recordsOf', [[RECORD, zeros]])
   const [first, second] = decodeRecords(result, 2)
   expect(first).toEqual({
-    issuerId: 1,
-    accountIndex: 2,
-    anchoredBlock: 3,
-    anchoredAt: 4,
+    accountIndex: 1,
+    anchoredBlock: 2,
+    anchoredAt: 3,
     validUntil: 2 ** 40 - 1,
+    revokerIndex: 5,
     revokedBlock: 6,
     revokedAt: 7,
     reason: 10,
+    setAside: true,
   })
   expect(Object.values(second ?? {})).toEqual(zeros)
 })

@@ -9,6 +9,7 @@ import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 
 const abi = new Interface(registryAbi)
 const ADDRESS = `0x${'ab'.repeat(20)}`
+const ISSUER_ID = 7
 const CALL = 26_000
 const EACH = 25_000
 
@@ -25,6 +26,12 @@ let estimated: number[]
 /** Of those, how many are on the chain already. */
 let there: number
 let receipt: unknown
+/** What the registry has. */
+let account: Record<string, unknown>
+let issuer: Record<string, unknown>
+let records: unknown[]
+/** The views that were called. */
+let calls: string[]
 /** What the node answers to these methods instead. */
 let garbage: Record<string, unknown>
 let registry: Registry
@@ -33,19 +40,33 @@ beforeEach(async () => {
   estimated = []
   there = 0
   garbage = {}
+  calls = []
+  records = []
   const signer = createKeySigner(hash())
-  const account = abi.encodeFunctionResult('accountOf', [
-    { issuerId: 7, accountIndex: 0, active: true, distrustedFrom: 0 },
-  ])
+  account = {
+    ...{ account: signer.address, accountIndex: 1, permissions: 3 },
+    ...{ addedBlock: 5, changedBlock: 0, retiredBlock: 0, distrustedFrom: 0 },
+  }
+  issuer = {
+    ...{ name: 'Office', uri: '', documentCount: 0, batchCount: 0 },
+    ...{ accountCount: 2, changedBlock: 5, closedBlock: 0 },
+  }
   const answers: Record<string, (params: unknown[]) => unknown> = {
     eth_chainId: () => '0x7a69',
-    eth_call: () => account,
+    eth_call: ([call]) => {
+      const { data } = call as { data: string }
+      const name = abi.parseTransaction({ data })?.name ?? ''
+      calls.push(name)
+      if (name === 'recordsOf') return abi.encodeFunctionResult(name, [records])
+      const struct = name === 'issuerOf' ? issuer : account
+      return abi.encodeFunctionResult(name, [struct])
+    },
     eth_getBalance: () => '0xffffffffff',
     eth_maxPriorityFeePerGas: () => '0x1',
     eth_getBlockByNumber: () => ({ baseFeePerGas: '0x7' }),
     eth_estimateGas: ([call]) => {
       const { data } = call as { data: string }
-      const count = abi.parseTransaction({ data })?.args[0].length
+      const count = abi.parseTransaction({ data })?.args[1].length
       estimated.push(count)
       return `0x${(CALL + EACH * (count - there)).toString(16)}`
     },
@@ -60,7 +81,7 @@ beforeEach(async () => {
           ? garbage[method]
           : answers[method]?.(params as unknown[]),
     },
-    { registry: `eip155:31337:${ADDRESS}`, signer },
+    { registry: `eip155:31337:${ADDRESS}`, issuerId: ISSUER_ID, signer },
   )
 })
 
@@ -118,32 +139,46 @@ describe('gas', () => {
   })
 })
 
-describe('events of a receipt', () => {
+describe('receipts', () => {
   const issued = abi.getEvent('DocumentIssued')?.topicHash
   const [one, other] = [hash(), hash()]
   const transactionHash = hash()
   const blockHash = hash()
-  const log = (address: string, topic: unknown, documentHash: Hex) => ({
+  const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
+  const log = (
+    address: string,
+    topic: unknown,
+    documentHash: Hex,
+    issuerId = ISSUER_ID,
+  ) => ({
     address,
-    topics: [topic, documentHash],
+    topics: [topic, documentHash, word(issuerId)],
     data: '0x',
     transactionHash,
     blockHash,
     logIndex: '0x0',
   })
-  const mined = (logs: unknown[]) => ({ blockNumber: '0x10', blockHash, logs })
+  const mined = (logs: unknown[], status = '0x1') => ({
+    ...{ blockNumber: '0x10', blockHash, status, logs },
+  })
 
-  test("default: the registry's, of that kind", async () => {
+  test("default: the documents of the issuer that the registry's logs say were issued", async () => {
     receipt = mined([
       log(ADDRESS.toUpperCase().replace('0X', '0x'), issued, one),
       log(`0x${'cd'.repeat(20)}`, issued, other),
       log(ADDRESS, hash(), other),
+      log(ADDRESS, issued, other, ISSUER_ID + 1),
     ])
-    const events = await registry.eventsOf('issue', transactionHash)
-    expect([...events]).toEqual([
-      [one, { blockNumber: 16, blockHash, transactionHash }],
-    ])
-    expect((await registry.eventsOf('revoke', transactionHash)).size).toBe(0)
+    expect(await registry.receiptOf(transactionHash)).toEqual({
+      ...{ blockNumber: 16, blockHash, succeeded: true },
+      issued: new Set([one]),
+    })
+  })
+
+  test('behavior: of a transaction that failed', async () => {
+    receipt = mined([], '0x0')
+    const { succeeded } = (await registry.receiptOf(transactionHash)) ?? {}
+    expect(succeeded).toBe(false)
   })
 
   test.each([
@@ -154,7 +189,7 @@ describe('events of a receipt', () => {
     ],
   ])('behavior: shows nothing when there is %s', async (_, answer) => {
     receipt = answer
-    expect((await registry.eventsOf('issue', transactionHash)).size).toBe(0)
+    expect(await registry.receiptOf(transactionHash)).toBeUndefined()
   })
 
   const good = log(ADDRESS, issued, one)
@@ -164,6 +199,7 @@ describe('events of a receipt', () => {
     ['a list', []],
     ['a receipt without logs', { ...mined([]), logs: undefined }],
     ['a receipt without the number', { ...mined([]), blockNumber: undefined }],
+    ['a receipt without a status', { ...mined([]), status: undefined }],
     ['a number with leading zeros', { ...mined([]), blockNumber: '0x01' }],
     ['a short hash', { ...mined([]), blockHash: '0x1' }],
     ['a log that is null', mined([null])],
@@ -173,9 +209,9 @@ describe('events of a receipt', () => {
     ['a log whose logIndex is true', mined([{ ...good, logIndex: true }])],
   ])('error: refuses %s', async (_, answer) => {
     receipt = answer
-    await expect(
-      registry.eventsOf('issue', transactionHash),
-    ).rejects.toMatchObject({ code: 'chain_unavailable' })
+    await expect(registry.receiptOf(transactionHash)).rejects.toMatchObject({
+      code: 'chain_unavailable',
+    })
   })
 })
 
@@ -228,23 +264,81 @@ describe('answers that are not what was asked for', () => {
   test('error: refuses logs that are not logs', async () => {
     for (const logs of [null, {}, 'x', [null], [{}]]) {
       garbage = { eth_getLogs: logs }
-      await expect(registry.transactionsOf('issue', 1)).rejects.toMatchObject({
+      await expect(registry.transactionsOf('issued', 1)).rejects.toMatchObject({
         code: 'chain_unavailable',
       })
     }
   })
 
   test('error: refuses records of which a value is over its width', async () => {
-    const record = [1n, 0n, 1n, 1n, 0n, 0n, 0n, 0n]
+    const record = [0n, 1n, 1n, 0n, 0n, 0n, 0n, 0n, 0n]
     const encode = (words: bigint[]) =>
       `0x${[32n, 1n, ...words].map((word) => word.toString(16).padStart(64, '0')).join('')}`
-    garbage = { eth_call: encode(record) }
-    expect(await registry.records([hash()])).toMatchObject([{ issuerId: 1 }])
-    for (const [i, bits] of [32n, 16n, 40n, 40n, 40n, 40n, 40n, 8n].entries()) {
+    const widths = [16n, 40n, 40n, 40n, 16n, 40n, 40n, 8n, 1n]
+    for (const [i, bits] of widths.entries()) {
       garbage = { eth_call: encode(record.with(i, 2n ** bits)) }
       await expect(registry.records([hash()])).rejects.toMatchObject({
         code: 'chain_unavailable',
       })
     }
+  })
+})
+
+describe('records', () => {
+  const recordAt = (anchoredBlock: number, accountIndex = 1) => ({
+    ...{ accountIndex, anchoredBlock, anchoredAt: 1, validUntil: 0 },
+    ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+    setAside: false,
+  })
+
+  test('default: nothing is distrusted of a trusted account', async () => {
+    records = [recordAt(9), recordAt(0)]
+    const read = await registry.records([hash(), hash()])
+    expect(read.map(({ distrusted }) => distrusted)).toEqual([false, false])
+  })
+
+  test('behavior: distrusted from the block on that is set', async () => {
+    account.distrustedFrom = 9
+    records = [recordAt(8), recordAt(9), recordAt(10), recordAt(0)]
+    const read = await registry.records(records.map(() => hash()))
+    expect(read.map(({ distrusted }) => distrusted)).toEqual([
+      ...[false, true, true, false],
+    ])
+  })
+
+  test('behavior: each account is read once', async () => {
+    records = [recordAt(8, 1), recordAt(9, 2), recordAt(10, 2)]
+    calls = []
+    await registry.records(records.map(() => hash()))
+    expect(calls).toEqual(['recordsOf', 'accountAt', 'accountAt'])
+  })
+})
+
+describe('readiness', () => {
+  test('default: reports the balance, and that it may revoke', async () => {
+    expect(await registry.assertReady()).toEqual({
+      ...{ balance: 0xffffffffffn, mayRevoke: true },
+    })
+  })
+
+  test('behavior: an account without REVOKE is ready to issue', async () => {
+    account.permissions = 1
+    expect((await registry.assertReady()).mayRevoke).toBe(false)
+  })
+
+  test.each<[string, () => void]>([
+    ['an account of no such issuer', () => (account.addedBlock = 0)],
+    ['an account without ISSUE', () => (account.permissions = 2 | 4 | 8)],
+    [
+      'a retired account',
+      () => Object.assign(account, { permissions: 0, retiredBlock: 9 }),
+    ],
+    ['a closed issuer', () => (issuer.closedBlock = 9)],
+    ['an issuer that is not there', () => (issuer.accountCount = 0)],
+  ])('error: refuses %s', async (_, change) => {
+    change()
+    await expect(registry.assertReady()).rejects.toMatchObject({
+      code: 'registry_refused',
+    })
   })
 })

@@ -2,11 +2,11 @@ import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { type Database, openDatabase } from '../../gateway/adapters/database.ts'
 import { createSqliteOutbox } from '../../gateway/adapters/sqlite-outbox.ts'
-import type { Intent, Outbox } from '../../gateway/issue/ports.ts'
+import type { Anchored, Intent, Outbox } from '../../gateway/issue/ports.ts'
 
 let dir: string
 let database: Database
@@ -117,4 +117,119 @@ test('behavior: all that are anchored in one place, but not all of the plan', as
   })
   expect(outbox.anchoredIn(place, 10)).toHaveLength(1)
   expect(outbox.queued()).toEqual([b])
+})
+
+describe('suspending and releasing', () => {
+  const documentHash = hash()
+  const suspend: Intent = { kind: 'suspend', documentHash }
+  const release: Intent = { kind: 'release', documentHash }
+
+  /** Carries an intent by a transaction, into a block. */
+  async function anchor(intent: Intent): Promise<Anchored> {
+    const plan = await outbox.plan(transaction(0), [intent])
+    const anchored = { intent, anchoring: anchoring() }
+    await outbox.settle(plan, { anchored: [anchored], gone: [] })
+    return anchored
+  }
+
+  test('default: any number of times, one after the other', async () => {
+    for (let round = 0; round < 3; round++)
+      for (const intent of [suspend, release]) {
+        expect(await outbox.add(intent)).toBe(true)
+        expect(outbox.queued()).toEqual([intent])
+        await anchor(intent)
+        expect(outbox.anchoredUpTo(9, 9)).toMatchObject([{ intent }])
+      }
+  })
+
+  test('error: not while the opposite is queued, or in flight', async () => {
+    await outbox.add(suspend)
+    expect(await outbox.add(release)).toBe(false)
+    const plan = await outbox.plan(transaction(0), [suspend])
+    expect(await outbox.add(release)).toBe(false)
+    expect(outbox.find('release', documentHash)).toBeUndefined()
+    await outbox.settle(plan, { anchored: [], gone: [] })
+    expect(await outbox.add(release)).toBe(false)
+    expect(outbox.queued()).toEqual([suspend])
+  })
+
+  test('behavior: the opposite stays until the new one is on the chain', async () => {
+    await outbox.add(suspend)
+    await anchor(suspend)
+    await outbox.add(release)
+    expect(outbox.find('suspend', documentHash)?.anchored).toBe(true)
+    await outbox.withdraw([release])
+    expect(outbox.find('suspend', documentHash)?.anchored).toBe(true)
+    await outbox.add(release)
+    await anchor(release)
+    expect(outbox.find('suspend', documentHash)).toBeUndefined()
+  })
+
+  test('behavior: a reorg brings back what was asked for last', async () => {
+    await outbox.add(suspend)
+    const suspended = await anchor(suspend)
+    await outbox.add(release)
+    expect(await outbox.requeue([suspended])).toEqual([])
+    expect(outbox.queued()).toEqual([release])
+    const released = await anchor(release)
+    expect(await outbox.requeue([suspended])).toEqual([])
+    expect(await outbox.requeue([released])).toEqual([release])
+    expect(outbox.queued()).toEqual([release])
+  })
+
+  test('behavior: what was looked at before it was asked for again is left alone', async () => {
+    await outbox.add(suspend)
+    const first = await anchor(suspend)
+    expect(await outbox.add(suspend)).toBe(true)
+    expect(outbox.queued()).toEqual([suspend])
+    await outbox.remove([first])
+    expect(await outbox.requeue([first])).toEqual([])
+    await outbox.reanchor([{ ...first, now: anchoring() }])
+    expect(outbox.queued()).toEqual([suspend])
+  })
+
+  test('behavior: what a transaction carried once is not withdrawn', async () => {
+    await outbox.add(suspend)
+    await anchor(suspend)
+    await outbox.add(suspend)
+    await outbox.withdraw([suspend])
+    expect(outbox.queued()).toEqual([suspend])
+  })
+
+  test('behavior: each document for itself, beside its revocation', async () => {
+    const other: Intent = { kind: 'release', documentHash: hash() }
+    const revoke: Intent = { kind: 'revoke', documentHash, reason: 1 }
+    await outbox.add(suspend)
+    expect(await outbox.add(other)).toBe(true)
+    expect(await outbox.add(revoke)).toBe(true)
+    expect(outbox.queued()).toEqual([suspend, other, revoke])
+  })
+})
+
+test('behavior: a revocation that is asked for again has the new reason', async () => {
+  const documentHash = hash()
+  const revoke = (reason: number): Intent => ({
+    kind: 'revoke',
+    documentHash,
+    reason,
+  })
+  await outbox.add(revoke(1))
+  await outbox.add(revoke(2))
+  expect(outbox.queued()).toEqual([revoke(1)])
+  const plan = await outbox.plan(transaction(0), [revoke(1)])
+  const anchored = [{ intent: revoke(1), anchoring: anchoring() }]
+  await outbox.settle(plan, { anchored, gone: [] })
+  await outbox.add(revoke(2))
+  expect(outbox.queued()).toEqual([revoke(2)])
+})
+
+test('behavior: what needs no transaction any more is on the chain, or gone', async () => {
+  const [there, gone, left] = await added([issue(), issue(), issue()])
+  if (!there || !gone || !left) throw new Error('three')
+  const place = anchoring()
+  const anchored = [{ intent: there, anchoring: place }]
+  await outbox.resolve({ anchored, gone: [gone] })
+  expect(outbox.anchoredIn(place, 9)).toEqual(anchored)
+  expect(outbox.find('issue', gone.documentHash)).toBeUndefined()
+  expect(outbox.queued()).toEqual([left])
 })

@@ -1,0 +1,177 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Hex } from '../../document/hex.ts'
+import { ADA } from '../support/stack.ts'
+import { transact } from '../support/transact.ts'
+import { API_KEY } from './support/client.ts'
+import { reorg } from './support/rewrite.ts'
+import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
+
+// A document is suspended and released in turn: what was asked for last holds, whatever happens.
+
+let world: AnvilWorld
+beforeEach(async () => {
+  world = await startAnvilWorld({ WAIT_SECONDS: '5' }, [], FINALITY)
+})
+afterEach(() => world.close())
+
+/** Blocks; Anvil finds final what is twice as far behind. */
+const FINALITY = 50
+/** More commits than this mean that the work never ends. */
+const MAX_STEPS = 40
+
+type Action = 'suspend' | 'release' | 'revoke'
+type Issued = { publicId: string; documentHash: Hex; registry: string }
+
+test('behavior: a reorg drops a suspension, and it is done again', async () => {
+  const { publicId } = await issue()
+  await mineSome()
+  expect(await change('suspend', publicId)).toBe(200)
+  await reorg(world, 1)
+  await becomes(publicId, 'suspended')
+}, 60_000)
+
+test('behavior: a reorg drops a suspension and its release, and the document ends up released', async () => {
+  const { publicId } = await issue()
+  await mineSome()
+  expect(await change('suspend', publicId)).toBe(200)
+  expect(await change('release', publicId)).toBe(200)
+  await reorg(world, 2)
+  await twoLooks()
+  await becomes(publicId, 'valid')
+}, 60_000)
+
+test('behavior: a reorg drops a release alone, and it is done again', async () => {
+  const { publicId } = await issue()
+  expect(await change('suspend', publicId)).toBe(200)
+  await mineSome()
+  expect(await change('release', publicId)).toBe(200)
+  await reorg(world, 1)
+  await becomes(publicId, 'valid')
+}, 60_000)
+
+test('behavior: a reorg drops issue, suspension and revocation', async () => {
+  await mineSome()
+  const { publicId } = await issue()
+  expect(await change('suspend', publicId)).toBe(200)
+  expect(await change('revoke', publicId)).toBe(200)
+  await reorg(world, 3)
+  await becomes(publicId, 'revoked')
+}, 60_000)
+
+test('behavior: what somebody else released, before it was final, is not suspended again', async () => {
+  const { publicId, documentHash, registry } = await issue()
+  expect(await change('suspend', publicId)).toBe(200)
+  await transact(provider(), registry, world.issuerKey, 'release', [
+    ...[1, documentHash],
+  ])
+  // Another fork without the release: then the suspension stands. With it, nothing is to be done.
+  await world.chain.request(
+    'anvil_mine',
+    `0x${(2 * FINALITY + 2).toString(16)}`,
+  )
+  await twoLooks()
+  await becomes(publicId, 'valid')
+  await world.gateway.kill()
+  await world.gateway.start()
+  await twoLooks()
+  await becomes(publicId, 'valid')
+}, 60_000)
+
+test.each(['before', 'after'] as const)(
+  'behavior: killed %s each commit, the last answer holds',
+  async (side) => {
+    const { publicId } = await issue()
+    for (let count = 1; count <= MAX_STEPS; count++) {
+      const before = starts
+      await world.gateway.tell({ order: 'kill_at_commit', count, side })
+      for (const action of ['suspend', 'release', 'suspend'] as const)
+        await insist(action, publicId)
+      const survived = starts === before && (await disarm())
+      if (!world.gateway.running()) await restart()
+      await becomes(publicId, 'suspended')
+      await insist('release', publicId)
+      await becomes(publicId, 'valid')
+      if (survived) {
+        expect(count).toBeGreaterThan(3)
+        return
+      }
+    }
+    throw new Error('the work does not end')
+  },
+  120_000,
+)
+
+async function disarm(): Promise<boolean> {
+  const order = { order: 'kill_at_commit', count: 0, side: 'before' } as const
+  return world.gateway.tell(order).then(
+    () => true,
+    () => false,
+  )
+}
+
+let starts = 0
+
+async function restart(): Promise<void> {
+  starts++
+  await world.gateway.ended()
+  await world.gateway.start()
+}
+
+/** Asks until it is done; the gateway is started again as often as it was killed. */
+async function insist(action: Action, publicId: string): Promise<void> {
+  const statuses: unknown[] = []
+  while (statuses.at(-1) !== 200) {
+    if (!world.gateway.running()) await restart()
+    statuses.push(await change(action, publicId).catch(() => 'unanswered'))
+    if (statuses.length > 20)
+      throw new Error(`${action} is not done: ${statuses}`)
+  }
+}
+
+async function send(path: string, body: object) {
+  const response = await fetch(`${world.gateway.url}/v1/documents${path}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  })
+  const { data } = (await response.json()) as { data: Issued }
+  return { status: response.status, data }
+}
+
+const issue = async () => (await send('', ADA)).data
+
+const change = async (action: Action, publicId: string) =>
+  (await send(`/${publicId}/${action}`, {})).status
+
+const becomes = (publicId: string, status: string) =>
+  expect
+    .poll(
+      async () => {
+        const verdict = await world.client
+          .verify(publicId)
+          .catch(() => undefined)
+        return verdict?.status
+      },
+      { timeout: 20_000 },
+    )
+    .toBe(status)
+
+/** So that a reorg of some blocks leaves what came before. */
+const mineSome = () => world.chain.request('anvil_mine', '0x5')
+
+/** The gateway looks at its blocks every two seconds. */
+const twoLooks = () => sleep(5_000)
+
+const provider = () => ({
+  request: ({
+    method,
+    params = [],
+  }: {
+    method: string
+    params?: readonly unknown[]
+  }) => world.chain.request(method, ...params),
+})
