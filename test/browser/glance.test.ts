@@ -101,6 +101,17 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect((await card.boundingBox())?.height).toBeLessThan(560)
   })
 
+  test('behavior: the document names the one that it replaces, within the screen', async () => {
+    const supersedes = `0x${'09af'.repeat(16)}`
+    const { publicId } = await world.issue({ supersedes })
+    await open(publicId, 'valid')
+    expect(await visible(page.locator('.document'))).toMatch(
+      new RegExp(`Replaces the document with the hash\\s+${supersedes}`),
+    )
+    const isTooWide = () => document.documentElement.scrollWidth > innerWidth
+    expect(await page.evaluate(isTooWide)).toBe(false)
+  })
+
   test('behavior: the number of the block is in the details', async () => {
     const { publicId } = await world.issue()
     await open(publicId, 'valid')
@@ -114,15 +125,15 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     const { publicId, hash } = await world.issue()
     await open(publicId, 'valid')
     expect(await visible(page.locator('.checks'))).toMatch(
-      /^What was checked\s+11 of 11 checks passed$/,
+      /^What was checked\s+12 of 12 checks passed$/,
     )
-    await page.getByText('11 of 11').click()
+    await page.getByText('12 of 12').click()
     expect(await visible(page.locator('.checks'))).toContain('not_revoked')
     await world.revoke(hash)
     await page.reload()
     await page.locator('.verdict.bad').waitFor()
     expect(await visible(page.locator('.checks'))).toMatch(
-      /has been revoked\. revoked\s+10 of 11 checks passed$/,
+      /has been revoked\. revoked\s+11 of 12 checks passed$/,
     )
   })
 
