@@ -9,6 +9,7 @@ import {
   expect,
   test,
 } from 'vitest'
+import type { Hex } from '../../document/hex.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
 import { readVerifyPage } from '../../gateway/verify-page.ts'
 import type { PageConfig } from '../../web/config.ts'
@@ -102,7 +103,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
   })
 
   test('behavior: the document names the one that it replaces, within the screen', async () => {
-    const supersedes = `0x${'09af'.repeat(16)}`
+    const supersedes: Hex = `0x${'09af'.repeat(16)}`
     const { publicId } = await world.issue({ supersedes })
     await open(publicId, 'valid')
     expect(await visible(page.locator('.document'))).toMatch(

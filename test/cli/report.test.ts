@@ -86,7 +86,7 @@ test('behavior: a date that has come is not mentioned', () => {
 
 test('behavior: names the document that this one replaces', () => {
   const verdict = dated('valid')
-  const supersedes = `0x${'09af'.repeat(16)}`
+  const supersedes: Hex = `0x${'09af'.repeat(16)}`
   const document = verdict.document && { ...verdict.document, supersedes }
   expect(linesOf({ ...verdict, document }, 'live')).toContain(
     `  supersedes   ${supersedes}`,
