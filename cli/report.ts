@@ -179,7 +179,7 @@ function proofLines(proof: BlockchainProof): Line[] {
     ],
     ['transaction', proof.transactionHash ?? 'unknown'],
     ['documentHash', proof.documentHash],
-    ...(batchRoot ? [['batchRoot', batchRoot] satisfies Line] : []),
+    ...(batchRoot ? [['batchRoot', batchRoot] as const] : []),
     ['account', history(account, blockNumber)],
     ...revocationLines(proof),
   ]

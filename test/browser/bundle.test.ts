@@ -204,6 +204,27 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await title()).toBe('Expired')
   })
 
+  test('behavior: a document on hold may have been released since, as far as a proof file knows', async () => {
+    const { publicId, hash } = await world.issue()
+    await world.suspend(hash)
+    const bundle = await world.bundle(publicId)
+    world.node = 'hangs up'
+    await open()
+    await drop(bundle)
+    await shown('unverifiable', 'open')
+    await trust(bundle)
+    const card = await shown('suspended', 'open')
+    expect(await title()).toBe(
+      `Was on hold on ${dayOf(bundle)}, not checked since`,
+    )
+    expect(await card.textContent()).toContain('may have released it')
+
+    world.node = 'answers'
+    await page.getByRole('button', { name: 'Try again' }).click()
+    await shown('suspended', 'held')
+    expect(await title()).toBe('On hold')
+  })
+
   test('behavior: what has failed for good keeps its title without a node', async () => {
     const { publicId, hash } = await world.issue()
     await world.revoke(hash)

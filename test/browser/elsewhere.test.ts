@@ -66,6 +66,7 @@ describeInBrowser(
     })
     const revoke = (id: string) =>
       transact(stack.provider, stack.registry, stack.issuerKey, 'revoke', [
+        1,
         toHex(decodePublicId(id).hash),
         9,
       ])

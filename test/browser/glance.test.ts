@@ -126,15 +126,15 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     const { publicId, hash } = await world.issue()
     await open(publicId, 'valid')
     expect(await visible(page.locator('.checks'))).toMatch(
-      /^What was checked\s+11 of 11 checks passed$/,
+      /^What was checked\s+12 of 12 checks passed$/,
     )
-    await page.getByText('11 of 11').click()
+    await page.getByText('12 of 12').click()
     expect(await visible(page.locator('.checks'))).toContain('not_revoked')
     await world.revoke(hash)
     await page.reload()
     await page.locator('.verdict.bad').waitFor()
     expect(await visible(page.locator('.checks'))).toMatch(
-      /has been revoked\. revoked\s+10 of 11 checks passed$/,
+      /has been revoked\. revoked\s+11 of 12 checks passed$/,
     )
   })
 

@@ -21,6 +21,8 @@ const STATES = {
   not_issued: 'not-issued-hint-of-forger',
   superseded: 'superseded',
   revoked: 'revoked-key-compromise',
+  suspended: 'suspended',
+  set_aside: 'valid-set-aside',
   distrusted: 'distrusted',
   wrong_key: 'wrong-key',
   tampered: 'tampered-not-json',

@@ -157,6 +157,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     await page.goto(one.verifyUrl)
     await verdict('valid')
     await transact(stack.provider, stack.registry, stack.issuerKey, 'revoke', [
+      1,
       toHex(decodePublicId(other.publicId).hash),
       1,
     ])

@@ -84,6 +84,16 @@ test('behavior: a date that has come is not mentioned', () => {
   expect(lines.join('\n')).not.toContain('dated in the future')
 })
 
+test('behavior: names the document that this one replaces', () => {
+  const verdict = dated('valid')
+  const supersedes: Hex = `0x${'09af'.repeat(16)}`
+  const document = verdict.document && { ...verdict.document, supersedes }
+  expect(linesOf({ ...verdict, document }, 'live')).toContain(
+    `  supersedes   ${supersedes}`,
+  )
+  expect(linesOf(verdict, 'live').join('\n')).not.toContain('supersedes')
+})
+
 test('behavior: on a terminal, the notices stand out', () => {
   const painted = report(
     { verdict: dated('valid'), network: 'test', warnings: [] },

@@ -19,6 +19,7 @@ import {
   createFetchProvider,
   createIpfsGatewaySource,
 } from '../../verifier/index.ts'
+import { REVOCATION_REASONS, SUSPENDED } from '../../verifier/reasons.ts'
 import type { PageConfig } from '../../web/config.ts'
 import { startAnvilNode } from './anvil.ts'
 import { startBlockServer } from './block-server.ts'
@@ -40,6 +41,7 @@ export type PageWorld = {
     fields?: Partial<Document>,
   ): Promise<{ publicId: string; hash: Uint8Array }>
   revoke(hash: Uint8Array): Promise<void>
+  suspend(hash: Uint8Array): Promise<void>
   bundle(publicId: string): Promise<Bundle>
   stop(): Promise<void>
 }
@@ -96,6 +98,11 @@ export async function startPageWorld(
     response.end(new Uint8Array(await answer.arrayBuffer()))
   })
 
+  async function revokeFor(hash: Uint8Array, reason: number): Promise<void> {
+    const args = [ISSUER_ID, toHex(hash), reason]
+    await transact(provider, registry, issuerKey, 'revoke', args)
+  }
+
   const world: PageWorld = {
     config: {
       registry,
@@ -123,10 +130,8 @@ export async function startPageWorld(
         hash: documentHash,
       }
     },
-    async revoke(hash) {
-      const args = [ISSUER_ID, toHex(hash), 9]
-      await transact(provider, registry, issuerKey, 'revoke', args)
-    },
+    revoke: (hash) => revokeFor(hash, REVOCATION_REASONS.privilegeWithdrawn),
+    suspend: (hash) => revokeFor(hash, SUSPENDED),
     bundle: (publicId) =>
       createBundle(publicId, {
         provider,
