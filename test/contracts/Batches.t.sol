@@ -229,8 +229,8 @@ contract StatusInBatchTest is BatchBase {
         assertStatus(status, IDocumentRegistry.Status.NotIssued);
     }
 
-    /// A document revoked in a batch that was never issued proves nothing.
-    function test_ARevocationIsNotABatch() external {
+    /// A leaf that is its own root proves nothing until that root is issued.
+    function test_WithoutABatchALeafIsNothing() external view {
         bytes32 leaf = Merkle.leaf(HASH, 0);
         assertStatus(
             _statusInBatch(aliceId, leaf, HASH, 0, new bytes32[](0)),
