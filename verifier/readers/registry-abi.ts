@@ -9,7 +9,7 @@ export const registryAbi = [
       },
       {
         internalType: 'uint48',
-        name: 'adminDelay',
+        name: 'delay',
         type: 'uint48',
       },
     ],
@@ -67,30 +67,14 @@ export const registryAbi = [
   {
     inputs: [
       {
-        internalType: 'address',
-        name: 'account',
-        type: 'address',
-      },
-      {
         internalType: 'uint32',
         name: 'issuerId',
         type: 'uint32',
       },
-    ],
-    name: 'AccountTaken',
-    type: 'error',
-  },
-  {
-    inputs: [
       {
         internalType: 'bytes32',
-        name: 'documentHash',
+        name: 'key',
         type: 'bytes32',
-      },
-      {
-        internalType: 'uint32',
-        name: 'holderIssuerId',
-        type: 'uint32',
       },
     ],
     name: 'AlreadyIssued',
@@ -99,8 +83,13 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
         internalType: 'bytes32',
-        name: 'documentHash',
+        name: 'key',
         type: 'bytes32',
       },
     ],
@@ -110,12 +99,33 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'key',
+        type: 'bytes32',
+      },
+    ],
+    name: 'AlreadySuspended',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
         internalType: 'uint256',
-        name: 'deadline',
+        name: 'blockNumber',
+        type: 'uint256',
+      },
+      {
+        internalType: 'uint256',
+        name: 'blockTime',
         type: 'uint256',
       },
     ],
-    name: 'AuthorizationExpired',
+    name: 'ClockOutOfRange',
     type: 'error',
   },
   {
@@ -125,45 +135,19 @@ export const registryAbi = [
         name: 'issuerId',
         type: 'uint32',
       },
-      {
-        internalType: 'bytes32',
-        name: 'root',
-        type: 'bytes32',
-      },
     ],
-    name: 'BatchAlreadyIssued',
+    name: 'ClosedIssuer',
     type: 'error',
   },
   {
     inputs: [
       {
-        internalType: 'uint32',
-        name: 'issuerId',
-        type: 'uint32',
-      },
-      {
-        internalType: 'bytes32',
-        name: 'root',
-        type: 'bytes32',
+        internalType: 'uint48',
+        name: 'delay',
+        type: 'uint48',
       },
     ],
-    name: 'BatchAlreadyRevoked',
-    type: 'error',
-  },
-  {
-    inputs: [
-      {
-        internalType: 'uint32',
-        name: 'issuerId',
-        type: 'uint32',
-      },
-      {
-        internalType: 'bytes32',
-        name: 'root',
-        type: 'bytes32',
-      },
-    ],
-    name: 'BatchNotIssued',
+    name: 'DelayOutOfRange',
     type: 'error',
   },
   {
@@ -175,22 +159,6 @@ export const registryAbi = [
       },
     ],
     name: 'DistrustBlockOutOfRange',
-    type: 'error',
-  },
-  {
-    inputs: [
-      {
-        internalType: 'address',
-        name: 'account',
-        type: 'address',
-      },
-      {
-        internalType: 'uint40',
-        name: 'distrustedFrom',
-        type: 'uint40',
-      },
-    ],
-    name: 'DistrustedAccount',
     type: 'error',
   },
   {
@@ -210,13 +178,52 @@ export const registryAbi = [
     type: 'error',
   },
   {
-    inputs: [],
-    name: 'EmptyName',
+    inputs: [
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'InvalidAccount',
     type: 'error',
   },
   {
-    inputs: [],
-    name: 'InvalidShortString',
+    inputs: [
+      {
+        internalType: 'uint256',
+        name: 'length',
+        type: 'uint256',
+      },
+    ],
+    name: 'InvalidNameLength',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint8',
+        name: 'permissions',
+        type: 'uint8',
+      },
+    ],
+    name: 'InvalidPermissions',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'KnownAccount',
     type: 'error',
   },
   {
@@ -249,55 +256,33 @@ export const registryAbi = [
   {
     inputs: [
       {
-        internalType: 'address',
-        name: 'account',
-        type: 'address',
-      },
-      {
-        internalType: 'uint256',
-        name: 'nonce',
-        type: 'uint256',
-      },
-    ],
-    name: 'NonceUsed',
-    type: 'error',
-  },
-  {
-    inputs: [
-      {
-        internalType: 'address',
-        name: 'account',
-        type: 'address',
-      },
-    ],
-    name: 'NotAnIssuer',
-    type: 'error',
-  },
-  {
-    inputs: [
-      {
-        internalType: 'bytes32',
-        name: 'documentHash',
-        type: 'bytes32',
-      },
-    ],
-    name: 'NotIssued',
-    type: 'error',
-  },
-  {
-    inputs: [
-      {
-        internalType: 'bytes32',
-        name: 'documentHash',
-        type: 'bytes32',
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
       },
       {
         internalType: 'address',
         name: 'account',
         type: 'address',
       },
+      {
+        internalType: 'uint8',
+        name: 'missing',
+        type: 'uint8',
+      },
     ],
-    name: 'NotTheIssuerOf',
+    name: 'MissingPermissions',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+    ],
+    name: 'NoProposal',
     type: 'error',
   },
   {
@@ -309,8 +294,19 @@ export const registryAbi = [
       },
       {
         internalType: 'bytes32',
-        name: 'root',
+        name: 'key',
         type: 'bytes32',
+      },
+    ],
+    name: 'NotIssued',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
       },
       {
         internalType: 'address',
@@ -318,7 +314,71 @@ export const registryAbi = [
         type: 'address',
       },
     ],
-    name: 'NotTheIssuerOfBatch',
+    name: 'NotProposed',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'key',
+        type: 'bytes32',
+      },
+    ],
+    name: 'NotSuspended',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+    ],
+    name: 'OpenIssuer',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'uint40',
+        name: 'acceptFrom',
+        type: 'uint40',
+      },
+      {
+        internalType: 'uint40',
+        name: 'acceptUntil',
+        type: 'uint40',
+      },
+    ],
+    name: 'OutsideAcceptWindow',
+    type: 'error',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'RetiredAccount',
     type: 'error',
   },
   {
@@ -340,12 +400,12 @@ export const registryAbi = [
   {
     inputs: [
       {
-        internalType: 'string',
-        name: 'str',
-        type: 'string',
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
       },
     ],
-    name: 'StringTooLong',
+    name: 'SameDocument',
     type: 'error',
   },
   {
@@ -361,6 +421,11 @@ export const registryAbi = [
   },
   {
     inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
       {
         internalType: 'address',
         name: 'account',
@@ -400,39 +465,23 @@ export const registryAbi = [
   {
     inputs: [
       {
-        internalType: 'address',
-        name: 'account',
-        type: 'address',
+        internalType: 'bytes32',
+        name: 'role',
+        type: 'bytes32',
       },
     ],
-    name: 'UseRegisterIssuerOrAddAccount',
+    name: 'UnsupportedRole',
     type: 'error',
   },
   {
     inputs: [
       {
-        internalType: 'address',
-        name: 'account',
-        type: 'address',
+        internalType: 'uint256',
+        name: 'length',
+        type: 'uint256',
       },
     ],
-    name: 'UseRetireAccount',
-    type: 'error',
-  },
-  {
-    inputs: [
-      {
-        internalType: 'address',
-        name: 'account',
-        type: 'address',
-      },
-    ],
-    name: 'WrongSignature',
-    type: 'error',
-  },
-  {
-    inputs: [],
-    name: 'ZeroAccount',
+    name: 'UriTooLong',
     type: 'error',
   },
   {
@@ -461,6 +510,18 @@ export const registryAbi = [
         name: 'accountIndex',
         type: 'uint16',
       },
+      {
+        indexed: false,
+        internalType: 'uint8',
+        name: 'permissions',
+        type: 'uint8',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'by',
+        type: 'address',
+      },
     ],
     name: 'AccountAdded',
     type: 'event',
@@ -482,15 +543,15 @@ export const registryAbi = [
       },
       {
         indexed: false,
-        internalType: 'uint16',
-        name: 'accountIndex',
-        type: 'uint16',
-      },
-      {
-        indexed: false,
         internalType: 'uint40',
         name: 'fromBlock',
         type: 'uint40',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'by',
+        type: 'address',
       },
     ],
     name: 'AccountDistrusted',
@@ -513,9 +574,40 @@ export const registryAbi = [
       },
       {
         indexed: false,
-        internalType: 'uint16',
-        name: 'accountIndex',
-        type: 'uint16',
+        internalType: 'uint40',
+        name: 'acceptFrom',
+        type: 'uint40',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'by',
+        type: 'address',
+      },
+    ],
+    name: 'AccountProposed',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: true,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'by',
+        type: 'address',
       },
     ],
     name: 'AccountRetired',
@@ -556,6 +648,31 @@ export const registryAbi = [
       },
     ],
     name: 'BatchIssued',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'BatchReleased',
     type: 'event',
   },
   {
@@ -666,6 +783,37 @@ export const registryAbi = [
         name: 'account',
         type: 'address',
       },
+    ],
+    name: 'DocumentInBatchReleased',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: true,
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
       {
         indexed: false,
         internalType: 'uint8',
@@ -705,6 +853,31 @@ export const registryAbi = [
       },
     ],
     name: 'DocumentIssued',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'DocumentReleased',
     type: 'event',
   },
   {
@@ -771,12 +944,6 @@ export const registryAbi = [
   },
   {
     anonymous: false,
-    inputs: [],
-    name: 'EIP712DomainChanged',
-    type: 'event',
-  },
-  {
-    anonymous: false,
     inputs: [
       {
         indexed: true,
@@ -787,8 +954,14 @@ export const registryAbi = [
       {
         indexed: true,
         internalType: 'uint32',
-        name: 'holderIssuerId',
+        name: 'issuerId',
         type: 'uint32',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
       },
     ],
     name: 'IssueSkipped',
@@ -804,10 +977,23 @@ export const registryAbi = [
         type: 'uint32',
       },
       {
-        indexed: true,
+        indexed: false,
         internalType: 'address',
-        name: 'account',
+        name: 'by',
         type: 'address',
+      },
+    ],
+    name: 'IssuerClosed',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
       },
       {
         indexed: false,
@@ -820,6 +1006,12 @@ export const registryAbi = [
         internalType: 'string',
         name: 'uri',
         type: 'string',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'by',
+        type: 'address',
       },
     ],
     name: 'IssuerRegistered',
@@ -836,6 +1028,25 @@ export const registryAbi = [
       },
       {
         indexed: false,
+        internalType: 'address',
+        name: 'by',
+        type: 'address',
+      },
+    ],
+    name: 'IssuerReopened',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: false,
         internalType: 'string',
         name: 'name',
         type: 'string',
@@ -846,6 +1057,12 @@ export const registryAbi = [
         name: 'uri',
         type: 'string',
       },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'by',
+        type: 'address',
+      },
     ],
     name: 'IssuerUpdated',
     type: 'event',
@@ -855,18 +1072,124 @@ export const registryAbi = [
     inputs: [
       {
         indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: true,
         internalType: 'address',
         name: 'account',
         type: 'address',
       },
       {
         indexed: false,
-        internalType: 'uint256',
-        name: 'nonce',
-        type: 'uint256',
+        internalType: 'uint8',
+        name: 'permissions',
+        type: 'uint8',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'by',
+        type: 'address',
       },
     ],
-    name: 'NonceCancelled',
+    name: 'PermissionsChanged',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: true,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'ProposalAccepted',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: true,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'by',
+        type: 'address',
+      },
+    ],
+    name: 'ProposalVetoed',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: true,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'by',
+        type: 'address',
+      },
+    ],
+    name: 'ProposalWithdrawn',
+    type: 'event',
+  },
+  {
+    anonymous: false,
+    inputs: [
+      {
+        indexed: true,
+        internalType: 'bytes32',
+        name: 'key',
+        type: 'bytes32',
+      },
+      {
+        indexed: true,
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        indexed: false,
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'RevocationSetAside',
     type: 'event',
   },
   {
@@ -985,21 +1308,27 @@ export const registryAbi = [
   },
   {
     inputs: [],
-    name: 'REVOKER_ROLE',
-    outputs: [
-      {
-        internalType: 'bytes32',
-        name: '',
-        type: 'bytes32',
-      },
-    ],
-    stateMutability: 'view',
+    name: 'acceptDefaultAdminTransfer',
+    outputs: [],
+    stateMutability: 'nonpayable',
     type: 'function',
   },
   {
-    inputs: [],
-    name: 'acceptDefaultAdminTransfer',
-    outputs: [],
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+    ],
+    name: 'acceptProposal',
+    outputs: [
+      {
+        internalType: 'uint16',
+        name: '',
+        type: 'uint16',
+      },
+    ],
     stateMutability: 'nonpayable',
     type: 'function',
   },
@@ -1019,30 +1348,11 @@ export const registryAbi = [
     name: 'accountAt',
     outputs: [
       {
-        internalType: 'address',
-        name: '',
-        type: 'address',
-      },
-    ],
-    stateMutability: 'view',
-    type: 'function',
-  },
-  {
-    inputs: [
-      {
-        internalType: 'address',
-        name: 'account',
-        type: 'address',
-      },
-    ],
-    name: 'accountOf',
-    outputs: [
-      {
         components: [
           {
-            internalType: 'uint32',
-            name: 'issuerId',
-            type: 'uint32',
+            internalType: 'address',
+            name: 'account',
+            type: 'address',
           },
           {
             internalType: 'uint16',
@@ -1050,9 +1360,24 @@ export const registryAbi = [
             type: 'uint16',
           },
           {
-            internalType: 'bool',
-            name: 'active',
-            type: 'bool',
+            internalType: 'uint8',
+            name: 'permissions',
+            type: 'uint8',
+          },
+          {
+            internalType: 'uint40',
+            name: 'addedBlock',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'changedBlock',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'retiredBlock',
+            type: 'uint40',
           },
           {
             internalType: 'uint40',
@@ -1081,11 +1406,77 @@ export const registryAbi = [
         type: 'address',
       },
     ],
+    name: 'accountOf',
+    outputs: [
+      {
+        components: [
+          {
+            internalType: 'address',
+            name: 'account',
+            type: 'address',
+          },
+          {
+            internalType: 'uint16',
+            name: 'accountIndex',
+            type: 'uint16',
+          },
+          {
+            internalType: 'uint8',
+            name: 'permissions',
+            type: 'uint8',
+          },
+          {
+            internalType: 'uint40',
+            name: 'addedBlock',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'changedBlock',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'retiredBlock',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'distrustedFrom',
+            type: 'uint40',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.Account',
+        name: '',
+        type: 'tuple',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        internalType: 'uint8',
+        name: 'permissions',
+        type: 'uint8',
+      },
+    ],
     name: 'addAccount',
     outputs: [
       {
         internalType: 'uint16',
-        name: 'accountIndex',
+        name: '',
         type: 'uint16',
       },
     ],
@@ -1110,11 +1501,6 @@ export const registryAbi = [
       {
         components: [
           {
-            internalType: 'uint32',
-            name: 'issuerId',
-            type: 'uint32',
-          },
-          {
             internalType: 'uint16',
             name: 'accountIndex',
             type: 'uint16',
@@ -1135,6 +1521,11 @@ export const registryAbi = [
             type: 'uint40',
           },
           {
+            internalType: 'uint16',
+            name: 'revokerIndex',
+            type: 'uint16',
+          },
+          {
             internalType: 'uint40',
             name: 'revokedBlock',
             type: 'uint40',
@@ -1148,6 +1539,11 @@ export const registryAbi = [
             internalType: 'uint8',
             name: 'reason',
             type: 'uint8',
+          },
+          {
+            internalType: 'bool',
+            name: 'setAside',
+            type: 'bool',
           },
         ],
         internalType: 'struct IDocumentRegistry.Batch',
@@ -1181,12 +1577,12 @@ export const registryAbi = [
   {
     inputs: [
       {
-        internalType: 'uint256',
-        name: 'nonce',
-        type: 'uint256',
+        internalType: 'uint48',
+        name: 'newDelay',
+        type: 'uint48',
       },
     ],
-    name: 'cancelNonce',
+    name: 'changeDefaultAdminDelay',
     outputs: [],
     stateMutability: 'nonpayable',
     type: 'function',
@@ -1194,12 +1590,12 @@ export const registryAbi = [
   {
     inputs: [
       {
-        internalType: 'uint48',
-        name: 'newDelay',
-        type: 'uint48',
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
       },
     ],
-    name: 'changeDefaultAdminDelay',
+    name: 'closeIssuer',
     outputs: [],
     stateMutability: 'nonpayable',
     type: 'function',
@@ -1246,6 +1642,11 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
         internalType: 'address',
         name: 'account',
         type: 'address',
@@ -1259,49 +1660,6 @@ export const registryAbi = [
     name: 'distrustFrom',
     outputs: [],
     stateMutability: 'nonpayable',
-    type: 'function',
-  },
-  {
-    inputs: [],
-    name: 'eip712Domain',
-    outputs: [
-      {
-        internalType: 'bytes1',
-        name: 'fields',
-        type: 'bytes1',
-      },
-      {
-        internalType: 'string',
-        name: 'name',
-        type: 'string',
-      },
-      {
-        internalType: 'string',
-        name: 'version',
-        type: 'string',
-      },
-      {
-        internalType: 'uint256',
-        name: 'chainId',
-        type: 'uint256',
-      },
-      {
-        internalType: 'address',
-        name: 'verifyingContract',
-        type: 'address',
-      },
-      {
-        internalType: 'bytes32',
-        name: 'salt',
-        type: 'bytes32',
-      },
-      {
-        internalType: 'uint256[]',
-        name: 'extensions',
-        type: 'uint256[]',
-      },
-    ],
-    stateMutability: 'view',
     type: 'function',
   },
   {
@@ -1369,16 +1727,11 @@ export const registryAbi = [
     inputs: [
       {
         internalType: 'address',
-        name: 'account',
+        name: 'forwarder',
         type: 'address',
       },
-      {
-        internalType: 'uint256',
-        name: 'nonce',
-        type: 'uint256',
-      },
     ],
-    name: 'isNonceUsed',
+    name: 'isTrustedForwarder',
     outputs: [
       {
         internalType: 'bool',
@@ -1391,6 +1744,11 @@ export const registryAbi = [
   },
   {
     inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
       {
         internalType: 'bytes32',
         name: 'documentHash',
@@ -1409,6 +1767,11 @@ export const registryAbi = [
   },
   {
     inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
       {
         internalType: 'bytes32',
         name: 'root',
@@ -1433,100 +1796,10 @@ export const registryAbi = [
   {
     inputs: [
       {
-        internalType: 'bytes32',
-        name: 'root',
-        type: 'bytes32',
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
       },
-      {
-        internalType: 'uint40',
-        name: 'size',
-        type: 'uint40',
-      },
-      {
-        internalType: 'bytes32',
-        name: 'manifest',
-        type: 'bytes32',
-      },
-      {
-        components: [
-          {
-            internalType: 'address',
-            name: 'account',
-            type: 'address',
-          },
-          {
-            internalType: 'uint256',
-            name: 'nonce',
-            type: 'uint256',
-          },
-          {
-            internalType: 'uint256',
-            name: 'deadline',
-            type: 'uint256',
-          },
-          {
-            internalType: 'bytes',
-            name: 'signature',
-            type: 'bytes',
-          },
-        ],
-        internalType: 'struct IDocumentRegistry.Authorization',
-        name: 'authorization',
-        type: 'tuple',
-      },
-    ],
-    name: 'issueBatchFor',
-    outputs: [],
-    stateMutability: 'nonpayable',
-    type: 'function',
-  },
-  {
-    inputs: [
-      {
-        internalType: 'bytes32',
-        name: 'documentHash',
-        type: 'bytes32',
-      },
-      {
-        internalType: 'uint40',
-        name: 'validUntil',
-        type: 'uint40',
-      },
-      {
-        components: [
-          {
-            internalType: 'address',
-            name: 'account',
-            type: 'address',
-          },
-          {
-            internalType: 'uint256',
-            name: 'nonce',
-            type: 'uint256',
-          },
-          {
-            internalType: 'uint256',
-            name: 'deadline',
-            type: 'uint256',
-          },
-          {
-            internalType: 'bytes',
-            name: 'signature',
-            type: 'bytes',
-          },
-        ],
-        internalType: 'struct IDocumentRegistry.Authorization',
-        name: 'authorization',
-        type: 'tuple',
-      },
-    ],
-    name: 'issueFor',
-    outputs: [],
-    stateMutability: 'nonpayable',
-    type: 'function',
-  },
-  {
-    inputs: [
       {
         internalType: 'bytes32[]',
         name: 'documentHashes',
@@ -1579,9 +1852,29 @@ export const registryAbi = [
             type: 'string',
           },
           {
+            internalType: 'uint40',
+            name: 'documentCount',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'batchCount',
+            type: 'uint40',
+          },
+          {
             internalType: 'uint16',
             name: 'accountCount',
             type: 'uint16',
+          },
+          {
+            internalType: 'uint40',
+            name: 'changedBlock',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'closedBlock',
+            type: 'uint40',
           },
         ],
         internalType: 'struct IDocumentRegistry.Issuer',
@@ -1642,7 +1935,79 @@ export const registryAbi = [
     type: 'function',
   },
   {
+    inputs: [],
+    name: 'proposalDelay',
+    outputs: [
+      {
+        internalType: 'uint40',
+        name: '',
+        type: 'uint40',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
     inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+    ],
+    name: 'proposalOf',
+    outputs: [
+      {
+        components: [
+          {
+            internalType: 'address',
+            name: 'account',
+            type: 'address',
+          },
+          {
+            internalType: 'uint40',
+            name: 'acceptFrom',
+            type: 'uint40',
+          },
+          {
+            internalType: 'uint40',
+            name: 'acceptUntil',
+            type: 'uint40',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.Proposal',
+        name: '',
+        type: 'tuple',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+    ],
+    name: 'proposeAccount',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
       {
         internalType: 'bytes32',
         name: 'documentHash',
@@ -1653,11 +2018,6 @@ export const registryAbi = [
     outputs: [
       {
         components: [
-          {
-            internalType: 'uint32',
-            name: 'issuerId',
-            type: 'uint32',
-          },
           {
             internalType: 'uint16',
             name: 'accountIndex',
@@ -1679,6 +2039,11 @@ export const registryAbi = [
             type: 'uint40',
           },
           {
+            internalType: 'uint16',
+            name: 'revokerIndex',
+            type: 'uint16',
+          },
+          {
             internalType: 'uint40',
             name: 'revokedBlock',
             type: 'uint40',
@@ -1692,6 +2057,11 @@ export const registryAbi = [
             internalType: 'uint8',
             name: 'reason',
             type: 'uint8',
+          },
+          {
+            internalType: 'bool',
+            name: 'setAside',
+            type: 'bool',
           },
         ],
         internalType: 'struct IDocumentRegistry.Record',
@@ -1705,6 +2075,11 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
         internalType: 'bytes32[]',
         name: 'documentHashes',
         type: 'bytes32[]',
@@ -1714,11 +2089,6 @@ export const registryAbi = [
     outputs: [
       {
         components: [
-          {
-            internalType: 'uint32',
-            name: 'issuerId',
-            type: 'uint32',
-          },
           {
             internalType: 'uint16',
             name: 'accountIndex',
@@ -1740,6 +2110,11 @@ export const registryAbi = [
             type: 'uint40',
           },
           {
+            internalType: 'uint16',
+            name: 'revokerIndex',
+            type: 'uint16',
+          },
+          {
             internalType: 'uint40',
             name: 'revokedBlock',
             type: 'uint40',
@@ -1753,6 +2128,11 @@ export const registryAbi = [
             internalType: 'uint8',
             name: 'reason',
             type: 'uint8',
+          },
+          {
+            internalType: 'bool',
+            name: 'setAside',
+            type: 'bool',
           },
         ],
         internalType: 'struct IDocumentRegistry.Record[]',
@@ -1795,6 +2175,83 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'documentHash',
+        type: 'bytes32',
+      },
+    ],
+    name: 'release',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+    ],
+    name: 'releaseBatch',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'bytes32[]',
+        name: 'documentHashes',
+        type: 'bytes32[]',
+      },
+    ],
+    name: 'releaseInBatch',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32[]',
+        name: 'documentHashes',
+        type: 'bytes32[]',
+      },
+    ],
+    name: 'releaseMany',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
         internalType: 'bytes32',
         name: 'role',
         type: 'bytes32',
@@ -1813,6 +2270,24 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+    ],
+    name: 'reopenIssuer',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
         internalType: 'address',
         name: 'account',
         type: 'address',
@@ -1830,42 +2305,6 @@ export const registryAbi = [
         name: 'issuerId',
         type: 'uint32',
       },
-      {
-        internalType: 'bytes32',
-        name: 'documentHash',
-        type: 'bytes32',
-      },
-    ],
-    name: 'revocationOf',
-    outputs: [
-      {
-        components: [
-          {
-            internalType: 'uint40',
-            name: 'revokedBlock',
-            type: 'uint40',
-          },
-          {
-            internalType: 'uint40',
-            name: 'revokedAt',
-            type: 'uint40',
-          },
-          {
-            internalType: 'uint8',
-            name: 'reason',
-            type: 'uint8',
-          },
-        ],
-        internalType: 'struct IDocumentRegistry.Revocation',
-        name: '',
-        type: 'tuple',
-      },
-    ],
-    stateMutability: 'view',
-    type: 'function',
-  },
-  {
-    inputs: [
       {
         internalType: 'bytes32',
         name: 'documentHash',
@@ -1918,101 +2357,6 @@ export const registryAbi = [
         type: 'bytes32',
       },
       {
-        internalType: 'uint8',
-        name: 'reason',
-        type: 'uint8',
-      },
-      {
-        components: [
-          {
-            internalType: 'address',
-            name: 'account',
-            type: 'address',
-          },
-          {
-            internalType: 'uint256',
-            name: 'nonce',
-            type: 'uint256',
-          },
-          {
-            internalType: 'uint256',
-            name: 'deadline',
-            type: 'uint256',
-          },
-          {
-            internalType: 'bytes',
-            name: 'signature',
-            type: 'bytes',
-          },
-        ],
-        internalType: 'struct IDocumentRegistry.Authorization',
-        name: 'authorization',
-        type: 'tuple',
-      },
-    ],
-    name: 'revokeBatchFor',
-    outputs: [],
-    stateMutability: 'nonpayable',
-    type: 'function',
-  },
-  {
-    inputs: [
-      {
-        internalType: 'bytes32',
-        name: 'documentHash',
-        type: 'bytes32',
-      },
-      {
-        internalType: 'uint8',
-        name: 'reason',
-        type: 'uint8',
-      },
-      {
-        components: [
-          {
-            internalType: 'address',
-            name: 'account',
-            type: 'address',
-          },
-          {
-            internalType: 'uint256',
-            name: 'nonce',
-            type: 'uint256',
-          },
-          {
-            internalType: 'uint256',
-            name: 'deadline',
-            type: 'uint256',
-          },
-          {
-            internalType: 'bytes',
-            name: 'signature',
-            type: 'bytes',
-          },
-        ],
-        internalType: 'struct IDocumentRegistry.Authorization',
-        name: 'authorization',
-        type: 'tuple',
-      },
-    ],
-    name: 'revokeFor',
-    outputs: [],
-    stateMutability: 'nonpayable',
-    type: 'function',
-  },
-  {
-    inputs: [
-      {
-        internalType: 'uint32',
-        name: 'issuerId',
-        type: 'uint32',
-      },
-      {
-        internalType: 'bytes32',
-        name: 'root',
-        type: 'bytes32',
-      },
-      {
         internalType: 'bytes32[]',
         name: 'documentHashes',
         type: 'bytes32[]',
@@ -2035,56 +2379,6 @@ export const registryAbi = [
         name: 'issuerId',
         type: 'uint32',
       },
-      {
-        internalType: 'bytes32',
-        name: 'root',
-        type: 'bytes32',
-      },
-      {
-        internalType: 'bytes32',
-        name: 'documentHash',
-        type: 'bytes32',
-      },
-      {
-        internalType: 'uint8',
-        name: 'reason',
-        type: 'uint8',
-      },
-      {
-        components: [
-          {
-            internalType: 'address',
-            name: 'account',
-            type: 'address',
-          },
-          {
-            internalType: 'uint256',
-            name: 'nonce',
-            type: 'uint256',
-          },
-          {
-            internalType: 'uint256',
-            name: 'deadline',
-            type: 'uint256',
-          },
-          {
-            internalType: 'bytes',
-            name: 'signature',
-            type: 'bytes',
-          },
-        ],
-        internalType: 'struct IDocumentRegistry.Authorization',
-        name: 'authorization',
-        type: 'tuple',
-      },
-    ],
-    name: 'revokeInBatchFor',
-    outputs: [],
-    stateMutability: 'nonpayable',
-    type: 'function',
-  },
-  {
-    inputs: [
       {
         internalType: 'bytes32[]',
         name: 'documentHashes',
@@ -2134,6 +2428,34 @@ export const registryAbi = [
         type: 'uint32',
       },
       {
+        internalType: 'address',
+        name: 'account',
+        type: 'address',
+      },
+      {
+        internalType: 'uint8',
+        name: 'permissions',
+        type: 'uint8',
+      },
+    ],
+    name: 'setPermissions',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
         internalType: 'bytes32',
         name: 'documentHash',
         type: 'bytes32',
@@ -2142,11 +2464,6 @@ export const registryAbi = [
         internalType: 'uint40',
         name: 'validUntil',
         type: 'uint40',
-      },
-      {
-        internalType: 'bytes32',
-        name: 'root',
-        type: 'bytes32',
       },
       {
         internalType: 'bytes32[]',
@@ -2168,6 +2485,11 @@ export const registryAbi = [
   {
     inputs: [
       {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
         internalType: 'bytes32',
         name: 'documentHash',
         type: 'bytes32',
@@ -2186,6 +2508,16 @@ export const registryAbi = [
   },
   {
     inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+      {
+        internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
       {
         internalType: 'bytes32',
         name: 'documentHash',
@@ -2227,6 +2559,19 @@ export const registryAbi = [
     type: 'function',
   },
   {
+    inputs: [],
+    name: 'trustedForwarder',
+    outputs: [
+      {
+        internalType: 'address',
+        name: '',
+        type: 'address',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
     inputs: [
       {
         internalType: 'uint32',
@@ -2258,6 +2603,11 @@ export const registryAbi = [
       },
       {
         internalType: 'bytes32',
+        name: 'root',
+        type: 'bytes32',
+      },
+      {
+        internalType: 'bytes32',
         name: 'documentHash',
         type: 'bytes32',
       },
@@ -2265,11 +2615,6 @@ export const registryAbi = [
         internalType: 'uint40',
         name: 'validUntil',
         type: 'uint40',
-      },
-      {
-        internalType: 'bytes32',
-        name: 'root',
-        type: 'bytes32',
       },
       {
         internalType: 'bytes32[]',
@@ -2304,11 +2649,6 @@ export const registryAbi = [
           {
             components: [
               {
-                internalType: 'uint32',
-                name: 'issuerId',
-                type: 'uint32',
-              },
-              {
                 internalType: 'uint16',
                 name: 'accountIndex',
                 type: 'uint16',
@@ -2329,6 +2669,11 @@ export const registryAbi = [
                 type: 'uint40',
               },
               {
+                internalType: 'uint16',
+                name: 'revokerIndex',
+                type: 'uint16',
+              },
+              {
                 internalType: 'uint40',
                 name: 'revokedBlock',
                 type: 'uint40',
@@ -2343,30 +2688,141 @@ export const registryAbi = [
                 name: 'reason',
                 type: 'uint8',
               },
+              {
+                internalType: 'bool',
+                name: 'setAside',
+                type: 'bool',
+              },
             ],
             internalType: 'struct IDocumentRegistry.Record',
             name: 'record',
             type: 'tuple',
           },
           {
-            internalType: 'address',
+            components: [
+              {
+                internalType: 'address',
+                name: 'account',
+                type: 'address',
+              },
+              {
+                internalType: 'uint16',
+                name: 'accountIndex',
+                type: 'uint16',
+              },
+              {
+                internalType: 'uint8',
+                name: 'permissions',
+                type: 'uint8',
+              },
+              {
+                internalType: 'uint40',
+                name: 'addedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'changedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'retiredBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'distrustedFrom',
+                type: 'uint40',
+              },
+            ],
+            internalType: 'struct IDocumentRegistry.Account',
             name: 'account',
-            type: 'address',
+            type: 'tuple',
           },
           {
-            internalType: 'string',
-            name: 'issuerName',
-            type: 'string',
+            components: [
+              {
+                internalType: 'address',
+                name: 'account',
+                type: 'address',
+              },
+              {
+                internalType: 'uint16',
+                name: 'accountIndex',
+                type: 'uint16',
+              },
+              {
+                internalType: 'uint8',
+                name: 'permissions',
+                type: 'uint8',
+              },
+              {
+                internalType: 'uint40',
+                name: 'addedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'changedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'retiredBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'distrustedFrom',
+                type: 'uint40',
+              },
+            ],
+            internalType: 'struct IDocumentRegistry.Account',
+            name: 'revoker',
+            type: 'tuple',
           },
           {
-            internalType: 'string',
-            name: 'issuerUri',
-            type: 'string',
-          },
-          {
-            internalType: 'uint40',
-            name: 'distrustedFrom',
-            type: 'uint40',
+            components: [
+              {
+                internalType: 'string',
+                name: 'name',
+                type: 'string',
+              },
+              {
+                internalType: 'string',
+                name: 'uri',
+                type: 'string',
+              },
+              {
+                internalType: 'uint40',
+                name: 'documentCount',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'batchCount',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint16',
+                name: 'accountCount',
+                type: 'uint16',
+              },
+              {
+                internalType: 'uint40',
+                name: 'changedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'closedBlock',
+                type: 'uint40',
+              },
+            ],
+            internalType: 'struct IDocumentRegistry.Issuer',
+            name: 'issuer',
+            type: 'tuple',
           },
         ],
         internalType: 'struct IDocumentRegistry.Verification',
@@ -2379,6 +2835,11 @@ export const registryAbi = [
   },
   {
     inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
       {
         internalType: 'bytes32',
         name: 'documentHash',
@@ -2412,10 +2873,236 @@ export const registryAbi = [
           {
             components: [
               {
-                internalType: 'uint32',
-                name: 'issuerId',
-                type: 'uint32',
+                internalType: 'uint16',
+                name: 'accountIndex',
+                type: 'uint16',
               },
+              {
+                internalType: 'uint40',
+                name: 'anchoredBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'anchoredAt',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'validUntil',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint16',
+                name: 'revokerIndex',
+                type: 'uint16',
+              },
+              {
+                internalType: 'uint40',
+                name: 'revokedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'revokedAt',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint8',
+                name: 'reason',
+                type: 'uint8',
+              },
+              {
+                internalType: 'bool',
+                name: 'setAside',
+                type: 'bool',
+              },
+            ],
+            internalType: 'struct IDocumentRegistry.Record',
+            name: 'record',
+            type: 'tuple',
+          },
+          {
+            components: [
+              {
+                internalType: 'address',
+                name: 'account',
+                type: 'address',
+              },
+              {
+                internalType: 'uint16',
+                name: 'accountIndex',
+                type: 'uint16',
+              },
+              {
+                internalType: 'uint8',
+                name: 'permissions',
+                type: 'uint8',
+              },
+              {
+                internalType: 'uint40',
+                name: 'addedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'changedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'retiredBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'distrustedFrom',
+                type: 'uint40',
+              },
+            ],
+            internalType: 'struct IDocumentRegistry.Account',
+            name: 'account',
+            type: 'tuple',
+          },
+          {
+            components: [
+              {
+                internalType: 'address',
+                name: 'account',
+                type: 'address',
+              },
+              {
+                internalType: 'uint16',
+                name: 'accountIndex',
+                type: 'uint16',
+              },
+              {
+                internalType: 'uint8',
+                name: 'permissions',
+                type: 'uint8',
+              },
+              {
+                internalType: 'uint40',
+                name: 'addedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'changedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'retiredBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'distrustedFrom',
+                type: 'uint40',
+              },
+            ],
+            internalType: 'struct IDocumentRegistry.Account',
+            name: 'revoker',
+            type: 'tuple',
+          },
+          {
+            components: [
+              {
+                internalType: 'string',
+                name: 'name',
+                type: 'string',
+              },
+              {
+                internalType: 'string',
+                name: 'uri',
+                type: 'string',
+              },
+              {
+                internalType: 'uint40',
+                name: 'documentCount',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'batchCount',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint16',
+                name: 'accountCount',
+                type: 'uint16',
+              },
+              {
+                internalType: 'uint40',
+                name: 'changedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'closedBlock',
+                type: 'uint40',
+              },
+            ],
+            internalType: 'struct IDocumentRegistry.Issuer',
+            name: 'issuer',
+            type: 'tuple',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.Verification',
+        name: '',
+        type: 'tuple',
+      },
+    ],
+    stateMutability: 'view',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        components: [
+          {
+            internalType: 'uint32',
+            name: 'issuerId',
+            type: 'uint32',
+          },
+          {
+            internalType: 'bytes32',
+            name: 'documentHash',
+            type: 'bytes32',
+          },
+        ],
+        internalType: 'struct IDocumentRegistry.DocumentKey[]',
+        name: 'keys',
+        type: 'tuple[]',
+      },
+    ],
+    name: 'verificationsOf',
+    outputs: [
+      {
+        components: [
+          {
+            internalType: 'uint256',
+            name: 'chainId',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'blockNumber',
+            type: 'uint256',
+          },
+          {
+            internalType: 'uint256',
+            name: 'blockTime',
+            type: 'uint256',
+          },
+          {
+            internalType: 'enum IDocumentRegistry.Status',
+            name: 'status',
+            type: 'uint8',
+          },
+          {
+            components: [
               {
                 internalType: 'uint16',
                 name: 'accountIndex',
@@ -2437,6 +3124,11 @@ export const registryAbi = [
                 type: 'uint40',
               },
               {
+                internalType: 'uint16',
+                name: 'revokerIndex',
+                type: 'uint16',
+              },
+              {
                 internalType: 'uint40',
                 name: 'revokedBlock',
                 type: 'uint40',
@@ -2451,35 +3143,146 @@ export const registryAbi = [
                 name: 'reason',
                 type: 'uint8',
               },
+              {
+                internalType: 'bool',
+                name: 'setAside',
+                type: 'bool',
+              },
             ],
             internalType: 'struct IDocumentRegistry.Record',
             name: 'record',
             type: 'tuple',
           },
           {
-            internalType: 'address',
+            components: [
+              {
+                internalType: 'address',
+                name: 'account',
+                type: 'address',
+              },
+              {
+                internalType: 'uint16',
+                name: 'accountIndex',
+                type: 'uint16',
+              },
+              {
+                internalType: 'uint8',
+                name: 'permissions',
+                type: 'uint8',
+              },
+              {
+                internalType: 'uint40',
+                name: 'addedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'changedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'retiredBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'distrustedFrom',
+                type: 'uint40',
+              },
+            ],
+            internalType: 'struct IDocumentRegistry.Account',
             name: 'account',
-            type: 'address',
+            type: 'tuple',
           },
           {
-            internalType: 'string',
-            name: 'issuerName',
-            type: 'string',
+            components: [
+              {
+                internalType: 'address',
+                name: 'account',
+                type: 'address',
+              },
+              {
+                internalType: 'uint16',
+                name: 'accountIndex',
+                type: 'uint16',
+              },
+              {
+                internalType: 'uint8',
+                name: 'permissions',
+                type: 'uint8',
+              },
+              {
+                internalType: 'uint40',
+                name: 'addedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'changedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'retiredBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'distrustedFrom',
+                type: 'uint40',
+              },
+            ],
+            internalType: 'struct IDocumentRegistry.Account',
+            name: 'revoker',
+            type: 'tuple',
           },
           {
-            internalType: 'string',
-            name: 'issuerUri',
-            type: 'string',
-          },
-          {
-            internalType: 'uint40',
-            name: 'distrustedFrom',
-            type: 'uint40',
+            components: [
+              {
+                internalType: 'string',
+                name: 'name',
+                type: 'string',
+              },
+              {
+                internalType: 'string',
+                name: 'uri',
+                type: 'string',
+              },
+              {
+                internalType: 'uint40',
+                name: 'documentCount',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'batchCount',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint16',
+                name: 'accountCount',
+                type: 'uint16',
+              },
+              {
+                internalType: 'uint40',
+                name: 'changedBlock',
+                type: 'uint40',
+              },
+              {
+                internalType: 'uint40',
+                name: 'closedBlock',
+                type: 'uint40',
+              },
+            ],
+            internalType: 'struct IDocumentRegistry.Issuer',
+            name: 'issuer',
+            type: 'tuple',
           },
         ],
-        internalType: 'struct IDocumentRegistry.Verification',
-        name: '',
-        type: 'tuple',
+        internalType: 'struct IDocumentRegistry.Verification[]',
+        name: 'verifications',
+        type: 'tuple[]',
       },
     ],
     stateMutability: 'view',
@@ -2493,7 +3296,20 @@ export const registryAbi = [
         type: 'uint32',
       },
     ],
-    name: 'withdrawIssuer',
+    name: 'vetoProposal',
+    outputs: [],
+    stateMutability: 'nonpayable',
+    type: 'function',
+  },
+  {
+    inputs: [
+      {
+        internalType: 'uint32',
+        name: 'issuerId',
+        type: 'uint32',
+      },
+    ],
+    name: 'withdrawProposal',
     outputs: [],
     stateMutability: 'nonpayable',
     type: 'function',
