@@ -4,14 +4,13 @@
  * what it finds; anything graver than low fails the command.
  */
 import { spawnSync } from 'node:child_process'
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import hre from 'hardhat'
+import { writeSolc } from './solc.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = `${root}cache/slither`
-const solc = createRequire(import.meta.url).resolve('solc')
 
 /** All sources that one imports, by the names that they have on the disk. */
 function sources(
@@ -58,16 +57,6 @@ writeFileSync(
     },
   }),
 )
-writeFileSync(
-  `${directory}/solc`,
-  `#!${process.execPath}
-import { readFileSync } from 'node:fs'
-import solc from ${JSON.stringify(solc)}
-if (process.argv.includes('--version')) console.log('Version: ' + solc.version())
-else process.stdout.write(solc.compile(readFileSync(0, 'utf8')))
-`,
-)
-chmodSync(`${directory}/solc`, 0o755)
 const { status, error } = spawnSync(
   'slither',
   [
@@ -76,7 +65,7 @@ const { status, error } = spawnSync(
       '--compile-force-framework',
       'Solc-json',
       '--solc',
-      `${directory}/solc`,
+      writeSolc(directory),
     ],
     ...['--filter-paths', 'node_modules', '--fail-medium'],
   ],

@@ -38,7 +38,7 @@ interface Symbolic {
 ///    distrusted, by an account with MANAGE.
 ///
 /// Lists have two elements, which may be equal.
-contract RegistryProof {
+abstract contract RegistryChecks {
     Vm private constant vm = Vm(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
     Symbolic private constant svm = Symbolic(0xF3993A62377BCd56AE39D773740A5390411E8BC9);
 
@@ -71,6 +71,9 @@ contract RegistryProof {
     // Who calls.
     address private caller;
     address private signer;
+
+    /// @dev Called where a call of the registry succeeded.
+    function _reached() internal virtual;
 
     function setUp() public {
         vm.roll(1_000);
@@ -179,6 +182,7 @@ contract RegistryProof {
         uint256 proposal = _load(_namespace(id) + 5);
         (bool done,) = _try(abi.encodeCall(registry.acceptProposal, (id)));
         vm.assume(done);
+        _reached();
         assert(caller == address(uint160(proposal)));
         assert(block.timestamp >= uint40(proposal >> 160));
         assert(block.timestamp <= uint256(uint40(proposal >> 160)) + 30 days);
@@ -273,6 +277,7 @@ contract RegistryProof {
         bool admin = registry.hasRole(0, caller);
         (bool done,) = _try(call_);
         vm.assume(done);
+        _reached();
         Slots memory now_ = _slots();
         bool holds = _and(admin, _recordsStand(id, was, now_));
         holds = _and(holds, _same(now_.held, was.held));
@@ -347,6 +352,7 @@ contract RegistryProof {
         uint8 held = _permissions(id, _actor());
         (bool done,) = _try(call_);
         vm.assume(done);
+        _reached();
         assert(held & needed == needed);
         if (caller == forwarder && signer != forwarder) assert(held & DELEGATE != 0);
     }
@@ -461,5 +467,16 @@ contract RegistryProof {
     function _list(bytes32 h, bytes32 g) private pure returns (bytes32[] memory list) {
         list = new bytes32[](2);
         (list[0], list[1]) = (h, g);
+    }
+}
+
+contract RegistryProof is RegistryChecks {
+    function _reached() internal override {}
+}
+
+/// @dev Shows that no check above is empty: Halmos must find, for each, a call that succeeds.
+contract ReachableProof is RegistryChecks {
+    function _reached() internal pure override {
+        assert(false);
     }
 }
