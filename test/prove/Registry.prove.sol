@@ -9,6 +9,7 @@ interface Vm {
     function roll(uint256 number) external;
     function warp(uint256 time) external;
     function load(address account, bytes32 slot) external view returns (bytes32);
+    function store(address account, bytes32 slot, bytes32 value) external;
 }
 
 interface Symbolic {
@@ -37,7 +38,7 @@ interface Symbolic {
 /// 7. `setAside` has not gone, and has come only over a final revocation whose revoker is
 ///    distrusted, by an account with MANAGE.
 ///
-/// Lists have two elements, which may be equal.
+/// Lists have two elements, which may be equal. The transfer of the admin's role is OpenZeppelin's.
 abstract contract RegistryChecks {
     Vm private constant vm = Vm(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
     Symbolic private constant svm = Symbolic(0xF3993A62377BCd56AE39D773740A5390411E8BC9);
@@ -190,6 +191,32 @@ abstract contract RegistryChecks {
     }
 
     // ---- the admin ------------------------------------------------------------------------------
+
+    /// The texts are short, and there were none before: they touch no other slot.
+    function check_registerIssuer(address account) public {
+        uint32 id;
+        unchecked {
+            id = uint32(_load(ROOT + 1)) + 1;
+        }
+        _clearTexts(id);
+        Slots memory was = _slots();
+        bool admin = registry.hasRole(0, caller);
+        (bool done,) = _try(abi.encodeCall(registry.registerIssuer, (account, "A", "b")));
+        vm.assume(done);
+        _reached();
+        assert(_and(admin, _recordsStand(id, was, _slots())));
+    }
+
+    /// As for {check_registerIssuer}.
+    function check_updateIssuer(uint32 id) public {
+        _clearTexts(id);
+        _administering(id, abi.encodeCall(registry.updateIssuer, (id, "A", "b")));
+    }
+
+    function _clearTexts(uint32 id) private {
+        vm.store(address(registry), bytes32(_namespace(id) + 6), 0);
+        vm.store(address(registry), bytes32(_namespace(id) + 7), 0);
+    }
 
     function check_closeIssuer(uint32 id) public {
         _administering(id, abi.encodeCall(registry.closeIssuer, (id)));
