@@ -198,8 +198,8 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         (Namespace storage ns, address by,) = _acting(issuerId, MANAGE);
         PackedAccount held = _known(ns, issuerId, account);
         uint40 standing = ns.accountsOf[held.accountIndex()].distrustedFrom();
-        if (fromBlock == 0 || fromBlock > _blockNumber() || (standing != 0 && fromBlock >= standing))
-        {
+        bool lowers = standing == 0 || fromBlock < standing;
+        if (fromBlock == 0 || fromBlock > _blockNumber() || !lowers) {
             revert DistrustBlockOutOfRange(fromBlock);
         }
 
@@ -792,9 +792,9 @@ contract DocumentRegistry is IDocumentRegistry, AccessControlDefaultAdminRules, 
         if (aside) emit RevocationSetAside(root, issuerId, account);
     }
 
-    /// @dev The record with the new revocation part. A final revocation moves only if its revoker is
-    /// distrusted, and only for an account that manages the issuer. Otherwise a suspension can be
-    /// released or made final, and anything else can be suspended or revoked.
+    /// @dev The record with the new revocation part. A final revocation moves only if its revoker
+    /// is distrusted, and only for an account that manages the issuer. Otherwise a suspension can
+    /// be released or made final, and anything else can be suspended or revoked.
     /// @return revised Zero where that changes nothing or is not allowed.
     /// @return aside Whether a final revocation is set aside.
     function _revised(

@@ -1,11 +1,19 @@
 /**
- * Compares the registry on a chain with this commit's build and prints who holds which role:
+ * Compares the registry on a chain and its forwarder with this commit's build, and prints who may do what:
  * `npm run check-deployment -- --network <name>`. Fails on any difference.
  */
 import { parseArgs } from 'node:util'
 import { dataLength, keccak256 } from 'ethers'
 import hre from 'hardhat'
-import { planOf, readDeployment, withoutImmutables } from './deployment.ts'
+import { readBuild } from './build.ts'
+import {
+  forwarderOf,
+  planOf,
+  readDeployment,
+  readInput,
+  withoutImmutables,
+} from './deployment.ts'
+import { formatPermissions } from './permissions.ts'
 
 const { values } = parseArgs({ options: { network: { type: 'string' } } })
 if (values.network === undefined)
@@ -13,8 +21,7 @@ if (values.network === undefined)
     '--network <name> is missing; hardhat.config.ts lists the names',
   )
 
-await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
-const artifact = await hre.artifacts.readArtifact('DocumentRegistry')
+const { artifact, input, forwarder } = await readBuild()
 const connection = await hre.network.create(values.network)
 const { provider } = connection.ethers
 const { chainId } = await provider.getNetwork()
@@ -47,58 +54,77 @@ compare(
   planOf(artifact.bytecode, deployment.admin, deployment.adminDelay).address ===
     deployment.address,
 )
+compare(
+  `deployments/${chainId}.input.json as this commit's compiler input`,
+  JSON.stringify(readInput(chainId)) === JSON.stringify(input),
+)
+const forwarderCode = await provider.getCode(forwarderOf(deployment.address))
+compare(
+  `forwarder ${deployment.forwarder}, created by the registry`,
+  forwarderOf(deployment.address) === deployment.forwarder,
+)
+compare(
+  `forwarder's code hash (${dataLength(forwarderCode)} bytes)`,
+  keccak256(forwarderCode) === deployment.forwarderCodeHash,
+)
+compare(
+  "forwarder's code as this commit's build, apart from what the constructor fills in",
+  withoutImmutables(forwarderCode, forwarder.immutables) ===
+    withoutImmutables(forwarder.code, forwarder.immutables),
+)
 const receipt = await provider.getTransactionReceipt(deployment.transaction)
 compare(
   `transaction ${deployment.transaction} in block ${deployment.block}`,
   receipt?.blockNumber === deployment.block,
 )
-
-const registry = await connection.ethers.getContractAt(
-  'DocumentRegistry',
-  deployment.address,
-)
-const [pendingAdmin, schedule] = await registry.pendingDefaultAdmin()
-console.log(
-  `\nadmin    ${await registry.defaultAdmin()}, changes after ${await registry.defaultAdminDelay()} s`,
-)
-if (schedule !== 0n)
-  console.log(
-    `pending  ${pendingAdmin}, may accept after ${new Date(Number(schedule) * 1000).toISOString()}`,
-  )
-await printRevokers()
-const issuers = await registry.issuerCount()
-for (let issuerId = 1n; issuerId <= issuers; issuerId++) {
-  const { name, uri, accountCount } = await registry.issuerOf(issuerId)
-  console.log(`issuer   ${issuerId} ${JSON.stringify(name)} ${uri}`)
-  for (let index = 0n; index < accountCount; index++) {
-    const account = await registry.accountAt(issuerId, index)
-    const { active, distrustedFrom } = await registry.accountOf(account)
-    const state =
-      distrustedFrom !== 0n
-        ? `distrusted from block ${distrustedFrom}`
-        : active
-          ? 'active'
-          : 'retired'
-    console.log(`           ${index} ${account} ${state}`)
-  }
-}
+if (differences === 0) await printPermissions(deployment.address)
 await connection.close()
 if (differences > 0) process.exitCode = 1
 
-/** REVOKERs stand in no list on the chain: their events name them, and `hasRole` says who of them still is one. */
-async function printRevokers(): Promise<void> {
-  const role = await registry.REVOKER_ROLE()
-  const filter = registry.filters.RoleGranted(role)
-  const accounts = await registry.queryFilter(filter, deployment?.block).then(
-    (events) => [...new Set(events.map(({ args }) => args.account))],
-    (cause: unknown) => {
-      console.log(
-        `REVOKER  unknown: this RPC does not give the events since block ${deployment?.block} (${String(cause).slice(0, 80)})`,
-      )
-      return []
-    },
+async function printPermissions(address: string): Promise<void> {
+  const registry = await connection.ethers.getContractAt(
+    'DocumentRegistry',
+    address,
   )
-  for (const account of accounts)
-    if (await registry.hasRole(role, account))
-      console.log(`REVOKER  ${account}`)
+  const when = (seconds: bigint): string =>
+    new Date(Number(seconds) * 1000).toISOString()
+  const [pendingAdmin, schedule] = await registry.pendingDefaultAdmin()
+  console.log(
+    `\nadmin     ${await registry.defaultAdmin()}, changes after ${await registry.defaultAdminDelay()} s`,
+  )
+  if (schedule !== 0n)
+    console.log(`pending   ${pendingAdmin}, may accept after ${when(schedule)}`)
+  const issuers = await registry.issuerCount()
+  for (let issuerId = 1n; issuerId <= issuers; issuerId++) {
+    const issuer = await registry.issuerOf(issuerId)
+    const closed =
+      issuer.closedBlock === 0n ? '' : `, closed in block ${issuer.closedBlock}`
+    console.log(
+      `issuer    ${issuerId} ${JSON.stringify(issuer.name)} ${issuer.uri}${closed}`,
+    )
+    for (let index = 0n; index < issuer.accountCount; index++)
+      console.log(
+        `            ${index} ${describe(await registry.accountAt(issuerId, index))}`,
+      )
+    const proposal = await registry.proposalOf(issuerId)
+    if (proposal.acceptFrom !== 0n)
+      console.log(
+        `            proposed ${proposal.account}, may accept from ${when(proposal.acceptFrom)} to ${when(proposal.acceptUntil)}`,
+      )
+  }
+}
+
+function describe(account: {
+  account: string
+  permissions: bigint
+  retiredBlock: bigint
+  distrustedFrom: bigint
+}): string {
+  const state =
+    account.distrustedFrom !== 0n
+      ? `distrusted from block ${account.distrustedFrom}`
+      : account.retiredBlock !== 0n
+        ? `retired in block ${account.retiredBlock}`
+        : formatPermissions(account.permissions)
+  return `${account.account} ${state}`
 }

@@ -1,7 +1,8 @@
 /**
- * Deploys the registry: `npm run deploy -- --network <name> [--admin <address>] [--admin-delay <seconds>] [--send] [--verify]`.
- * Without `--send` it is a dry run: it says what would be sent and what it would cost. docs/contract.md says how to configure a
- * network and its key.
+ * Deploys the registry, which deploys its forwarder:
+ * `npm run deploy -- --network <name> --admin <address> [--admin-delay <seconds>] [--send]`.
+ * Without `--send` it is a dry run that prints what would be sent and what it would cost. `--adopt` records a registry that
+ * already stands at its address. docs/contract.md says how to configure a network and its key.
  */
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -16,8 +17,11 @@ import {
   type TransactionRequest,
 } from 'ethers'
 import hre from 'hardhat'
+import { readBuild } from './build.ts'
 import {
   checkBlockNumbers,
+  forwarderOf,
+  parseAdminDelay,
   planOf,
   proxy,
   readDeployment,
@@ -31,6 +35,9 @@ const { values } = parseArgs({
     network: { type: 'string' },
     admin: { type: 'string' },
     'admin-delay': { type: 'string', default: String(2 * 24 * 60 * 60) },
+    'allow-plain-admin': { type: 'boolean', default: false },
+    adopt: { type: 'boolean', default: false },
+    block: { type: 'string' },
     send: { type: 'boolean', default: false },
     verify: { type: 'boolean', default: false },
   },
@@ -40,8 +47,7 @@ if (values.network === undefined)
     '--network <name> is missing; hardhat.config.ts lists the names',
   )
 
-await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
-const artifact = await hre.artifacts.readArtifact('DocumentRegistry')
+const { artifact, input } = await readBuild()
 const connection = await hre.network.create(values.network)
 const { provider } = connection.ethers
 const [signer] = (await connection.ethers.getSigners()) as unknown as [
@@ -51,30 +57,38 @@ if (signer === undefined)
   throw new Error(`network ${values.network} has no account to pay with`)
 const payer = await signer.getAddress()
 const admin = getAddress(values.admin ?? payer)
-const adminDelay = Number(values['admin-delay'])
-if (!Number.isSafeInteger(adminDelay) || adminDelay < 0)
-  throw new Error(
-    `--admin-delay ${values['admin-delay']} is no number of seconds`,
-  )
+const adminDelay = parseAdminDelay(values['admin-delay'])
 
 const { chainId } = await provider.getNetwork()
 await checkBlockNumbers(provider)
 const { initCode, address } = planOf(artifact.bytecode, admin, adminDelay)
 console.log(`chain        ${chainId}`)
 console.log(`registry     ${address}`)
+console.log(`forwarder    ${forwarderOf(address)}`)
 console.log(
-  `admin        ${admin}${values.admin === undefined ? ' (the payer; name a multi-signature account by --admin)' : ''}`,
+  `admin        ${admin}${values.admin === undefined ? ' (the payer)' : ''}`,
 )
 console.log(`admin delay  ${adminDelay} s`)
+if ((await provider.getCode(admin)) === '0x' && !values['allow-plain-admin'])
+  throw new Error(
+    `the admin ${admin} has no code on this chain: name a multi-signature wallet by --admin, or accept an admin whose one lost or stolen key decides everything by --allow-plain-admin`,
+  )
 
 const isThere = async (where: string): Promise<boolean> =>
   (await provider.getCode(where)) !== '0x'
-if (await isThere(address)) {
-  console.log(
-    `It is there already${readDeployment(chainId)?.address === address ? '' : `, but not in deployments/${chainId}.json`}.`,
-  )
-} else {
+if (!(await isThere(address))) {
+  if (values.adopt)
+    throw new Error(`there is no registry to adopt at ${address}`)
   await deploy()
+} else if (values.adopt) {
+  await adopt()
+} else {
+  const isKnown = readDeployment(chainId)?.address === address
+  console.log(
+    isKnown
+      ? 'It is there already.'
+      : `It is there already, but not in deployments/${chainId}.json: --adopt writes that file.`,
+  )
 }
 if (values.verify) {
   const command = [
@@ -135,20 +149,70 @@ async function deploy(): Promise<void> {
   const receipt = await (
     await (signer as Signer).sendTransaction(creation)
   ).wait()
-  const code = await provider.getCode(address)
-  if (receipt === null || code === '0x')
+  if (receipt === null || !(await isThere(address)))
     throw new Error(
       `the transaction went through, but there is no code at ${address}`,
     )
+  await record(receipt.blockNumber, receipt.hash)
+  console.log(
+    `Deployed in block ${receipt.blockNumber} by ${receipt.hash} for ${receipt.gasUsed} gas; see deployments/${chainId}.json.`,
+  )
+}
+
+/**
+ * Records a registry that somebody deployed before: its address is the hash of this build's code and of the admin and delay,
+ * so it is this registry.
+ */
+async function adopt(): Promise<void> {
+  const block =
+    values.block === undefined ? await creationBlock() : Number(values.block)
+  const [log] = await provider.getLogs({
+    address,
+    fromBlock: block,
+    toBlock: block,
+  })
+  if (log === undefined)
+    throw new Error(
+      `block ${values.block ?? block} holds no event of ${address}: name the block of its creation by --block`,
+    )
+  await record(block, log.transactionHash)
+  console.log(
+    `Adopted: created in block ${block} by ${log.transactionHash}; see deployments/${chainId}.json.`,
+  )
+}
+
+/** By bisection, which asks for the code at old blocks: a node without old state cannot answer. */
+async function creationBlock(): Promise<number> {
+  try {
+    let low = 0
+    let high = await provider.getBlockNumber()
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2)
+      if ((await provider.getCode(address, middle)) === '0x') low = middle + 1
+      else high = middle
+    }
+    return low
+  } catch (cause) {
+    throw new Error(
+      'this RPC does not answer for old blocks: name the block of the creation by --block',
+      { cause },
+    )
+  }
+}
+
+async function record(block: number, transaction: string): Promise<void> {
   const solidity = hre.config.solidity.profiles.default?.compilers[0]
   if (solidity === undefined)
     throw new Error('hardhat.config.ts has no compiler')
-  writeDeployment({
+  const forwarder = forwarderOf(address)
+  const deployment = {
     chainId: Number(chainId),
     address,
-    block: receipt.blockNumber,
-    transaction: receipt.hash,
-    codeHash: keccak256(code),
+    block,
+    transaction,
+    codeHash: keccak256(await provider.getCode(address)),
+    forwarder,
+    forwarderCodeHash: keccak256(await provider.getCode(forwarder)),
     admin,
     adminDelay,
     compiler: {
@@ -158,10 +222,8 @@ async function deploy(): Promise<void> {
       optimizerRuns: solidity.settings.optimizer.runs,
     },
     commit: commit(),
-  })
-  console.log(
-    `Deployed in block ${receipt.blockNumber} by ${receipt.hash} for ${receipt.gasUsed} gas; see deployments/${chainId}.json.`,
-  )
+  }
+  writeDeployment(deployment, input)
 }
 
 /** The proxy swallows the reason of a failure, so the creation is simulated without it first. */

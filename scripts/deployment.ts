@@ -1,4 +1,4 @@
-/** What the deploy, check and roles commands share: where the registry goes, and the file that says where it went. */
+/** What the deploy, check and roles commands share: where the registry goes, and the files that say where it went. */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import {
   AbiCoder,
@@ -6,6 +6,7 @@ import {
   dataLength,
   dataSlice,
   getCreate2Address,
+  getCreateAddress,
   type Interface,
   id,
   keccak256,
@@ -33,6 +34,8 @@ export interface Deployment {
   readonly block: number
   readonly transaction: string
   readonly codeHash: string
+  readonly forwarder: string
+  readonly forwarderCodeHash: string
   readonly admin: string
   readonly adminDelay: number
   readonly compiler: {
@@ -47,18 +50,45 @@ export interface Deployment {
 const fileOf = (chainId: bigint): URL =>
   new URL(`../deployments/${chainId}.json`, import.meta.url)
 
+/** The compiler's standard JSON input that the deployed code was made from. */
+const inputFileOf = (chainId: bigint): URL =>
+  new URL(`../deployments/${chainId}.input.json`, import.meta.url)
+
+const readJson = (file: URL): unknown =>
+  existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
+
 export function readDeployment(chainId: bigint): Deployment | undefined {
-  const file = fileOf(chainId)
-  return existsSync(file)
-    ? (JSON.parse(readFileSync(file, 'utf8')) as Deployment)
-    : undefined
+  return readJson(fileOf(chainId)) as Deployment | undefined
 }
 
-export function writeDeployment(deployment: Deployment): void {
-  const file = fileOf(BigInt(deployment.chainId))
-  mkdirSync(new URL('.', file), { recursive: true })
-  writeFileSync(file, `${JSON.stringify(deployment, null, 2)}\n`)
+export function readInput(chainId: bigint): unknown {
+  return readJson(inputFileOf(chainId))
 }
+
+export function writeDeployment(deployment: Deployment, input: unknown): void {
+  const chainId = BigInt(deployment.chainId)
+  mkdirSync(new URL('.', fileOf(chainId)), { recursive: true })
+  writeFileSync(inputFileOf(chainId), `${JSON.stringify(input, null, 2)}\n`)
+  writeFileSync(fileOf(chainId), `${JSON.stringify(deployment, null, 2)}\n`)
+}
+
+const MIN_ADMIN_DELAY = 86_400
+const MAX_ADMIN_DELAY = 365 * 86_400
+
+/** @returns The delay in seconds; the constructor accepts from a day to a year. */
+export function parseAdminDelay(text: string): number {
+  const delay = Number(text)
+  const inRange = delay >= MIN_ADMIN_DELAY && delay <= MAX_ADMIN_DELAY
+  if (!Number.isSafeInteger(delay) || !inRange)
+    throw new Error(
+      `--admin-delay ${text} is not a number of seconds from ${MIN_ADMIN_DELAY} (a day) to ${MAX_ADMIN_DELAY} (a year)`,
+    )
+  return delay
+}
+
+/** The registry's constructor creates its forwarder: the first contract that the registry creates. */
+export const forwarderOf = (registry: string): string =>
+  getCreateAddress({ from: registry, nonce: 1 })
 
 /** The address follows from the code and the constructor's arguments: other code cannot be at it. */
 export function planOf(

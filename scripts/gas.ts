@@ -12,6 +12,11 @@ import {
   type Signer,
 } from 'ethers'
 import hre from 'hardhat'
+import {
+  FORWARDER_ABI,
+  forwarderDomain,
+  signForwardRequest,
+} from './forward-request.ts'
 
 const documentation = readFileSync(
   new URL('../docs/contract.md', import.meta.url),
@@ -60,45 +65,25 @@ await asManager.addAccount(
 )
 await asManager.addAccount(issuerId, await thief.getAddress(), ISSUE)
 
-const forwardRequest = [
-  { name: 'from', type: 'address' },
-  { name: 'to', type: 'address' },
-  { name: 'value', type: 'uint256' },
-  { name: 'gas', type: 'uint256' },
-  { name: 'nonce', type: 'uint256' },
-  { name: 'deadline', type: 'uint48' },
-  { name: 'data', type: 'bytes' },
-]
 const forwarder = new Contract(
   await registry.trustedForwarder(),
-  [
-    'function nonces(address owner) view returns (uint256)',
-    'function execute((address from, address to, uint256 value, uint256 gas, uint48 deadline, bytes data, bytes signature) request) payable',
-  ],
+  FORWARDER_ABI,
   relayer,
 )
 /** Sends, from the relayer, a call of the registry that the issuer signs. */
 async function forward(data: string): Promise<ContractTransactionResponse> {
-  const from = await issuer.getAddress()
-  const request = {
-    from,
-    to: await registry.getAddress(),
-    value: 0n,
-    gas: 200_000n,
-    deadline: 4_000_000_000n,
-    data,
-  }
-  const signature = await issuer.signTypedData(
+  const request = await signForwardRequest(
+    issuer,
+    forwarderDomain(31_337n, await forwarder.getAddress()),
     {
-      name: 'DocumentRegistryForwarder',
-      version: '1',
-      chainId: 31_337n,
-      verifyingContract: await forwarder.getAddress(),
+      to: await registry.getAddress(),
+      gas: 200_000n,
+      nonce: await forwarder.getFunction('nonces')(await issuer.getAddress()),
+      deadline: 4_000_000_000,
+      data,
     },
-    { ForwardRequest: forwardRequest },
-    { ...request, nonce: await forwarder.getFunction('nonces')(from) },
   )
-  return forwarder.getFunction('execute')({ ...request, signature })
+  return forwarder.getFunction('execute')(request)
 }
 
 let documents = 0

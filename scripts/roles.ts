@@ -1,90 +1,158 @@
 /**
- * Changes who may do what: `npm run roles -- <action> <arguments> --network <name> [--send]`. Without `--send` it is a dry run: the
- * call is simulated, so that what would fail says why, and its cost is printed. The admin changes in two steps: the admin begins,
- * the next admin accepts after the delay.
+ * Who may do what: `npm run roles -- <action> <arguments> --network <name> [--as <address>] [--send]`.
+ *
+ * Prints the call and simulates it as the account that has to make it, so that a multi-signature wallet can carry it out; no
+ * key is needed for that. `--send` sends it with the key of the network instead.
  */
 import { parseArgs } from 'node:util'
-import { formatEther, type Signer } from 'ethers'
+import {
+  Contract,
+  formatEther,
+  getAddress,
+  JsonRpcProvider,
+  type Signer,
+} from 'ethers'
 import hre from 'hardhat'
 import { readDeployment, reasonOf } from './deployment.ts'
+import { parsePermissions } from './permissions.ts'
 
-/** Action → the registry's function and what its arguments mean. */
-const actions = {
-  'register-issuer': ['registerIssuer', '<account> <name> <uri>'],
-  'update-issuer': ['updateIssuer', '<issuerId> <name> <uri>'],
-  'add-account': ['addAccount', '<issuerId> <account>'],
-  'retire-account': ['retireAccount', '<account>'],
-  'withdraw-issuer': ['withdrawIssuer', '<issuerId>'],
-  'distrust-from': ['distrustFrom', '<account> <block>'],
-  'grant-revoker': ['grantRole', '<account>'],
-  'withdraw-revoker': ['revokeRole', '<account>'],
-  'begin-admin-transfer': ['beginDefaultAdminTransfer', '<account>'],
-  'cancel-admin-transfer': ['cancelDefaultAdminTransfer', ''],
-  'accept-admin-transfer': ['acceptDefaultAdminTransfer', ''],
-} as const
+/** Who makes a call: the admin, or the next one; the proposed account; an account of the issuer, which `--as` names. */
+type Actor = 'admin' | 'next admin' | 'proposed account' | 'account'
+
+/** Action → who makes the call, the registry's function, and what its arguments mean. */
+const actions: Readonly<
+  Record<string, readonly [actor: Actor, method: string, usage: string]>
+> = {
+  'register-issuer': ['admin', 'registerIssuer', '<account> <name> <uri>'],
+  'update-issuer': ['admin', 'updateIssuer', '<issuerId> <name> <uri>'],
+  'close-issuer': ['admin', 'closeIssuer', '<issuerId>'],
+  'reopen-issuer': ['admin', 'reopenIssuer', '<issuerId>'],
+  'propose-account': ['admin', 'proposeAccount', '<issuerId> <account>'],
+  'withdraw-proposal': ['admin', 'withdrawProposal', '<issuerId>'],
+  'begin-admin-transfer': ['admin', 'beginDefaultAdminTransfer', '<account>'],
+  'cancel-admin-transfer': ['admin', 'cancelDefaultAdminTransfer', ''],
+  'accept-admin-transfer': ['next admin', 'acceptDefaultAdminTransfer', ''],
+  'accept-proposal': ['proposed account', 'acceptProposal', '<issuerId>'],
+  'veto-proposal': ['account', 'vetoProposal', '<issuerId>'],
+  'add-account': [
+    'account',
+    'addAccount',
+    '<issuerId> <account> <permissions>',
+  ],
+  'set-permissions': [
+    'account',
+    'setPermissions',
+    '<issuerId> <account> <permissions>',
+  ],
+  'retire-account': ['account', 'retireAccount', '<issuerId> <account>'],
+  'distrust-account': [
+    'account',
+    'distrustFrom',
+    '<issuerId> <account> <block>',
+  ],
+  revoke: ['account', 'revoke', '<issuerId> <documentHash> <reason>'],
+  release: ['account', 'release', '<issuerId> <documentHash>'],
+  'revoke-batch': ['account', 'revokeBatch', '<issuerId> <root> <reason>'],
+  'release-batch': ['account', 'releaseBatch', '<issuerId> <root>'],
+}
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     network: { type: 'string' },
+    as: { type: 'string' },
     send: { type: 'boolean', default: false },
   },
 })
-const [action = '', ...given] = positionals
+const [action = '', ...texts] = positionals
 const known = Object.entries(actions).find(([name]) => name === action)?.[1]
+const names = known?.[2].split(' ').filter(Boolean) ?? []
 if (
   known === undefined ||
   values.network === undefined ||
-  given.length !== known[1].split(' ').filter(Boolean).length
+  texts.length !== names.length
 ) {
   console.error(
-    'npm run roles -- <action> --network <name> [--send], where <action> is one of',
+    'npm run roles -- <action> --network <name> [--as <address>] [--send], where <action> is one of',
   )
-  for (const [name, [, usage]] of Object.entries(actions))
+  for (const [name, [, , usage]] of Object.entries(actions))
     console.error(`  ${name} ${usage}`)
+  console.error('<permissions> are of issue,revoke,manage,delegate')
   process.exit(2)
 }
 
-const [method] = known
-const connection = await hre.network.create(values.network)
-const { provider } = connection.ethers
+const [actor, method] = known
+const args = texts.map((text, index) =>
+  names[index] === '<permissions>' ? parsePermissions(text) : text,
+)
+const { abi } = await hre.artifacts.readArtifact('DocumentRegistry')
+const network = hre.config.networks[values.network]
+if (network?.type !== 'http')
+  throw new Error(`hardhat.config.ts has no network ${values.network}`)
+const provider = new JsonRpcProvider(await network.url.getUrl())
 const { chainId } = await provider.getNetwork()
 const deployment = readDeployment(chainId)
 if (deployment === undefined)
   throw new Error(`there is no deployments/${chainId}.json`)
-const [signer] = (await connection.ethers.getSigners()) as unknown as [
-  Signer | undefined,
-]
-if (signer === undefined)
-  throw new Error(`network ${values.network} has no account to sign with`)
-const registry = await connection.ethers.getContractAt(
-  'DocumentRegistry',
-  deployment.address,
-  signer,
-)
-const args = action.endsWith('-revoker')
-  ? [await registry.REVOKER_ROLE(), ...given]
-  : given
-
-const call = registry.getFunction(method)
+const registry = new Contract(deployment.address, abi, provider)
+const connection = values.send
+  ? await hre.network.create(values.network)
+  : undefined
 try {
-  await call.staticCall(...args)
-} catch (cause) {
-  console.error(`${method} would fail: ${reasonOf(cause, registry.interface)}`)
-  process.exit(1)
+  await run()
+} finally {
+  provider.destroy()
+  await connection?.close()
 }
-const gas = await call.estimateGas(...args)
-const { maxFeePerGas, gasPrice } = await provider.getFeeData()
-console.log(
-  `${method}(${args.join(', ')}) at ${deployment.address} on chain ${chainId}`,
-)
-console.log(
-  `by ${await signer.getAddress()}, ${gas} gas, at most ${formatEther(gas * (maxFeePerGas ?? gasPrice ?? 0n))}`,
-)
-if (values.send) {
-  const receipt = await (await call.send(...args)).wait()
+
+async function run(): Promise<void> {
+  const [signer] = ((await connection?.ethers.getSigners()) ?? []) as Signer[]
+  const from = await caller(signer)
+  const call = registry.getFunction(method)
+  const { to, data } = await call.populateTransaction(...args)
+  console.log(`call   ${method}(${args.join(', ')})`)
+  console.log(`chain  ${chainId}`)
+  console.log(`from   ${from} (${actor})`)
+  console.log(`to     ${to}`)
+  console.log(`data   ${data}`)
+  console.log('value  0')
+
+  try {
+    await provider.call({ from, to, data })
+  } catch (cause) {
+    console.error(`It would fail: ${reasonOf(cause, registry.interface)}`)
+    process.exitCode = 1
+    return
+  }
+  const gas = await provider.estimateGas({ from, to, data })
+  const { maxFeePerGas, gasPrice } = await provider.getFeeData()
+  const cost = formatEther(gas * (maxFeePerGas ?? gasPrice ?? 0n))
+  console.log(`gas    ${gas}, at most ${cost}`)
+  if (signer === undefined) {
+    console.log('It would succeed. Nothing was sent: add --send, or send it.')
+    return
+  }
+  const response = await signer.sendTransaction({ to, data })
+  const receipt = await response.wait()
   console.log(`Done in block ${receipt?.blockNumber} by ${receipt?.hash}.`)
-} else {
-  console.log('Dry run: nothing was sent. Add --send.')
 }
-await connection.close()
+
+/** @returns The key's account where it is sent; otherwise `--as`, or whom the registry knows in that part. */
+async function caller(signer: Signer | undefined): Promise<string> {
+  const named = values.as === undefined ? undefined : getAddress(values.as)
+  if (signer !== undefined) {
+    const own = await signer.getAddress()
+    if (named !== undefined && named !== own)
+      throw new Error(`--as ${named}, but the key is that of ${own}`)
+    return own
+  }
+  if (named !== undefined) return named
+  if (actor === 'admin') return registry.getFunction('defaultAdmin')()
+  if (actor === 'next admin')
+    return (await registry.getFunction('pendingDefaultAdmin')())[0]
+  if (actor === 'proposed account')
+    return (await registry.getFunction('proposalOf')(args[0])).account
+  throw new Error(
+    `--as <address> is missing: the account of the issuer that has to make this call`,
+  )
+}

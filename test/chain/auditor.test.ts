@@ -1,15 +1,34 @@
-import { concat, keccak256, sha256, toBeHex, toUtf8Bytes } from 'ethers'
-import { expect, test } from 'vitest'
+import { execFile, spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync } from 'node:fs'
+import { createServer, type Server } from 'node:http'
+import { tmpdir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import {
+  type Contract,
+  ContractFactory,
+  concat,
+  id,
+  JsonRpcProvider,
+  keccak256,
+  NonceManager,
+  sha256,
+  toBeHex,
+  toUtf8Bytes,
+  Wallet,
+} from 'ethers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { freshRegistry } from './registry.ts'
 
-/** The example of docs/contract.md, by plain JSON-RPC: only the calls that it shows, and what it says they mean. */
+/** docs/contract.md, "For auditors": its example by plain JSON-RPC, and its two programs. */
+const root = fileURLToPath(new URL('../..', import.meta.url))
+const manual = readFileSync(`${root}docs/contract.md`, 'utf8')
 const base = 0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200n
 const at = (key: string, slot: string): string => keccak256(concat([key, slot]))
 const word = (value: bigint | number): string => toBeHex(value, 32)
-const issuedTopic =
-  '0x65379667103851f94eb447586081bd8dcf5f93dbd7e9c7235a99ca62c54430b1'
-const revokedTopic =
-  '0x86d25c3a374bbaaef12c3151be92318bfa367207e834d9792b1f21ea6ba99706'
+const issuedTopic = id('DocumentIssued(bytes32,uint32,address,uint40)')
+const revokedTopic = id('DocumentRevoked(bytes32,uint32,address,uint8)')
 
 interface Log {
   readonly topics: readonly string[]
@@ -22,13 +41,15 @@ test('behavior: an auditor reads a document, its events and its account', async 
   const hash = sha256(toUtf8Bytes('a sealed document'))
   const account = (await issuer.getAddress()).toLowerCase()
   const issued = await (
-    await registry.connect(issuer).issue(hash, 1_893_456_000)
+    await registry.connect(issuer).issue(1, hash, 1_893_456_000)
   ).wait()
   await connection.provider.request({
     method: 'hardhat_mine',
     params: ['0x10'],
   })
-  const revoked = await (await registry.connect(issuer).revoke(hash, 1)).wait()
+  const revoked = await (
+    await registry.connect(issuer).revoke(1, hash, 1)
+  ).wait()
   const address = await registry.getAddress()
   const rpc = async <Answer>(
     method: string,
@@ -36,20 +57,29 @@ test('behavior: an auditor reads a document, its events and its account', async 
   ): Promise<Answer> =>
     (await connection.provider.request({ method, params })) as Answer
 
-  const recordSlot = at(hash, word(base))
-  expect(recordSlot).toBe(
-    '0x54449904b79e1113b912349de952c628408feaaeb7d1fb499e06dad310fb3a9c',
-  )
-  const record = BigInt(
-    await rpc<string>('eth_getStorageAt', address, recordSlot, 'latest'),
-  )
+  const namespace = BigInt(at(word(1), word(base)))
+  const recordSlot = at(hash, word(namespace + 1n))
+  for (const shown of [
+    hash,
+    word(namespace),
+    recordSlot,
+    issuedTopic,
+    revokedTopic,
+  ])
+    expect(manual.includes(shown), shown).toBe(true)
+  const read = async (slot: string): Promise<bigint> =>
+    BigInt(await rpc<string>('eth_getStorageAt', address, slot, 'latest'))
+  const record = await read(recordSlot)
   const part = (from: bigint, bits: bigint): bigint =>
     (record >> from) & ((1n << bits) - 1n)
-  expect([part(0n, 32n), part(32n, 16n)]).toEqual([1n, 0n])
-  expect(part(48n, 40n)).toBe(BigInt(issued?.blockNumber ?? 0))
-  expect(part(128n, 40n)).toBe(1_893_456_000n)
-  expect(part(168n, 40n)).toBe(BigInt(revoked?.blockNumber ?? 0))
-  expect(part(248n, 8n)).toBe(1n)
+  const anchoredBlock = part(16n, 40n)
+  const revokedBlock = part(152n, 40n)
+  expect(part(0n, 16n)).toBe(1n)
+  expect(anchoredBlock).toBe(BigInt(issued?.blockNumber ?? 0))
+  expect(part(96n, 40n)).toBe(1_893_456_000n)
+  expect(part(136n, 16n)).toBe(1n)
+  expect(revokedBlock).toBe(BigInt(revoked?.blockNumber ?? 0))
+  expect([part(232n, 8n), part(240n, 16n)]).toEqual([1n, 0n])
 
   const logs = (block: bigint, topic: string): Promise<Log[]> => {
     const number = `0x${block.toString(16)}`
@@ -60,14 +90,14 @@ test('behavior: an auditor reads a document, its events and its account', async 
       topics: [topic, hash],
     })
   }
-  expect(await logs(part(48n, 40n), issuedTopic)).toMatchObject([
+  expect(await logs(anchoredBlock, issuedTopic)).toMatchObject([
     {
       topics: [issuedTopic, hash, word(1)],
       data: concat([word(BigInt(account)), word(1_893_456_000)]),
       transactionHash: issued?.hash,
     },
   ])
-  expect(await logs(part(168n, 40n), revokedTopic)).toMatchObject([
+  expect(await logs(revokedBlock, revokedTopic)).toMatchObject([
     {
       topics: [revokedTopic, hash, word(1)],
       data: concat([word(BigInt(account)), word(1)]),
@@ -75,12 +105,151 @@ test('behavior: an auditor reads a document, its events and its account', async 
     },
   ])
 
-  const accountSlot = at(word(0), at(word(1), word(base + 2n)))
-  expect(accountSlot).toBe(
-    '0xf3ce33aa2b31ba374882ce230c5b9a90f4c8883853199b1060bba8ffe6aa5fb2',
-  )
-  expect(await rpc('eth_getStorageAt', address, accountSlot, 'latest')).toBe(
-    word(BigInt(account)),
+  const accountSlot = at(word(1), word(namespace + 4n))
+  expect(manual.includes(accountSlot), accountSlot).toBe(true)
+  expect(await read(accountSlot)).toBe(BigInt(account))
+  // The issuer's state: one document, no batch, two accounts.
+  expect((await read(word(namespace))) & ((1n << 96n) - 1n)).toBe(
+    1n | (2n << 80n),
   )
   await connection.close()
+})
+
+const castPath = [
+  // biome-ignore lint/style/noProcessEnv: as an auditor's shell hands it on
+  ...(process.env.PATH ?? '').split(delimiter),
+  `${root}node_modules/@foundry-rs/cast-linux-amd64/bin`,
+].join(delimiter)
+const hasCast =
+  spawnSync('cast', ['--version'], { env: { PATH: castPath } }).status === 0
+
+describe('the list of an issuer', () => {
+  let anvil: AnvilNode
+  let registry: Contract
+  let liar: Server
+  let liarUrl: string
+  let block: number
+  beforeAll(async () => {
+    anvil = await startAnvilNode(
+      mkdtempSync(join(tmpdir(), 'auditor-')),
+      ['--hardfork', 'cancun'],
+      1,
+    )
+    const provider = new JsonRpcProvider(anvil.url, undefined, {
+      cacheTimeout: -1,
+    })
+    const wallet = new Wallet(
+      '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+      provider,
+    )
+    const account = new NonceManager(wallet)
+    const { abi, bytecode } = JSON.parse(
+      readFileSync(
+        `${root}artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json`,
+        'utf8',
+      ),
+    )
+    registry = (await new ContractFactory(abi, bytecode, account).deploy(
+      wallet.address,
+      86_400,
+    )) as Contract
+    block = (await registry.deploymentTransaction()?.wait())?.blockNumber ?? 0
+    const send = async (name: string, ...args: unknown[]): Promise<void> => {
+      await (await registry.getFunction(name)(...args)).wait()
+    }
+    for (const name of ['One', 'Another']) {
+      await send('registerIssuer', wallet.address, name, '')
+    }
+    for (const issuerId of [1, 2])
+      await send('setPermissions', issuerId, wallet.address, 7)
+    const hashes = Array.from({ length: 30 }, (_, index) => id(`${index}`))
+    await send('issueMany', 1, hashes.slice(0, 20), Array(20).fill(0))
+    await send('issueMany', 1, hashes.slice(10), Array(20).fill(0))
+    await send('issueMany', 2, hashes.slice(5, 9), Array(4).fill(0))
+    await send('issueBatch', 1, id('a root'), 7, id('a manifest'))
+    // A revocation without an anchoring part is not a document.
+    await send('revokeInBatch', 1, id('a root'), [id('of the batch')], 1)
+    await send('revoke', 1, hashes[3], 1)
+    await anvil.request('anvil_mine', '0x10')
+    provider.destroy()
+    liar = createServer(async (request, response) => {
+      const chunks: Buffer[] = []
+      for await (const chunk of request) chunks.push(chunk as Buffer)
+      const body = Buffer.concat(chunks)
+      const answer = await fetch(anvil.url, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      })
+      // A node that leaves out one document, in every answer that names it.
+      const hide = (one: { result?: unknown }) => ({
+        ...one,
+        ...(Array.isArray(one.result) && {
+          result: one.result.filter((log) => log.topics?.[1] !== hashes[7]),
+        }),
+      })
+      const parsed = await answer.json()
+      const text = Array.isArray(parsed) ? parsed.map(hide) : hide(parsed)
+      response.setHeader('content-type', 'application/json')
+      response.end(JSON.stringify(text))
+    }).listen(0, '127.0.0.1')
+    await new Promise((resolve) => liar.once('listening', resolve))
+    const address = liar.address()
+    if (address === null || typeof address === 'string')
+      throw new Error('no port')
+    liarUrl = `http://127.0.0.1:${address.port}`
+  })
+  afterAll(async () => {
+    liar.close()
+    await anvil.kill()
+  })
+
+  const list = async (program: string, url: string, issuerId: number) => {
+    const [command, file] = (
+      program === 'ethers'
+        ? [process.execPath, 'examples/list-documents.mjs']
+        : ['bash', 'examples/list-documents.sh']
+    ) as [string, string]
+    const args = [file, url, String(registry.target), String(issuerId)]
+    return new Promise<{ code: number; output: string }>((resolve) => {
+      execFile(
+        command,
+        [...args, String(block)],
+        { cwd: root, env: { PATH: castPath } },
+        (error, stdout, stderr) =>
+          resolve({
+            code: error === null ? 0 : Number(error.code),
+            output: stdout + stderr,
+          }),
+      )
+    })
+  }
+
+  for (const program of ['ethers', 'cast']) {
+    const isThere = program === 'ethers' || hasCast
+    describe.skipIf(!isThere)(
+      isThere ? `by ${program}` : `by ${program}: skipped, it is not installed`,
+      () => {
+        test('default: every document, and that these are all', async () => {
+          const { code, output } = await list(program, anvil.url, 1)
+          expect(code, output).toBe(0)
+          expect(output.match(/^document /gm)).toHaveLength(30)
+          expect(output).toMatch(/^complete: 30 of 30 documents/m)
+          expect(output).not.toContain(id('of the batch'))
+        })
+
+        test('behavior: other issuers have lists of their own', async () => {
+          const { code, output } = await list(program, anvil.url, 2)
+          expect(code, output).toBe(0)
+          expect(output).toMatch(/^complete: 4 of 4 documents/m)
+        })
+
+        test('error: notices a node that leaves out a document', async () => {
+          const { code, output } = await list(program, liarUrl, 1)
+          expect(code, output).toBe(1)
+          expect(output).toMatch(/^INCOMPLETE: 29 of 30 documents/m)
+        })
+      },
+    )
+  }
 })

@@ -23,7 +23,7 @@ async function anchored(count: number): Promise<StandardMerkleTree<Leaf>> {
   const tree = StandardMerkleTree.of(leaves(count), ['bytes32', 'uint40'])
   await chain.registry
     .connect(chain.issuer)
-    .issueBatch(tree.root, count, id('manifest'))
+    .issueBatch(1, tree.root, count, id('manifest'))
   return tree
 }
 
@@ -37,32 +37,32 @@ describe('the registry and @openzeppelin/merkle-tree', () => {
         expect(
           await chain.registry.statusInBatch(
             1,
+            tree.root,
             hash,
             validUntil,
-            tree.root,
             proof,
           ),
         ).toBe(VALID)
         expect(
           await chain.registry.statusInBatch(
             1,
+            tree.root,
             hash,
             validUntil + 1,
-            tree.root,
             proof,
           ),
         ).toBe(NOT_ISSUED)
         expect(
           await chain.registry.statusInBatch(
             1,
+            tree.root,
             id(hash),
             validUntil,
-            tree.root,
             proof,
           ),
         ).toBe(NOT_ISSUED)
         expect(
-          await chain.registry.statusInBatch(1, hash, validUntil, tree.root, [
+          await chain.registry.statusInBatch(1, tree.root, hash, validUntil, [
             ...proof,
             tree.root,
           ]),
@@ -71,9 +71,9 @@ describe('the registry and @openzeppelin/merkle-tree', () => {
           expect(
             await chain.registry.statusInBatch(
               1,
+              tree.root,
               hash,
               validUntil,
-              tree.root,
               proof.slice(1),
             ),
           ).toBe(NOT_ISSUED)
@@ -82,9 +82,9 @@ describe('the registry and @openzeppelin/merkle-tree', () => {
           expect(
             await chain.registry.statusInBatch(
               1,
+              tree.root,
               hash,
               validUntil,
-              tree.root,
               anothers,
             ),
           ).toBe(library ? VALID : NOT_ISSUED)
@@ -101,9 +101,9 @@ describe('the registry and @openzeppelin/merkle-tree', () => {
         const [hash, validUntil] = tree.at(index) as Leaf
         const verification = await chain.registry.verificationInBatch(
           1,
+          tree.root,
           hash,
           validUntil,
-          tree.root,
           tree.getProof(index),
         )
         expect(verification.status).toBe(VALID)

@@ -204,7 +204,7 @@ export const deploy = async (
   const { data } = await new ContractFactory(
     artifact.abi,
     artifact.bytecode,
-  ).getDeployTransaction(address, 0)
+  ).getDeployTransaction(address, 86_400)
   const { contractAddress } = await call<Receipt>(
     url,
     'eth_sendRawTransactionSync',
@@ -222,6 +222,15 @@ export const deploy = async (
       ]),
     }),
   )
+  // All permissions but DELEGATE: its first account manages the issuer, and issues and revokes too.
+  await call(
+    url,
+    'eth_sendRawTransaction',
+    await sign({
+      to: contractAddress,
+      data: registry.encodeFunctionData('setPermissions', [1, address, 7]),
+    }),
+  )
   return contractAddress
 }
 
@@ -234,6 +243,7 @@ export const issue = (
     to,
     gasLimit: 200_000,
     data: registry.encodeFunctionData('issue', [
+      1,
       `0x${id.toString(16).padStart(64, '0')}`,
       0,
     ]),

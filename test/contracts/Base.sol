@@ -8,14 +8,15 @@ import {IERC165} from "@openzeppelin/contracts/utils/introspection/IERC165.sol";
 import {IDocumentRegistry} from "../../contracts/IDocumentRegistry.sol";
 import {Vm, vm} from "./Vm.sol";
 
-/// @dev All of the registry, by interfaces alone: tests do not compile the contract again, they deploy
-/// its artifact.
+/// @dev All of the registry, by interfaces alone: tests do not compile the contract again, they
+/// deploy its artifact.
 interface Registry is IDocumentRegistry, IAccessControlDefaultAdminRules, IERC165 {
     function isTrustedForwarder(address forwarder) external view returns (bool);
 }
 
-/// @dev A fresh registry with two issuers, at block 1,000 and second 1,700,000,000. Each issuer has a
-/// root (MANAGE, index 0) and a key (ISSUE and REVOKE, index 1); Alice's key may be forwarded too.
+/// @dev A fresh registry with two issuers, at block 1,000 and second 1,700,000,000. Each issuer has
+/// a root (MANAGE, index 0) and a key (ISSUE and REVOKE, index 1); Alice's key may be forwarded
+/// too.
 abstract contract Base {
     event RoleGranted(bytes32 indexed role, address indexed account, address indexed sender);
     event RoleRevoked(bytes32 indexed role, address indexed account, address indexed sender);
@@ -164,8 +165,8 @@ abstract contract Base {
         return registry.issuerOf(issuerId).documentCount;
     }
 
-    /// @dev How many events the registry emitted since `vm.recordLogs()`; `emit` in a test is recorded
-    /// too.
+    /// @dev How many events the registry emitted since `vm.recordLogs()`; `emit` in a test is
+    /// recorded too.
     function _eventCount() internal returns (uint256 count) {
         Vm.Log[] memory logs = vm.getRecordedLogs();
         for (uint256 i = 0; i < logs.length; ++i) {
@@ -266,17 +267,15 @@ abstract contract Base {
         IDocumentRegistry.Record memory expected,
         string memory what
     ) internal pure {
-        assertEq(actual.accountIndex, expected.accountIndex, string.concat(what, "'s accountIndex"));
-        assertEq(
-            actual.anchoredBlock, expected.anchoredBlock, string.concat(what, "'s anchoredBlock")
-        );
-        assertEq(actual.anchoredAt, expected.anchoredAt, string.concat(what, "'s anchoredAt"));
-        assertEq(actual.validUntil, expected.validUntil, string.concat(what, "'s validUntil"));
-        assertEq(actual.revokerIndex, expected.revokerIndex, string.concat(what, "'s revokerIndex"));
-        assertEq(actual.revokedBlock, expected.revokedBlock, string.concat(what, "'s revokedBlock"));
-        assertEq(actual.revokedAt, expected.revokedAt, string.concat(what, "'s revokedAt"));
-        assertEq(actual.reason, expected.reason, string.concat(what, "'s reason"));
-        assertTrue(actual.setAside == expected.setAside, string.concat(what, "'s setAside"));
+        assertEq(actual.accountIndex, expected.accountIndex, _of(what, "accountIndex"));
+        assertEq(actual.anchoredBlock, expected.anchoredBlock, _of(what, "anchoredBlock"));
+        assertEq(actual.anchoredAt, expected.anchoredAt, _of(what, "anchoredAt"));
+        assertEq(actual.validUntil, expected.validUntil, _of(what, "validUntil"));
+        assertEq(actual.revokerIndex, expected.revokerIndex, _of(what, "revokerIndex"));
+        assertEq(actual.revokedBlock, expected.revokedBlock, _of(what, "revokedBlock"));
+        assertEq(actual.revokedAt, expected.revokedAt, _of(what, "revokedAt"));
+        assertEq(actual.reason, expected.reason, _of(what, "reason"));
+        assertTrue(actual.setAside == expected.setAside, _of(what, "setAside"));
     }
 
     function assertEq(
@@ -284,15 +283,17 @@ abstract contract Base {
         IDocumentRegistry.Account memory expected,
         string memory what
     ) internal pure {
-        assertEq(actual.account, expected.account, string.concat(what, "'s address"));
-        assertEq(actual.accountIndex, expected.accountIndex, string.concat(what, "'s index"));
-        assertEq(actual.permissions, expected.permissions, string.concat(what, "'s permissions"));
-        assertEq(actual.addedBlock, expected.addedBlock, string.concat(what, "'s addedBlock"));
-        assertEq(actual.changedBlock, expected.changedBlock, string.concat(what, "'s changedBlock"));
-        assertEq(actual.retiredBlock, expected.retiredBlock, string.concat(what, "'s retiredBlock"));
-        assertEq(
-            actual.distrustedFrom, expected.distrustedFrom, string.concat(what, "'s distrustedFrom")
-        );
+        assertEq(actual.account, expected.account, _of(what, "account"));
+        assertEq(actual.accountIndex, expected.accountIndex, _of(what, "accountIndex"));
+        assertEq(actual.permissions, expected.permissions, _of(what, "permissions"));
+        assertEq(actual.addedBlock, expected.addedBlock, _of(what, "addedBlock"));
+        assertEq(actual.changedBlock, expected.changedBlock, _of(what, "changedBlock"));
+        assertEq(actual.retiredBlock, expected.retiredBlock, _of(what, "retiredBlock"));
+        assertEq(actual.distrustedFrom, expected.distrustedFrom, _of(what, "distrustedFrom"));
+    }
+
+    function _of(string memory what, string memory field) private pure returns (string memory) {
+        return string.concat(what, ": ", field);
     }
 
     function _decimal(uint256 value) private pure returns (string memory) {

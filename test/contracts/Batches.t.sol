@@ -229,8 +229,8 @@ contract StatusInBatchTest is BatchBase {
         assertStatus(status, IDocumentRegistry.Status.NotIssued);
     }
 
-    /// A document revoked in a batch that was never issued proves nothing.
-    function test_ARevocationIsNotABatch() external {
+    /// A leaf that is its own root proves nothing until that root is issued.
+    function test_WithoutABatchALeafIsNothing() external view {
         bytes32 leaf = Merkle.leaf(HASH, 0);
         assertStatus(
             _statusInBatch(aliceId, leaf, HASH, 0, new bytes32[](0)),
@@ -273,8 +273,8 @@ contract StatusInBatchTest is BatchBase {
     }
 
     function test_SizesAroundAPowerOfTwo() external {
-        // Proofs of a tree of four have two hashes: a size of 2 allows one, of 3 one or two, of 4 two,
-        // of 5 two or three, of 8 three.
+        // Proofs of a tree of four have two hashes: a size of 2 allows one, of 3 one or two, of 4
+        // two, of 5 two or three, of 8 three.
         uint40[5] memory sizes = [uint40(2), 3, 4, 5, 8];
         bool[5] memory believed = [false, true, true, true, false];
         bytes32[] memory nodes = Merkle.tree(_hashes(4), EXPIRY);
@@ -636,7 +636,8 @@ contract ChosenRevocationTest is BatchBase {
         assertEq(verification.record.reason, reason, "reason");
         assertEq(verification.record.revokerIndex, index, "revokerIndex");
         bool none = verification.record.revokedBlock == 0;
-        assertEq(verification.revoker.account, none ? address(0) : index == 1 ? alice : carol, "by");
+        address by = none ? address(0) : index == 1 ? alice : carol;
+        assertEq(verification.revoker.account, by, "revoker");
         IDocumentRegistry.Status status = none || reason == 8
             ? IDocumentRegistry.Status.Valid
             : reason == 6
@@ -759,7 +760,7 @@ contract ChosenRevocationTest is BatchBase {
         _add(aliceRoot, aliceId, stranger, REVOKE | MANAGE);
         _permit(aliceRoot, aliceId, alice, REVOKE);
         _onBatch(1);
-        _distrust(aliceRoot, aliceId, alice, BLOCK + 0);
+        _distrust(aliceRoot, aliceId, alice, BLOCK);
         vm.prank(stranger);
         registry.releaseBatch(aliceId, root);
         IDocumentRegistry.Record memory record = _verificationAt(aliceId, 0).record;

@@ -230,7 +230,7 @@ contract IssueManyTest is Base {
         assertEq(registry.recordOf(bobId, hashes[0]).validUntil, 5, "Bob's");
     }
 
-    function testFuzz_IssueMany(bytes32[] calldata hashes, uint40[] calldata expiries, uint256 at)
+    function testFuzz_IssueMany(bytes32[] calldata hashes, uint40[] calldata expiries, uint256 seed)
         external
     {
         vm.assume(hashes.length != 0);
@@ -239,7 +239,7 @@ contract IssueManyTest is Base {
             vm.assume(hashes[i] != 0);
             validUntils[i] = expiries.length == 0 ? 0 : expiries[i % expiries.length];
         }
-        bytes32 held = hashes[at % hashes.length];
+        bytes32 held = hashes[seed % hashes.length];
         _issue(alice, aliceId, held, 9);
         vm.prank(alice);
         registry.issueMany(aliceId, hashes, validUntils);

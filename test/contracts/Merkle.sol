@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: MIT
 pragma solidity ^0.8.28;
 
-/// @dev A StandardMerkleTree over (bytes32 documentHash, uint40 validUntil), built as `@openzeppelin/merkle-tree` does: leaves
-/// at the end of an array that is a complete binary tree. It does not sort the leaves; the proofs do not care.
+/// @dev A StandardMerkleTree over (bytes32 documentHash, uint40 validUntil), as OpenZeppelin's library
+/// builds it: leaves at the end of an array that is a complete binary tree. It does not sort the
+/// leaves; the proofs do not care.
 library Merkle {
     function leaf(bytes32 documentHash, uint40 validUntil) internal pure returns (bytes32) {
         return keccak256(bytes.concat(keccak256(abi.encode(documentHash, validUntil))));
     }
 
-    function tree(bytes32[] memory documentHashes, uint40 validUntil) internal pure returns (bytes32[] memory nodes) {
+    function tree(bytes32[] memory documentHashes, uint40 validUntil)
+        internal
+        pure
+        returns (bytes32[] memory nodes)
+    {
         uint256 length = documentHashes.length;
         nodes = new bytes32[](2 * length - 1);
         for (uint256 i = 0; i < length; ++i) {
@@ -19,7 +24,11 @@ library Merkle {
         }
     }
 
-    function proof(bytes32[] memory nodes, uint256 index) internal pure returns (bytes32[] memory path) {
+    function proof(bytes32[] memory nodes, uint256 index)
+        internal
+        pure
+        returns (bytes32[] memory path)
+    {
         uint256 node = nodes.length - 1 - index;
         uint256 depth = 0;
         for (uint256 i = node; i > 0; i = (i - 1) / 2) {

@@ -10,7 +10,10 @@ interface Vm {
     }
 
     function addr(uint256 key) external pure returns (address);
-    function sign(uint256 key, bytes32 digest) external pure returns (uint8 v, bytes32 r, bytes32 s);
+    function sign(uint256 key, bytes32 digest)
+        external
+        pure
+        returns (uint8 v, bytes32 r, bytes32 s);
     function assume(bool condition) external pure;
     function chainId(uint256 id) external;
     function etch(address target, bytes calldata code) external;
@@ -23,7 +26,9 @@ interface Vm {
     function load(address target, bytes32 slot) external view returns (bytes32);
     function prank(address sender) external;
     function recordLogs() external;
+    function revertToState(uint256 snapshot) external returns (bool);
     function roll(uint256 blockNumber) external;
+    function snapshotState() external returns (uint256);
     function store(address target, bytes32 slot, bytes32 value) external;
     function warp(uint256 timestamp) external;
 }

@@ -1,0 +1,77 @@
+// All documents and batches of an issuer, and a proof that none is missing. It needs ethers and the registry's ABI alone:
+//
+//   node examples/list-documents.mjs <RPC address> <registry> <issuerId> <block of deployment> [<code hash>]
+//
+// The events say which hashes there are, and the state says whether they are all: at one block, as many distinct hashes with
+// an anchoring part as the issuer's count are all of its documents. So a node that leaves out events is caught.
+import { readFileSync } from 'node:fs'
+import { Contract, JsonRpcProvider, keccak256 } from 'ethers'
+
+const RANGE = 10_000
+const CHUNK = 500
+const STATUSES =
+  'NotIssued Valid Expired Suspended Revoked Superseded Distrusted'.split(' ')
+
+const [url, address, issuerId, deployedIn, codeHash] = process.argv.slice(2)
+const abi = new URL('../deployments/DocumentRegistry.abi.json', import.meta.url)
+const provider = new JsonRpcProvider(url, undefined, { staticNetwork: true })
+const registry = new Contract(
+  address,
+  JSON.parse(readFileSync(abi, 'utf8')),
+  provider,
+)
+
+try {
+  const blockTag = (await provider.getBlock('finalized'))?.number ?? 0
+  const code = await provider.getCode(address, blockTag)
+  if (codeHash !== undefined && keccak256(code) !== codeHash)
+    throw new Error(`other code: ${keccak256(code)}`)
+  const issuer = await registry.issuerOf(issuerId, { blockTag })
+  console.log(
+    `issuer ${issuerId} ${JSON.stringify(issuer.name)} at ${blockTag}`,
+  )
+
+  const hashes = await distinct(registry.filters.DocumentIssued(null, issuerId))
+  let documents = 0n
+  for (let at = 0; at < hashes.length; at += CHUNK) {
+    const keys = hashes
+      .slice(at, at + CHUNK)
+      .map((documentHash) => ({ issuerId, documentHash }))
+    const read = await registry.verificationsOf(keys, { blockTag })
+    for (const [index, { status, record }] of read.entries()) {
+      if (record.anchoredBlock === 0n) continue
+      documents += 1n
+      console.log(
+        `document ${keys[index].documentHash} ${STATUSES[status]} block ${record.anchoredBlock}`,
+      )
+    }
+  }
+  let batches = 0n
+  for (const root of await distinct(
+    registry.filters.BatchIssued(null, issuerId),
+  )) {
+    const batch = await registry.batchOf(issuerId, root, { blockTag })
+    if (batch.anchoredBlock === 0n) continue
+    batches += 1n
+    console.log(`batch ${root} of ${batch.size} block ${batch.anchoredBlock}`)
+  }
+  const complete =
+    documents === issuer.documentCount && batches === issuer.batchCount
+  console.log(
+    `${complete ? 'complete' : 'INCOMPLETE'}: ${documents} of ${issuer.documentCount} documents, ${batches} of ${issuer.batchCount} batches`,
+  )
+  process.exitCode = complete ? 0 : 1
+
+  /** The first topic of all events of a filter, in ranges that nodes answer. */
+  async function distinct(filter) {
+    const keys = new Set()
+    for (let from = Number(deployedIn); from <= blockTag; from += RANGE) {
+      const to = Math.min(from + RANGE - 1, blockTag)
+      const logs = await registry.queryFilter(filter, from, to)
+      for (const { topics } of logs) keys.add(topics[1])
+    }
+    return [...keys]
+  }
+} finally {
+  provider.destroy()
+}

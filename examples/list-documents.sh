@@ -1,0 +1,40 @@
+#!/usr/bin/env bash
+# All documents of an issuer, and a proof that none is missing, with Foundry's cast alone:
+#
+#   bash examples/list-documents.sh <RPC address> <registry> <issuerId> <block of deployment>
+set -euo pipefail
+export ETH_RPC_URL=$1
+registry=$2 issuer=$3 from=$4 range=10000
+block=$(cast block finalized --field number)
+topic=$(cast keccak 'DocumentIssued(bytes32,uint32,address,uint40)')
+issuerTopic=$(cast to-uint256 "$issuer")
+# The issuer's first slot at the ERC-7201 position; its lowest 40 bits are the count of documents.
+base=0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200
+namespace=$(cast index uint32 "$issuer" $base)
+state=$(cast storage "$registry" "$namespace" --block "$block")
+count=$((16#${state: -10}))
+
+hashes=$(
+  while [ "$from" -le "$block" ]; do
+    to=$((from + range - 1 < block ? from + range - 1 : block))
+    cast rpc eth_getLogs "{\"address\":\"$registry\",\"fromBlock\":\"$(printf 0x%x "$from")\",
+      \"toBlock\":\"$(printf 0x%x "$to")\",\"topics\":[\"$topic\",null,\"$issuerTopic\"]}" |
+      grep -o "\"$topic\",\"0x[0-9a-f]*" | cut -d'"' -f4 || true
+    from=$((to + 1))
+  done | sort -u
+)
+
+found=0
+for hash in $hashes; do
+  record=$(cast call "$registry" --block "$block" \
+    'recordOf(uint32,bytes32)((uint16,uint40,uint40,uint40,uint16,uint40,uint40,uint8,bool))' "$issuer" "$hash")
+  anchored=$(cut -d, -f2 <<<"$record" | tr -d ' ' | cut -d'[' -f1)
+  [ "$anchored" = 0 ] && continue
+  found=$((found + 1))
+  echo "document $hash $record"
+done
+if [ "$found" -ne "$count" ]; then
+  echo "INCOMPLETE: $found of $count documents"
+  exit 1
+fi
+echo "complete: $found of $count documents"

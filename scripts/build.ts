@@ -1,0 +1,64 @@
+/** The registry as this commit builds it. */
+import { readFileSync } from 'node:fs'
+import hre from 'hardhat'
+import type { ImmutableReferences } from './deployment.ts'
+
+export interface DeployedCode {
+  readonly code: string
+  readonly immutables: ImmutableReferences
+}
+
+interface BuildOutput {
+  readonly output: {
+    readonly contracts: Readonly<
+      Record<
+        string,
+        Readonly<
+          Record<
+            string,
+            {
+              readonly evm: {
+                readonly deployedBytecode: {
+                  readonly object: string
+                  readonly immutableReferences: ImmutableReferences
+                }
+              }
+            }
+          >
+        >
+      >
+    >
+  }
+}
+
+/** Builds and reads: the artifact, the code of its forwarder, and the standard JSON input of the compiler. */
+export async function readBuild() {
+  await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
+  const artifact = await hre.artifacts.readArtifact('DocumentRegistry')
+  const name = 'contracts/DocumentRegistry.sol:DocumentRegistry'
+  const id = await hre.artifacts.getBuildInfoId(name)
+  if (id === undefined) throw new Error('the build left no build info')
+  const read = (path: string | undefined): unknown => {
+    if (path === undefined) throw new Error('the build left no build info')
+    return JSON.parse(readFileSync(path, 'utf8'))
+  }
+  const { input } = read(await hre.artifacts.getBuildInfoPath(id)) as {
+    input: unknown
+  }
+  const { output } = read(
+    await hre.artifacts.getBuildInfoOutputPath(id),
+  ) as BuildOutput
+  return { artifact, input, forwarder: deployedCode(output) }
+}
+
+function deployedCode({ contracts }: BuildOutput['output']): DeployedCode {
+  for (const names of Object.values(contracts)) {
+    const code = names.ERC2771Forwarder?.evm.deployedBytecode
+    if (code !== undefined)
+      return {
+        code: `0x${code.object}`,
+        immutables: code.immutableReferences,
+      }
+  }
+  throw new Error('the build holds no ERC2771Forwarder')
+}

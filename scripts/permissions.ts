@@ -1,0 +1,23 @@
+/** What an account may do, as operators write it: `issue,revoke`. */
+const BITS = { issue: 1, revoke: 2, manage: 4, delegate: 8 } as const
+
+/** @throws For an unknown name, a name that occurs twice, or none. */
+export function parsePermissions(text: string): number {
+  let permissions = 0
+  for (const name of text.split(',')) {
+    const bit = Object.entries(BITS).find(([known]) => known === name)?.[1]
+    if (bit === undefined || (permissions & bit) !== 0)
+      throw new Error(
+        `${JSON.stringify(text)} is not a list like issue,revoke of ${Object.keys(BITS).join(', ')}`,
+      )
+    permissions |= bit
+  }
+  return permissions
+}
+
+export function formatPermissions(permissions: bigint): string {
+  return Object.entries(BITS)
+    .filter(([, bit]) => (permissions & BigInt(bit)) !== 0n)
+    .map(([name]) => name)
+    .join(',')
+}

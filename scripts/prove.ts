@@ -1,0 +1,112 @@
+/**
+ * Proves the properties of test/prove/ with Halmos, a symbolic interpreter of the EVM: `pip install halmos==0.3.3`, then
+ * `npm run prove`. `npm run prove -- <function>` proves only `check_<function>…`.
+ *
+ * Each check runs twice: as it is, where it must hold, and with `assert(false)` after the call, where Halmos must find a call
+ * that succeeds. So no check holds only because nothing reaches it. Without Halmos or forge it is skipped.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import hre from 'hardhat'
+import { writeSolc } from './solc.ts'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const directory = join(root, 'cache', 'prove')
+const env = {
+  ...process.env,
+  PATH: [join(root, 'node_modules/.bin'), process.env.PATH].join(delimiter),
+  FOUNDRY_CONFIG: join(directory, 'foundry.toml'),
+}
+
+function main(): void {
+  for (const [command, source] of [
+    ['halmos', 'pip install halmos==0.3.3'],
+    ['forge', 'npm install --save-dev @foundry-rs/forge@1.7.1'],
+  ] as const)
+    if (spawnSync(command, ['--version'], { env }).status !== 0) {
+      console.log(`skipped: ${command} is not installed (${source})`)
+      return
+    }
+  configure()
+  const checks = [
+    ...readFileSync(
+      join(root, 'test/prove/Registry.prove.sol'),
+      'utf8',
+    ).matchAll(/function (check_\w+)/g),
+  ]
+    .map(([, name = '']) => name)
+    .filter((name) => name.startsWith(`check_${process.argv[2] ?? ''}`))
+  const held = run('RegistryProof', '--loop', '3')
+  const reached = run('ReachableProof', '--loop', '3', '--early-exit')
+
+  let failures = 0
+  for (const name of checks) {
+    const holds = held.get(name) === 'PASS'
+    const isReached = reached.get(name) === 'FAIL'
+    const result = !isReached ? 'NOT REACHED' : holds ? 'proved' : 'NOT PROVED'
+    if (result !== 'proved') failures++
+    console.log(`${result.padEnd(12)} ${name}`)
+  }
+  console.log(`${checks.length - failures} of ${checks.length} proved`)
+  if (failures > 0 || checks.length === 0) process.exitCode = 1
+}
+
+/** As hardhat.config.ts, but without the intermediate form: its code has many more paths. */
+function configure(): void {
+  const settings = hre.config.solidity.profiles.default?.compilers[0]?.settings
+  if (settings === undefined)
+    throw new Error('hardhat.config.ts has no compiler')
+  mkdirSync(directory, { recursive: true })
+  writeFileSync(
+    env.FOUNDRY_CONFIG,
+    `[profile.default]
+src = "contracts"
+test = "test/prove"
+script = "cache/prove/none"
+out = "cache/prove/out"
+cache_path = "cache/prove/cache"
+libs = ["node_modules"]
+auto_detect_remappings = false
+remappings = ["@openzeppelin/=node_modules/@openzeppelin/"]
+solc = ${JSON.stringify(writeSolc(directory))}
+evm_version = ${JSON.stringify(settings.evmVersion)}
+via_ir = false
+optimizer = true
+optimizer_runs = 200
+
+[lint]
+lint_on_build = false
+`,
+  )
+}
+
+/** @returns What Halmos says of each check. */
+function run(contract: string, ...options: string[]): Map<string, string> {
+  const args = [
+    ...['--root', root, '--forge-build-out', 'cache/prove/out'],
+    ...['--contract', contract, '--no-status'],
+    ...['--function', `check_${process.argv[2] ?? ''}`],
+    ...['--solver-timeout-assertion', '120000', ...options],
+  ]
+  const { stdout, stderr, error } = spawnSync('halmos', args, {
+    cwd: root,
+    env,
+    encoding: 'utf8',
+    maxBuffer: 1 << 28,
+  })
+  if (error !== undefined) throw error
+  const results = new Map<string, string>()
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: Halmos colours its words
+  const text = stdout.replaceAll(/\x1b\[\d+m/g, '')
+  for (const [, result = '', name = ''] of text.matchAll(
+    /\[(\w+)\] (check_\w+)\(/g,
+  ))
+    results.set(name, result)
+  if (results.size === 0) console.error(text + stderr)
+  else if (contract === 'RegistryProof') console.log(text)
+  return results
+}
+
+main()

@@ -1,0 +1,512 @@
+// SPDX-License-Identifier: MIT
+pragma solidity ^0.8.28;
+
+import {DocumentRegistry} from "../../contracts/DocumentRegistry.sol";
+
+interface Vm {
+    function assume(bool condition) external pure;
+    function prank(address sender) external;
+    function roll(uint256 number) external;
+    function warp(uint256 time) external;
+    function load(address account, bytes32 slot) external view returns (bytes32);
+    function store(address account, bytes32 slot, bytes32 value) external;
+}
+
+interface Symbolic {
+    function createUint(uint256 bits, string memory name) external returns (uint256);
+    function createAddress(string memory name) external returns (address);
+    function createBytes32(string memory name) external returns (bytes32);
+    function enableSymbolicStorage(address account) external;
+}
+
+/// @dev What Halmos proves (`npm run prove`): one check for each function that writes. The caller
+/// is anybody, the arguments are anything, the call comes directly or through the forwarder, and
+/// the storage holds **anything**, also what no sequence of calls can bring about. So what a check
+/// shows for one call holds for every sequence of calls. Two things are assumed that the invariant
+/// tests show: an account that acts is not distrusted, because distrust retires (9 in
+/// test/contracts/README.md), and the two tables of accounts agree (8). After each successful call,
+/// for any slot of any issuer:
+///
+/// 1. An effective final revocation, one whose revoker is not distrusted from its block, has not
+///    moved.
+/// 2. Issuing has not touched a revocation part, and has replaced an anchoring part only if it was
+///    Distrusted. Revoking and releasing have not touched an anchoring part.
+/// 3. Nothing has changed in the namespace of an issuer that the call did not name.
+/// 4. The counts have grown by the number of slots that gained an anchoring part.
+/// 5. The admin's functions and those on accounts have changed no record, no batch and no count of
+///    them. An index keeps its address, and a distrust block never rises. The admin's functions
+///    have changed no account.
+/// 6. The account that acted held the permissions for it, DELEGATE included where it was forwarded.
+/// 7. `setAside` has not gone, and has come only over a final revocation whose revoker is
+///    distrusted, by an account with MANAGE.
+///
+/// Lists have two elements, which may be equal. The transfer of the admin's role is OpenZeppelin's.
+abstract contract RegistryChecks {
+    Vm private constant vm = Vm(0x7109709ECfa91a80626fF3989D68f67F5b1DD12D);
+    Symbolic private constant svm = Symbolic(0xF3993A62377BCd56AE39D773740A5390411E8BC9);
+
+    uint256 private constant ROOT =
+        0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200;
+    uint8 private constant ISSUE = 1;
+    uint8 private constant REVOKE = 2;
+    uint8 private constant MANAGE = 4;
+    uint8 private constant DELEGATE = 8;
+    uint256 private constant PERMISSIONS_OFFSET = 16;
+    address private constant ADMIN = address(0xAD);
+
+    /// Every slot of one issuer that the properties speak about.
+    struct Slots {
+        uint256 state;
+        uint256 record;
+        uint256 batch;
+        uint256 held;
+        uint256 signer;
+        uint256 proposal;
+    }
+
+    DocumentRegistry private registry;
+    address private forwarder;
+    // Which slots a check looks at: any.
+    uint32 private watchedId;
+    bytes32 private watchedHash;
+    address private watchedAccount;
+    uint16 private watchedIndex;
+    // Who calls.
+    address private caller;
+    address private signer;
+
+    /// @dev Called where a call of the registry succeeded.
+    function _reached() internal virtual;
+
+    function setUp() public {
+        vm.roll(1_000);
+        vm.warp(1_700_000_000);
+        registry = new DocumentRegistry(ADMIN, 2 days);
+        forwarder = registry.trustedForwarder();
+        svm.enableSymbolicStorage(address(registry));
+        watchedId = uint32(svm.createUint(32, "watchedId"));
+        watchedHash = svm.createBytes32("watchedHash");
+        watchedAccount = svm.createAddress("watchedAccount");
+        watchedIndex = uint16(svm.createUint(16, "watchedIndex"));
+        caller = svm.createAddress("caller");
+        signer = svm.createAddress("signer");
+    }
+
+    // ---- issuing --------------------------------------------------------------------------------
+
+    function check_issue(uint32 id, bytes32 h, uint40 validUntil) public {
+        bytes32[2] memory keys = [h, h];
+        _issuing(id, ISSUE, 1, keys, abi.encodeCall(registry.issue, (id, h, validUntil)));
+    }
+
+    function check_issueMany(uint32 id, bytes32 h, bytes32 g, uint40 validUntil) public {
+        uint40[] memory expiries = new uint40[](2);
+        (expiries[0], expiries[1]) = (validUntil, 0);
+        bytes32[2] memory keys = [h, g];
+        bytes memory call_ = abi.encodeCall(registry.issueMany, (id, _list(h, g), expiries));
+        _issuing(id, ISSUE, 1, keys, call_);
+    }
+
+    function check_issueBatch(uint32 id, bytes32 root, uint40 size, bytes32 manifest) public {
+        bytes32[2] memory keys = [root, root];
+        bytes memory call_ = abi.encodeCall(registry.issueBatch, (id, root, size, manifest));
+        _issuing(id, ISSUE, 2, keys, call_);
+    }
+
+    function check_supersede(uint32 id, bytes32 root, bytes32 h, bytes32 g, uint40 limit) public {
+        _superseding(id, g, abi.encodeCall(registry.supersede, (id, root, h, g, limit)));
+    }
+
+    // ---- revoking and releasing -----------------------------------------------------------------
+
+    function check_revoke(uint32 id, bytes32 h, uint8 reason) public {
+        _revising(id, abi.encodeCall(registry.revoke, (id, h, reason)));
+    }
+
+    function check_revokeMany(uint32 id, bytes32 h, bytes32 g, uint8 reason) public {
+        _revising(id, abi.encodeCall(registry.revokeMany, (id, _list(h, g), reason)));
+    }
+
+    function check_release(uint32 id, bytes32 h) public {
+        _revising(id, abi.encodeCall(registry.release, (id, h)));
+    }
+
+    function check_releaseMany(uint32 id, bytes32 h, bytes32 g) public {
+        _revising(id, abi.encodeCall(registry.releaseMany, (id, _list(h, g))));
+    }
+
+    function check_revokeBatch(uint32 id, bytes32 root, uint8 reason) public {
+        _revising(id, abi.encodeCall(registry.revokeBatch, (id, root, reason)));
+    }
+
+    function check_releaseBatch(uint32 id, bytes32 root) public {
+        _revising(id, abi.encodeCall(registry.releaseBatch, (id, root)));
+    }
+
+    function check_revokeInBatch(uint32 id, bytes32 root, bytes32 h, bytes32 g, uint8 reason)
+        public
+    {
+        _revising(id, abi.encodeCall(registry.revokeInBatch, (id, root, _list(h, g), reason)));
+    }
+
+    function check_releaseInBatch(uint32 id, bytes32 root, bytes32 h, bytes32 g) public {
+        _revising(id, abi.encodeCall(registry.releaseInBatch, (id, root, _list(h, g))));
+    }
+
+    // ---- accounts -------------------------------------------------------------------------------
+
+    function check_addAccount(uint32 id, address account, uint8 permissions) public {
+        _managing(id, MANAGE, abi.encodeCall(registry.addAccount, (id, account, permissions)));
+    }
+
+    function check_setPermissions(uint32 id, address account, uint8 permissions) public {
+        _managing(id, MANAGE, abi.encodeCall(registry.setPermissions, (id, account, permissions)));
+    }
+
+    function check_retireAccount(uint32 id, address account) public {
+        uint8 needed = account == _actor() ? 0 : MANAGE;
+        _managing(id, needed, abi.encodeCall(registry.retireAccount, (id, account)));
+    }
+
+    function check_distrustFrom(uint32 id, address account, uint40 fromBlock) public {
+        uint256 held = _load(_slot(id, 3, bytes32(uint256(uint160(account)))));
+        uint256 signer_ = _load(_slot(id, 4, bytes32(uint256(uint16(held)))));
+        vm.assume(address(uint160(signer_)) == account);
+        _managing(id, MANAGE, abi.encodeCall(registry.distrustFrom, (id, account, fromBlock)));
+    }
+
+    function check_vetoProposal(uint32 id) public {
+        _managing(id, MANAGE, abi.encodeCall(registry.vetoProposal, (id)));
+    }
+
+    function check_acceptProposal(uint32 id) public {
+        Slots memory was = _slots();
+        uint256 proposal = _load(_namespace(id) + 5);
+        (bool done,) = _try(abi.encodeCall(registry.acceptProposal, (id)));
+        vm.assume(done);
+        _reached();
+        assert(caller == address(uint160(proposal)));
+        assert(block.timestamp >= uint40(proposal >> 160));
+        assert(block.timestamp <= uint256(uint40(proposal >> 160)) + 30 days);
+        assert(_recordsStand(id, was, _slots()));
+    }
+
+    // ---- the admin ------------------------------------------------------------------------------
+
+    /// The texts are short, and there were none before: they touch no other slot.
+    function check_registerIssuer(address account) public {
+        uint32 id;
+        unchecked {
+            id = uint32(_load(ROOT + 1)) + 1;
+        }
+        _clearTexts(id);
+        Slots memory was = _slots();
+        bool admin = registry.hasRole(0, caller);
+        (bool done,) = _try(abi.encodeCall(registry.registerIssuer, (account, "A", "b")));
+        vm.assume(done);
+        _reached();
+        assert(_and(admin, _recordsStand(id, was, _slots())));
+    }
+
+    /// As for {check_registerIssuer}.
+    function check_updateIssuer(uint32 id) public {
+        _clearTexts(id);
+        _administering(id, abi.encodeCall(registry.updateIssuer, (id, "A", "b")));
+    }
+
+    function _clearTexts(uint32 id) private {
+        vm.store(address(registry), bytes32(_namespace(id) + 6), 0);
+        vm.store(address(registry), bytes32(_namespace(id) + 7), 0);
+    }
+
+    function check_closeIssuer(uint32 id) public {
+        _administering(id, abi.encodeCall(registry.closeIssuer, (id)));
+    }
+
+    function check_reopenIssuer(uint32 id) public {
+        _administering(id, abi.encodeCall(registry.reopenIssuer, (id)));
+    }
+
+    function check_proposeAccount(uint32 id, address account) public {
+        _administering(id, abi.encodeCall(registry.proposeAccount, (id, account)));
+    }
+
+    function check_withdrawProposal(uint32 id) public {
+        _administering(id, abi.encodeCall(registry.withdrawProposal, (id)));
+    }
+
+    // ---- the properties -------------------------------------------------------------------------
+
+    /// @param place Slot of the mapping in a namespace: 1 = records, 2 = batches.
+    function _issuing(
+        uint32 id,
+        uint8 needed,
+        uint256 place,
+        bytes32[2] memory keys,
+        bytes memory call_
+    ) private {
+        uint256 fresh = _anchored(_slot(id, place, keys[0])) == 0 ? 1 : 0;
+        if (keys[1] != keys[0] && _anchored(_slot(id, place, keys[1])) == 0) ++fresh;
+        uint256 count = _state(id);
+        Slots memory was = _slots();
+        bool distrusted = _isDistrusted(uint16(was.record), uint40(was.record >> 16));
+        bool batchDistrusted = _isDistrusted(uint16(was.batch), uint40(was.batch >> 16));
+
+        _call(id, needed, call_);
+        Slots memory now_ = _slots();
+        bool holds = _same(now_.record >> 136, was.record >> 136);
+        holds = _and(holds, _same(now_.batch >> 136, was.batch >> 136));
+        bool may = _or(distrusted, _unanchored(was.record));
+        holds = _and(holds, _or(may, _same(now_.record, was.record)));
+        may = _or(batchDistrusted, _unanchored(was.batch));
+        holds = _and(holds, _or(may, _same(now_.batch, was.batch)));
+        holds = _and(holds, _foreign(id, was, now_));
+        assert(_and(holds, _accountsStand(was, now_)));
+        assert(_state(id) == count + (place == 1 ? fresh : fresh << 40));
+    }
+
+    function _superseding(uint32 id, bytes32 successor, bytes memory call_) private {
+        uint256 expected = _state(id) + (_anchored(_slot(id, 1, successor)) == 0 ? 1 : 0);
+        Slots memory was = _slots();
+        _call(id, ISSUE | REVOKE, call_);
+        Slots memory now_ = _slots();
+        bool holds = _or(
+            _same(_part(now_.record), _part(was.record)),
+            _same(uint256(watchedHash), uint256(successor))
+        );
+        holds = _and(holds, _finalStands(was, now_));
+        holds = _and(holds, _asideStays(id, was, now_));
+        holds = _and(holds, _foreign(id, was, now_));
+        holds = _and(holds, _same(now_.batch, was.batch));
+        assert(_and(holds, _accountsStand(was, now_)));
+        assert(_state(id) == expected);
+    }
+
+    function _revising(uint32 id, bytes memory call_) private {
+        Slots memory was = _slots();
+        _call(id, REVOKE, call_);
+        Slots memory now_ = _slots();
+        bool holds = _and(_finalStands(was, now_), _asideStays(id, was, now_));
+        holds = _and(holds, _same(_part(now_.record), _part(was.record)));
+        holds = _and(holds, _same(_part(now_.batch), _part(was.batch)));
+        holds = _and(holds, _foreign(id, was, now_));
+        holds = _and(holds, _same(now_.state, was.state));
+        assert(_and(holds, _accountsStand(was, now_)));
+    }
+
+    function _managing(uint32 id, uint8 needed, bytes memory call_) private {
+        Slots memory was = _slots();
+        _call(id, needed, call_);
+        assert(_recordsStand(id, was, _slots()));
+    }
+
+    function _administering(uint32 id, bytes memory call_) private {
+        Slots memory was = _slots();
+        bool admin = registry.hasRole(0, caller);
+        (bool done,) = _try(call_);
+        vm.assume(done);
+        _reached();
+        Slots memory now_ = _slots();
+        bool holds = _and(admin, _recordsStand(id, was, now_));
+        holds = _and(holds, _same(now_.held, was.held));
+        assert(_and(holds, _same(now_.signer, was.signer)));
+    }
+
+    function _recordsStand(uint32 id, Slots memory was, Slots memory now_)
+        private
+        view
+        returns (bool holds)
+    {
+        holds = _and(_same(now_.record, was.record), _same(now_.batch, was.batch));
+        holds = _and(holds, _same(uint80(now_.state), uint80(was.state)));
+        holds = _and(holds, _foreign(id, was, now_));
+        // An index that was given away keeps its address, and a distrust block never rises.
+        uint256 before = was.signer >> 160;
+        uint256 afterwards = now_.signer >> 160;
+        bool given = _less(watchedIndex, uint16(was.state >> 80));
+        bool lower = _and(_less(0, afterwards), _less(afterwards, before + 1));
+        bool stands = _same(uint160(was.signer), uint160(now_.signer));
+        stands = _and(stands, _or(_same(before, 0), lower));
+        holds = _and(holds, _or(_not(given), stands));
+    }
+
+    /// @dev Accounts and the proposal are as they were.
+    function _accountsStand(Slots memory was, Slots memory now_) private pure returns (bool) {
+        bool accounts = _and(_same(now_.signer, was.signer), _same(now_.held, was.held));
+        return _and(accounts, _same(now_.proposal, was.proposal));
+    }
+
+    function _finalStands(Slots memory was, Slots memory now_) private view returns (bool) {
+        bool record = _same(now_.record >> 136, was.record >> 136);
+        bool batch = _same(now_.batch >> 136, was.batch >> 136);
+        return _and(
+            _or(_not(_isEffective(was.record)), record), _or(_not(_isEffective(was.batch)), batch)
+        );
+    }
+
+    function _asideStays(uint32 id, Slots memory was, Slots memory now_)
+        private
+        view
+        returns (bool)
+    {
+        return _and(
+            _asideStays(id, was.record, now_.record), _asideStays(id, was.batch, now_.batch)
+        );
+    }
+
+    function _asideStays(uint32 id, uint256 was, uint256 now_) private view returns (bool) {
+        uint256 before = was >> 240 & 1;
+        uint256 afterwards = now_ >> 240 & 1;
+        uint8 both = REVOKE | MANAGE;
+        bool may = _same(_permissions(id, _actor()) & both, both);
+        bool meant = _and(_and(_isFinal(was), _not(_isEffective(was))), may);
+        return _or(_same(before, afterwards), _and(_less(before, afterwards), meant));
+    }
+
+    function _foreign(uint32 id, Slots memory was, Slots memory now_) private view returns (bool) {
+        bool same = _and(_same(now_.state, was.state), _same(now_.record, was.record));
+        same = _and(same, _and(_same(now_.batch, was.batch), _accountsStand(was, now_)));
+        return _or(_same(watchedId, id), same);
+    }
+
+    // ---- the call -------------------------------------------------------------------------------
+
+    /// @dev For the forwarder, the last 20 bytes of a call name who signed it.
+    function _actor() private view returns (address) {
+        return caller == forwarder ? signer : caller;
+    }
+
+    function _call(uint32 id, uint8 needed, bytes memory call_) private {
+        uint8 held = _permissions(id, _actor());
+        uint256 index = uint16(_load(_slot(id, 3, bytes32(uint256(uint160(_actor()))))));
+        vm.assume(_same(_load(_slot(id, 4, bytes32(index))) >> 160, 0));
+        (bool done,) = _try(call_);
+        vm.assume(done);
+        _reached();
+        assert(held & needed == needed);
+        if (caller == forwarder && signer != forwarder) assert(held & DELEGATE != 0);
+    }
+
+    function _try(bytes memory call_) private returns (bool, bytes memory) {
+        vm.prank(caller);
+        return address(registry).call(bytes.concat(call_, bytes20(signer)));
+    }
+
+    // ---- the storage ----------------------------------------------------------------------------
+
+    function _load(uint256 slot) private view returns (uint256) {
+        return uint256(vm.load(address(registry), bytes32(slot)));
+    }
+
+    function _namespace(uint32 id) private pure returns (uint256) {
+        return uint256(keccak256(abi.encode(id, ROOT)));
+    }
+
+    function _slot(uint32 id, uint256 place, bytes32 key) private pure returns (uint256) {
+        return uint256(keccak256(abi.encode(key, _namespace(id) + place)));
+    }
+
+    function _recordSlot(uint32 id, bytes32 h) private pure returns (uint256) {
+        return _slot(id, 1, h);
+    }
+
+    /// @dev Of a slot: the block of its anchoring part.
+    function _anchored(uint256 slot) private view returns (uint40) {
+        return uint40(_load(slot) >> 16);
+    }
+
+    function _state(uint32 id) private view returns (uint256) {
+        return _load(_namespace(id));
+    }
+
+    function _permissions(uint32 id, address account) private view returns (uint8) {
+        return uint8(_load(_slot(id, 3, bytes32(uint256(uint160(account))))) >> PERMISSIONS_OFFSET);
+    }
+
+    function _slots() private view returns (Slots memory) {
+        uint256 ns = _namespace(watchedId);
+        return Slots({
+            state: _load(ns),
+            record: _load(_slot(watchedId, 1, watchedHash)),
+            batch: _load(_slot(watchedId, 2, watchedHash)),
+            held: _load(_slot(watchedId, 3, bytes32(uint256(uint160(watchedAccount))))),
+            signer: _load(_slot(watchedId, 4, bytes32(uint256(watchedIndex)))),
+            proposal: _load(ns + 5)
+        });
+    }
+
+    /// @dev The anchoring part of a record.
+    function _part(uint256 record) private pure returns (uint256) {
+        return record & (1 << 136) - 1;
+    }
+
+    function _unanchored(uint256 record) private pure returns (bool) {
+        return _same(uint40(record >> 16), 0);
+    }
+
+    function _isFinal(uint256 record) private pure returns (bool) {
+        uint256 reason = uint8(record >> 232);
+        bool other = _and(_not(_same(reason, 6)), _not(_same(reason, 8)));
+        return _and(_less(0, uint40(record >> 152)), other);
+    }
+
+    /// @dev Whether it is finally revoked by an account that is trusted in that block.
+    function _isEffective(uint256 record) private view returns (bool) {
+        bool distrusted = _isDistrusted(uint16(record >> 136), uint40(record >> 152));
+        return _and(_isFinal(record), _not(distrusted));
+    }
+
+    /// @dev Of an account of the watched issuer.
+    function _isDistrusted(uint16 index, uint256 inBlock) private view returns (bool) {
+        uint256 from = uint40(_load(_slot(watchedId, 4, bytes32(uint256(index)))) >> 160);
+        return _and(_less(0, from), _less(from, inBlock + 1));
+    }
+
+    // Without branches, which would multiply the paths.
+
+    function _same(uint256 a, uint256 b) private pure returns (bool yes) {
+        assembly ("memory-safe") {
+            yes := eq(a, b)
+        }
+    }
+
+    function _less(uint256 a, uint256 b) private pure returns (bool yes) {
+        assembly ("memory-safe") {
+            yes := lt(a, b)
+        }
+    }
+
+    function _and(bool a, bool b) private pure returns (bool yes) {
+        assembly ("memory-safe") {
+            yes := and(a, b)
+        }
+    }
+
+    function _or(bool a, bool b) private pure returns (bool yes) {
+        assembly ("memory-safe") {
+            yes := or(a, b)
+        }
+    }
+
+    function _not(bool a) private pure returns (bool yes) {
+        assembly ("memory-safe") {
+            yes := iszero(a)
+        }
+    }
+
+    function _list(bytes32 h, bytes32 g) private pure returns (bytes32[] memory list) {
+        list = new bytes32[](2);
+        (list[0], list[1]) = (h, g);
+    }
+}
+
+contract RegistryProof is RegistryChecks {
+    function _reached() internal override {}
+}
+
+/// @dev Shows that no check above is empty: Halmos must find, for each, a call that succeeds.
+contract ReachableProof is RegistryChecks {
+    function _reached() internal pure override {
+        assert(false);
+    }
+}
