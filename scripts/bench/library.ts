@@ -146,6 +146,7 @@ async function issueMany(documents: string[]): Promise<void> {
     nonce: Number(count),
     to: address,
     data: new Interface(registryAbi).encodeFunctionData('issueMany', [
+      1,
       documents,
       documents.map(() => 0),
     ]),

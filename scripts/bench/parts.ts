@@ -34,7 +34,7 @@ export async function measureParts(): Promise<Part[]> {
     toHex(randomBytes(32)),
   )
   const expiries = hashes.map(() => 4_102_444_800)
-  const record = [1, 1, 30_000, 1_800_000_000, 4_102_444_800, 0, 0, 0]
+  const record = [1, 30_000, 1_800_000_000, 4_102_444_800, 0, 0, 0, 0, false]
   const records = abi.encodeFunctionResult('recordsOf', [
     hashes.map(() => record),
   ])
@@ -49,9 +49,9 @@ export async function measureParts(): Promise<Part[]> {
     {
       name: 'calldata of a batch: ethers, by hand',
       usual: await time(() =>
-        abi.encodeFunctionData('issueMany', [hashes, expiries]),
+        abi.encodeFunctionData('issueMany', [1, hashes, expiries]),
       ),
-      ours: await time(() => encodeIssueMany(hashes, expiries)),
+      ours: await time(() => encodeIssueMany(1, hashes, expiries)),
     },
     {
       name: 'records of a batch: ethers, by hand',

@@ -78,6 +78,7 @@ async function issueAll({
       nonce: sent,
       to: address,
       data: abi.encodeFunctionData('issueMany', [
+        1,
         Array.from({ length: MAX_BATCH }, () => toHex(randomBytes(32))),
         Array.from({ length: MAX_BATCH }, () => EXPIRY),
       ]),

@@ -134,9 +134,13 @@ function createChain() {
           : { ...RECORD, anchoredBlock: 0 },
       ),
     transactionsOf: anchorings,
-    receiptOf: async () => ({
+    receiptOf: async (transactionHash) => ({
       ...{ blockNumber: 1, blockHash: word(9), succeeded: true },
-      issued: anchored,
+      issued: new Set(
+        [...anchored]
+          .filter(([, by]) => by === transactionHash)
+          .map(([documentHash]) => documentHash),
+      ),
     }),
     blockHash: async () => word(9),
     finalizedBlock: async () => 0,
