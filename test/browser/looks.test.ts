@@ -263,7 +263,7 @@ describeInBrowser('how the page looks', () => {
     }
     expect(reached.slice(0, 11)).toEqual([
       'language',
-      '11 of 11 checks passed',
+      '12 of 12 checks passed',
       'Print',
       'Copy the code',
       'Save the proof',

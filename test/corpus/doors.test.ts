@@ -46,7 +46,7 @@ const bundleNames = cases
     ({ nodes, expected }) =>
       nodes.every((node) => node === 'honest') &&
       'status' in expected &&
-      !expected.notPassed.some((check) => check.startsWith('chain')),
+      !expected.notPassed.some((check) => /^(chain|batch)/.test(check)),
   )
   .map(({ name }) => name)
 

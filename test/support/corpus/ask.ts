@@ -18,13 +18,14 @@ const DIGITS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
 /** Not `encodePublicId`, which refuses what must be refused when it is read. */
 function publicIdOf(
-  { kind = 1, issuerId = 1, documentKey }: Case['ask'],
+  { kind, issuerId = 1, documentKey }: Case['ask'],
   made: Made,
 ): string {
+  const { batch } = made
   const body = concatBytes(
-    Uint8Array.of(kind),
+    Uint8Array.of(kind ?? (batch ? 2 : 1)),
     uint32(issuerId),
-    made.hash,
+    batch && kind === undefined ? batch.hash : made.hash,
     documentKey === undefined ? made.documentKey : hexToBytes(documentKey),
   )
   return base58btc.baseEncode(concatBytes(body, sha256(body).subarray(0, 4)))

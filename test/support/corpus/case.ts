@@ -11,16 +11,24 @@ const CASES = new URL('../../corpus/', import.meta.url)
  */
 const by = v.optional(v.string(), 'issuer')
 
+/** In a case with a batch: the whole batch, not the document in it. */
+const whole = v.optional(v.boolean(), false)
+
 const step = v.union([
   v.strictObject({
-    /** `validUntil` is that of the record; that of the document if absent. */
-    issue: v.strictObject({ by, validUntil: v.optional(v.number()) }),
+    issue: v.strictObject({
+      by,
+      /** That of the record; that of the document if absent. */
+      validUntil: v.optional(v.number()),
+      /** In a case with a batch: the document itself, not its batch. */
+      alone: v.optional(v.boolean(), false),
+    }),
   }),
   v.strictObject({
-    revoke: v.strictObject({ by, reason: v.picklist(REASON_NAMES) }),
+    revoke: v.strictObject({ by, whole, reason: v.picklist(REASON_NAMES) }),
   }),
-  v.strictObject({ suspend: v.strictObject({ by }) }),
-  v.strictObject({ release: v.strictObject({ by }) }),
+  v.strictObject({ suspend: v.strictObject({ by, whole }) }),
+  v.strictObject({ release: v.strictObject({ by, whole }) }),
   v.strictObject({ supersede: v.strictObject({ by }) }),
   v.strictObject({
     /** Distrusts an account from a mark on; from the current block on if absent. */
@@ -113,6 +121,18 @@ const payload = v.union([
 ])
 export type Payload = v.InferOutput<typeof payload>
 
+/** The document is then one of a batch, and the publicId of kind 2. */
+const batch = v.strictObject({
+  /** How many documents it has. */
+  size: v.optional(v.number(), 5),
+  /** That of the leaf; that of the document if absent. */
+  validUntil: v.optional(v.number()),
+  /** Members over those of the true batch block. */
+  block: v.optional(v.record(v.string(), v.unknown()), {}),
+  /** What each source does with the batch block; `has` where absent. */
+  sources: v.optional(v.array(source), []),
+})
+
 const ask = v.strictObject({
   /** The publicId with something in it changed, and a checksum that fits. */
   kind: v.optional(v.number()),
@@ -155,6 +175,7 @@ const corpusCase = v.strictObject({
   title: v.string(),
   why: v.string(),
   payload: v.optional(payload, { document: {} }),
+  batch: v.optional(batch),
   chain: v.optional(v.array(step), [{ issue: {} }]),
   nodes: v.optional(v.array(node), ['honest']),
   sources: v.optional(v.array(source), ['has']),

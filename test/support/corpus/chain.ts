@@ -168,20 +168,35 @@ async function carryOut(step: Step, context: Context): Promise<void> {
     const { key, issuerId } = actorOf(by)
     return send(key, name, issuerId, ...args)
   }
+  const { batch } = made
+  /** `revoke` or `release` of what a step is about. */
+  const change = (
+    name: string,
+    by: string,
+    whole: boolean,
+    reason?: number,
+  ) => {
+    const more = reason === undefined ? [] : [reason]
+    if (!batch) return write(by, name, made.hash, ...more)
+    if (whole) return write(by, `${name}Batch`, batch.root, ...more)
+    return write(by, `${name}InBatch`, batch.root, [made.hash], ...more)
+  }
   if ('issue' in step) {
-    const { by, validUntil = made.validUntil } = step.issue
-    await write(by, 'issue', made.hash, validUntil)
+    const { by, alone, validUntil = made.validUntil } = step.issue
+    if (!batch || alone) await write(by, 'issue', made.hash, validUntil)
+    else await write(by, 'issueBatch', batch.root, batch.size, batch.manifest)
   } else if ('revoke' in step) {
-    const { by, reason } = step.revoke
-    await write(by, 'revoke', made.hash, REVOCATION_REASONS[reason])
+    const { by, whole, reason } = step.revoke
+    await change('revoke', by, whole, REVOCATION_REASONS[reason])
   } else if ('suspend' in step) {
-    await write(step.suspend.by, 'revoke', made.hash, SUSPENDED)
+    await change('revoke', step.suspend.by, step.suspend.whole, SUSPENDED)
   } else if ('release' in step) {
-    await write(step.release.by, 'release', made.hash)
+    await change('release', step.release.by, step.release.whole)
   } else if ('supersede' in step) {
     const successor = [sha256(made.hash), 0]
+    const root = batch?.root ?? NO_BATCH
     const { by } = step.supersede
-    await write(by, 'supersede', NO_BATCH, made.hash, ...successor)
+    await write(by, 'supersede', root, made.hash, ...successor)
   } else if ('distrust' in step) {
     const { account, from } = step.distrust
     const { key, issuerId } = actorOf(account)

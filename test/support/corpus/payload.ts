@@ -1,5 +1,8 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { hexToBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { buildBatch } from '../../../document/batch/batch.ts'
+import { encodeBatchBlock } from '../../../document/batch/block.ts'
+import { decodeUtf8 } from '../../../document/bytes.ts'
 import { toCanonical } from '../../../document/canonical.ts'
 import { validUntilOf } from '../../../document/document.ts'
 import { fromHex, type Hex } from '../../../document/hex.ts'
@@ -28,6 +31,16 @@ export const FIELDS = {
   issuedAt: '2026-01-31',
 }
 
+/** A batch that the document is in. */
+export type MadeBatch = {
+  root: Hex
+  size: number
+  manifest: Hex
+  /** The batch block of the document. */
+  bytes: Uint8Array
+  hash: Uint8Array
+}
+
 export type Made = {
   /** Sealed bytes. */
   bytes: Uint8Array
@@ -35,10 +48,41 @@ export type Made = {
   documentKey: Uint8Array
   /** What the document says of its expiry; 0 where it says nothing. */
   validUntil: number
+  batch?: MadeBatch
 }
 
-/** @returns The sealed bytes of a case: the same on every run. */
-export async function makePayload({ name, payload }: Case): Promise<Made> {
+/** @returns What is sealed for a case, and its batch: the same on every run. */
+export async function makePayload(corpusCase: Case): Promise<Made> {
+  const { name, batch } = corpusCase
+  const alone = await makeSealed(corpusCase)
+  if (!batch) return alone
+  return { ...alone, batch: await makeBatch(name, batch, alone) }
+}
+
+async function makeBatch(
+  name: string,
+  { size, validUntil, block }: NonNullable<Case['batch']>,
+  made: Made,
+): Promise<MadeBatch> {
+  const entry = {
+    documentHash: made.hash,
+    validUntil: validUntil ?? made.validUntil,
+  }
+  const others = Array.from({ length: size - 1 }, (_, i) => ({
+    documentHash: sha256(utf8ToBytes(`${name}/${i}`)),
+    validUntil: 0,
+  }))
+  const issuer = { registry: REGISTRY, issuerId: 1 }
+  const batch = await buildBatch(issuer, [entry, ...others])
+  const truth = batch.blockOf(made.hash)
+  if (!truth) throw new Error(`${name}: not in its batch`)
+  const members = JSON.parse(decodeUtf8(encodeBatchBlock(truth)))
+  const bytes = toCanonical({ ...members, ...block })
+  const { root, manifest } = batch
+  return { root, size, manifest, bytes, hash: sha256(bytes) }
+}
+
+async function makeSealed({ name, payload }: Case): Promise<Made> {
   if ('sealed' in payload)
     return made(utf8ToBytes(payload.sealed), new Uint8Array(16))
   if ('golden' in payload) {

@@ -6,7 +6,7 @@ import { cidOf } from '../../../document/cid.ts'
 import { type Hex, toHex } from '../../../document/hex.ts'
 import { bodyOf, serveHttp } from '../http.ts'
 import { givenOf } from './ask.ts'
-import { type Case, type Expected, readCases } from './case.ts'
+import { type Case, type Expected, readCases, type SourceKind } from './case.ts'
 import { type Chain, startChain } from './chain.ts'
 import { answerAs, type Call, type Reply } from './nodes.ts'
 import { type Made, makePayload, REGISTRY } from './payload.ts'
@@ -137,15 +137,26 @@ function describe(
   }
 }
 
+/** A block, and what each source of its case does with it. */
+type Block = { of: string; bytes: Uint8Array; kinds: SourceKind[] }
+
 /** `/rpc/<case>/<n>` is the case's n-th node; `/source/<n>/ipfs/<cid>` the n-th source of the case whose block it is. */
 function serve(setUps: Map<string, SetUp>, otherChain: () => Promise<Chain>) {
-  const byCid = new Map<string, SetUp>()
-  for (const setUp of setUps.values()) {
-    const cid = cidOf(setUp.made.hash)
-    const twin = byCid.get(cid)
-    if (twin)
-      throw new Error(`${setUp.case.name} has the block of ${twin.case.name}`)
-    byCid.set(cid, setUp)
+  const blocks = new Map<string, Block>()
+  for (const { case: corpusCase, made } of setUps.values()) {
+    const { name, sources, batch } = corpusCase
+    const add = (hash: Uint8Array, block: Omit<Block, 'of'>) => {
+      const cid = cidOf(hash)
+      const twin = blocks.get(cid)
+      if (twin) throw new Error(`${name} has the block of ${twin.of}`)
+      blocks.set(cid, { of: name, ...block })
+    }
+    add(made.hash, { bytes: made.bytes, kinds: sources })
+    if (made.batch)
+      add(made.batch.hash, {
+        bytes: made.batch.bytes,
+        kinds: sources.map((_, i) => batch?.sources[i] ?? 'has'),
+      })
   }
 
   return async (request: IncomingMessage, response: ServerResponse) => {
@@ -159,9 +170,9 @@ function serve(setUps: Map<string, SetUp>, otherChain: () => Promise<Chain>) {
     const { pathname } = new URL(request.url ?? '', 'http://localhost')
     const [, door, name = '', , last = ''] = pathname.split('/')
     if (door === 'source') {
-      const setUp = byCid.get(last)
-      const kind = setUp?.case.sources[Number(name)] ?? 'missing'
-      serveBlock(kind, setUp?.made.bytes ?? new Uint8Array(), response)
+      const block = blocks.get(last)
+      const kind = block?.kinds[Number(name)] ?? 'missing'
+      serveBlock(kind, block?.bytes ?? new Uint8Array(), response)
       return
     }
     const setUp = setUps.get(name)
