@@ -63,11 +63,11 @@ async function make(name: string, steps: Case['chain']): Promise<void> {
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'hostile-bundles-'))
   chain = await startChain(dir, 31337)
-  const issue = { issue: { by: 'issuer' } }
+  const issue = { issue: { by: 'issuer', alone: false } }
   await make('in force', [issue])
   await make('revoked', [
     issue,
-    { revoke: { by: 'issuer', reason: 'keyCompromise' } },
+    { revoke: { by: 'issuer', whole: false, reason: 'keyCompromise' } },
   ])
   await make('never issued', [])
 })
