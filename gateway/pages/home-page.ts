@@ -9,7 +9,9 @@ const CALLS = [
   ['GET /v1/verify?publicId=…', 'verify one'],
   ['GET /v1/documents/{publicId}', 'read one, with its status now'],
   ['GET /v1/documents/{publicId}/bundle', 'save a proof that needs no network'],
-  ['POST /v1/documents/{publicId}/revoke', 'revoke one'],
+  ['POST /v1/documents/{publicId}/revoke', 'revoke one for good'],
+  ['POST /v1/documents/{publicId}/suspend', 'put one on hold'],
+  ['POST /v1/documents/{publicId}/release', 'end the hold'],
 ] as const
 
 /** The landing page. Its links are relative, so that they hold behind a proxy too. */
@@ -22,7 +24,7 @@ export function homePage(
 <h1>Documents that anyone can check</h1>
 <p class="lead">This service issues documents and anchors each on a blockchain. Anyone can check a document, even years later, with or without this service.</p>
 <p class="ways"><a class="button primary" href="${verifyUrl}">Check a document</a></p>
-<p class="hint">You need its number, its QR code or its proof file. The check runs in your own browser.</p>
+<p class="hint">You need its code, a picture of its QR code, or its proof file. The check runs in your own browser.</p>
 </section>
 <section>
 <h2>For programs</h2>

@@ -31,6 +31,6 @@ export function qrPage(verifyUrl: string, network: Network): Markup {
 <li><strong>To check the document, scan it</strong> with the camera of any phone. That takes no app and no account.</li>
 <li><strong>Look at the address of the page that opens.</strong> It must be one that the issuer has published: a forged code leads to a forged page.</li>
 </ul>
-<p class="hint">This page has not checked the document. The code exists for every well-formed number, also for one that was never issued.</p>
+<p class="hint">This page has not checked the document. Such a code can be made for a document that was never issued, too.</p>
 </section>`
 }
