@@ -96,7 +96,7 @@ describe('GET /v1/documents/{publicId}', () => {
     const foreign = inTheNameOf(2, issued.publicId)
     expect((await get(foreign)).status).toBe(404)
     expect((await stack.verify(foreign)).body.data.status).toBe('not_issued')
-    expect((await revoke(foreign)).status).toBe(404)
+    expect((await revoke(foreign)).status).toBe(403)
     stack.proxy.refuse = () => false
     await expect
       .poll(async () => (await get(issued.publicId)).body.data?.status, {
@@ -235,13 +235,13 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
       documentKey,
     })
     const { status, body } = await revoke(publicId)
-    expect([status, body.error.code]).toEqual([404, 'not_issued'])
+    expect([status, body.error.code]).toEqual([403, 'other_issuer'])
   })
 
   test('error: rejects a publicId that names another issuer, and revokes nothing', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const { status, body } = await revoke(inTheNameOf(2, publicId))
-    expect([status, body.error.code]).toEqual([404, 'not_issued'])
+    expect([status, body.error.code]).toEqual([403, 'other_issuer'])
     expect((await stack.verify(publicId)).body.data.status).toBe('valid')
   })
 
