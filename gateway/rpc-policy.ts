@@ -22,8 +22,8 @@ const VIEWS = new Set(
     .map(({ selector }) => selector),
 )
 /**
- * Calls to views of the registry: a selector, and arguments as long as a Merkle proof may be. Not to what writes: a delegated message
- * has the registry ask its account for the signature (ERC-1271), which is any contract, and may burn all gas that the node gives.
+ * Calls to views of the registry: a selector, and arguments as long as a Merkle proof may be. Not to
+ * functions that write: nobody here needs to simulate them, and they cost the node more.
  */
 const callData = v.pipe(
   v.string(),

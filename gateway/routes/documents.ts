@@ -153,7 +153,8 @@ async function findDocument(deps: Deps, publicId: string): Promise<object> {
   const present = (document: Document, status: string) =>
     presentDocument(addresses, document, {
       publicId,
-      documentHash,
+      // A publicId of a batch holds the hash of the document's batch block.
+      documentHash: verdict.blockchainProof?.documentHash ?? documentHash,
       status,
       transactionHash: verdict.blockchainProof?.transactionHash ?? null,
     })
@@ -223,7 +224,12 @@ function readBody<T>(schema: v.GenericSchema<object, T>, body: unknown): T {
  * @throws {IssueError} `other_issuer` when it names an issuer that this gateway does not write for.
  */
 function hashOfOurs({ addresses }: Deps, publicId: string): Hex {
-  const { hash, issuerId } = decodePublicId(publicId)
+  const { kind, hash, issuerId } = decodePublicId(publicId)
+  if (kind === 'batch')
+    throw new ApiError(
+      'bad_public_id',
+      'a document of a batch cannot be changed here yet',
+    )
   if (issuerId !== addresses.issuerId)
     throw new IssueError('other_issuer', `a document of issuer ${issuerId}`)
   return toHex(hash)

@@ -56,7 +56,8 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
           document &&
           presentDocument(addresses, document, {
             publicId,
-            documentHash,
+            // A publicId of a batch holds the hash of the document's batch block.
+            documentHash: verdict.blockchainProof?.documentHash ?? documentHash,
             status,
             transactionHash: verdict.blockchainProof?.transactionHash ?? null,
           }),

@@ -170,8 +170,8 @@ describe('it is promised', () => {
   test('behavior: a repeat whose status cannot be read is answered 202 within the time', async () => {
     const headers = { 'idempotency-key': 'status-hangs' }
     const publicId = await issue(headers)
-    // The record is read first, the status then.
-    hangFrom('eth_call', 1)
+    // The record is read first, then its account, then the status.
+    hangFrom('eth_call', 2)
     const { status, body } = await timed(stack.issue(ADA, headers))
     expect(status).toBe(202)
     expect(body.data.publicId).toBe(publicId)

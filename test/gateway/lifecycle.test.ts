@@ -99,15 +99,6 @@ describe('GET /v1/documents/{publicId}', () => {
   test.each([
     [NEVER_ISSUED, 404],
     ['nonsense', 400],
-    [
-      encodePublicId({
-        kind: 'batch',
-        issuerId: 1,
-        hash: new Uint8Array(32),
-        documentKey: new Uint8Array(16),
-      }),
-      400,
-    ],
   ])('error: %s', async (publicId, status) => {
     expect((await get(publicId)).status).toBe(status)
   })
@@ -231,6 +222,17 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     const { status, body } = await revoke(publicId)
     expect(status).toBe(403)
     expect(body.error.code).toBe('other_issuer')
+  })
+
+  test('error: a document of a batch', async () => {
+    const publicId = encodePublicId({
+      kind: 'batch',
+      issuerId: 1,
+      hash: new Uint8Array(32),
+      documentKey: new Uint8Array(16),
+    })
+    const { status, body } = await revoke(publicId)
+    expect([status, body.error.code]).toEqual([400, 'bad_public_id'])
   })
 
   test.each<[string, unknown, number]>([

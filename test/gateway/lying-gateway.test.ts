@@ -161,11 +161,6 @@ describe('who asks the gateway can hold its answer against the chain', () => {
     const { document, blockchainProof: proof } = own
     const truth = {
       ...own,
-      blockchainProof: presentProof(proof),
-      asOf: own.asOf && {
-        ...own.asOf,
-        blockTime: instant(own.asOf.blockTime),
-      },
       network: networkOfRegistry(stack.registry),
       asOf: own.asOf && {
         ...own.asOf,

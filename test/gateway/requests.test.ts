@@ -60,7 +60,9 @@ describe('unknown query parameters', () => {
           `GET ${root}/documents/:publicId/bundle`,
           `GET ${root}/verify`,
           `POST ${root}/documents`,
+          `POST ${root}/documents/:publicId/release`,
           `POST ${root}/documents/:publicId/revoke`,
+          `POST ${root}/documents/:publicId/suspend`,
         ])
         .sort(),
     )

@@ -16,12 +16,8 @@ const RPC_URL = 'https://user:secret@node.example/v3/a-key-of-the-gateway'
 const OTHER = `0x${'1'.repeat(40)}`
 const HASH = `0x${'2'.repeat(64)}`
 /** `statusOf` of {@link HASH}. */
-const DATA = abi.encodeFunctionData('statusOf', [HASH])
-const DELEGATED = abi.encodeFunctionData('issueFor', [
-  HASH,
-  0,
-  { account: OTHER, nonce: 1, deadline: 2n ** 200n, signature: '0x' },
-])
+const DATA = abi.encodeFunctionData('statusOf', [1, HASH])
+const WRITING = abi.encodeFunctionData('issue', [1, HASH, 0])
 
 let stack: Stack
 let address: string
@@ -135,9 +131,9 @@ describe('what is not', () => {
       ],
     ],
     [
-      'a message whose account, any contract, would be asked',
+      'a function that writes',
       'eth_call',
-      () => [{ to: address, data: DELEGATED }, 'latest'],
+      () => [{ to: address, data: WRITING }, 'latest'],
     ],
     [
       'a function that is none',

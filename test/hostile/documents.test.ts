@@ -3,6 +3,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import fc from 'fast-check'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { decodeBase64url, encodeBase64url } from '../../document/base64url.ts'
+import { encodeBatchBlock } from '../../document/batch/block.ts'
 import { toCanonical } from '../../document/canonical.ts'
 import { disclose } from '../../document/disclosures.ts'
 import { toHex } from '../../document/hex.ts'
@@ -298,4 +299,66 @@ test('behavior: decoding is the inverse of encoding, for any salt', () => {
       expect(decodeBase64url(encodeBase64url(bytes))).toEqual(bytes)
     }),
   )
+})
+
+describe('batch blocks', () => {
+  const BLOCK = {
+    documentHash: `0x${'5a'.repeat(32)}` as const,
+    manifest: `0x${'6b'.repeat(32)}` as const,
+    root: `0x${'7c'.repeat(32)}` as const,
+    ...{ issuerId: 1, registry: REGISTRY, size: 5, validUntil: 0 },
+  }
+  const GOOD = encodeBatchBlock({ ...BLOCK, proof: new Uint8Array(64) })
+
+  /** Of a node that finds every proof good: the block cannot make a verifier fail. */
+  async function verdictOf(block: Uint8Array): Promise<Verdict> {
+    const sealed = await goodSealed()
+    const hash = sha256(block)
+    const { documentKey } = KEYS
+    const id = { kind: 'batch', issuerId: 1, hash, documentKey } as const
+    return verify(encodePublicId(id), {
+      chain: createChainReader(
+        nodeWith(resultsFor(toHex(sha256(sealed)))),
+        REGISTRY,
+      ),
+      blocks: [block, sealed].map((bytes) => ({
+        get: async () => ({ status: 'found', bytes }),
+      })),
+    })
+  }
+
+  test('default: a good one leads to the registry, and no further than its document', async () => {
+    const documentHash = toHex(sha256(await goodSealed()))
+    const proof = new Uint8Array(64)
+    const good = encodeBatchBlock({ ...BLOCK, documentHash, proof })
+    expect((await verdictOf(good)).status).toBe('valid')
+    const { checks } = await verdictOf(GOOD)
+    expect(checks.find(({ outcome }) => outcome !== 'pass')).toEqual({
+      ...{ check: 'payload', outcome: 'unknown', code: 'wrong_bytes' },
+    })
+  })
+
+  test('behavior: anything in the place of one ends in a verdict', async () => {
+    const text = new TextDecoder().decode(GOOD)
+    const bytes = fc.oneof(
+      mangled(GOOD),
+      mutated(JSON.parse(text)).map((value) => {
+        try {
+          return toCanonical(value)
+        } catch {
+          return utf8(JSON.stringify(value) ?? '')
+        }
+      }),
+      fc.uint8Array({ maxLength: 64 }),
+      fc.constant(new Uint8Array(5_000)),
+    )
+    await fc.assert(
+      fc.asyncProperty(bytes, async (block) => {
+        const { status, checks } = await verdictOf(block)
+        expect(['tampered', 'unverifiable']).toContain(status)
+        expect(checks[0]?.check).toBe('batch')
+      }),
+      { numRuns: 500 },
+    )
+  })
 })

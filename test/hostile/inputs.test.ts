@@ -30,6 +30,7 @@ const bundle = {
   v: 1,
   publicId,
   registry: REGISTRY,
+  batch: null,
   sealed: golden.documents[0]?.sealed,
   stateProof: stateProofs.cases[0]?.stateProof,
   unprovenEvent: null,

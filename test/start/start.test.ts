@@ -411,7 +411,7 @@ describe('a data folder belongs to a registry, an issuer and a secret', () => {
     [
       "another issuer's account",
       { ISSUER_KEY: randomKey() },
-      /issuer is number 1, not 2: sign with an account of issuer 1/,
+      /issuer is number 1, not 2: set ISSUER_ID to 1/,
     ],
   ])(
     'error: %s is refused and named, and the folder stays as it was',
@@ -452,11 +452,12 @@ describe('a data folder belongs to a registry, an issuer and a secret', () => {
     const key = randomKey()
     const [, registry = ''] =
       /registry {2}(\S+)/.exec(running?.output() ?? '') ?? []
-    const adminKey = ensureSecret(dataDir, 'admin.key')
+    const managerKey = ensureSecret(dataDir, 'manager.key')
     const chain = createFetchProvider(`http://127.0.0.1:${env.CHAIN_PORT}`)
-    await transact(chain, registry, adminKey, 'addAccount', [
+    await transact(chain, registry, managerKey, 'addAccount', [
       1,
       new Wallet(key).address,
+      3,
     ])
     await stop('SIGTERM')
 
