@@ -1,5 +1,11 @@
+import { sha256 } from '@noble/hashes/sha2.js'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { buildBatch } from '../../document/batch/batch.ts'
+import {
+  type BatchBlock,
+  encodeBatchBlock,
+} from '../../document/batch/block.ts'
 import { encodeDocument, validUntilOf } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import {
@@ -217,6 +223,34 @@ test('behavior: a document dated in the future is valid, and a check says so', a
     outcome: 'fail',
     code: 'in_future',
   })
+})
+
+test('behavior: a document of a batch, which the gateway did not issue', async () => {
+  const keys = deriveSealingKeys(
+    deriveSubkeys(new Uint8Array(32).fill(9)),
+    randomSalt(),
+  )
+  const { bytes, documentHash } = await sealAnything(document(), keys)
+  const { registry } = stack
+  const entries = [{ documentHash, validUntil: 0 }]
+  const batch = await buildBatch({ registry, issuerId: 1 }, entries)
+  const block = encodeBatchBlock(batch.blockOf(documentHash) as BatchBlock)
+  const hash = sha256(block)
+  blocks.set(documentHash, bytes)
+  blocks.set(hash, block)
+  await send('issueBatch', [1, batch.root, batch.size, batch.manifest])
+  const { documentKey } = keys
+  const id = { kind: 'batch', issuerId: 1, hash, documentKey } as const
+  const verdict = await verdictOf(encodePublicId(id))
+  expect(verdict).toMatchObject({
+    status: 'valid',
+    document: { documentHash: toHex(documentHash) },
+    blockchainProof: {
+      documentHash: toHex(documentHash),
+      batchRoot: batch.root,
+    },
+  })
+  expect(verdict.document.blockchainHash).toMatch(/^0x/)
 })
 
 describe('after a theft', () => {
