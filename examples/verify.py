@@ -71,7 +71,7 @@ def read_block(args):  # §6, §10: the code of `payload`, and the sealed bytes
             if good and hashlib.sha256(data).digest() == args.hash: return "read", data
     return max(codes.values(), key=MISSED.index, default="missing"), None
 
-def read_batch_block(args, data):  # §13: the block, the siblings of its proof
+def read_batch_block(data):  # §13: the block, the siblings of its proof
     block = BatchBlock.model_validate_json(data)
     proof = base64.urlsafe_b64decode(block.proof + "==")
     require(rfc8785.dumps(block.model_dump()) == data and len(data) <= 4_096)
@@ -112,7 +112,7 @@ def verify(args, report):  # §11: yields the name and the code of each check
         if args.kind == 2:  # §13
             code, data = read_block(args)
             fails_as = "batch", "batch_malformed" if data is not None else code
-            batch, siblings = read_batch_block(args, data)
+            batch, siblings = read_batch_block(data)
             here, theirs = batch.registry == args.registry, batch.issuerId == args.issuer
             fails_as = "batch", "other_issuer" if here else "other_registry"
             require(here and theirs)

@@ -1,6 +1,7 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import { equalBytes } from '../document/bytes.ts'
 import { cidOf } from '../document/cid.ts'
-import type { Hex } from '../document/hex.ts'
-import { decodePublicId } from '../document/public-id.ts'
+import { fromHex, type Hex } from '../document/hex.ts'
 import {
   type BlockSource,
   type ChainReader,
@@ -53,14 +54,14 @@ export function quorumOf(nodes: number): number {
 }
 
 function checkNow(
-  { publicId, sealed }: Subject,
+  { publicId, carried }: Subject,
   sources: Sources,
   watch: Watch,
 ): Promise<Verdict> {
   const maxHeadAge = headAgeOf(sources)
   return verify(publicId, {
     chain: readerOf(sources),
-    blocks: blocksOf(sources, sealed),
+    blocks: blocksOf(sources, carried),
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     ...watch,
   })
@@ -81,14 +82,22 @@ function readerOf(sources: Sources): ChainReader {
     : createQuorumReader(readers, quorumOf(readers.length))
 }
 
-/** @param sealed What a proof file carries: it comes first, costs nothing and tells no gateway. Its hash is checked like any. */
-function blocksOf(sources: Sources, sealed?: string): BlockSource[] {
+/** @param carried What a proof file carries: it comes first, costs nothing and tells no gateway. */
+function blocksOf(sources: Sources, carried: string[] = []): BlockSource[] {
   const gateways = sources.ipfs.map((url) =>
     createIpfsGatewaySource(url, patienceOf(sources)),
   )
-  if (sealed === undefined) return gateways
-  const bytes = new TextEncoder().encode(sealed)
-  return [{ get: async () => ({ status: 'found', bytes }) }, ...gateways]
+  return carried.length > 0 ? [carriedSource(carried), ...gateways] : gateways
+}
+
+function carriedSource(carried: string[]): BlockSource {
+  const blocks = carried.map((text) => new TextEncoder().encode(text))
+  return {
+    async get(hash) {
+      const bytes = blocks.find((block) => equalBytes(sha256(block), hash))
+      return bytes ? { status: 'found', bytes } : { status: 'missing' }
+    },
+  }
 }
 
 /** A proof file is worth what its block is worth: the reader says that it is one of the chain, or the nodes do. */
@@ -143,14 +152,14 @@ async function isOfChain(
  * @returns Its text; `undefined` when no node gives the proof.
  */
 export async function makeBundle(
-  { publicId, sealed }: Subject,
+  { publicId, carried }: Subject,
   sources: Sources,
 ): Promise<string | undefined> {
   for (const url of sources.rpc) {
     const bundle = await createBundle(publicId, {
       provider: createFetchProvider(url, patienceOf(sources)),
       registry: sources.registry,
-      blocks: blocksOf(sources, sealed),
+      blocks: blocksOf(sources, carried),
     }).catch(() => undefined)
     if (bundle) return JSON.stringify(bundle)
   }
@@ -160,9 +169,9 @@ export async function makeBundle(
 /** @returns Whether a service says of itself that it has erased the content: a word, and no proof. */
 export async function saysErased(
   service: string,
-  publicId: string,
+  documentHash: Hex,
 ): Promise<boolean> {
-  const { hash } = decodePublicId(publicId)
+  const hash = fromHex(documentHash)
   try {
     const { status } = await fetch(
       `${service}/ipfs/${cidOf(hash)}?format=raw`,

@@ -13,8 +13,8 @@ export type Subject = {
   bundle?: string
   /** The hash of a block that the reader trusts, for the proof file. */
   trustedBlock?: Hex
-  /** A sealed document that came with a proof file: one more place to look for it. */
-  sealed?: string
+  /** Blocks that came with a proof file, as text: the sealed document, and its batch block. */
+  carried?: string[]
 }
 
 /** Why there is nothing to check; a key of the texts `error.…`. */
@@ -79,9 +79,9 @@ export function parseSubject(text: string): Subject {
 export function parseBundle(text: string): Subject {
   if (!text.trimStart().startsWith('{')) throw new InputError('file')
   try {
-    const { publicId, registry, sealed } = readBundle(text).bundle
-    const carried = sealed !== null && { sealed }
-    return { publicId, hint: registry, bundle: text, ...carried }
+    const { publicId, registry, batch, sealed } = readBundle(text).bundle
+    const carried = [batch, sealed].filter((block) => block !== null)
+    return { publicId, hint: registry, bundle: text, carried }
   } catch (error) {
     if (!(error instanceof FormatError)) throw error
     throw new InputError('bundle')

@@ -220,7 +220,7 @@ async function findOut(
 ): Promise<Done | Extract<Phase, { at: 'failed' }> | InputProblem> {
   try {
     const findings = await check(subject, state.sources, watch)
-    const saidErased = await isSaidErased(findings.verdict, subject.publicId)
+    const saidErased = await isSaidErased(findings.verdict)
     return {
       at: 'done',
       subject,
@@ -244,19 +244,20 @@ function drawWaiting(phase: Extract<Phase, { at: 'checking' }>): void {
     document.querySelector('.verdict')?.replaceWith(viewVerdict(state, actions))
 }
 
-async function isSaidErased(
-  { checks }: Verdict,
-  publicId: string,
-): Promise<boolean> {
+async function isSaidErased({
+  checks,
+  blockchainProof,
+}: Verdict): Promise<boolean> {
   const service = config?.service
   const missing = checks.some(
     ({ check, code }) => check === 'payload' && code === 'missing',
   )
   return (
     missing &&
+    blockchainProof !== null &&
     service !== undefined &&
     state.sources.ipfs.includes(service) &&
-    saysErased(service, publicId)
+    saysErased(service, blockchainProof.documentHash)
   )
 }
 

@@ -1,3 +1,4 @@
+import { decodePublicId } from '../document/public-id.ts'
 import type { BlockchainProof, Verdict } from '../verifier/index.ts'
 import { networkOf } from '../verifier/network.ts'
 import type { Sources } from './config.ts'
@@ -92,11 +93,15 @@ export function networkWarning({ registry }: Sources): string | undefined {
 
 /** @returns Whose answer is missing, after a while of nothing new. */
 export function waitingFor(
-  { checks }: Extract<Phase, { at: 'checking' }>,
+  { subject, checks }: Extract<Phase, { at: 'checking' }>,
   { rpc, ipfs }: Sources,
 ): string {
   const has = (name: string) => checks.some(({ check }) => check === name)
-  const content = has('chain') && !has('payload') && ipfs.length > 0
+  // Of a batch, the block that leads to the record comes first.
+  const ofBatch = decodePublicId(subject.publicId).kind === 'batch'
+  const first = ofBatch && !has('batch')
+  const content =
+    (first || (has('chain') && !has('payload'))) && ipfs.length > 0
   const hosts = (content ? ipfs : rpc).map((url) => new URL(url).host)
   return t(content ? 'waiting.content' : 'waiting.chain', {
     hosts: showList([...new Set(hosts)]),

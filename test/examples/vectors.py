@@ -73,6 +73,12 @@ def code_of(case):
             return "public_id_malformed"
         return None
     data = case["input"].encode()
+    if case["format"] == "batchBlock":
+        try:
+            verify.read_batch_block(data)
+        except Exception:
+            return "batch_malformed"
+        return None
     sealed, key = (data, bytes.fromhex(case["documentKey"])) if case["format"] == "sealed" else (seal(data), KEY)
     _, failed = opened(sealed, key)
     return failed and failed[1]
@@ -206,7 +212,7 @@ def astray():
 
 # What it has to read of the formats. No text at all, sealed, is bad padding.
 cases = [case for case in cases_of("must-fail.json", "cases") if (case["format"], case["name"]) != ("json", "nothing")]
-READ = ["publicId", "json", "canonical", "document", "sealed"]
+READ = ["publicId", "json", "canonical", "document", "sealed", "batchBlock"]
 print(json.dumps({
     "codes": [code_of(case) for case in cases if case["format"] in READ],
     "golden": [golden(vector) for vector in cases_of("documents.json", "documents")],
