@@ -57,7 +57,7 @@ export type BulkDeps = {
  */
 const TENANT = 'bulk file'
 /** Blocks that are kept together, and wait in memory for it. */
-const GROUP = 512
+const GROUP = 4096
 const [HASH, KEY] = [32, 16]
 
 /**
