@@ -1,0 +1,255 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { Interface } from 'ethers'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import type { Hex } from '../../document/hex.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { registryAbi } from '../../verifier/readers/registry-abi.ts'
+import { docreg, type Run, run } from '../support/docreg.ts'
+import { gatewayProcess } from '../support/gateway-process.ts'
+import { freePort } from '../support/http.ts'
+import { ADA, randomKey } from '../support/stack.ts'
+import { transact } from '../support/transact.ts'
+
+// `npm run issue-batch` beside `npm start`, in one data folder and on one local chain.
+
+const KEY = 'a-key-that-only-the-tests-have'
+const COMMAND = fileURLToPath(
+  new URL('../../scripts/issue-batch.ts', import.meta.url),
+)
+const PATIENCE = 120_000
+const BATCH_ISSUED = new Interface(registryAbi).getEvent(
+  'BatchIssued',
+)?.topicHash
+const REASON = { keyCompromise: 1, certificateHold: 6 }
+
+let folder: string
+let env: Record<string, string>
+
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
+  const [port, chainPort] = [await freePort(), await freePort()]
+  env = {
+    PORT: `${port}`,
+    CHAIN_PORT: `${chainPort}`,
+    DATA_DIR: join(folder, 'data'),
+    API_KEY: KEY,
+    ISSUER_KEY: randomKey(),
+  }
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const at = (name: string) => join(folder, name)
+const textAt = (name: string) => readFileSync(at(name), 'utf8')
+
+/** @returns The path of a file with these on its lines. */
+function write(lines: readonly (object | string)[], name = 'documents.jsonl') {
+  const texts = lines.map((line) =>
+    typeof line === 'string' ? line : JSON.stringify(line),
+  )
+  writeFileSync(at(name), `${texts.join('\n')}\n`)
+  return at(name)
+}
+
+const people = (count: number) =>
+  Array.from({ length: count }, (_, i) => ({ ...ADA, subjectId: `${i}` }))
+
+const issueBatch = (file: string, out = 'issued.jsonl', more: string[] = []) =>
+  run(process.execPath, [COMMAND, file, '--out', at(out), ...more], { env })
+
+type Line = { line: number; publicId: string; documentHash: Hex }
+const issued = (name = 'issued.jsonl'): Line[] =>
+  textAt(name)
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+
+const rootIn = ({ stderr }: Run) =>
+  /^root +(0x[0-9a-f]{64})$/m.exec(stderr)?.[1]
+
+/** A running gateway, which the test's end stops. */
+async function startGateway() {
+  const gateway = gatewayProcess(env)
+  onTestFinished(async () => void (await gateway.stop()))
+  await gateway.start()
+  const registry = /registry +(eip155:\S+)/.exec(gateway.output())?.[1] ?? ''
+  const statusOf = async ({ publicId }: Line) => {
+    const response = await fetch(
+      `${gateway.url}/v1/verify?publicId=${publicId}`,
+      { headers: { authorization: `Bearer ${KEY}` } },
+    )
+    const { data } = (await response.json()) as { data: { status: string } }
+    return data.status
+  }
+  return { ...gateway, registry, statusOf }
+}
+
+test(
+  'default: issues a thousand by one root, which verify, and are revoked and suspended alone and together',
+  async () => {
+    const done = await issueBatch(write(people(1000)))
+    expect(done).toMatchObject({ code: 0, stdout: '' })
+    expect(done.stderr).toMatch(/anchored +in block \d+ by 0x/)
+    const root = rootIn(done)
+    const lines = issued()
+    expect(lines.map(({ line }) => line)).toEqual(
+      people(1000).map((_, i) => i + 1),
+    )
+    expect(new Set(lines.map(({ publicId }) => publicId)).size).toBe(1000)
+    expect(statSync(at('issued.jsonl')).mode & 0o777).toBe(0o600)
+    expect(existsSync(at('issued.jsonl.part'))).toBe(false)
+
+    const { registry, statusOf, url } = await startGateway()
+    const [first, last] = [lines[0], lines[999]] as [Line, Line]
+    expect(await statusOf(first)).toBe('valid')
+    expect(await statusOf(last)).toBe('valid')
+    const chain = `http://127.0.0.1:${env.CHAIN_PORT}`
+    const verdict = await docreg(
+      ['verify', '-', '--rpc', chain, '--registry', registry, '--ipfs', url],
+      { stdin: last.publicId },
+    )
+    expect(verdict).toMatchObject({ code: 0 })
+    expect(verdict.stdout).toMatch(/^VALID/)
+    expect(verdict.stdout).toMatch(/subjectId +999/)
+
+    const provider = createFetchProvider(chain)
+    const send = (name: string, ...args: unknown[]) =>
+      transact(provider, registry, env.ISSUER_KEY as Hex, name, [
+        1,
+        root,
+        ...args,
+      ])
+    await send('revokeInBatch', [first.documentHash], REASON.keyCompromise)
+    expect(await statusOf(first)).toBe('revoked')
+    expect(await statusOf(last)).toBe('valid')
+    await send('revokeBatch', REASON.certificateHold)
+    expect(await statusOf(last)).toBe('suspended')
+    await send('releaseBatch')
+    expect(await statusOf(last)).toBe('valid')
+    expect(await statusOf(first)).toBe('revoked')
+  },
+  PATIENCE,
+)
+
+test(
+  'behavior: a repeat finds the root anchored and writes the same, byte for byte',
+  async () => {
+    const file = write(people(3))
+    const first = await issueBatch(file)
+    const again = await issueBatch(file, 'again.jsonl')
+    expect([first.code, again.code]).toEqual([0, 0])
+    expect(again.stderr).toMatch(/anchored +in block \d+, before this/)
+    expect(textAt('again.jsonl')).toBe(textAt('issued.jsonl'))
+  },
+  PATIENCE,
+)
+
+test(
+  'args: another --idempotency-key issues the same file a second time',
+  async () => {
+    const file = write(people(3))
+    const first = await issueBatch(file)
+    const more = ['--idempotency-key', 'second']
+    const second = await issueBatch(file, 'second.jsonl', more)
+    expect([first.code, second.code]).toEqual([0, 0])
+    expect(rootIn(second)).not.toBe(rootIn(first))
+    const hashes = [...issued(), ...issued('second.jsonl')].map(
+      ({ documentHash }) => documentHash,
+    )
+    expect(new Set(hashes).size).toBe(6)
+  },
+  PATIENCE,
+)
+
+test(
+  'behavior: killed at any moment, it is run again and issues one batch',
+  async () => {
+    const file = write(people(20_000))
+    const args = [COMMAND, file, '--out', at('issued.jsonl')]
+    for (const wait of [1_500, 3_000, 4_500, 6_000]) {
+      const child = spawn(process.execPath, args, { env, stdio: 'ignore' })
+      const ended = once(child, 'exit')
+      await Promise.race([sleep(wait), ended])
+      child.kill('SIGKILL')
+      await ended
+      if (existsSync(at('issued.jsonl'))) break
+    }
+    const more = existsSync(at('issued.jsonl')) ? 'again.jsonl' : 'issued.jsonl'
+    expect(await issueBatch(file, more)).toMatchObject({ code: 0 })
+    const lines = issued(more)
+    expect(lines).toHaveLength(20_000)
+
+    const { registry, statusOf } = await startGateway()
+    expect(await statusOf(lines[12_345] as Line)).toBe('valid')
+    const chain = `http://127.0.0.1:${env.CHAIN_PORT}`
+    const [, , address] = registry.split(':')
+    const logs = await createFetchProvider(chain).request({
+      method: 'eth_getLogs',
+      params: [{ address, fromBlock: '0x0', topics: [BATCH_ISSUED] }],
+    })
+    expect(logs).toHaveLength(1)
+  },
+  PATIENCE,
+)
+
+test('error: every bad line is named with its fields, and nothing is issued', async () => {
+  const file = write([
+    ADA,
+    { ...ADA, subjectId: 'x', issuedAt: '2026-02-30' },
+    '{"subjectName":"Ada","subjectName":"Bob"}',
+    '',
+    { ...ADA, subjectName: '\u3164' },
+    `{"subjectName":"${'x'.repeat(70_000)}"}`,
+    ADA,
+    '[]',
+  ])
+  const { code, stderr } = await issueBatch(file)
+  expect(code).toBe(1)
+  const told = stderr.split('\n').flatMap((line) => {
+    const [, number, field] = /^line (\d+): (\w+)/.exec(line) ?? []
+    return number === undefined ? [] : [`${number} ${field}`]
+  })
+  expect(told).toEqual([
+    '2 subjectId',
+    '2 issuedAt',
+    '3 an',
+    '4 not',
+    '5 subjectName',
+    '6 must',
+    '8 must',
+  ])
+  expect(stderr).toContain('nothing was issued')
+  expect(existsSync(join(env.DATA_DIR as string, 'gateway.db'))).toBe(false)
+  expect(existsSync(at('issued.jsonl'))).toBe(false)
+})
+
+test('error: is refused while a gateway runs with its data folder', async () => {
+  await startGateway()
+  const { code, stderr } = await issueBatch(write([ADA]))
+  expect(code).toBe(1)
+  expect(stderr).toContain('a gateway runs with')
+  expect(stderr).not.toContain('    at ')
+})
+
+test('error: without a file, with --out of a file that is there, and an empty file', async () => {
+  const alone = await run(process.execPath, [COMMAND], { env })
+  expect(alone).toMatchObject({ code: 64 })
+  expect(alone.stderr).toContain('npm run issue-batch')
+  writeFileSync(at('issued.jsonl'), 'of another batch')
+  expect(await issueBatch(write([ADA]))).toMatchObject({ code: 64 })
+  expect(textAt('issued.jsonl')).toBe('of another batch')
+  writeFileSync(at('empty'), '')
+  expect(await issueBatch(at('empty'), 'none')).toMatchObject({ code: 1 })
+})
