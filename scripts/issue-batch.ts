@@ -89,6 +89,7 @@ async function main(): Promise<void> {
     say(`size      ${size}`)
     say(`manifest  ${manifest}`)
     await writeIssued(`${out}.part`, sealed.keepBlocks())
+    say('kept      all payloads, batch blocks and the manifest')
 
     const { block, transactionHash, revoked } = await anchorBatch(
       rpc,

@@ -79,6 +79,20 @@ const issued = (name = 'issued.jsonl'): Line[] =>
 const rootIn = ({ stderr }: Run) =>
   /^root +(0x[0-9a-f]{64})$/m.exec(stderr)?.[1]
 
+/** Starts it and kills it as soon as what it has told, or left, is so. */
+async function killWhen(file: string, reached: (told: string) => boolean) {
+  const args = [COMMAND, file, '--out', at('issued.jsonl')]
+  const child = spawn(process.execPath, args, { env, stdio: 'pipe' })
+  const ended = once(child, 'exit')
+  let told = ''
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    told += text
+  })
+  while (child.exitCode === null && !reached(told)) await sleep(1)
+  child.kill('SIGKILL')
+  await ended
+}
+
 /** A running gateway, which the test's end stops. */
 async function startGateway() {
   const gateway = gatewayProcess(env)
@@ -176,23 +190,20 @@ test(
 test(
   'behavior: killed at any moment, it is run again and issues one batch',
   async () => {
-    const file = write(people(20_000))
-    const args = [COMMAND, file, '--out', at('issued.jsonl')]
-    for (const wait of [1_500, 3_000, 4_500, 6_000]) {
-      const child = spawn(process.execPath, args, { env, stdio: 'ignore' })
-      const ended = once(child, 'exit')
-      await Promise.race([sleep(wait), ended])
-      child.kill('SIGKILL')
-      await ended
-      if (existsSync(at('issued.jsonl'))) break
-    }
+    const file = write(people(6_000))
+    await killWhen(file, () =>
+      existsSync(join(env.DATA_DIR ?? '', 'gateway.db')),
+    )
+    for (const moment of ['root', 'manifest', 'kept', 'kept'])
+      await killWhen(file, (told) => told.includes(moment))
+    // The last kill may have come too late.
     const more = existsSync(at('issued.jsonl')) ? 'again.jsonl' : 'issued.jsonl'
     expect(await issueBatch(file, more)).toMatchObject({ code: 0 })
     const lines = issued(more)
-    expect(lines).toHaveLength(20_000)
+    expect(lines).toHaveLength(6_000)
 
     const { registry, statusOf } = await startGateway()
-    expect(await statusOf(lines[12_345] as Line)).toBe('valid')
+    expect(await statusOf(lines[1_234] as Line)).toBe('valid')
     const chain = `http://127.0.0.1:${env.CHAIN_PORT}`
     const [, , address] = registry.split(':')
     const logs = await createFetchProvider(chain).request({
@@ -235,21 +246,29 @@ test('error: every bad line is named with its fields, and nothing is issued', as
   expect(existsSync(at('issued.jsonl'))).toBe(false)
 })
 
-test('error: is refused while a gateway runs with its data folder', async () => {
-  await startGateway()
-  const { code, stderr } = await issueBatch(write([ADA]))
-  expect(code).toBe(1)
-  expect(stderr).toContain('a gateway runs with')
-  expect(stderr).not.toContain('    at ')
-})
+test(
+  'error: is refused while a gateway runs with its data folder',
+  async () => {
+    await startGateway()
+    const { code, stderr } = await issueBatch(write([ADA]))
+    expect(code).toBe(1)
+    expect(stderr).toContain('a gateway runs with')
+    expect(stderr).not.toContain('    at ')
+  },
+  PATIENCE,
+)
 
-test('error: without a file, with --out of a file that is there, and an empty file', async () => {
-  const alone = await run(process.execPath, [COMMAND], { env })
-  expect(alone).toMatchObject({ code: 64 })
-  expect(alone.stderr).toContain('npm run issue-batch')
-  writeFileSync(at('issued.jsonl'), 'of another batch')
-  expect(await issueBatch(write([ADA]))).toMatchObject({ code: 64 })
-  expect(textAt('issued.jsonl')).toBe('of another batch')
-  writeFileSync(at('empty'), '')
-  expect(await issueBatch(at('empty'), 'none')).toMatchObject({ code: 1 })
-})
+test(
+  'error: without a file, with --out of a file that is there, and an empty file',
+  async () => {
+    const alone = await run(process.execPath, [COMMAND], { env })
+    expect(alone).toMatchObject({ code: 64 })
+    expect(alone.stderr).toContain('npm run issue-batch')
+    writeFileSync(at('issued.jsonl'), 'of another batch')
+    expect(await issueBatch(write([ADA]))).toMatchObject({ code: 64 })
+    expect(textAt('issued.jsonl')).toBe('of another batch')
+    writeFileSync(at('empty'), '')
+    expect(await issueBatch(at('empty'), 'none')).toMatchObject({ code: 1 })
+  },
+  PATIENCE,
+)
