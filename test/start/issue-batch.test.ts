@@ -138,6 +138,33 @@ test(
     expect(verdict.stdout).toMatch(/^VALID/)
     expect(verdict.stdout).toMatch(/subjectId +999/)
 
+    const manifest = /^manifest +(\S+)$/m.exec(done.stderr)?.[1] ?? ''
+    const recount = (hash: string, of = registry) =>
+      docreg(
+        ['recount', hash, '--json', '--rpc', chain].concat([
+          '--registry',
+          of,
+          '--ipfs',
+          url,
+        ]),
+      )
+    const counted = await recount(manifest)
+    expect(counted).toMatchObject({ code: 0 })
+    expect(JSON.parse(counted.stdout)).toMatchObject({
+      ...{ complete: true, code: null, manifest, registry, issuerId: 1 },
+      ...{ root, size: 1000, revokedBlock: 0 },
+    })
+    const other = registry.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))
+    const elsewhere = await recount(manifest, other)
+    expect(elsewhere).toMatchObject({ code: 2 })
+    expect(elsewhere.stdout).toContain('no_registry')
+    const unknown = await recount(`0x${'ab'.repeat(32)}`)
+    expect(unknown).toMatchObject({ code: 2 })
+    expect(unknown.stdout).toContain('unreadable')
+    const noManifest = await recount(last.documentHash)
+    expect(noManifest).toMatchObject({ code: 1 })
+    expect(noManifest.stdout).toContain('manifest_malformed')
+
     const provider = createFetchProvider(chain)
     const send = (name: string, ...args: unknown[]) =>
       transact(provider, registry, env.ISSUER_KEY as Hex, name, [
@@ -150,6 +177,10 @@ test(
     expect(await statusOf(last)).toBe('valid')
     await send('revokeBatch', REASON.certificateHold)
     expect(await statusOf(last)).toBe('suspended')
+    const { anchoredBlock, revokedBlock } = JSON.parse(
+      (await recount(manifest)).stdout,
+    )
+    expect(revokedBlock).toBeGreaterThan(anchoredBlock)
     await send('releaseBatch')
     expect(await statusOf(last)).toBe('valid')
     expect(await statusOf(first)).toBe('revoked')
