@@ -139,21 +139,22 @@ test(
     expect(verdict.stdout).toMatch(/subjectId +999/)
 
     const manifest = /^manifest +(\S+)$/m.exec(done.stderr)?.[1] ?? ''
-    const recount = (hash: string, of = registry) =>
-      docreg(
-        ['recount', hash, '--json', '--rpc', chain].concat([
-          '--registry',
-          of,
-          '--ipfs',
-          url,
-        ]),
-      )
+    const recount = (hash: string, of = registry, asOf?: string) =>
+      docreg([
+        ...['recount', hash, '--json', '--rpc', chain],
+        ...['--registry', of, '--ipfs', url],
+        ...(asOf === undefined ? [] : ['--as-of', asOf]),
+      ])
     const counted = await recount(manifest)
     expect(counted).toMatchObject({ code: 0 })
     expect(JSON.parse(counted.stdout)).toMatchObject({
       ...{ complete: true, code: null, manifest, registry, issuerId: 1 },
       ...{ root, size: 1000, revokedBlock: 0 },
     })
+    const { anchoredBlock: block } = JSON.parse(counted.stdout)
+    const before = await recount(manifest, registry, `${block - 1}`)
+    expect(before).toMatchObject({ code: 1 })
+    expect(JSON.parse(before.stdout)).toMatchObject({ code: 'not_issued' })
     const other = registry.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))
     const elsewhere = await recount(manifest, other)
     expect(elsewhere).toMatchObject({ code: 2 })
