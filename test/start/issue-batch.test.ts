@@ -12,11 +12,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { Interface } from 'ethers'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { type Batch, buildBatch } from '../../document/batch/batch.ts'
 import type { Hex } from '../../document/hex.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
+import { startBlockServer } from '../support/block-server.ts'
 import { docreg, type Run, run } from '../support/docreg.ts'
 import { gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
@@ -139,11 +142,10 @@ test(
     expect(verdict.stdout).toMatch(/subjectId +999/)
 
     const manifest = /^manifest +(\S+)$/m.exec(done.stderr)?.[1] ?? ''
-    const recount = (hash: string, of = registry, asOf?: string) =>
+    const recount = (hash: string, of = registry, ipfs = url) =>
       docreg([
         ...['recount', hash, '--json', '--rpc', chain],
-        ...['--registry', of, '--ipfs', url],
-        ...(asOf === undefined ? [] : ['--as-of', asOf]),
+        ...['--registry', of, '--ipfs', ipfs],
       ])
     const counted = await recount(manifest)
     expect(counted).toMatchObject({ code: 0 })
@@ -151,10 +153,6 @@ test(
       ...{ complete: true, code: null, manifest, registry, issuerId: 1 },
       ...{ root, size: 1000, revokedBlock: 0 },
     })
-    const { anchoredBlock: block } = JSON.parse(counted.stdout)
-    const before = await recount(manifest, registry, `${block - 1}`)
-    expect(before).toMatchObject({ code: 1 })
-    expect(JSON.parse(before.stdout)).toMatchObject({ code: 'not_issued' })
     const other = registry.replace(/.$/, (digit) => (digit === '0' ? '1' : '0'))
     const elsewhere = await recount(manifest, other)
     expect(elsewhere).toMatchObject({ code: 2 })
@@ -301,6 +299,42 @@ test(
     expect(textAt('issued.jsonl')).toBe('of another batch')
     writeFileSync(at('empty'), '')
     expect(await issueBatch(at('empty'), 'none')).toMatchObject({ code: 1 })
+  },
+  PATIENCE,
+)
+
+test(
+  'error: a recount tells a batch that was never issued, one of another size and one of another registry',
+  async () => {
+    const { registry } = await startGateway()
+    const chain = `http://127.0.0.1:${env.CHAIN_PORT}`
+    const blocks = await startBlockServer()
+    onTestFinished(() => blocks.close())
+    const publish = async (of: string, seed: number) => {
+      const documentHash = new Uint8Array(32).fill(seed)
+      const entries = [{ documentHash, validUntil: 0 }]
+      const batch = await buildBatch({ registry: of, issuerId: 1 }, entries)
+      for (const bytes of [batch.manifestBlock, ...batch.chunks()])
+        blocks.set(sha256(bytes), bytes)
+      return batch
+    }
+    const codeOf = async ({ manifest }: Batch) => {
+      const { code, stdout } = await docreg([
+        ...['recount', manifest, '--json', '--rpc', chain],
+        ...['--registry', registry, '--ipfs', blocks.url],
+      ])
+      return [code, JSON.parse(stdout).code]
+    }
+    const never = await publish(registry, 1)
+    const elsewhere = await publish(registry.replace(/.{8}$/, '00000000'), 2)
+    const larger = await publish(registry, 3)
+    const args = [1, larger.root, 2, larger.manifest]
+    const provider = createFetchProvider(chain)
+    const key = env.ISSUER_KEY as Hex
+    await transact(provider, registry, key, 'issueBatch', args)
+    expect(await codeOf(never)).toEqual([1, 'not_issued'])
+    expect(await codeOf(elsewhere)).toEqual([1, 'other_registry'])
+    expect(await codeOf(larger)).toEqual([1, 'other_size'])
   },
   PATIENCE,
 )
