@@ -7,6 +7,7 @@ import { BUNDLE_USAGE, bundleCommand } from './bundle.ts'
 import { InputError, UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
 import { printable, printableJson } from './printable.ts'
+import { RECOUNT_USAGE, recountCommand } from './recount.ts'
 import type { Terminal } from './terminal.ts'
 import { VERIFY_USAGE, verifyCommand } from './verify.ts'
 
@@ -16,6 +17,7 @@ const COMMANDS: Record<
 > = {
   verify: { usage: VERIFY_USAGE, run: verifyCommand },
   bundle: { usage: BUNDLE_USAGE, run: bundleCommand },
+  recount: { usage: RECOUNT_USAGE, run: recountCommand },
 }
 
 const { stdout } = process

@@ -239,7 +239,8 @@ function pageConfigOf(
   }
 }
 
-async function openKubo(
+/** @returns The payload store on a Kubo node, where one is set; it has answered. */
+export async function openKubo(
   { ipfsApiUrl, ipfsAnnounce, ipfsTimeout }: Config,
   log: Log,
 ): Promise<KuboStore | undefined> {

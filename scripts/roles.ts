@@ -54,6 +54,16 @@ const actions: Readonly<
   release: ['account', 'release', '<issuerId> <documentHash>'],
   'revoke-batch': ['account', 'revokeBatch', '<issuerId> <root> <reason>'],
   'release-batch': ['account', 'releaseBatch', '<issuerId> <root>'],
+  'revoke-in-batch': [
+    'account',
+    'revokeInBatch',
+    '<issuerId> <root> <documentHashes> <reason>',
+  ],
+  'release-in-batch': [
+    'account',
+    'releaseInBatch',
+    '<issuerId> <root> <documentHashes>',
+  ],
 }
 
 const { values, positionals } = parseArgs({
@@ -78,13 +88,15 @@ if (
   for (const [name, [, , usage]] of Object.entries(actions))
     console.error(`  ${name} ${usage}`)
   console.error('<permissions> are of issue,revoke,manage,delegate')
+  console.error('<documentHashes> are one or more, with commas between them')
   process.exit(2)
 }
 
 const [actor, method] = known
-const args = texts.map((text, index) =>
-  names[index] === '<permissions>' ? parsePermissions(text) : text,
-)
+const args = texts.map((text, index) => {
+  if (names[index] === '<permissions>') return parsePermissions(text)
+  return names[index] === '<documentHashes>' ? text.split(',') : text
+})
 const { abi } = await hre.artifacts.readArtifact('DocumentRegistry')
 const network = hre.config.networks[values.network]
 if (network?.type !== 'http')

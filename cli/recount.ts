@@ -1,0 +1,183 @@
+import { parseArgs } from 'node:util'
+import { type Batch, recountBatch } from '../document/batch/batch.ts'
+import { decodeManifest } from '../document/batch/manifest.ts'
+import { hashOfCid } from '../document/cid.ts'
+import { FormatError, type FormatErrorCode } from '../document/errors.ts'
+import { fromHex, type Hex, toHex } from '../document/hex.ts'
+import { readPayload } from '../verifier/checks/payload.ts'
+import { ChainError } from '../verifier/errors.ts'
+import type { BlockSource, Eip1193Provider } from '../verifier/ports.ts'
+import { parseRegistry } from '../verifier/readers/chain.ts'
+import { createRequest, readStrictly } from '../verifier/readers/request.ts'
+import {
+  readBytes,
+  readQuantity,
+  toQuantity,
+} from '../verifier/readers/rpc-codec.ts'
+import { RELEASED } from '../verifier/reasons.ts'
+import { InputError, UsageError } from './errors.ts'
+import { EXIT } from './exit-codes.ts'
+import { printableJson } from './printable.ts'
+import { readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
+import type { Terminal } from './terminal.ts'
+
+export const RECOUNT_USAGE = `docreg recount <manifest> --rpc <url> --ipfs <url> [options]
+
+  <manifest>             the sha-256 of its root block, 0x…, as the event BatchIssued has it; or its CID
+  --rpc <url>            JSON-RPC endpoint of a node
+${SOURCE_USAGE}
+  --json                 the answer as JSON
+
+Recounts a batch: whether the manifest lists all of its documents, as the registry has it.
+Exit code: 0 complete, 1 not, 2 could not be checked, 64 wrong usage.`
+
+/** What the registry has of a batch; blocks are 0 where there is none. */
+type BatchRecord = {
+  anchoredBlock: number
+  size: number
+  revokedBlock: number
+  reason: number
+}
+
+/** Why a manifest does not list all documents of a batch of the registry. */
+type Finding = FormatErrorCode | 'other_registry' | 'not_issued' | 'other_size'
+
+const FINDINGS: Partial<Record<Finding, string>> = {
+  other_registry: 'the manifest is of another registry than the one you trust',
+  not_issued: 'the registry has no such batch',
+  other_size: 'the registry has this batch with another size',
+}
+
+/** @returns The exit code. */
+export async function recountCommand(
+  args: string[],
+  terminal: Terminal,
+): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: { ...SOURCE_OPTIONS, json: { type: 'boolean' } },
+  })
+  const { registry, nodes, blocks, asOf } = readSources(values)
+  const [given] = positionals
+  const [provider] = nodes
+  if (given === undefined || positionals.length > 1)
+    throw new UsageError('one manifest is required')
+  if (provider === undefined || nodes.length > 1)
+    throw new UsageError('--rpc is required, once')
+  if (blocks.length === 0) throw new UsageError('--ipfs is required')
+
+  const hash = hashOf(given)
+  const counted = await count(hash, blocks)
+  const { batch } = counted
+  const record = batch && (await readRecord(provider, registry, batch, asOf))
+  const code = counted.code ?? findingOf(batch, record, registry)
+  const about = batch && {
+    registry: batch.registry,
+    issuerId: batch.issuerId,
+    root: batch.root,
+    size: batch.size,
+  }
+  const standing = record && {
+    anchoredBlock: record.anchoredBlock,
+    revokedBlock: record.reason === RELEASED ? 0 : record.revokedBlock,
+  }
+  const complete = code === undefined
+  const shown = { manifest: toHex(hash), ...about, ...standing }
+  if (values.json)
+    terminal.write(printableJson({ complete, code: code ?? null, ...shown }))
+  else {
+    terminal.write(
+      complete
+        ? terminal.paint('green', `COMPLETE: all ${about?.size} of the batch`)
+        : terminal.paint('red', `NOT COMPLETE: ${FINDINGS[code] ?? code}`),
+    )
+    for (const [name, value] of Object.entries(shown))
+      terminal.write(`  ${name.padEnd(14)} ${value}`)
+  }
+  return complete ? EXIT.ok : EXIT.notValid
+}
+
+/** @throws {UsageError} */
+function hashOf(given: string): Uint8Array {
+  try {
+    return /^0x[0-9a-fA-F]{64}$/.test(given)
+      ? fromHex(given.toLowerCase() as Hex)
+      : hashOfCid(given)
+  } catch {
+    throw new UsageError('a manifest is 0x and 64 hexadecimal digits, or a CID')
+  }
+}
+
+/** @throws {InputError} when not all of the manifest is to be had. */
+async function count(
+  hash: Uint8Array,
+  blocks: readonly BlockSource[],
+): Promise<{ batch?: Batch; code?: FormatErrorCode }> {
+  const read = async (hash: Uint8Array, what: string) => {
+    const { bytes } = await readPayload(hash, blocks)
+    if (bytes) return bytes
+    throw new InputError('unreadable', `no --ipfs has ${what} of the manifest`)
+  }
+  try {
+    const root = await read(hash, 'the root block')
+    const { chunks } = decodeManifest(root)
+    const readChunks = async function* () {
+      for (const [index, chunk] of chunks.entries())
+        yield read(fromHex(chunk), `chunk ${index}`)
+    }
+    return { batch: await recountBatch(root, readChunks()) }
+  } catch (error) {
+    if (error instanceof FormatError) return { code: error.code }
+    throw error
+  }
+}
+
+/** `batchOf(uint32,bytes32)` */
+const BATCH_OF = '0x6acead9c'
+const WORD = 32
+const WORDS = 9
+
+/** Asked of the registry that is trusted, whatever the manifest names. */
+async function readRecord(
+  provider: Eip1193Provider,
+  registry: string,
+  { issuerId, root }: Batch,
+  asOf?: number,
+): Promise<BatchRecord> {
+  const { chainId, address } = parseRegistry(registry)
+  const request = createRequest(provider)
+  const actual = await request('eth_chainId', [])
+  if (readStrictly('eth_chainId', () => readQuantity(actual)) !== chainId)
+    throw new ChainError('wrong_chain', `the node is not of chain ${chainId}`)
+  const issuer = issuerId.toString(16).padStart(2 * WORD, '0')
+  const answer = await request('eth_call', [
+    { to: address, data: `${BATCH_OF}${issuer}${root.slice(2)}` },
+    asOf === undefined ? 'latest' : toQuantity(asOf),
+  ])
+  const bytes = readStrictly('eth_call', () => readBytes(answer))
+  if (bytes.length !== WORDS * WORD)
+    throw new ChainError('no_registry', `no registry at ${registry}`)
+  const words = new DataView(bytes.buffer, bytes.byteOffset)
+  // No member has more than 40 bits: the last six bytes of its word hold it.
+  const at = (index: number) => {
+    const end = (index + 1) * WORD
+    return words.getUint16(end - 6) * 2 ** 32 + words.getUint32(end - 4)
+  }
+  return {
+    anchoredBlock: at(1),
+    size: at(3),
+    revokedBlock: at(5),
+    reason: at(7),
+  }
+}
+
+function findingOf(
+  batch: Batch | undefined,
+  record: BatchRecord | undefined,
+  registry: string,
+): Finding | undefined {
+  if (batch?.registry !== registry) return 'other_registry'
+  if (record === undefined || record.anchoredBlock === 0) return 'not_issued'
+  return record.size === batch.size ? undefined : 'other_size'
+}

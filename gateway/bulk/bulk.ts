@@ -1,0 +1,152 @@
+import { hash as digestOf } from 'node:crypto'
+import { type Batch, buildBatch } from '../../document/batch/batch.ts'
+import { encodeBatchBlock } from '../../document/batch/block.ts'
+import type { BatchEntry } from '../../document/batch/entry.ts'
+import { createRows } from '../../document/batch/rows.ts'
+import {
+  type DocumentFields,
+  encodeDocument,
+  validUntilOf,
+} from '../../document/document.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
+import type { Hkdf } from '../../document/hkdf.ts'
+import {
+  deriveSealingKeys,
+  type IssuerSubkeys,
+  idempotentSalt,
+} from '../../document/keys.ts'
+import { encodePublicId } from '../../document/public-id.ts'
+import type { Seal } from '../../document/sealed.ts'
+
+/** A block and its sha-256, 32 bytes. */
+export type Block = { hash: Uint8Array; bytes: Uint8Array }
+
+/** A document of a batch, as its issuer gets it. */
+export type BulkIssued = {
+  /** From 1, as in the file. */
+  line: number
+  publicId: string
+  documentHash: Hex
+}
+
+/** A batch whose sealed documents are kept. */
+export type SealedBatch = {
+  batch: Batch
+  /**
+   * Keeps the batch blocks and the manifest.
+   *
+   * @returns The documents in the order of the file. When the last has come, everything is kept.
+   */
+  keepBlocks(): AsyncGenerator<BulkIssued>
+}
+
+export type BulkDeps = {
+  /** CAIP-10, lower case. */
+  registry: string
+  issuerId: number
+  subkeys: IssuerSubkeys
+  seal: Seal
+  hkdf: Hkdf
+  /** Resolves when they are durable. */
+  keep(blocks: readonly Block[]): Promise<void>
+}
+
+/**
+ * Whose idempotency keys these are: no tenant of the REST API has this name, so that no two
+ * documents get one salt.
+ */
+const TENANT = 'bulk file'
+/** Blocks that are kept together, and wait in memory for it. */
+const GROUP = 4096
+const [HASH, KEY] = [32, 16]
+
+/**
+ * Seals documents and builds their batch. The same documents in the same order with the same key
+ * are the same batch again, to the byte, whatever was cut off before. It takes some 160 bytes of
+ * memory a document.
+ */
+export async function sealBatch(
+  deps: BulkDeps,
+  documents: AsyncIterable<DocumentFields>,
+  idempotencyKey: string,
+): Promise<SealedBatch> {
+  const { registry, issuerId, subkeys, seal, hkdf } = deps
+  const rows = createRows(HASH + KEY)
+  const keeper = createKeeper(deps.keep)
+
+  async function* entries(): AsyncGenerator<BatchEntry> {
+    for await (const fields of documents) {
+      const document = { ...fields, registry, issuerId }
+      const salt = idempotentSalt(subkeys, {
+        tenant: TENANT,
+        idempotencyKey,
+        itemIndex: rows.length,
+        document: encodeDocument(document),
+      })
+      const keys = deriveSealingKeys(subkeys, salt, hkdf)
+      const { bytes, documentHash } = await seal(document, keys)
+      await keeper.add({ hash: documentHash, bytes })
+      const row = rows.add()
+      row.set(documentHash)
+      row.set(keys.documentKey, HASH)
+      yield { documentHash, validUntil: validUntilOf(document) }
+    }
+  }
+
+  const batch = await buildBatch({ registry, issuerId }, entries())
+  await keeper.end()
+
+  return {
+    batch,
+    async *keepBlocks() {
+      for (let index = 0; index < rows.length; index++) {
+        const row = rows.at(index)
+        const documentHash = row.subarray(0, HASH)
+        const found = batch.blockOf(documentHash)
+        if (found === undefined) throw new TypeError('not in its own batch')
+        const block = blockOf(encodeBatchBlock(found))
+        await keeper.add(block)
+        const publicId = encodePublicId({
+          kind: 'batch',
+          issuerId,
+          hash: block.hash,
+          documentKey: row.subarray(HASH),
+        })
+        yield { line: index + 1, publicId, documentHash: toHex(documentHash) }
+      }
+      // A chunk has up to 1 MiB: each is a group of its own.
+      for (const chunk of batch.chunks()) await deps.keep([blockOf(chunk)])
+      await keeper.add(blockOf(batch.manifestBlock))
+      await keeper.end()
+    },
+  }
+}
+
+function blockOf(bytes: Uint8Array): Block {
+  return { hash: digestOf('sha256', bytes, 'buffer'), bytes }
+}
+
+/** Keeps one group while the next one gathers. */
+function createKeeper(keep: BulkDeps['keep']) {
+  let waiting: Block[] = []
+  let keeping: Promise<void> = Promise.resolve()
+
+  async function next(): Promise<void> {
+    await keeping
+    keeping = keep(waiting)
+    // Told at the next wait for it.
+    keeping.catch(() => {})
+    waiting = []
+  }
+
+  return {
+    async add(block: Block): Promise<void> {
+      waiting.push(block)
+      if (waiting.length === GROUP) await next()
+    },
+    async end(): Promise<void> {
+      await next()
+      await keeping
+    },
+  }
+}

@@ -1,0 +1,140 @@
+// Whom the service writes for, and through which chain: from its settings, or made for the local one.
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Wallet } from 'ethers'
+import { createRpcPool } from '../gateway/adapters/rpc.ts'
+import { openSigner } from '../gateway/adapters/signer.ts'
+import { type Config, ConfigError, deployedAddress } from '../gateway/config.ts'
+import { createDeadline } from '../gateway/deadline.ts'
+import { IssueError } from '../gateway/issue/errors.ts'
+import type { Identity } from '../gateway/server.ts'
+import { ChainError } from '../verifier/errors.ts'
+import { createProvider } from '../verifier/readers/json-rpc.ts'
+import { createRequest } from '../verifier/readers/request.ts'
+import { startLocalChainThread } from './local-chain/thread.ts'
+import { ensureRegistry, LOCAL_ISSUER_ID } from './local-registry.ts'
+import { ensureSecret } from './secrets.ts'
+
+type Say = (line: string) => void
+
+/** Milliseconds. */
+const PATIENCE = 30_000
+const PAUSE = { first: 100, most: 1_000 }
+
+const LOCAL_ISSUER_TEXTS = {
+  name: 'Local test issuer',
+  uri: 'http://localhost',
+}
+
+/** A node may start later than the gateway, or be slow to wake: it is given half a minute. */
+export async function patiently<T>(
+  work: () => Promise<T>,
+  say: Say,
+): Promise<T> {
+  const giveUp = performance.now() + PATIENCE
+  for (let pause = PAUSE.first; ; pause = Math.min(2 * pause, PAUSE.most)) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!isOutage(error) || performance.now() > giveUp) throw error
+      if (pause === PAUSE.first) say('waiting for the chain …')
+      await sleep(pause)
+    }
+  }
+}
+
+function isOutage(error: unknown): boolean {
+  if (error instanceof IssueError) return error.code === 'chain_unavailable'
+  return error instanceof ChainError && error.code === 'rpc_unreachable'
+}
+
+/** @throws {ConfigError} for settings that do not name one. */
+export async function remoteIdentity(
+  config: Config,
+  say: Say,
+): Promise<Identity> {
+  const { rpcUrls, signer: setting, issuerSecret, rpcTimeout } = config
+  const { issuerId } = config
+  if (!setting || !issuerSecret || !issuerId)
+    throw new ConfigError([
+      'RPC_URL, ISSUER_ID, ISSUER_KEY and ISSUER_SECRET go together',
+    ])
+  const signer = await openSigner(setting, rpcTimeout)
+  const rpc = createRpcPool(rpcUrls, rpcTimeout)
+  const chainId = Number(
+    await patiently(() => createRequest(rpc)('eth_chainId', []), say),
+  )
+  const address = config.registryAddress ?? deployedAddress(chainId)
+  if (!address)
+    throw new ConfigError([
+      `REGISTRY_ADDRESS is required: there is no deployments/${chainId}.json`,
+    ])
+  const registry = `eip155:${chainId}:${address}`
+  return { rpc, registry, issuerId, signer, issuerSecret }
+}
+
+/** Starts the local chain in the data folder, with its registry and issuer. */
+export async function localIdentity(
+  config: Config,
+  stops: (() => Promise<void>)[],
+  say: Say,
+): Promise<Identity> {
+  const { dataDir, chainPort, rpcTimeout } = config
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const adminKey = ensureSecret(dataDir, 'admin.key')
+  const managerKey = ensureSecret(dataDir, 'manager.key')
+  const setting = config.signer ?? {
+    kind: 'key',
+    key: ensureSecret(dataDir, 'issuer.key'),
+  }
+  const signer = await openSigner(setting, rpcTimeout)
+  const issuerSecret =
+    config.issuerSecret ?? ensureSecret(dataDir, 'issuer.secret')
+  const account = signer.address
+  const chain = await startLocalChainThread({
+    dataDir: join(dataDir, 'chain'),
+    port: chainPort,
+    host: '127.0.0.1',
+    log: say,
+    fund: [
+      new Wallet(adminKey).address,
+      new Wallet(managerKey).address,
+      account,
+    ],
+  })
+  stops.unshift(chain.stop)
+  // From within: the gateway need not go through the chain's own port.
+  const registry = await ensureRegistry(createProvider(chain.send), adminKey, {
+    account,
+    managerKey,
+    ...LOCAL_ISSUER_TEXTS,
+  })
+  const { request } = createProvider((body) =>
+    createDeadline(rpcTimeout).within(() => chain.send(body)),
+  )
+  const rpc = { request, apart: () => ({ request }), close: async () => {} }
+  const issuerId = LOCAL_ISSUER_ID
+  return { rpc, registry, issuerId, signer, issuerSecret }
+}
+
+/** What somebody who starts it can do something about is told without a stack; the rest is a bug. */
+export function tellCause(what: string, error: unknown): unknown {
+  if (!(error instanceof Error)) return error
+  const { code } = error as NodeJS.ErrnoException
+  if (code === 'EADDRINUSE')
+    return `cannot ${what}:\n  ${error.message}\n  Another program listens there: set PORT`
+  const known = [
+    'BulkFileError',
+    'ChainError',
+    'ConfigError',
+    'DataDirError',
+    'IssueError',
+    'KeyFileError',
+    'LocalChainError',
+    'LocalRegistryError',
+  ]
+  return known.includes(error.name) || code !== undefined
+    ? `cannot ${what}:\n  ${error.message.replace(/^cannot start:\s*/, '')}`
+    : error
+}

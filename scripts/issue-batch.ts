@@ -1,0 +1,207 @@
+/**
+ * `npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]`: issues all documents of
+ * a file by one Merkle root, with the settings of `npm start`, while no gateway runs.
+ */
+import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { fromHex, toHex } from '../document/hex.ts'
+import { deriveSubkeys, fingerprintOf } from '../document/keys.ts'
+import { anchorBatch } from '../gateway/adapters/batch-anchor.ts'
+import { type Database, openDatabase } from '../gateway/adapters/database.ts'
+import { hkdfWithNode } from '../gateway/adapters/node-hkdf.ts'
+import { sealWithNode } from '../gateway/adapters/node-seal.ts'
+import { createRegistry } from '../gateway/adapters/registry.ts'
+import { createSqliteStore } from '../gateway/adapters/sqlite-store.ts'
+import { createTombstones } from '../gateway/adapters/tombstones.ts'
+import { type Block, type BulkIssued, sealBatch } from '../gateway/bulk/bulk.ts'
+import {
+  type BadLine,
+  BulkFileError,
+  checkLines,
+  documentsOf,
+} from '../gateway/bulk/lines.ts'
+import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
+import { createLog } from '../gateway/log.ts'
+import { openKubo } from '../gateway/server.ts'
+import {
+  localIdentity,
+  patiently,
+  remoteIdentity,
+  tellCause,
+} from './identity.ts'
+
+const USAGE =
+  'npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]'
+/** For a block; milliseconds. */
+const PATIENCE = 300_000
+
+type Arguments = { file: string; out: string; idempotencyKey?: string }
+
+const say = (line: string) => console.error(line)
+
+async function main(): Promise<void> {
+  process.umask(0o077)
+  const { file, out, idempotencyKey } = readArguments()
+  const config = readConfig(process.env)
+  const now = Date.now()
+  const bulk = await checkLines(file, now, tellBad)
+  if (process.exitCode !== undefined)
+    throw new BulkFileError(`nothing was issued: ${file} has bad lines`)
+  if (bulk.size === 0) throw new BulkFileError(`${file} has no document`)
+
+  const stops: (() => Promise<void>)[] = []
+  try {
+    // First: it keeps a gateway out, and is kept out by one.
+    const database = openData(config.dataDir)
+    stops.unshift(database.close)
+    assertNothingOnItsWay(database)
+    const identity =
+      config.rpcUrls.length > 0
+        ? await remoteIdentity(config, say)
+        : await localIdentity(config, stops, say)
+    stops.unshift(identity.rpc.close)
+    const { rpc, registry, issuerId, signer } = identity
+    const issuerSecret = fromHex(identity.issuerSecret)
+    const fingerprint = toHex(fingerprintOf(issuerSecret))
+    database.bindTo({ registry, issuerId, fingerprint })
+    const account = await patiently(
+      () => createRegistry(rpc, { registry, issuerId, signer }),
+      say,
+    )
+    await account.assertReady()
+
+    const sealed = await sealBatch(
+      {
+        registry,
+        issuerId,
+        subkeys: deriveSubkeys(issuerSecret),
+        seal: sealWithNode,
+        hkdf: hkdfWithNode,
+        keep: await openKeep(config, database),
+      },
+      documentsOf(bulk, now),
+      idempotencyKey ?? bulk.sha256,
+    )
+    const { root, size, manifest } = sealed.batch
+    say(`root      ${root}`)
+    say(`size      ${size}`)
+    say(`manifest  ${manifest}`)
+    await writeIssued(`${out}.part`, sealed.keepBlocks())
+    say('kept      all payloads, batch blocks and the manifest')
+
+    const { block, transactionHash, revoked } = await anchorBatch(
+      rpc,
+      sealed.batch,
+      {
+        signer,
+        patience: PATIENCE,
+        ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
+      },
+    )
+    renameSync(`${out}.part`, out)
+    say(
+      `anchored  in block ${block}${transactionHash ? ` by ${transactionHash}` : ', before this'}`,
+    )
+    if (revoked) say('Warning: the whole batch is revoked or suspended')
+    say(`written   ${out}, with the keys of all documents: for you alone`)
+  } finally {
+    for (const stop of stops) await stop()
+  }
+}
+
+function readArguments(): Arguments {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        out: { type: 'string' },
+        'idempotency-key': { type: 'string' },
+      },
+    })
+    const [file, ...more] = positionals
+    const { out, 'idempotency-key': idempotencyKey } = values
+    if (!file || more.length > 0 || !out) throw new Error(USAGE)
+    if (existsSync(out))
+      throw new Error(`${out} is there already: remove it, or name another`)
+    return { file, out, ...(idempotencyKey && { idempotencyKey }) }
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exit(64)
+  }
+}
+
+function tellBad({ line, problems }: BadLine): void {
+  process.exitCode = 1
+  for (const { field, message } of problems)
+    say(`line ${line}: ${field ? `${field} ` : ''}${message}`)
+}
+
+function openData(dataDir: string): Database {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  try {
+    return openDatabase(join(dataDir, 'gateway.db'))
+  } catch (error) {
+    if (!/locked/.test(String(error))) throw error
+    throw new ConfigError([
+      `a gateway runs with ${dataDir}: stop it first, or name another DATA_DIR`,
+    ])
+  }
+}
+
+/** One account, one row of nonces: what the gateway has sent must not be overtaken. */
+function assertNothingOnItsWay({ sqlite }: Database): void {
+  const row = sqlite.prepare('SELECT count(*) AS plans FROM plan').get()
+  if (row?.plans !== 0)
+    throw new ConfigError([
+      'the gateway has transactions on their way: start it until they are in a block',
+    ])
+}
+
+async function openKeep(
+  config: Config,
+  database: Database,
+): Promise<(blocks: readonly Block[]) => Promise<void>> {
+  const kubo = await openKubo(config, createLog(config.logLevel))
+  if (kubo) {
+    const store = createTombstones(database).guardStore(kubo)
+    return async (blocks) => {
+      await Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
+    }
+  }
+  const store = createSqliteStore(database)
+  return (blocks) =>
+    database.write(() => {
+      for (const { hash, bytes } of blocks) store.insert(hash, bytes)
+    })
+}
+
+/** Not under its name before everything is anchored, and on the disk before. */
+async function writeIssued(
+  path: string,
+  documents: AsyncIterable<BulkIssued>,
+): Promise<void> {
+  const file = await open(path, 'w', 0o600)
+  try {
+    let text = ''
+    for await (const document of documents) {
+      text += `${JSON.stringify(document)}\n`
+      if (text.length < 65_536) continue
+      await file.write(text)
+      text = ''
+    }
+    await file.write(text)
+    await file.sync()
+  } finally {
+    await file.close()
+  }
+}
+
+try {
+  await main()
+  process.exit()
+} catch (error) {
+  console.error(tellCause('issue the batch', error))
+  process.exit(1)
+}
