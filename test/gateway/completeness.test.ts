@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type Hex, toHex } from '../../document/hex.ts'
+import type { Hex } from '../../document/hex.ts'
 import {
   ChainError,
   type CompletenessProof,
@@ -18,23 +18,16 @@ import {
   verifyCompleteness,
 } from '../../verifier/index.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
-import { deployRegistry, transact } from '../support/transact.ts'
+import {
+  documents,
+  hashOf,
+  ISSUER,
+  inBatch,
+  issueList,
+  ofAnother,
+  roots,
+} from '../support/issued-list.ts'
 
-// Anvil's first three accounts.
-const KEYS = {
-  admin: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
-  manager: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
-  issuer: '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
-} as const
-const MANAGER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
-const ISSUER = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'
-
-const hashOf = (kind: number, index: number): Hex =>
-  toHex(Uint8Array.from({ length: 32 }, (_, i) => (i < 31 ? kind : index)))
-const documents = Array.from({ length: 30 }, (_, i) => hashOf(1, i))
-const roots = [hashOf(2, 0), hashOf(2, 1)]
-const ofAnother = hashOf(3, 0)
-const inBatch = hashOf(4, 0)
 const refused = (code: string) => expect.objectContaining({ code })
 
 let dir: string
@@ -43,27 +36,11 @@ let provider: Eip1193Provider
 let registry: string
 let proof: CompletenessProof
 let trustedBlocks: Hex[]
-const send = (key: keyof typeof KEYS, name: string, args: unknown[]) =>
-  transact(provider, registry, KEYS[key], name, args)
-const zeros = (list: unknown[]) => list.map(() => 0)
-
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'completeness-'))
   anvil = await startAnvilNode(dir)
   provider = createFetchProvider(anvil.url, 30_000)
-  registry = await deployRegistry(provider, KEYS, { name: 'One', uri: '' })
-  await send('admin', 'registerIssuer', [MANAGER, 'Another', ''])
-  await send('manager', 'setPermissions', [2, MANAGER, 7])
-  const halves = [documents.slice(0, 20), documents.slice(10)]
-  for (const half of halves)
-    await send('issuer', 'issueMany', [1, half, zeros(half)])
-  await send('manager', 'issueMany', [2, [ofAnother, documents[0]], [0, 0]])
-  for (const root of roots)
-    await send('issuer', 'issueBatch', [1, root, 7, hashOf(5, 0)])
-  // A revocation without an anchoring part is not a document.
-  await send('issuer', 'revokeInBatch', [1, roots[0], [inBatch], 1])
-  await send('issuer', 'revoke', [1, documents[3], 1])
-  await send('issuer', 'revoke', [1, documents[4], 6])
+  registry = await issueList(provider)
   proof = await createCompletenessProof(provider, registry, 1, {
     documentHashes: documents,
     roots,

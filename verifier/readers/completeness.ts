@@ -1,5 +1,6 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import { FormatError } from '../../document/errors.ts'
-import type { Hex } from '../../document/hex.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
 import type {
   Eip1193Provider,
@@ -34,7 +35,7 @@ import {
 } from './listing-codec.ts'
 import { fetchHeader, fetchSlots } from './proof.ts'
 import { createRequest, type Request, readStrictly } from './request.ts'
-import { readObject, readQuantity, toQuantity } from './rpc-codec.ts'
+import { readBytes, readObject, readQuantity, toQuantity } from './rpc-codec.ts'
 
 /** Slots of one `eth_getProof`; nodes refuse more than about a thousand, and the answer has some KB for each. */
 const SLOTS_A_REQUEST = 256
@@ -120,18 +121,38 @@ export async function createCompletenessProof(
   }
 }
 
+/** @throws {ChainError} `other_code`, `no_registry` */
+async function checkCode(
+  request: Request,
+  params: [address: Hex, block: Hex],
+  codeHash: Hex,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const answer = await request('eth_getCode', params, signal)
+  const code = readStrictly('eth_getCode', () => readBytes(answer))
+  if (code.length === 0)
+    throw new ChainError('no_registry', 'no code at the address')
+  if (toHex(keccak_256(code)) !== codeHash)
+    throw new ChainError('other_code', 'other code at the address')
+}
+
 /**
  * Checks a list for completeness by the views of the contract. It believes the node.
  *
  * @param registry CAIP-10.
- * @throws {ChainError} `rpc_unreachable`, `rpc_error`, `wrong_chain`, `no_registry`, `state_unavailable`
+ * @throws {ChainError} `rpc_unreachable`, `rpc_error`, `wrong_chain`, `no_registry`, `other_code`, `state_unavailable`
  * @throws {RangeError} for a list of more than 100,000.
  */
 export async function readCompleteness(
   provider: Eip1193Provider,
   registry: string,
   issuerId: number,
-  { block, signal, ...given }: CompletenessSource,
+  {
+    block,
+    signal,
+    codeHash,
+    ...given
+  }: CompletenessSource & { codeHash?: Hex },
 ): Promise<Listing> {
   const { address: to, chainId } = parseRegistry(registry)
   const keys = normalized(given)
@@ -152,6 +173,8 @@ export async function readCompleteness(
   const blockTime = readStrictly('eth_getBlockByNumber', () =>
     readQuantity(readObject(answer).timestamp),
   )
+  if (codeHash !== undefined)
+    await checkCode(request, [to, at], codeHash, signal)
   const counts = await call(encodeIssuerCall(issuerId), decodeCounts)
   const records = new Map<Hex, RegistryRecord>()
   for (const some of chunksOf(keys.documentHashes, RECORDS_A_REQUEST)) {
