@@ -106,9 +106,9 @@ export type Completeness =
 const TYPE = 'document-registry-completeness'
 /** Hashes and roots of one list, and of one proof. */
 export const MAX_KEYS = 100_000
-/** Characters or bytes of a proof; one of 100,000 documents has about half of it. */
+/** Characters or bytes of a proof. One of 10,000 documents has about 3 MB, up to 30 MB in a registry of many millions. */
 const MAX_TEXT = 256 * 1024 * 1024
-/** Nodes of a proof: every slot has a leaf, and about a third of a branch. */
+/** Nodes of a proof: a leaf for each slot, and the branches above it that no other slot shares. */
 const MAX_NODES = 10 * MAX_KEYS
 
 const bytes = v.custom<Hex>(
