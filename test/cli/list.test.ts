@@ -1,4 +1,7 @@
+import { once } from 'node:events'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -142,6 +145,39 @@ test('error: a node that is down, a folder that does not exist', async () => {
   const unwritable = await list('--proof', out, '--json')
   expect(JSON.parse(unwritable.stdout).error.code).toBe('unwritable')
   expect([down.code, unwritable.code]).toEqual([2, 2])
+})
+
+test('error: a node without old logs is reported as pruned', async () => {
+  const node = createServer(async (request, response) => {
+    const body = Buffer.concat(await request.toArray())
+    const { id, method } = JSON.parse(body.toString())
+    const error = { code: 4444, message: 'pruned history unavailable' }
+    const answer = method === 'eth_getLogs' ? { error } : { result: '0x10' }
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+  }).listen(0, '127.0.0.1')
+  await once(node, 'listening')
+  const { port } = node.address() as AddressInfo
+  const { code, stdout } = await ofIssuer(
+    ...['--rpc', `http://127.0.0.1:${port}`, '--json'],
+  )
+  node.close()
+  expect(JSON.parse(stdout).error.code).toBe('pruned')
+  expect(code).toBe(2)
+})
+
+test('error: a file with too many hashes, or with a line without one', async () => {
+  const hash = (i: number) => `0x${i.toString(16).padStart(64, '0')}`
+  const lines = Array.from({ length: 100_001 }, (_, i) => `batch ${hash(i)}`)
+  for (const [text, expected] of [
+    [lines.join('\n'), 'too_many'],
+    ['document 0x12', 'unreadable'],
+  ] as const) {
+    const { code, stdout } = await list(
+      ...['--hashes', fileOf('bad', text), '--json'],
+    )
+    expect(JSON.parse(stdout).error.code).toBe(expected)
+    expect(code).toBe(2)
+  }
 })
 
 test.each([

@@ -1,9 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { Hex } from '../../document/hex.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import {
   ChainError,
   type CompletenessProof,
@@ -19,6 +20,7 @@ import {
 } from '../../verifier/index.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import {
+  distrustFrom,
   documents,
   hashOf,
   ISSUER,
@@ -122,6 +124,48 @@ describe('a proof of completeness', () => {
       status: 'complete',
       documents: { count: 0 },
     })
+  })
+
+  test('behavior: documents of a stolen key read distrusted, and still count', async () => {
+    const { listed } = (check(proof) as Listing).documents
+    const stolenIn = listed.at(-1)?.record.anchoredBlock ?? 0
+    const snapshot = await anvil.request('evm_snapshot')
+    try {
+      await distrustFrom(provider, registry, stolenIn)
+      const after = await prove({})
+      const trusted = { registry, trustedBlocks: [await hashOfBlock()] }
+      const proven = verifyCompleteness(after, trusted) as Listing
+      const keys = { documentHashes: documents, roots }
+      const read = await readCompleteness(provider, registry, 1, keys)
+      for (const { status, documents, batches } of [proven, read]) {
+        expect(status).toBe('complete')
+        const statuses = documents.listed.map((one) => one.status)
+        expect(statuses.slice(18, 22)).toEqual([
+          'valid',
+          'valid',
+          'distrusted',
+          'distrusted',
+        ])
+        expect(batches.listed[0]?.status).toBe('distrusted')
+      }
+    } finally {
+      await anvil.request('evm_revert', snapshot)
+    }
+  })
+
+  test('behavior: a view is held to the hash of the code', async () => {
+    const keys = { documentHashes: documents, roots }
+    const read = (codeHash: Hex) =>
+      readCompleteness(provider, registry, 1, { ...keys, codeHash })
+    await expect(read(hashOf(9, 9))).rejects.toThrow(refused('other_code'))
+    const address = registry.split(':')[2]
+    const code = await anvil.request<Hex>('eth_getCode', address, 'latest')
+    const good = toHex(keccak_256(fromHex(code)))
+    expect((await read(good)).status).toBe('complete')
+    expect(
+      verifyCompleteness(proof, { registry, trustedBlocks, codeHash: good })
+        .status,
+    ).toBe('complete')
   })
 
   test('behavior: an omitted document or batch makes it incomplete', async () => {

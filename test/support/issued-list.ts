@@ -48,3 +48,13 @@ export async function issueList(provider: Eip1193Provider): Promise<string> {
   await send('issuer', 'revoke', [1, documents[4], 6])
   return registry
 }
+
+/** Distrusts what the account of issuer 1 issued at or after a block. */
+export async function distrustFrom(
+  provider: Eip1193Provider,
+  registry: string,
+  block: number,
+): Promise<void> {
+  const args = [1, ISSUER, block]
+  await transact(provider, registry, KEYS.manager, 'distrustFrom', args)
+}
