@@ -6,6 +6,7 @@ import { ChainError } from '../verifier/errors.ts'
 import { BUNDLE_USAGE, bundleCommand } from './bundle.ts'
 import { InputError, UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
+import { LIST_USAGE, listCommand } from './list.ts'
 import { printable, printableJson } from './printable.ts'
 import { RECOUNT_USAGE, recountCommand } from './recount.ts'
 import type { Terminal } from './terminal.ts'
@@ -17,6 +18,7 @@ const COMMANDS: Record<
 > = {
   verify: { usage: VERIFY_USAGE, run: verifyCommand },
   bundle: { usage: BUNDLE_USAGE, run: bundleCommand },
+  list: { usage: LIST_USAGE, run: listCommand },
   recount: { usage: RECOUNT_USAGE, run: recountCommand },
 }
 

@@ -17,6 +17,10 @@ export type InputErrorCode =
   | 'no_public_id'
   /** The bundle is not of the publicId that was given. */
   | 'bundle_of_another'
+  /** The proof of completeness is of another issuer than `--issuer`. */
+  | 'other_issuer'
+  /** The list has more hashes than one proof can hold. */
+  | 'too_many'
 
 /** What was given leads to no publicId: nothing is known about any document. Messages never hold what was given. */
 export class InputError extends Error {

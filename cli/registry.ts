@@ -7,7 +7,12 @@ import { UsageError } from './errors.ts'
 const DEPLOYMENTS = new URL('../deployments/', import.meta.url)
 
 /** A registry, and the hash of its code (keccak256) where it is known. */
-export type TrustedRegistry = { registry: string; codeHash?: Hex }
+export type TrustedRegistry = {
+  registry: string
+  codeHash?: Hex
+  /** The block in which it was deployed, where that is known. */
+  deployedIn?: number
+}
 
 /**
  * The registry to trust. It never comes from a document, an address or a QR code.
@@ -54,9 +59,10 @@ function deployed(chainId: number, deployments: URL): TrustedRegistry {
     throw new UsageError(
       `--registry: no deployment on chain ${chainId} is known; name its address, eip155:${chainId}:<address>`,
     )
-  const { address, codeHash } = JSON.parse(readFileSync(file, 'utf8'))
+  const { address, codeHash, block } = JSON.parse(readFileSync(file, 'utf8'))
   return {
     registry: `eip155:${chainId}:${String(address).toLowerCase()}`,
     codeHash,
+    ...(Number.isSafeInteger(block) && { deployedIn: block }),
   }
 }

@@ -220,7 +220,7 @@ function checkLine({ check, outcome, code }: Check, paint: Paint): string {
 }
 
 /** @param seconds Of the Unix epoch. */
-function time(seconds: number): string {
+export function time(seconds: number): string {
   const date = new Date(seconds * 1000)
   // A record can say anything that fits 40 bits.
   if (Number.isNaN(date.getTime())) return `second ${seconds}`

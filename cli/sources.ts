@@ -24,6 +24,8 @@ export type Sources = {
   registry: string
   /** keccak256 of its code, where it is known. */
   codeHash?: Hex
+  /** The block in which it was deployed, where that is known. */
+  deployedIn?: number
   nodes: Eip1193Provider[]
   blocks: BlockSource[]
   asOf?: number
@@ -56,6 +58,13 @@ export function wholeNumber(option: string, text: string, least = 0): number {
   if (!/^[0-9]{1,15}$/.test(text) || Number(text) < least)
     throw new UsageError(`--${option} must be a whole number from ${least}`)
   return Number(text)
+}
+
+/** @throws {UsageError} */
+export function readBlockHashes(given: string[] = []): Hex[] {
+  if (!given.every((hash) => /^0x[0-9a-fA-F]{64}$/.test(hash)))
+    throw new UsageError('--block-hash must be 0x and 64 hexadecimal digits')
+  return given as Hex[]
 }
 
 /** A node that is named twice would agree with itself. */

@@ -13,6 +13,7 @@ import { EXIT } from './exit-codes.ts'
 import { printableJson } from './printable.ts'
 import { report } from './report.ts'
 import {
+  readBlockHashes,
   readSources,
   SOURCE_OPTIONS,
   SOURCE_USAGE,
@@ -126,12 +127,6 @@ function defaultHeadAge(registry: string): number | undefined {
   return parseRegistry(registry).chainId === LOCAL_CHAIN
     ? undefined
     : MAX_HEAD_AGE
-}
-
-function readBlockHashes(given: string[] = []): Hex[] {
-  if (!given.every((hash) => /^0x[0-9a-fA-F]{64}$/.test(hash)))
-    throw new UsageError('--block-hash must be 0x and 64 hexadecimal digits')
-  return given as Hex[]
 }
 
 /** @param bundle The path of `--bundle`. With a publicId besides, it must be that document's. */

@@ -36,6 +36,7 @@ export type FormatErrorCode =
   | 'rpc_malformed'
   | 'proof_invalid'
   | 'bundle_malformed'
+  | 'completeness_malformed'
 
 /** One bad field of a document: its name and what is wrong with it, never its value. */
 export type FieldProblem = { field: string; message: string }

@@ -22,6 +22,8 @@ export type ChainErrorCode =
   | 'other_registry'
   /** Other code than expected is at the registry's address. */
   | 'other_code'
+  /** The node no longer has the logs of the blocks that were asked for. */
+  | 'pruned'
   /** What was asked for is in no proof. */
   | 'unproven'
   /** Without a good batch block, nothing leads from a publicId of kind 2 to a record. */

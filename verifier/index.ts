@@ -26,13 +26,30 @@ export type {
   RegistryStatus,
 } from './ports.ts'
 export {
+  type Completeness,
+  type CompletenessOptions,
+  type CompletenessProof,
+  type IssuedKeys,
+  type Listed,
+  type ListedBatch,
+  type ListedDocument,
+  type Listing,
+  verifyCompleteness,
+} from './proof/completeness.ts'
+export {
   readStateProof,
   type SlotProof,
   type StateProof,
 } from './proof/state-proof.ts'
 export { createChainReader } from './readers/chain.ts'
+export {
+  type CompletenessSource,
+  createCompletenessProof,
+  readCompleteness,
+} from './readers/completeness.ts'
 export type { FinalityRule } from './readers/finality.ts'
 export { createIpfsGatewaySource } from './readers/ipfs-gateway.ts'
+export { collectIssued, type IssuedKeysOptions } from './readers/issued-logs.ts'
 export {
   createFetchProvider,
   createProvider,

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { getCreateAddress, Interface, Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
@@ -91,10 +92,12 @@ async function sendTransaction(
     maxFeePerGas: 10_000_000_000n,
   })
   const hash = await request<Hex>('eth_sendRawTransaction', raw)
-  const receipt = await request<{ status: Hex } | null>(
-    'eth_getTransactionReceipt',
-    hash,
-  )
-  if (receipt?.status !== '0x1') throw new Error(`${hash} did not succeed`)
+  // A busy Anvil accepts a transaction before the block with it is there.
+  let receipt: { status: Hex } | null = null
+  while (!receipt) {
+    receipt = await request('eth_getTransactionReceipt', hash)
+    if (!receipt) await sleep(5)
+  }
+  if (receipt.status !== '0x1') throw new Error(`${hash} did not succeed`)
   return { hash, nonce }
 }

@@ -47,8 +47,12 @@ describe('languages', () => {
       dating: true,
       event: true,
     }
-    // `unproven` is about the event of a bundle alone, which has words of its own.
-    const troubles: Record<Exclude<ChainErrorCode, 'unproven'>, true> = {
+    // `unproven` is about the event of a bundle alone, which has words of its own; `pruned` about
+    // the list of an issuer's documents, which the page does not read.
+    const troubles: Record<
+      Exclude<ChainErrorCode, 'unproven' | 'pruned'>,
+      true
+    > = {
       rpc_unreachable: true,
       rpc_error: true,
       no_registry: true,

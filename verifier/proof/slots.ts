@@ -109,6 +109,23 @@ export function slotsOf(
   ].map(toSlot)
 }
 
+/** The slots that say what an issuer has issued, and which account issued it. */
+export function slotsOfIssuer(issuerId: number): {
+  state: Hex
+  record(documentHash: Hex): Hex
+  batch(root: Hex): Hex
+  signer(accountIndex: number): Hex
+} {
+  const namespace = at(BigInt(issuerId), NAMESPACES)
+  const inMapping = (mapping: Word, key: Word) => toSlot(at(key, mapping))
+  return {
+    state: toSlot(namespace + STATE),
+    record: (hash) => inMapping(namespace + RECORDS, BigInt(hash)),
+    batch: (root) => inMapping(namespace + BATCHES, BigInt(root)),
+    signer: (index) => inMapping(namespace + ACCOUNTS_OF, BigInt(index)),
+  }
+}
+
 function slotsOfAccount(
   namespace: Word,
   { account, accountIndex }: RegistryAccount,
@@ -132,7 +149,7 @@ function at(key: Word, mapping: Word): Word {
 }
 
 /** Everything is packed from the lowest bit (contracts/types). */
-function unpackRecord(word: Word): RegistryRecord {
+export function unpackRecord(word: Word): RegistryRecord {
   return {
     accountIndex: bits(word, 0, 16),
     anchoredBlock: bits(word, 16, 40),
@@ -146,7 +163,9 @@ function unpackRecord(word: Word): RegistryRecord {
   }
 }
 
-function unpackState(word: Word): Omit<RegistryIssuer, 'id' | 'name' | 'uri'> {
+export function unpackState(
+  word: Word,
+): Omit<RegistryIssuer, 'id' | 'name' | 'uri'> {
   return {
     documentCount: bits(word, 0, 40),
     batchCount: bits(word, 40, 40),
@@ -190,18 +209,29 @@ function readAccount(
   accountIndex: number,
   read: (slot: Word) => Word,
 ): RegistryAccount {
-  const signer = read(at(BigInt(accountIndex), namespace + ACCOUNTS_OF))
-  const address = BigInt.asUintN(160, signer)
-  if (address === 0n) throw notOfRegistry('no account in the place of one')
-  const held = read(at(address, namespace + ACCOUNTS))
+  const signer = unpackSigner(
+    read(at(BigInt(accountIndex), namespace + ACCOUNTS_OF)),
+  )
+  const held = read(at(BigInt(signer.account), namespace + ACCOUNTS))
   return {
-    account: `0x${address.toString(16).padStart(40, '0')}`,
+    ...signer,
     accountIndex,
     permissions: bits(held, 16, 8),
     addedBlock: bits(held, 24, 40),
     changedBlock: bits(held, 64, 40),
     retiredBlock: bits(held, 104, 40),
-    distrustedFrom: bits(signer, 160, 40),
+  }
+}
+
+/** @throws {ChainError} `no_registry` for the slot of an account that does not exist. */
+export function unpackSigner(
+  word: Word,
+): Pick<RegistryAccount, 'account' | 'distrustedFrom'> {
+  const address = BigInt.asUintN(160, word)
+  if (address === 0n) throw notOfRegistry('no account in the place of one')
+  return {
+    account: `0x${address.toString(16).padStart(40, '0')}`,
+    distrustedFrom: bits(word, 160, 40),
   }
 }
 

@@ -55,7 +55,12 @@ function readState(
   codeHash: Hex | undefined,
 ): ChainReading & { blockHash: Hex } {
   const header = decodeHeader(proof.header)
-  const storageRoot = readAccount(proof, header, address, codeHash)
+  const storageRoot = readStorageRoot(
+    proof.accountProof,
+    header,
+    address,
+    codeHash,
+  )
   if (!Array.isArray(proof.storageProof)) throw invalid('not slots')
   const slots = proof.storageProof.values()
   const read = readVerification(
@@ -68,12 +73,16 @@ function readState(
   return { blockNumber, blockHash, blockTime, ...read }
 }
 
-/** @returns The root of the registry's storage, 32 bytes. */
-function readAccount(
-  { accountProof }: StateProof,
-  { stateRoot }: Header,
+/**
+ * @returns The root of the registry's storage, 32 bytes.
+ * @throws {FormatError} `proof_invalid`
+ * @throws {ChainError} `no_registry`, `other_code`
+ */
+export function readStorageRoot(
+  accountProof: readonly Hex[],
+  { stateRoot }: Pick<Header, 'stateRoot'>,
   address: Hex,
-  expected: Hex | undefined,
+  expected?: Hex,
 ): Uint8Array {
   const leaf = readTrie(
     stateRoot,
@@ -104,6 +113,13 @@ function readSlot(
     keccak_256(fromHex(slot)),
     nodesOf(given.proof),
   )
+  const word = wordOf(leaf)
+  if (given.value !== toHex(word)) throw invalid('another value is proven')
+  return word
+}
+
+/** @returns What is in a slot, 32 bytes, by its leaf in the storage trie. */
+export function wordOf(leaf: Uint8Array | undefined): Uint8Array {
   const word = new Uint8Array(32)
   if (leaf) {
     const value = decodeRlp(leaf)
@@ -111,7 +127,6 @@ function readSlot(
       throw invalid('not a slot')
     word.set(value, 32 - value.length)
   }
-  if (given.value !== toHex(word)) throw invalid('another value is proven')
   return word
 }
 

@@ -27,26 +27,41 @@ export function readTrie(
   proof: readonly Uint8Array[],
 ): Uint8Array | undefined {
   const nodes = proof[Symbol.iterator]()
-  const value = equalBytes(root, EMPTY_ROOT)
-    ? undefined
-    : walk(nodes, root, [...bytesToHex(key)])
+  const value = readTrieBy(root, key, (hash) => fetchNode(nodes, hash))
   if (!nodes.next().done) throw invalid('nodes too many')
   return value
 }
 
+/** Gives the node that has a hash, or throws. */
+export type NodeOf = (hash: Uint8Array) => TrieNode
+
+/** A node, decoded: the items of a branch, an extension or a leaf. */
+export type TrieNode = RlpItem[]
+
+/** As {@link readTrie}, with the nodes from anywhere. */
+export function readTrieBy(
+  root: Uint8Array,
+  key: Uint8Array,
+  nodeOf: NodeOf,
+): Uint8Array | undefined {
+  return equalBytes(root, EMPTY_ROOT)
+    ? undefined
+    : walk(nodeOf, root, [...bytesToHex(key)])
+}
+
 function walk(
-  nodes: Iterator<Uint8Array>,
+  nodeOf: NodeOf,
   root: Uint8Array,
   path: string[],
 ): Uint8Array | undefined {
-  let node = fetchNode(nodes, root)
+  let node = nodeOf(root)
   for (let at = 0; ; ) {
     if (node.length === 17) {
       if (at === path.length) return bytesOf(node[16])
       const child = node[Number.parseInt(path[at] ?? '', 16)]
       at++
       if (child === undefined || child.length === 0) return undefined
-      node = childOf(nodes, child)
+      node = childOf(nodeOf, child)
       continue
     }
     const { isLeaf, nibbles } = pathOf(node)
@@ -54,30 +69,30 @@ function walk(
     if (!onPath) return undefined
     at += nibbles.length
     if (isLeaf) return at === path.length ? bytesOf(node[1]) : undefined
-    node = childOf(nodes, node[1])
+    node = childOf(nodeOf, node[1])
   }
 }
 
 /** @returns The next node of the proof, which must have this hash. */
-function fetchNode(nodes: Iterator<Uint8Array>, hash: Uint8Array): RlpItem[] {
+function fetchNode(nodes: Iterator<Uint8Array>, hash: Uint8Array): TrieNode {
   const { value, done } = nodes.next()
   if (done) throw invalid('nodes too few')
   if (!equalBytes(keccak_256(value), hash))
     throw invalid('a node of another hash')
-  return asNode(decodeRlp(value))
+  return decodeNode(value)
+}
+
+/** @throws {FormatError} `proof_invalid` */
+export function decodeNode(bytes: Uint8Array): TrieNode {
+  return asNode(decodeRlp(bytes))
 }
 
 /** A node of under 32 bytes stands inside its parent; any other is named there by its hash. */
-function childOf(
-  nodes: Iterator<Uint8Array>,
-  child: RlpItem | undefined,
-): RlpItem[] {
-  return child instanceof Uint8Array
-    ? fetchNode(nodes, child)
-    : asNode(child ?? [])
+function childOf(nodeOf: NodeOf, child: RlpItem | undefined): TrieNode {
+  return child instanceof Uint8Array ? nodeOf(child) : asNode(child ?? [])
 }
 
-function asNode(item: RlpItem): RlpItem[] {
+function asNode(item: RlpItem): TrieNode {
   if (item instanceof Uint8Array || (item.length !== 17 && item.length !== 2))
     throw invalid('not a node')
   return item

@@ -60,17 +60,14 @@ async function proveReading(
   const chain = createChainReader(provider, registry)
   const believed = await chain.read(key, options)
   const { blockNumber } = believed
-  const [header, answer] = await Promise.all([
+  const [header, proofs] = await Promise.all([
     fetchHeader(request, blockNumber, signal),
-    request(
-      'eth_getProof',
-      [address, slotsOf(key, believed), toQuantity(blockNumber)],
+    fetchSlots(request, address, slotsOf(key, believed), {
+      block: blockNumber,
       signal,
-    ).catch((error) => {
-      throw unavailable(error, blockNumber)
     }),
   ])
-  const stateProof = { header, ...readProof(() => readAnswer(answer)) }
+  const stateProof = { header, ...proofs }
   const proven = readStateProof(stateProof, registry, key)
   if (proven.blockNumber !== blockNumber)
     throw new ChainError(
@@ -115,7 +112,30 @@ function isOvertaken(error: unknown, { block }: AtBlock): boolean {
   return code === 'state_unavailable' && block === undefined
 }
 
-async function fetchHeader(
+/**
+ * @returns The answer of `eth_getProof`, unchecked.
+ * @throws {ChainError} `proof_unavailable`, `proof_invalid`, `state_unavailable`, `rpc_unreachable`
+ */
+export async function fetchSlots(
+  request: Request,
+  address: Hex,
+  slots: readonly Hex[],
+  { block, signal }: { block: number; signal?: AbortSignal | undefined },
+): Promise<Omit<StateProof, 'header'>> {
+  const params = [address, slots, toQuantity(block)]
+  const answer = await request('eth_getProof', params, signal).catch(
+    (error) => {
+      throw unavailable(error, block)
+    },
+  )
+  return readProof(() => readAnswer(answer))
+}
+
+/**
+ * @returns The RLP of a block's header, as the node has it.
+ * @throws {ChainError} `proof_unavailable`, `state_unavailable`, `rpc_unreachable`
+ */
+export async function fetchHeader(
   request: Request,
   blockNumber: number,
   signal: AbortSignal | undefined,

@@ -53,7 +53,8 @@ function tailOf({ validUntil, proof }: BatchPath): Hex[] {
   return [toWord(validUntil), toWord(5 * WORD), toWord(length), toHex(proof)]
 }
 
-function joined(selector: string, ...words: Hex[]): Hex {
+/** @returns Calldata. */
+export function joined(selector: string, ...words: Hex[]): Hex {
   return `0x${selector}${words.map((hex) => hex.slice(2)).join('')}`
 }
 
@@ -83,7 +84,7 @@ export function decodeVerification(
       blockNumber: at(TUPLE + 1, 53),
       blockTime: at(TUPLE + 2, 53),
       status,
-      record: readRecord(words),
+      record: readRecordAt(words, RECORD),
       account: readAccount(words, ACCOUNT),
       revoker: readRevoker(words),
       issuer: { id: issuerId, ...readIssuer(words) },
@@ -91,8 +92,9 @@ export function decodeVerification(
   }
 }
 
-function readRecord(words: Uint8Array): RegistryRecord {
-  const at = (index: number, bits: number) => uint(words, RECORD + index, bits)
+/** @param from In words. */
+export function readRecordAt(words: Uint8Array, from: number): RegistryRecord {
+  const at = (index: number, bits: number) => uint(words, from + index, bits)
   return {
     accountIndex: at(0, 16),
     anchoredBlock: at(1, 40),
@@ -179,13 +181,14 @@ function word(words: Uint8Array, index: number): Uint8Array {
 }
 
 /** @param bits At most 53, so that the number is exact. */
-function uint(words: Uint8Array, index: number, bits: number): number {
+export function uint(words: Uint8Array, index: number, bits: number): number {
   const value = BigInt(toHex(word(words, index)))
   if (value >> BigInt(bits) !== 0n) throw malformed(`over ${bits} bits`)
   return Number(value)
 }
 
-function address(words: Uint8Array, index: number): Hex {
+/** @param index In words. */
+export function address(words: Uint8Array, index: number): Hex {
   const bytes = word(words, index)
   if (bytes.subarray(0, 12).some((byte) => byte !== 0))
     throw malformed('over 160 bits')

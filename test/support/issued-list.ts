@@ -1,0 +1,60 @@
+import { type Hex, toHex } from '../../document/hex.ts'
+import type { Eip1193Provider } from '../../verifier/ports.ts'
+import { deployRegistry, transact } from './transact.ts'
+
+// Anvil's first three accounts.
+const KEYS = {
+  admin: '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
+  manager: '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d',
+  issuer: '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a',
+} as const
+const MANAGER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
+/** The account of issuer 1. */
+export const ISSUER = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'
+
+/** @returns A hash of this number; those of one kind are in order. */
+export const hashOf = (kind: number, index: number): Hex =>
+  toHex(Uint8Array.from({ length: 32 }, (_, i) => (i < 31 ? kind : index)))
+
+/** What issuer 1 issued: of the documents, the third is revoked and the fourth suspended (from 0). */
+export const documents = Array.from({ length: 30 }, (_, i) => hashOf(1, i))
+export const roots = [hashOf(2, 0), hashOf(2, 1)]
+/** Issued by issuer 2. */
+export const ofAnother = hashOf(3, 0)
+/** Revoked in the first batch of issuer 1. */
+export const inBatch = hashOf(4, 0)
+
+/**
+ * Deploys a registry in which issuer 1 issued {@link documents} and {@link roots}. The first 20 are in the eighth block from the end.
+ *
+ * @returns The registry, CAIP-10.
+ */
+export async function issueList(provider: Eip1193Provider): Promise<string> {
+  const issuer = { name: 'One', uri: '' }
+  const registry = await deployRegistry(provider, KEYS, issuer)
+  const send = (key: keyof typeof KEYS, name: string, args: unknown[]) =>
+    transact(provider, registry, KEYS[key], name, args)
+  await send('admin', 'registerIssuer', [MANAGER, 'Another', ''])
+  await send('manager', 'setPermissions', [2, MANAGER, 7])
+  // Ten of them twice, which the registry skips.
+  for (const half of [documents.slice(0, 20), documents.slice(10)])
+    await send('issuer', 'issueMany', [1, half, half.map(() => 0)])
+  await send('manager', 'issueMany', [2, [ofAnother, documents[0]], [0, 0]])
+  for (const root of roots)
+    await send('issuer', 'issueBatch', [1, root, 7, hashOf(5, 0)])
+  // A revocation without an anchoring part is not a document.
+  await send('issuer', 'revokeInBatch', [1, roots[0], [inBatch], 1])
+  await send('issuer', 'revoke', [1, documents[3], 1])
+  await send('issuer', 'revoke', [1, documents[4], 6])
+  return registry
+}
+
+/** Distrusts what the account of issuer 1 issued at or after a block. */
+export async function distrustFrom(
+  provider: Eip1193Provider,
+  registry: string,
+  block: number,
+): Promise<void> {
+  const args = [1, ISSUER, block]
+  await transact(provider, registry, KEYS.manager, 'distrustFrom', args)
+}

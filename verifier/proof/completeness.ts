@@ -1,0 +1,356 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import * as v from 'valibot'
+import { FormatError } from '../../document/errors.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { decodeJsonText, parseStrictJson } from '../../document/json.ts'
+import { bytes32, issuerId, registry } from '../../document/members.ts'
+import { ChainError, type ChainErrorCode } from '../errors.ts'
+import type {
+  RegistryAccount,
+  RegistryIssuer,
+  RegistryRecord,
+  RegistryStatus,
+} from '../ports.ts'
+import { parseRegistry } from '../readers/chain.ts'
+import { NO_ACCOUNT, registryStatusOf } from '../status.ts'
+import { decodeHeader, type Header } from './header.ts'
+import { invalid, readProof } from './invalid.ts'
+import {
+  slotsOfIssuer,
+  unpackRecord,
+  unpackSigner,
+  unpackState,
+} from './slots.ts'
+import { readStorageRoot, wordOf } from './state-proof.ts'
+import { decodeNode, type NodeOf, readTrieBy, type TrieNode } from './trie.ts'
+
+/** The hashes of documents that were issued alone, and the roots of batches. */
+export type IssuedKeys = {
+  documentHashes: readonly Hex[]
+  roots: readonly Hex[]
+}
+
+/**
+ * Proves what is in the registry under a list of hashes and roots, and how many there are in all (docs/formats.md,
+ * "Completeness"). It holds no document and no key.
+ */
+export type CompletenessProof = IssuedKeys & {
+  type: typeof TYPE
+  v: 1
+  /** CAIP-10. Only a claim: the reader chooses the registry to trust. */
+  registry: string
+  issuerId: number
+  /** RLP of the block's header. */
+  header: Hex
+  /** The nodes from the header's state root to the registry's account. */
+  accountProof: readonly Hex[]
+  /** The nodes of the registry's storage that the slots need, each once, in any order. */
+  nodes: readonly Hex[]
+}
+
+/** A document that was issued alone. */
+export type ListedDocument = {
+  documentHash: Hex
+  status: RegistryStatus
+  record: RegistryRecord
+  /** The account that issued it. */
+  account: Hex
+}
+
+/** A batch. `recountBatch` tells whether a manifest has all of its documents. */
+export type ListedBatch = {
+  root: Hex
+  /** How many documents it has. */
+  size: number
+  /** Of the batch as a whole; a document in it may have a revocation of its own. */
+  status: RegistryStatus
+  record: Omit<RegistryRecord, 'validUntil'>
+  /** The account that issued it. */
+  account: Hex
+}
+
+/** How many there are, which of them were listed, and what was listed but never issued. */
+export type Listed<T> = {
+  /** How many the registry counts. */
+  count: number
+  listed: T[]
+  /** Not among the issuer's: never issued, issued by another, or (of documents) issued in a batch. */
+  notIssued: Hex[]
+}
+
+/** What a list of an issuer's documents and batches is worth at a block. */
+export type Listing = {
+  /** `complete`: the list has every document and every batch that the issuer had issued. */
+  status: 'complete' | 'incomplete'
+  issuerId: number
+  asOf: {
+    blockNumber: number
+    /** `null` when the listing was not proven. */
+    blockHash: Hex | null
+    blockTime: number
+  }
+  documents: Listed<ListedDocument>
+  batches: Listed<ListedBatch>
+}
+
+/** What a proof of completeness proves. */
+export type Completeness =
+  | Listing
+  | {
+      /** The proof proves nothing about the registry that the reader trusts. */
+      status: 'unverifiable'
+      code: ChainErrorCode
+      message: string
+    }
+
+const TYPE = 'document-registry-completeness'
+/** Hashes and roots of one list, and of one proof. */
+export const MAX_KEYS = 100_000
+/** Characters or bytes of a proof. One of 10,000 documents has about 3 MB, up to 30 MB in a registry of many millions. */
+const MAX_TEXT = 256 * 1024 * 1024
+/** Nodes of a proof: a leaf for each slot, and the branches above it that no other slot shares. */
+const MAX_NODES = 10 * MAX_KEYS
+
+const bytes = v.custom<Hex>(
+  (value) =>
+    typeof value === 'string' &&
+    value.length % 2 === 0 &&
+    /^0x[0-9a-f]+$/.test(value),
+)
+const listOf = (item: v.GenericSchema<Hex, Hex>, most: number) =>
+  v.pipe(
+    v.custom<Hex[]>((value) => Array.isArray(value) && value.length <= most),
+    v.check((list) => Array.from(list).every((one) => v.is(item, one))),
+  )
+const keys = v.pipe(
+  listOf(bytes32, MAX_KEYS),
+  // In order, so that each is there once.
+  v.check((list) =>
+    list.every((key, i) => i === 0 || key > (list[i - 1] ?? key)),
+  ),
+)
+const schema = v.strictObject({
+  type: v.literal(TYPE),
+  v: v.literal(1),
+  registry,
+  issuerId,
+  documentHashes: keys,
+  roots: keys,
+  header: bytes,
+  accountProof: listOf(bytes, 64),
+  nodes: listOf(bytes, MAX_NODES),
+})
+
+/**
+ * @param input A proof as JSON text, the bytes of one, or parsed.
+ * @throws {FormatError} `completeness_malformed`
+ */
+function readInput(input: unknown): CompletenessProof {
+  const read = v.safeParse(schema, parseInput(input), { abortEarly: true })
+  if (read.success) return read.output
+  const field = read.issues[0] && v.getDotPath(read.issues[0])
+  throw malformed(field ? [{ field, message: 'is malformed' }] : [])
+}
+
+function parseInput(input: unknown): unknown {
+  if (typeof input !== 'string' && !(input instanceof Uint8Array)) return input
+  if (input.length > MAX_TEXT) throw malformed([])
+  try {
+    return parseStrictJson(
+      typeof input === 'string' ? input : decodeJsonText(input),
+    )
+  } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause
+    throw malformed([], cause)
+  }
+}
+
+function malformed(
+  fields: FormatError['fields'],
+  cause?: FormatError,
+): FormatError {
+  const message = 'not a proof of completeness'
+  return new FormatError('completeness_malformed', message, { fields, cause })
+}
+
+export type CompletenessOptions = {
+  /** The registry to trust, CAIP-10. From the reader, never from the proof. */
+  registry: string
+  /** Hashes of blocks of the registry's chain that the reader trusts. */
+  trustedBlocks: readonly Hex[]
+  /** keccak256 of the registry's code, as `deployments/` has it. Without it, any code at the address is the registry's. */
+  codeHash?: Hex
+}
+
+/**
+ * Checks a proof of completeness. Pure: it asks nobody. The answer is true as of the block of the proof.
+ *
+ * @param input A proof as JSON text, the bytes of one, or parsed.
+ * @throws {FormatError} `completeness_malformed` when it is not such a proof; also when a hash is repeated or out of order.
+ */
+export function verifyCompleteness(
+  input: unknown,
+  options: CompletenessOptions,
+): Completeness {
+  const { address } = parseRegistry(options.registry)
+  const proof = readInput(input)
+  try {
+    if (proof.registry !== options.registry)
+      throw new ChainError('other_registry', `a proof of ${proof.registry}`)
+    const header = readProof(() => decodeHeader(proof.header))
+    const { blockHash } = header
+    const trusted = options.trustedBlocks.some(
+      (hash) => hash.toLowerCase() === blockHash,
+    )
+    if (!trusted)
+      throw new ChainError(
+        'block_untrusted',
+        `a proof of block ${header.blockNumber}, ${blockHash}`,
+      )
+    return readProof(() => readListing(proof, header, address, options))
+  } catch (error) {
+    if (!(error instanceof ChainError)) throw error
+    const { code, message } = error
+    return { status: 'unverifiable', code, message }
+  }
+}
+
+function readListing(
+  proof: CompletenessProof,
+  header: Header,
+  address: Hex,
+  { codeHash }: CompletenessOptions,
+): Listing {
+  const { accountProof, issuerId } = proof
+  const root = readStorageRoot(accountProof, header, address, codeHash)
+  const nodes = createNodeSet(proof.nodes)
+  const listing = listingOf(
+    proof,
+    createSlotReader(issuerId, (slot) => readWord(root, slot, nodes.nodeOf)),
+    header,
+  )
+  if (nodes.used().length < proof.nodes.length) throw invalid('nodes too many')
+  return listing
+}
+
+/** @returns What is in a slot, 32 bytes. @throws {FormatError} `proof_invalid` */
+export function readWord(root: Uint8Array, slot: Hex, nodeOf: NodeOf): bigint {
+  const leaf = readTrieBy(root, keccak_256(fromHex(slot)), nodeOf)
+  return BigInt(toHex(wordOf(leaf)))
+}
+
+/** Nodes of a trie by their hashes. A node stands once, however many paths lead through it. */
+export function createNodeSet(nodes: Iterable<Hex>): {
+  nodeOf: NodeOf
+  /** The nodes that were asked for so far. */
+  used(): Hex[]
+} {
+  const known = new Map<string, { node: Hex; decoded?: TrieNode }>()
+  for (const node of nodes)
+    known.set(toHex(keccak_256(fromHex(node))), { node })
+  return {
+    nodeOf(hash) {
+      const found = known.get(toHex(hash))
+      if (!found) throw invalid('nodes too few')
+      found.decoded ??= decodeNode(fromHex(found.node))
+      return found.decoded
+    },
+    used: () =>
+      [...known.values()].flatMap(({ node, decoded }) =>
+        decoded ? [node] : [],
+      ),
+  }
+}
+
+type Signer = Pick<RegistryAccount, 'account' | 'distrustedFrom'>
+
+/** What the registry has of an issuer at one block. */
+export type IssuerReader = {
+  counts: Pick<RegistryIssuer, 'documentCount' | 'batchCount'>
+  record(documentHash: Hex): RegistryRecord
+  /** With the size in the place of the expiry. */
+  batch(root: Hex): RegistryRecord
+  signer(accountIndex: number): Signer
+}
+
+/** @param read Gives what is in a slot. */
+export function createSlotReader(
+  issuerId: number,
+  read: (slot: Hex) => bigint,
+): IssuerReader {
+  const slots = slotsOfIssuer(issuerId)
+  return {
+    counts: unpackState(read(slots.state)),
+    record: (hash) => unpackRecord(read(slots.record(hash))),
+    batch: (root) => unpackRecord(read(slots.batch(root))),
+    signer: (index) => unpackSigner(read(slots.signer(index))),
+  }
+}
+
+/**
+ * The registry counts every hash once, when its slot first gets an anchoring part, and never takes that part away. So as many
+ * distinct hashes with an anchoring part as it counts are all there are.
+ *
+ * @param keys Each hash and each root once.
+ */
+export function listingOf(
+  { issuerId, ...keys }: IssuedKeys & { issuerId: number },
+  reader: IssuerReader,
+  at: Omit<Listing['asOf'], 'blockHash'> & { blockHash?: Hex },
+): Listing {
+  const { blockNumber, blockHash = null, blockTime } = at
+  const signers = new Map<number, Signer>()
+  const signerOf = (index: number): Signer => {
+    const signer = signers.get(index) ?? reader.signer(index)
+    signers.set(index, signer)
+    return signer
+  }
+  const judge = (record: RegistryRecord) => {
+    const { account, distrustedFrom } = signerOf(record.accountIndex)
+    const held = { ...NO_ACCOUNT, account, distrustedFrom }
+    const status = registryStatusOf({ record, account: held, blockTime })
+    return { status, account }
+  }
+  const documents = split(keys.documentHashes, reader.record)
+  const batches = split(keys.roots, reader.batch)
+  const { documentCount, batchCount } = reader.counts
+  const complete =
+    documents.issued.length === documentCount &&
+    batches.issued.length === batchCount
+  return {
+    status: complete ? 'complete' : 'incomplete',
+    issuerId,
+    asOf: { blockNumber, blockHash, blockTime },
+    documents: {
+      count: documentCount,
+      listed: documents.issued.map(({ key: documentHash, record }) => ({
+        documentHash,
+        record,
+        ...judge(record),
+      })),
+      notIssued: documents.notIssued,
+    },
+    batches: {
+      count: batchCount,
+      listed: batches.issued.map(({ key: root, record: packed }) => {
+        const { validUntil: size, ...record } = packed
+        // A batch as a whole does not expire.
+        return { root, size, record, ...judge({ ...record, validUntil: 0 }) }
+      }),
+      notIssued: batches.notIssued,
+    },
+  }
+}
+
+function split(
+  keys: readonly Hex[],
+  recordOf: (key: Hex) => RegistryRecord,
+): { issued: { key: Hex; record: RegistryRecord }[]; notIssued: Hex[] } {
+  const all = keys.map((key) => ({ key, record: recordOf(key) }))
+  const isIssued = ({ record }: { record: RegistryRecord }) =>
+    record.anchoredBlock !== 0
+  return {
+    issued: all.filter(isIssued),
+    notIssued: all.filter((one) => !isIssued(one)).map(({ key }) => key),
+  }
+}

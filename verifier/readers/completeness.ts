@@ -1,0 +1,272 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { FormatError } from '../../document/errors.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
+import { ChainError } from '../errors.ts'
+import type {
+  Eip1193Provider,
+  ReadOptions,
+  RegistryAccount,
+  RegistryRecord,
+} from '../ports.ts'
+import {
+  type CompletenessProof,
+  createNodeSet,
+  createSlotReader,
+  type IssuedKeys,
+  type Listing,
+  listingOf,
+  MAX_KEYS,
+  readWord,
+} from '../proof/completeness.ts'
+import { decodeHeader } from '../proof/header.ts'
+import { readProof } from '../proof/invalid.ts'
+import { slotsOfIssuer } from '../proof/slots.ts'
+import { readStorageRoot } from '../proof/state-proof.ts'
+import { parseRegistry, stateError } from './chain.ts'
+import {
+  decodeBatch,
+  decodeCounts,
+  decodeRecords,
+  decodeSigner,
+  encodeAccountCall,
+  encodeBatchCall,
+  encodeIssuerCall,
+  encodeRecordsCall,
+} from './listing-codec.ts'
+import { fetchHeader, fetchSlots } from './proof.ts'
+import { createRequest, type Request, readStrictly } from './request.ts'
+import { readBytes, readObject, readQuantity, toQuantity } from './rpc-codec.ts'
+
+/** Slots of one `eth_getProof`; nodes refuse more than about a thousand, and the answer has some KB for each. */
+const SLOTS_A_REQUEST = 256
+/** Hashes of one `recordsOf`. */
+const RECORDS_A_REQUEST = 500
+/** Requests at a time where each is about one thing. */
+const AT_A_TIME = 16
+
+/** A list to be checked against the registry; repeated hashes count once. */
+export type CompletenessSource = IssuedKeys &
+  ReadOptions & {
+    /** The number of the block that it is to be for; the newest if absent. */
+    block?: number | undefined
+  }
+
+/**
+ * Makes a proof of completeness of a list, wherever the list came from. An incomplete list gives a
+ * proof too, which says so.
+ *
+ * @param provider A node that knows `eth_getProof`.
+ * @param registry CAIP-10.
+ * @throws {ChainError} as `fetchProof`, and `wrong_chain`.
+ * @throws {RangeError} for a list of more than 100,000.
+ */
+export async function createCompletenessProof(
+  provider: Eip1193Provider,
+  registry: string,
+  issuerId: number,
+  { block, signal, ...given }: CompletenessSource,
+): Promise<CompletenessProof> {
+  const { address, chainId } = parseRegistry(registry)
+  const keys = normalized(given)
+  const request = createRequest(provider)
+  const blockNumber = await blockAt(request, chainId, block, signal)
+  const header = await fetchHeader(request, blockNumber, signal)
+  const decoded = readProof(() => decodeHeader(header))
+  if (decoded.blockNumber !== blockNumber)
+    throw new ChainError(
+      'state_unavailable',
+      `the header is of block ${decoded.blockNumber}, not ${blockNumber}`,
+    )
+
+  const nodes = new Set<Hex>()
+  const words = new Map<Hex, bigint>()
+  let accountProof: readonly Hex[] = []
+  /** Keeps the nodes that the slots need, whatever else the node sends. */
+  const prove = async (slots: readonly Hex[]) => {
+    for (const some of chunksOf(slots, SLOTS_A_REQUEST)) {
+      const at = { block: blockNumber, signal }
+      const answer = await fetchSlots(request, address, some, at)
+      accountProof = answer.accountProof
+      readProof(() => {
+        const root = readStorageRoot(accountProof, decoded, address)
+        const set = createNodeSet(answer.storageProof.flatMap((s) => s.proof))
+        for (const slot of some)
+          words.set(slot, readWord(root, slot, set.nodeOf))
+        for (const node of set.used()) nodes.add(node)
+      })
+    }
+  }
+  const slots = slotsOfIssuer(issuerId)
+  await prove([
+    slots.state,
+    ...keys.documentHashes.map(slots.record),
+    ...keys.roots.map(slots.batch),
+  ])
+  const reader = createSlotReader(issuerId, (slot) => words.get(slot) ?? 0n)
+  await prove(
+    signersOf([
+      ...keys.documentHashes.map(reader.record),
+      ...keys.roots.map(reader.batch),
+    ]).map(slots.signer),
+  )
+  return {
+    type: 'document-registry-completeness',
+    v: 1,
+    registry,
+    issuerId,
+    ...keys,
+    header,
+    accountProof,
+    nodes: [...nodes],
+  }
+}
+
+/** @throws {ChainError} `other_code`, `no_registry` */
+async function checkCode(
+  request: Request,
+  params: [address: Hex, block: Hex],
+  codeHash: Hex,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const answer = await request('eth_getCode', params, signal)
+  const code = readStrictly('eth_getCode', () => readBytes(answer))
+  if (code.length === 0)
+    throw new ChainError('no_registry', 'no code at the address')
+  if (toHex(keccak_256(code)) !== codeHash)
+    throw new ChainError('other_code', 'other code at the address')
+}
+
+/**
+ * Checks a list for completeness by the views of the contract. It believes the node.
+ *
+ * @param registry CAIP-10.
+ * @throws {ChainError} `rpc_unreachable`, `rpc_error`, `wrong_chain`, `no_registry`, `other_code`, `state_unavailable`
+ * @throws {RangeError} for a list of more than 100,000.
+ */
+export async function readCompleteness(
+  provider: Eip1193Provider,
+  registry: string,
+  issuerId: number,
+  {
+    block,
+    signal,
+    codeHash,
+    ...given
+  }: CompletenessSource & { codeHash?: Hex },
+): Promise<Listing> {
+  const { address: to, chainId } = parseRegistry(registry)
+  const keys = normalized(given)
+  const request = createRequest(provider)
+  const blockNumber = await blockAt(request, chainId, block, signal)
+  const at = toQuantity(blockNumber)
+  const call = async <T>(data: Hex, decode: (answer: unknown) => T) => {
+    const answer = await request('eth_call', [{ to, data }, at], signal).catch(
+      (error) => {
+        throw stateError(error, blockNumber)
+      },
+    )
+    return ofRegistry(() => decode(answer))
+  }
+  const answer = await request('eth_getBlockByNumber', [at, false], signal)
+  if (answer === null)
+    throw new ChainError('state_unavailable', `no block ${blockNumber}`)
+  const blockTime = readStrictly('eth_getBlockByNumber', () =>
+    readQuantity(readObject(answer).timestamp),
+  )
+  if (codeHash !== undefined)
+    await checkCode(request, [to, at], codeHash, signal)
+  const counts = await call(encodeIssuerCall(issuerId), decodeCounts)
+  const records = new Map<Hex, RegistryRecord>()
+  for (const some of chunksOf(keys.documentHashes, RECORDS_A_REQUEST)) {
+    const found = await call(encodeRecordsCall(issuerId, some), (data) =>
+      decodeRecords(data, some.length),
+    )
+    found.forEach((record, i) => {
+      records.set(some[i] as Hex, record)
+    })
+  }
+  const batches = await eachOf(keys.roots, (root) =>
+    call(encodeBatchCall(issuerId, root), decodeBatch),
+  )
+  const signers = await eachOf(
+    signersOf([...records.values(), ...batches.values()]),
+    (index) => call(encodeAccountCall(issuerId, index), decodeSigner),
+  )
+  return listingOf(
+    { issuerId, ...keys },
+    {
+      counts,
+      record: (hash) => records.get(hash) as RegistryRecord,
+      batch: (root) => batches.get(root) as RegistryRecord,
+      signer: (index) => signers.get(index) as RegistryAccount,
+    },
+    { blockNumber, blockTime },
+  )
+}
+
+/** @returns Each once and in order, as a proof has them. */
+function normalized({ documentHashes, roots }: IssuedKeys): IssuedKeys {
+  const sorted = (keys: readonly Hex[]) =>
+    [...new Set(keys.map((key) => key.toLowerCase() as Hex))].sort()
+  const keys = { documentHashes: sorted(documentHashes), roots: sorted(roots) }
+  for (const list of Object.values(keys)) {
+    if (list.length > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS}`)
+    if (!list.every((key) => /^0x[0-9a-f]{64}$/.test(key)))
+      throw new TypeError('not a hash of 32 bytes')
+  }
+  return keys
+}
+
+async function blockAt(
+  request: Request,
+  chainId: number,
+  block: number | undefined,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const read = async (method: string) => {
+    const answer = await request(method, [], signal)
+    return readStrictly(method, () => readQuantity(answer))
+  }
+  const answering = await read('eth_chainId')
+  if (answering !== chainId)
+    throw new ChainError('wrong_chain', `chain ${answering}, not ${chainId}`)
+  return block ?? read('eth_blockNumber')
+}
+
+/** @returns The indices of the accounts that issued. */
+function signersOf(records: readonly RegistryRecord[]): number[] {
+  const issued = records.filter(({ anchoredBlock }) => anchoredBlock !== 0)
+  return [...new Set(issued.map(({ accountIndex }) => accountIndex))]
+}
+
+function ofRegistry<T>(decode: () => T): T {
+  try {
+    return decode()
+  } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause
+    throw new ChainError(
+      'no_registry',
+      'no document registry answers at this address',
+      cause,
+    )
+  }
+}
+
+function* chunksOf<T>(list: readonly T[], length: number): Generator<T[]> {
+  for (let at = 0; at < list.length; at += length)
+    yield list.slice(at, at + length)
+}
+
+async function eachOf<K, V>(
+  keys: readonly K[],
+  read: (key: K) => Promise<V>,
+): Promise<Map<K, V>> {
+  const found = new Map<K, V>()
+  for (const some of chunksOf(keys, AT_A_TIME))
+    await Promise.all(
+      some.map(async (key) => {
+        found.set(key, await read(key))
+      }),
+    )
+  return found
+}

@@ -1,0 +1,112 @@
+import type { Hex } from '../../document/hex.ts'
+import { ChainError, RpcResponseError } from '../errors.ts'
+import type { Eip1193Provider, ReadOptions } from '../ports.ts'
+import { type IssuedKeys, MAX_KEYS } from '../proof/completeness.ts'
+import { parseRegistry } from './chain.ts'
+import { createRequest, readStrictly } from './request.ts'
+import { readList, readLog, readQuantity, toQuantity } from './rpc-codec.ts'
+import {
+  BATCH_ISSUED_TOPIC,
+  ISSUED_TOPIC,
+  toWord,
+} from './verification-codec.ts'
+
+/** Blocks of the first request; then twice as many after each answer, half after each refusal. */
+const FIRST_RANGE = 10_000
+const MAX_RANGE = 1_000_000
+/** Requests in a row without an answer, after which the node counts as down. */
+const MAX_UNANSWERED = 3
+/** "Pruned history unavailable" of EIP-4444. */
+const PRUNED = 4444
+
+export type IssuedKeysOptions = ReadOptions & {
+  /** The first block; the one in which the registry was deployed has everything. */
+  from?: number
+  /** The last block; the newest if absent. */
+  to?: number | undefined
+}
+
+/**
+ * Collects what an issuer issued from the registry's events, in ranges of blocks that the node accepts. A node can leave events
+ * out or make some up: `createCompletenessProof` and `readCompleteness` tell what the list is worth.
+ *
+ * @param registry CAIP-10.
+ * @returns Each hash and each root once.
+ * @throws {ChainError} `pruned` when the node no longer has the logs; else `rpc_unreachable`, `rpc_error`.
+ * @throws {RangeError} for more than 100,000 of one kind.
+ */
+export async function collectIssued(
+  provider: Eip1193Provider,
+  registry: string,
+  issuerId: number,
+  { from = 0, to, signal }: IssuedKeysOptions = {},
+): Promise<IssuedKeys> {
+  const { address } = parseRegistry(registry)
+  const request = createRequest(provider)
+  const issuer = toWord(issuerId)
+  const documentHashes = new Set<Hex>()
+  const roots = new Set<Hex>()
+  const found = new Map([
+    [ISSUED_TOPIC, documentHashes],
+    [BATCH_ISSUED_TOPIC, roots],
+  ])
+  const last = to ?? (await newest())
+  let range = FIRST_RANGE
+  let unanswered = 0
+  for (let at = from; at <= last; ) {
+    const end = Math.min(at + range - 1, last)
+    const filter = {
+      address,
+      fromBlock: toQuantity(at),
+      toBlock: toQuantity(end),
+      topics: [[...found.keys()], null, issuer],
+    }
+    try {
+      const logs = await request('eth_getLogs', [filter], signal)
+      readStrictly('eth_getLogs', () => readList(logs, take))
+      at = end + 1
+      range = Math.min(range * 2, MAX_RANGE)
+      unanswered = 0
+    } catch (error) {
+      if (isPruned(error))
+        throw new ChainError(
+          'pruned',
+          `the node no longer has the logs of block ${at}`,
+          error,
+        )
+      if (!(error instanceof ChainError) || end === at) throw error
+      // An answer too long for the node or for this program, or a node that is down.
+      unanswered = error.code === 'rpc_unreachable' ? unanswered + 1 : 0
+      if (unanswered === MAX_UNANSWERED) throw error
+      range = Math.ceil((end - at + 1) / 2)
+    }
+  }
+  return { documentHashes: [...documentHashes], roots: [...roots] }
+
+  async function newest(): Promise<number> {
+    const answer = await request('eth_blockNumber', [], signal)
+    return readStrictly('eth_blockNumber', () => readQuantity(answer))
+  }
+
+  function take(answer: unknown): void {
+    const log = readLog(answer)
+    const [topic = '0x', key, ofIssuer] = log.topics
+    const keys = found.get(topic)
+    const isAsked = log.address === address && ofIssuer === issuer
+    if (!isAsked || !keys || key === undefined)
+      throw new ChainError(
+        'rpc_unreachable',
+        'eth_getLogs: a log that was not asked for',
+      )
+    keys.add(key)
+    if (keys.size > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS}`)
+  }
+}
+
+function isPruned(error: unknown): boolean {
+  const cause = error instanceof ChainError ? error.cause : undefined
+  return (
+    cause instanceof RpcResponseError &&
+    (cause.code === PRUNED || /prun/i.test(cause.message))
+  )
+}

@@ -1,0 +1,95 @@
+import { FormatError } from '../../document/errors.ts'
+import type { Hex } from '../../document/hex.ts'
+import type {
+  RegistryAccount,
+  RegistryIssuer,
+  RegistryRecord,
+} from '../ports.ts'
+import { readBytes } from './rpc-codec.ts'
+import {
+  address,
+  joined,
+  readRecordAt,
+  toWord,
+  uint,
+} from './verification-codec.ts'
+
+// Contract ABI by hand, of the views that a list of an issuer's documents is read with.
+
+/** `recordsOf(uint32,bytes32[])` */
+const RECORDS_OF = '93995d9f'
+/** `batchOf(uint32,bytes32)` */
+const BATCH_OF = '6acead9c'
+/** `issuerOf(uint32)` */
+const ISSUER_OF = '00bd3f44'
+/** `accountAt(uint32,uint16)` */
+const ACCOUNT_AT = '0dae4c0c'
+
+const WORD = 32
+const WORDS_A_RECORD = 9
+
+export function encodeRecordsCall(
+  issuerId: number,
+  documentHashes: readonly Hex[],
+): Hex {
+  return joined(
+    RECORDS_OF,
+    toWord(issuerId),
+    toWord(2 * WORD),
+    toWord(documentHashes.length),
+    ...documentHashes,
+  )
+}
+
+export function encodeBatchCall(issuerId: number, root: Hex): Hex {
+  return joined(BATCH_OF, toWord(issuerId), root)
+}
+
+export function encodeIssuerCall(issuerId: number): Hex {
+  return joined(ISSUER_OF, toWord(issuerId))
+}
+
+export function encodeAccountCall(issuerId: number, accountIndex: number): Hex {
+  return joined(ACCOUNT_AT, toWord(issuerId), toWord(accountIndex))
+}
+
+/** @throws {FormatError} `abi_malformed` or `rpc_malformed`, as the others here. */
+export function decodeRecords(data: unknown, count: number): RegistryRecord[] {
+  const words = readBytes(data)
+  const laidOut =
+    words.length === (2 + count * WORDS_A_RECORD) * WORD &&
+    uint(words, 0, 53) === WORD &&
+    uint(words, 1, 53) === count
+  if (!laidOut) throw malformed()
+  return Array.from({ length: count }, (_, i) =>
+    readRecordAt(words, 2 + i * WORDS_A_RECORD),
+  )
+}
+
+/** @returns A batch's record, with the size in the place of the expiry. */
+export function decodeBatch(data: unknown): RegistryRecord {
+  const words = readBytes(data)
+  if (words.length !== WORDS_A_RECORD * WORD) throw malformed()
+  return readRecordAt(words, 0)
+}
+
+/** @returns The counts of an issuer; its name and URI are not looked at. */
+export function decodeCounts(
+  data: unknown,
+): Pick<RegistryIssuer, 'documentCount' | 'batchCount'> {
+  const words = readBytes(data)
+  if (uint(words, 0, 53) !== WORD) throw malformed()
+  return { documentCount: uint(words, 3, 40), batchCount: uint(words, 4, 40) }
+}
+
+export function decodeSigner(
+  data: unknown,
+): Pick<RegistryAccount, 'account' | 'distrustedFrom'> {
+  const words = readBytes(data)
+  if (words.length !== 7 * WORD) throw malformed()
+  return { account: address(words, 0), distrustedFrom: uint(words, 6, 40) }
+}
+
+function malformed(): FormatError {
+  return new FormatError('abi_malformed', 'not laid out as Solidity does')
+}
