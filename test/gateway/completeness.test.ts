@@ -126,6 +126,28 @@ describe('a proof of completeness', () => {
     })
   })
 
+  test('behavior: a list longer than one request, most of it never issued', async () => {
+    const strange = Array.from({ length: 600 }, (_, i) =>
+      hashOf(10 + (i >> 8), i & 0xff),
+    )
+    const given = { documentHashes: [...strange, ...documents], roots }
+    const methods: string[] = []
+    const counting: Eip1193Provider = {
+      request(args) {
+        methods.push(args.method)
+        return provider.request(args)
+      },
+    }
+    const made = await createCompletenessProof(counting, registry, 1, given)
+    // 633 slots by 256, then the account.
+    expect(methods.filter((name) => name === 'eth_getProof')).toHaveLength(4)
+    const read = await readCompleteness(provider, registry, 1, given)
+    for (const listing of [check(made) as Listing, read]) {
+      expect(listing.status).toBe('complete')
+      expect(listing.documents.notIssued).toEqual(strange)
+    }
+  })
+
   test('behavior: documents of a stolen key read distrusted, and still count', async () => {
     const { listed } = (check(proof) as Listing).documents
     const stolenIn = listed.at(-1)?.record.anchoredBlock ?? 0

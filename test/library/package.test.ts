@@ -108,6 +108,9 @@ const DOCUMENTED = [
     publicId: 'string',
     registry: 'string',
     text: 'string',
+    issuerId: 'number',
+    deployedIn: 'number',
+    codeHash: "import('document-registry/verifier').SlotProof['key']",
     provider: "import('document-registry/verifier').Eip1193Provider",
     blocks: "import('document-registry/verifier').BlockSource[]",
   }
@@ -189,7 +192,7 @@ test.each(['nodenext', 'bundler'])(
       ],
       { cwd: consumer },
     ).catch((error) => error)
-    expect(DOCUMENTED).toHaveLength(2)
+    expect(DOCUMENTED).toHaveLength(3)
     expect(stdout).toBe('')
   },
 )
