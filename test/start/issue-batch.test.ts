@@ -23,7 +23,8 @@ import { startBlockServer } from '../support/block-server.ts'
 import { docreg, type Run, run } from '../support/docreg.ts'
 import { gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
-import { ADA, randomKey } from '../support/stack.ts'
+import { createKubo, kuboBinary } from '../support/kubo.ts'
+import { ADA, randomKey, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
 // `npm run issue-batch` beside `npm start`, in one data folder and on one local chain.
@@ -37,6 +38,8 @@ const BATCH_ISSUED = new Interface(registryAbi).getEvent(
   'BatchIssued',
 )?.topicHash
 const REASON = { keyCompromise: 1, certificateHold: 6 }
+
+const binary = await kuboBinary()
 
 let folder: string
 let env: Record<string, string>
@@ -335,6 +338,42 @@ test(
     expect(await codeOf(never)).toEqual([1, 'not_issued'])
     expect(await codeOf(elsewhere)).toEqual([1, 'other_registry'])
     expect(await codeOf(larger)).toEqual([1, 'other_size'])
+  },
+  PATIENCE,
+)
+
+test.skipIf(binary === undefined)(
+  'behavior: with RPC_URL and IPFS_API_URL, it issues beside a running gateway, from a folder of its own, onto Kubo',
+  async () => {
+    const stack = await startStack()
+    onTestFinished(stack.stop)
+    const kubo = await createKubo(binary as string)
+    onTestFinished(kubo.remove)
+    await kubo.start()
+    const [, , address] = stack.registry.split(':')
+    env = {
+      ...{ RPC_URL: stack.chainUrl, REGISTRY_ADDRESS: address as string },
+      ...{ ISSUER_ID: '1', ISSUER_KEY: stack.issuerKey },
+      ...{ ISSUER_SECRET: randomKey(), IPFS_API_URL: kubo.apiUrl },
+      DATA_DIR: join(folder, 'data'),
+    }
+    expect(await issueBatch(write(people(300)))).toMatchObject({ code: 0 })
+    const verdict = await docreg(
+      [
+        ...['verify', '-', '--rpc', stack.chainUrl],
+        ...['--registry', stack.registry, '--ipfs', kubo.gatewayUrl],
+      ],
+      { stdin: issued()[299]?.publicId ?? '' },
+    )
+    expect(verdict).toMatchObject({ code: 0 })
+    expect(verdict.stdout).toMatch(/^VALID/)
+
+    // What the registry refuses is told in its words before anything is sealed.
+    env.ISSUER_KEY = stack.adminKey
+    const refused = await issueBatch(write(people(2)), 'refused.jsonl')
+    expect(refused).toMatchObject({ code: 1 })
+    expect(refused.stderr).toContain('may not issue')
+    expect(existsSync(at('refused.jsonl'))).toBe(false)
   },
   PATIENCE,
 )
