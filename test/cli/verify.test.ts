@@ -347,12 +347,12 @@ describe('wrong usage is 64, and asks nobody', () => {
     expect(stderr).toContain('docreg verify')
   })
 
-  test('error: no registry, and none is known', async () => {
+  test('error: a chain whose registry is not known', async () => {
     const { code, stderr } = await docreg([
       'verify',
       issued.publicId,
-      '--rpc',
-      stack.chainUrl,
+      ...['--registry', 'eip155:31337'],
+      ...['--rpc', stack.chainUrl],
     ])
     expect(code).toBe(64)
     expect(stderr).toContain('--registry')
