@@ -480,7 +480,12 @@ async function bundleOf(
   key: Key,
   { publicId, documentKey, sealed, document: content }: Golden,
   expected: Wanted,
-  more: { sealed?: null; publicId?: string; block?: Block } = {},
+  more: {
+    sealed?: null
+    publicId?: string
+    block?: Block
+    event?: object
+  } = {},
 ) {
   const block = more.block ?? trusted
   const batch = key.batch ? blockOf(key) : null
@@ -500,7 +505,7 @@ async function bundleOf(
       batch,
       sealed: isIssued && more.sealed !== null ? sealed : null,
       stateProof: await proofOf(key, Number(block.number)),
-      unprovenEvent: isIssued ? await eventOf(key) : null,
+      unprovenEvent: more.event ?? (isIssued ? await eventOf(key) : null),
     },
     expected: {
       status: expected.status,
@@ -531,6 +536,19 @@ const bundles = [
     of(valid.documentHash),
     valid,
     verdict('valid', true),
+  ),
+  await bundleOf(
+    'valid, with an event that nobody believes',
+    of(valid.documentHash),
+    valid,
+    verdict('valid', true),
+    {
+      event: {
+        transactionHash: hash(1),
+        blockHash: hash(2),
+        logIndex: 2 ** 53 - 1,
+      },
+    },
   ),
   await bundleOf(
     'suspended',
