@@ -30,7 +30,13 @@ export type Wish = {
 /** `done`: it is revoked (200). `promised`: it will be (202). */
 export type Revocation = 'done' | 'promised' | 'refused' | 'unanswered'
 
-export type Verdict = { httpStatus: number; valid: boolean; status: string }
+export type Verdict = {
+  httpStatus: number
+  valid: boolean
+  status: string
+  /** The number of the block that it is true for; `undefined` without a verdict. */
+  asOf: number | undefined
+}
 
 /** Clients of a gateway, with a memory of their own: the gateway's is not trusted. */
 export type Client = {
@@ -152,13 +158,18 @@ export function createClient(url: string): Client {
         headers: { authorization },
       })
       const { data, error } = (await body.json()) as {
-        data: { valid?: boolean; status?: string }
+        data: {
+          valid?: boolean
+          status?: string
+          asOf?: { blockNumber: number } | null
+        }
         error?: { code: string }
       }
       return {
         httpStatus: statusCode,
         valid: data.valid === true,
         status: data.status ?? error?.code ?? '',
+        asOf: data.asOf?.blockNumber,
       }
     },
     async block(cid) {

@@ -21,12 +21,14 @@ export async function falseVerdict(
   if (publicId === undefined) return undefined
   const hash = toHex(decodePublicId(publicId).hash)
   const before = chain.rewrites
-  // Before the verdict: revoked is for ever, but it may be revoked after it.
-  const revoked = await ledger.revoked([hash]).catch(() => undefined)
   const recordedBefore = await ledger.recorded([hash]).catch(() => undefined)
   const verdict = await client.verify(publicId).catch(() => undefined)
   if (verdict?.httpStatus !== 200) return undefined
   const recorded = await ledger.recorded([hash]).catch(() => undefined)
+  // A verdict is true as of its block: the node may be some blocks behind, or it may be revoked since.
+  const revoked = await ledger
+    .revoked([hash], verdict.asOf)
+    .catch(() => undefined)
   if (!recorded || !recordedBefore || !revoked) return undefined
   // A record that was there and is not: geth takes back a block now and then also some time after it was set back.
   const gone = recordedBefore.has(hash) && !recorded.has(hash)

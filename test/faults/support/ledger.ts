@@ -23,8 +23,8 @@ export type Ledger = {
   issued(): Promise<Hex[]>
   /** Which of these have a record. */
   recorded(documentHashes: readonly Hex[]): Promise<Set<Hex>>
-  /** Which of these have a record that says revoked. */
-  revoked(documentHashes: readonly Hex[]): Promise<Set<Hex>>
+  /** Which of these have a record that says revoked, in this block or before. */
+  revoked(documentHashes: readonly Hex[], upTo?: number): Promise<Set<Hex>>
 }
 
 export function readLedger(request: Request, registry: string): Ledger {
@@ -82,7 +82,10 @@ export function readLedger(request: Request, registry: string): Ledger {
     },
     recorded: (hashes) =>
       which(hashes, ({ anchoredBlock }) => anchoredBlock !== 0n),
-    revoked: (hashes) =>
-      which(hashes, ({ revokedBlock }) => revokedBlock !== 0n),
+    revoked: (hashes, upTo = Number.POSITIVE_INFINITY) =>
+      which(
+        hashes,
+        ({ revokedBlock }) => revokedBlock !== 0n && revokedBlock <= upTo,
+      ),
   }
 }
