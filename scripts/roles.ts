@@ -1,5 +1,6 @@
 /**
- * Who may do what: `npm run roles -- <action> <arguments> --network <name> [--as <address>] [--send]`.
+ * Who may do what: `npm run roles -- <action> <arguments> --network <name> [--registry <address>]
+ * [--as <address>] [--send]`.
  *
  * Prints the call and simulates it as the account that has to make it, so that a multi-signature wallet can carry it out; no
  * key is needed for that. `--send` sends it with the key of the network instead.
@@ -70,6 +71,7 @@ const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     network: { type: 'string' },
+    registry: { type: 'string' },
     as: { type: 'string' },
     send: { type: 'boolean', default: false },
   },
@@ -83,7 +85,7 @@ if (
   texts.length !== names.length
 ) {
   console.error(
-    'npm run roles -- <action> --network <name> [--as <address>] [--send], where <action> is one of',
+    'npm run roles -- <action> --network <name> [--registry <address>] [--as <address>] [--send], where <action> is one of',
   )
   for (const [name, [, , usage]] of Object.entries(actions))
     console.error(`  ${name} ${usage}`)
@@ -103,10 +105,12 @@ if (network?.type !== 'http')
   throw new Error(`hardhat.config.ts has no network ${values.network}`)
 const provider = new JsonRpcProvider(await network.url.getUrl())
 const { chainId } = await provider.getNetwork()
-const deployment = readDeployment(chainId)
-if (deployment === undefined)
-  throw new Error(`there is no deployments/${chainId}.json`)
-const registry = new Contract(deployment.address, abi, provider)
+const address = values.registry ?? readDeployment(chainId)?.address
+if (address === undefined)
+  throw new Error(
+    `there is no deployments/${chainId}.json: name the registry by --registry`,
+  )
+const registry = new Contract(getAddress(address), abi, provider)
 const connection = values.send
   ? await hre.network.create(values.network)
   : undefined
