@@ -74,11 +74,13 @@ describe('a publicId', () => {
           chain,
           blocks: [],
         }).catch((reason: unknown) => reason)
-        if (given !== publicId) expect(error).toBeInstanceOf(FormatError)
+        // Mangling may leave the publicId as it was: only then is the chain asked.
+        if (given === publicId) asked = 0
+        else expect(error).toBeInstanceOf(FormatError)
+        expect(asked).toBe(0)
       }),
       { numRuns: 500 },
     )
-    expect(asked).toBe(0)
     expect(decodePublicId(publicId).kind).toBe('single')
   })
 })
