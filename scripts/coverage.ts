@@ -1,17 +1,39 @@
 /**
- * Line and statement coverage of the contract by its Solidity tests; fails below 100 %. Hardhat measures no branches:
- * `npm run mutants` does.
+ * Line and statement coverage of the contract by its Solidity tests; fails when a line is not
+ * covered, other than the one of UNREACHABLE. Hardhat measures no branches: `npm run mutants` does.
  */
 import { spawnSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
+/** An override that the compiler demands, since two bases have it, and that nothing calls. */
+const UNREACHABLE = 'function _msgData()'
+
+const root = dirname(import.meta.dirname)
 const hardhat = join(
   dirname(createRequire(import.meta.url).resolve('hardhat/package.json')),
   'dist/src/cli.js',
 )
 const run = (...args: string[]) =>
-  spawnSync(process.execPath, [hardhat, ...args], { encoding: 'utf8' })
+  spawnSync(process.execPath, [hardhat, ...args], {
+    cwd: root,
+    encoding: 'utf8',
+  })
+
+/** @returns `file:line` of every line that no test reaches and that one could reach. */
+function missedLines(): string[] {
+  const report = readFileSync(join(root, 'coverage/lcov.info'), 'utf8')
+  const parts = report.split('end_of_record').filter((part) => part.trim())
+  return parts.flatMap((part) => {
+    const file = /^SF:(.*)$/m.exec(part)?.[1] ?? ''
+    const source = readFileSync(join(root, file), 'utf8').split('\n')
+    const missed = [...part.matchAll(/^DA:(\d+),0$/gm)].map((m) => Number(m[1]))
+    return missed
+      .filter((line) => !source[line - 2]?.includes(UNREACHABLE))
+      .map((line) => `${file}:${line}`)
+  })
+}
 
 const { status, stdout, stderr } = run('test', 'solidity', '--coverage')
 console.log(
@@ -20,9 +42,9 @@ console.log(
 // The run left instrumented code in artifacts.
 const build = run('build', '--no-tests')
 if (build.status !== 0) console.error(build.stderr)
-if (
-  status !== 0 ||
-  build.status !== 0 ||
-  !/Total +│ 100\.00 +│ 100\.00/.test(stdout)
-)
+const missed = status === 0 ? missedLines() : []
+if (missed.length > 0) console.error(`No test reaches ${missed.join(', ')}`)
+else if (status === 0)
+  console.log('Every line is covered but _msgData, which nothing calls.')
+if (status !== 0 || build.status !== 0 || missed.length > 0)
   process.exitCode = 1
