@@ -1,4 +1,5 @@
 import { readFile, stat } from 'node:fs/promises'
+import { readVerifyLink } from '../document/verify-link.ts'
 import { readBundle } from '../verifier/bundle.ts'
 import { InputError } from './errors.ts'
 
@@ -77,22 +78,18 @@ function isAddress(text: string): boolean {
   return /^https?:\/\//i.test(text)
 }
 
-/** The publicId is in the fragment, which no browser sends. */
 function fromAddress(address: string): Subject {
-  const at = address.indexOf('#')
-  const fragment = at < 0 ? '' : address.slice(at + 1)
-  const parameters = new URLSearchParams(fragment)
-  // A publicId alone is taken too, as the page does.
-  const publicId = /^[1-9A-HJ-NP-Za-km-z]+$/.test(fragment)
-    ? fragment
-    : parameters.get('publicId')
-  const registryHint = parameters.get('registry')
-  if (publicId === null)
+  const link = readVerifyLink(address)
+  if (link === undefined)
     throw new InputError(
       'no_public_id',
-      'the address has no publicId in its fragment (#publicId=…)',
+      'the address has no publicId, neither in its fragment (#publicId=…) nor as …/qr/<publicId>',
     )
-  return { publicId, ...(registryHint !== null && { registryHint }) }
+  const { publicId, registry } = link
+  return {
+    publicId,
+    ...(registry !== undefined && { registryHint: registry }),
+  }
 }
 
 function isFile(path: string): Promise<boolean> {

@@ -1,5 +1,6 @@
 import { type Document, validUntilOf } from '../document/document.ts'
 import type { Hex } from '../document/hex.ts'
+import { formatQrAddress, formatVerifyLink } from '../document/verify-link.ts'
 import { type Network, networkOf } from '../verifier/network.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
 import type { BlockchainProof } from '../verifier/verdict.ts'
@@ -39,12 +40,12 @@ export function presentProof(proof: BlockchainProof | null): object | null {
   )
 }
 
-/** @returns The address of the verify page for a document. In the fragment, so that no server sees the publicId. */
+/** @returns The address of the verify page for a document. */
 export function verifyUrlOf(
   { verifyUrl, registry }: Addresses,
   publicId: string,
 ): string {
-  return `${verifyUrl}#publicId=${publicId}&registry=${registry}`
+  return formatVerifyLink(verifyUrl, { publicId, registry })
 }
 
 /** @param registry CAIP-10. */
@@ -80,7 +81,7 @@ export function presentDocument(
     blockchainHash: transactionHash,
     status,
     network: networkOfRegistry(registry),
-    qrCodeUrl: `${addresses.baseUrl}/qr/${publicId}`,
+    qrCodeUrl: formatQrAddress(addresses.baseUrl, publicId),
     verifyUrl: verifyUrlOf(addresses, publicId),
   }
 }

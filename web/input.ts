@@ -2,6 +2,11 @@ import { decodeUtf8 } from '../document/bytes.ts'
 import { FormatError } from '../document/errors.ts'
 import type { Hex } from '../document/hex.ts'
 import { decodePublicId } from '../document/public-id.ts'
+import {
+  readVerifyFragment,
+  readVerifyLink,
+  type VerifyLink,
+} from '../document/verify-link.ts'
 import { readBundle } from '../verifier/index.ts'
 
 /** What the reader wants checked. */
@@ -44,9 +49,6 @@ export class InputError extends Error {
 const MAX_TEXT = 4096
 const MAX_HINT = 200
 
-/** What the address of a document's QR code ends with; `?format=png` may follow. */
-const QR_PATH = /\/qr\/([^/?#\s]+)\/?(?:\?|$)/
-
 /**
  * @param text A publicId, a link with one in its fragment, or the address of its QR code (`…/qr/<publicId>`), as typed, pasted
  *   or read from a QR code.
@@ -56,13 +58,11 @@ export function parseSubject(text: string): Subject {
   const trimmed = text.trim()
   if (trimmed === '') throw new InputError('empty')
   if (trimmed.length > MAX_TEXT) throw new InputError('malformed')
-  const [before = '', fragment] = trimmed.split(/#(.*)/s)
   const subject =
-    parseFragment(fragment ?? '') ??
-    parseQrAddress(before) ??
-    (fragment === undefined
-      ? { publicId: before.replace(/\s/g, '') }
-      : undefined)
+    subjectOf(readVerifyLink(trimmed)) ??
+    (trimmed.includes('#')
+      ? undefined
+      : { publicId: trimmed.replace(/\s/g, '') })
   if (subject === undefined) throw new InputError('malformed')
   try {
     decodePublicId(subject.publicId)
@@ -88,20 +88,18 @@ export function parseBundle(text: string): Subject {
   }
 }
 
-function parseQrAddress(address: string): Subject | undefined {
-  const publicId = QR_PATH.exec(address)?.[1]
-  return publicId === undefined ? undefined : { publicId }
-}
-
 /** @param fragment What follows the `#` of an address. @returns `undefined` when it names no publicId. */
 export function parseFragment(fragment: string): Subject | undefined {
-  if (/^[1-9A-HJ-NP-Za-km-z]+$/.test(fragment)) return { publicId: fragment }
-  const parameters = new URLSearchParams(fragment)
-  const publicId = parameters.get('publicId')
-  const hint = parameters.get('registry')?.slice(0, MAX_HINT)
-  return publicId === null
-    ? undefined
-    : { publicId, ...(hint !== undefined && { hint }) }
+  return subjectOf(readVerifyFragment(fragment))
+}
+
+function subjectOf(link: VerifyLink | undefined): Subject | undefined {
+  if (link === undefined) return undefined
+  const { publicId, registry } = link
+  return {
+    publicId,
+    ...(registry !== undefined && { hint: registry.slice(0, MAX_HINT) }),
+  }
 }
 
 /** @throws What is no `FormatError`. */

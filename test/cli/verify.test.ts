@@ -118,10 +118,11 @@ describe('what it takes', () => {
     expect(stdout).not.toContain(issued.publicId)
   })
 
-  test("behavior: the verify page's address, and files that hold either", async () => {
+  test("behavior: the verify page's address, that of a QR code, and files that hold either", async () => {
     for (const given of [
       issued.verifyUrl,
       `https://testville.example/verify#${issued.publicId}`,
+      `https://testville.example/qr/${issued.publicId}?format=png`,
       file('id.txt', `${issued.publicId}\n`),
       file('address.txt', `${issued.verifyUrl}\r\n`),
     ])

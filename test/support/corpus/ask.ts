@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes, hexToBytes } from '@noble/hashes/utils.js'
 import { base58btc } from 'multiformats/bases/base58'
 import { uint32 } from '../../../document/bytes.ts'
+import { formatVerifyLink } from '../../../document/verify-link.ts'
 import type { Case } from './case.ts'
 import type { Made } from './payload.ts'
 
@@ -9,7 +10,10 @@ import type { Made } from './payload.ts'
 export function givenOf({ ask }: Case, made: Made): string {
   const publicId = ask.text ?? mistyped(publicIdOf(ask, made), ask.typo)
   return ask.address
-    ? `${ask.address.page}#publicId=${publicId}&registry=${ask.address.registry}`
+    ? formatVerifyLink(ask.address.page, {
+        publicId,
+        registry: ask.address.registry,
+      })
     : publicId
 }
 

@@ -1,0 +1,60 @@
+/** What an address that leads to a document says about it. */
+export type VerifyLink = {
+  /** Not decoded. Warning: it holds a decryption key. */
+  publicId: string
+  /** CAIP-10 as written, unchecked. Only a hint: whoever made the address chose it. */
+  registry?: string
+}
+
+/** The last part of the path of a document's QR code; `?format=png` may follow. */
+const QR_PATH = /\/qr\/([^/?#\s]+)\/?(?:\?|$)/
+const BASE58 = /^[1-9A-HJ-NP-Za-km-z]+$/
+
+/**
+ * @param page The address of a verify page, without a fragment.
+ * @param registry CAIP-10.
+ * @returns The address that a QR code holds. The publicId is in the fragment, which no browser
+ *   sends.
+ */
+export function formatVerifyLink(
+  page: string,
+  { publicId, registry }: Required<VerifyLink>,
+): string {
+  return `${page}#publicId=${publicId}&registry=${registry}`
+}
+
+/**
+ * @param baseUrl The address of a gateway, without a slash at the end.
+ * @returns The address at which it draws the QR code of a document.
+ */
+export function formatQrAddress(baseUrl: string, publicId: string): string {
+  return `${baseUrl}/qr/${publicId}`
+}
+
+/**
+ * Reads both kinds of address. The fragment decides where both name a publicId.
+ *
+ * @returns `undefined` for an address that names no publicId.
+ */
+export function readVerifyLink(address: string): VerifyLink | undefined {
+  const at = address.indexOf('#')
+  const before = at < 0 ? address : address.slice(0, at)
+  const link = at < 0 ? undefined : readVerifyFragment(address.slice(at + 1))
+  if (link) return link
+  const publicId = QR_PATH.exec(before)?.[1]
+  return publicId === undefined ? undefined : { publicId }
+}
+
+/**
+ * @param fragment What follows the `#`: `publicId=…`, with `registry=…` or without it, or the
+ *   publicId alone.
+ * @returns `undefined` for a fragment that names no publicId.
+ */
+export function readVerifyFragment(fragment: string): VerifyLink | undefined {
+  if (BASE58.test(fragment)) return { publicId: fragment }
+  const parameters = new URLSearchParams(fragment)
+  const publicId = parameters.get('publicId')
+  const registry = parameters.get('registry')
+  if (publicId === null) return undefined
+  return { publicId, ...(registry !== null && { registry }) }
+}
