@@ -31,15 +31,29 @@ export function fail(c: Context<Env>, error: unknown, log: Log): Response {
   return c.json(body, status, headers)
 }
 
-/** The envelope for a request that no route can see, since its target or its `Host` is malformed. */
-export function failUnrouted(error: unknown, log: Log): Response {
+/**
+ * The envelope for a request that no route can see, since its target or its `Host` is malformed.
+ *
+ * @param started When the request came, as `performance.now()` counts.
+ */
+export function failUnrouted(
+  error: unknown,
+  { method, started }: { method: string; started: number },
+  log: Log,
+): Response {
   const requestId = crypto.randomUUID()
   const malformed =
     error instanceof RequestError
       ? new ApiError('bad_request', 'malformed request target or Host header')
       : error
   const { body, status, headers } = failure(malformed, requestId, log)
-  log.info('request', { route: '*', status, requestId })
+  log.info('request', {
+    method,
+    route: '*',
+    status,
+    milliseconds: Math.round(performance.now() - started),
+    requestId,
+  })
   return Response.json(body, {
     status,
     headers: { ...headers, 'X-Request-Id': requestId },

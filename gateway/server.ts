@@ -199,12 +199,16 @@ export async function startGateway(
     batcher,
     log,
   })
-  const server = createServer(
-    getRequestListener(app.fetch, {
+  const server = createServer((incoming, outgoing) => {
+    const { method = '' } = incoming
+    const started = performance.now()
+    // One for each request: the error handler is given the error alone.
+    const respond = getRequestListener(app.fetch, {
       hostname: config.host,
-      errorHandler: (error) => failUnrouted(error, log),
-    }),
-  ).listen(config.port, config.host)
+      errorHandler: (error) => failUnrouted(error, { method, started }, log),
+    })
+    return respond(incoming, outgoing)
+  }).listen(config.port, config.host)
   await new Promise((resolve, reject) => {
     server.once('listening', resolve)
     server.once('error', reject)

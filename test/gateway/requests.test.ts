@@ -370,6 +370,17 @@ describe('over all routes', () => {
     expect(id).toMatch(UUID)
     expect(response).toContain(`"requestId":"${id}"`)
     const logged = log.lines('request')
-    expect(logged.filter(({ requestId }) => requestId === id)).toHaveLength(1)
+    expect(logged.filter(({ requestId }) => requestId === id)).toEqual([
+      {
+        time: expect.any(String),
+        level: 'info',
+        event: 'request',
+        method: 'GET',
+        route: '*',
+        status: 400,
+        milliseconds: expect.any(Number),
+        requestId: id,
+      },
+    ])
   })
 })
