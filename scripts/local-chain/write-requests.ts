@@ -10,6 +10,8 @@ import {
 import type { Writer } from './writer.ts'
 
 const MOST_BLOCKS = 1_000
+/** Seconds of the Unix epoch. The registry keeps times in 40 bits, and a clock does not go back. */
+const MAX_TIME = 2 ** 40 - 1
 const INVALID_PARAMS = -32602
 const BYTES = /^0x([0-9a-f]{2})*$/i
 const ADDRESS = /^0x[0-9a-f]{40}$/i
@@ -22,6 +24,12 @@ const paramsOf = ({ params }: Call): unknown[] =>
 
 const invalid = (call: Call, message: string): string =>
   errorFor(call, { code: INVALID_PARAMS, message })
+
+const tooLate = (call: Call): string =>
+  invalid(
+    call,
+    `${call.method} goes beyond ${MAX_TIME}, the last time there is`,
+  )
 
 const sendRaw = async (writer: Writer, call: Call): Promise<Answered> => {
   const [raw, ...more] = paramsOf(call)
@@ -87,6 +95,7 @@ const mineOne = (writer: Writer, call: Call): Promise<Answered> =>
         call,
         `Timestamp error: ${at} is lower than previous block's timestamp`,
       )
+    if (at > MAX_TIME) return tooLate(call)
     const offset =
       wanted === undefined ? writer.offset : writer.offset + at - now
     await make({ method: 'evm_mine', params: [1, 0], at, offset })
@@ -106,7 +115,9 @@ const mineMany = (writer: Writer, call: Call): Promise<Answered> => {
     )
   }
   return writer.submit(async (make) => {
-    const offset = writer.offset + Math.max(0, count - 1) * interval
+    const duration = Math.max(0, count - 1) * interval
+    if (writer.now + duration > MAX_TIME) return tooLate(call)
+    const offset = writer.offset + duration
     if (count > 0)
       await make({ method: 'evm_mine', params: [count, interval], offset })
     return resultFor(call, null)
@@ -120,18 +131,22 @@ const increaseTime = (writer: Writer, call: Call): Promise<Answered> => {
       invalid(call, 'evm_increaseTime takes a number of seconds'),
     )
   return writer.submit(async (make) => {
+    if (writer.now + seconds > MAX_TIME) return tooLate(call)
     const offset = writer.offset + seconds
     await make({ method: 'evm_increaseTime', params: [seconds], offset })
     return resultFor(call, offset)
   })
 }
 
+const isAmount = (wei: unknown): boolean =>
+  (typeof wei === 'string' && AMOUNT.test(wei)) || quantityOf(wei) !== undefined
+
 const setBalance = (writer: Writer, call: Call): Promise<Answered> => {
   const [address, wei, ...more] = paramsOf(call)
   if (
     typeof address !== 'string' ||
     !ADDRESS.test(address) ||
-    !(AMOUNT.test(String(wei)) || quantityOf(wei) !== undefined) ||
+    !isAmount(wei) ||
     more.length > 0
   )
     return Promise.resolve(

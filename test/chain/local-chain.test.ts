@@ -924,6 +924,11 @@ describe('the front', () => {
     [raw(1, 'eth_sendRawTransaction'), -32602],
     [raw(1, 'eth_sendRawTransaction', [2, 1]), -32602],
     [raw(1, 'anvil_setBalance', `0x${'12'.repeat(20)}`, 'all'), -32602],
+    [raw(1, 'anvil_setBalance', `0x${'12'.repeat(20)}`, ['0x1']), -32602],
+    [raw(1, 'evm_increaseTime', 2 ** 40), -32602],
+    [raw(1, 'evm_increaseTime', [1]), -32602],
+    [raw(1, 'evm_mine', 2 ** 40), -32602],
+    [raw(1, 'anvil_mine', 1_000, 2 ** 31), -32602],
   ] as const)('error: refuses %j itself', async ([body, code]) => {
     const response = await post((await start(tempDir())).url, body)
     expect(response.status).toBe(200)
