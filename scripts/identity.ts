@@ -81,6 +81,11 @@ export async function localIdentity(
   say: Say,
 ): Promise<Identity> {
   const { dataDir, chainPort, rpcTimeout } = config
+  const issuerId = config.issuerId ?? LOCAL_ISSUER_ID
+  if (issuerId !== LOCAL_ISSUER_ID)
+    throw new ConfigError([
+      `ISSUER_ID must be ${LOCAL_ISSUER_ID}, the issuer of the local chain, when RPC_URL is not set`,
+    ])
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const adminKey = ensureSecret(dataDir, 'admin.key')
   const managerKey = ensureSecret(dataDir, 'manager.key')
@@ -114,7 +119,6 @@ export async function localIdentity(
     createDeadline(rpcTimeout).within(() => chain.send(body)),
   )
   const rpc = { request, apart: () => ({ request }), close: async () => {} }
-  const issuerId = LOCAL_ISSUER_ID
   return { rpc, registry, issuerId, signer, issuerSecret }
 }
 

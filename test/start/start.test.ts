@@ -477,6 +477,12 @@ describe('cannot start', () => {
     expect(output()).toContain('ISSUER_SECRET is required')
   })
 
+  test('error: another issuer than that of the local chain', async () => {
+    const { output, ended } = start({ ISSUER_ID: '2' })
+    expect(await ended).toBe(1)
+    expect(output()).toContain('ISSUER_ID must be 1')
+  })
+
   test('error: a stranger on CHAIN_PORT', async () => {
     const stranger = await serveHttp((_, response) => response.end('hello'))
     const { port } = new URL(stranger.url)
