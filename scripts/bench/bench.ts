@@ -4,11 +4,13 @@
 //   --seconds S     seconds a case, at most (15)
 //   --dry           print only
 //
+// `npm run bench -- --verify` measures verifying, and writes that section only.
+//
 // `npm run bench -- --memory` measures the gateway's memory and writes that section only: at a tenth of N (200000) documents and
 // at N, some 1,000 a second.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { NAMES, runCases, USUAL } from './cases.ts'
+import { NAMES, runCases, runVerifyCases, USUAL } from './cases.ts'
 import { measureMemory } from './memory/measure.ts'
 import { memoryLine, memorySection } from './memory/report.ts'
 import { measureParts } from './parts.ts'
@@ -19,7 +21,10 @@ import {
   lineOfPeer,
   MEMORY,
   readSetting,
+  type Setting,
   sectionOf,
+  VERIFY,
+  verifySection,
   withSection,
 } from './report.ts'
 
@@ -30,17 +35,20 @@ const { values } = parseArgs({
     documents: { type: 'string' },
     seconds: { type: 'string', default: '15' },
     memory: { type: 'boolean', default: false },
+    verify: { type: 'boolean', default: false },
     dry: { type: 'boolean', default: false },
   },
 })
 
+const limits = {
+  documents: Number(values.documents ?? 30_000),
+  seconds: Number(values.seconds),
+}
+const commandOf = (flags: string) =>
+  `npm run bench -- ${flags}--documents ${limits.documents} --seconds ${limits.seconds}`
+
 async function speed(before: string): Promise<string> {
-  const limits = {
-    documents: Number(values.documents ?? 30_000),
-    seconds: Number(values.seconds),
-  }
-  const command = `npm run bench -- --documents ${limits.documents} --seconds ${limits.seconds}`
-  const setting = readSetting(command)
+  const setting = readSetting(commandOf(''))
   const parts = await measureParts()
   const cases = await runCases(limits, (done) => console.log(lineOf(done)))
   const gateway = (at: number) =>
@@ -52,7 +60,15 @@ async function speed(before: string): Promise<string> {
     console.log(lineOfPeer(done)),
   )
   const document = documentOf(setting, limits, cases, peers, parts)
-  return withSection(document, MEMORY, sectionOf(before, MEMORY))
+  const measured = withSection(document, VERIFY, await verifying(setting))
+  return withSection(measured, MEMORY, sectionOf(before, MEMORY))
+}
+
+async function verifying(setting: Setting): Promise<string> {
+  const cases = await runVerifyCases(limits, [1, USUAL], (done) =>
+    console.log(lineOf(done)),
+  )
+  return verifySection(setting, limits, cases)
 }
 
 async function memory(before: string): Promise<string> {
@@ -68,7 +84,17 @@ async function memory(before: string): Promise<string> {
     : before
 }
 
+async function verify(before: string): Promise<string> {
+  const section = await verifying(readSetting(commandOf('--verify ')))
+  return withSection(before, VERIFY, section)
+}
+
 const before = readFileSync(REPORT, 'utf8')
-const after = await (values.memory ? memory(before) : speed(before))
-console.log(`\n${values.memory ? sectionOf(after, MEMORY) : after}`)
+const [measure, section] = values.memory
+  ? [memory, MEMORY]
+  : values.verify
+    ? [verify, VERIFY]
+    : [speed, undefined]
+const after = await measure(before)
+console.log(`\n${section ? sectionOf(after, section) : after}`)
 if (!values.dry) writeFileSync(REPORT, after)

@@ -6,6 +6,7 @@ import {
   measureIssue,
   measureRaw,
   type Row,
+  type RunningGateway,
 } from './measure.ts'
 
 /** A row of the table, with what it is compared to. */
@@ -14,6 +15,8 @@ export type Case = Row & {
   connections?: number
   /** Seconds; 0 = at once. */
   blockTime?: number
+  /** Throughput ÷ that of the bare Hono server at as many connections. */
+  toEcho?: number
   /** Throughput ÷ that of the same with grouping off. */
   toUngrouped?: number
   /** Throughput ÷ that of the same with the embedded store. */
@@ -30,7 +33,8 @@ export const NAMES = {
   ungrouped: 'issue, grouping off',
   kubo: 'issue, payloads on Kubo',
   cold: 'verify, each document once',
-  hot: 'verify, one document',
+  warm: 'verify, the same documents again',
+  one: 'verify, one document',
   echo: 'bare Hono, echo of a POST',
 } as const
 
@@ -69,16 +73,7 @@ export async function runCases(
           ...ungrouped,
           toRaw: toRaw(ungrouped),
         })
-      const verified: Case[] = []
-      const grouped = await measureIssue(limits, {
-        ...where,
-        ...(blockTime === 0 &&
-          connections === USUAL && {
-            after: async (restart) => {
-              verified.push(...(await verifyAll(limits, restart)))
-            },
-          }),
-      })
+      const grouped = await measureIssue(limits, where)
       add({
         name: NAMES.grouped,
         ...where,
@@ -88,7 +83,6 @@ export async function runCases(
         }),
         toRaw: toRaw(grouped),
       })
-      verified.forEach(add)
       const kubo =
         blockTime === 0 && connections === USUAL
           ? await measureKubo(limits)
@@ -125,19 +119,54 @@ async function measureKubo(limits: Limits): Promise<Row | undefined> {
   }
 }
 
+/** Verifies what was issued, with a gateway that has verified nothing before. */
 async function verifyAll(
   limits: Limits,
-  restart: Parameters<
-    NonNullable<Parameters<typeof measureIssue>[1]['after']>
-  >[0],
+  connections: number,
+  restart: () => Promise<RunningGateway>,
 ): Promise<Case[]> {
-  const load = { kind: 'verify', connections: USUAL, ...limits } as const
+  const load = { kind: 'verify', connections, ...limits } as const
+  const where = { connections, blockTime: 0 }
   const gateway = await restart()
   const cold = await gateway.load(load)
-  const hot = await gateway.load({ ...load, distinct: 1 })
-  const where = { connections: USUAL, blockTime: 0 }
+  const warm = await gateway.load({ ...load, distinct: cold.requests })
+  const one = await gateway.load({ ...load, distinct: 1 })
   return [
     { name: NAMES.cold, ...where, ...cold },
-    { name: NAMES.hot, ...where, ...hot },
+    { name: NAMES.warm, ...where, ...warm },
+    { name: NAMES.one, ...where, ...one },
   ]
+}
+
+/**
+ * Verifies at each of these numbers of connections, after the bare Hono server at as many.
+ *
+ * @param flags Of the gateway's Node, for profiling.
+ */
+export async function runVerifyCases(
+  limits: Limits,
+  connections: readonly number[],
+  tell: (done: Case) => void,
+  flags: readonly string[] = [],
+): Promise<Case[]> {
+  const cases: Case[] = []
+  const add = (measured: Case) => {
+    const done = { ...measured, load: loadavg()[0] ?? 0 }
+    cases.push(done)
+    tell(done)
+  }
+  await measureIssue(limits, {
+    connections: USUAL,
+    blockTime: 0,
+    flags,
+    after: async (restart) => {
+      for (const at of connections) {
+        const echo = await measureEcho(limits, at)
+        add({ name: NAMES.echo, connections: at, ...echo })
+        for (const row of await verifyAll(limits, at, restart))
+          add({ ...row, toEcho: row.perSecond / echo.perSecond })
+      }
+    },
+  })
+  return cases
 }

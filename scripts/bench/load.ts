@@ -9,7 +9,11 @@ import { quantile } from './quantile.ts'
 
 export type LoadOptions = {
   url: string
-  /** `issue` and `echo` send documents; `verify` asks for the publicIds of a file, a line each, round and round. */
+  /**
+   * `issue` and `echo` send documents. `verify` asks for the publicIds of a file, a line each, round
+   * and round, in the order of their text: that of their hashes, so neighbours are of different
+   * blocks.
+   */
   kind: 'issue' | 'verify' | 'echo'
   connections: number
   /** It ends after so many requests, or so many seconds. */
@@ -18,7 +22,7 @@ export type LoadOptions = {
   apiKey: string
   /** Where publicIds come from (`verify`) or go to (`issue`). */
   idsFile: string
-  /** How many of the publicIds are asked for; absent = all. */
+  /** How many of the publicIds are used; absent = all. */
   distinct?: number
 }
 
@@ -43,6 +47,7 @@ const ids =
     ? readFileSync(options.idsFile, 'utf8')
         .trimEnd()
         .split('\n')
+        .sort()
         .slice(0, options.distinct)
     : []
 const latencies: number[] = []

@@ -36,6 +36,7 @@ const COLUMNS: readonly Column<Case>[] = [
   { title: 'requests', of: ({ requests }) => whole(requests) },
   { title: 'failed', of: ({ failures }) => whole(failures) },
   { title: 'a second', of: ({ perSecond }) => whole(perSecond) },
+  { title: '÷ echo', of: ({ toEcho }) => ratio(toEcho) },
   { title: '÷ ungrouped', of: ({ toUngrouped }) => ratio(toUngrouped) },
   { title: '÷ embedded', of: ({ toEmbedded }) => ratio(toEmbedded) },
   { title: '÷ raw', of: ({ toRaw }) => ratio(toRaw) },
@@ -99,7 +100,6 @@ ${tableOf(COLUMNS, cases)}
 - **on Kubo**: a real Kubo daemon on the same machine, offline, which flushes every block to the disk; each payload is pinned and read back.
 - **µs**: processor time for a request, user and system. The gateway's includes the local chain's front, journal and flushes. Other work on the
   machine moves it less than it moves the throughput.
-- **verify**: after a restart of the gateway; then one document again and again.
 - **memory**: the most that the gateway's process ever had.
 - **load**: processes that wanted a core, on average over the minute before the case's end, the benchmark's own three among them. Where it is much
   more than that, or differs between two cases, neither their throughput nor the ratio of it says much.
@@ -136,8 +136,31 @@ export const placeOf = ({ command, commit, machine, load }: Setting): string =>
 - commit: ${commit}
 - machine: ${machine}; load average at the start ${load.toFixed(1)}`
 
-/** The section with a command of its own. */
+/** The sections with a command of their own. */
 export const MEMORY = 'Memory'
+export const VERIFY = 'Verify'
+
+export function verifySection(
+  setting: Setting,
+  limits: Limits,
+  cases: readonly Case[],
+): string {
+  return `One gateway with the embedded store on the local chain of \`npm start\`, and a bare Hono server at as
+many connections. Load generator, gateway and Anvil are processes of their own on the same machine.
+A case ends after ${limits.documents} requests or ${limits.seconds} s, whichever is first.
+
+${placeOf(setting)}
+
+${tableOf(COLUMNS, cases)}
+
+- **each document once**: after a restart of the gateway, so that it has verified none of them; in
+  the order of their hashes, so that documents that are verified together are of different blocks.
+- **the same documents again**: those of the case before, by the same process.
+- **÷ echo**: against the bare Hono server that echoes a POST, in the same run.
+- **µs**: processor time for a request, user and system. The gateway's includes the local chain's
+  front.
+`
+}
 
 /** @returns The text of a section; empty when there is none. */
 export function sectionOf(document: string, title: string): string {
@@ -157,10 +180,12 @@ export function withSection(
   return text === '' ? rest : `${rest.trimEnd()}\n${heading}${text.trimEnd()}\n`
 }
 
+/** @returns The table without the columns that no row has a value in. */
 function tableOf<T>(columns: readonly Column<T>[], rows: readonly T[]) {
+  const used = columns.filter(({ of }) => rows.some((row) => of(row) !== ''))
   return table(
-    columns.map(({ title }) => title),
-    rows.map((row) => columns.map(({ of }) => of(row))),
+    used.map(({ title }) => title),
+    rows.map((row) => used.map(({ of }) => of(row))),
   )
 }
 
