@@ -31,6 +31,7 @@ import { createDeadline } from './deadline.ts'
 import { failUnrouted } from './envelope.ts'
 import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
+import type { IssueError } from './issue/errors.ts'
 import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
 import { keepInOrder } from './issue/keep.ts'
@@ -64,12 +65,14 @@ export type Gateway = {
 /**
  * Starts a gateway. The only place that knows every part.
  *
+ * @param end Ends the process at once, without answering anybody: nobody can say what is on the disk.
  * @throws {IssueError} when the chain or the payload store cannot be used, or the account cannot issue.
  * @throws {DataDirError} when the data folder belongs to another registry, issuer or secret, or to another version.
  */
 export async function startGateway(
   config: Config,
   identity: Identity,
+  end: (error: IssueError) => void,
 ): Promise<Gateway> {
   const { dataDir, ipfsGateways, ipfsTimeout, maxHeadAge, wait } = config
   const { finality } = config
@@ -91,11 +94,14 @@ export async function startGateway(
     })
   const chain = createChainReader(rpc, identity.registry, finality)
   const kubo = await openKubo(config, log)
-  const database = openDatabase(join(dataDir, 'gateway.db'))
+  const database = openDatabase(join(dataDir, 'gateway.db'), (error) => {
+    log.error('flush_failed', { error: error.message })
+    end(error)
+  })
   database.bindTo({
     registry: identity.registry,
     issuerId: registry.issuerId,
-    fingerprint: toHex(fingerprintOf(issuerSecret)),
+    fingerprints: [toHex(fingerprintOf(issuerSecret))],
   })
   const tombstones = createTombstones(database)
   const embedded = createSqliteStore(database)
@@ -154,7 +160,7 @@ export async function startGateway(
     findKey: keys.find,
     assertReady: async () => {
       batcher.assertOpen()
-      database.assertReady()
+      await database.assertReady()
       await kubo?.assertReady()
       return registry.assertReady()
     },

@@ -64,8 +64,8 @@ async function main(): Promise<void> {
     stops.unshift(identity.rpc.close)
     const { rpc, registry, issuerId, signer } = identity
     const issuerSecret = fromHex(identity.issuerSecret)
-    const fingerprint = toHex(fingerprintOf(issuerSecret))
-    database.bindTo({ registry, issuerId, fingerprint })
+    const fingerprints = [toHex(fingerprintOf(issuerSecret))]
+    database.bindTo({ registry, issuerId, fingerprints })
     const account = await patiently(
       () => createRegistry(rpc, { registry, issuerId, signer }),
       say,

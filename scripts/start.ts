@@ -24,7 +24,10 @@ async function main(): Promise<void> {
       config.rpcUrls.length > 0
         ? await remoteIdentity(config, say)
         : await localIdentity(config, stops, say)
-    const gateway = await patiently(() => startGateway(config, identity), say)
+    const gateway = await patiently(
+      () => startGateway(config, identity, endAtOnce),
+      say,
+    )
     stops.unshift(gateway.stop)
     greet(config, identity, firstKey(config))
   } catch (error) {
@@ -97,6 +100,14 @@ function stopOnSignals(stops: (() => Promise<void>)[]): void {
         process.exit(1)
       })
     })
+}
+
+/** What the disk refused may be lost; the next start reads what is there. */
+function endAtOnce(error: Error): void {
+  console.error(
+    `the disk did not keep what was written, so the service ends; start it again:\n  ${error.message}`,
+  )
+  process.exit(1)
 }
 
 main().catch((error) => {

@@ -3,8 +3,9 @@ import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import type { Hex } from '../../document/hex.ts'
 import { IssueError } from '../issue/errors.ts'
+import { type Binding, bind } from './binding.ts'
+import { DataDirError } from './data-dir-error.ts'
 
 /** The gateway's one SQLite file. What `write` resolved for is on the disk. */
 export type Database = {
@@ -22,39 +23,30 @@ export type Database = {
    * @throws {DataDirError} `bound_to_another` when it is bound to another: what is promised in it could not be kept there.
    */
   bindTo(binding: Binding): void
-  /** @throws {IssueError} `store_unavailable` when a flush has failed: then nothing is written any more until the next start. */
-  assertReady(): void
+  /**
+   * Writes something, at most once a second.
+   *
+   * @throws {IssueError} `store_unavailable` when the disk takes no write now.
+   */
+  assertReady(): Promise<void>
   close(): Promise<void>
 }
 
-/** Whom the documents and promises of a file belong to. The issuer's account is not among it: an issuer may have several. */
-export type Binding = {
-  /** CAIP-10, lower case. */
-  registry: string
-  issuerId: number
-  /** Of the issuer secret; see `fingerprintOf`. */
-  fingerprint: Hex
-}
-
-/** Why a data folder cannot be used. The message says what to do. */
-export class DataDirError extends Error {
-  override name = 'DataDirError'
-  readonly code: 'bound_to_another' | 'other_version'
-
-  constructor(code: DataDirError['code'], message: string) {
-    super(message)
-    this.code = code
-  }
-}
-
 /** Of the schema. A file with another is refused, not changed. */
-const VERSION = 3
+const VERSION = 4
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS bound_to (
     registry TEXT NOT NULL,
-    issuer_id INTEGER NOT NULL,
-    fingerprint TEXT NOT NULL
+    issuer_id INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS issuer_secret (
+    id INTEGER PRIMARY KEY,
+    fingerprint TEXT NOT NULL UNIQUE
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS probe (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    written_at INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS block (
     hash BLOB PRIMARY KEY,
@@ -110,8 +102,8 @@ const CHECKPOINT = 8_192
 /** Turns of the event loop for which work gathers, as long as each brings more: a commit writes some pages whatever is in it. */
 const GATHER = 4
 
-const SELECT_BINDING =
-  'SELECT registry, issuer_id AS issuerId, fingerprint FROM bound_to'
+/** How long a write that succeeded shows that the disk takes writes; milliseconds. */
+const PROBE_TTL_MS = 1_000
 
 type Job = { work: () => unknown; settle: (error?: unknown) => void }
 
@@ -122,10 +114,16 @@ const flushToDisk = promisify(fdatasync)
  * each commit, while everything waits.
  *
  * @param path The file; made when it is not there.
+ * @param flushFailed Called when a flush has failed, before anybody who waits for it hears of it. Nobody
+ *   can say then what is on the disk (the kernel may drop what it could not write), so the process has
+ *   to end: the next start reads what is there. Until then nothing more is written.
  * @throws {DataDirError} `other_version` when another version of the service wrote it.
  * @throws {Error} when another process has it open: two gateways must not share a data folder.
  */
-export function openDatabase(path: string): Database {
+export function openDatabase(
+  path: string,
+  flushFailed: (error: IssueError) => void = () => {},
+): Database {
   // For this user alone; SQLite gives its side files the same mode.
   closeSync(openSync(path, 'a', 0o600))
   const sqlite = new DatabaseSync(path)
@@ -196,50 +194,40 @@ export function openDatabase(path: string): Database {
     }
   }
 
-  /** After a failure nobody can say what is on the disk (the kernel may drop what it could not write): no more is promised. */
   async function flush(file: number): Promise<IssueError | undefined> {
     try {
       await flushToDisk(file)
       // What another flush could not write lies before this in the log.
       return broken
     } catch (cause) {
-      broken = notWritten(cause)
+      broken ??= notWritten(cause)
+      flushFailed(broken)
       return broken
     }
   }
 
+  const write: Database['write'] = (work, urgent = false) =>
+    new Promise((resolve, reject) => {
+      if (closed) throw new Error('the database is closed')
+      let result: ReturnType<typeof work>
+      const settle = (error?: unknown) =>
+        error === undefined ? resolve(result) : reject(error)
+      jobs.push({
+        settle,
+        work: () => {
+          result = work()
+        },
+      })
+      if (urgent) hurrying ??= hurry()
+      else flushing ??= flushAll()
+    })
+
   return {
     sqlite,
+    write,
+    assertReady: createProbe(sqlite, write),
 
-    write(work, urgent = false) {
-      return new Promise((resolve, reject) => {
-        if (closed) throw new Error('the database is closed')
-        let result: ReturnType<typeof work>
-        const settle = (error?: unknown) =>
-          error === undefined ? resolve(result) : reject(error)
-        jobs.push({
-          settle,
-          work: () => {
-            result = work()
-          },
-        })
-        if (urgent) hurrying ??= hurry()
-        else flushing ??= flushAll()
-      })
-    },
-
-    bindTo(binding) {
-      const bound = sqlite.prepare(SELECT_BINDING).get()
-      if (bound === undefined)
-        sqlite
-          .prepare('INSERT INTO bound_to VALUES (?, ?, ?)')
-          .run(binding.registry, binding.issuerId, binding.fingerprint)
-      else assertSame(bound as Binding, binding)
-    },
-
-    assertReady() {
-      if (broken) throw broken
-    },
+    bindTo: (binding) => bind(sqlite, binding),
 
     async close() {
       if (closed) return
@@ -252,33 +240,42 @@ export function openDatabase(path: string): Database {
   }
 }
 
+/** See `assertReady`: readiness is asked for by anybody, as often as they like. */
+function createProbe(
+  sqlite: DatabaseSync,
+  write: Database['write'],
+): () => Promise<void> {
+  const probe = sqlite.prepare(`
+    INSERT INTO probe VALUES (1, ?1) ON CONFLICT DO UPDATE SET written_at = ?1`)
+  let succeededAt = Number.NEGATIVE_INFINITY
+  let probing: Promise<void> | undefined
+  return async () => {
+    if (performance.now() - succeededAt < PROBE_TTL_MS) return
+    probing ??= write(() => {
+      probe.run(Date.now())
+    })
+      .then(() => {
+        succeededAt = performance.now()
+      })
+      .finally(() => {
+        probing = undefined
+      })
+    await probing
+  }
+}
+
 /** @throws {DataDirError} `other_version` */
 function assertVersion(sqlite: DatabaseSync): void {
   const schema = sqlite.prepare('SELECT count(*) AS tables FROM sqlite_schema')
   if (schema.get()?.tables === 0) return
-  const version = sqlite.prepare('PRAGMA user_version').get()?.user_version
+  const row = sqlite.prepare('PRAGMA user_version').get()
+  const version = Number(row?.user_version)
   if (version === VERSION) return
   sqlite.close()
+  const writer = version > VERSION ? 'a newer version' : 'an older version'
   throw new DataDirError(
     'other_version',
-    `DATA_DIR was written by another version of this service (its format is ${version}, this one's is ${VERSION}), and is not converted: start with another DATA_DIR, or with the version that wrote it`,
-  )
-}
-
-/** @throws {DataDirError} `bound_to_another`, with all that differs and what to do about it. */
-function assertSame(bound: Binding, given: Binding): void {
-  const differences = [
-    bound.registry !== given.registry &&
-      `its registry is ${bound.registry}, not ${given.registry}: set RPC_URL and REGISTRY_ADDRESS to that one`,
-    bound.issuerId !== given.issuerId &&
-      `its issuer is number ${bound.issuerId}, not ${given.issuerId}: set ISSUER_ID to ${bound.issuerId}`,
-    bound.fingerprint !== given.fingerprint &&
-      'its issuer secret is another: set ISSUER_SECRET to that one, or put it back into DATA_DIR/secrets/issuer.secret',
-  ].filter((difference) => difference !== false)
-  if (differences.length === 0) return
-  throw new DataDirError(
-    'bound_to_another',
-    `DATA_DIR belongs to another gateway:\n${differences.map((difference) => `  - ${difference}`).join('\n')}\n  Or start with another DATA_DIR.`,
+    `DATA_DIR was written by ${writer} of this service (its format is ${version}, this one's is ${VERSION}), and is not converted: start with another DATA_DIR, or with the version that wrote it`,
   )
 }
 

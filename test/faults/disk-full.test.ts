@@ -1,9 +1,9 @@
-import { appendFileSync, statfsSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, type TestContext, test } from 'vitest'
 import type { Told } from './support/client.ts'
+import { fill as fillDisk } from './support/failing-disk.ts'
 import { type Folder, required, smallDisk } from './support/machine.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
@@ -31,7 +31,11 @@ test('behavior: the disk is full, and has room again', async () => {
   await makeRoom()
   await world.settle()
   await client.issue()
-  expect(refusals[0]).toMatchObject({ kind: 'refused', status: 503 })
+  expect(refusals[0]).toMatchObject({
+    kind: 'refused',
+    status: 503,
+    code: 'store_unavailable',
+  })
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
 
@@ -57,13 +61,4 @@ test('behavior: the disk fills while a transaction is in flight', async () => {
 
 const ballast = () => join(disk.dir, 'ballast')
 const makeRoom = () => rm(ballast())
-
-/** Block by block: the gateway may take some of the room meanwhile. */
-function fill(): void {
-  const { bsize } = statfsSync(disk.dir)
-  try {
-    while (true) appendFileSync(ballast(), new Uint8Array(bsize))
-  } catch (error) {
-    expect(error).toMatchObject({ code: 'ENOSPC' })
-  }
-}
+const fill = () => fillDisk(disk.dir, ballast())

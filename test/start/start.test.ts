@@ -413,7 +413,9 @@ describe('a data folder belongs to a registry, an issuer and a secret', () => {
     expect(output()).toMatch(
       /cannot start:\n {2}DATA_DIR belongs to another gateway/,
     )
-    expect(output()).toMatch(/issuer secret is another: .*ISSUER_SECRET/)
+    expect(output()).toMatch(
+      /issuer secret with the fingerprint 0x[0-9a-f]{16}… is missing .*ISSUER_SECRET/,
+    )
     expect(output()).not.toMatch(/ at |0x[0-9a-f]{64}/)
     expect(await chainAnswers()).toBe(false)
 

@@ -92,12 +92,15 @@ export async function startStack(
     await chain.stop()
     rmSync(dataDir, { recursive: true, force: true })
   }
-  const gateway: Gateway = await startGateway(config, {
+  const identity = {
     rpc: createRpcPool([proxy.url], config.rpcTimeout),
     registry,
     issuerId: LOCAL_ISSUER_ID,
     signer: await signerOf(issuerKey),
     issuerSecret: randomKey(),
+  }
+  const gateway: Gateway = await startGateway(config, identity, (error) => {
+    throw error
   }).catch(async (error) => {
     await leave()
     throw error

@@ -4,14 +4,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { toHex } from '../../document/hex.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
 import { deriveSubkeys, fingerprintOf } from '../../document/keys.ts'
 import {
   type Binding,
-  type Database,
-  DataDirError,
-  openDatabase,
-} from '../../gateway/adapters/database.ts'
+  shortFingerprint,
+} from '../../gateway/adapters/binding.ts'
+import { DataDirError } from '../../gateway/adapters/data-dir-error.ts'
+import { type Database, openDatabase } from '../../gateway/adapters/database.ts'
 
 /** What the disk does with a flush: called with what the log holds, and the callback of `fdatasync`. */
 let disk: (log: Buffer, done: (error?: Error) => void) => void
@@ -28,15 +28,22 @@ vi.mock('node:fs', async (actual) => {
 
 let dir: string
 let database: Database
+/** Of flushes, as reported. */
+let failures: string[]
 beforeEach(() => {
   disk = (_, done) => done()
   dir = mkdtempSync(join(tmpdir(), 'database-'))
-  database = openDatabase(join(dir, 'gateway.db'))
+  failures = []
+  database = openDatabase(join(dir, 'gateway.db'), ({ message }) =>
+    failures.push(message),
+  )
 })
 afterEach(async () => {
   await database.close()
   rmSync(dir, { recursive: true })
 })
+
+const fingerprint = (byte: string): Hex => `0x${byte.repeat(32)}`
 
 const remember = (text: string, urgent?: boolean) =>
   database.write(() => {
@@ -134,13 +141,35 @@ test('error: a failed flush of what is urgent stops everything too', async () =>
   await expect(remember('urgent', true)).rejects.toMatchObject(refused)
 })
 
-test('error: after a flush that failed nothing is promised any more', async () => {
+test('error: reports a failed flush before anybody who waits for it hears of it', async () => {
   disk = (_, done) => done(new Error('input/output error'))
   const refused = { code: 'store_unavailable' }
-  await expect(remember('lost')).rejects.toMatchObject(refused)
+  const lost = remember('lost').catch(() => failures.push('told'))
+  await lost
+  expect(failures).toEqual(['not written: input/output error', 'told'])
   disk = (_, done) => done()
   await expect(remember('later')).rejects.toMatchObject(refused)
-  expect(() => database.assertReady()).toThrow('input/output error')
+  await expect(database.assertReady()).rejects.toThrow('input/output error')
+})
+
+test('behavior: readiness writes something, at most once a second', async () => {
+  let flushes = 0
+  disk = (_, done) => {
+    flushes++
+    done()
+  }
+  await Promise.all([database.assertReady(), database.assertReady()])
+  await database.assertReady()
+  expect(flushes).toBe(1)
+})
+
+test('error: is not ready while the disk takes no write, and is again once it does', async () => {
+  database.sqlite.exec('PRAGMA query_only = ON')
+  const refused = { code: 'store_unavailable' }
+  await expect(database.assertReady()).rejects.toMatchObject(refused)
+  await expect(database.assertReady()).rejects.toMatchObject(refused)
+  database.sqlite.exec('PRAGMA query_only = OFF')
+  await database.assertReady()
 })
 
 test('behavior: one piece of work that fails takes the others of its commit with it, and no later ones', async () => {
@@ -160,10 +189,12 @@ test('behavior: one piece of work that fails takes the others of its commit with
 })
 
 describe('whom a file belongs to', () => {
+  const OLD = fingerprint('01')
+  const NEW = fingerprint('02')
   const BINDING: Binding = {
     registry: `eip155:1:0x${'a'.repeat(40)}`,
     issuerId: 7,
-    fingerprint: `0x${'01'.repeat(32)}`,
+    fingerprints: [OLD],
   }
 
   test('default: it stays bound, also after it was closed', async () => {
@@ -176,20 +207,20 @@ describe('whom a file belongs to', () => {
   })
 
   test.each([
-    ['registry', { registry: `eip155:1:0x${'b'.repeat(40)}` }],
-    ['issuer', { issuerId: 8 }],
-    ['issuer secret', { fingerprint: `0x${'02'.repeat(32)}` as const }],
-  ])('error: refuses another %s and names it alone', (name, change) => {
+    ['registry is', { registry: `eip155:1:0x${'b'.repeat(40)}` }],
+    ['issuer is', { issuerId: 8 }],
+    ['issuer secret with', { fingerprints: [NEW] }],
+  ])('error: names what alone differs: its %s', (name, change) => {
     database.bindTo(BINDING)
-    const names = ['registry', 'issuer', 'issuer secret']
+    const names = ['registry is', 'issuer is', 'issuer secret with']
     const attempt = () => database.bindTo({ ...BINDING, ...change })
     expect(attempt).toThrow(DataDirError)
     expect(attempt).toThrow(
       expect.objectContaining({ code: 'bound_to_another' }),
     )
-    expect(attempt).toThrow(`its ${name} is`)
+    expect(attempt).toThrow(`its ${name} `)
     for (const other of names.filter((other) => other !== name))
-      expect(attempt).not.toThrow(`its ${other} is`)
+      expect(attempt).not.toThrow(`its ${other} `)
   })
 
   test('error: names everything that differs', () => {
@@ -198,10 +229,41 @@ describe('whom a file belongs to', () => {
       database.bindTo({
         registry: `eip155:2:0x${'a'.repeat(40)}`,
         issuerId: 8,
-        fingerprint: `0x${'02'.repeat(32)}`,
+        fingerprints: [NEW],
       })
-    for (const name of ['registry', 'issuer', 'issuer secret'])
-      expect(attempt).toThrow(`its ${name} is`)
+    for (const name of ['registry is', 'issuer is', 'issuer secret with'])
+      expect(attempt).toThrow(`its ${name} `)
+  })
+
+  test('behavior: learns a new secret, and then asks for both', () => {
+    database.bindTo(BINDING)
+    database.bindTo({ ...BINDING, fingerprints: [NEW, OLD] })
+    database.bindTo({ ...BINDING, fingerprints: [NEW, OLD] })
+    const withdraw = (fingerprint: Hex) => () =>
+      database.bindTo({ ...BINDING, fingerprints: [fingerprint] })
+    expect(withdraw(NEW)).toThrow(
+      `its issuer secret with the fingerprint ${shortFingerprint(OLD)} is missing`,
+    )
+    expect(withdraw(OLD)).toThrow(
+      `its issuer secret with the fingerprint ${shortFingerprint(NEW)} is missing`,
+    )
+  })
+
+  test('behavior: a new file learns several secrets in their order', () => {
+    database.bindTo({ ...BINDING, fingerprints: [NEW, OLD] })
+    database.bindTo({ ...BINDING, fingerprints: [fingerprint('03'), NEW, OLD] })
+  })
+
+  test.each([
+    ['an older secret first', [OLD, NEW]],
+    ['a secret it does not know last', [NEW, OLD, fingerprint('03')]],
+    ['a secret it does not know between', [NEW, fingerprint('03'), OLD]],
+  ])('error: refuses %s', (_, fingerprints) => {
+    database.bindTo({ ...BINDING, fingerprints: [NEW, OLD] })
+    expect(() => database.bindTo({ ...BINDING, fingerprints })).toThrow(
+      `put the newest first and then ${shortFingerprint(NEW)}, ${shortFingerprint(OLD)}`,
+    )
+    database.bindTo({ ...BINDING, fingerprints: [NEW, OLD] })
   })
 
   test('default: the fingerprint of a secret is HKDF with an info of its own', () => {
@@ -215,11 +277,11 @@ describe('whom a file belongs to', () => {
   test('behavior: the file does not hold the secret, only a fingerprint of it', async () => {
     const secret = randomBytes(32)
     const { document, salt } = deriveSubkeys(secret)
-    const fingerprint = fingerprintOf(secret)
-    database.bindTo({ ...BINDING, fingerprint: toHex(fingerprint) })
+    const fingerprint = toHex(fingerprintOf(secret))
+    database.bindTo({ ...BINDING, fingerprints: [fingerprint] })
     await database.close()
     const file = readFileSync(join(dir, 'gateway.db'))
-    expect(file.includes(toHex(fingerprint))).toBe(true)
+    expect(file.includes(fingerprint)).toBe(true)
     for (const key of [secret, document, salt]) {
       expect(file.includes(Buffer.from(key))).toBe(false)
       expect(file.includes(toHex(key).slice(2))).toBe(false)
@@ -227,16 +289,23 @@ describe('whom a file belongs to', () => {
   })
 })
 
-test('error: refuses a file of another version and leaves it as it is', () => {
-  const path = join(dir, 'old.db')
-  const old = new DatabaseSync(path)
-  old.exec(`CREATE TABLE bound_to (registry TEXT NOT NULL) STRICT;
+test.each([
+  ['an older', 1],
+  ['a newer', 1_000],
+])(
+  'error: refuses a file of %s version and leaves it as it is',
+  (which, version) => {
+    const path = join(dir, 'other.db')
+    const other = new DatabaseSync(path)
+    other.exec(`CREATE TABLE bound_to (registry TEXT NOT NULL) STRICT;
     INSERT INTO bound_to VALUES ('eip155:1:0xab');
-    PRAGMA user_version = 1`)
-  old.close()
-  const before = readFileSync(path)
-  const attempt = () => openDatabase(path)
-  expect(attempt).toThrow(expect.objectContaining({ code: 'other_version' }))
-  expect(attempt).toThrow('start with another DATA_DIR')
-  expect(readFileSync(path)).toEqual(before)
-})
+    PRAGMA user_version = ${version}`)
+    other.close()
+    const before = readFileSync(path)
+    const attempt = () => openDatabase(path)
+    expect(attempt).toThrow(expect.objectContaining({ code: 'other_version' }))
+    expect(attempt).toThrow(`written by ${which} version`)
+    expect(attempt).toThrow('start with another DATA_DIR')
+    expect(readFileSync(path)).toEqual(before)
+  },
+)

@@ -49,12 +49,15 @@ export async function startRestDoor(world: World): Promise<RestDoor> {
     dataDir,
     erased.map(({ documentHash }) => documentHash),
   )
-  const gateway = await startGateway(config, {
+  const identity = {
     rpc,
     registry: REGISTRY,
     issuerId: 1,
     signer: createKeySigner(ISSUER_KEY),
     issuerSecret: ISSUER_SECRET,
+  }
+  const gateway = await startGateway(config, identity, (error) => {
+    throw error
   })
   const request = async (path: string, init: RequestInit = {}) => {
     const headers = { authorization: `Bearer ${API_KEY}`, ...init.headers }

@@ -1,0 +1,78 @@
+import { afterEach, beforeEach, expect, type TestContext, test } from 'vitest'
+import type { Told } from './support/client.ts'
+import { type FailingDisk, failingDisk } from './support/failing-disk.ts'
+import { required } from './support/machine.ts'
+import { NOTHING_WRONG } from './support/oracle.ts'
+import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
+
+let disk: FailingDisk
+let world: AnvilWorld
+beforeEach(async ({ skip }: TestContext) => {
+  disk = required(failingDisk()) ?? skip()
+  world = await startAnvilWorld({ DATA_DIR: disk.dir })
+})
+afterEach(async () => {
+  await world?.close()
+  disk?.remove()
+})
+
+const REFUSED = { kind: 'refused', status: 503, code: 'store_unavailable' }
+
+test('behavior: on a disk that turns read-only issuing is refused, and goes on once it is mounted again', async () => {
+  const { client, gateway } = world
+  const before = await client.issue()
+  disk.turnReadOnly()
+  const told = await untilRefused()
+  const publicId = publicIdOf(before.told)
+  const verdict = await client.verify(publicId)
+  // It is checked once a second.
+  await expect.poll(readiness, { timeout: 5_000 }).toMatchObject({
+    success: false,
+    error: { code: 'store_unavailable' },
+  })
+  await gateway.kill()
+  disk.remount()
+  await world.settle()
+  await client.issue()
+  expect(told).toEqual(REFUSED)
+  expect(verdict.status).toBe('valid')
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+}, 60_000)
+
+test('behavior: the process ends when a flush fails, and the next start has what was acknowledged', async () => {
+  const { client, gateway } = world
+  for (let i = 0; i < 5; i++) await client.issue()
+  disk.runOut()
+  const told: Told[] = []
+  while (gateway.running()) told.push(...(await client.issue()).told)
+  const output = gateway.output()
+  disk.refill()
+  disk.remount()
+  await world.settle()
+  await client.issue()
+  expect(output).toContain('flush_failed')
+  expect(output).toContain('the disk did not keep what was written')
+  // What a failed flush was to keep may be there or not: nobody is told either.
+  expect(told.at(-1)).toEqual({ kind: 'unanswered' })
+  expect(await world.judge()).toMatchObject({
+    ...NOTHING_WRONG,
+    acknowledged: expect.any(Number),
+  })
+}, 60_000)
+
+async function readiness(): Promise<unknown> {
+  const response = await fetch(`${world.gateway.url}/readyz`)
+  return response.json()
+}
+
+async function untilRefused(): Promise<Told | undefined> {
+  while (true) {
+    const [told] = (await world.client.issue()).told
+    if (told?.kind !== 'issued') return told
+  }
+}
+
+function publicIdOf([told]: Told[]): string {
+  if (told?.kind !== 'issued') throw new Error(JSON.stringify(told))
+  return told.publicId
+}

@@ -1,0 +1,89 @@
+import { spawnSync } from 'node:child_process'
+import {
+  appendFileSync,
+  mkdirSync,
+  rmSync,
+  statfsSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { type Available, type Folder, smallDisk } from './machine.ts'
+
+const BACKING_MEGABYTES = 24
+/** More than the backing has room for: a disk that is thinly provisioned. */
+const DISK_BYTES = 64 * 1024 * 1024
+
+/** An ext4 file system in a sparse file on a small one, and what can happen to it. */
+export type FailingDisk = Folder & {
+  /** The backing has no room left: what is not there yet cannot be written, and a flush fails (EIO). */
+  runOut(): void
+  /** The backing has room again. */
+  refill(): void
+  /** The kernel finds the file system damaged, and makes it read-only (EROFS). */
+  turnReadOnly(): void
+  /** Mounts it again, for writing. Nothing on it may be open. */
+  remount(): void
+}
+
+/** @returns What is missing on machines where this user cannot mount a file system. */
+export function failingDisk(): Available<FailingDisk> {
+  const backing = smallDisk(BACKING_MEGABYTES)
+  if ('missing' in backing) return backing
+  const { dir: folder, remove } = backing.value
+  const image = join(folder, 'image')
+  const dir = join(folder, 'disk')
+  const ballast = join(folder, 'ballast')
+  writeFileSync(image, '')
+  truncateSync(image, DISK_BYTES)
+  mkdirSync(dir)
+  const unmount = () => run('umount', dir)
+  const mount = () => run('mount', '-o', 'loop,errors=remount-ro', image, dir)
+  try {
+    run('mkfs.ext4', '-q', '-F', image)
+    mount()
+  } catch (error) {
+    remove()
+    return { missing: `no ext4 file system can be mounted: ${error}` }
+  }
+  return {
+    value: {
+      dir,
+      runOut: () => fill(folder, ballast),
+      refill: () => rmSync(ballast),
+      turnReadOnly() {
+        const source = run('findmnt', '-n', '-o', 'SOURCE', dir)
+        const name = source.replace('/dev/', '')
+        writeFileSync(`/sys/fs/ext4/${name}/trigger_fs_error`, '1')
+      },
+      remount() {
+        unmount()
+        // As an operator does after either: what is damaged is repaired before it is used again.
+        spawnSync('e2fsck', ['-p', image])
+        mount()
+      },
+      remove() {
+        unmount()
+        remove()
+      },
+    },
+  }
+}
+
+/** Block by block: others may take some of the room meanwhile. */
+export function fill(dir: string, ballast: string): void {
+  const { bsize } = statfsSync(dir)
+  try {
+    while (true) appendFileSync(ballast, new Uint8Array(bsize))
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+  }
+}
+
+function run(program: string, ...args: string[]): string {
+  const { status, stdout, stderr, error } = spawnSync(program, args, {
+    encoding: 'utf8',
+  })
+  if (status !== 0) throw new Error(`${program}: ${error ?? stderr.trim()}`)
+  return stdout.trim()
+}
