@@ -69,6 +69,8 @@ const MEANINGS: Record<string, string> = {
   internal_error: 'this program could not read it; this is a bug of it',
   in_future: 'it is dated in the future',
   contradicts: 'the event does not agree with the record',
+  pruned:
+    'nodes no longer keep events this old; that is normal, and changes nothing',
 }
 
 /** @returns A verdict as people read it, without a line feed at its end. */

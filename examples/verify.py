@@ -18,6 +18,7 @@ RECORD, ISSUER = f"(uint16,{'uint40,' * 3}uint16,uint40,uint40,uint8,bool)", "(s
 VERIFICATION = f"(uint256,uint256,uint256,uint8,{RECORD}{',(address,uint16,uint8,uint40,uint40,uint40,uint40)' * 2},{ISSUER})"
 HASH = constr(pattern="^0x[0-9a-f]{64}$")
 NOBODY, NO_ISSUER = ("0x" + "0" * 40,) + (0,) * 6, ("", "") + (0,) * 5
+PRUNED = "(?i:prun(ed|ing))|data before txNum=[0-9]+ is not available|Receipt not available for (From|To) block"
 NOT_ISSUED, VALID, EXPIRED, SUSPENDED, REVOKED, SUPERSEDED, DISTRUSTED = range(7)
 REFUSED = {"_sd", "...", "__proto__"}  # as keys of metadata
 MISSED = ["missing", "unreachable", "wrong_bytes"]  # why there is no block, worst last
@@ -96,6 +97,7 @@ def read_event(args, block, account, until, code="unreachable", again=True):  # 
     query = {"address": args.address, "fromBlock": hex(block), "toBlock": hex(block), "topics": topics}
     with contextlib.suppress(Exception):  # whatever fails leaves the code as it is
         logs, error = rpc(args, "eth_getLogs", query)
+        code = "pruned" if error and (error["code"] == 4444 or re.search(PRUNED, error["message"])) else code
         require(error is None and isinstance(logs, list))
         code = "contradicts" if logs else "missing"
         place = " ".join(logs[-1][name] for name in ("transactionHash", "blockHash", "logIndex"))

@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { isPrunedHistory, PRUNED_HISTORY } from '../../verifier/readers/logs.ts'
 import type { Deps } from '../app.ts'
 import type { Env } from '../env.ts'
 import { readAtMost } from '../request.ts'
@@ -29,6 +30,8 @@ const CODES = {
   params: [-32602, 'these params are not served here'],
   busy: [-32005, 'too many requests; ask again'],
   unavailable: [-32002, 'the chain cannot be read now'],
+  // EIP-4444, for the words of all kinds of nodes: their own stay here.
+  pruned: [PRUNED_HISTORY, 'pruned history unavailable'],
 } as const
 type Failure = keyof typeof CODES
 type Answer = {
@@ -81,6 +84,8 @@ export function rpcRoutes(
     } catch (error) {
       if (!(error instanceof RpcResponseError))
         return [failed(id, 'unavailable'), 'unavailable']
+      const isPruned = method === 'eth_getLogs' && isPrunedHistory(error)
+      if (isPruned) return [failed(id, 'pruned')]
       return [{ jsonrpc: '2.0', id, error: withoutAddresses(error) }]
     } finally {
       waiting--

@@ -35,7 +35,11 @@ import type { Check } from '../../verifier/verdict.ts'
 import { type VerifyOptions, verify } from '../../verifier/verify.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
-import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts'
+import {
+  type FaultProxy,
+  prunedHistory,
+  startFaultProxy,
+} from '../support/fault-proxy.ts'
 import { serveHttp } from '../support/http.ts'
 import { patient } from '../support/patient.ts'
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
@@ -467,6 +471,80 @@ describe('all of two must agree', () => {
     expect(() => createQuorumReader([one, one], 2)).toThrow(TypeError)
     for (const quorum of [0, 2, 0.5, Number.NaN])
       expect(() => createQuorumReader([one], quorum)).toThrow(TypeError)
+  })
+})
+
+describe('nodes that have pruned their history', () => {
+  const prune = async (...proxies: FaultProxy[]) => {
+    const newest = await head()
+    for (const proxy of proxies) proxy.fault = prunedHistory(proxy, newest)
+  }
+  const PRUNED = { check: 'event', outcome: 'unknown', code: 'pruned' }
+  const ofEvent = ({ checks }: { checks: Check[] }) => checks.at(-1)
+
+  test('default: the state decides; what it says of a revocation stands', async () => {
+    await prune(honest[0])
+    for (const [publicId, status] of [
+      [kept, 'valid'],
+      [revoked, 'revoked'],
+      [lapsed, 'expired'],
+    ] as const) {
+      const verdict = await judge(publicId, reader(honest[0]))
+      expect(verdict.status).toBe(status)
+      expect(ofEvent(verdict)).toEqual(PRUNED)
+      expect(verdict.document).not.toBeNull()
+      expect(verdict.blockchainProof).toMatchObject({
+        transactionHash: null,
+        blockNumber: expect.any(Number),
+      })
+    }
+  })
+
+  test('behavior: with a proof, finality and as of a block, nothing else changes', async () => {
+    await prune(honest[0])
+    const { url } = honest[0]
+    const chain = createProvingReader(provider(url), registry)
+    const proven = await judge(kept, chain, { finality: true })
+    expect(proven.checks[0]?.code).toBe('proven')
+    expect(proven.status).toBe('valid')
+    expect(proven.blockchainProof?.finality).not.toBeNull()
+    expect(ofEvent(proven)).toEqual(PRUNED)
+    const then = await judge(revoked, reader(honest[0]), { asOf: before })
+    expect(then.status).toBe('valid')
+  })
+
+  test('behavior: a bundle is made without an event, and says the same', async () => {
+    await prune(honest[0])
+    const bundle = await createBundle(kept, {
+      provider: provider(honest[0].url),
+      registry,
+      blocks: [source()],
+    })
+    expect(bundle.unprovenEvent).toBeNull()
+    const trustedBlocks = [readBundle(bundle).block.blockHash]
+    const verdict = await verifyBundle(bundle, { registry, trustedBlocks })
+    expect(verdict.status).toBe('valid')
+  })
+
+  test('behavior: of several nodes, enough that have the event give it', async () => {
+    await prune(honest[0])
+    const known = await judge(kept, twoOfThree())
+    expect(ofEvent(known)?.code).toBe('agrees')
+    await prune(honest[0], honest[1])
+    const unknown = await judge(kept, twoOfThree())
+    expect(unknown.status).toBe('valid')
+    expect(ofEvent(unknown)).toEqual(PRUNED)
+  })
+
+  test('error: a header of the pruned past cannot be proven', async () => {
+    await prune(honest[0])
+    const bundle = createBundle(kept, {
+      provider: provider(honest[0].url),
+      registry,
+      blocks: [source()],
+      block: before,
+    })
+    await expect(bundle).rejects.toMatchObject({ code: 'state_unavailable' })
   })
 })
 

@@ -296,6 +296,38 @@ describe('trouble of the node', () => {
     })
   })
 
+  test.each<[number, string]>([
+    [4444, `pruned at ${RPC_URL}`],
+    [-32000, `Receipt not available for From block 1. ${RPC_URL}`],
+    [-32701, `History has been pruned for this block: ${RPC_URL}`],
+  ])(
+    'error: it has pruned its history: %i, without its words',
+    async (code, message) => {
+      const { publicId } = (await stack.issue(ADA)).body.data
+      stack.proxy.fail = (method) =>
+        method === 'eth_getLogs' ? { code, message } : undefined
+      const filter = { address, fromBlock: '0x1', toBlock: '0x1' }
+      const { error } = await call('eth_getLogs', [filter])
+      const chain = createChainReader(
+        createFetchProvider(`${stack.url}/rpc`),
+        stack.registry,
+      )
+      const blocks = [createIpfsGatewaySource(stack.url)]
+      const { status, checks } = await verify(publicId, { chain, blocks })
+      const overRest = (await stack.verify(publicId)).body.data
+      stack.proxy.fail = () => undefined
+      expect(error).toEqual({
+        code: 4444,
+        message: 'pruned history unavailable',
+      })
+      for (const verdict of [{ status, checks }, overRest]) {
+        expect(verdict.status).toBe('valid')
+        expect(verdict.checks.at(-1)).toMatchObject({ code: 'pruned' })
+      }
+      expect(overRest.document.blockchainHash).toBeNull()
+    },
+  )
+
   test('error: it does not answer', async () => {
     stack.proxy.refuse = () => true
     const { status, headers, body } = await post(

@@ -134,6 +134,42 @@ export function randomFaults(
   }
 }
 
+/**
+ * A node that keeps blocks, transactions and receipts from this one on, as geth does with pruned
+ * history (EIP-4444). State and the genesis block stay.
+ *
+ * @param before The oldest block that it keeps.
+ */
+export function prunedHistory(
+  { direct }: Pick<FaultProxy, 'direct'>,
+  before: number,
+): FaultProxy['fault'] {
+  const error = { code: 4444, message: 'pruned history unavailable' }
+  const isPruned = (block: unknown) =>
+    /^0x[0-9a-f]{1,8}$/.test(String(block)) &&
+    Number(block) > 0 &&
+    Number(block) < before
+
+  return async ({ method, params: [first] }) => {
+    switch (method) {
+      case 'eth_getLogs': {
+        const { fromBlock } = first as { fromBlock?: string }
+        return isPruned(fromBlock) ? { kind: 'refusal', error } : undefined
+      }
+      case 'eth_getBlockByNumber':
+      case 'eth_getBlockReceipts':
+        return isPruned(first) ? { kind: 'refusal', error } : undefined
+      case 'eth_getTransactionReceipt': {
+        const receipt = await direct<{ blockNumber: Hex } | null>(method, first)
+        return isPruned(receipt?.blockNumber)
+          ? { kind: 'null_receipt' }
+          : undefined
+      }
+    }
+    return undefined
+  }
+}
+
 /** Errors that say nothing about the call. */
 const REFUSALS = [
   { code: -32005, message: 'limit exceeded' },

@@ -1,3 +1,8 @@
+import {
+  decodeRlp as ethersDecode,
+  encodeRlp as ethersEncode,
+  keccak256,
+} from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { type ChainReading, REGISTRY_STATUSES } from '../../verifier/ports.ts'
@@ -251,6 +256,68 @@ describe('headers', () => {
       { hash: ZERO },
     ])
       expect(encodeHeader({ ...block, ...change })).toBeUndefined()
+  })
+
+  describe('of the fork after Prague', () => {
+    const AMSTERDAM = {
+      blockAccessListHash: `0x${'ba'.repeat(32)}`,
+      slotNumber: '0x80',
+    }
+    const fieldsOf = (rlp: string) => ethersDecode(rlp) as string[]
+    /** A block with the header that ethers encodes of these fields. */
+    const blockWith = (change: object, ...more: string[]) => {
+      const prague: Record<string, unknown> = { ...vectors.blocks[0] }
+      const fields = fieldsOf(encodeHeader(prague) as Hex)
+      const rlp = ethersEncode([...fields, ...more])
+      const hash = keccak256(rlp)
+      return {
+        rlp,
+        block: { ...prague, ...change, number: prague.number, hash },
+      }
+    }
+    const { blockAccessListHash } = AMSTERDAM
+
+    test.each([
+      ['0x0', '0x'],
+      ['0x1', '0x01'],
+      ['0x80', '0x80'],
+      ['0xc0de', '0xc0de'],
+    ])('default: slot %s', (slotNumber, item) => {
+      const { rlp, block } = blockWith(
+        { blockAccessListHash, slotNumber },
+        blockAccessListHash,
+        item,
+      )
+      expect(encodeHeader(block)).toBe(rlp)
+      expect(decodeHeader(rlp as Hex)).toMatchObject({
+        blockHash: block.hash,
+        blockNumber: Number(block.number),
+      })
+    })
+
+    test('behavior: the access list alone, before slots are in headers', () => {
+      const { rlp, block } = blockWith(
+        { blockAccessListHash },
+        blockAccessListHash,
+      )
+      expect(encodeHeader(block)).toBe(rlp)
+    })
+
+    test('error: a field that is left out, or one of a fork to come', () => {
+      const { block } = blockWith(AMSTERDAM, blockAccessListHash, '0x80')
+      for (const change of [
+        { slotNumber: undefined },
+        { blockAccessListHash: undefined },
+        { slotNumber: '0x080' },
+        { slotNumber: blockAccessListHash },
+        { slotNumber: 128 },
+      ])
+        expect(encodeHeader({ ...block, ...change })).toBeUndefined()
+      const later = blockWith(AMSTERDAM, blockAccessListHash, '0x80', '0x01')
+      expect(encodeHeader(later.block)).toBeUndefined()
+      const { blockHash } = decodeHeader(later.rlp as Hex)
+      expect(blockHash).toBe(later.block.hash)
+    })
   })
 
   test('error: fields without end', () => {

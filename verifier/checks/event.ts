@@ -1,4 +1,4 @@
-import { ChainError } from '../errors.ts'
+import { ChainError, type ChainErrorCode } from '../errors.ts'
 import type {
   ChainReader,
   ChainReading,
@@ -8,9 +8,13 @@ import type {
 } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
+/** Troubles that say more of an event than that it could not be read. */
+const TOLD: ChainErrorCode[] = ['endpoints_disagree', 'pruned', 'unproven']
+
 /**
- * Reads the event of a record. A missing event (a node that prunes logs) is unknown; one that contradicts the record is read
- * once more, in case a reorg came between, then unknown too.
+ * Reads the event of a record. An event that is missing, or that the node no longer keeps, is
+ * unknown; one that contradicts the record is read once more, in case a reorg came between, then
+ * unknown too.
  */
 export async function readEvent(
   chain: ChainReader,
@@ -38,8 +42,7 @@ export async function readEvent(
     return unknown('contradicts')
   } catch (error) {
     const code = error instanceof ChainError ? error.code : undefined
-    const told = code === 'endpoints_disagree' || code === 'unproven'
-    return unknown(told ? code : 'unreachable')
+    return unknown(code && TOLD.includes(code) ? code : 'unreachable')
   }
 }
 

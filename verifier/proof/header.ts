@@ -18,9 +18,9 @@ export type Header = {
 const STATE_ROOT = 3
 const NUMBER = 8
 const TIMESTAMP = 11
-/** Fields that every header has; forks add more after them, whose meaning nobody here needs. */
+/** Fields that every header has; forks add more after them, which are hashed and not read. */
 const FIELDS = 15
-/** Bytes of the longest header that is read: real ones have some hundred, with the signatures of many validators some thousand. */
+/** Bytes. Real headers have some hundred, with the signatures of many validators some thousand. */
 const MAX_HEADER = 64 * 1024
 
 /**
@@ -68,13 +68,15 @@ const HEADER = [
   'extraData',
   'mixHash',
   'nonce',
-  // London, Shanghai, Cancun (three), Prague.
+  // London, Shanghai, Cancun (three), Prague, Amsterdam (EIP-7928, EIP-7843).
   'baseFeePerGas',
   'withdrawalsRoot',
   'blobGasUsed',
   'excessBlobGas',
   'parentBeaconBlockRoot',
   'requestsHash',
+  'blockAccessListHash',
+  'slotNumber',
 ] as const
 const QUANTITIES: readonly string[] = [
   'difficulty',
@@ -85,11 +87,13 @@ const QUANTITIES: readonly string[] = [
   'baseFeePerGas',
   'blobGasUsed',
   'excessBlobGas',
+  'slotNumber',
 ]
 
 /**
  * @param block A block as `eth_getBlockByNumber` answers it.
- * @returns The RLP of its header; `undefined` when that has not the hash that the block has: it has fields that this does not know.
+ * @returns The RLP of its header; `undefined` when that does not have the block's hash, because the
+ *   header has fields that are not known here, or the node leaves some out.
  */
 export function encodeHeader(block: Record<string, unknown>): Hex | undefined {
   try {

@@ -11,6 +11,7 @@ import type {
 } from '../ports.ts'
 import { contradictionOf } from '../status.ts'
 import { createFinalityReader, type FinalityRule } from './finality.ts'
+import { requestLogs } from './logs.ts'
 import { createRequest, readStrictly } from './request.ts'
 import { readList, readLog, toQuantity } from './rpc-codec.ts'
 import {
@@ -66,18 +67,13 @@ export function createChainReader(
 
     async issuedEvent(key, blockNumber, { signal } = {}) {
       const block = toQuantity(blockNumber)
-      const logs = await request(
-        'eth_getLogs',
-        [
-          {
-            address,
-            fromBlock: block,
-            toBlock: block,
-            topics: topicsOf(key),
-          },
-        ],
-        signal,
-      )
+      const filter = {
+        address,
+        fromBlock: block,
+        toBlock: block,
+        topics: topicsOf(key),
+      }
+      const logs = await requestLogs(request, filter, signal)
       const items = readStrictly('eth_getLogs', () =>
         readList(logs, (log) => log),
       )

@@ -1,8 +1,9 @@
 import type { Hex } from '../../document/hex.ts'
-import { ChainError, RpcResponseError } from '../errors.ts'
+import { ChainError } from '../errors.ts'
 import type { Eip1193Provider, ReadOptions } from '../ports.ts'
 import { type IssuedKeys, MAX_KEYS } from '../proof/completeness.ts'
 import { parseRegistry } from './chain.ts'
+import { requestLogs } from './logs.ts'
 import { createRequest, readStrictly } from './request.ts'
 import { readList, readLog, readQuantity, toQuantity } from './rpc-codec.ts'
 import {
@@ -16,8 +17,6 @@ const FIRST_RANGE = 10_000
 const MAX_RANGE = 1_000_000
 /** Requests in a row without an answer, after which the node counts as down. */
 const MAX_UNANSWERED = 3
-/** "Pruned history unavailable" of EIP-4444. */
-const PRUNED = 4444
 
 export type IssuedKeysOptions = ReadOptions & {
   /** The first block; the one in which the registry was deployed has everything. */
@@ -62,19 +61,14 @@ export async function collectIssued(
       topics: [[...found.keys()], null, issuer],
     }
     try {
-      const logs = await request('eth_getLogs', [filter], signal)
+      const logs = await requestLogs(request, filter, signal)
       readStrictly('eth_getLogs', () => readList(logs, take))
       at = end + 1
       range = Math.min(range * 2, MAX_RANGE)
       unanswered = 0
     } catch (error) {
-      if (isPruned(error))
-        throw new ChainError(
-          'pruned',
-          `the node no longer has the logs of block ${at}`,
-          error,
-        )
       if (!(error instanceof ChainError) || end === at) throw error
+      if (error.code === 'pruned') throw error
       // An answer too long for the node or for this program, or a node that is down.
       unanswered = error.code === 'rpc_unreachable' ? unanswered + 1 : 0
       if (unanswered === MAX_UNANSWERED) throw error
@@ -101,12 +95,4 @@ export async function collectIssued(
     keys.add(key)
     if (keys.size > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS}`)
   }
-}
-
-function isPruned(error: unknown): boolean {
-  const cause = error instanceof ChainError ? error.cause : undefined
-  return (
-    cause instanceof RpcResponseError &&
-    (cause.code === PRUNED || /prun/i.test(cause.message))
-  )
 }

@@ -86,6 +86,10 @@ const node = v.union([
   v.strictObject({ stale: v.string() }),
   /** Answers as if it had been asked about the record of this issuer. */
   v.strictObject({ asIssuer: v.number() }),
+  /** Answers `eth_getLogs` with this error. */
+  v.strictObject({
+    logsError: v.strictObject({ code: v.number(), message: v.string() }),
+  }),
   lie,
 ])
 export type NodeKind = v.InferOutput<typeof node>

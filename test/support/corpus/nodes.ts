@@ -41,6 +41,8 @@ async function answerOf(
     return ask(pinned(call, marks[kind.stale] ?? 0))
   if (typeof kind === 'object' && 'asIssuer' in kind)
     return ask(aboutIssuer(call, kind.asIssuer))
+  if (typeof kind === 'object' && 'logsError' in kind)
+    return method === 'eth_getLogs' ? { error: kind.logsError } : ask(call)
   if (typeof kind === 'object') {
     const answer = await ask(call)
     const lies = method === 'eth_call' && answer.result !== undefined

@@ -1,0 +1,49 @@
+import type { Hex } from '../../document/hex.ts'
+import { ChainError, RpcResponseError } from '../errors.ts'
+import type { Request } from './request.ts'
+
+/** "Pruned history unavailable" (EIP-4444). */
+export const PRUNED_HISTORY = 4444
+
+/**
+ * What nodes answer instead: allnodes and Erigon ("history has been pruned for this block", "old
+ * data not available due to pruning"), Erigon before 3.4, Nethermind before 1.39.
+ */
+const WORDS = [
+  /prun(?:ed|ing)/i,
+  /data before txNum=\d+ is not available/,
+  /Receipt not available for (?:From|To) block/,
+]
+
+/** @returns Whether this is a node's own word that it no longer keeps the logs asked for. */
+export function isPrunedHistory(error: unknown): error is RpcResponseError {
+  return (
+    error instanceof RpcResponseError &&
+    (error.code === PRUNED_HISTORY ||
+      WORDS.some((words) => words.test(error.message)))
+  )
+}
+
+/**
+ * @param filter Of `eth_getLogs`.
+ * @returns The node's answer, as it stands.
+ * @throws {ChainError} `pruned` when the node says that it no longer keeps these logs; else
+ *   `rpc_unreachable`, `rpc_error`.
+ */
+export async function requestLogs(
+  request: Request,
+  filter: { fromBlock: Hex } & Record<string, unknown>,
+  signal: AbortSignal | undefined,
+): Promise<unknown> {
+  try {
+    return await request('eth_getLogs', [filter], signal)
+  } catch (error) {
+    const cause = error instanceof ChainError ? error.cause : undefined
+    if (!isPrunedHistory(cause)) throw error
+    throw new ChainError(
+      'pruned',
+      `the node no longer keeps the logs of block ${Number(filter.fromBlock)}`,
+      cause,
+    )
+  }
+}
