@@ -11,7 +11,8 @@ export function hasCamera(): boolean {
 /**
  * Shows the camera's picture and looks for a QR code in it.
  *
- * @param found Called with the text of each look that finds one, until the camera is stopped.
+ * @param found Called with the text of each look that finds one, until the camera is stopped. It
+ * stops by itself when `video` leaves the page.
  * @returns What stops the camera. Rejects when there is none, or the reader does not allow it.
  */
 export async function watchCamera(
@@ -30,6 +31,7 @@ export async function watchCamera(
     video.srcObject = null
   }
   const look = async () => {
+    if (!video.isConnected) stop()
     if (!running) return
     const text = video.readyState >= 2 ? await readQr(video) : undefined
     if (running && text !== undefined) found(text)

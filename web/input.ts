@@ -8,6 +8,7 @@ import {
   type VerifyLink,
 } from '../document/verify-link.ts'
 import { readBundle } from '../verifier/index.ts'
+import { readQr } from './qr.ts'
 
 /** What the reader wants checked. */
 export type Subject = {
@@ -48,6 +49,8 @@ export class InputError extends Error {
 /** Longest text that is looked at, in UTF-16 units: a link with its fragment is a tenth of it. */
 const MAX_TEXT = 4096
 const MAX_HINT = 200
+/** Bytes of the largest proof file that is read. */
+const MAX_FILE = 8 * 1024 * 1024
 
 /**
  * @param text A publicId, a link with one in its fragment, or the address of its QR code (`…/qr/<publicId>`), as typed, pasted
@@ -107,6 +110,27 @@ export function problemOf(error: unknown): InputProblem {
   if (!(error instanceof FormatError)) throw error
   if (error.code === 'public_id_checksum') return 'mistyped'
   return error.code === 'public_id_kind' ? 'kind' : 'malformed'
+}
+
+/**
+ * @param file A picture of a QR code, or a proof file.
+ * @throws {InputError}
+ */
+export async function readFile(file: File): Promise<Subject> {
+  if (!file.type.startsWith('image/')) {
+    if (file.size > MAX_FILE) throw new InputError('file')
+    return parseBundle(textOfFile(new Uint8Array(await file.arrayBuffer())))
+  }
+  const image = await createImageBitmap(file).catch(() => {
+    throw new InputError('file')
+  })
+  const text = await readQr(image)
+  if (text === undefined) throw new InputError('noQr')
+  try {
+    return parseSubject(text)
+  } catch {
+    throw new InputError('notOurs')
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { Hex } from '../document/hex.ts'
 import type { Check } from '../verifier/index.ts'
-import type { PageConfig, Sources } from './config.ts'
+import { keptChoice, type PageConfig, type Sources } from './config.ts'
 import type { Findings } from './findings.ts'
 import type { InputProblem, Subject } from './input.ts'
 
@@ -29,12 +29,14 @@ export type Done = Findings & {
 /** Everything that the page shows. It lives as long as the page. */
 export type State = {
   phase: Phase
-  /** What the page was served with. */
-  config: PageConfig | null
+  /** The page's configuration, from its server. */
+  readonly config: PageConfig | null
   /** Where to look: the page's own, or the reader's choice. */
   sources: Sources
-  problem?: InputProblem | 'sources' | 'internal'
+  problem?: Problem
 }
+
+export type Problem = InputProblem | 'sources' | 'internal'
 
 /** What the reader can do. */
 export type Actions = {
@@ -48,4 +50,17 @@ export type Actions = {
   useSources(sources: Sources | null): void
   useCamera(video: HTMLVideoElement): Promise<() => void>
   tellProblem(problem: InputProblem): void
+}
+
+export function createState(config: PageConfig | null): State {
+  return {
+    phase: { at: 'ask' },
+    config,
+    sources: { ...usualSources(config), ...keptChoice() },
+  }
+}
+
+/** @returns The page's own sources; none where nobody has configured it. */
+export function usualSources(config: PageConfig | null): Sources {
+  return { registry: '', rpc: [], ipfs: [], ...config }
 }

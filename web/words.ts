@@ -135,3 +135,15 @@ export function setAsideNotice({
 }: Verdict): string | undefined {
   return blockchainProof?.setAside ? t('setAside.notice') : undefined
 }
+
+/** @returns The outcome as a screen reader says it. */
+export function spoken(phase: Done, sources: Sources): string {
+  const warning = networkWarning(sources)
+  const dating = datingNotice(phase.verdict)
+  return [
+    ...(warning === undefined ? [] : [`${warning}.`]),
+    `${headlineOf(phase)}.`,
+    ...(dating === undefined ? [] : [dating]),
+    ...linesOf(phase),
+  ].join(' ')
+}

@@ -96,6 +96,25 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await page.locator('.statement').count()).toBe(1)
   })
 
+  test('default: a proof file of a document in a batch, with and without a node', async () => {
+    const bundle = await world.bundle(await world.issueInBatch())
+    expect(bundle.batch).not.toBeNull()
+    world.content = 'hangs up'
+    await open()
+    await drop(bundle)
+    await shown('valid', 'good')
+    expect(await page.locator('.document').textContent()).toContain('Ada')
+    expect(await page.locator('.checks').textContent()).toContain(
+      'The list that the document was issued in was found.',
+    )
+    world.node = 'hangs up'
+    await page.reload()
+    await drop(bundle)
+    await trust(bundle)
+    await shown('valid', 'open')
+    expect(await page.locator('.document').textContent()).toContain('Ada')
+  })
+
   test('behavior: without a node, a proof file is neutral and dated', async () => {
     const { bundle } = await makeRevoked()
     world.node = 'hangs up'

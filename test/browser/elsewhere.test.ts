@@ -82,6 +82,9 @@ describeInBrowser(
       await page.goto(`${file}#publicId=${publicId}&registry=${stack.registry}`)
       const problem = page.locator('#problem:not(:empty)')
       expect(await problem.textContent()).toContain('First name the registry')
+      expect(await page.locator('header').textContent()).toContain(
+        'A file on this device',
+      )
       expect(
         await page.getByLabel('Registry that you trust').inputValue(),
       ).toBe('')

@@ -102,6 +102,18 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect((await card.boundingBox())?.height).toBeLessThan(560)
   })
 
+  test('behavior: the header shows the host of the page and asks to compare it', async () => {
+    const { publicId } = await world.issue()
+    await open(publicId, 'valid')
+    const header = page.locator('header')
+    expect(await header.locator('.host').textContent()).toBe(
+      new URL(pages.url).host,
+    )
+    expect(await visible(header)).toContain('address bar show the same?')
+    await page.emulateMedia({ media: 'print' })
+    expect(await header.locator('.host').isVisible()).toBe(false)
+  })
+
   test('behavior: the document names the one that it replaces, within the screen', async () => {
     const supersedes: Hex = `0x${'09af'.repeat(16)}`
     const { publicId } = await world.issue({ supersedes })
@@ -141,7 +153,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
   test('behavior: the host of the issuer is bold, and on one line however long', async () => {
     const { publicId } = await world.issue()
     await open(publicId, 'valid')
-    const host = page.locator('.host')
+    const host = page.locator('.address .host')
     expect(await host.textContent()).toBe(HOST)
     const { lines, weight, tooWide, isEndSeen } = await host.evaluate((e) => {
       const name = e.firstElementChild ?? e

@@ -2,7 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { Wallet } from 'ethers'
+import { buildBatch } from '../../document/batch/batch.ts'
+import { encodeBatchBlock } from '../../document/batch/block.ts'
 import { type Document, validUntilOf } from '../../document/document.ts'
 import { toHex } from '../../document/hex.ts'
 import {
@@ -40,6 +43,8 @@ export type PageWorld = {
   issue(
     fields?: Partial<Document>,
   ): Promise<{ publicId: string; hash: Uint8Array }>
+  /** @returns The publicId of the first of two documents that one transaction issues. */
+  issueInBatch(fields?: Partial<Document>): Promise<string>
   revoke(hash: Uint8Array): Promise<void>
   suspend(hash: Uint8Array): Promise<void>
   bundle(publicId: string): Promise<Bundle>
@@ -98,6 +103,15 @@ export async function startPageWorld(
     response.end(new Uint8Array(await answer.arrayBuffer()))
   })
 
+  async function sealOne(fields: Partial<Document>) {
+    const keys = deriveSealingKeys(subkeys, randomSalt())
+    const document = { ...ADA, ...fields, registry, issuerId: ISSUER_ID }
+    const { bytes, documentHash } = await seal(document, keys)
+    blocks.set(documentHash, bytes)
+    const { documentKey } = keys
+    return { documentHash, documentKey, validUntil: validUntilOf(document) }
+  }
+
   async function revokeFor(hash: Uint8Array, reason: number): Promise<void> {
     const args = [ISSUER_ID, toHex(hash), reason]
     await transact(provider, registry, issuerKey, 'revoke', args)
@@ -113,13 +127,9 @@ export async function startPageWorld(
     node: 'answers',
     content: 'answers',
     async issue(fields = {}) {
-      const keys = deriveSealingKeys(subkeys, randomSalt())
-      const document = { ...ADA, ...fields, registry, issuerId: ISSUER_ID }
-      const { bytes, documentHash } = await seal(document, keys)
-      blocks.set(documentHash, bytes)
-      const args = [ISSUER_ID, documentHash, validUntilOf(document)]
+      const { documentHash, documentKey, validUntil } = await sealOne(fields)
+      const args = [ISSUER_ID, documentHash, validUntil]
       await transact(provider, registry, issuerKey, 'issue', args)
-      const { documentKey } = keys
       return {
         publicId: encodePublicId({
           kind: 'single',
@@ -129,6 +139,24 @@ export async function startPageWorld(
         }),
         hash: documentHash,
       }
+    },
+    async issueInBatch(fields = {}) {
+      const entries = [await sealOne(fields), await sealOne({})] as const
+      const batch = await buildBatch({ registry, issuerId: ISSUER_ID }, entries)
+      const args = [ISSUER_ID, batch.root, batch.size, batch.manifest]
+      await transact(provider, registry, issuerKey, 'issueBatch', args)
+      const [{ documentHash, documentKey }] = entries
+      const block = batch.blockOf(documentHash)
+      if (!block) throw new Error('no such document in the batch')
+      const bytes = encodeBatchBlock(block)
+      const hash = sha256(bytes)
+      blocks.set(hash, bytes)
+      return encodePublicId({
+        kind: 'batch',
+        issuerId: ISSUER_ID,
+        hash,
+        documentKey,
+      })
     },
     revoke: (hash) => revokeFor(hash, REVOCATION_REASONS.privilegeWithdrawn),
     suspend: (hash) => revokeFor(hash, SUSPENDED),

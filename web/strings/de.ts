@@ -3,6 +3,12 @@ import type { Texts } from './en.ts'
 export const de: Texts = {
   title: 'Dokumentprüfung',
   language: 'Sprache',
+  'own.label': 'Adresse dieser Seite:',
+  'own.hint':
+    'Zeigt die Adresszeile Ihres Browsers dasselbe? Und kennen Sie diese Adresse? Die Seite eines Fälschers kann genauso aussehen wie diese.',
+  'own.file': 'Eine Datei auf diesem Gerät',
+  'own.file.hint':
+    'Achten Sie darauf, von wem Sie sie haben: Die Seite eines Fälschers kann genauso aussehen wie diese.',
   'ask.heading': 'Ist dieses Dokument echt?',
   'ask.lead':
     'Geben Sie den Code des Dokuments ein oder zeigen Sie seinen QR-Code. Ihr Browser prüft es selbst an der Blockchain; der Name auf dem Dokument wird an niemanden gesendet.',
@@ -172,7 +178,7 @@ export const de: Texts = {
   'content.pass':
     'Der Inhalt gehört zu diesem Register, diesem Aussteller und diesem Ablaufdatum.',
   'content.fail':
-    'Der Inhalt verletzt das Format oder gehört zu einem anderen Register, Aussteller oder Ablaufdatum.',
+    'Der Inhalt verletzt das Format, passt nicht zu den Fingerabdrücken seiner Felder oder gehört zu einem anderen Register, Aussteller oder Ablaufdatum.',
   'content.unknown': 'Was der Inhalt sagt, ist nicht bekannt.',
   'expiry.pass': 'Das Dokument ist nicht abgelaufen.',
   'expiry.fail': 'Das Dokument ist abgelaufen.',

@@ -2,6 +2,12 @@
 export const en = {
   title: 'Document check',
   language: 'Language',
+  'own.label': 'Address of this page:',
+  'own.hint':
+    'Does your browser’s address bar show the same? And do you know this address? A forger’s page can look exactly like this one.',
+  'own.file': 'A file on this device',
+  'own.file.hint':
+    'Make sure that it comes from somebody you trust: a forger’s page can look exactly like this one.',
 
   'ask.heading': 'Is this document genuine?',
   'ask.lead':
@@ -175,7 +181,7 @@ export const en = {
   'content.pass':
     'The content belongs to this registry, this issuer and this date of expiry.',
   'content.fail':
-    'The content breaks the format, or belongs to another registry, issuer or date of expiry.',
+    'The content breaks the format, does not fit the fingerprints of its fields, or belongs to another registry, issuer or date of expiry.',
   'content.unknown': 'What the content says is not known.',
   'expiry.pass': 'The document has not expired.',
   'expiry.fail': 'The document has expired.',

@@ -3,6 +3,12 @@ import type { Texts } from './en.ts'
 export const es: Texts = {
   title: 'Comprobación de documentos',
   language: 'Idioma',
+  'own.label': 'Dirección de esta página:',
+  'own.hint':
+    '¿Muestra lo mismo la barra de direcciones de su navegador? ¿Y conoce usted esta dirección? La página de un falsificador puede ser idéntica a esta.',
+  'own.file': 'Un archivo de este dispositivo',
+  'own.file.hint':
+    'Asegúrese de que viene de alguien de confianza: la página de un falsificador puede ser idéntica a esta.',
   'ask.heading': '¿Es auténtico este documento?',
   'ask.lead':
     'Introduzca el código del documento o muestre su código QR. Su navegador lo comprueba por sí mismo en la cadena de bloques; el nombre que figura en el documento no se envía a nadie.',
@@ -169,7 +175,7 @@ export const es: Texts = {
   'content.pass':
     'El contenido pertenece a este registro, a este emisor y a esta fecha de caducidad.',
   'content.fail':
-    'El contenido incumple el formato, o pertenece a otro registro, emisor o fecha de caducidad.',
+    'El contenido incumple el formato, no concuerda con las huellas de sus campos, o pertenece a otro registro, emisor o fecha de caducidad.',
   'content.unknown': 'No se sabe qué dice el contenido.',
   'expiry.pass': 'El documento no ha caducado.',
   'expiry.fail': 'El documento ha caducado.',

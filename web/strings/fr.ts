@@ -3,6 +3,12 @@ import type { Texts } from './en.ts'
 export const fr: Texts = {
   title: 'Vérification de document',
   language: 'Langue',
+  'own.label': 'Adresse de cette page :',
+  'own.hint':
+    'La barre d’adresse de votre navigateur affiche-t-elle la même chose ? Et connaissez-vous cette adresse ? La page d’un faussaire peut ressembler trait pour trait à celle-ci.',
+  'own.file': 'Un fichier sur cet appareil',
+  'own.file.hint':
+    'Assurez-vous qu’il vient de quelqu’un de confiance : la page d’un faussaire peut ressembler trait pour trait à celle-ci.',
   'ask.heading': 'Ce document est-il authentique ?',
   'ask.lead':
     'Saisissez le code du document, ou montrez son code QR. Votre navigateur le vérifie lui-même sur la blockchain ; le nom qui figure sur le document n’est envoyé à personne.',
@@ -171,7 +177,7 @@ export const fr: Texts = {
   'content.pass':
     'Le contenu appartient à ce registre, à cet émetteur et à cette date d’expiration.',
   'content.fail':
-    'Le contenu enfreint le format, ou appartient à un autre registre, émetteur ou date d’expiration.',
+    'Le contenu enfreint le format, ne correspond pas aux empreintes de ses champs, ou appartient à un autre registre, émetteur ou date d’expiration.',
   'content.unknown': 'On ne sait pas ce que dit le contenu.',
   'expiry.pass': 'Le document n’a pas expiré.',
   'expiry.fail': 'Le document a expiré.',

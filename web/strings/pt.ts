@@ -3,6 +3,12 @@ import type { Texts } from './en.ts'
 export const pt: Texts = {
   title: 'Verificação de documentos',
   language: 'Idioma',
+  'own.label': 'Endereço desta página:',
+  'own.hint':
+    'A barra de endereço do seu navegador mostra o mesmo? E conhece este endereço? A página de um falsificador pode ser igual a esta.',
+  'own.file': 'Um ficheiro neste dispositivo',
+  'own.file.hint':
+    'Certifique-se de que vem de alguém de confiança: a página de um falsificador pode ser igual a esta.',
   'ask.heading': 'Este documento é autêntico?',
   'ask.lead':
     'Introduza o código do documento ou mostre o seu código QR. O seu navegador verifica-o por si mesmo na blockchain; o nome que está no documento não é enviado a ninguém.',
@@ -164,7 +170,7 @@ export const pt: Texts = {
   'content.pass':
     'O conteúdo pertence a este registo, a este emissor e a esta data de validade.',
   'content.fail':
-    'O conteúdo viola o formato, ou pertence a outro registo, emissor ou data de validade.',
+    'O conteúdo viola o formato, não corresponde às impressões digitais dos seus campos, ou pertence a outro registo, emissor ou data de validade.',
   'content.unknown': 'Não se sabe o que diz o conteúdo.',
   'expiry.pass': 'O documento não caducou.',
   'expiry.fail': 'O documento caducou.',

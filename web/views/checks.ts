@@ -1,6 +1,6 @@
-import type { Check, Verdict } from '../verifier/index.ts'
-import { h, icon } from './dom.ts'
-import { maybe, showNumber, t } from './i18n.ts'
+import type { Check, Verdict } from '../../verifier/index.ts'
+import { h, icon } from '../dom.ts'
+import { maybe, showNumber, t } from '../i18n.ts'
 
 const SHAPES: Record<Check['outcome'], string> = {
   pass: 'm6 12.5 4 4 8-9',

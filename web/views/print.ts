@@ -1,7 +1,7 @@
-import { h } from './dom.ts'
-import { showBlock, showTime, t } from './i18n.ts'
-import type { Done } from './state.ts'
-import type { TextKey } from './strings/en.ts'
+import { h } from '../dom.ts'
+import { showBlock, showTime, t } from '../i18n.ts'
+import type { Done } from '../state.ts'
+import type { TextKey } from '../strings/en.ts'
 
 /** What paper needs beside the verdict: which page said so, when, and what an auditor looks for. */
 export function viewPrinted(

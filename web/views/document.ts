@@ -1,6 +1,6 @@
-import type { Verdict } from '../verifier/index.ts'
-import { foreign, h } from './dom.ts'
-import { showDate, t } from './i18n.ts'
+import type { Verdict } from '../../verifier/index.ts'
+import { foreign, h } from '../dom.ts'
+import { showDate, t } from '../i18n.ts'
 
 /** The document's own words, as text. */
 export function viewDocument(verdict: Verdict): HTMLElement | false {

@@ -1,6 +1,7 @@
-import type { Verdict } from '../verifier/index.ts'
-import { foreign, h, icon } from './dom.ts'
-import { phrase, showDay, t } from './i18n.ts'
+import type { Verdict } from '../../verifier/index.ts'
+import { foreign, h, icon } from '../dom.ts'
+import { phrase, showDay, t } from '../i18n.ts'
+import { viewHost } from './host.ts'
 
 /** Statuses of which the registry's issuer is said to have issued the document, when it could be read. */
 const ISSUED = ['valid', 'expired', 'suspended', 'revoked', 'superseded']
@@ -55,28 +56,6 @@ export function viewAddress(verdict: Verdict): HTMLElement | false {
     ),
   )
 }
-
-/**
- * On one line: it shrinks, and where that is not enough it scrolls and shows its end first, since the end says whose it
- * is. Broken or cut off it could pass for another.
- */
-function viewHost(host: string): HTMLElement {
-  const line = h(
-    'p',
-    {
-      class: 'host',
-      dir: 'rtl',
-      // Scrolls by keyboard too.
-      ...(host.length > WIDE && { tabindex: '0' }),
-    },
-    h('strong', { dir: 'ltr' }, host),
-  )
-  line.style.setProperty('--letters', String(host.length))
-  return line
-}
-
-/** Letters of a host that fit on the narrowest page for sure. */
-const WIDE = 24
 
 /** @returns `undefined` for what is not the address of a website. */
 function hostOf(uri: string): string | undefined {

@@ -1,7 +1,7 @@
-import { hasCamera } from './camera.ts'
-import { h, icon } from './dom.ts'
-import { t } from './i18n.ts'
-import type { Actions, State } from './state.ts'
+import { hasCamera } from '../camera.ts'
+import { h, icon } from '../dom.ts'
+import { t } from '../i18n.ts'
+import type { Actions, State } from '../state.ts'
 
 const FILES = 'image/*,application/json,.json'
 const CAMERA = [

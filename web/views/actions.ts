@@ -1,6 +1,6 @@
-import { h, icon } from './dom.ts'
-import { t } from './i18n.ts'
-import type { Actions, Phase } from './state.ts'
+import { h, icon } from '../dom.ts'
+import { t } from '../i18n.ts'
+import type { Actions, Phase } from '../state.ts'
 
 const PRINT = ['M7 9V4h10v5', 'M7 17H4V9h16v8h-3', 'M7 14h10v6H7z']
 const SAVE = ['M12 4v11', 'm7 10.5 5 5 5-5', 'M5 20h14']

@@ -1,0 +1,77 @@
+import { watchCamera } from './camera.ts'
+import { makeBundle } from './check.ts'
+import { keepChoice } from './config.ts'
+import { h } from './dom.ts'
+import { t } from './i18n.ts'
+import {
+  InputError,
+  type InputProblem,
+  parseSubject,
+  readFile,
+  type Subject,
+} from './input.ts'
+import type { Session } from './session.ts'
+import { type Actions, usualSources } from './state.ts'
+
+export function createActions(session: Session): Actions {
+  const { state } = session
+  /** Gets a subject from what the reader gave, and checks it; or says what is wrong with it. */
+  async function attempt(get: () => Subject | Promise<Subject>): Promise<void> {
+    try {
+      session.start(await get(), true)
+    } catch (error) {
+      if (!(error instanceof InputError)) throw error
+      tellProblem(error.problem)
+      document.getElementById('number')?.focus()
+    }
+  }
+
+  return {
+    checkText: (text) => attempt(() => parseSubject(text)),
+    checkFile: (file) => attempt(() => readFile(file)),
+    retry: () => session.restart(true),
+    trustBlock: (trustedBlock) => session.restart(true, { trustedBlock }),
+    async saveBundle() {
+      if (state.phase.at !== 'done') return false
+      const { subject, verdict, live } = state.phase
+      const text = live
+        ? await makeBundle(subject, state.sources)
+        : subject.bundle
+      if (text === undefined) return false
+      // Part of the hash, which is public: names of files are seen.
+      const hash =
+        verdict.blockchainProof?.documentHash.slice(2, 10) ?? 'absence'
+      save(`proof-${hash}.json`, text)
+      return true
+    },
+    useSources(sources) {
+      keepChoice(sources)
+      state.sources = sources ?? usualSources(state.config)
+      session.sourcesChanged()
+    },
+    useCamera: (video) =>
+      watchCamera(video, (text) => {
+        try {
+          session.start(parseSubject(text), true)
+        } catch {
+          tellProblem('notOurs')
+        }
+      }),
+    tellProblem,
+  }
+}
+
+/** Beside the field, without drawing anew what the reader is typing into. */
+function tellProblem(problem: InputProblem): void {
+  const place = document.getElementById('problem')
+  if (place) place.textContent = t(`error.${problem}`)
+  document.getElementById('number')?.setAttribute('aria-invalid', 'true')
+}
+
+function save(name: string, text: string): void {
+  const url = URL.createObjectURL(
+    new Blob([text], { type: 'application/json' }),
+  )
+  h('a', { href: url, download: name }).click()
+  setTimeout(() => URL.revokeObjectURL(url), 60_000)
+}

@@ -1,0 +1,71 @@
+import { readState, type Session } from './session.ts'
+import type { Actions } from './state.ts'
+import { agoOf } from './words.ts'
+
+/** Milliseconds that a verdict may be shown before it is checked again. */
+const MAX_SHOWN_MS = 10 * 60_000
+/** Milliseconds between two looks at the age of what is shown. */
+const AGE_INTERVAL_MS = 15_000
+
+/** Reacts to what happens to the page as a whole. */
+export function listen(session: Session, actions: Actions): void {
+  addEventListener('hashchange', () => session.readAddress())
+  addEventListener('popstate', () => readState(session))
+  listenForFiles(actions)
+  keepFresh(session)
+}
+
+/** Takes files that are dropped or pasted anywhere. */
+function listenForFiles(actions: Actions): void {
+  const over = (on: boolean) => document.body.classList.toggle('over', on)
+  addEventListener('dragover', (event) => {
+    event.preventDefault()
+    over(true)
+  })
+  addEventListener('dragleave', (event) => {
+    if (event.relatedTarget === null) over(false)
+  })
+  addEventListener('drop', (event) => {
+    event.preventDefault()
+    over(false)
+    const [file] = event.dataTransfer?.files ?? []
+    if (file) actions.checkFile(file)
+  })
+  addEventListener('paste', (event) => {
+    const [file] = event.clipboardData?.files ?? []
+    if (file) actions.checkFile(file)
+  })
+}
+
+/**
+ * A verdict that nobody looked at for a while, or that a browser brings back from its memory, may be
+ * wrong by now.
+ */
+function keepFresh(session: Session): void {
+  addEventListener('pageshow', ({ persisted }) => {
+    if (persisted) session.restart(false)
+  })
+  const watch = () => watchAge(session)
+  document.addEventListener('visibilitychange', watch)
+  setInterval(watch, AGE_INTERVAL_MS)
+  addEventListener('online', () => {
+    const { phase } = session.state
+    if (phase.at !== 'done') return
+    const lacking = phase.verdict.status === 'unverifiable' || !phase.live
+    if (lacking) session.restart(false)
+  })
+}
+
+/**
+ * Says how old the verdict is; one that is too old is checked again, a little later under the
+ * reader's hands.
+ */
+function watchAge(session: Session): void {
+  const { phase } = session.state
+  if (phase.at !== 'done' || document.hidden) return
+  const place = document.getElementById('checked')
+  if (place) place.textContent = agoOf(phase.checkedAt)
+  const busy = document.activeElement?.matches('input, textarea, select')
+  const limit = busy ? 2 * MAX_SHOWN_MS : MAX_SHOWN_MS
+  if (Date.now() - phase.checkedAt > limit) session.restart(false)
+}

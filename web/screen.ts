@@ -1,0 +1,108 @@
+import { h } from './dom.ts'
+import { t } from './i18n.ts'
+import type { Actions, Done, Phase, State } from './state.ts'
+import { viewActions } from './views/actions.ts'
+import { viewAsk } from './views/ask.ts'
+import { viewChecks } from './views/checks.ts'
+import { viewDocument } from './views/document.ts'
+import { viewHeader } from './views/header.ts'
+import { viewPrinted } from './views/print.ts'
+import { viewStatement } from './views/statement.ts'
+import { viewHint, viewTrust } from './views/trust.ts'
+import { viewVerdict } from './views/verdict.ts'
+import { headlineOf, networkWarning, spoken } from './words.ts'
+
+/** The page as the reader sees and hears it. */
+export type Screen = {
+  /** Draws everything anew. */
+  draw(): void
+  /** Draws the parts that change while the reader waits. */
+  drawWaiting(phase: Extract<Phase, { at: 'checking' }>): void
+  /** Has a screen reader say it. */
+  announce(text: string): void
+  announceOutcome(): void
+  focusVerdict(): void
+}
+
+/** @param actions Known once the page is put together. */
+export function createScreen(state: State, actions: () => Actions): Screen {
+  // Both are in the page already, so that there is something to see before this script has come.
+  const header = document.querySelector('header') ?? h('header')
+  const main = document.querySelector('main') ?? h('main')
+  /** Read out when it changes; it must outlive what it is about. */
+  const live = h('div', {
+    class: 'unseen',
+    role: 'status',
+    'aria-live': 'polite',
+  })
+  document.body.append(header, live, main)
+
+  function draw(): void {
+    document.title = titleOf(state)
+    header.replaceChildren(...viewHeader(draw))
+    main.replaceChildren(...viewMain(state, actions()))
+  }
+
+  return {
+    draw,
+    drawWaiting({ checks, slow }) {
+      const place = document.querySelector('.checks')
+      place?.replaceWith(viewChecks(checks, true))
+      if (slow)
+        document
+          .querySelector('.verdict')
+          ?.replaceWith(viewVerdict(state, actions()))
+    },
+    announce(text) {
+      live.textContent = text
+    },
+    announceOutcome() {
+      const { phase, sources } = state
+      live.textContent = phase.at === 'done' ? spoken(phase, sources) : ''
+    },
+    focusVerdict() {
+      document.getElementById('verdict')?.focus()
+    },
+  }
+}
+
+function viewMain(state: State, actions: Actions): Node[] {
+  const { phase } = state
+  const parts: (Node | false)[] =
+    phase.at === 'ask'
+      ? [viewAsk(state, actions), viewTrust(state, actions)]
+      : [
+          viewVerdict(state, actions),
+          viewHint(state),
+          ...(phase.at === 'done' ? viewRest(phase, state, actions) : []),
+          phase.at === 'checking' && viewChecks(phase.checks, true),
+          viewTrust(state, actions),
+          viewAsk(state, actions),
+        ]
+  return parts.filter((part) => part !== false)
+}
+
+function viewRest(
+  phase: Done,
+  { sources }: State,
+  actions: Actions,
+): (Node | false)[] {
+  return [
+    viewStatement(phase),
+    viewDocument(phase.verdict),
+    viewChecks(phase.verdict.checks),
+    viewActions(phase, actions),
+    viewPrinted(phase, sources.registry),
+  ]
+}
+
+/** Nothing of the document: titles are kept in histories. */
+function titleOf({ phase, sources }: State): string {
+  if (phase.at !== 'done') return t('title')
+  const warned = networkWarning(sources) !== undefined
+  return [
+    ...(warned ? [t('network.name')] : []),
+    headlineOf(phase),
+    t('title'),
+  ].join(' · ')
+}
