@@ -57,7 +57,8 @@ const portable: Primitives = {
   hkdf,
 }
 
-const FIELDS = [
+/** The fields of a document that can be disclosed one by one. */
+export const FIELD_NAMES = [
   'category',
   'expiresAt',
   'issuedAt',
@@ -127,7 +128,7 @@ type Entry = readonly [name: string, value: string]
 
 function entriesOf(document: Document): { fields: Entry[]; metadata: Entry[] } {
   const fields: Entry[] = []
-  for (const name of FIELDS) {
+  for (const name of FIELD_NAMES) {
     const value = document[name]
     if (value !== undefined) fields.push([name, value])
   }
@@ -154,7 +155,8 @@ const list = v.pipe(
     digests.every((one, i) => i === 0 || (digests[i - 1] ?? '') <= one),
   ),
 )
-const claimsSchema = v.strictObject({
+/** The form of claims; {@link parseClaims} also refuses a repeated digest. */
+export const claimsSchema = v.strictObject({
   _sd: list,
   _sd_alg: v.literal('sha-256'),
   issuerId,

@@ -36,6 +36,9 @@ export type FormatErrorCode =
   | 'rpc_malformed'
   | 'proof_invalid'
   | 'bundle_malformed'
+  | 'presentation_malformed'
+  | 'presentation_source'
+  | 'presentation_choice'
   | 'completeness_malformed'
 
 /** One bad field of a document: its name and what is wrong with it, never its value. */
@@ -45,7 +48,7 @@ export type FieldProblem = { field: string; message: string }
 export class FormatError extends Error {
   override name = 'FormatError'
   readonly code: FormatErrorCode
-  /** Every bad field, with the code `document_fields`; else empty. */
+  /** Every bad field, with a code that is about several of them; else empty. */
   readonly fields: readonly FieldProblem[]
 
   constructor(

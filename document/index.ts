@@ -50,6 +50,20 @@ export {
   type SealingKeys,
 } from './keys.ts'
 export {
+  type Choice,
+  choicesOf,
+  createPresentation,
+  encodePresentation,
+  type Presentation,
+  type PresentationSource,
+  parsePresentation,
+} from './presentation.ts'
+export {
+  decodePresentationLink,
+  encodePresentationLink,
+  isPresentationLink,
+} from './presentation-link.ts'
+export {
   decodePublicId,
   encodePublicId,
   type PublicId,
@@ -65,3 +79,4 @@ export {
   type SealedHeader,
   seal,
 } from './sealed.ts'
+export type { SlotProof, StateProof } from './state-proof.ts'

@@ -1,5 +1,5 @@
 import { decodeUtf8 } from './bytes.ts'
-import { FormatError, refusingAs } from './errors.ts'
+import { FormatError, type FormatErrorCode, refusingAs } from './errors.ts'
 
 export type JsonValue =
   | null
@@ -35,6 +35,23 @@ export function parseStrictJson(text: string): JsonValue {
 /** @returns The text of JSON in bytes. @throws {FormatError} `json_syntax` when they are not UTF-8. */
 export function decodeJsonText(bytes: Uint8Array): string {
   return refusingAs('json_syntax', 'not UTF-8', () => decodeUtf8(bytes))
+}
+
+/**
+ * @param input A JSON file as text or bytes; anything else counts as parsed.
+ * @param maxLength In characters or bytes; a longer one is refused unread.
+ * @throws {FormatError} `code` for one that is too long; a code of {@link parseStrictJson}.
+ */
+export function readJsonFile(
+  input: unknown,
+  maxLength: number,
+  code: FormatErrorCode,
+): unknown {
+  if (typeof input !== 'string' && !(input instanceof Uint8Array)) return input
+  if (input.length > maxLength) throw new FormatError(code, 'too long')
+  return parseStrictJson(
+    typeof input === 'string' ? input : decodeJsonText(input),
+  )
 }
 
 /** @returns The number of keys of all objects in a value. Checks every string and the depth on the way. */

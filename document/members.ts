@@ -1,8 +1,9 @@
 import * as v from 'valibot'
+import type { FieldProblem } from './errors.ts'
 import type { Hex } from './hex.ts'
 import { REGISTRY_ID } from './registry-id.ts'
 
-// Members that documents, claims, batch blocks and manifests have in common.
+// Members that several formats have in common.
 
 /** 32 bytes in lower-case hexadecimal. */
 export const bytes32 = v.custom<Hex>(
@@ -14,6 +15,22 @@ export const registry = v.pipe(
   v.string(),
   v.regex(REGISTRY_ID, 'must be a CAIP-10 account of eip155 in lower case'),
 )
+
+/** @returns The message for a member that is missing, is of another type, or does not belong there. */
+export function describeMember({ expected, input }: v.StrictObjectIssue) {
+  if (expected === 'never') return 'is not a member here'
+  return input === undefined ? 'is required' : 'must be an object'
+}
+
+/** @returns The bad fields that valibot found, by their paths. */
+export function problemsOf(
+  issues: readonly v.BaseIssue<unknown>[],
+): FieldProblem[] {
+  return issues.map((issue) => ({
+    field: v.getDotPath(issue) ?? '',
+    message: issue.message,
+  }))
+}
 
 export const issuerId = v.pipe(
   v.number(),

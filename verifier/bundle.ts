@@ -1,25 +1,26 @@
 import * as v from 'valibot'
 import { decodeUtf8, equalBytes } from '../document/bytes.ts'
 import { FormatError } from '../document/errors.ts'
-import { fromHex, type Hex } from '../document/hex.ts'
-import { decodeJsonText, parseStrictJson } from '../document/json.ts'
+import { fromHex } from '../document/hex.ts'
+import { readJsonFile } from '../document/json.ts'
+import { bytes32, describeMember, problemsOf } from '../document/members.ts'
 import { decodePublicId } from '../document/public-id.ts'
 import { REGISTRY_ID } from '../document/registry-id.ts'
+import { type StateProof, stateProof } from '../document/state-proof.ts'
 import { readBatch } from './checks/batch.ts'
 import { readEvent } from './checks/event.ts'
 import { readPayload } from './checks/payload.ts'
 import { ChainError } from './errors.ts'
 import type {
   BlockSource,
-  ChainReader,
   Eip1193Provider,
   IssuedEvent,
   ReadOptions,
 } from './ports.ts'
 import { decodeHeader, type Header } from './proof/header.ts'
-import { readStateProof, type StateProof } from './proof/state-proof.ts'
-import { createChainReader, parseRegistry } from './readers/chain.ts'
+import { createChainReader } from './readers/chain.ts'
 import { createProvingReader } from './readers/proof.ts'
+import { createProofReader, type ProofOptions } from './readers/state-proof.ts'
 import { abortable } from './signal.ts'
 import type { Check, Verdict } from './verdict.ts'
 import { keyOf, verify } from './verify.ts'
@@ -49,33 +50,9 @@ export type Bundle = {
 const TYPE = 'document-registry-bundle'
 /** A sealed document has at most 1 MiB, proofs some hundred KiB. More is refused unread; in characters or bytes. */
 const MAX_TEXT = 8 * 1024 * 1024
-/** With name and URI of the issuer at 64 KiB each. More are refused unread: each could have several bad fields to report. */
-const MAX_SLOTS = 4096
 
 // Every rule has its message: valibot's own repeat what they were given, and a bundle holds a key.
 const text = v.string('must be a string')
-const bytes = v.custom<Hex>(
-  (value) =>
-    typeof value === 'string' &&
-    /^0x[0-9a-f]+$/.test(value) &&
-    value.length % 2 === 0,
-  'must be 0x and bytes in lower-case hex',
-)
-const word = v.custom<Hex>(
-  (value) => typeof value === 'string' && /^0x[0-9a-f]{64}$/.test(value),
-  'must be 0x and 64 digits in lower-case hex',
-)
-const nodes = v.custom<Hex[]>(
-  (value) =>
-    Array.isArray(value) && [...value].every((node) => v.is(bytes, node)),
-  'must be an array of 0x and bytes in lower-case hex',
-)
-const members = ({ expected, input }: v.StrictObjectIssue) =>
-  expected === 'never'
-    ? 'is not a member here'
-    : input === undefined
-      ? 'is required'
-      : 'must be an object'
 const bundle = v.strictObject(
   {
     type: v.literal(TYPE, `must be ${TYPE}`),
@@ -87,35 +64,22 @@ const bundle = v.strictObject(
     ),
     batch: v.nullable(v.string('must be a string or null')),
     sealed: v.nullable(v.string('must be a string or null')),
-    stateProof: v.strictObject(
-      {
-        header: bytes,
-        accountProof: nodes,
-        storageProof: v.pipe(
-          v.array(v.unknown(), 'must be an array'),
-          v.maxLength(MAX_SLOTS, `must have at most ${MAX_SLOTS} slots`),
-          v.array(
-            v.strictObject({ key: word, value: word, proof: nodes }, members),
-          ),
-        ),
-      },
-      members,
-    ),
+    stateProof,
     unprovenEvent: v.nullable(
       v.strictObject(
         {
-          transactionHash: word,
-          blockHash: word,
+          transactionHash: bytes32,
+          blockHash: bytes32,
           logIndex: v.custom<number>(
             (value) => Number.isSafeInteger(value) && Number(value) >= 0,
             'must be a whole number',
           ),
         },
-        members,
+        describeMember,
       ),
     ),
   },
-  members,
+  describeMember,
 )
 
 /**
@@ -127,26 +91,17 @@ export function readBundle(input: unknown): {
   bundle: Bundle
   block: Pick<Header, 'blockNumber' | 'blockHash' | 'blockTime'>
 } {
-  const read = v.safeParse(bundle, parseInput(input))
+  const read = v.safeParse(
+    bundle,
+    readJsonFile(input, MAX_TEXT, 'bundle_malformed'),
+  )
   if (!read.success)
     throw new FormatError('bundle_malformed', 'not a bundle', {
-      fields: read.issues.map((issue) => ({
-        field: v.getDotPath(issue) ?? '',
-        message: issue.message,
-      })),
+      fields: problemsOf(read.issues),
     })
   decodePublicId(read.output.publicId)
   const { blockNumber, blockHash, blockTime } = readHeader(read.output)
   return { bundle: read.output, block: { blockNumber, blockHash, blockTime } }
-}
-
-function parseInput(input: unknown): unknown {
-  if (typeof input !== 'string' && !(input instanceof Uint8Array)) return input
-  if (input.length > MAX_TEXT)
-    throw new FormatError('bundle_malformed', 'too long for a bundle')
-  return parseStrictJson(
-    typeof input === 'string' ? input : decodeJsonText(input),
-  )
 }
 
 function readHeader({ stateProof }: Bundle): Header {
@@ -161,15 +116,7 @@ function readHeader({ stateProof }: Bundle): Header {
   }
 }
 
-export type BundleOptions = {
-  /** The registry to trust, CAIP-10. From the reader, never from the bundle. */
-  registry: string
-  /** Hashes of blocks of the registry's chain that the reader trusts. */
-  trustedBlocks: readonly Hex[]
-  /** keccak256 of the registry's code, as `deployments/` has it; without it, any code at the address is the registry's. */
-  codeHash?: Hex
-  onCheck?: (check: Check) => void
-}
+export type BundleOptions = ProofOptions & { onCheck?: (check: Check) => void }
 
 /**
  * Verifies a bundle. Nothing is asked of anybody. The verdict is true as of the bundle's block, `asOf`: what happened later, a
@@ -185,37 +132,11 @@ export async function verifyBundle(
 ): Promise<Verdict> {
   const { bundle, block } = readBundle(input)
   return verify(bundle.publicId, {
-    chain: createBundleReader(bundle, block, options),
+    chain: createProofReader(bundle, block, options),
     blocks: [createBundleSource(bundle)],
     asOf: block.blockNumber,
     ...(options.onCheck && { onCheck: options.onCheck }),
   })
-}
-
-function createBundleReader(
-  { registry, stateProof }: Bundle,
-  { blockHash }: { blockHash: Hex },
-  options: BundleOptions,
-): ChainReader {
-  parseRegistry(options.registry)
-  const unproven = async () => {
-    throw new ChainError('unproven', 'a bundle does not prove it')
-  }
-  return {
-    registry: options.registry,
-    async read(key) {
-      if (registry !== options.registry)
-        throw new ChainError('other_registry', `a bundle of ${registry}`)
-      const trusted = options.trustedBlocks.some(
-        (hash) => hash.toLowerCase() === blockHash,
-      )
-      if (!trusted)
-        throw new ChainError('block_untrusted', `a bundle of ${blockHash}`)
-      return readStateProof(stateProof, registry, key, options.codeHash)
-    },
-    issuedEvent: unproven,
-    finalityOf: unproven,
-  }
 }
 
 function createBundleSource({ publicId, batch, sealed }: Bundle): BlockSource {

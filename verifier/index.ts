@@ -1,4 +1,5 @@
 export { FormatError, type FormatErrorCode } from '../document/errors.ts'
+export type { SlotProof, StateProof } from '../document/state-proof.ts'
 export {
   type Bundle,
   type BundleOptions,
@@ -26,6 +27,12 @@ export type {
   RegistryStatus,
 } from './ports.ts'
 export {
+  type PresentationProofOptions,
+  readPresentation,
+  verifyPresentation,
+  verifyPresentationProof,
+} from './presentation.ts'
+export {
   type Completeness,
   type CompletenessOptions,
   type CompletenessProof,
@@ -36,11 +43,7 @@ export {
   type Listing,
   verifyCompleteness,
 } from './proof/completeness.ts'
-export {
-  readStateProof,
-  type SlotProof,
-  type StateProof,
-} from './proof/state-proof.ts'
+export { readStateProof } from './proof/state-proof.ts'
 export { createChainReader } from './readers/chain.ts'
 export {
   type CompletenessSource,
@@ -57,11 +60,14 @@ export {
 } from './readers/json-rpc.ts'
 export { createProvingReader, fetchProof } from './readers/proof.ts'
 export { createQuorumReader } from './readers/quorum.ts'
+export type { ProofOptions } from './readers/state-proof.ts'
 export type {
   AccountProof,
   BlockchainProof,
   Check,
   CheckName,
+  Judgement,
+  PresentationVerdict,
   Verdict,
   VerdictStatus,
 } from './verdict.ts'

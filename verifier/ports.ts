@@ -1,6 +1,6 @@
 import type { BatchBlock } from '../document/batch/block.ts'
 import type { Hex } from '../document/hex.ts'
-import type { StateProof } from './proof/state-proof.ts'
+import type { StateProof } from '../document/state-proof.ts'
 
 /** Sends one JSON-RPC request (EIP-1193). Rejects with an `RpcResponseError` for the node's own error, else as unreachable. */
 export type Eip1193Provider = {

@@ -1,7 +1,7 @@
-import type { Document } from '../document/document.ts'
+import type { Document, DocumentPart } from '../document/document.ts'
 import type { Hex } from '../document/hex.ts'
+import type { StateProof } from '../document/state-proof.ts'
 import type { Finality } from './ports.ts'
-import type { StateProof } from './proof/state-proof.ts'
 
 /** What was looked at. */
 export type CheckName =
@@ -80,11 +80,11 @@ export type BlockchainProof = {
   setAside: boolean
 }
 
-export type Verdict = {
+/** What is said of a document, whole or in part. */
+export type Judgement = {
   /** True for `status: 'valid'` only. */
   valid: boolean
   status: VerdictStatus
-  document: Document | null
   blockchainProof: BlockchainProof | null
   checks: Check[]
   /**
@@ -95,6 +95,11 @@ export type Verdict = {
   /** Of a reading with a proof; also of absence, when the document was never issued. */
   stateProof?: StateProof
 }
+
+export type Verdict = Judgement & { document: Document | null }
+
+/** Of a presentation: `disclosed` are the fields that its holder disclosed. */
+export type PresentationVerdict = Judgement & { disclosed: DocumentPart | null }
 
 type Rule = [CheckName, Check['outcome'], VerdictStatus]
 
@@ -116,7 +121,10 @@ const RULES: Rule[] = [
   ['expiry', 'fail', 'expired'],
 ]
 
-/** What must have passed, all of it, for `valid`; of a document of a batch nothing is checked unless `batch` passes. */
+/**
+ * What must have passed, all of it, for `valid`. `batch` and `key` are not there for everything:
+ * without them, where they belong, nothing is read and no content passes.
+ */
 const NEEDED: CheckName[] = [
   'chain',
   'record',
@@ -125,7 +133,6 @@ const NEEDED: CheckName[] = [
   'revocation',
   'suspension',
   'payload',
-  'key',
   'content',
   'expiry',
 ]

@@ -1,4 +1,4 @@
-import type { Document } from '../document/document.ts'
+import type { DocumentPart } from '../document/document.ts'
 import { fromHex, toHex } from '../document/hex.ts'
 import { decodePublicId, type PublicId } from '../document/public-id.ts'
 import { parseRegistryId } from '../document/registry-id.ts'
@@ -9,7 +9,7 @@ import {
   checkExpiry,
   checkRecord,
 } from './checks/chain.ts'
-import { checkContent } from './checks/content.ts'
+import { type Content, checkContent } from './checks/content.ts'
 import { readEvent } from './checks/event.ts'
 import { readPayload } from './checks/payload.ts'
 import { ChainError } from './errors.ts'
@@ -29,6 +29,7 @@ import {
   type AccountProof,
   type BlockchainProof,
   type Check,
+  type Judgement,
   statusOf,
   type Verdict,
 } from './verdict.ts'
@@ -71,44 +72,71 @@ export async function verify(
   options: VerifyOptions,
 ): Promise<Verdict> {
   const decoded = decodePublicId(publicId)
-  const { asOf = 0, signal } = options
+  assertTimes(options)
+  return abortable(() => verifyDecoded(decoded, options), options.signal)
+}
+
+/** @throws {TypeError} for a block or second that is none. */
+export function assertTimes(options: VerifyOptions): void {
+  const { asOf = 0 } = options
   if (!Number.isSafeInteger(asOf) || asOf < 0)
     throw new TypeError('asOf: a block number')
   // Nothing is later than NaN: nothing would ever expire, and no node be stale.
   for (const name of ['now', 'maxHeadAge'] as const)
     if (Number.isNaN(Number(options[name] ?? 0)))
       throw new TypeError(`${name}: a number of seconds`)
-  return abortable(() => verifyDecoded(decoded, options), signal)
 }
 
 async function verifyDecoded(
   publicId: PublicId,
   options: VerifyOptions,
 ): Promise<Verdict> {
+  const { chain, blocks, signal } = options
+  const batch =
+    publicId.kind === 'batch'
+      ? await readBatch(publicId, chain.registry, blocks, { signal })
+      : undefined
+  if (batch) options.onCheck?.(batch.check)
+  const ofBatch = batch ? [batch.check] : []
+  const key = batch ? batch.key : keyOf(publicId)
+  if (!key) return unread(ofBatch)
+  const { documentKey } = publicId
+  return verifyRecord(key, ofBatch, options, (sealed, reading) =>
+    checkContent(sealed, documentKey, chain.registry, reading),
+  )
+}
+
+/** The verdict on a document of which the reader has all fields, or some. */
+type VerdictOn<T> = Judgement & { document: T | null }
+
+/**
+ * Reads a record, and the sealed document that belongs to it.
+ *
+ * @param before The checks that led to the key.
+ * @param read Checks the sealed bytes, which have the right hash, and reads the fields.
+ */
+export async function verifyRecord<T extends DocumentPart>(
+  key: DocumentKey,
+  before: Check[],
+  options: VerifyOptions,
+  read: (sealed: Uint8Array, reading: ChainReading) => Promise<Content<T>>,
+): Promise<VerdictOn<T>> {
   const { chain, blocks, asOf, signal } = options
   const say = (checks: Check[]) => {
     for (const check of checks) options.onCheck?.(check)
     return checks
   }
-
-  const batch =
-    publicId.kind === 'batch'
-      ? await readBatch(publicId, chain.registry, blocks, { signal })
-      : undefined
-  const ofBatch = batch ? say([batch.check]) : []
-  const key = batch ? batch.key : keyOf(publicId)
-  if (!key) return unread(ofBatch)
   const reading = await chain
     .read(key, { block: asOf, signal })
     .catch(chainErrorCode)
   if (typeof reading === 'string')
     return unread([
-      ...ofBatch,
+      ...before,
       ...say([{ check: 'chain', outcome: 'unknown', code: reading }]),
     ])
   const { now, maxHeadAge } = clockOf(options, reading)
   const checks = [
-    ...ofBatch,
+    ...before,
     ...say([checkChain(reading, now, maxHeadAge), ...checkRecord(reading)]),
   ]
   if (reading.record.anchoredBlock === 0) return conclude(checks, reading)
@@ -117,13 +145,8 @@ async function verifyDecoded(
     const hash = fromHex(key.documentHash)
     const payload = await readPayload(hash, blocks, { signal })
     say([payload.check])
-    const content = payload.bytes
-      ? await checkContent(
-          payload.bytes,
-          publicId.documentKey,
-          chain.registry,
-          reading,
-        )
+    const content: Content<T> = payload.bytes
+      ? await read(payload.bytes, reading)
       : { checks: [] }
     say(content.checks)
     if ('error' in content) options.onError?.(content.error)
@@ -145,9 +168,7 @@ async function verifyDecoded(
     ...content.checks,
     ...say([
       checkExpiry(reading, now),
-      ...(content.document
-        ? [checkDating(content.document, reading, now)]
-        : []),
+      ...datingOf(content.document, reading, now),
     ]),
     event.check,
   )
@@ -161,6 +182,16 @@ async function verifyDecoded(
       finality,
     ),
   })
+}
+
+/** @returns No check where the date is not known. */
+function datingOf(
+  document: DocumentPart | undefined,
+  reading: ChainReading,
+  now: number,
+): Check[] {
+  const { issuedAt } = document ?? {}
+  return issuedAt === undefined ? [] : [checkDating({ issuedAt }, reading, now)]
 }
 
 /** @returns What the registry is asked for of a document that was issued alone. */
@@ -182,7 +213,7 @@ function chainErrorCode(error: unknown): string {
   throw error
 }
 
-function unread(checks: Check[]): Verdict {
+function unread(checks: Check[]): VerdictOn<never> {
   return {
     valid: false,
     status: statusOf(checks),
@@ -193,17 +224,14 @@ function unread(checks: Check[]): Verdict {
   }
 }
 
-function conclude(
+function conclude<T>(
   checks: Check[],
   { blockNumber, blockHash, blockTime, stateProof }: ChainReading,
-  found: {
-    document: Document | null
-    blockchainProof: BlockchainProof | null
-  } = {
+  found: Pick<VerdictOn<T>, 'document' | 'blockchainProof'> = {
     document: null,
     blockchainProof: null,
   },
-): Verdict {
+): VerdictOn<T> {
   const status = statusOf(checks)
   return {
     valid: status === 'valid',

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { FormatError } from '../../document/errors.ts'
 import type { Hex } from '../../document/hex.ts'
 import { encodePublicId } from '../../document/public-id.ts'
+import type { StateProof } from '../../document/state-proof.ts'
 import {
   type Bundle,
   createBundle,
@@ -13,10 +14,7 @@ import {
   verifyBundle,
 } from '../../verifier/bundle.ts'
 import { ChainError } from '../../verifier/errors.ts'
-import {
-  readStateProof,
-  type StateProof,
-} from '../../verifier/proof/state-proof.ts'
+import { readStateProof } from '../../verifier/proof/state-proof.ts'
 import type { VerdictStatus } from '../../verifier/verdict.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import type { Case } from '../support/corpus/case.ts'

@@ -8,11 +8,9 @@ import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { parseStrictJson } from '../../document/json.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { openDocument } from '../../document/sealed.ts'
+import type { StateProof } from '../../document/state-proof.ts'
 import type { DocumentKey } from '../../verifier/ports.ts'
-import {
-  readStateProof,
-  type StateProof,
-} from '../../verifier/proof/state-proof.ts'
+import { readStateProof } from '../../verifier/proof/state-proof.ts'
 import { readTrie } from '../../verifier/proof/trie.ts'
 
 // Runs where it is bundled for: without Node, in a browser.

@@ -5,14 +5,12 @@ import {
 } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import type { StateProof } from '../../document/state-proof.ts'
 import { type ChainReading, REGISTRY_STATUSES } from '../../verifier/ports.ts'
 import { decodeHeader, encodeHeader } from '../../verifier/proof/header.ts'
 import { decodeRlp, encodeRlp } from '../../verifier/proof/rlp.ts'
 import { readVerification } from '../../verifier/proof/slots.ts'
-import {
-  readStateProof,
-  type StateProof,
-} from '../../verifier/proof/state-proof.ts'
+import { readStateProof } from '../../verifier/proof/state-proof.ts'
 import { keyOf, type Vectors } from '../support/vector-runner.ts'
 import vectors from '../vectors/state-proofs.json' with { type: 'json' }
 

@@ -69,7 +69,7 @@ const FIRST_TIME_ZONE = 14 * 3600
  *   of `now` and the block's time.
  */
 export function checkDating(
-  { issuedAt }: Document,
+  { issuedAt }: Pick<Document, 'issuedAt'>,
   { blockTime }: ChainReading,
   now: number,
 ): Check {

@@ -4,33 +4,68 @@ import { decodeOpened, open } from '../../document/sealed.ts'
 import type { ChainReading } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
+/** What a check of the content gives. */
+export type Content<T> = {
+  checks: Check[]
+  /** Only when all of the checks pass. */
+  document?: T
+  /** Why this program itself could not read it. */
+  error?: unknown
+}
+
 /**
  * Opens a sealed document that has the right hash, and checks it against registry and record. It never rejects: what the chain
  * says of the document, a revocation above all, must not be lost with it.
  *
  * @param documentKey 16 bytes.
- * @param registry The registry that the record was read from, CAIP-10.
+ * @param trusted The registry that the record was read from, CAIP-10.
  * @returns `key` and `content` checks, and the document when both pass. Of content that this program could not read, for whatever
  * reason of its own, `content` is unknown, with the error.
  */
 export async function checkContent(
   sealed: Uint8Array,
   documentKey: Uint8Array,
-  registry: string,
+  trusted: string,
   reading: Pick<ChainReading, 'record' | 'issuer'>,
-): Promise<{ checks: Check[]; document?: Document; error?: unknown }> {
-  const checks: Check[] = []
-  try {
+): Promise<Content<Document>> {
+  return contentOf(trusted, reading, async (checks) => {
     const opened = await open(sealed, documentKey)
     checks.push({ check: 'key', outcome: 'pass', code: 'opens' })
     const document = decodeOpened(opened, documentKey)
-    const code = contradiction(document, registry, reading)
+    const { registry, issuerId } = document
+    const validUntil = validUntilOf(document)
+    return { registry, issuerId, validUntil, document }
+  })
+}
+
+/** Content, and what binds it to its record. */
+export type Bound<T> = Pick<Document, 'registry' | 'issuerId'> & {
+  /** As the content has it; `undefined` = it does not tell. */
+  validUntil: number | undefined
+  document: T
+}
+
+/**
+ * Runs what reads the content, and checks the result against registry and record. It never rejects.
+ *
+ * @param read Adds the checks that pass on the way. It throws a FormatError for content that breaks
+ * its format.
+ */
+export async function contentOf<T>(
+  trusted: string,
+  reading: Pick<ChainReading, 'record' | 'issuer'>,
+  read: (checks: Check[]) => Promise<Bound<T>>,
+): Promise<Content<T>> {
+  const checks: Check[] = []
+  try {
+    const bound = await read(checks)
+    const code = contradiction(bound, trusted, reading)
     if (code) {
       checks.push({ check: 'content', outcome: 'fail', code })
       return { checks }
     }
     checks.push({ check: 'content', outcome: 'pass', code: 'bound' })
-    return { checks, document }
+    return { checks, document: bound.document }
   } catch (error) {
     if (!(error instanceof FormatError)) {
       const code = 'internal_error'
@@ -44,14 +79,14 @@ export async function checkContent(
   }
 }
 
-/** @returns What in an otherwise good document does not fit its record, or `undefined`. */
+/** @returns What in otherwise good content does not fit its record, or `undefined`. */
 function contradiction(
-  document: Document,
-  registry: string,
+  { registry, issuerId, validUntil }: Bound<unknown>,
+  trusted: string,
   { record, issuer }: Pick<ChainReading, 'record' | 'issuer'>,
 ): string | undefined {
-  if (document.registry !== registry) return 'other_registry'
-  if (document.issuerId !== issuer.id) return 'other_issuer'
-  if (validUntilOf(document) !== record.validUntil) return 'other_expiry'
-  return undefined
+  if (registry !== trusted) return 'other_registry'
+  if (issuerId !== issuer.id) return 'other_issuer'
+  const fits = validUntil === undefined || validUntil === record.validUntil
+  return fits ? undefined : 'other_expiry'
 }

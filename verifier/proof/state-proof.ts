@@ -1,6 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { parseRegistryId } from '../../document/registry-id.ts'
+import type { SlotProof, StateProof } from '../../document/state-proof.ts'
 import { ChainError } from '../errors.ts'
 import type { ChainReading, DocumentKey } from '../ports.ts'
 import { decodeHeader, type Header } from './header.ts'
@@ -8,22 +9,6 @@ import { invalid, readProof } from './invalid.ts'
 import { decodeRlp } from './rlp.ts'
 import { readVerification } from './slots.ts'
 import { readTrie } from './trie.ts'
-
-/** One slot of the registry: the position, what is in it (both 32 bytes), and the nodes from the storage root to it. */
-export type SlotProof = { key: Hex; value: Hex; proof: readonly Hex[] }
-
-/**
- * Everything that a verdict reads of the chain, with its proof (EIP-1186). It proves as much as its reader trusts the hash of the
- * header.
- */
-export type StateProof = {
-  /** RLP of the block's header. */
-  header: Hex
-  /** The nodes from the header's state root to the registry's account. */
-  accountProof: readonly Hex[]
-  /** The slots, in the order in which the verdict reads them, each once, and no others. */
-  storageProof: readonly SlotProof[]
-}
 
 /** keccak256(""): an account without code. */
 const NO_CODE = toHex(keccak_256(new Uint8Array()))

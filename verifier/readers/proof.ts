@@ -1,5 +1,6 @@
 import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import type { SlotProof, StateProof } from '../../document/state-proof.ts'
 import { ChainError } from '../errors.ts'
 import type {
   ChainReader,
@@ -11,11 +12,7 @@ import type {
 import { decodeHeader, encodeHeader } from '../proof/header.ts'
 import { invalid, readProof } from '../proof/invalid.ts'
 import { slotsOf } from '../proof/slots.ts'
-import {
-  readStateProof,
-  type SlotProof,
-  type StateProof,
-} from '../proof/state-proof.ts'
+import { readStateProof } from '../proof/state-proof.ts'
 import { EMPTY_TRIE } from '../proof/trie.ts'
 import { createChainReader, parseRegistry, stateError } from './chain.ts'
 import type { FinalityRule } from './finality.ts'

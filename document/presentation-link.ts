@@ -1,0 +1,98 @@
+import { decodeBase64url, encodeBase64url } from './base64url.ts'
+import { FormatError } from './errors.ts'
+import {
+  encodePresentation,
+  type Presentation,
+  parsePresentation,
+} from './presentation.ts'
+
+// The address of a verify page with a presentation in its fragment, which browsers do not send:
+// base64url of raw DEFLATE (RFC 1951) of its RFC 8785 bytes.
+
+/** Of the presentation. A few KB of text inflate to gigabytes, so its reader stops there. */
+const MAX_INFLATED = 64 * 1024
+/** A little more than base64url of what does not compress. */
+const MAX_TEXT = 90_000
+const PARAMETER = 'presentation'
+
+/**
+ * @param page The address of a verify page, without a fragment.
+ * @returns `undefined` for a presentation of more than 64 KiB.
+ * @throws {TypeError} For one with a sealed document or a state proof, which belong in a file.
+ */
+export async function encodePresentationLink(
+  page: string,
+  presentation: Presentation,
+): Promise<string | undefined> {
+  if (presentation.sealed !== null || presentation.stateProof !== null)
+    throw new TypeError('a link has no sealed document and no state proof')
+  const bytes = encodePresentation(presentation)
+  if (bytes.length > MAX_INFLATED) return undefined
+  const deflated = through(bytes, new CompressionStream('deflate-raw'))
+  const buffer = await new Response(deflated).arrayBuffer()
+  return `${page}#${PARAMETER}=${encodeBase64url(new Uint8Array(buffer))}`
+}
+
+/** @returns Whether this is an address with a presentation in its fragment. */
+export function isPresentationLink(link: string): boolean {
+  return parameterOf(link) !== null
+}
+
+/**
+ * @throws {FormatError} `presentation_malformed`, as `parsePresentation`; also for one that inflates
+ * to more than 64 KiB.
+ */
+export async function decodePresentationLink(
+  link: string,
+): Promise<Presentation> {
+  const text = parameterOf(link)
+  if (text === null) throw malformed('the link has no presentation')
+  if (text.length > MAX_TEXT) throw malformed('too long for a link')
+  return parsePresentation(await inflate(text))
+}
+
+async function inflate(text: string): Promise<Uint8Array> {
+  try {
+    const bytes = decodeBase64url(text)
+    return await collect(through(bytes, new DecompressionStream('deflate-raw')))
+  } catch (cause) {
+    // What a stream throws for bad bytes differs between platforms.
+    throw malformed('not DEFLATE of a presentation', cause)
+  }
+}
+
+function parameterOf(link: string): string | null {
+  const at = link.indexOf('#')
+  if (at < 0) return null
+  return new URLSearchParams(link.slice(at + 1)).get(PARAMETER)
+}
+
+function through(
+  bytes: Uint8Array,
+  stream: CompressionStream | DecompressionStream,
+): ReadableStream<Uint8Array<ArrayBuffer>> {
+  return new Blob([new Uint8Array(bytes)]).stream().pipeThrough(stream)
+}
+
+/** @throws {RangeError} As soon as more has come than a presentation in a link has. */
+async function collect(
+  stream: ReadableStream<Uint8Array>,
+): Promise<Uint8Array> {
+  const reader = stream.getReader()
+  const collected = new Uint8Array(MAX_INFLATED)
+  let length = 0
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return collected.slice(0, length)
+    if (length + value.length > MAX_INFLATED) {
+      await reader.cancel()
+      throw new RangeError('too long')
+    }
+    collected.set(value, length)
+    length += value.length
+  }
+}
+
+function malformed(message: string, cause?: unknown): FormatError {
+  return new FormatError('presentation_malformed', message, { cause })
+}

@@ -1,0 +1,156 @@
+import { decodeBase64url } from '../document/base64url.ts'
+import { parseClaims, readDisclosures, sdOf } from '../document/disclosures.ts'
+import { type DocumentPart, validUntilOf } from '../document/document.ts'
+import { FormatError } from '../document/errors.ts'
+import {
+  type Presentation,
+  parsePresentation,
+} from '../document/presentation.ts'
+import { readSealedHeader } from '../document/sealed.ts'
+import { type Bound, type Content, contentOf } from './checks/content.ts'
+import type { BlockSource, ChainReading, DocumentKey } from './ports.ts'
+import { decodeHeader, type Header } from './proof/header.ts'
+import { createProofReader, type ProofOptions } from './readers/state-proof.ts'
+import { abortable } from './signal.ts'
+import type { Check, PresentationVerdict } from './verdict.ts'
+import { assertTimes, type VerifyOptions, verifyRecord } from './verify.ts'
+
+/**
+ * Verifies a presentation: that its fields are those of a document that the registry has, and what
+ * became of that document. Nobody needs the publicId for it.
+ *
+ * A state proof in it is not read: see {@link verifyPresentationProof}.
+ *
+ * @param input A presentation as JSON text, the bytes of one, or parsed.
+ * @param options As of `verify`. The sealed document may be in the presentation; else it comes from
+ * `blocks`.
+ * @returns A verdict with the fields in `disclosed`, `null` unless they are proven; trouble with
+ * chain or blocks is `unverifiable` in it, never an exception.
+ * @throws {FormatError} `presentation_malformed`: nothing was asked of anybody.
+ * @throws The reason of `options.signal`, once it aborts.
+ * @throws {TypeError} as `verify`.
+ */
+export async function verifyPresentation(
+  input: unknown,
+  options: VerifyOptions,
+): Promise<PresentationVerdict> {
+  const presentation = parsePresentation(input)
+  assertTimes(options)
+  return abortable(() => verifyParsed(presentation, options), options.signal)
+}
+
+async function verifyParsed(
+  presentation: Presentation,
+  options: VerifyOptions,
+): Promise<PresentationVerdict> {
+  const { chain, blocks } = options
+  const { valid, status, document, ...rest } = await verifyRecord(
+    keyOf(presentation),
+    [],
+    { ...options, blocks: [...sourcesIn(presentation), ...blocks] },
+    (sealed, reading) =>
+      checkDisclosed(sealed, presentation, chain.registry, reading),
+  )
+  return { valid, status, disclosed: document, ...rest }
+}
+
+/** @returns What the registry is asked for. */
+function keyOf({ issuerId, documentHash, batch }: Presentation): DocumentKey {
+  if (!batch) return { issuerId, documentHash }
+  const { root, validUntil } = batch
+  const proof = decodeBase64url(batch.proof)
+  return { issuerId, documentHash, batch: { root, validUntil, proof } }
+}
+
+/** The sealed document in a presentation, as a source like any other: its bytes are hashed. */
+function sourcesIn({ sealed }: Presentation): BlockSource[] {
+  if (sealed === null) return []
+  const bytes = new TextEncoder().encode(sealed)
+  return [{ get: async () => ({ status: 'found', bytes }) }]
+}
+
+/** @returns The check `content`, and the disclosed fields when it passes. */
+function checkDisclosed(
+  sealed: Uint8Array,
+  presentation: Presentation,
+  trusted: string,
+  reading: ChainReading,
+): Promise<Content<DocumentPart>> {
+  return contentOf(trusted, reading, async () =>
+    readDisclosed(sealed, presentation),
+  )
+}
+
+/** @throws {FormatError} for content that breaks a rule. */
+function readDisclosed(
+  sealed: Uint8Array,
+  presentation: Presentation,
+): Bound<DocumentPart> {
+  const { sd } = readSealedHeader(sealed)
+  if (sdOf(presentation.claims) !== sd)
+    throw new FormatError('other_disclosures', 'sd is that of other claims')
+  const claims = parseClaims(presentation.claims)
+  const document = readDisclosures(claims, presentation.disclosures)
+  const { registry, issuerId } = claims
+  const { expiresAt } = document
+  const validUntil =
+    expiresAt === undefined ? undefined : validUntilOf({ expiresAt })
+  return { registry, issuerId, validUntil, document }
+}
+
+/**
+ * @param input As {@link verifyPresentation}.
+ * @returns The presentation, and the block that its state proof is for, if it has one, so that its
+ * reader can decide whether to trust that block's hash.
+ * @throws {FormatError} `presentation_malformed`.
+ */
+export function readPresentation(input: unknown): {
+  presentation: Presentation
+  block: Pick<Header, 'blockNumber' | 'blockHash' | 'blockTime'> | null
+} {
+  const presentation = parsePresentation(input)
+  return { presentation, block: blockOf(presentation) }
+}
+
+function blockOf({ stateProof }: Presentation) {
+  if (!stateProof) return null
+  try {
+    const { blockNumber, blockHash, blockTime } = decodeHeader(
+      stateProof.header,
+    )
+    return { blockNumber, blockHash, blockTime }
+  } catch (cause) {
+    if (!(cause instanceof FormatError)) throw cause
+    throw new FormatError('presentation_malformed', 'not a presentation', {
+      cause,
+      fields: [{ field: 'stateProof.header', message: 'must be a header' }],
+    })
+  }
+}
+
+export type PresentationProofOptions = ProofOptions & {
+  onCheck?: (check: Check) => void
+}
+
+/**
+ * Verifies a presentation by the state proof and the sealed document in it. Nothing is asked of
+ * anybody. The verdict is true as of the proof's block, `asOf`: what happened later, a revocation
+ * above all, is not in it.
+ *
+ * @param input As {@link verifyPresentation}.
+ * @returns A verdict; `unverifiable` when it has no state proof, the block is not trusted or the
+ * proof proves nothing.
+ * @throws {FormatError} `presentation_malformed`.
+ */
+export async function verifyPresentationProof(
+  input: unknown,
+  options: PresentationProofOptions,
+): Promise<PresentationVerdict> {
+  const { presentation, block } = readPresentation(input)
+  return verifyParsed(presentation, {
+    chain: createProofReader(presentation, block, options),
+    blocks: [],
+    ...(block && { asOf: block.blockNumber }),
+    ...(options.onCheck && { onCheck: options.onCheck }),
+  })
+}
