@@ -70,6 +70,8 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
 
   test.each([
     ['valid-events-pruned', 'was not found. That does not change'],
+    ['valid-event-pruned-geth', 'normal for an older document'],
+    ['valid-event-error', 'could not be looked up'],
     [
       'valid-event-contradicts',
       'does not fit the record. That does not change',

@@ -47,8 +47,7 @@ describe('languages', () => {
       dating: true,
       event: true,
     }
-    // `unproven` is about the event of a bundle alone, which has words of its own; `pruned` about
-    // the list of an issuer's documents, which the page does not read.
+    // `unproven` and `pruned` are about the event alone, which has words of its own.
     const troubles: Record<
       Exclude<ChainErrorCode, 'unproven' | 'pruned'>,
       true
@@ -74,6 +73,7 @@ describe('languages', () => {
         ]),
         'chain.proven',
         'event.unproven',
+        'event.pruned',
         ...Object.keys(troubles).map((code) => `why.${code}`),
         ...REASON_NAMES.map((reason) => `reason.${reason}`),
       ]),

@@ -194,6 +194,10 @@ export const de: Texts = {
     'Die Transaktion, mit der es ausgestellt wurde, wurde nicht gefunden. Das ändert am Ergebnis nichts.',
   'event.contradicts':
     'Die Transaktion, mit der es ausgestellt wurde, passt nicht zum Eintrag. Das ändert am Ergebnis nichts.',
+  'event.pruned':
+    'Die Knoten bewahren die Transaktion nicht mehr auf, mit der es ausgestellt wurde. Das ist bei einem älteren Dokument normal und ändert am Ergebnis nichts.',
+  'event.unreachable':
+    'Die Transaktion, mit der es ausgestellt wurde, konnte nicht nachgesehen werden. Das ändert am Ergebnis nichts.',
   'event.unproven':
     'Die Transaktion, mit der es ausgestellt wurde, kann eine Nachweisdatei nicht beweisen. Das ändert am Ergebnis nichts.',
   'why.rpc_unreachable': 'Der Knoten antwortet nicht.',

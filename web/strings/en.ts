@@ -195,6 +195,10 @@ export const en = {
     'The transaction that issued it was not found. That does not change the result.',
   'event.contradicts':
     'The transaction that issued it does not fit the record. That does not change the result.',
+  'event.pruned':
+    'The nodes no longer keep the transaction that issued it. That is normal for an older document, and does not change the result.',
+  'event.unreachable':
+    'The transaction that issued it could not be looked up. That does not change the result.',
   'event.unproven':
     'A proof file cannot prove the transaction that issued it. That does not change the result.',
 

@@ -189,6 +189,10 @@ export const es: Texts = {
     'No se encontró la transacción que lo expidió. Eso no cambia el resultado.',
   'event.contradicts':
     'La transacción que lo expidió no concuerda con la inscripción. Eso no cambia el resultado.',
+  'event.pruned':
+    'Los nodos ya no guardan la transacción que lo expidió. Es normal en un documento antiguo y no cambia el resultado.',
+  'event.unreachable':
+    'No se pudo consultar la transacción que lo expidió. Eso no cambia el resultado.',
   'event.unproven':
     'Un archivo de prueba no puede demostrar la transacción que lo expidió. Eso no cambia el resultado.',
   'why.rpc_unreachable': 'El nodo no responde.',

@@ -192,6 +192,10 @@ export const fr: Texts = {
     'La transaction qui l’a délivré n’a pas été trouvée. Cela ne change pas le résultat.',
   'event.contradicts':
     'La transaction qui l’a délivré ne concorde pas avec l’inscription. Cela ne change pas le résultat.',
+  'event.pruned':
+    'Les nœuds ne conservent plus la transaction qui l’a délivré. C’est normal pour un document ancien, et cela ne change pas le résultat.',
+  'event.unreachable':
+    'La transaction qui l’a délivré n’a pas pu être consultée. Cela ne change pas le résultat.',
   'event.unproven':
     'Un fichier de preuve ne peut pas prouver la transaction qui l’a délivré. Cela ne change pas le résultat.',
   'why.rpc_unreachable': 'Le nœud ne répond pas.',

@@ -184,6 +184,10 @@ export const pt: Texts = {
     'A transação que o emitiu não foi encontrada. Isso não muda o resultado.',
   'event.contradicts':
     'A transação que o emitiu não corresponde à inscrição. Isso não muda o resultado.',
+  'event.pruned':
+    'Os nós já não guardam a transação que o emitiu. É normal num documento mais antigo e não muda o resultado.',
+  'event.unreachable':
+    'Não foi possível consultar a transação que o emitiu. Isso não muda o resultado.',
   'event.unproven':
     'Um ficheiro de prova não pode provar a transação que o emitiu. Isso não muda o resultado.',
   'why.rpc_unreachable': 'O nó não responde.',
