@@ -39,6 +39,7 @@ export type FormatErrorCode =
   | 'presentation_malformed'
   | 'presentation_source'
   | 'presentation_choice'
+  | 'did_document_malformed'
   | 'completeness_malformed'
 
 /** One bad field of a document: its name and what is wrong with it, never its value. */

@@ -9,6 +9,13 @@ export {
   verifyBundle,
 } from './bundle.ts'
 export { ChainError, type ChainErrorCode, RpcResponseError } from './errors.ts'
+export {
+  type IdentityAddress,
+  type IdentityStatement,
+  identityAddressOf,
+  parseDomain,
+  readDidDocument,
+} from './identity.ts'
 export { type Network, networkOf } from './network.ts'
 export type {
   BatchPath,
@@ -19,6 +26,8 @@ export type {
   DocumentKey,
   Eip1193Provider,
   Finality,
+  IdentityRead,
+  IdentitySource,
   IssuedEvent,
   ReadOptions,
   RegistryAccount,
@@ -51,6 +60,10 @@ export {
   readCompleteness,
 } from './readers/completeness.ts'
 export type { FinalityRule } from './readers/finality.ts'
+export {
+  createIdentitySource,
+  type IdentitySourceOptions,
+} from './readers/identity-source.ts'
 export { createIpfsGatewaySource } from './readers/ipfs-gateway.ts'
 export { collectIssued, type IssuedKeysOptions } from './readers/issued-logs.ts'
 export {

@@ -20,6 +20,14 @@ const TEST_CHAINS: ReadonlySet<number> = new Set([
   51, 1287, 296, 195, 1952, 80069, 10143, // XDC Apothem, Moonbase, Hedera, X Layer, Bepolia, Monad
 ])
 
+/** The id of local test chains: they make blocks only when somebody writes, and their issuers may be on loopback. */
+const LOCAL_CHAIN = 31337
+
+/** @param chainId EIP-155. */
+export function isLocalChain(chainId: number): boolean {
+  return chainId === LOCAL_CHAIN
+}
+
 /**
  * @param chainId EIP-155.
  * @returns `live` for every chain that is not a known test network.

@@ -1,6 +1,7 @@
 import type { BatchBlock } from '../document/batch/block.ts'
 import type { Hex } from '../document/hex.ts'
 import type { StateProof } from '../document/state-proof.ts'
+import type { IdentityAddress } from './identity.ts'
 
 /** Sends one JSON-RPC request (EIP-1193). Rejects with an `RpcResponseError` for the node's own error, else as unreachable. */
 export type Eip1193Provider = {
@@ -145,6 +146,17 @@ export type BlockRead =
   | { status: 'found'; bytes: Uint8Array }
   | { status: 'missing' }
   | { status: 'erased' }
+
+/** What a domain serves as its DID document; `not_asked` from a source that has not asked it yet. */
+export type IdentityRead =
+  | { status: 'found'; bytes: Uint8Array }
+  | { status: 'too_large' }
+  | { status: 'not_asked' }
+
+/** Gets DID documents. What is in them is not trusted. Rejects when the document could not be had. */
+export type IdentitySource = {
+  read(address: IdentityAddress, options?: ReadOptions): Promise<IdentityRead>
+}
 
 /** Gets blocks by their sha-256 (32 bytes). Its bytes are not trusted: the caller hashes them. Rejects when it could not look. */
 export type BlockSource = {

@@ -13,7 +13,7 @@ import { decodeHeader, type Header } from './proof/header.ts'
 import { createProofReader, type ProofOptions } from './readers/state-proof.ts'
 import { abortable } from './signal.ts'
 import type { Check, PresentationVerdict } from './verdict.ts'
-import { assertTimes, type VerifyOptions, verifyRecord } from './verify.ts'
+import { assertOptions, type VerifyOptions, verifyRecord } from './verify.ts'
 
 /**
  * Verifies a presentation: that its fields are those of a document that the registry has, and what
@@ -35,7 +35,7 @@ export async function verifyPresentation(
   options: VerifyOptions,
 ): Promise<PresentationVerdict> {
   const presentation = parsePresentation(input)
-  assertTimes(options)
+  assertOptions(options)
   return abortable(() => verifyParsed(presentation, options), options.signal)
 }
 

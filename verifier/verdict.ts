@@ -9,6 +9,7 @@ export type CheckName =
   | 'chain'
   | 'record'
   | 'issuer'
+  | 'identity'
   | 'supersession'
   | 'revocation'
   | 'suspension'
@@ -56,7 +57,17 @@ export type BlockchainProof = {
   documentHash: Hex
   /** The Merkle root that it is issued under; `null` = issued alone. */
   batchRoot: Hex | null
-  issuer: { id: number; account: Hex; name: string; uri: string }
+  issuer: {
+    id: number
+    account: Hex
+    name: string
+    uri: string
+    /**
+     * The domain that vouches for it: host, then port and path where it has them; `null` = none does, or it was not asked.
+     * Lower-case ASCII: an internationalized name is in its A-label form (`xn--…`).
+     */
+    domain: string | null
+  }
   /** The account that issued it, `issuer.account`. */
   account: AccountProof
   transactionHash: Hex | null
@@ -103,13 +114,17 @@ export type PresentationVerdict = Judgement & { disclosed: DocumentPart | null }
 
 type Rule = [CheckName, Check['outcome'], VerdictStatus]
 
-/** The status is that of the first rule that applies. `dating` and `event` have none: they inform. */
+/**
+ * The status is that of the first rule that applies. `dating` and `event` have none: they inform. Those of `identity` are for a
+ * reader who requires a domain; an outage of it comes last, since it must not hide a revocation.
+ */
 const RULES: Rule[] = [
   ['batch', 'unknown', 'unverifiable'],
   ['batch', 'fail', 'tampered'],
   ['chain', 'unknown', 'unverifiable'],
   ['record', 'fail', 'not_issued'],
   ['issuer', 'fail', 'distrusted'],
+  ['identity', 'fail', 'distrusted'],
   ['supersession', 'fail', 'superseded'],
   ['revocation', 'fail', 'revoked'],
   ['suspension', 'fail', 'suspended'],
@@ -119,6 +134,7 @@ const RULES: Rule[] = [
   ['content', 'fail', 'tampered'],
   ['content', 'unknown', 'unverifiable'],
   ['expiry', 'fail', 'expired'],
+  ['identity', 'unknown', 'unverifiable'],
 ]
 
 /**
@@ -137,11 +153,21 @@ const NEEDED: CheckName[] = [
   'expiry',
 ]
 
-/** @returns The status that the checks amount to. What was not checked at all is never `valid`. */
-export function statusOf(checks: readonly Check[]): VerdictStatus {
+/**
+ * @param issuerDomain The domain that the reader requires; if absent, `identity` decides nothing.
+ * @returns The status that the checks amount to. What was not checked at all is never `valid`.
+ */
+export function statusOf(
+  checks: readonly Check[],
+  issuerDomain?: string,
+): VerdictStatus {
+  const isAsked = (name: CheckName) =>
+    name !== 'identity' || issuerDomain !== undefined
   const has = (name: CheckName, outcome: Check['outcome']) =>
+    isAsked(name) &&
     checks.some((c) => c.check === name && c.outcome === outcome)
   const rule = RULES.find(([name, outcome]) => has(name, outcome))
   if (rule) return rule[2]
-  return NEEDED.every((name) => has(name, 'pass')) ? 'valid' : 'unverifiable'
+  const needed = [...NEEDED, 'identity' as const].filter(isAsked)
+  return needed.every((name) => has(name, 'pass')) ? 'valid' : 'unverifiable'
 }

@@ -11,14 +11,17 @@ import {
 } from './checks/chain.ts'
 import { type Content, checkContent } from './checks/content.ts'
 import { readEvent } from './checks/event.ts'
+import { readIdentity } from './checks/identity.ts'
 import { readPayload } from './checks/payload.ts'
 import { ChainError } from './errors.ts'
+import { parseDomain } from './identity.ts'
 import type {
   BlockSource,
   ChainReader,
   ChainReading,
   DocumentKey,
   Finality,
+  IdentitySource,
   IssuedEvent,
   RegistryAccount,
 } from './ports.ts'
@@ -48,11 +51,18 @@ export type VerifyOptions = {
   now?: number
   /** How old, in seconds, the newest block may be before the node counts as stale; absent = any age. Not used with `asOf`. */
   maxHeadAge?: number
+  /** Asks the issuer's domain whether it vouches for it; else the check `identity` is unknown, `not_asked`. */
+  identity?: IdentitySource
+  /**
+   * The domain that must vouch for the issuer, as `blockchainProof.issuer.domain` has it: the verdict is `valid` only then. If
+   * absent, the check `identity` decides no status.
+   */
+  issuerDomain?: string
   /** Asks how final the anchoring is, which costs one or two more requests; else `blockchainProof.finality` is null. */
   finality?: boolean
   /** Ends it: the promise then rejects with the signal's reason. */
   signal?: AbortSignal
-  /** Told of each check as soon as it is done; of `payload`, `event` and what follows them in no fixed order. */
+  /** Told of each check as soon as it is done; of `identity`, `payload`, `event` and what follows them in no fixed order. */
   onCheck?: (check: Check) => void
   /** Told of an error of this program itself, a bug or a missing cipher: the check `content` is then unknown, `internal_error`. */
   onError?: (error: unknown) => void
@@ -65,26 +75,30 @@ export type VerifyOptions = {
  * @returns A verdict; trouble with chain or blocks is `unverifiable` in it, never an exception.
  * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId: nothing was asked of anybody.
  * @throws The reason of `options.signal`, once it aborts.
- * @throws {TypeError} for an `asOf` that is no block number, a `now` or `maxHeadAge` that is no number.
+ * @throws {TypeError} for an `asOf` that is not a block number, a `now` or `maxHeadAge` that is not a number, an `issuerDomain`
+ *   that is not a domain.
  */
 export async function verify(
   publicId: string,
   options: VerifyOptions,
 ): Promise<Verdict> {
   const decoded = decodePublicId(publicId)
-  assertTimes(options)
+  assertOptions(options)
   return abortable(() => verifyDecoded(decoded, options), options.signal)
 }
 
-/** @throws {TypeError} for a block or second that is none. */
-export function assertTimes(options: VerifyOptions): void {
-  const { asOf = 0 } = options
+/** @throws {TypeError} for a block, a second or a domain that is not one. */
+export function assertOptions(options: VerifyOptions): void {
+  const { asOf = 0, chain, issuerDomain } = options
   if (!Number.isSafeInteger(asOf) || asOf < 0)
     throw new TypeError('asOf: a block number')
   // Nothing is later than NaN: nothing would ever expire, and no node be stale.
   for (const name of ['now', 'maxHeadAge'] as const)
     if (Number.isNaN(Number(options[name] ?? 0)))
       throw new TypeError(`${name}: a number of seconds`)
+  if (issuerDomain === undefined) return
+  if (!parseDomain(issuerDomain, parseRegistryId(chain.registry).chainId))
+    throw new TypeError('issuerDomain: a domain in ASCII, without a scheme')
 }
 
 async function verifyDecoded(
@@ -148,39 +162,39 @@ export async function verifyRecord<T extends DocumentPart>(
     const content: Content<T> = payload.bytes
       ? await read(payload.bytes, reading)
       : { checks: [] }
-    say(content.checks)
     if ('error' in content) options.onError?.(content.error)
-    return { ...content, checks: [payload.check, ...content.checks] }
+    const { document } = content
+    const said = say([
+      ...content.checks,
+      checkExpiry(reading, now),
+      ...datingOf(document, reading, now),
+    ])
+    return { document, checks: [payload.check, ...said] }
   }
-  const readEventOf = async () => {
-    const event = await readEvent(chain, key, reading, { signal })
-    say([event.check])
-    return event
+  const saying = async <T extends { check: Check }>(read: Promise<T>) => {
+    const done = await read
+    say([done.check])
+    return done
   }
   const readFinality = () =>
     chain.finalityOf(reading.record.anchoredBlock, { signal }).catch(() => null)
-  const [event, content, finality] = await Promise.all([
-    readEventOf(),
+  const [identity, event, content, finality] = await Promise.all([
+    saying(readIdentity(chain.registry, reading, options)),
+    saying(readEvent(chain, key, reading, { signal })),
     readContent(),
     options.finality ? readFinality() : null,
   ])
-  checks.push(
-    ...content.checks,
-    ...say([
-      checkExpiry(reading, now),
-      ...datingOf(content.document, reading, now),
-    ]),
-    event.check,
-  )
+  const afterIssuer = checks.findIndex(({ check }) => check === 'issuer') + 1
+  checks.splice(afterIssuer, 0, identity.check)
+  checks.push(...content.checks, event.check)
   return conclude(checks, reading, {
+    issuerDomain: options.issuerDomain,
     document: content.document ?? null,
-    blockchainProof: proofOf(
-      chain.registry,
-      key,
-      reading,
-      event.event,
+    blockchainProof: proofOf(chain.registry, key, reading, {
+      domain: identity.domain,
+      event: event.event,
       finality,
-    ),
+    }),
   })
 }
 
@@ -227,12 +241,17 @@ function unread(checks: Check[]): VerdictOn<never> {
 function conclude<T>(
   checks: Check[],
   { blockNumber, blockHash, blockTime, stateProof }: ChainReading,
-  found: Pick<VerdictOn<T>, 'document' | 'blockchainProof'> = {
+  {
+    issuerDomain,
+    ...found
+  }: Pick<VerdictOn<T>, 'document' | 'blockchainProof'> & {
+    issuerDomain?: string | undefined
+  } = {
     document: null,
     blockchainProof: null,
   },
 ): VerdictOn<T> {
-  const status = statusOf(checks)
+  const status = statusOf(checks, issuerDomain)
   return {
     valid: status === 'valid',
     status,
@@ -247,8 +266,15 @@ function proofOf(
   registry: string,
   { documentHash, batch }: DocumentKey,
   { record, account, revoker, issuer }: ChainReading,
-  event: IssuedEvent | undefined,
-  finality: Finality | null,
+  {
+    domain,
+    event,
+    finality,
+  }: {
+    domain: string | null
+    event: IssuedEvent | undefined
+    finality: Finality | null
+  },
 ): BlockchainProof {
   const { id, name, uri } = issuer
   const inEffect = isRevoked(record) || isSuspended(record)
@@ -257,7 +283,7 @@ function proofOf(
     registry,
     documentHash,
     batchRoot: batch?.root ?? null,
-    issuer: { id, account: account.account, name, uri },
+    issuer: { id, account: account.account, name, uri, domain },
     account: accountProofOf(account),
     transactionHash: event?.transactionHash ?? null,
     blockNumber: record.anchoredBlock,

@@ -81,7 +81,10 @@ function reasonsOf({ verdict, live, attempt }: Findings): string[] {
 export function troublesOf({ status, checks }: Verdict): string[] {
   if (status !== 'unverifiable') return []
   return checks
-    .filter(({ outcome, check }) => outcome === 'unknown' && check !== 'event')
+    .filter(
+      ({ outcome, check }) =>
+        outcome === 'unknown' && check !== 'event' && check !== 'identity',
+    )
     .map(({ code }) => maybe(`why.${code}`) ?? code)
 }
 

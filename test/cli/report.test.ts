@@ -124,7 +124,10 @@ describe('what the record tells', () => {
           registry: `eip155:1:0x${'a'.repeat(40)}`,
           documentHash: `0x${'3'.repeat(64)}`,
           batchRoot: null,
-          issuer: { id: 1, account: issuing.address, name: 'Office', uri: '' },
+          issuer: {
+            ...{ id: 1, account: issuing.address, name: 'Office', uri: '' },
+            domain: null,
+          },
           account: issuing,
           transactionHash: null,
           blockNumber: 10,

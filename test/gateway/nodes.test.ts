@@ -819,7 +819,8 @@ describe('abort, time-outs, and how it goes', () => {
       })
       expect(told).toHaveLength(checks.length)
       expect(new Set(told)).toEqual(new Set(checks))
-      expect(told.slice(0, 6)).toEqual(checks.slice(0, 6))
+      const ofRecord = checks.filter(({ check }) => check !== 'identity')
+      expect(told.slice(0, 6)).toEqual(ofRecord.slice(0, 6))
     }
   })
 })

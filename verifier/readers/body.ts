@@ -1,4 +1,12 @@
-/** @returns The body of an answer. Rejects as soon as it has more bytes than `limit`: the rest is not read. */
+/** A body has more bytes than its reader takes. */
+export class TooLargeError extends Error {
+  override name = 'TooLargeError'
+}
+
+/**
+ * @returns The body of an answer.
+ * @throws {TooLargeError} as soon as it has more bytes than `limit`: the rest is not read.
+ */
 export async function readAtMost(
   response: Response,
   limit: number,
@@ -13,7 +21,7 @@ export async function readAtMost(
     length += chunk.length
     if (length > limit) {
       await reader?.cancel()
-      throw new Error(`an answer of more than ${limit} bytes`)
+      throw new TooLargeError(`an answer of more than ${limit} bytes`)
     }
     chunks.push(chunk)
   }

@@ -18,7 +18,7 @@ export function viewChecks(
   running = false,
 ): HTMLElement {
   const isQuiet = ({ check, outcome }: Check) =>
-    outcome === 'pass' || check === 'event'
+    outcome === 'pass' || check === 'event' || check === 'identity'
   const quiet = checks.filter(isQuiet)
   const values = {
     passed: showNumber(checks.filter((c) => c.outcome === 'pass').length),

@@ -1,0 +1,89 @@
+import { FormatError } from '../../document/errors.ts'
+import { parseRegistryId } from '../../document/registry-id.ts'
+import {
+  type IdentityAddress,
+  type IdentityStatement,
+  identityAddressOf,
+  parseDomain,
+  readDidDocument,
+} from '../identity.ts'
+import type { ChainReading, IdentityRead, IdentitySource } from '../ports.ts'
+import type { Check } from '../verdict.ts'
+
+export type IdentityOptions = {
+  /** Absent = nobody is asked. */
+  identity?: IdentitySource | undefined
+  /** Being linked to another one fails. */
+  issuerDomain?: string | undefined
+  signal?: AbortSignal | undefined
+}
+
+/**
+ * Asks the domain that the registry names whether it vouches for the issuer. It never rejects.
+ *
+ * @param registry CAIP-10.
+ * @returns The check, and the domain when it is linked.
+ */
+export async function readIdentity(
+  registry: string,
+  { account, issuer }: Pick<ChainReading, 'account' | 'issuer'>,
+  { identity, issuerDomain, signal }: IdentityOptions,
+): Promise<{ check: Check; domain: string | null }> {
+  const end = (
+    outcome: Check['outcome'],
+    code: string,
+    domain: string | null = null,
+  ) => ({ check: { check: 'identity', outcome, code } satisfies Check, domain })
+  if (!identity) return end('unknown', 'not_asked')
+  const { chainId } = parseRegistryId(registry)
+  const address = identityAddressOf(issuer.uri, chainId)
+  if (!address) return end('unknown', 'no_domain')
+  const read = await identity
+    .read(address, { signal })
+    .catch(() => ({ status: 'unreachable' }) as const)
+  if (read.status === 'not_asked' || read.status === 'unreachable')
+    return end('unknown', read.status)
+  const statement = statementOf(read, address)
+  if (!statement) return end('unknown', 'malformed')
+  const code = objectionOf(statement, registry, issuer.id, account.account)
+  if (code) return end('fail', code)
+  const { domain } = address
+  const isOther =
+    issuerDomain !== undefined && parseDomain(issuerDomain, chainId) !== domain
+  return isOther
+    ? end('fail', 'other_domain', domain)
+    : end('pass', 'linked', domain)
+}
+
+function statementOf(
+  read: IdentityRead,
+  { did }: IdentityAddress,
+): IdentityStatement | undefined {
+  if (read.status !== 'found') return undefined
+  try {
+    return readDidDocument(read.bytes, did)
+  } catch (error) {
+    if (error instanceof FormatError) return undefined
+    throw error
+  }
+}
+
+function objectionOf(
+  { registries, accounts }: IdentityStatement,
+  registry: string,
+  issuerId: number,
+  account: string,
+): string | undefined {
+  const isNamed = registries.some(
+    (one) =>
+      one.registry.toLowerCase() === registry && one.issuerId === issuerId,
+  )
+  if (!isNamed) return 'denied'
+  const chain = registry.slice(0, registry.lastIndexOf(':') + 1)
+  const ofChain = accounts
+    .map((one) => one.toLowerCase())
+    .filter((one) => one.startsWith(chain))
+  const isListed =
+    ofChain.length === 0 || ofChain.includes(chain + account.toLowerCase())
+  return isListed ? undefined : 'account_not_listed'
+}

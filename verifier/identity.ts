@@ -1,0 +1,199 @@
+import * as v from 'valibot'
+import { FormatError, refusingAs } from '../document/errors.ts'
+import type { Hex } from '../document/hex.ts'
+import { decodeJsonText, parseStrictJson } from '../document/json.ts'
+import { isLocalChain } from './network.ts'
+
+/** Where the issuer's own word about itself is, by the `uri` that the registry has of it. */
+export type IdentityAddress = {
+  /** did:web (https://w3c-ccg.github.io/did-method-web/), in its one form. */
+  did: string
+  /** Of the DID document. */
+  url: string
+  /** What is shown of it: the host in lower-case ASCII, then a port and a path where it has them. */
+  domain: string
+}
+
+/** What a DID document says about document registries; of everything else in it, nothing is read. */
+export type IdentityStatement = {
+  registries: { registry: string; issuerId: number }[]
+  /** CAIP-10. */
+  accounts: string[]
+}
+
+/** As long as a `uri` can be in the registry. */
+const MAX_URI = 400
+const MAX_HOST = 253
+const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
+const LOOPBACK = /^(?:localhost|127\.0\.0\.1)$/
+const ADDRESS =
+  /^(https?):\/\/([a-z0-9.-]+)(?::([1-9][0-9]{0,4}))?((?:\/[\w.-]+)*)\/?$/i
+const DID =
+  /^did:web:([a-zA-Z0-9.-]+)(?:%3[Aa]([1-9][0-9]{0,4}))?((?::[\w.-]+)*)$/
+
+/**
+ * One grammar of ASCII, and not `URL`: an independent verifier must find the same address.
+ *
+ * @param uri `https://host[:port][/path]` or `did:web:host[%3Aport][:path]`. On a local chain also of
+ *   loopback with a port, which is `http`.
+ * @param chainId EIP-155.
+ * @returns `undefined` for every other text: it names no domain.
+ */
+export function identityAddressOf(
+  uri: string,
+  chainId: number,
+): IdentityAddress | undefined {
+  if (uri.length > MAX_URI) return undefined
+  const did = DID.exec(uri)
+  const [, scheme = '', name = '', portText, path = ''] = did
+    ? [did[0], '', did[1], did[2], did[3]?.replaceAll(':', '/')]
+    : (ADDRESS.exec(uri) ?? [])
+  const host = name.toLowerCase()
+  const isLocal = isLocalChain(chainId) && LOOPBACK.test(host) && !!portText
+  const wanted = isLocal ? 'http' : 'https'
+  if (scheme ? scheme.toLowerCase() !== wanted : !did) return undefined
+  if (!isLocal && !isDomain(host)) return undefined
+  if (Number(portText ?? 0) > 65535 || /\/\.\.?(?:\/|$)/.test(path))
+    return undefined
+  const port = portText === (isLocal ? '80' : '443') ? undefined : portText
+  const domain = `${host}${port ? `:${port}` : ''}${path}`
+  return {
+    did: `did:web:${domain.replace(':', '%3A').replaceAll('/', ':')}`,
+    url: `${wanted}://${domain}${path ? '' : '/.well-known'}/did.json`,
+    domain,
+  }
+}
+
+/**
+ * @param text A domain as {@link IdentityAddress} has it, in any case.
+ * @param chainId EIP-155.
+ * @returns It as it is compared with that of an issuer; `undefined` when it is not one.
+ */
+export function parseDomain(text: string, chainId: number): string | undefined {
+  const did = `did:web:${text.replace(':', '%3A').replaceAll('/', ':')}`
+  return identityAddressOf(did, chainId)?.domain
+}
+
+/** @returns Whether it is a full domain name, so neither an IP address nor a name of one network only. */
+function isDomain(host: string): boolean {
+  const labels = host.split('.')
+  return (
+    host.length <= MAX_HOST &&
+    labels.length > 1 &&
+    labels.every((label) => LABEL.test(label)) &&
+    // A number in the last place would make it an IPv4 address.
+    /^[a-z]/.test(labels.at(-1) ?? '') &&
+    labels.at(-1) !== 'localhost'
+  )
+}
+
+const SERVICE = 'DocumentRegistry'
+const CAIP_10 = /^[-a-z0-9]{3,8}:[-\w]{1,32}:[-.%a-zA-Z0-9]{1,128}$/
+
+const services = v.array(
+  v.object({
+    type: v.custom<string | string[]>((value) =>
+      [value].flat().every((type) => typeof type === 'string'),
+    ),
+    serviceEndpoint: v.optional(v.unknown()),
+  }),
+)
+const endpoints = v.array(
+  v.object({ registry: v.string(), issuerId: v.number() }),
+)
+const methods = v.array(
+  v.object({
+    blockchainAccountId: v.optional(v.pipe(v.string(), v.regex(CAIP_10))),
+  }),
+)
+
+/**
+ * Reads a DID document (W3C DID Core 1.0). Other members than those of {@link IdentityStatement} may be anything.
+ *
+ * @param bytes As they were served.
+ * @param did What its `id` must be.
+ * @throws {FormatError} `did_document_malformed`.
+ */
+export function readDidDocument(
+  bytes: Uint8Array,
+  did: string,
+): IdentityStatement {
+  const value = refusingAs('did_document_malformed', 'not strict JSON', () =>
+    parseStrictJson(decodeJsonText(bytes)),
+  )
+  const read = v.safeParse(
+    v.object({
+      id: v.literal(did),
+      service: v.optional(services, []),
+      verificationMethod: v.optional(methods, []),
+    }),
+    value,
+  )
+  if (!read.success) throw malformed(read.issues)
+  const { service, verificationMethod } = read.output
+  const registries = service
+    .filter(({ type }) => [type].flat().includes(SERVICE))
+    .flatMap(({ serviceEndpoint }) => {
+      const listed = v.safeParse(endpoints, serviceEndpoint)
+      if (!listed.success) throw malformed(listed.issues)
+      return listed.output
+    })
+  return {
+    registries,
+    accounts: verificationMethod.flatMap(
+      (one) => one.blockchainAccountId ?? [],
+    ),
+  }
+}
+
+function malformed(issues: v.BaseIssue<unknown>[]): FormatError {
+  return new FormatError('did_document_malformed', 'not such a DID document', {
+    fields: issues.map((issue) => ({
+      field: v.getDotPath(issue) ?? '',
+      message: `must be ${issue.expected ?? 'valid'}`,
+    })),
+  })
+}
+
+/**
+ * Makes the DID document that links a domain with an issuer.
+ *
+ * @param accounts Those that may issue for it, where it names them; none = any account of the issuer.
+ * @returns What {@link readDidDocument} reads.
+ */
+export function createDidDocument({
+  did,
+  registry,
+  issuerId,
+  accounts = [],
+}: {
+  did: string
+  /** CAIP-10. */
+  registry: string
+  issuerId: number
+  accounts?: readonly Hex[]
+}): object {
+  const chain = registry.slice(0, registry.lastIndexOf(':'))
+  return {
+    '@context': [
+      'https://www.w3.org/ns/did/v1',
+      'https://w3id.org/security/suites/secp256k1recovery-2020/v2',
+    ],
+    id: did,
+    ...(accounts.length > 0 && {
+      verificationMethod: accounts.map((account, i) => ({
+        id: `${did}#account-${i + 1}`,
+        type: 'EcdsaSecp256k1RecoveryMethod2020',
+        controller: did,
+        blockchainAccountId: `${chain}:${account}`,
+      })),
+    }),
+    service: [
+      {
+        id: `${did}#document-registry`,
+        type: SERVICE,
+        serviceEndpoint: [{ registry, issuerId }],
+      },
+    ],
+  }
+}
