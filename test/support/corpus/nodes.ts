@@ -1,36 +1,34 @@
+import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { Interface, type Result } from 'ethers'
 import type { Hex } from '../../../document/hex.ts'
 import { registryAbi } from '../../../verifier/readers/registry-abi.ts'
 import type { NodeKind } from './case.ts'
+import type { Reply } from './reply.ts'
 
 const abi = new Interface(registryAbi)
 
-/** What a node answers over HTTP; `never` and `hang up` are none. */
-export type Reply = { status: number; text: string } | 'never' | 'hang up'
-
 export type Call = { id?: unknown; method: string; params?: unknown[] }
-type Answer = { result?: unknown; error?: unknown }
+export type Answer = { result?: unknown; error?: unknown }
 
-/** @param ask The real node. @param marks Block numbers by name. @returns What a node of this kind answers. */
-export async function answerAs(
-  kind: NodeKind,
-  call: Call,
-  ask: (call: Call) => Promise<Answer>,
-  marks: Record<string, number>,
-): Promise<Reply> {
+/** @returns What a node of this kind answers whatever it is asked; `undefined` for one that reads its requests. */
+export function deafReplyOf(kind: NodeKind): Reply | undefined {
   if (kind === 'down') return 'hang up'
   if (kind === 'slow') return 'never'
-  if (kind === 'http_500') return { status: 500, text: 'the node is not well' }
-  if (kind === 'garbage') return { status: 200, text: '<html>Welcome</html>' }
-  const answer = await answerOf(kind, call, ask, marks)
-  const id = call.id ?? null
-  return {
-    status: 200,
-    text: JSON.stringify({ jsonrpc: '2.0', id, ...answer }),
-  }
+  if (kind === 'http_500') return jsonReply('the node is not well', 500)
+  if (kind === 'garbage') return jsonReply('<html>Welcome</html>')
+  return undefined
 }
 
-async function answerOf(
+export function replyWith({ id = null }: Call, answer: Answer): Reply {
+  return jsonReply(JSON.stringify({ jsonrpc: '2.0', id, ...answer }))
+}
+
+function jsonReply(text: string, status = 200): Reply {
+  return { status, type: 'application/json', body: utf8ToBytes(text) }
+}
+
+/** @param ask The real node. @param marks Block numbers by name. @returns What a node of this kind answers. */
+export async function answerOf(
   kind: NodeKind,
   call: Call,
   ask: (call: Call) => Promise<Answer>,

@@ -1,44 +1,32 @@
-import type { ServerResponse } from 'node:http'
+import { utf8ToBytes } from '@noble/hashes/utils.js'
 import type { SourceKind } from './case.ts'
+import type { Reply } from './reply.ts'
 
 /** Bytes that no source of blocks is read beyond, and more. */
 const TOO_LARGE = 4 * 1024 * 1024
 
-/** Answers as an IPFS gateway of this kind does. @param bytes The right ones. */
-export function serveBlock(
-  kind: SourceKind,
-  bytes: Uint8Array,
-  response: ServerResponse,
-): void {
-  const type = { 'content-type': 'application/vnd.ipld.raw' }
+/** @param bytes The right ones. @returns What an IPFS gateway of this kind answers. */
+export function replyAs(kind: SourceKind, bytes: Uint8Array): Reply {
+  const good = { status: 200, type: 'application/vnd.ipld.raw' }
   switch (kind) {
     case 'has':
-      response.writeHead(200, type).end(bytes)
-      return
+      return { ...good, body: bytes }
     case 'missing':
-      response.writeHead(404).end()
-      return
+      return { status: 404 }
     case 'gone':
-      response.writeHead(410).end()
-      return
+      return { status: 410 }
     case 'http_500':
-      response.writeHead(500).end()
-      return
+      return { status: 500 }
     case 'down':
-      response.destroy()
-      return
+      return 'hang up'
     case 'slow':
-      // It has begun, and never ends.
-      response.writeHead(200, type).write(bytes.subarray(0, 16))
-      return
+      return { ...good, body: bytes.subarray(0, 16), unfinished: true }
     case 'wrong_bytes':
-      response.writeHead(200, type).end(oneBitOff(bytes))
-      return
+      return { ...good, body: oneBitOff(bytes) }
     case 'html':
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>')
-      return
+      return { status: 200, type: 'text/html', body: utf8ToBytes('<html>') }
     case 'too_large':
-      response.writeHead(200, type).end(new Uint8Array(TOO_LARGE))
+      return { ...good, body: new Uint8Array(TOO_LARGE) }
   }
 }
 

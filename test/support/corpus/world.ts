@@ -1,16 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { cidOf } from '../../../document/cid.ts'
 import { type Hex, toHex } from '../../../document/hex.ts'
-import { bodyOf, serveHttp } from '../http.ts'
+import { serveHttp } from '../http.ts'
 import { givenOf } from './ask.ts'
-import { type Case, type Expected, readCases, type SourceKind } from './case.ts'
+import { type Expected, readCases } from './case.ts'
 import { type Chain, startChain } from './chain.ts'
-import { answerAs, type Call, type Reply } from './nodes.ts'
-import { type Made, makePayload, REGISTRY } from './payload.ts'
-import { serveBlock } from './sources.ts'
+import { makePayload, REGISTRY } from './payload.ts'
+import { type SetUp, serveCases } from './serve.ts'
 
 /** A case that is set up: what its reader holds, and whom he may ask. test/corpus/README.md describes it field by field. */
 export type CorpusCase = {
@@ -36,17 +33,10 @@ export type World = {
   stop(): Promise<void>
 }
 
-const CHAIN_ID = 31337
-const OTHER_CHAIN_ID = 1337
+export const CHAIN_ID = 31337
+export const OTHER_CHAIN_ID = 1337
 /** Seconds. Less than what a stale node is behind, more than any run takes. */
 const MAX_HEAD_AGE = 3_600
-
-type SetUp = {
-  case: Case
-  made: Made
-  chain: Chain
-  marks: Record<string, number>
-}
 
 /** Sets up all cases on real chains, and serves what they need on one free port. */
 export async function startWorld(): Promise<World> {
@@ -83,10 +73,14 @@ export async function startWorld(): Promise<World> {
       throw new Error(`the registry is at ${main.registry}, not ${REGISTRY}`)
 
     const server = await serveHttp(
-      serve(setUps, () => chainOf('other', OTHER_CHAIN_ID)),
+      serveCases(setUps, {
+        otherChain: () => chainOf('other', OTHER_CHAIN_ID),
+      }),
     )
     return {
-      cases: [...setUps.values()].map((setUp) => describe(setUp, server.url)),
+      cases: [...setUps.values()].map((setUp) =>
+        describeCase(setUp, server.url),
+      ),
       chainUrl: main.url,
       async stop() {
         await server.close()
@@ -105,7 +99,8 @@ function folder(dir: string, name: string): string {
   return path
 }
 
-function describe(
+/** @param url Where it is served, without a slash at the end. */
+export function describeCase(
   { case: corpusCase, made, marks }: SetUp,
   url: string,
 ): CorpusCase {
@@ -135,81 +130,4 @@ function describe(
       : null,
     expected,
   }
-}
-
-/** A block, and what each source of its case does with it. */
-type Block = { of: string; bytes: Uint8Array; kinds: SourceKind[] }
-
-/** `/rpc/<case>/<n>` is the case's n-th node; `/source/<n>/ipfs/<cid>` the n-th source of the case whose block it is. */
-function serve(setUps: Map<string, SetUp>, otherChain: () => Promise<Chain>) {
-  const blocks = new Map<string, Block>()
-  for (const { case: corpusCase, made } of setUps.values()) {
-    const { name, sources, batch } = corpusCase
-    const add = (hash: Uint8Array, block: Omit<Block, 'of'>) => {
-      const cid = cidOf(hash)
-      const twin = blocks.get(cid)
-      if (twin) throw new Error(`${name} has the block of ${twin.of}`)
-      blocks.set(cid, { of: name, ...block })
-    }
-    add(made.hash, { bytes: made.bytes, kinds: sources })
-    if (made.batch)
-      add(made.batch.hash, {
-        bytes: made.batch.bytes,
-        kinds: sources.map((_, i) => batch?.sources[i] ?? 'has'),
-      })
-  }
-
-  return async (request: IncomingMessage, response: ServerResponse) => {
-    // Pages of any origin may ask, as of public nodes and gateways.
-    response.setHeader('access-control-allow-origin', '*')
-    response.setHeader('access-control-allow-headers', '*')
-    if (request.method === 'OPTIONS') {
-      response.writeHead(204).end()
-      return
-    }
-    const { pathname } = new URL(request.url ?? '', 'http://localhost')
-    const [, door, name = '', , last = ''] = pathname.split('/')
-    if (door === 'source') {
-      const block = blocks.get(last)
-      const kind = block?.kinds[Number(name)] ?? 'missing'
-      serveBlock(kind, block?.bytes ?? new Uint8Array(), response)
-      return
-    }
-    const setUp = setUps.get(name)
-    const kind = setUp?.case.nodes[Number(pathname.split('/')[3])]
-    if (door !== 'rpc' || !setUp || !kind) {
-      response.writeHead(404).end()
-      return
-    }
-    const call = JSON.parse(await bodyOf(request)) as Call
-    const chain = kind === 'other_chain' ? await otherChain() : setUp.chain
-    const ask = (asked: Call) => askNode(chain.url, asked)
-    tell(await answerAs(kind, call, ask, setUp.marks), response)
-  }
-}
-
-function tell(reply: Reply, response: ServerResponse): void {
-  if (reply === 'never') return
-  if (reply === 'hang up') {
-    response.destroy()
-    return
-  }
-  response.writeHead(reply.status, { 'content-type': 'application/json' })
-  response.end(reply.text)
-}
-
-async function askNode(
-  url: string,
-  { method, params }: Call,
-): Promise<{ result?: unknown; error?: unknown }> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  const { result, error } = (await response.json()) as {
-    result?: unknown
-    error?: unknown
-  }
-  return error === undefined ? { result } : { error }
 }

@@ -1,0 +1,26 @@
+import type { ServerResponse } from 'node:http'
+
+/** What a node or a source answers over HTTP; `never` and `hang up` are none. */
+export type Reply =
+  | {
+      status: number
+      /** Of the content; left out where there is none. */
+      type?: string
+      body?: Uint8Array
+      /** The body begins so, and never ends. */
+      unfinished?: true
+    }
+  | 'never'
+  | 'hang up'
+
+export function sendReply(reply: Reply, response: ServerResponse): void {
+  if (reply === 'never') return
+  if (reply === 'hang up') {
+    response.destroy()
+    return
+  }
+  const { status, type, body, unfinished } = reply
+  response.writeHead(status, type ? { 'content-type': type } : {})
+  if (unfinished) response.write(body)
+  else response.end(body)
+}
