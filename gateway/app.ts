@@ -43,7 +43,7 @@ export type Deps = {
   provingChain: ChainReader
   bundleOf: (publicId: string, signal: AbortSignal) => Promise<Bundle>
   /** Where the intent to issue this document stands; `undefined` when the outbox has none. */
-  standingOf: (key: DocumentKey) => Standing | undefined
+  standingOf: (key: DocumentKey) => Promise<Standing | undefined>
   store: PayloadStore
   /** What the read-only `/rpc` asks. */
   rpc: Eip1193Provider

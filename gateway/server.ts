@@ -80,14 +80,18 @@ export async function startGateway(
   const log = createLog(config.logLevel)
   const { rpc } = identity
   const issuerSecret = fromHex(identity.issuerSecret)
-  const registry = await createRegistry(rpc, {
-    registry: identity.registry,
-    issuerId: identity.issuerId,
-    signer: identity.signer,
-    finality,
-    ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
-  })
-  const { mayRevoke } = await registry.assertReady()
+  const { issuerId } = identity
+  const { account, transactions, registry, blocks } = await createRegistry(
+    rpc,
+    {
+      registry: identity.registry,
+      issuerId,
+      signer: identity.signer,
+      finality,
+      ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
+    },
+  )
+  const { mayRevoke } = await account.assertReady()
   if (!mayRevoke)
     log.warn('account_may_not_revoke', {
       warning: 'the account lacks REVOKE: documents can be issued only',
@@ -100,7 +104,7 @@ export async function startGateway(
   })
   database.bindTo({
     registry: identity.registry,
-    issuerId: registry.issuerId,
+    issuerId,
     fingerprints: [toHex(fingerprintOf(issuerSecret))],
   })
   const tombstones = createTombstones(database)
@@ -122,18 +126,28 @@ export async function startGateway(
 
   const metrics = createMetrics({
     depth: () => batcher.depth(),
-    balance: async () => (await registry.assertReady()).balance,
+    balance: async () => (await account.assertReady()).balance,
   })
   const batcher = createBatcher({
+    account,
+    transactions,
     registry,
     outbox,
     concluded: metrics.concluded,
     log,
     maxBatch: config.maxBatch,
-    forget: keep.withdraw,
+    withdraw: keep.withdraw,
   })
-  const revising = createRevising({ registry, chain, outbox, batcher })
+  const revising = createRevising({
+    issuerId,
+    registry,
+    chain,
+    outbox,
+    batcher,
+  })
   const issuing = createIssuing({
+    registryId: identity.registry,
+    issuerId,
     registry,
     chain,
     idempotency: createSqliteIdempotencyLog(database),
@@ -143,7 +157,7 @@ export async function startGateway(
     seal: sealWithNode,
     hkdf: hkdfWithNode,
   })
-  const blocks = [
+  const sources = [
     store,
     ...ipfsGateways.map((url) =>
       tombstones.guardSource(createIpfsGatewaySource(url, ipfsTimeout)),
@@ -162,18 +176,18 @@ export async function startGateway(
       batcher.assertOpen()
       await database.assertReady()
       await kubo?.assertReady()
-      return registry.assertReady()
+      return account.assertReady()
     },
     lowBalance: config.lowBalance,
     metrics,
-    standingOf: ({ issuerId, documentHash }) =>
-      issuerId === identity.issuerId
-        ? outbox.find('issue', documentHash)
+    standingOf: async (key) =>
+      key.issuerId === issuerId
+        ? outbox.find('issue', key.documentHash)
         : undefined,
     verifyOptions: {
       chain,
       finality: true,
-      blocks,
+      blocks: sources,
       onError: (error) => log.error('content_unreadable', describeBug(error)),
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     },
@@ -183,7 +197,7 @@ export async function startGateway(
         signal,
         provider: rpc,
         registry: identity.registry,
-        blocks,
+        blocks: sources,
       }),
     // Anybody may ask there: no number of slow reads takes the connections that issuing needs.
     rpc: rpc.apart(),
@@ -198,9 +212,10 @@ export async function startGateway(
 
   const mended = await mendStore(outbox, store)
   if (mended > 0) log.info('payloads_restored', { blocks: mended })
-  batcher.start()
+  await batcher.start()
   const stopWatching = watchFinality({
     registry,
+    blocks,
     outbox,
     batcher,
     log,

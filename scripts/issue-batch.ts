@@ -66,7 +66,7 @@ async function main(): Promise<void> {
     const issuerSecret = fromHex(identity.issuerSecret)
     const fingerprints = [toHex(fingerprintOf(issuerSecret))]
     database.bindTo({ registry, issuerId, fingerprints })
-    const account = await patiently(
+    const { account } = await patiently(
       () => createRegistry(rpc, { registry, issuerId, signer }),
       say,
     )

@@ -76,6 +76,8 @@ const SCHEMA = `
     reason INTEGER,
     inserted INTEGER NOT NULL DEFAULT 0,
     sealed BLOB,
+    promised INTEGER NOT NULL DEFAULT 0,
+    aside_until INTEGER,
     plan INTEGER REFERENCES plan (id) ON DELETE SET NULL,
     block_number INTEGER,
     block_hash TEXT NOT NULL DEFAULT '0x',

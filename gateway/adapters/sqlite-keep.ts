@@ -14,16 +14,18 @@ export function createSqliteKeep(
   outbox: SqliteOutbox,
 ): Keep {
   return {
-    add: (intent, { documentHash, bytes }) =>
+    add: (intent, { documentHash, bytes }, promised = false) =>
       write(() => {
         const inserted = store.insert(documentHash, bytes)
-        const added = outbox.insert(intent, { inserted })
+        const added = outbox.insert(intent, promised, { inserted })
         // A withdrawal takes the payload with it: one that is there belongs to a promise that was kept.
         return added && inserted
       }),
     withdraw: (intents) =>
       write(() => {
-        for (const hash of outbox.delete(intents)) store.delete(fromHex(hash))
+        const withdrawn = outbox.delete(intents)
+        for (const hash of withdrawn.inserted) store.delete(fromHex(hash))
+        return withdrawn.intents
       }),
     restore: (sealed) => restore(store, outbox, sealed),
   }

@@ -3,14 +3,19 @@ import { keyOfIntent } from '../issue/intent.ts'
 import type {
   Anchored,
   Anchoring,
+  Anchorings,
+  Backlog,
   BlockId,
   Intent,
   Moved,
   Outbox,
   Payload,
   Plan,
+  Plans,
+  PromisedPayloads,
   SignedTransaction,
   Standing,
+  Withdrawn,
 } from '../issue/ports.ts'
 import type { Database } from './database.ts'
 
@@ -20,16 +25,20 @@ const OPPOSITES = { suspend: 'release', release: 'suspend' } as const
 type Row = Record<string, string | number | null>
 
 const COLUMNS =
-  'kind, document_hash, valid_until, reason, plan, block_number, block_hash, transaction_hash'
+  'kind, document_hash, valid_until, reason, promised, plan, block_number, block_hash, transaction_hash'
 
-export type SqliteOutbox = Outbox & {
-  /** `add` as a part of a larger write. */
-  insert(intent: Intent, payload?: Payload): boolean
-  /** `withdraw` as a part of a larger write. */
-  delete(intents: readonly Intent[]): Hex[]
-}
+export type SqliteOutbox = Outbox &
+  Backlog &
+  Plans &
+  Anchorings &
+  PromisedPayloads & {
+    /** `add` as a part of a larger write. */
+    insert(intent: Intent, promised: boolean, payload?: Payload): boolean
+    /** `withdraw` as a part of a larger write. */
+    delete(intents: readonly Intent[]): Withdrawn
+  }
 
-/** The outbox in the gateway's database. See the port for what each method promises. */
+/** The outbox in the gateway's database. See the ports for what each method promises. */
 export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
   const insertIntent = sqlite.prepare(`
     INSERT INTO intent (kind, document_hash, valid_until, reason, inserted, sealed)
@@ -44,8 +53,15 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
     DELETE FROM intent WHERE kind = ? AND block_number IS NOT NULL
     AND document_hash IN (SELECT value FROM json_each(?))`)
   const deleteIntent = sqlite.prepare(`
-    DELETE FROM intent WHERE document_hash = ? AND kind = ? AND transaction_hash IS NULL
+    DELETE FROM intent
+    WHERE document_hash = ? AND kind = ? AND transaction_hash IS NULL AND promised = 0
     RETURNING inserted`)
+  const promise = sqlite.prepare(
+    'UPDATE intent SET promised = 1 WHERE document_hash = ? AND kind = ?',
+  )
+  const setAside = sqlite.prepare(
+    'UPDATE intent SET aside_until = ? WHERE document_hash = ? AND kind = ?',
+  )
   const disown = sqlite.prepare(
     "UPDATE intent SET inserted = 0 WHERE document_hash = ? AND kind = 'issue'",
   )
@@ -79,7 +95,8 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
   )
   const removePlan = sqlite.prepare('DELETE FROM plan WHERE id = ?')
   const queued = sqlite.prepare(`
-    SELECT ${COLUMNS} FROM intent WHERE plan IS NULL AND block_number IS NULL ORDER BY id`)
+    SELECT ${COLUMNS}, aside_until FROM intent
+    WHERE plan IS NULL AND block_number IS NULL ORDER BY id`)
   const plans = sqlite.prepare('SELECT id, nonce FROM plan ORDER BY nonce')
   const attempts = sqlite.prepare(
     'SELECT * FROM attempt WHERE plan = ? ORDER BY id',
@@ -166,7 +183,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
     return transaction
   }
 
-  const insert: SqliteOutbox['insert'] = (intent, payload) => {
+  const insert: SqliteOutbox['insert'] = (intent, promised, payload) => {
     const { kind, documentHash } = intent
     const validUntil = kind === 'issue' ? intent.validUntil : null
     const reason = kind === 'revoke' ? intent.reason : null
@@ -182,40 +199,57 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
       inserted,
       sealed,
     )
+    if (promised) promise.run(documentHash, kind)
     return kind !== 'issue' || changes > 0
   }
 
-  const withdraw: SqliteOutbox['delete'] = (intents) =>
-    intents
-      .filter(
-        ({ documentHash, kind }) =>
-          deleteIntent.get(documentHash, kind)?.inserted === 1,
-      )
-      .map(({ documentHash }) => documentHash)
+  const withdraw: SqliteOutbox['delete'] = (intents) => {
+    const deleted = intents.flatMap((intent) => {
+      const row = deleteIntent.get(intent.documentHash, intent.kind)
+      return row ? [{ intent, inserted: row.inserted === 1 }] : []
+    })
+    return {
+      intents: deleted.map(({ intent }) => intent),
+      inserted: deleted
+        .filter(({ inserted }) => inserted)
+        .map(({ intent }) => intent.documentHash),
+    }
+  }
+
+  const standing = (kind: Intent['kind'], documentHash: Hex) => {
+    const row = find.get(documentHash, kind) as Row | undefined
+    return row && standingOf(row)
+  }
 
   return {
     insert,
     delete: withdraw,
-    add: (intent, payload) => write(() => insert(intent, payload)),
+    add: (intent, promised = false, payload) =>
+      write(() => insert(intent, promised, payload)),
+    promise: (kind, documentHash) =>
+      write(() => {
+        promise.run(documentHash, kind)
+        return standing(kind, documentHash)
+      }),
+    find: async (kind, documentHash) => standing(kind, documentHash),
     withdraw: (intents) => write(() => withdraw(intents)),
     disown: (documentHash) =>
       write(() => {
         disown.run(documentHash)
       }),
-    requeue: (anchored) =>
-      write(() =>
-        anchored
+    review: ({ gone, moved, dropped }) =>
+      write(() => {
+        for (const one of gone) removeAnchored.run(...place(one))
+        for (const one of moved) reanchor.run(...newPlace(one), ...place(one))
+        return dropped
           .filter(({ intent }) => !oppositeWaits(intent))
           .filter((one) => requeueAnchored.run(...place(one)).changes > 0)
-          .map(({ intent }) => intent),
-      ),
-    remove: (anchored) =>
-      write(() => {
-        for (const one of anchored) removeAnchored.run(...place(one))
+          .map(({ intent }) => intent)
       }),
-    reanchor: (moved) =>
+    setAside: (intents, until) =>
       write(() => {
-        for (const one of moved) reanchor.run(...newPlace(one), ...place(one))
+        for (const { documentHash, kind } of intents)
+          setAside.run(until, documentHash, kind)
       }),
     resolve: ({ anchored, gone }) =>
       write(() => {
@@ -262,8 +296,12 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
         removePlan.run(plan.id)
       }),
 
-    queued: () => (queued.all() as Row[]).map(intentOf),
-    plans: () =>
+    queued: async () =>
+      (queued.all() as Row[]).map((row) => ({
+        intent: intentOf(row),
+        asideUntil: row.aside_until as number | null,
+      })),
+    plans: async () =>
       (plans.all() as Row[]).map((row) => {
         const [id, nonce] = [Number(row.id), Number(row.nonce)]
         return {
@@ -279,7 +317,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
           })),
         } satisfies Plan
       }),
-    blocks() {
+    async blocks() {
       const blocks: BlockId[] = []
       // One step in the index each, however many intents a block has.
       for (;;) {
@@ -292,20 +330,16 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
         blocks.push(blockOf(row))
       }
     },
-    anchoredUpTo: (blockNumber, limit) =>
+    anchoredUpTo: async (blockNumber, limit) =>
       (upTo.all(blockNumber, limit) as Row[]).map(anchoredOf),
-    anchoredIn: ({ blockNumber, blockHash }, limit) =>
+    anchoredIn: async ({ blockNumber, blockHash }, limit) =>
       (inBlock.all(blockNumber, blockHash, limit) as Row[]).map(anchoredOf),
-    *payloads() {
+    async *payloads() {
       for (const row of payloads.iterate())
         yield {
           documentHash: row.document_hash as Hex,
           sealed: row.sealed as Uint8Array,
         }
-    },
-    find(kind, documentHash) {
-      const row = find.get(documentHash, kind) as Row | undefined
-      return row && standingOf(row)
     },
   }
 }
@@ -360,5 +394,5 @@ function standingOf(row: Row): Standing {
   const transactionHash = row.transaction_hash as Hex | null
   return row.block_number !== null && transactionHash !== null
     ? { intent, anchored: true, transactionHash }
-    : { intent, anchored: false, transactionHash }
+    : { intent, anchored: false, promised: row.promised === 1, transactionHash }
 }

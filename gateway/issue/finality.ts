@@ -12,11 +12,12 @@ import {
 } from './outcome.ts'
 import type {
   Anchored,
+  Anchorings,
   BlockId,
+  Blocks,
   Moved,
-  Outbox,
   Receipt,
-  Registry,
+  RegistryReader,
 } from './ports.ts'
 
 const PERIOD = 2_000
@@ -35,8 +36,9 @@ const UNSEEN: Hex = '0x'
  * @returns A function that ends it.
  */
 export function watchFinality(deps: {
-  registry: Registry
-  outbox: Outbox
+  registry: RegistryReader
+  blocks: Blocks
+  outbox: Anchorings
   batcher: Batcher
   log: Log
 }): () => Promise<void> {
@@ -48,7 +50,7 @@ export function watchFinality(deps: {
   let missing = new Set<string>()
 
   async function look(): Promise<void> {
-    if (outbox.blocks().length === 0) return
+    if ((await outbox.blocks()).length === 0) return
     const finalized = await finalizedBlock()
     await inChunks(
       () => outbox.anchoredUpTo(finalized, CHUNK),
@@ -60,7 +62,7 @@ export function watchFinality(deps: {
   /** What is unknown lets nothing leave the outbox, and does not keep reorgs from being seen. */
   async function finalizedBlock(): Promise<number> {
     try {
-      return await registry.finalizedBlock()
+      return await deps.blocks.finalizedBlock()
     } catch (error) {
       log.warn('finality_unknown', { error: String(error) })
       return 0
@@ -68,14 +70,15 @@ export function watchFinality(deps: {
   }
 
   async function lookAtBlocks(finalized: number): Promise<void> {
-    const blocks = new Map(outbox.blocks().map((one) => [keyOfBlock(one), one]))
+    const rows = await outbox.blocks()
+    const blocks = new Map(rows.map((one) => [keyOfBlock(one), one]))
     known = known.filter((block) => blocks.delete(keyOfBlock(block)))
     const missed = missing
     missing = new Set()
     const found: BlockId[] = []
     for (const [key, block] of blocks) {
       if (stop.signal.aborted) return
-      const hash = await registry.blockHash(block.blockNumber)
+      const hash = await deps.blocks.blockHash(block.blockNumber)
       if (hash === block.blockHash) found.push(block)
       // The first time, the node may be behind, or the transactions on their way into another block.
       else if (block.blockHash !== UNSEEN && !missed.has(key)) missing.add(key)
@@ -90,7 +93,7 @@ export function watchFinality(deps: {
 
   async function forgetReplaced(): Promise<void> {
     for (let last = known.at(-1); last; last = known.at(-1)) {
-      const hash = await registry.blockHash(last.blockNumber)
+      const hash = await deps.blocks.blockHash(last.blockNumber)
       if (hash === last.blockHash) return
       missing.add(keyOfBlock(last))
       known.pop()
@@ -113,11 +116,11 @@ export function watchFinality(deps: {
 
   /** @param work Says whether it moved all of them on; if not, they wait for the next look. */
   async function inChunks(
-    next: () => Anchored[],
+    next: () => Promise<Anchored[]>,
     work: (some: readonly Anchored[]) => Promise<boolean>,
   ): Promise<void> {
     while (!stop.signal.aborted) {
-      const some = next()
+      const some = await next()
       if (some.length === 0 || !(await work(some))) return
     }
   }
@@ -158,11 +161,11 @@ export function watchFinality(deps: {
       }
     })
 
-    await outbox.remove(gone)
-    if (moved.length > 0)
-      await outbox.reanchor(await withTransactions(registry, moved))
+    const requeued = await outbox.review({
+      ...{ gone, dropped },
+      moved: await withTransactions(registry, moved),
+    })
     if (dropped.length > 0) {
-      const requeued = await outbox.requeue(dropped)
       log.info('intents_requeued_after_reorg', { intents: requeued.length })
       batcher.enqueue(requeued)
       stuck ||= requeued.length < dropped.length
@@ -197,7 +200,7 @@ type Location =
  * did after it; if that is in no block, and for what was issued, the records decide.
  */
 async function locate(
-  registry: Registry,
+  registry: RegistryReader,
   some: readonly Anchored[],
 ): Promise<Location[]> {
   const receipts = await receiptsOf(registry, some)
@@ -222,7 +225,7 @@ async function locate(
 
 /** @returns The receipts of the transactions that revised documents, by hash. */
 async function receiptsOf(
-  registry: Registry,
+  registry: RegistryReader,
   some: readonly Anchored[],
 ): Promise<Map<Hex, Receipt | undefined>> {
   const hashes = new Set(
@@ -241,7 +244,7 @@ async function receiptsOf(
 
 /** The transactions that carry them now; where the node has no event, the ones that did. */
 async function withTransactions(
-  registry: Registry,
+  registry: RegistryReader,
   moved: readonly (Moved & { place: Location })[],
 ): Promise<Moved[]> {
   const places = moved.map(({ place }) => place).filter(isUnread)

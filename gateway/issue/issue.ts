@@ -28,7 +28,7 @@ import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
 import { outcomesOf } from './outcome.ts'
 import { createPace } from './pace.ts'
-import type { IdempotencyLog, Intent, Registry } from './ports.ts'
+import type { IdempotencyLog, Intent, RegistryReader } from './ports.ts'
 import type { Answer } from './waiters.ts'
 
 /** Documents that are sealed in one turn of the event loop: some 1 ms. */
@@ -80,7 +80,10 @@ export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
  * `issue` rejects with an `IssueError` when nothing was promised.
  */
 export function createIssuing(deps: {
-  registry: Registry
+  /** CAIP-10. */
+  registryId: string
+  issuerId: number
+  registry: RegistryReader
   chain: ChainReader
   keep: Keep
   idempotency: IdempotencyLog
@@ -89,8 +92,7 @@ export function createIssuing(deps: {
   seal: Seal
   hkdf: Hkdf
 }): Issuing {
-  const { registry, chain, keep, idempotency, batcher } = deps
-  const { issuerId } = registry
+  const { registryId, issuerId, registry, chain, keep, batcher } = deps
   const { subkeys, seal, hkdf } = deps
   const pace = createPace(SEALED_A_TURN)
 
@@ -101,7 +103,7 @@ export function createIssuing(deps: {
     batcher.assertOpen()
     const sealed = await sealDocument(document, request)
     const documentHash = toHex(sealed.documentHash)
-    await claimKey(idempotency, subkeys, request, documentHash)
+    await claimKey(deps.idempotency, subkeys, request, documentHash)
     const intent = {
       kind: 'issue',
       documentHash,
@@ -125,7 +127,7 @@ export function createIssuing(deps: {
   function bind(fields: DocumentFields): Document {
     return {
       ...fields,
-      registry: registry.registry,
+      registry: registryId,
       issuerId,
     }
   }
@@ -181,7 +183,7 @@ export function createIssuing(deps: {
     sealed: Sealed,
     { wait, deadline }: IssueRequest,
   ): Promise<Told> {
-    const isNew = await keep.add(intent, sealed)
+    const isNew = await keep.add(intent, sealed, wait === 0)
     const limit = Math.min(wait, deadline.left())
     const answer = await batcher.submit(intent, limit)
     // Where the node was behind at the look before, the transaction tells.

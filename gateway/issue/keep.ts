@@ -1,21 +1,25 @@
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import type { Sealed } from '../../document/sealed.ts'
-import type { Intent, Outbox, PayloadStore } from './ports.ts'
+import type { Intent, Outbox, PayloadStore, PromisedPayloads } from './ports.ts'
 
 /** Payloads and the promises to anchor them. */
 export type Keep = {
   /**
    * Makes a payload and the promise to anchor it durable: never the promise without the payload.
    *
+   * @param promised Whether the caller will be told `pending`, whatever comes.
    * @returns Whether the promise is new. A promise that was kept and left the outbox is not new where
    *   the store can tell that its payload was there before; of concurrent calls one is new.
    */
-  add(intent: Intent, sealed: Sealed): Promise<boolean>
+  add(intent: Intent, sealed: Sealed, promised?: boolean): Promise<boolean>
   /**
-   * Takes back intents that no transaction ever carried, with the payloads that they inserted. A
-   * payload that was there before them is that of a document acknowledged earlier, and stays.
+   * Takes back intents that were not promised and that no transaction ever carried, with the payloads
+   * that they inserted. A payload that was there before them is that of a document acknowledged
+   * earlier, and stays.
+   *
+   * @returns Those that were taken back.
    */
-  withdraw(intents: readonly Intent[]): Promise<void>
+  withdraw(intents: readonly Intent[]): Promise<Intent[]>
   /** For a document that is on the chain: its payload is there when this resolves, and stays. */
   restore(sealed: Sealed): Promise<void>
 }
@@ -30,22 +34,27 @@ export type Keep = {
  */
 export function keepInOrder(
   store: PayloadStore,
-  outbox: Outbox,
+  outbox: Outbox & PromisedPayloads,
   leftBehind: (error: unknown) => void,
 ): Keep {
   /** By documentHash, until the payloads that are being put have their rows. */
   const adding = new Map<Hex, Promise<unknown>>()
 
-  async function add(intent: Intent, { documentHash, bytes }: Sealed) {
+  async function add(
+    intent: Intent,
+    { documentHash, bytes }: Sealed,
+    promised?: boolean,
+  ) {
     const inserted = await store.put(documentHash, bytes)
-    const added = await outbox.add(intent, { inserted, sealed: bytes })
+    const payload = { inserted, sealed: bytes }
+    const added = await outbox.add(intent, promised, payload)
     return added && inserted
   }
 
   return {
-    add(intent, sealed) {
+    add(intent, sealed, promised) {
       const { documentHash } = intent
-      const added = add(intent, sealed)
+      const added = add(intent, sealed, promised)
       const all = Promise.allSettled([adding.get(documentHash), added])
       adding.set(documentHash, all)
       all.then(() => {
@@ -54,9 +63,12 @@ export function keepInOrder(
       return added
     },
     async withdraw(intents) {
-      const inserted = await outbox.withdraw(intents)
-      const removals = inserted.map((hash) => store.remove(fromHex(hash)))
+      const withdrawn = await outbox.withdraw(intents)
+      const removals = withdrawn.inserted.map((hash) =>
+        store.remove(fromHex(hash)),
+      )
       Promise.all(removals).catch(leftBehind)
+      return withdrawn.intents
     },
     restore: (sealed) =>
       restore(store, outbox, sealed, (hash) => adding.get(hash)),
@@ -75,7 +87,7 @@ const MAX_LOOKS = 4
  */
 export async function restore(
   store: PayloadStore,
-  outbox: Outbox,
+  outbox: Outbox & PromisedPayloads,
   { documentHash, bytes }: Sealed,
   added: (hash: Hex) => Promise<unknown> | undefined = () => undefined,
 ): Promise<void> {
@@ -85,7 +97,7 @@ export async function restore(
     if (status !== 'missing' && look > 0) return
     if (status === 'missing') await store.put(documentHash, bytes)
     await added(hash)
-    if (outbox.find('issue', hash)?.transactionHash === null)
-      await outbox.disown(hash)
+    const standing = await outbox.find('issue', hash)
+    if (standing?.transactionHash === null) await outbox.disown(hash)
   }
 }

@@ -7,8 +7,8 @@ import type {
   IssueIntent,
   Plan,
   Receipt,
-  Registry,
   RegistryEvent,
+  RegistryReader,
   TrustedRecord,
 } from './ports.ts'
 
@@ -36,7 +36,7 @@ type Undone = { status: 'conflict' | 'distrusted' | 'moot' | 'absent' }
  * @throws {IssueError} `chain_unavailable`.
  */
 export async function outcomesOf(
-  registry: Registry,
+  registry: RegistryReader,
   intents: readonly Intent[],
 ): Promise<Outcome[]> {
   const records = await registry.records(
@@ -65,7 +65,7 @@ export async function outcomesOf(
  * @throws {IssueError} `chain_unavailable`.
  */
 export async function outcomesOfPlans(
-  registry: Registry,
+  registry: RegistryReader,
   plans: readonly Plan[],
 ): Promise<Outcome[]> {
   const shown = await Promise.all(
@@ -95,7 +95,7 @@ export async function outcomesOfPlans(
  * @throws {IssueError} `chain_unavailable`.
  */
 async function outcomesByReceipt(
-  registry: Registry,
+  registry: RegistryReader,
   { intents, attempts }: Plan,
 ): Promise<Outcome[] | undefined> {
   for (const { hash } of attempts.toReversed()) {
@@ -158,7 +158,7 @@ function placeOfIssue(
 
 /** @returns By {@link keyOfPlace}, the transactions of the events there, by documentHash. */
 export async function readTransactions(
-  registry: Registry,
+  registry: RegistryReader,
   places: readonly Place[],
 ): Promise<Map<string, Map<Hex, Anchoring>>> {
   const wanted = new Map(places.map((place) => [keyOfPlace(place), place]))

@@ -92,33 +92,80 @@ export type TrustedRecord = RegistryRecord & { distrusted: boolean }
 
 /**
  * An intent as it is in the outbox (a revocation with the reason of the first request for it), and where
- * it stands; `transactionHash` is that of its newest attempt, or of the one that anchored it.
+ * it stands; `transactionHash` is that of its newest attempt, or of the one that anchored it;
+ * `promised`: a caller was told that it will be anchored.
  */
 export type Standing = { intent: Intent } & (
-  | { anchored: false; transactionHash: Hex | null }
+  | { anchored: false; promised: boolean; transactionHash: Hex | null }
   | { anchored: true; transactionHash: Hex }
 )
 
-/** What was promised, on disk. Each method that returns a promise resolves when its change is durable. */
+/** An intent that waits for a transaction. */
+export type QueuedIntent = {
+  intent: Intent
+  /** Milliseconds of the Unix epoch: not before then, since the chain refused it on its own. */
+  asideUntil: number | null
+}
+
+/** What the chain shows of some intents. */
+export type Resolution = {
+  anchored: readonly Anchored[]
+  /** They leave the outbox: they can never be anchored, or there is nothing to do. */
+  gone: readonly Intent[]
+}
+
+// The outbox is what was promised, on disk, behind five ports: for requests, for what waits, for what is in flight, for what is on
+// the chain, and for payloads. Every method that changes something resolves when its change is durable.
+
+/** For those who ask that something is anchored. */
 export type Outbox = {
   /**
    * Adds an intent; does nothing when the same is there already. To suspend and to release undo each
    * other, and so may follow each other any number of times: one that is on the chain already goes
    * back in the queue, to be done again.
    *
+   * @param promised Whether the caller will be told `pending`, whatever comes.
    * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For
    *   anything else, `false` when the opposite is not on the chain yet, so that nothing was added;
    *   once the new one is there, the opposite leaves the outbox.
    */
-  add(intent: Intent, payload?: Payload): Promise<boolean>
+  add(intent: Intent, promised?: boolean, payload?: Payload): Promise<boolean>
   /**
-   * Takes back intents that no transaction ever carried.
+   * Once a caller has been told `pending`, the intent may no longer be withdrawn.
    *
-   * @returns The documentHashes of the payloads that they inserted.
+   * @returns Where it stands; `undefined` when it is not in the outbox (any more).
    */
-  withdraw(intents: readonly Intent[]): Promise<Hex[]>
-  /** The payload of an intent to issue is no longer its own: it stays whatever becomes of the intent. */
-  disown(documentHash: Hex): Promise<void>
+  promise(
+    kind: Intent['kind'],
+    documentHash: Hex,
+  ): Promise<Standing | undefined>
+  /** Takes back intents that were not promised and that no transaction ever carried. */
+  withdraw(intents: readonly Intent[]): Promise<Withdrawn>
+  /** Where an intent stands; `undefined` when it is not in the outbox. */
+  find(kind: Intent['kind'], documentHash: Hex): Promise<Standing | undefined>
+}
+
+export type Withdrawn = {
+  /** Those that are no longer in the outbox. The others are promised. */
+  intents: Intent[]
+  /** The documentHashes of the payloads that they inserted. */
+  inserted: Hex[]
+}
+
+/** The intents that wait for a transaction. */
+export type Backlog = {
+  /** In order. */
+  queued(): Promise<QueuedIntent[]>
+  /** @param until Milliseconds of the Unix epoch. */
+  setAside(intents: readonly Intent[], until: number): Promise<void>
+  /** What became of intents that wait for a transaction, and need none. */
+  resolve(outcome: Resolution): Promise<void>
+}
+
+/** The transactions in flight. */
+export type Plans = {
+  /** By nonce. */
+  plans(): Promise<Plan[]>
   /** Before the first broadcast: which intents this transaction carries. */
   plan(
     transaction: SignedTransaction,
@@ -127,40 +174,42 @@ export type Outbox = {
   /** Before its broadcast: another transaction for the nonce of a plan. */
   replace(plan: Plan, transaction: SignedTransaction): Promise<Plan>
   /** After the chain showed what became of a plan; it is done with, and what is not named goes back in the queue. */
-  settle(
-    plan: Plan,
-    outcome: { anchored: readonly Anchored[]; gone: readonly Intent[] },
-  ): Promise<void>
-  /**
-   * Back in the queue: a reorg dropped them. Those stay where they are whose opposite waits: that
-   * one is what was asked for last.
-   *
-   * @returns Those that are in the queue now.
-   */
-  requeue(anchored: readonly Anchored[]): Promise<Intent[]>
-  /** They leave the outbox: final, or never to be. */
-  remove(anchored: readonly Anchored[]): Promise<void>
-  /** What waits for a transaction, in order. */
-  queued(): Intent[]
-  /** The transactions in flight, by nonce. */
-  plans(): Plan[]
+  settle(plan: Plan, outcome: Resolution): Promise<void>
+}
+
+/** The intents that are on the chain, in blocks that may not be final yet. */
+export type Anchorings = {
   /** The blocks with intents that are not final yet, by number. */
-  blocks(): BlockId[]
+  blocks(): Promise<BlockId[]>
   /** Some of the intents in blocks up to this one, those of the oldest blocks first. */
-  anchoredUpTo(blockNumber: number, limit: number): Anchored[]
+  anchoredUpTo(blockNumber: number, limit: number): Promise<Anchored[]>
   /** Some of the intents in this block. */
-  anchoredIn(block: BlockId, limit: number): Anchored[]
+  anchoredIn(block: BlockId, limit: number): Promise<Anchored[]>
+  /**
+   * After a look at the chain; all of it at once.
+   *
+   * @returns The dropped intents that are in the queue now. Not among them are those whose opposite waits: that one was asked for
+   *   last.
+   */
+  review(found: Review): Promise<Intent[]>
+}
+
+/** What a look at the chain found of intents that were anchored. */
+export type Review = {
+  /** They leave the outbox: final, or never to be. */
+  gone: readonly Anchored[]
   /** A reorg has put them elsewhere. */
-  reanchor(moved: readonly Moved[]): Promise<void>
-  /** What became of intents that wait for a transaction, and need none. */
-  resolve(outcome: {
-    anchored: readonly Anchored[]
-    gone: readonly Intent[]
-  }): Promise<void>
+  moved: readonly Moved[]
+  /** A reorg dropped them: back in the queue. */
+  dropped: readonly Anchored[]
+}
+
+/** The payloads of documents to issue, as far as the outbox keeps or owns them. */
+export type PromisedPayloads = {
   /** The sealed bytes of every document to issue that is in the outbox. */
-  payloads(): Iterable<{ documentHash: Hex; sealed: Uint8Array }>
-  /** Where an intent stands; `undefined` when it is not in the outbox. */
-  find(kind: Intent['kind'], documentHash: Hex): Standing | undefined
+  payloads(): AsyncIterable<{ documentHash: Hex; sealed: Uint8Array }>
+  /** The payload of an intent to issue is no longer its own: it stays whatever becomes of the intent. */
+  disown(documentHash: Hex): Promise<void>
 }
 
 /** What gateways remember of requests with an `Idempotency-Key`. It holds no key and nothing of a document. */
@@ -177,14 +226,11 @@ export type IdempotencyLog = {
 /** What the gateway's account has left for gas, in wei, and whether it may revoke, suspend and release. */
 export type Readiness = { balance: bigint; mayRevoke: boolean }
 
-/**
- * The registry, through the gateway's account. Methods reject with an `IssueError`: `chain_unavailable` when the node did not
- * answer, another code when the chain would not take the transaction.
- */
-export type Registry = {
-  /** CAIP-10. */
-  readonly registry: string
-  readonly issuerId: number
+// The registry, through the gateway's account, behind four ports. Methods reject with an `IssueError`: `chain_unavailable` when the
+// node did not answer, another code when the chain would not take the transaction.
+
+/** The one account that this gateway writes with. */
+export type Account = {
   /**
    * Rejects when this account cannot issue now.
    *
@@ -193,22 +239,29 @@ export type Registry = {
   assertReady(): Promise<Readiness>
   /** The nonce that follows the newest block: all below are used. */
   nextNonce(): Promise<number>
+}
+
+/** Transactions of the account. */
+export type Transactions = {
   /**
    * Makes and signs the transaction of intents of one kind (and one reason).
    *
-   * @param outbid A transaction with the same nonce that it must replace: fee and tip at least 12.5 % over it, unless the
-   *   chain asks for more.
+   * @param replaced A transaction with the same nonce: fee and tip are at least 12.5 % higher, unless the chain asks for more.
    * @throws {IssueError} `too_large` when so many do not fit in a transaction.
    */
   prepare(
     intents: readonly Intent[],
     nonce: number,
-    outbid?: SignedTransaction,
+    replaced?: SignedTransaction,
   ): Promise<SignedTransaction>
   /** Whether it pays what the chain asks for now. */
-  pays(transaction: SignedTransaction): Promise<boolean>
+  meetsCurrentFee(transaction: SignedTransaction): Promise<boolean>
   /** Sends it; a node that has it already, or has used the nonce, is success. */
   broadcast(transaction: SignedTransaction): Promise<void>
+}
+
+/** What the registry has of the issuer's documents. */
+export type RegistryReader = {
   /** The record of each hash under the issuer, in their order. */
   records(documentHashes: readonly Hex[]): Promise<TrustedRecord[]>
   /**
@@ -221,6 +274,10 @@ export type Registry = {
   ): Promise<Map<Hex, Anchoring>>
   /** `undefined` when the transaction is in no block. */
   receiptOf(transactionHash: Hex): Promise<Receipt | undefined>
+}
+
+/** The blocks of the chain. */
+export type Blocks = {
   /** The hash of the block that has this number now; `null` when the node has none. */
   blockHash(blockNumber: number): Promise<Hex | null>
   /** The number of the newest final block; 0, the genesis block, while there is no other. Rejects when it is unknown. */

@@ -1,5 +1,5 @@
 import { fromHex } from '../../document/hex.ts'
-import type { Outbox, PayloadStore } from './ports.ts'
+import type { PayloadStore, PromisedPayloads } from './ports.ts'
 
 /**
  * At the start: puts back the payloads that the store has lost of what is promised or not final. What the chain says of each is
@@ -8,11 +8,11 @@ import type { Outbox, PayloadStore } from './ports.ts'
  * @returns How many were put back.
  */
 export async function mendStore(
-  outbox: Outbox,
+  outbox: PromisedPayloads,
   store: PayloadStore,
 ): Promise<number> {
   let mended = 0
-  for (const { documentHash, sealed } of outbox.payloads()) {
+  for await (const { documentHash, sealed } of outbox.payloads()) {
     const hash = fromHex(documentHash)
     const { status } = await store.get(hash)
     if (status !== 'missing') continue

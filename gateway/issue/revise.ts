@@ -8,7 +8,7 @@ import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
 import { IssueError } from './errors.ts'
 import { EVENTS, reasonOf, revocationOf } from './intent.ts'
-import type { Outbox, Registry, RevisionIntent } from './ports.ts'
+import type { Outbox, RegistryReader, RevisionIntent } from './ports.ts'
 import type { Answer } from './waiters.ts'
 
 export type RevisionRequest = {
@@ -44,13 +44,13 @@ export type Revising = { revise(request: RevisionRequest): Promise<Revised> }
  * read.
  */
 export function createRevising(deps: {
-  registry: Registry
+  issuerId: number
+  registry: RegistryReader
   chain: ChainReader
   outbox: Outbox
   batcher: Batcher
 }): Revising {
-  const { registry, chain, outbox, batcher } = deps
-  const { issuerId } = registry
+  const { issuerId, registry, chain, outbox, batcher } = deps
 
   async function revise(request: RevisionRequest): Promise<Revised> {
     const { intent, deadline } = request
@@ -59,8 +59,8 @@ export function createRevising(deps: {
         chain.read({ issuerId, documentHash: intent.documentHash }, { signal }),
       )
     const before = await read()
-    assertIssued(before, intent.documentHash)
-    if (isDone(intent, before)) return describe(request, before)
+    await assertIssued(before, intent.documentHash)
+    if (await isDone(intent, before)) return describe(request, before)
 
     batcher.assertOpen()
     const { status } = await promise(request)
@@ -70,33 +70,41 @@ export function createRevising(deps: {
     return shows(intent, after) ? describe(request, after) : pending(intent)
   }
 
-  function assertIssued({ record }: ChainReading, documentHash: Hex): void {
-    const promised = outbox.find('issue', documentHash) !== undefined
-    if (record.anchoredBlock === 0 && !promised)
+  async function assertIssued(
+    { record }: ChainReading,
+    documentHash: Hex,
+  ): Promise<void> {
+    if (record.anchoredBlock !== 0) return
+    if ((await outbox.find('issue', documentHash)) === undefined)
       throw new IssueError('not_issued', 'no such document')
   }
 
   /** @throws {IssueError} when it cannot be done. */
-  function isDone(intent: RevisionIntent, { record }: ChainReading): boolean {
+  async function isDone(
+    intent: RevisionIntent,
+    { record }: ChainReading,
+  ): Promise<boolean> {
     const revocation = revocationOf(record)
     if (intent.kind === 'revoke') return revocation === 'final'
     if (revocation === 'final')
       throw new IssueError('already_revoked', 'revoked for good')
     // A node that is behind, or a reorg, may hide what was promised.
     if (intent.kind === 'suspend')
-      return revocation === 'suspended' && !isPromised('release', intent)
-    if (revocation === 'suspended' || isPromised('suspend', intent))
+      return (
+        revocation === 'suspended' && !(await isPromised('release', intent))
+      )
+    if (revocation === 'suspended' || (await isPromised('suspend', intent)))
       return false
-    if (revocation === 'none' && !isPromised('release', intent))
+    if (revocation === 'none' && !(await isPromised('release', intent)))
       throw new IssueError('not_suspended', 'nothing to release')
     return revocation === 'released'
   }
 
-  function isPromised(
+  async function isPromised(
     kind: 'suspend' | 'release',
     { documentHash }: RevisionIntent,
-  ): boolean {
-    return outbox.find(kind, documentHash)?.anchored === false
+  ): Promise<boolean> {
+    return (await outbox.find(kind, documentHash))?.anchored === false
   }
 
   async function promise({
@@ -107,8 +115,8 @@ export function createRevising(deps: {
     const started = performance.now()
     const left = () =>
       Math.min(wait - (performance.now() - started), deadline.left())
-    while (!(await outbox.add(intent))) {
-      const opposite = outbox.find(
+    while (!(await outbox.add(intent, wait === 0))) {
+      const opposite = await outbox.find(
         intent.kind === 'suspend' ? 'release' : 'suspend',
         intent.documentHash,
       )
@@ -149,8 +157,8 @@ export function createRevising(deps: {
   }
 
   /** The reason is that of the intent in the outbox: another request may have been first with it. */
-  function pending(intent: RevisionIntent): Revised {
-    const standing = outbox.find(intent.kind, intent.documentHash)
+  async function pending(intent: RevisionIntent): Promise<Revised> {
+    const standing = await outbox.find(intent.kind, intent.documentHash)
     const promised = standing?.intent ?? intent
     return {
       status: 'pending',

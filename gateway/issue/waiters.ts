@@ -28,14 +28,18 @@ export type Waiters = {
   wait(intent: Intent, wait: number): Promise<Answer>
   /** Tells all who wait for this key. */
   answer(key: string, answer: Answer): void
+  /** @returns Whether anybody waited. */
+  reject(key: string, error: IssueError): boolean
   /** @returns Who waits for this key: from here on the caller tells them, and no clock. */
   take(key: string): Waiter[]
-  /** Tells everybody what `late` says. */
-  close(): void
+  /** Tells everybody what `late` says; resolves when all have been told. */
+  close(): Promise<void>
 }
 
 /** @param late What is told of an intent that took too long. */
-export function createWaiters(late: (intent: Intent) => Answer): Waiters {
+export function createWaiters(
+  late: (intent: Intent) => Promise<Answer>,
+): Waiters {
   const waiting = new Map<string, Map<Waiter, Intent>>()
 
   function take(key: string): Waiter[] {
@@ -44,14 +48,14 @@ export function createWaiters(late: (intent: Intent) => Answer): Waiters {
     return taken
   }
 
-  function stopWaiting(key: string, waiter: Waiter): void {
+  async function stopWaiting(key: string, waiter: Waiter): Promise<void> {
     const others = waiting.get(key)
     const intent = others?.get(waiter)
     // Taken: told by who took them.
     if (others === undefined || intent === undefined) return
     others.delete(waiter)
     if (others.size === 0) waiting.delete(key)
-    waiter.resolve(late(intent))
+    await late(intent).then(waiter.resolve, waiter.reject)
   }
 
   return {
@@ -81,9 +85,18 @@ export function createWaiters(late: (intent: Intent) => Answer): Waiters {
       for (const { resolve } of take(key)) resolve(answer)
     },
 
-    close() {
-      for (const [key, waiters] of [...waiting])
-        for (const waiter of [...waiters.keys()]) stopWaiting(key, waiter)
+    reject(key, error) {
+      const waiters = take(key)
+      for (const { reject } of waiters) reject(error)
+      return waiters.length > 0
+    },
+
+    async close() {
+      await Promise.all(
+        [...waiting].flatMap(([key, waiters]) =>
+          [...waiters.keys()].map((waiter) => stopWaiting(key, waiter)),
+        ),
+      )
     },
   }
 }

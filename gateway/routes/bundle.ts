@@ -36,8 +36,10 @@ export function bundleRoutes(app: Hono<Env>, deps: Deps): void {
           trustedBlocks: [blockHash],
         })
         // Promised, and not on the chain yet or not on this node: soon to be had, and no proof of absence.
-        if (status === 'not_issued' && standingOf({ issuerId, documentHash }))
-          throw unverifiable(HEAD_BEHIND)
+        const promised =
+          status === 'not_issued' &&
+          (await standingOf({ issuerId, documentHash })) !== undefined
+        if (promised) throw unverifiable(HEAD_BEHIND)
         if (status === 'unverifiable') {
           if ((await store.get(hash)).status === 'erased')
             throw new ApiError('erased', 'the document has been erased')

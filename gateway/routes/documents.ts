@@ -165,7 +165,7 @@ async function findDocument(deps: Deps, publicId: string): Promise<object> {
     }
   const standing =
     verdict.status === 'not_issued'
-      ? standingOf({ issuerId, documentHash })
+      ? await standingOf({ issuerId, documentHash })
       : undefined
   // This gateway has seen it on the chain: the node is behind.
   if (standing?.anchored) throw unverifiable(HEAD_BEHIND)

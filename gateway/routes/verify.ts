@@ -40,7 +40,7 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
       if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
       const standing =
         verdict.status === 'not_issued'
-          ? standingOf({ issuerId, documentHash })
+          ? await standingOf({ issuerId, documentHash })
           : undefined
       // This gateway has seen it on the chain: the node is behind.
       if (standing?.anchored) throw unverifiable(HEAD_BEHIND)

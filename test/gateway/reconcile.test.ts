@@ -18,6 +18,7 @@ test('behavior: a payload that the store lost is put back from the outbox', asyn
   await createSqliteStore(first).put(hash, sealed)
   await createSqliteOutbox(first).add(
     { kind: 'issue', documentHash: toHex(hash), validUntil: 0 },
+    false,
     { inserted: true, sealed },
   )
   await first.close()

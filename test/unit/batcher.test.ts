@@ -11,9 +11,11 @@ import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
 import { createBatcher } from '../../gateway/issue/batcher.ts'
 import { IssueError } from '../../gateway/issue/errors.ts'
 import type {
+  Account,
   Intent,
-  Registry,
+  RegistryReader,
   SignedTransaction,
+  Transactions,
 } from '../../gateway/issue/ports.ts'
 
 // What no real chain can be made to do at the right moment. The database, the outbox and the store are real; of the disk, a test may
@@ -32,8 +34,11 @@ const RECORD = {
   setAside: false,
 }
 
+/** All that the batcher knows of the chain. */
+type Ports = Account & Transactions & RegistryReader
+
 /** A chain that mines what it is sent, in the order of nonces, as long as `mining`. */
-function startWorld(changes: (chain: Chain) => Partial<Registry> = () => ({})) {
+function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({})) {
   disk = (done) => done()
   const dir = mkdtempSync(join(tmpdir(), 'batcher-'))
   const database = openDatabase(join(dir, 'gateway.db'))
@@ -45,14 +50,15 @@ function startWorld(changes: (chain: Chain) => Partial<Registry> = () => ({})) {
   const note = (event: string) => {
     events.push(event)
   }
+  const ports = { ...chain.ports, ...changes(chain) }
   const batcher = createBatcher({
-    registry: { ...chain.registry, ...changes(chain) },
+    ...{ account: ports, transactions: ports, registry: ports },
     outbox,
     concluded: () => {},
     log: { debug: note, info: note, warn: note, error: note },
-    forget: keep.withdraw,
+    withdraw: keep.withdraw,
   })
-  batcher.start()
+  const started = batcher.start()
   onTestFinished(async () => {
     chain.mining = true
     await batcher.stop()
@@ -67,6 +73,7 @@ function startWorld(changes: (chain: Chain) => Partial<Registry> = () => ({})) {
   })
   async function issue(intent = newIntent(), wait = 20_000) {
     const documentHash = fromHex(intent.documentHash)
+    await started
     await keep.add(intent, { documentHash, bytes: Uint8Array.of(1) })
     return batcher.submit(intent, wait)
   }
@@ -106,9 +113,7 @@ function createChain() {
         { blockNumber: 1, blockHash: word(9), transactionHash },
       ]),
     )
-  const registry: Registry = {
-    registry: 'eip155:31337:0x00',
-    issuerId: 1,
+  const ports: Ports = {
     assertReady: async () => ({ balance: 1n, mayRevoke: true }),
     nextNonce: async () => chain.nonce,
     async prepare(intents, nonce): Promise<SignedTransaction> {
@@ -122,7 +127,7 @@ function createChain() {
         maxPriorityFeePerGas: 1n,
       }
     },
-    pays: async () => true,
+    meetsCurrentFee: async () => true,
     async broadcast({ nonce, raw }) {
       if (nonce >= chain.nonce) pool.set(nonce, raw)
       chain.mine()
@@ -142,19 +147,17 @@ function createChain() {
           .map(([documentHash]) => documentHash),
       ),
     }),
-    blockHash: async () => word(9),
-    finalizedBlock: async () => 0,
   }
-  return Object.assign(chain, { registry })
+  return Object.assign(chain, { ports })
 }
 
 test('error: repeated while the first is withdrawn, it is not anchored without its payload', async () => {
   const first = Promise.withResolvers<never>()
   let prepared = 0
   const { chain, outbox, store, issue, newIntent } = startWorld(
-    ({ registry }) => ({
+    ({ ports }) => ({
       prepare: (...args) =>
-        prepared++ === 0 ? first.promise : registry.prepare(...args),
+        prepared++ === 0 ? first.promise : ports.prepare(...args),
     }),
   )
   const intent = newIntent()
@@ -172,7 +175,7 @@ test('error: repeated while the first is withdrawn, it is not anchored without i
   disk = (done) => done()
   flushes[0]?.()
   await Promise.all([one, other])
-  expect(outbox.find('issue', intent.documentHash)).toBeUndefined()
+  expect(await outbox.find('issue', intent.documentHash)).toBeUndefined()
   expect(chain.anchored.size).toBe(0)
   await vi.waitUntil(
     async () =>
@@ -181,10 +184,10 @@ test('error: repeated while the first is withdrawn, it is not anchored without i
 })
 
 test('behavior: a chain that goes back while transactions are made is recovered from at once', async () => {
-  const { chain, events, issue } = startWorld(({ registry }) => ({
+  const { chain, events, issue } = startWorld(({ ports }) => ({
     async prepare(...args) {
       await sleep(400)
-      return registry.prepare(...args)
+      return ports.prepare(...args)
     },
   }))
   chain.nonce = 20
@@ -217,15 +220,15 @@ test('behavior: a node that serves no receipts', async () => {
 test('behavior: looks that take long do not hold up what was planned', async () => {
   const LOOK = 3_000
   let slow = false
-  const { chain, issue } = startWorld(({ registry }) => ({
+  const { chain, issue } = startWorld(({ ports }) => ({
     async nextNonce() {
       if (slow) await sleep(LOOK)
-      return registry.nextNonce()
+      return ports.nextNonce()
     },
     // Long enough for the next look to begin meanwhile.
     async prepare(...args) {
       await sleep(slow ? 300 : 0)
-      return registry.prepare(...args)
+      return ports.prepare(...args)
     },
   }))
   await issue()

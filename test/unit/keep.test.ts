@@ -74,7 +74,9 @@ describe.each([
     await gateway.keep.add(intent, sealed)
     expect(await statusOf()).toBe('found')
     await gateway.keep.withdraw([intent])
-    expect(gateway.outbox.find('issue', intent.documentHash)).toBeUndefined()
+    expect(
+      await gateway.outbox.find('issue', intent.documentHash),
+    ).toBeUndefined()
     await expect.poll(statusOf).toBe('missing')
   })
 

@@ -2,9 +2,12 @@ import { randomBytes } from 'node:crypto'
 import { Interface, Transaction } from 'ethers'
 import { beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Hex, toHex } from '../../document/hex.ts'
-import { createRegistry } from '../../gateway/adapters/registry.ts'
+import {
+  createRegistry,
+  type RegistryPorts,
+} from '../../gateway/adapters/registry.ts'
 import { createKeySigner } from '../../gateway/adapters/signer.ts'
-import type { Intent, Registry } from '../../gateway/issue/ports.ts'
+import type { Intent } from '../../gateway/issue/ports.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 
 const abi = new Interface(registryAbi)
@@ -34,7 +37,7 @@ let records: unknown[]
 let calls: string[]
 /** What the node answers to these methods instead. */
 let garbage: Record<string, unknown>
-let registry: Registry
+let ports: RegistryPorts
 
 beforeEach(async () => {
   estimated = []
@@ -74,7 +77,7 @@ beforeEach(async () => {
     eth_getTransactionCount: () => '0x0',
     eth_getLogs: () => [],
   }
-  registry = await createRegistry(
+  ports = await createRegistry(
     {
       request: async ({ method, params = [] }) =>
         method in garbage
@@ -86,7 +89,10 @@ beforeEach(async () => {
 })
 
 const gasOf = async (intents: readonly Intent[]) =>
-  Number(Transaction.from((await registry.prepare(intents, 0)).raw).gasLimit)
+  Number(
+    Transaction.from((await ports.transactions.prepare(intents, 0)).raw)
+      .gasLimit,
+  )
 const withMargin = (gas: number) => Math.floor((gas * 110) / 100)
 
 describe('gas', () => {
@@ -112,8 +118,8 @@ describe('gas', () => {
 
   test('behavior: not for a replacement', async () => {
     const intents = issues(50)
-    const stuck = await registry.prepare(intents, 0)
-    await registry.prepare(intents, 0, stuck)
+    const stuck = await ports.transactions.prepare(intents, 0)
+    await ports.transactions.prepare(intents, 0, stuck)
     expect(estimated).toEqual([50, 50])
   })
 
@@ -169,7 +175,7 @@ describe('receipts', () => {
       log(ADDRESS, hash(), other),
       log(ADDRESS, issued, other, ISSUER_ID + 1),
     ])
-    expect(await registry.receiptOf(transactionHash)).toEqual({
+    expect(await ports.registry.receiptOf(transactionHash)).toEqual({
       ...{ blockNumber: 16, blockHash, succeeded: true },
       issued: new Set([one]),
     })
@@ -177,7 +183,8 @@ describe('receipts', () => {
 
   test('behavior: of a transaction that failed', async () => {
     receipt = mined([], '0x0')
-    const { succeeded } = (await registry.receiptOf(transactionHash)) ?? {}
+    const { succeeded } =
+      (await ports.registry.receiptOf(transactionHash)) ?? {}
     expect(succeeded).toBe(false)
   })
 
@@ -189,7 +196,7 @@ describe('receipts', () => {
     ],
   ])('behavior: shows nothing when there is %s', async (_, answer) => {
     receipt = answer
-    expect(await registry.receiptOf(transactionHash)).toBeUndefined()
+    expect(await ports.registry.receiptOf(transactionHash)).toBeUndefined()
   })
 
   const good = log(ADDRESS, issued, one)
@@ -209,7 +216,9 @@ describe('receipts', () => {
     ['a log whose logIndex is true', mined([{ ...good, logIndex: true }])],
   ])('error: refuses %s', async (_, answer) => {
     receipt = answer
-    await expect(registry.receiptOf(transactionHash)).rejects.toMatchObject({
+    await expect(
+      ports.registry.receiptOf(transactionHash),
+    ).rejects.toMatchObject({
       code: 'chain_unavailable',
     })
   })
@@ -221,11 +230,11 @@ describe('answers that are not what was asked for', () => {
     `0x1${'0'.repeat(64)}`,
   ]
   const asks: Record<string, () => Promise<unknown>> = {
-    eth_chainId: () => registry.assertReady(),
-    eth_getBalance: () => registry.assertReady(),
-    eth_getTransactionCount: () => registry.nextNonce(),
-    eth_maxPriorityFeePerGas: () => registry.prepare(issues(1), 0),
-    eth_estimateGas: () => registry.prepare(issues(1), 0),
+    eth_chainId: () => ports.account.assertReady(),
+    eth_getBalance: () => ports.account.assertReady(),
+    eth_getTransactionCount: () => ports.account.nextNonce(),
+    eth_maxPriorityFeePerGas: () => ports.transactions.prepare(issues(1), 0),
+    eth_estimateGas: () => ports.transactions.prepare(issues(1), 0),
   }
 
   test.each(Object.keys(asks))(
@@ -242,7 +251,7 @@ describe('answers that are not what was asked for', () => {
 
   test('error: refuses a nonce over 53 bits, which no number holds exactly', async () => {
     garbage = { eth_getTransactionCount: '0x20000000000000' }
-    await expect(registry.nextNonce()).rejects.toMatchObject({
+    await expect(ports.account.nextNonce()).rejects.toMatchObject({
       code: 'chain_unavailable',
     })
   })
@@ -250,21 +259,25 @@ describe('answers that are not what was asked for', () => {
   test('error: refuses as a block what has no hash, and no fee', async () => {
     for (const block of [true, 'x', {}, { hash: null }, { hash: '0x1' }]) {
       garbage = { eth_getBlockByNumber: block }
-      await expect(registry.blockHash(1)).rejects.toMatchObject({
+      await expect(ports.blocks.blockHash(1)).rejects.toMatchObject({
         code: 'chain_unavailable',
       })
-      await expect(registry.prepare(issues(1), 0)).rejects.toMatchObject({
+      await expect(
+        ports.transactions.prepare(issues(1), 0),
+      ).rejects.toMatchObject({
         code: 'chain_unavailable',
       })
     }
     garbage = { eth_getBlockByNumber: null }
-    expect(await registry.blockHash(1)).toBeNull()
+    expect(await ports.blocks.blockHash(1)).toBeNull()
   })
 
   test('error: refuses logs that are not logs', async () => {
     for (const logs of [null, {}, 'x', [null], [{}]]) {
       garbage = { eth_getLogs: logs }
-      await expect(registry.transactionsOf('issued', 1)).rejects.toMatchObject({
+      await expect(
+        ports.registry.transactionsOf('issued', 1),
+      ).rejects.toMatchObject({
         code: 'chain_unavailable',
       })
     }
@@ -277,7 +290,7 @@ describe('answers that are not what was asked for', () => {
     const widths = [16n, 40n, 40n, 40n, 16n, 40n, 40n, 8n, 1n]
     for (const [i, bits] of widths.entries()) {
       garbage = { eth_call: encode(record.with(i, 2n ** bits)) }
-      await expect(registry.records([hash()])).rejects.toMatchObject({
+      await expect(ports.registry.records([hash()])).rejects.toMatchObject({
         code: 'chain_unavailable',
       })
     }
@@ -293,14 +306,14 @@ describe('records', () => {
 
   test('default: nothing is distrusted of a trusted account', async () => {
     records = [recordAt(9), recordAt(0)]
-    const read = await registry.records([hash(), hash()])
+    const read = await ports.registry.records([hash(), hash()])
     expect(read.map(({ distrusted }) => distrusted)).toEqual([false, false])
   })
 
   test('behavior: distrusted from the block on that is set', async () => {
     account.distrustedFrom = 9
     records = [recordAt(8), recordAt(9), recordAt(10), recordAt(0)]
-    const read = await registry.records(records.map(() => hash()))
+    const read = await ports.registry.records(records.map(() => hash()))
     expect(read.map(({ distrusted }) => distrusted)).toEqual([
       ...[false, true, true, false],
     ])
@@ -309,21 +322,21 @@ describe('records', () => {
   test('behavior: each account is read once', async () => {
     records = [recordAt(8, 1), recordAt(9, 2), recordAt(10, 2)]
     calls = []
-    await registry.records(records.map(() => hash()))
+    await ports.registry.records(records.map(() => hash()))
     expect(calls).toEqual(['recordsOf', 'accountAt', 'accountAt'])
   })
 })
 
 describe('readiness', () => {
   test('default: reports the balance, and that it may revoke', async () => {
-    expect(await registry.assertReady()).toEqual({
+    expect(await ports.account.assertReady()).toEqual({
       ...{ balance: 0xffffffffffn, mayRevoke: true },
     })
   })
 
   test('behavior: an account without REVOKE is ready to issue', async () => {
     account.permissions = 1
-    expect((await registry.assertReady()).mayRevoke).toBe(false)
+    expect((await ports.account.assertReady()).mayRevoke).toBe(false)
   })
 
   test.each<[string, () => void]>([
@@ -337,7 +350,7 @@ describe('readiness', () => {
     ['an issuer that is not there', () => (issuer.accountCount = 0)],
   ])('error: refuses %s', async (_, change) => {
     change()
-    await expect(registry.assertReady()).rejects.toMatchObject({
+    await expect(ports.account.assertReady()).rejects.toMatchObject({
       code: 'registry_refused',
     })
   })

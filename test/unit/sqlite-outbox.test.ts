@@ -5,12 +5,15 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { type Database, openDatabase } from '../../gateway/adapters/database.ts'
-import { createSqliteOutbox } from '../../gateway/adapters/sqlite-outbox.ts'
-import type { Anchored, Intent, Outbox } from '../../gateway/issue/ports.ts'
+import {
+  createSqliteOutbox,
+  type SqliteOutbox,
+} from '../../gateway/adapters/sqlite-outbox.ts'
+import type { Anchored, Intent } from '../../gateway/issue/ports.ts'
 
 let dir: string
 let database: Database
-let outbox: Outbox
+let outbox: SqliteOutbox
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'outbox-'))
   database = openDatabase(join(dir, 'gateway.db'))
@@ -27,6 +30,11 @@ const issue = (): Intent => ({
   documentHash: hash(),
   validUntil: 7,
 })
+
+const queued = async () => (await outbox.queued()).map(({ intent }) => intent)
+
+const requeue = (anchored: Anchored) =>
+  outbox.review({ gone: [], moved: [], dropped: [anchored] })
 
 async function added(intents: Intent[]): Promise<Intent[]> {
   await Promise.all(intents.map((intent) => outbox.add(intent)))
@@ -58,12 +66,13 @@ test('default: a plan carries its intents, and no others', async () => {
   await outbox.add(revocation)
   const sent = transaction(3)
   const plan = await outbox.plan(sent, [a, b])
-  expect(outbox.plans()).toEqual([plan])
+  expect(await outbox.plans()).toEqual([plan])
   expect(plan).toMatchObject({ nonce: 3, intents: [a, b], attempts: [sent] })
-  expect(outbox.queued()).toEqual([c, revocation])
-  expect(outbox.find('issue', a.documentHash)).toEqual({
+  expect(await queued()).toEqual([c, revocation])
+  expect(await outbox.find('issue', a.documentHash)).toEqual({
     intent: a,
     anchored: false,
+    promised: false,
     transactionHash: sent.hash,
   })
 })
@@ -76,9 +85,9 @@ test('default: all in one place', async () => {
   const place = anchoring()
   const anchored = intents.map((intent) => ({ intent, anchoring: place }))
   await outbox.settle(plan, { anchored, gone: [] })
-  expect(outbox.anchoredIn(place, 10)).toEqual(anchored)
-  expect(outbox.plans()).toEqual([left])
-  expect(outbox.queued()).toEqual([])
+  expect(await outbox.anchoredIn(place, 10)).toEqual(anchored)
+  expect(await outbox.plans()).toEqual([left])
+  expect(await queued()).toEqual([])
 })
 
 test('behavior: each elsewhere, one gone, one back in the queue', async () => {
@@ -94,15 +103,15 @@ test('behavior: each elsewhere, one gone, one back in the queue', async () => {
     ],
     gone: [gone],
   })
-  expect(outbox.anchoredIn(places[0], 10)).toEqual([
+  expect(await outbox.anchoredIn(places[0], 10)).toEqual([
     { intent: a, anchoring: places[0] },
   ])
-  expect(outbox.anchoredIn(places[1], 10)).toEqual([
+  expect(await outbox.anchoredIn(places[1], 10)).toEqual([
     { intent: b, anchoring: places[1] },
   ])
-  expect(outbox.find('issue', gone.documentHash)).toBeUndefined()
-  expect(outbox.queued()).toEqual([absent])
-  expect(outbox.plans()).toEqual([])
+  expect(await outbox.find('issue', gone.documentHash)).toBeUndefined()
+  expect(await queued()).toEqual([absent])
+  expect(await outbox.plans()).toEqual([])
 })
 
 test('behavior: all that are anchored in one place, but not all of the plan', async () => {
@@ -115,8 +124,8 @@ test('behavior: all that are anchored in one place, but not all of the plan', as
     anchored: [{ intent: a, anchoring: place }],
     gone: [],
   })
-  expect(outbox.anchoredIn(place, 10)).toHaveLength(1)
-  expect(outbox.queued()).toEqual([b])
+  expect(await outbox.anchoredIn(place, 10)).toHaveLength(1)
+  expect(await queued()).toEqual([b])
 })
 
 describe('suspending and releasing', () => {
@@ -136,9 +145,9 @@ describe('suspending and releasing', () => {
     for (let round = 0; round < 3; round++)
       for (const intent of [suspend, release]) {
         expect(await outbox.add(intent)).toBe(true)
-        expect(outbox.queued()).toEqual([intent])
+        expect(await queued()).toEqual([intent])
         await anchor(intent)
-        expect(outbox.anchoredUpTo(9, 9)).toMatchObject([{ intent }])
+        expect(await outbox.anchoredUpTo(9, 9)).toMatchObject([{ intent }])
       }
   })
 
@@ -147,45 +156,46 @@ describe('suspending and releasing', () => {
     expect(await outbox.add(release)).toBe(false)
     const plan = await outbox.plan(transaction(0), [suspend])
     expect(await outbox.add(release)).toBe(false)
-    expect(outbox.find('release', documentHash)).toBeUndefined()
+    expect(await outbox.find('release', documentHash)).toBeUndefined()
     await outbox.settle(plan, { anchored: [], gone: [] })
     expect(await outbox.add(release)).toBe(false)
-    expect(outbox.queued()).toEqual([suspend])
+    expect(await queued()).toEqual([suspend])
   })
 
   test('behavior: the opposite stays until the new one is on the chain', async () => {
     await outbox.add(suspend)
     await anchor(suspend)
     await outbox.add(release)
-    expect(outbox.find('suspend', documentHash)?.anchored).toBe(true)
+    expect((await outbox.find('suspend', documentHash))?.anchored).toBe(true)
     await outbox.withdraw([release])
-    expect(outbox.find('suspend', documentHash)?.anchored).toBe(true)
+    expect((await outbox.find('suspend', documentHash))?.anchored).toBe(true)
     await outbox.add(release)
     await anchor(release)
-    expect(outbox.find('suspend', documentHash)).toBeUndefined()
+    expect(await outbox.find('suspend', documentHash)).toBeUndefined()
   })
 
   test('behavior: a reorg brings back what was asked for last', async () => {
     await outbox.add(suspend)
     const suspended = await anchor(suspend)
     await outbox.add(release)
-    expect(await outbox.requeue([suspended])).toEqual([])
-    expect(outbox.queued()).toEqual([release])
+    expect(await requeue(suspended)).toEqual([])
+    expect(await queued()).toEqual([release])
     const released = await anchor(release)
-    expect(await outbox.requeue([suspended])).toEqual([])
-    expect(await outbox.requeue([released])).toEqual([release])
-    expect(outbox.queued()).toEqual([release])
+    expect(await requeue(suspended)).toEqual([])
+    expect(await requeue(released)).toEqual([release])
+    expect(await queued()).toEqual([release])
   })
 
   test('behavior: what was looked at before it was asked for again is left alone', async () => {
     await outbox.add(suspend)
     const first = await anchor(suspend)
     expect(await outbox.add(suspend)).toBe(true)
-    expect(outbox.queued()).toEqual([suspend])
-    await outbox.remove([first])
-    expect(await outbox.requeue([first])).toEqual([])
-    await outbox.reanchor([{ ...first, now: anchoring() }])
-    expect(outbox.queued()).toEqual([suspend])
+    expect(await queued()).toEqual([suspend])
+    await outbox.review({ gone: [first], moved: [], dropped: [] })
+    expect(await requeue(first)).toEqual([])
+    const moved = [{ ...first, now: anchoring() }]
+    await outbox.review({ gone: [], moved, dropped: [] })
+    expect(await queued()).toEqual([suspend])
   })
 
   test('behavior: what a transaction carried once is not withdrawn', async () => {
@@ -193,7 +203,7 @@ describe('suspending and releasing', () => {
     await anchor(suspend)
     await outbox.add(suspend)
     await outbox.withdraw([suspend])
-    expect(outbox.queued()).toEqual([suspend])
+    expect(await queued()).toEqual([suspend])
   })
 
   test('behavior: each document for itself, beside its revocation', async () => {
@@ -202,7 +212,7 @@ describe('suspending and releasing', () => {
     await outbox.add(suspend)
     expect(await outbox.add(other)).toBe(true)
     expect(await outbox.add(revoke)).toBe(true)
-    expect(outbox.queued()).toEqual([suspend, other, revoke])
+    expect(await queued()).toEqual([suspend, other, revoke])
   })
 })
 
@@ -215,12 +225,12 @@ test('behavior: a revocation that is asked for again has the new reason', async 
   })
   await outbox.add(revoke(1))
   await outbox.add(revoke(2))
-  expect(outbox.queued()).toEqual([revoke(1)])
+  expect(await queued()).toEqual([revoke(1)])
   const plan = await outbox.plan(transaction(0), [revoke(1)])
   const anchored = [{ intent: revoke(1), anchoring: anchoring() }]
   await outbox.settle(plan, { anchored, gone: [] })
   await outbox.add(revoke(2))
-  expect(outbox.queued()).toEqual([revoke(2)])
+  expect(await queued()).toEqual([revoke(2)])
 })
 
 test('behavior: what needs no transaction any more is on the chain, or gone', async () => {
@@ -229,7 +239,53 @@ test('behavior: what needs no transaction any more is on the chain, or gone', as
   const place = anchoring()
   const anchored = [{ intent: there, anchoring: place }]
   await outbox.resolve({ anchored, gone: [gone] })
-  expect(outbox.anchoredIn(place, 9)).toEqual(anchored)
-  expect(outbox.find('issue', gone.documentHash)).toBeUndefined()
-  expect(outbox.queued()).toEqual([left])
+  expect(await outbox.anchoredIn(place, 9)).toEqual(anchored)
+  expect(await outbox.find('issue', gone.documentHash)).toBeUndefined()
+  expect(await queued()).toEqual([left])
+})
+
+describe('what was promised', () => {
+  const withdrawn = async (intent: Intent) =>
+    (await outbox.withdraw([intent])).intents
+
+  test('default: nobody was told of an intent that is only added', async () => {
+    const [intent] = await added([issue()])
+    if (!intent) throw new Error('one')
+    expect(await withdrawn(intent)).toEqual([intent])
+    expect(await withdrawn(intent)).toEqual([])
+  })
+
+  test('behavior: stays, also when it was added again without a promise', async () => {
+    const [intent] = await added([issue()])
+    if (!intent) throw new Error('one')
+    const { kind, documentHash } = intent
+    expect(await outbox.promise(kind, documentHash)).toEqual({
+      ...{ intent, anchored: false, promised: true, transactionHash: null },
+    })
+    await outbox.add(intent)
+    expect(await withdrawn(intent)).toEqual([])
+    expect(await queued()).toEqual([intent])
+  })
+
+  test('behavior: is on disk with the intent, or with a repeat of it', async () => {
+    const [one, other] = [issue(), issue()]
+    await outbox.add(one, true)
+    await outbox.add(other)
+    await outbox.add(other, true)
+    expect((await outbox.withdraw([one, other])).intents).toEqual([])
+  })
+
+  test('error: an intent that was withdrawn is not promised', async () => {
+    expect(await outbox.promise('issue', hash())).toBeUndefined()
+  })
+
+  test('behavior: what was set aside stays so', async () => {
+    const [intent, other] = await added([issue(), issue()])
+    if (!intent || !other) throw new Error('two')
+    await outbox.setAside([intent], 7)
+    expect(await outbox.queued()).toEqual([
+      { intent, asideUntil: 7 },
+      { intent: other, asideUntil: null },
+    ])
+  })
 })

@@ -1,0 +1,133 @@
+import type { Log } from '../log.ts'
+import { MAX_BATCH } from './batch.ts'
+import { asIssueError, type IssueError } from './errors.ts'
+import { keyOfIntent } from './intent.ts'
+import { type Outcome, outcomesOf } from './outcome.ts'
+import type { Account, Backlog, Intent, RegistryReader } from './ports.ts'
+import type { Queue } from './queue.ts'
+import { resolutionOf } from './settle.ts'
+import type { TurnAway } from './turn-away.ts'
+
+/** How long the first of several transactions waits for the others to be made. */
+const TOGETHER_MS = 50
+
+/** Makes transactions of queued intents. */
+export type Planner = {
+  /** Intents that fill the next transaction. */
+  readonly limit: number
+  /**
+   * Makes transactions as long as `isDue`: they share blocks and looks at the chain.
+   *
+   * @throws {IssueError} why none can be made now. Then everything that nobody was promised has left the queue.
+   */
+  run(isDue: () => boolean): Promise<void>
+}
+
+export function createPlanner(deps: {
+  queue: Queue
+  account: Account
+  registry: RegistryReader
+  backlog: Backlog
+  /** Signs a transaction for these, and makes it durable. */
+  plan: (intents: readonly Intent[]) => Promise<void>
+  conclude: (intent: Intent, outcome: Outcome) => void
+  turnAway: TurnAway['turnAway']
+  log: Log
+  /** Maximum intents in one transaction; 1 = no grouping. */
+  maxBatch?: number
+}): Planner {
+  const { queue, account, registry, backlog, conclude, turnAway, log } = deps
+  const { maxBatch = MAX_BATCH } = deps
+  let limit = maxBatch
+
+  async function run(isDue: () => boolean): Promise<void> {
+    const until = performance.now() + TOGETHER_MS
+    let goOn = isDue()
+    while (goOn)
+      goOn = (await planOne()) && isDue() && performance.now() < until
+  }
+
+  async function planOne(): Promise<boolean> {
+    const batch = queue.next(limit)
+    let intents = batch
+    try {
+      intents = await stillAbsent(batch)
+      if (intents.length === 0) return true
+      await deps.plan(intents)
+    } catch (error) {
+      await refused(intents, asIssueError(error))
+      return false
+    }
+    queue.remove(intents)
+    limit = Math.min(limit * 2, maxBatch)
+    return true
+  }
+
+  /** No transaction can be made of these. */
+  async function refused(intents: Intent[], error: IssueError): Promise<void> {
+    const outage = await outageOf(error)
+    if (outage) {
+      limit = maxBatch
+      // No transaction can be made of the others either.
+      await turnAway(queue.all(), outage)
+      throw outage
+    }
+    // Of fewer, perhaps: so one bad intent never sinks the others.
+    if (intents.length > 1) {
+      limit = Math.ceil(intents.length / 2)
+      return
+    }
+    limit = maxBatch
+    const promised = await turnAway(intents, error)
+    if (promised.length === 0) return
+    // What was promised is never given up: it is tried again, and somebody has to look why it is refused.
+    for (const intent of promised)
+      log.error('intent_set_aside', {
+        key: keyOfIntent(intent),
+        error: error.message,
+      })
+    await queue.setAside(promised)
+  }
+
+  /**
+   * @param error Why a transaction could not be made.
+   * @returns Why none can be made now, whatever is in it; `undefined` when it was the fault of what
+   *   was in it.
+   */
+  async function outageOf(error: IssueError): Promise<IssueError | undefined> {
+    const ofIntents =
+      error.code === 'too_large' || error.code === 'registry_refused'
+    if (!ofIntents) return error
+    return account.assertReady().then(() => undefined, asIssueError)
+  }
+
+  /**
+   * What was carried once, or waited for long, may be on the chain by now: then it is not sent
+   * again. Above all, nothing is issued again that is there and distrusted.
+   *
+   * @returns Those that are to be sent.
+   */
+  async function stillAbsent(intents: readonly Intent[]): Promise<Intent[]> {
+    const unsure = queue.uncertain(intents)
+    if (unsure.length === 0) return [...intents]
+    const outcomes = await outcomesOf(registry, unsure)
+    const decided = unsure.flatMap((intent, i) => {
+      const outcome = outcomes[i]
+      return outcome && outcome.status !== 'absent' ? [{ intent, outcome }] : []
+    })
+    if (decided.length > 0)
+      await backlog.resolve(resolutionOf(unsure, outcomes))
+    queue.seenAbsent(unsure)
+    const done = new Set(decided.map(({ intent }) => intent))
+    queue.remove([...done])
+    for (const { intent, outcome } of decided) conclude(intent, outcome)
+    return intents.filter((intent) => !done.has(intent))
+  }
+
+  return {
+    get limit() {
+      return limit
+    },
+    run,
+  }
+}

@@ -1,0 +1,161 @@
+import type { Log } from '../log.ts'
+import { nextBatch } from './batch.ts'
+import { type IntentKey, keyOf, keyOfIntent } from './intent.ts'
+import type { Backlog, Intent } from './ports.ts'
+
+/** How long a promised intent stays aside that the chain refuses on its own. */
+const ASIDE_MS = 3_000
+/** For how long an intent that was absent when it was queued counts as absent. */
+const CERTAIN_MS = 5_000
+
+/** What is known of a queued intent; the outbox has it on disk. */
+type Entry = {
+  intent: Intent
+  /** The outbox will not give it up. */
+  promised: boolean
+  /** Of a document to issue, the time from which it may be on the chain without our knowledge. */
+  uncertainFrom: number
+}
+
+/** The intents that wait for a transaction, in order, and those that were set aside. */
+export type Queue = {
+  readonly size: number
+  /** When the first of those that wait came, or the last transaction was made; `performance.now()`. */
+  readonly gatheringSince: number
+  /** Queues what is in the outbox and is neither queued nor in flight. */
+  add(intents: readonly Intent[]): void
+  /** As `add`, of intents that the outbox will not give up, and that may be on the chain already. */
+  addPromised(intents: readonly Intent[]): void
+  /** @returns What goes together in the next transaction. */
+  next(limit: number): Intent[]
+  /** They are planned, or concluded, or withdrawn. */
+  remove(intents: readonly Intent[]): void
+  /** Those among them that may be on the chain by now. */
+  uncertain(intents: readonly Intent[]): Intent[]
+  /** They were just seen not to be there. */
+  seenAbsent(intents: readonly Intent[]): void
+  /** Those that may be withdrawn, as far as is known here. */
+  unpromised(intents: readonly Intent[]): Intent[]
+  /** The outbox did not give them up. */
+  markPromised(intents: readonly Intent[]): void
+  /** For a moment they hold up nobody; then they come back. */
+  setAside(intents: readonly Intent[]): Promise<void>
+  all(): Intent[]
+  /** Takes up what an earlier process left: all of it counts as promised. */
+  restore(): Promise<void>
+}
+
+/** @param carries Whether a transaction in flight carries an intent. */
+export function createQueue(deps: {
+  backlog: Backlog
+  carries: (key: IntentKey) => boolean
+  /** There may be something to do. */
+  wake: () => void
+  log: Log
+}): Queue {
+  const { backlog, carries, wake, log } = deps
+  const entries = new Map<IntentKey, Entry>()
+  const aside = new Set<IntentKey>()
+  let gatheringSince = 0
+
+  function addEntry(intent: Intent, promised: boolean): void {
+    const key = keyOfIntent(intent)
+    const known = entries.get(key)
+    if (known && promised) known.promised = true
+    if (known && promised && intent.kind === 'issue') known.uncertainFrom = 0
+    if (known || aside.has(key) || carries(key)) return
+    if (entries.size === 0) gatheringSince = performance.now()
+    const uncertainFrom =
+      intent.kind !== 'issue'
+        ? Number.POSITIVE_INFINITY
+        : promised
+          ? 0
+          : performance.now() + CERTAIN_MS
+    entries.set(key, { intent, promised, uncertainFrom })
+  }
+
+  function addAll(intents: readonly Intent[], promised: boolean): void {
+    for (const intent of intents) addEntry(intent, promised)
+    wake()
+  }
+
+  /** A document is revised after it is on the chain. */
+  function mustWait({ kind, documentHash }: Intent): boolean {
+    if (kind === 'issue') return false
+    const key = keyOf('issue', documentHash)
+    return entries.has(key) || aside.has(key) || carries(key)
+  }
+
+  function bringBack(intents: readonly Intent[], milliseconds: number): void {
+    for (const intent of intents) aside.add(keyOfIntent(intent))
+    setTimeout(() => {
+      for (const intent of intents) aside.delete(keyOfIntent(intent))
+      addAll(intents, true)
+    }, milliseconds).unref()
+  }
+
+  const entriesOf = (intents: readonly Intent[]) =>
+    intents.flatMap((intent) => entries.get(keyOfIntent(intent)) ?? [])
+
+  function remove(intents: readonly Intent[]): void {
+    for (const intent of intents) entries.delete(keyOfIntent(intent))
+    gatheringSince = performance.now()
+  }
+
+  return {
+    get size() {
+      return entries.size
+    },
+    get gatheringSince() {
+      return gatheringSince
+    },
+    add: (intents) => addAll(intents, false),
+    addPromised: (intents) => addAll(intents, true),
+    next: (limit) => nextBatch(intentsOf(entries.values()), limit, mustWait),
+    remove,
+
+    uncertain(intents) {
+      const now = performance.now()
+      return entriesOf(intents)
+        .filter(({ uncertainFrom }) => now >= uncertainFrom)
+        .map(({ intent }) => intent)
+    },
+    seenAbsent(intents) {
+      for (const entry of entriesOf(intents))
+        entry.uncertainFrom = performance.now() + CERTAIN_MS
+    },
+
+    unpromised: (intents) =>
+      entriesOf(intents)
+        .filter(({ promised }) => !promised)
+        .map(({ intent }) => intent),
+    markPromised(intents) {
+      for (const entry of entriesOf(intents)) entry.promised = true
+    },
+
+    async setAside(intents) {
+      remove(intents)
+      bringBack(intents, ASIDE_MS)
+      await backlog
+        .setAside(intents, Date.now() + ASIDE_MS)
+        .catch((error) => log.warn('not_noted_aside', { error: String(error) }))
+    },
+
+    all: () => [...intentsOf(entries.values())],
+
+    async restore() {
+      const now = Date.now()
+      for (const { intent, asideUntil } of await backlog.queued()) {
+        // A clock that was changed keeps nothing aside for longer.
+        const left = Math.min((asideUntil ?? now) - now, ASIDE_MS)
+        if (left > 0) bringBack([intent], left)
+        else addEntry(intent, true)
+      }
+      wake()
+    },
+  }
+}
+
+function* intentsOf(entries: Iterable<Entry>): Generator<Intent> {
+  for (const { intent } of entries) yield intent
+}

@@ -1,0 +1,155 @@
+import type { Hex } from '../../document/hex.ts'
+import { asIssueError } from './errors.ts'
+import type { InFlight } from './in-flight.ts'
+import { type Outcome, outcomesOfPlans } from './outcome.ts'
+import type { Intent, Plan, Plans, RegistryReader } from './ports.ts'
+
+/** How long a node may contradict itself before that counts as an outage. */
+const UNCLEAR_TIMEOUT_MS = 2_000
+
+const ABSENT: Outcome = { status: 'absent' }
+
+/** Receives what became of an intent, and all transactions that could have carried it. */
+export type Conclude = (
+  intent: Intent,
+  outcome: Outcome,
+  transactions: ReadonlySet<Hex>,
+) => void
+
+/** Settles plans: reads what became of their intents, concludes these, and notes it on disk. */
+export type Settling = {
+  /**
+   * A nonce that is used is done with, whichever transaction used it.
+   *
+   * @param next The nonce that follows the newest block.
+   * @returns Whether all of them are settled. Right after a block, nodes contradict themselves for a moment (records without
+   *   events; behind a load balancer, another node that is behind): then it is looked at again.
+   * @throws {IssueError} when that takes too long.
+   */
+  settle(next: number): Promise<boolean>
+  /** These can no longer be mined: their intents are to be done again. */
+  abandon(plans: readonly Plan[]): Promise<void>
+  /** Milliseconds that the last transaction took from being made until the chain showed what became of it. */
+  roundTrip(): number
+}
+
+/** @param noted Called when an outcome is on disk: what waited for it may go. */
+export function createSettling(deps: {
+  inFlight: InFlight
+  registry: RegistryReader
+  outbox: Plans
+  conclude: Conclude
+  noted: () => void
+}): Settling {
+  const { inFlight, registry, outbox, conclude, noted } = deps
+  let unclearSince: number | undefined
+  let roundTrip = Number.POSITIVE_INFINITY
+
+  async function trySettling(used: readonly Plan[]): Promise<unknown> {
+    try {
+      await settleAll(used)
+      return undefined
+    } catch (error) {
+      if (used.length === 1) return error
+      // What one transaction runs into must not keep the others from being settled.
+      const settled = await Promise.allSettled(
+        used.map((plan) => settleAll([plan])),
+      )
+      return settled.find((one) => one.status === 'rejected')?.reason
+    }
+  }
+
+  async function settleAll(used: readonly Plan[]): Promise<void> {
+    const outcomes = await outcomesOfPlans(registry, used)
+    // What the registry shows stays so without our own note of it: nobody waits for the disk.
+    concludeAll(used, outcomes, (outcome) => outcome.status === 'anchored')
+    for (const plan of used)
+      roundTrip = performance.now() - inFlight.sendingOf(plan).made
+    inFlight.leave(used)
+    note(used, outcomes).catch((error) => {
+      inFlight.comeBack(used)
+      for (const plan of used)
+        inFlight.sendingOf(plan).failure = asIssueError(error)
+      noted()
+    })
+  }
+
+  async function note(
+    used: readonly Plan[],
+    outcomes: readonly Outcome[],
+  ): Promise<void> {
+    const rest = [...outcomes]
+    await Promise.all(
+      used.map((plan) => {
+        const ofPlan = rest.splice(0, plan.intents.length)
+        return outbox.settle(plan, resolutionOf(plan.intents, ofPlan))
+      }),
+    )
+    inFlight.drop(used)
+    concludeAll(used, outcomes, (outcome) => outcome.status !== 'anchored')
+    noted()
+  }
+
+  /** @param outcomes Of the intents of these plans, in their order. */
+  function concludeAll(
+    used: readonly Plan[],
+    outcomes: readonly Outcome[],
+    which: (outcome: Outcome) => boolean,
+  ): void {
+    const transactions = hashesOf(used)
+    const intents = used.flatMap((plan) => plan.intents)
+    intents.forEach((intent, i) => {
+      const outcome = outcomes[i] ?? ABSENT
+      if (which(outcome)) conclude(intent, outcome, transactions)
+    })
+  }
+
+  return {
+    async settle(next) {
+      const used = inFlight.plans().filter(({ nonce }) => nonce < next)
+      const error = used.length === 0 ? undefined : await trySettling(used)
+      if (error === undefined) {
+        unclearSince = undefined
+        return true
+      }
+      unclearSince ??= performance.now()
+      if (performance.now() - unclearSince >= UNCLEAR_TIMEOUT_MS) throw error
+      return false
+    },
+
+    async abandon(plans) {
+      for (const plan of plans) {
+        await outbox.settle(plan, { anchored: [], gone: [] })
+        inFlight.drop([plan])
+        concludeAll([plan], [], () => true)
+      }
+    },
+
+    roundTrip: () => roundTrip,
+  }
+}
+
+/** What the outbox has to note of intents, by their outcomes. What is absent goes back in the queue. */
+export function resolutionOf(
+  intents: readonly Intent[],
+  outcomes: readonly (Outcome | undefined)[],
+) {
+  const known = intents.map((intent, i) => ({
+    intent,
+    outcome: outcomes[i] ?? ABSENT,
+  }))
+  return {
+    anchored: known.flatMap(({ intent, outcome }) =>
+      outcome.status === 'anchored' ? [{ intent, anchoring: outcome }] : [],
+    ),
+    gone: known
+      .filter(({ outcome: { status } }) => !/^(anchored|absent)$/.test(status))
+      .map(({ intent }) => intent),
+  }
+}
+
+function hashesOf(plans: readonly Plan[]): Set<Hex> {
+  return new Set(
+    plans.flatMap(({ attempts }) => attempts.map(({ hash }) => hash)),
+  )
+}

@@ -1,0 +1,62 @@
+import type { Log } from '../log.ts'
+import type { IssueError } from './errors.ts'
+import { keyOfIntent } from './intent.ts'
+import type { Intent } from './ports.ts'
+import type { Queue } from './queue.ts'
+import type { Waiter, Waiters } from './waiters.ts'
+
+/** Withdraws queued intents that nobody was promised, and tells those who asked for them why. */
+export type TurnAway = {
+  /** @returns Those that stay queued: they were promised. */
+  turnAway(intents: readonly Intent[], error: IssueError): Promise<Intent[]>
+  /** Resolves when the intent is not being withdrawn, or no longer. */
+  settled(intent: Intent): Promise<void>
+}
+
+/** @param withdraw Resolves with those that are no longer on disk. */
+export function createTurnAway(deps: {
+  queue: Queue
+  waiters: Waiters
+  withdraw: (intents: readonly Intent[]) => Promise<Intent[]>
+  log: Log
+}): TurnAway {
+  const { queue, waiters, log } = deps
+  const leaving = new Map<string, Promise<void>>()
+
+  async function withdraw(
+    leavers: readonly Intent[],
+    waiting: ReadonlyMap<string, readonly Waiter[]>,
+    error: IssueError,
+  ): Promise<void> {
+    const gone = await deps.withdraw(leavers).catch((cause): Intent[] => {
+      log.warn('intents_not_withdrawn', { error: String(cause) })
+      return []
+    })
+    const goneKeys = new Set<string>(gone.map(keyOfIntent))
+    for (const [key, waiters] of waiting)
+      for (const { resolve, reject } of waiters)
+        if (goneKeys.has(key)) reject(error)
+        else resolve({ status: 'pending', transactionHash: null })
+    // What is still in the outbox will be adopted as promised at the next start: then it is promised.
+    queue.addPromised(
+      leavers.filter((intent) => !goneKeys.has(keyOfIntent(intent))),
+    )
+  }
+
+  return {
+    async turnAway(intents, error) {
+      const leavers = queue.unpromised(intents)
+      queue.remove(leavers)
+      const keys = leavers.map(keyOfIntent)
+      // From here on no clock tells them that it is pending.
+      const waiting = new Map(keys.map((key) => [key, waiters.take(key)]))
+      const left = withdraw(leavers, waiting, error)
+      for (const key of keys) leaving.set(key, left)
+      await left
+      for (const key of keys) leaving.delete(key)
+      const gone = new Set(leavers)
+      return intents.filter((intent) => !gone.has(intent))
+    },
+    settled: async (intent) => leaving.get(keyOfIntent(intent)),
+  }
+}
