@@ -1,44 +1,53 @@
+import { concatBytes } from '@noble/hashes/utils.js'
 import { base32 } from 'multiformats/bases/base32'
 import { base36 } from 'multiformats/bases/base36'
 import { base58btc } from 'multiformats/bases/base58'
 import { equalBytes } from './bytes.ts'
 import { FormatError } from './errors.ts'
 
-/** CIDv1, raw, sha2-256 of 32 bytes: the only kind of block here. */
+/** Version 1, codec raw, hash function sha2-256, a digest of 32 bytes. */
 const PREFIX = Uint8Array.of(0x01, 0x55, 0x12, 0x20)
 const LENGTH = PREFIX.length + 32
 const BASES = [base32, base36, base58btc] as const
+/** Longer text is refused unread, since base58 decoding is quadratic. */
+const MAX_TEXT = 100
 
-/** @param hash A sha-256 digest, 32 bytes. @returns The CIDv1 (raw, sha2-256) of the block with that digest, in base32. */
+/**
+ * @param hash A sha-256 digest, 32 bytes.
+ * @returns The CIDv1 (raw, sha2-256) of the block with that digest, in base32.
+ */
 export function cidOf(hash: Uint8Array): string {
-  return base32.encode(Uint8Array.of(...PREFIX, ...hash))
+  return base32.encode(concatBytes(PREFIX, hash))
 }
 
 /**
  * @param cid A CIDv1 (raw, sha2-256) in base32, base36 or base58btc.
  * @returns Its sha-256 digest, 32 bytes.
- * @throws {FormatError} `cid_malformed` for text that is not a CID, and for one of another version, codec or hash.
+ * @throws {FormatError} `cid_malformed` for text that is not a CID, and for one of another version,
+ * codec or hash.
  */
 export function hashOfCid(cid: string): Uint8Array {
+  if (typeof cid !== 'string' || cid.length > MAX_TEXT)
+    throw malformed('not a CID')
   const base = BASES.find(({ prefix }) => cid.startsWith(prefix))
-  const bytes = base && cid.length <= 100 ? decode(base, cid) : undefined
-  if (!base || !bytes) throw new FormatError('cid_malformed', 'not a CID')
+  if (!base) throw malformed('a CID in another base, or none')
+  const bytes = decode(base, cid)
   const prefix = bytes.subarray(0, PREFIX.length)
   if (bytes.length !== LENGTH || !equalBytes(prefix, PREFIX))
-    throw new FormatError('cid_malformed', 'not a CIDv1 of raw and sha2-256')
+    throw malformed('not a CIDv1 of raw and sha2-256')
   // Else one CID would have several texts.
-  if (base.encode(bytes) !== cid)
-    throw new FormatError('cid_malformed', 'not the text of its CID')
+  if (base.encode(bytes) !== cid) throw malformed('not the text of its CID')
   return bytes.slice(PREFIX.length)
 }
 
-function decode(
-  base: (typeof BASES)[number],
-  text: string,
-): Uint8Array | undefined {
+function decode(base: (typeof BASES)[number], cid: string): Uint8Array {
   try {
-    return base.decode(text)
-  } catch {
-    return undefined
+    return base.decode(cid)
+  } catch (cause) {
+    throw malformed('not a CID', cause)
   }
+}
+
+function malformed(message: string, cause?: unknown): FormatError {
+  return new FormatError('cid_malformed', message, { cause })
 }
