@@ -29,8 +29,6 @@ export type Sources = {
   nodes: Eip1193Provider[]
   blocks: BlockSource[]
   asOf?: number
-  /** For one request, in milliseconds. */
-  timeout: number
 }
 
 /** @throws {UsageError} for the first option that is bad. */
@@ -45,7 +43,6 @@ export function readSources(values: {
   const asOf = values['as-of']
   return {
     ...trustedRegistry(values.registry),
-    timeout,
     nodes: different('rpc', httpUrls('rpc', values.rpc)).map((url) =>
       createFetchProvider(url, timeout),
     ),

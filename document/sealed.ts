@@ -1,6 +1,5 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { concatBytes } from '@noble/hashes/utils.js'
-import { CompactEncrypt } from 'jose'
+import { CompactEncrypt, compactDecrypt, errors } from 'jose'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import { decodeUtf8 } from './bytes.ts'
 import { disclose } from './disclosures.ts'
@@ -91,39 +90,19 @@ export async function open(
   sealed: Uint8Array,
   documentKey: Uint8Array,
 ): Promise<Opened> {
-  const { encrypted, ...header } = readJwe(sealed)
-  const plaintext = await decrypt(encrypted, documentKey)
-  return { ...header, plaintext: unpad(plaintext) }
-}
-
-/** The parts of a JWE that A128GCM decrypts. */
-type Encrypted = {
-  /** ASCII of the first part. */
-  additionalData: Uint8Array
-  iv: Uint8Array
-  /** Ciphertext and tag. */
-  data: Uint8Array
-}
-
-/** A JWE library reads any algorithm, which is most of its code: a header here allows only one. */
-async function decrypt(
-  { additionalData, iv, data }: Encrypted,
-  documentKey: Uint8Array,
-): Promise<Uint8Array> {
-  const { subtle } = globalThis.crypto
-  const own = (bytes: Uint8Array) => new Uint8Array(bytes)
-  const name = 'AES-GCM'
-  const key = await subtle.importKey('raw', own(documentKey), name, false, [
-    'decrypt',
-  ])
-  const algorithm = {
-    ...{ name, tagLength: 128 },
-    ...{ iv: own(iv), additionalData: own(additionalData) },
-  }
+  const { jwe, ...header } = readJwe(sealed)
   try {
-    return new Uint8Array(await subtle.decrypt(algorithm, key, own(data)))
+    const { plaintext } = await compactDecrypt(jwe, documentKey, {
+      keyManagementAlgorithms: ['dir'],
+      contentEncryptionAlgorithms: ['A128GCM'],
+    })
+    return { ...header, plaintext: unpad(plaintext) }
   } catch (cause) {
-    throw new FormatError('wrong_key', 'the key does not open it', { cause })
+    if (cause instanceof errors.JWEDecryptionFailed)
+      throw new FormatError('wrong_key', 'the key does not open it', { cause })
+    if (cause instanceof errors.JOSEError)
+      throw new FormatError('sealed_malformed', 'not a JWE', { cause })
+    throw cause
   }
 }
 
@@ -151,8 +130,8 @@ export function readSealedHeader(sealed: Uint8Array): SealedHeader {
   return { salt, sd }
 }
 
-function readJwe(sealed: Uint8Array): SealedHeader & { encrypted: Encrypted } {
-  const { encrypted, header } = refusingAs(
+function readJwe(sealed: Uint8Array): SealedHeader & { jwe: string } {
+  const { jwe, header } = refusingAs(
     'sealed_malformed',
     'not a compact JWE',
     () => readParts(sealed),
@@ -162,28 +141,19 @@ function readJwe(sealed: Uint8Array): SealedHeader & { encrypted: Encrypted } {
     'not the header of a sealed document',
     () => readHeader(header),
   )
-  return { encrypted, ...known }
+  return { jwe, ...known }
 }
 
-function readParts(sealed: Uint8Array): {
-  encrypted: Encrypted
-  header: JsonValue
-} {
-  const parts = decodeUtf8(sealed).split('.')
+function readParts(sealed: Uint8Array): { jwe: string; header: JsonValue } {
+  const jwe = decodeUtf8(sealed)
+  const parts = jwe.split('.')
   if (parts.length !== 5) throw malformed('not five parts')
-  const [header, encryptedKey, iv, ciphertext, tag] = parts.map(decodeBase64url)
-  const ours =
-    encryptedKey?.length === 0 && iv?.length === 12 && tag?.length === 16
-  if (!ours || !header || !ciphertext)
+  const [header, ...others] = parts.map(decodeBase64url)
+  const lengths = others.map(({ length }) => length)
+  const [encryptedKey, iv, , tag] = lengths
+  if (!header || encryptedKey !== 0 || iv !== 12 || tag !== 16)
     throw malformed('not the parts of a dir JWE')
-  return {
-    encrypted: {
-      additionalData: encoder.encode(parts[0]),
-      iv,
-      data: concatBytes(ciphertext, tag),
-    },
-    header: parseStrictJson(decodeUtf8(header)),
-  }
+  return { jwe, header: parseStrictJson(decodeUtf8(header)) }
 }
 
 function readHeader(header: JsonValue): SealedHeader {

@@ -1,19 +1,21 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { FormatError } from '../../document/errors.ts'
 import { buildCommand } from '../../scripts/build-command.ts'
 import {
   createBundle,
   readBundle,
   verifyBundle,
 } from '../../verifier/bundle.ts'
-import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
-import { createQuorumReader } from '../../verifier/readers/quorum.ts'
-import type { Check } from '../../verifier/verdict.ts'
-import { verify } from '../../verifier/verify.ts'
 import { readCases } from '../support/corpus/case.ts'
+import {
+  expectedOf,
+  libraryTells,
+  notPassed,
+  publicIdOf,
+  told,
+} from '../support/corpus/judge.ts'
 import { type RestDoor, startRestDoor } from '../support/corpus/rest.ts'
 import {
   type CorpusCase,
@@ -56,43 +58,6 @@ function caseOf(name: string): CorpusCase {
   return found
 }
 
-/** What every door is compared by. */
-type Told =
-  | {
-      status: string
-      notPassed: string[]
-      document: boolean
-      setAside: boolean
-    }
-  | { error: string }
-
-function expectedOf({ expected }: CorpusCase): Told {
-  if ('error' in expected) return expected
-  const { status, notPassed, document, setAside = false } = expected
-  return { status, notPassed: notPassed.toSorted(), document, setAside }
-}
-
-const notPassed = (checks: readonly Check[]) =>
-  checks
-    .filter(({ check, outcome }) => outcome !== 'pass' && check !== 'identity')
-    .map(({ check, outcome, code }) => `${check} ${outcome} ${code}`)
-    .toSorted()
-
-const told = (verdict: {
-  status: string
-  checks: Check[]
-  document: object | null
-  blockchainProof: { setAside: boolean } | null
-}): Told => ({
-  status: verdict.status,
-  notPassed: notPassed(verdict.checks),
-  document: verdict.document !== null,
-  setAside: verdict.blockchainProof?.setAside ?? false,
-})
-
-const publicIdOf = ({ given }: CorpusCase) =>
-  given.match(/#publicId=([^&]*)/)?.[1] ?? given
-
 test('default: far more bad cases than good', () => {
   const good = cases.filter(
     ({ expected }) => 'status' in expected && expected.status === 'valid',
@@ -103,20 +68,7 @@ test('default: far more bad cases than good', () => {
 describe('library', () => {
   test.each(names)('%s', async (name) => {
     const one = caseOf(name)
-    const timeout = one.timeout * 1000
-    const readers = one.rpc.map((url) =>
-      createChainReader(createFetchProvider(url, timeout), one.registry),
-    )
-    const answer = await verify(publicIdOf(one), {
-      chain: createQuorumReader(readers, one.quorum ?? 1),
-      blocks: one.ipfs.map((url) => createIpfsGatewaySource(url, timeout)),
-      maxHeadAge: one.maxHeadAge,
-      ...(one.asOf !== null && { asOf: one.asOf }),
-    }).then(told, (error) => {
-      if (!(error instanceof FormatError)) throw error
-      return { error: error.code }
-    })
-    expect(answer).toEqual(expectedOf(one))
+    expect(await libraryTells(one)).toEqual(expectedOf(one))
   })
 })
 

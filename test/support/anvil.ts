@@ -22,11 +22,13 @@ export type AnvilNode = {
  * @param dir Where its state file goes.
  * @param options More of Anvil's command line.
  * @param finality Blocks that finality is behind, half; so far that no test loses a final block unless it says so.
+ * @param prepare Is done at each start, before the first block.
  */
 export async function startAnvilNode(
   dir: string,
   options: readonly string[] = [],
   finality = 5000,
+  prepare: (request: AnvilNode['request']) => Promise<void> = async () => {},
 ): Promise<AnvilNode> {
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
@@ -55,6 +57,7 @@ export async function startAnvilNode(
         throw new Error(`Anvil ended with ${child.exitCode}`)
       await sleep(10)
     }
+    await prepare(request)
     // Anvil has no state of blocks from before its start: a reorg that goes back to one would lose everything.
     await request('anvil_mine', '0x10')
   }

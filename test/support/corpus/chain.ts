@@ -44,16 +44,34 @@ export type Chain = {
   perform(corpusCase: Case, made: Made): Promise<Record<string, number>>
   /** The chain comes to the present. */
   catchUp(): Promise<void>
+  /** Does some work, and puts the chain back to what it was before. */
+  undone<T>(work: () => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
 
-/** Starts a chain with the real registry, always at the same address, and two issuers. */
-export async function startChain(dir: string, chainId: number): Promise<Chain> {
-  const start = Math.floor(Date.now() / 1000) - AGE
-  const anvil = await startAnvilNode(dir, [
-    ...['--chain-id', String(chainId)],
-    ...['--timestamp', String(start)],
-  ])
+/**
+ * Starts a chain with the real registry, always at the same address, and two issuers.
+ *
+ * @param now Seconds of the Unix epoch: the present of a chain that has the same blocks on every
+ *   run, one each second. The clock's if absent.
+ */
+export async function startChain(
+  dir: string,
+  chainId: number,
+  now?: number,
+): Promise<Chain> {
+  const present = () => now ?? Math.floor(Date.now() / 1000)
+  const anvil = await startAnvilNode(
+    dir,
+    [
+      ...['--chain-id', String(chainId)],
+      ...['--timestamp', String(present() - AGE)],
+    ],
+    undefined,
+    async (request) => {
+      if (now !== undefined) await request('anvil_setBlockTimestampInterval', 1)
+    },
+  )
   const provider = miningFirst(createFetchProvider(anvil.url))
   const keys = { admin: ADMIN_KEY, manager: MANAGER_KEY, issuer: ISSUER_KEY }
   const registry = await deployRegistry(provider, keys, ISSUER)
@@ -84,10 +102,17 @@ export async function startChain(dir: string, chainId: number): Promise<Chain> {
         'latest',
         false,
       )
-      const now = Math.floor(Date.now() / 1000)
-      if (Number(head.timestamp) < now)
-        await anvil.request('evm_setNextBlockTimestamp', now)
+      if (Number(head.timestamp) < present())
+        await anvil.request('evm_setNextBlockTimestamp', present())
       await anvil.request('evm_mine')
+    },
+    async undone(work) {
+      const before = await anvil.request('evm_snapshot')
+      try {
+        return await work()
+      } finally {
+        await anvil.request('evm_revert', before)
+      }
     },
     stop: anvil.kill,
   }

@@ -123,3 +123,17 @@ function zeroLike(value: unknown): unknown {
   if (typeof value !== 'string') return typeof value === 'boolean' ? false : 0
   return value.startsWith('0x') ? `0x${'0'.repeat(40)}` : ''
 }
+
+/** Asks a real node. */
+export async function askNode(
+  url: string,
+  { method, params }: Call,
+): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  const { result, error } = (await response.json()) as Answer
+  return error === undefined ? { result } : { error }
+}

@@ -6,6 +6,7 @@ import type { Chain } from './chain.ts'
 import {
   type Answer,
   answerOf,
+  askNode,
   type Call,
   deafReplyOf,
   replyWith,
@@ -88,14 +89,4 @@ export function serveCases(
     const { pathname } = new URL(request.url ?? '', 'http://localhost')
     sendReply(await replyOf(pathname, await bodyOf(request)), response)
   }
-}
-
-async function askNode(url: string, { method, params }: Call): Promise<Answer> {
-  const response = await fetch(url, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  const { result, error } = (await response.json()) as Answer
-  return error === undefined ? { result } : { error }
 }

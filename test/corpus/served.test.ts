@@ -1,0 +1,98 @@
+import { execFile, spawn } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { EXAMPLES, pythonOfExamples } from '../examples/python.ts'
+import { required } from '../faults/support/machine.ts'
+import { readCases } from '../support/corpus/case.ts'
+import {
+  expectedOf,
+  libraryTells,
+  publicIdOf,
+} from '../support/corpus/judge.ts'
+import {
+  formatServed,
+  recordCases,
+  servedFile,
+} from '../support/corpus/served.ts'
+import type { CorpusCase } from '../support/corpus/world.ts'
+
+const python = required(await pythonOfExamples())
+const SERVER = new URL('serve.py', import.meta.url).pathname
+
+const cases = readCases()
+const names = cases.map(({ name }) => name)
+
+test('behavior: served.json of every case is what its chain and sources answer today', async () => {
+  const changed: string[] = []
+  for await (const served of recordCases()) {
+    const file = servedFile({ name: served.case })
+    const same =
+      existsSync(file) && readFileSync(file, 'utf8') === formatServed(served)
+    if (!same) changed.push(served.case)
+  }
+  expect(changed, 'run npm run corpus').toEqual([])
+}, 180_000)
+
+describe.skipIf(python === undefined)('served by Python from the files', () => {
+  let server: ReturnType<typeof spawn>
+  let served: CorpusCase[]
+  beforeAll(async () => {
+    server = spawn('python3', [SERVER], { stdio: ['pipe', 'pipe', 'inherit'] })
+    if (!server.stdout) throw new Error('no standard output')
+    const lines = createInterface(server.stdout)[Symbol.asyncIterator]()
+    const { value } = await lines.next()
+    served = JSON.parse(value ?? '').cases
+  })
+  afterAll(async () => {
+    const ended = new Promise((resolve) => server.once('exit', resolve))
+    server.stdin?.end()
+    expect(await ended).toBe(0)
+  })
+
+  function caseOf(name: string): CorpusCase {
+    const found = served.find((one) => one.case === name)
+    if (!found) throw new Error(`no case ${name}`)
+    return found
+  }
+
+  test('default: every case is there', () => {
+    expect(served.map((one) => one.case)).toEqual(names)
+  })
+
+  test.each(names)(
+    'behavior: the library judges %s as it should',
+    async (name) => {
+      const one = caseOf(name)
+      expect(await libraryTells(one)).toEqual(expectedOf(one))
+    },
+  )
+
+  // One of each kind: a Python is started for each.
+  const kinds = new Map(
+    cases
+      .filter(({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1)
+      .filter(({ expected }) => 'status' in expected)
+      .map(({ name }) => [name.split('-', 1)[0] ?? '', name]),
+  )
+  test.concurrent.each([...kinds.values()])(
+    'behavior: the example in Python judges %s as it should',
+    async (name) => {
+      const one = caseOf(name)
+      const [rpc = ''] = one.rpc
+      const args = [
+        ...['--rpc', rpc, '--registry', one.registry],
+        ...one.ipfs.flatMap((url) => ['--ipfs', url]),
+        ...['--max-head-age', `${one.maxHeadAge}`],
+        ...['--timeout', `${one.timeout}`, '--', publicIdOf(one)],
+      ]
+      const { stdout } = await promisify(execFile)(python ?? '', [
+        `${EXAMPLES}verify.py`,
+        ...args,
+      ]).catch((failure) => failure)
+      const { status } = JSON.parse(stdout)
+      expect(one.expected).toMatchObject({ status })
+    },
+  )
+})

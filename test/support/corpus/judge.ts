@@ -1,0 +1,62 @@
+import { FormatError } from '../../../document/errors.ts'
+import { createChainReader } from '../../../verifier/readers/chain.ts'
+import { createIpfsGatewaySource } from '../../../verifier/readers/ipfs-gateway.ts'
+import { createFetchProvider } from '../../../verifier/readers/json-rpc.ts'
+import { createQuorumReader } from '../../../verifier/readers/quorum.ts'
+import type { Check } from '../../../verifier/verdict.ts'
+import { verify } from '../../../verifier/verify.ts'
+import type { CorpusCase } from './world.ts'
+
+/** What every door is compared by. */
+export type Told =
+  | {
+      status: string
+      notPassed: string[]
+      document: boolean
+      setAside: boolean
+    }
+  | { error: string }
+
+export function expectedOf({ expected }: CorpusCase): Told {
+  if ('error' in expected) return expected
+  const { status, notPassed, document, setAside = false } = expected
+  return { status, notPassed: notPassed.toSorted(), document, setAside }
+}
+
+export const notPassed = (checks: readonly Check[]) =>
+  checks
+    .filter(({ check, outcome }) => outcome !== 'pass' && check !== 'identity')
+    .map(({ check, outcome, code }) => `${check} ${outcome} ${code}`)
+    .toSorted()
+
+export const told = (verdict: {
+  status: string
+  checks: Check[]
+  document: object | null
+  blockchainProof: { setAside: boolean } | null
+}): Told => ({
+  status: verdict.status,
+  notPassed: notPassed(verdict.checks),
+  document: verdict.document !== null,
+  setAside: verdict.blockchainProof?.setAside ?? false,
+})
+
+export const publicIdOf = ({ given }: CorpusCase) =>
+  given.match(/#publicId=([^&]*)/)?.[1] ?? given
+
+/** @returns What the library says of a case, through the addresses of its nodes and sources. */
+export function libraryTells(one: CorpusCase): Promise<Told> {
+  const timeout = one.timeout * 1000
+  const readers = one.rpc.map((url) =>
+    createChainReader(createFetchProvider(url, timeout), one.registry),
+  )
+  return verify(publicIdOf(one), {
+    chain: createQuorumReader(readers, one.quorum ?? 1),
+    blocks: one.ipfs.map((url) => createIpfsGatewaySource(url, timeout)),
+    maxHeadAge: one.maxHeadAge,
+    ...(one.asOf !== null && { asOf: one.asOf }),
+  }).then(told, (error) => {
+    if (!(error instanceof FormatError)) throw error
+    return { error: error.code }
+  })
+}
