@@ -6,6 +6,7 @@ import { ChainError } from '../verifier/errors.ts'
 import { BUNDLE_USAGE, bundleCommand } from './bundle.ts'
 import { InputError, UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
+import { IDENTITY_USAGE, identityCommand } from './identity.ts'
 import { LIST_USAGE, listCommand } from './list.ts'
 import { printable, printableJson } from './printable.ts'
 import { RECOUNT_USAGE, recountCommand } from './recount.ts'
@@ -20,6 +21,7 @@ const COMMANDS: Record<
   bundle: { usage: BUNDLE_USAGE, run: bundleCommand },
   list: { usage: LIST_USAGE, run: listCommand },
   recount: { usage: RECOUNT_USAGE, run: recountCommand },
+  identity: { usage: IDENTITY_USAGE, run: identityCommand },
 }
 
 const { stdout } = process

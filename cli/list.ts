@@ -1,29 +1,32 @@
-import { open, readFile, stat } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { Hex } from '../document/hex.ts'
+import { ChainError } from '../verifier/errors.ts'
 import { networkOf } from '../verifier/network.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
 import {
   type Completeness,
-  type CompletenessProof,
-  type IssuedKeys,
-  type Listed,
-  type Listing,
   verifyCompleteness,
 } from '../verifier/proof/completeness.ts'
 import { decodeHeader } from '../verifier/proof/header.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
 import {
+  type CompletenessSource,
   createCompletenessProof,
   readCompleteness,
 } from '../verifier/readers/completeness.ts'
-import { collectIssued } from '../verifier/readers/issued-logs.ts'
+import {
+  collectIssued,
+  type IssuedList,
+} from '../verifier/readers/issued-logs.ts'
 import { createRequest, readStrictly } from '../verifier/readers/request.ts'
 import { readQuantity } from '../verifier/readers/rpc-codec.ts'
 import { InputError, UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
+import { readAll, writeProof } from './files.ts'
+import { type BatchNotes, linesOf, parseList } from './kept-list.ts'
+import { type Recount, recountListed } from './manifest.ts'
 import { printableJson } from './printable.ts'
-import { TEST_NETWORK, time } from './report.ts'
+import { TEST_NETWORK } from './report.ts'
 import {
   readBlockHashes,
   readSources,
@@ -40,8 +43,9 @@ docreg list --issuer <id> --check <file> --block-hash <hash> [options]
   --rpc <url>            JSON-RPC endpoint of a node
   --registry <CAIP-10>   the registry that you trust, eip155:<chainId>:<address>; or eip155:<chainId> of a known deployment
   --from <block>         where to begin to look for events; default the block of a known deployment, or 0
-  --hashes <file>        take hashes and roots from this file instead: lines of "document 0x…" or "batch 0x…"
+  --hashes <file>        take hashes and roots from this file instead: lines of "document 0x…" or "batch 0x…", as this command prints them
   --proof <file>         write a proof that anybody can check; the node must know eth_getProof
+  --ipfs <url>           recount each batch from its manifest, from this trustless IPFS gateway; repeatable
   --as-of <block>        as of this block; the node must keep its state
   --check <file>         check this proof offline; nobody is asked
   --block-hash <hash>    hash of a block that you trust, for --check; repeatable
@@ -49,14 +53,15 @@ docreg list --issuer <id> --check <file> --block-hash <hash> [options]
   --json                 the list as JSON
 
 Lists all documents and batches of an issuer, and says whether that is all of them.
+Nodes drop old events: keep what this prints, and give it as --hashes.
 Exit code: 0 complete, 1 incomplete, 2 could not check, 64 wrong usage.`
 
-/** Bytes of the longest file of hashes or of a proof. */
-const MAX_FILE = 256 * 1024 * 1024
+const NO_NOTES: BatchNotes = { manifests: new Map(), recounts: new Map() }
+const KEPT_LIST = 'ask another node, or give a list that was kept, --hashes'
+const GAPS = `The node may have dropped old events: ${KEPT_LIST}`
 
-const { rpc, registry, timeout, 'as-of': asOfOption } = SOURCE_OPTIONS
 const OPTIONS = {
-  ...{ rpc, registry, timeout, 'as-of': asOfOption },
+  ...SOURCE_OPTIONS,
   issuer: { type: 'string' },
   from: { type: 'string' },
   hashes: { type: 'string' },
@@ -82,7 +87,7 @@ export async function listCommand(
       ? (sources.deployedIn ?? 0)
       : wholeNumber('from', values.from)
 
-  const { check, hashes, proof } = values
+  const { check, hashes, proof, json } = values
   if (check === undefined) {
     if (trustedBlocks.length > 0)
       throw new UsageError('--block-hash is for --check')
@@ -90,17 +95,21 @@ export async function listCommand(
     if (provider === undefined || sources.nodes.length > 1)
       throw new UsageError('--rpc is required, once')
     const origin = hashes === undefined ? { from } : { file: hashes }
-    const listing = await listOnline(provider, sources, {
+    const { result, notes } = await listOnline(provider, sources, {
       issuerId,
       origin,
       ...(proof !== undefined && { out: proof }),
     })
-    return tell(listing, { sources, issuerId, json: values.json, terminal })
+    const isShort = result.status === 'incomplete' && hashes === undefined
+    if (isShort && !values.json) terminal.warn(GAPS)
+    return tell(result, notes, { sources, issuerId, json, terminal })
   }
-  const isOnline = sources.nodes.length > 0 || sources.asOf !== undefined
+  const isOnline =
+    sources.nodes.length + sources.blocks.length > 0 ||
+    sources.asOf !== undefined
   if (isOnline || (values.from ?? hashes ?? proof) !== undefined)
     throw new UsageError(
-      '--check asks nobody: without --rpc, --as-of, --from, --hashes and --proof',
+      '--check asks nobody: without --rpc, --ipfs, --as-of, --from, --hashes and --proof',
     )
   if (trustedBlocks.length === 0)
     throw new UsageError('--block-hash is required with --check')
@@ -110,7 +119,7 @@ export async function listCommand(
     trustedBlocks,
     ...(codeHash !== undefined && { codeHash }),
   })
-  return tell(listing, { sources, issuerId, json: values.json, terminal })
+  return tell(listing, NO_NOTES, { sources, issuerId, json, terminal })
 }
 
 type Order = {
@@ -123,15 +132,38 @@ type Order = {
 
 async function listOnline(
   provider: Eip1193Provider,
-  { registry, codeHash, asOf }: Sources,
-  { issuerId, origin, out }: Order,
-): Promise<Completeness> {
+  sources: Sources,
+  order: Order,
+): Promise<{ result: Completeness; notes: BatchNotes }> {
+  const { registry, blocks, asOf } = sources
+  const { issuerId, origin } = order
   const { keys, block } = await bounded(async () =>
     'file' in origin
-      ? { keys: parseHashes(await readAll(origin.file)), block: asOf }
+      ? { keys: parseList(await readAll(origin.file)), block: asOf }
       : collect(provider, registry, issuerId, { ...origin, asOf }),
   )
-  const source = { ...keys, block }
+  const { manifests } = keys
+  const result = await judge(provider, sources, order, { ...keys, block })
+  const recounts = new Map<Hex, Recount>()
+  // One after the other: a batch takes some 110 bytes of memory a document.
+  if (result.status !== 'unverifiable' && blocks.length > 0)
+    for (const batch of result.batches.listed)
+      recounts.set(
+        batch.root,
+        await recountListed(batch, manifests.get(batch.root), {
+          ...sources,
+          issuerId,
+        }),
+      )
+  return { result, notes: { manifests, recounts } }
+}
+
+async function judge(
+  provider: Eip1193Provider,
+  { registry, codeHash }: Sources,
+  { issuerId, out }: Order,
+  source: CompletenessSource,
+): Promise<Completeness> {
   const known = codeHash === undefined ? {} : { codeHash }
   if (out === undefined)
     return bounded(() =>
@@ -140,7 +172,7 @@ async function listOnline(
   const proof = await bounded(() =>
     createCompletenessProof(provider, registry, issuerId, source),
   )
-  await write(out, proof)
+  await writeProof(out, proof)
   const { blockHash } = decodeHeader(proof.header)
   return verifyCompleteness(proof, {
     registry,
@@ -155,7 +187,7 @@ async function collect(
   registry: string,
   issuerId: number,
   { from, asOf }: { from: number; asOf: number | undefined },
-): Promise<{ keys: IssuedKeys; block: number }> {
+): Promise<{ keys: IssuedList; block: number }> {
   const head = asOf ?? (await newestBlock(provider))
   const keys = await collectIssued(provider, registry, issuerId, {
     from,
@@ -171,6 +203,7 @@ async function collect(
     keys: {
       documentHashes: [...keys.documentHashes, ...more.documentHashes],
       roots: [...keys.roots, ...more.roots],
+      manifests: new Map([...keys.manifests, ...more.manifests]),
     },
     block,
   }
@@ -181,59 +214,24 @@ async function newestBlock(provider: Eip1193Provider): Promise<number> {
   return readStrictly('eth_blockNumber', () => readQuantity(answer))
 }
 
-/** The library takes a list of more than it can hold for misuse; here it may come from a node or a file. */
+/**
+ * The library takes a list of more than it can hold for misuse; here it may come from a node or a
+ * file. Where the node has pruned its logs, says what helps.
+ */
 async function bounded<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (cause) {
+    if (cause instanceof ChainError && cause.code === 'pruned')
+      throw new ChainError('pruned', `${cause.message}; ${KEPT_LIST}`, cause)
     if (!(cause instanceof RangeError)) throw cause
     throw new InputError('too_many', `the list has ${cause.message}`, cause)
   }
 }
 
-/** @returns What is in the lines of a file; what this command prints is one. Other lines are passed over. */
-function parseHashes(bytes: Uint8Array): IssuedKeys {
-  const documentHashes = new Set<Hex>()
-  const roots = new Set<Hex>()
-  for (const line of new TextDecoder().decode(bytes).split('\n')) {
-    const [kind, key] = /^(document|batch)\s+(\S+)/.exec(line)?.slice(1) ?? []
-    if (kind === undefined) continue
-    if (!/^0x[0-9a-fA-F]{64}$/.test(key ?? ''))
-      throw new InputError('unreadable', 'the file has a line without a hash')
-    const keys = kind === 'batch' ? roots : documentHashes
-    keys.add(key?.toLowerCase() as Hex)
-  }
-  return { documentHashes: [...documentHashes], roots: [...roots] }
-}
-
-async function readAll(file: string): Promise<Uint8Array> {
-  try {
-    const { size } = await stat(file)
-    if (size > MAX_FILE) throw new RangeError(`more than ${MAX_FILE} bytes`)
-    return await readFile(file)
-  } catch (cause) {
-    throw new InputError('unreadable', `${file} cannot be read`, cause)
-  }
-}
-
-/** In pieces: the text of a long proof need not be in memory twice. */
-async function write(file: string, proof: CompletenessProof): Promise<void> {
-  try {
-    await using opened = await open(file, 'w')
-    await opened.writeFile(piecesOf(proof))
-  } catch (cause) {
-    throw new InputError('unwritable', `${file} cannot be written`, cause)
-  }
-}
-
-function* piecesOf({ nodes, ...head }: CompletenessProof): Generator<string> {
-  yield `${JSON.stringify(head).slice(0, -1)},"nodes":[`
-  for (const [i, node] of nodes.entries()) yield `${i ? ',' : ''}"${node}"`
-  yield ']}\n'
-}
-
 function tell(
   result: Completeness,
+  notes: BatchNotes,
   {
     sources: { registry },
     issuerId,
@@ -252,36 +250,36 @@ function tell(
       `the proof is one of issuer ${result.issuerId}`,
     )
   const network = networkOf(parseRegistry(registry).chainId)
-  if (json) terminal.write(printableJson({ ...result, network }))
+  if (json)
+    terminal.write(printableJson({ ...withNotes(result, notes), network }))
   else if (result.status === 'unverifiable') {
     const word = terminal.paint('yellow', 'UNVERIFIABLE')
     terminal.write(`${word}: ${result.code} (${result.message})`)
-  } else for (const line of linesOf(result, terminal)) terminal.write(line)
+  } else
+    for (const line of linesOf(result, notes, terminal)) terminal.write(line)
   if (network === 'test') terminal.warn(TEST_NETWORK)
-  if (result.status === 'complete') return EXIT.ok
-  return result.status === 'incomplete' ? EXIT.notValid : EXIT.noVerdict
+  if (result.status === 'unverifiable') return EXIT.noVerdict
+  const codes = [...notes.recounts.values()].filter((code) => code !== null)
+  const isUnread = (code: Recount) =>
+    code === 'no_manifest' || code === 'unreadable'
+  if (result.status === 'incomplete' || !codes.every(isUnread))
+    return EXIT.notValid
+  return codes.length > 0 ? EXIT.noVerdict : EXIT.ok
 }
 
-function* linesOf(
-  { status, issuerId, asOf, documents, batches }: Listing,
-  { paint }: Terminal,
-): Generator<string> {
-  for (const { documentHash, record, ...one } of documents.listed)
-    yield `document ${documentHash} ${one.status} block ${record.anchoredBlock}, ${time(record.anchoredAt)}, by ${one.account}`
-  for (const { root, size, record, ...one } of batches.listed)
-    yield `batch ${root} ${one.status} block ${record.anchoredBlock}, ${time(record.anchoredAt)}, by ${one.account}, ${size} documents`
-  for (const key of documents.notIssued) yield `not issued: document ${key}`
-  for (const key of batches.notIssued) yield `not issued: batch ${key}`
-  const word =
-    status === 'complete'
-      ? paint('green', 'COMPLETE')
-      : paint('red', 'INCOMPLETE')
-  yield `${word}: ${tallyOf('documents', documents)}, ${tallyOf('batches', batches)}`
-  yield `issuer ${issuerId}, as of block ${asOf.blockNumber}, ${time(asOf.blockTime)}${asOf.blockHash ? `, ${asOf.blockHash}` : ''}`
-}
-
-function tallyOf(name: string, { count, listed }: Listed<unknown>): string {
-  const missing = count - listed.length
-  const tally = `${listed.length} of ${count} ${name}`
-  return missing === 0 ? tally : `${tally} (${missing} missing)`
+function withNotes(
+  result: Completeness,
+  { manifests, recounts }: BatchNotes,
+): object {
+  if (result.status === 'unverifiable') return result
+  const { batches } = result
+  const listed = batches.listed.map((batch) => {
+    const code = recounts.get(batch.root)
+    return {
+      ...batch,
+      manifest: manifests.get(batch.root) ?? null,
+      ...(code !== undefined && { recount: { complete: code === null, code } }),
+    }
+  })
+  return { ...result, batches: { ...batches, listed } }
 }

@@ -1,12 +1,9 @@
 import { parseArgs } from 'node:util'
-import { type Batch, recountBatch } from '../document/batch/batch.ts'
-import { decodeManifest } from '../document/batch/manifest.ts'
+import type { Batch } from '../document/batch/batch.ts'
 import { hashOfCid } from '../document/cid.ts'
-import { FormatError, type FormatErrorCode } from '../document/errors.ts'
 import { fromHex, type Hex, toHex } from '../document/hex.ts'
-import { readPayload } from '../verifier/checks/payload.ts'
 import { ChainError } from '../verifier/errors.ts'
-import type { BlockSource, Eip1193Provider } from '../verifier/ports.ts'
+import type { Eip1193Provider } from '../verifier/ports.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
 import { createRequest, readStrictly } from '../verifier/readers/request.ts'
 import {
@@ -15,15 +12,16 @@ import {
   toQuantity,
 } from '../verifier/readers/rpc-codec.ts'
 import { RELEASED } from '../verifier/reasons.ts'
-import { InputError, UsageError } from './errors.ts'
+import { UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
+import { type Finding, recountManifest } from './manifest.ts'
 import { printableJson } from './printable.ts'
 import { readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
 import type { Terminal } from './terminal.ts'
 
 export const RECOUNT_USAGE = `docreg recount <manifest> --rpc <url> --ipfs <url> [options]
 
-  <manifest>             the sha-256 of its root block, 0x…, as the event BatchIssued has it; or its CID
+  <manifest>             the sha-256 of its root block, 0x…, as the event BatchIssued and each batch block have it; or its CID
   --rpc <url>            JSON-RPC endpoint of a node
 ${SOURCE_USAGE}
   --json                 the answer as JSON
@@ -38,9 +36,6 @@ type BatchRecord = {
   revokedBlock: number
   reason: number
 }
-
-/** Why a manifest does not list all documents of a batch of the registry. */
-type Finding = FormatErrorCode | 'other_registry' | 'not_issued' | 'other_size'
 
 const FINDINGS: Partial<Record<Finding, string>> = {
   other_registry: 'the manifest is of another registry than the one you trust',
@@ -68,7 +63,7 @@ export async function recountCommand(
   if (blocks.length === 0) throw new UsageError('--ipfs is required')
 
   const hash = hashOf(given)
-  const counted = await count(hash, blocks)
+  const counted = await recountManifest(hash, blocks)
   const { batch } = counted
   const record = batch && (await readRecord(provider, registry, batch, asOf))
   const code = counted.code ?? findingOf(batch, record, registry)
@@ -106,30 +101,6 @@ function hashOf(given: string): Uint8Array {
       : hashOfCid(given)
   } catch {
     throw new UsageError('a manifest is 0x and 64 hexadecimal digits, or a CID')
-  }
-}
-
-/** @throws {InputError} when not all of the manifest is to be had. */
-async function count(
-  hash: Uint8Array,
-  blocks: readonly BlockSource[],
-): Promise<{ batch?: Batch; code?: FormatErrorCode }> {
-  const read = async (hash: Uint8Array, what: string) => {
-    const { bytes } = await readPayload(hash, blocks)
-    if (bytes) return bytes
-    throw new InputError('unreadable', `no --ipfs has ${what} of the manifest`)
-  }
-  try {
-    const root = await read(hash, 'the root block')
-    const { chunks } = decodeManifest(root)
-    const readChunks = async function* () {
-      for (const [index, chunk] of chunks.entries())
-        yield read(fromHex(chunk), `chunk ${index}`)
-    }
-    return { batch: await recountBatch(root, readChunks()) }
-  } catch (error) {
-    if (error instanceof FormatError) return { code: error.code }
-    throw error
   }
 }
 

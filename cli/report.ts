@@ -17,6 +17,12 @@ export const TEST_NETWORK = 'Test network: not a real document'
 export const SET_ASIDE =
   'A revocation of this document was set aside: its account is distrusted'
 
+/** Shown where the domain that the registry names does not vouch for the issuer. */
+export const DENIED =
+  'The domain that this issuer names as its own does not vouch for it'
+export const ACCOUNT_NOT_LISTED =
+  "The issuer's domain does not list the account that issued this document"
+
 /** A verdict, and what its reader must know besides. */
 export type Report = {
   verdict: Verdict
@@ -68,6 +74,12 @@ const MEANINGS: Record<string, string> = {
   other_expiry: 'it has another expiry than its record',
   internal_error: 'this program could not read it; this is a bug of it',
   in_future: 'it is dated in the future',
+  denied: 'the domain does not vouch for it',
+  account_not_listed: 'the domain lists other accounts',
+  other_domain: 'not the domain that you require',
+  no_domain: 'the registry names no domain of it',
+  malformed: 'what the domain serves is not a DID document',
+  not_asked: 'its domain was not asked',
   contradicts: 'the event does not agree with the record',
   pruned:
     'nodes no longer keep events this old; that is normal, and changes nothing',
@@ -82,7 +94,7 @@ export function report(
   const parts = [
     paint(
       verdict.valid ? 'green' : status === 'unverifiable' ? 'yellow' : 'red',
-      paint('bold', HEADLINES[status]),
+      paint('bold', headlineOf(verdict)),
     ),
   ]
   for (const notice of noticesOf(verdict, network))
@@ -108,6 +120,15 @@ export function report(
   return parts.join('\n')
 }
 
+/** @returns The words for its status; a domain that is required and missing says so itself. */
+function headlineOf({ status, checks }: Verdict): string {
+  const has = (name: string, outcome: string) =>
+    checks.some((one) => one.check === name && one.outcome === outcome)
+  return status === 'distrusted' && has('issuer', 'pass')
+    ? 'NOT VALID: the domain that you require does not vouch for it'
+    : HEADLINES[status]
+}
+
 /** @returns What a good status does not tell, and its reader must not overlook. */
 function noticesOf(
   { document, checks, blockchainProof }: Verdict,
@@ -122,6 +143,11 @@ function noticesOf(
       `This document is dated in the future: ${longDate(document.issuedAt)}`,
     )
   if (blockchainProof?.setAside) notices.push(SET_ASIDE)
+  const denial = checks.find(
+    ({ check, outcome }) => check === 'identity' && outcome === 'fail',
+  )
+  if (denial?.code === 'denied') notices.push(DENIED)
+  if (denial?.code === 'account_not_listed') notices.push(ACCOUNT_NOT_LISTED)
   return notices
 }
 
@@ -147,7 +173,17 @@ function section(title: string, lines: Line[]): string[] {
 
 function issuerLines({ issuer, registry }: BlockchainProof): Line[] {
   return [
-    ['name', issuer.name],
+    ...(issuer.domain === null
+      ? [
+          [
+            'name',
+            `calls itself ${issuer.name}, not confirmed by any domain`,
+          ] as const,
+        ]
+      : [
+          ['domain', `✓ ${issuer.domain}`] as const,
+          ['name', issuer.name] as const,
+        ]),
     ['uri', issuer.uri],
     ['account', issuer.account],
     ['number', `${issuer.id} in ${registry}`],

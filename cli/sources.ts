@@ -29,6 +29,8 @@ export type Sources = {
   nodes: Eip1193Provider[]
   blocks: BlockSource[]
   asOf?: number
+  /** For one request, in milliseconds. */
+  timeout: number
 }
 
 /** @throws {UsageError} for the first option that is bad. */
@@ -43,6 +45,7 @@ export function readSources(values: {
   const asOf = values['as-of']
   return {
     ...trustedRegistry(values.registry),
+    timeout,
     nodes: different('rpc', httpUrls('rpc', values.rpc)).map((url) =>
       createFetchProvider(url, timeout),
     ),

@@ -2,12 +2,17 @@ import { parseArgs } from 'node:util'
 import type { Hex } from '../document/hex.ts'
 import { decodePublicId } from '../document/public-id.ts'
 import { verifyBundle } from '../verifier/bundle.ts'
-import { networkOf } from '../verifier/network.ts'
-import type { ChainReader } from '../verifier/ports.ts'
+import { parseDomain } from '../verifier/identity.ts'
+import { isLocalChain, networkOf } from '../verifier/network.ts'
+import type { ChainReader, IdentitySource } from '../verifier/ports.ts'
 import { createChainReader, parseRegistry } from '../verifier/readers/chain.ts'
+import {
+  createIdentitySource,
+  IDENTITY_TIMEOUT_MS,
+} from '../verifier/readers/identity-source.ts'
 import { createQuorumReader } from '../verifier/readers/quorum.ts'
 import type { Verdict } from '../verifier/verdict.ts'
-import { verify } from '../verifier/verify.ts'
+import { type VerifyOptions, verify } from '../verifier/verify.ts'
 import { InputError, UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
 import { printableJson } from './printable.ts'
@@ -29,6 +34,8 @@ docreg verify --bundle <file> --block-hash <hash> [options]
   --rpc <url>            JSON-RPC endpoint of a node; repeatable, each of another operator
   --quorum <number>      how many of them must agree; default more than half
 ${SOURCE_USAGE}
+  --issuer-domain <d>    the domain that must vouch for the issuer, as example.edu; else the verdict is not valid
+  --no-identity          do not ask the issuer's domain whether it vouches for it
   --max-head-age <s>     a node whose newest block is older counts as stale; default 900, any age on chain 31337
   --bundle <file>        verify this bundle offline; nobody is asked
   --block-hash <hash>    hash of a block that you trust, for a bundle; repeatable
@@ -37,8 +44,6 @@ ${SOURCE_USAGE}
 Exit code: 0 valid, 1 not valid, 2 no verdict (could not check, or no publicId could be read), 64 wrong usage.
 A publicId on the command line is seen by all users of the machine: give a file, or - for standard input.`
 
-/** The chain id of local test chains, which make blocks only when somebody writes. */
-const LOCAL_CHAIN = 31337
 /** Seconds. */
 const MAX_HEAD_AGE = 900
 
@@ -46,6 +51,8 @@ const OPTIONS = {
   ...SOURCE_OPTIONS,
   quorum: { type: 'string' },
   'max-head-age': { type: 'string' },
+  'issuer-domain': { type: 'string' },
+  'no-identity': { type: 'boolean' },
   bundle: { type: 'string' },
   'block-hash': { type: 'string', multiple: true },
   json: { type: 'boolean' },
@@ -69,6 +76,10 @@ export async function verifyCommand(
     throw new UsageError('one publicId, address or file is required')
 
   const subject = await readSubjects(given, values.bundle)
+  if (subject.bundle !== undefined && values['issuer-domain'] !== undefined)
+    throw new UsageError(
+      'a bundle is verified offline: without --issuer-domain',
+    )
   // Else its giver would think that a node's word had been held to it.
   if (subject.bundle === undefined && trustedBlocks.length > 0)
     throw new UsageError('--block-hash is for a bundle')
@@ -89,8 +100,8 @@ export async function verifyCommand(
 
 /** @returns Asks nodes and gateways. Options are checked before anything is read; that there is a node only when one is needed. */
 function readOnline(
-  values: { quorum?: string; 'max-head-age'?: string },
-  { registry, nodes, blocks, asOf }: Sources,
+  values: IdentityValues & { quorum?: string; 'max-head-age'?: string },
+  { registry, nodes, blocks, asOf, timeout }: Sources,
 ): (publicId: string) => Promise<Verdict> {
   const quorum = wholeNumber(
     'quorum',
@@ -102,6 +113,7 @@ function readOnline(
     given === undefined
       ? defaultHeadAge(registry)
       : wholeNumber('max-head-age', given, 1)
+  const identity = readIdentityOptions(values, registry, timeout)
   const readers = nodes.map((node) => createChainReader(node, registry))
   return async (publicId) => {
     const chain = readerOf(readers, quorum)
@@ -109,10 +121,39 @@ function readOnline(
       chain,
       blocks,
       finality: true,
+      ...identity,
       ...(asOf !== undefined && { asOf }),
       ...(maxHeadAge !== undefined && { maxHeadAge }),
     })
   }
+}
+
+type IdentityValues = { 'issuer-domain'?: string; 'no-identity'?: boolean }
+
+/** @throws {UsageError} for a domain that is not one, or that may not be asked. */
+function readIdentityOptions(
+  values: IdentityValues,
+  registry: string,
+  timeout: number,
+): Pick<VerifyOptions, 'identity' | 'issuerDomain'> {
+  const { 'issuer-domain': issuerDomain, 'no-identity': isOff } = values
+  if (issuerDomain === undefined)
+    return isOff ? {} : { identity: sourceWithin(timeout) }
+  if (isOff)
+    throw new UsageError(
+      '--issuer-domain asks the domain: not with --no-identity',
+    )
+  if (!parseDomain(issuerDomain, parseRegistry(registry).chainId))
+    throw new UsageError(
+      '--issuer-domain must be a domain in ASCII without a scheme, as example.edu',
+    )
+  return { issuerDomain, identity: sourceWithin(timeout) }
+}
+
+function sourceWithin(timeout: number): IdentitySource {
+  return createIdentitySource({
+    timeout: Math.min(timeout, IDENTITY_TIMEOUT_MS),
+  })
 }
 
 function readerOf(readers: ChainReader[], quorum: number): ChainReader {
@@ -124,9 +165,8 @@ function readerOf(readers: ChainReader[], quorum: number): ChainReader {
 }
 
 function defaultHeadAge(registry: string): number | undefined {
-  return parseRegistry(registry).chainId === LOCAL_CHAIN
-    ? undefined
-    : MAX_HEAD_AGE
+  const { chainId } = parseRegistry(registry)
+  return isLocalChain(chainId) ? undefined : MAX_HEAD_AGE
 }
 
 /** @param bundle The path of `--bundle`. With a publicId besides, it must be that document's. */

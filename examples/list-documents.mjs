@@ -1,7 +1,8 @@
 // All documents and batches of an issuer, and a proof that none is missing. It needs ethers and the registry's ABI alone:
 //
-//   node examples/list-documents.mjs <RPC address> <registry> <issuerId> <block of deployment> [<code hash>]
+//   node examples/list-documents.mjs <RPC address> <registry> <issuerId> <block of deployment, or a file> [<code hash>]
 //
+// Nodes drop old events. The file is a list that was kept: lines of "document 0x…" or "batch 0x…", as this prints them.
 // The events say which hashes there are, and the state says whether they are all: at one block, as many distinct hashes with
 // an anchoring part as the issuer's count are all of its documents. So a node that leaves out events is caught.
 import { readFileSync } from 'node:fs'
@@ -12,7 +13,9 @@ const CHUNK = 500
 const STATUSES =
   'NotIssued Valid Expired Suspended Revoked Superseded Distrusted'.split(' ')
 
-const [url, address, issuerId, deployedIn, codeHash] = process.argv.slice(2)
+const [url, address, issuerId, origin, codeHash] = process.argv.slice(2)
+// Digits are a block; a kept list is a file.
+const kept = /^\d+$/.test(origin) ? undefined : readFileSync(origin, 'utf8')
 const abi = new URL('../deployments/DocumentRegistry.abi.json', import.meta.url)
 const provider = new JsonRpcProvider(url, undefined, { staticNetwork: true })
 const registry = new Contract(
@@ -31,7 +34,10 @@ try {
     `issuer ${issuerId} ${JSON.stringify(issuer.name)} at ${blockTag}`,
   )
 
-  const hashes = await distinct(registry.filters.DocumentIssued(null, issuerId))
+  const hashes = await distinct(
+    'DocumentIssued',
+    /^document (0x[0-9a-f]{64})\b/gm,
+  )
   let documents = 0n
   for (let at = 0; at < hashes.length; at += CHUNK) {
     const keys = hashes
@@ -48,7 +54,8 @@ try {
   }
   let batches = 0n
   for (const root of await distinct(
-    registry.filters.BatchIssued(null, issuerId),
+    'BatchIssued',
+    /^batch (0x[0-9a-f]{64})\b/gm,
   )) {
     const batch = await registry.batchOf(issuerId, root, { blockTag })
     if (batch.anchoredBlock === 0n) continue
@@ -62,16 +69,25 @@ try {
   )
   process.exitCode = complete ? 0 : 1
 
-  /** The first topic of all events of a filter, in ranges that nodes answer. */
-  async function distinct(filter) {
+  /** The first topic of all events of a name, in ranges that nodes answer; or what the kept list has. */
+  async function distinct(event, line) {
     const keys = new Set()
-    for (let from = Number(deployedIn); from <= blockTag; from += RANGE) {
+    for (const [, key] of kept?.matchAll(line) ?? []) keys.add(key)
+    if (kept !== undefined) return [...keys]
+    const filter = registry.filters[event](null, issuerId)
+    for (let from = Number(origin); from <= blockTag; from += RANGE) {
       const to = Math.min(from + RANGE - 1, blockTag)
       const logs = await registry.queryFilter(filter, from, to)
       for (const { topics } of logs) keys.add(topics[1])
     }
     return [...keys]
   }
+} catch (error) {
+  console.error(error.shortMessage ?? error.message)
+  console.error(
+    'Where the node has dropped old events, ask another, or give a list that was kept.',
+  )
+  process.exitCode = 2
 } finally {
   provider.destroy()
 }

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # All documents of an issuer, and a proof that none is missing, with Foundry's cast alone:
 #
-#   bash examples/list-documents.sh <RPC address> <registry> <issuerId> <block of deployment>
+#   bash examples/list-documents.sh <RPC address> <registry> <issuerId> <block of deployment, or a file>
+#
+# Nodes drop old events. The file is a list that was kept: lines of "document 0x…", as this prints them.
 set -euo pipefail
 export ETH_RPC_URL=$1
 registry=$2 issuer=$3 from=$4 range=10000
@@ -15,14 +17,18 @@ state=$(cast storage "$registry" "$namespace" --block "$block")
 count=$((16#${state: -10}))
 
 hashes=$(
+  if [ -f "$from" ]; then
+    grep -oE '^document 0x[0-9a-f]{64}' "$from" | cut -d' ' -f2 | sort -u
+    exit
+  fi
   while [ "$from" -le "$block" ]; do
     to=$((from + range - 1 < block ? from + range - 1 : block))
-    cast rpc eth_getLogs "{\"address\":\"$registry\",\"fromBlock\":\"$(printf 0x%x "$from")\",
-      \"toBlock\":\"$(printf 0x%x "$to")\",\"topics\":[\"$topic\",null,\"$issuerTopic\"]}" |
-      grep -o "\"$topic\",\"0x[0-9a-f]*" | cut -d'"' -f4 || true
+    logs=$(cast rpc eth_getLogs "{\"address\":\"$registry\",\"fromBlock\":\"$(printf 0x%x "$from")\",
+      \"toBlock\":\"$(printf 0x%x "$to")\",\"topics\":[\"$topic\",null,\"$issuerTopic\"]}") || exit 2
+    grep -o "\"$topic\",\"0x[0-9a-f]*" <<<"$logs" | cut -d'"' -f4 || true
     from=$((to + 1))
   done | sort -u
-)
+) || { echo "no events: the node may have dropped them; give a list that was kept" >&2; exit 2; }
 
 found=0
 for hash in $hashes; do

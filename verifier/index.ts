@@ -65,7 +65,11 @@ export {
   type IdentitySourceOptions,
 } from './readers/identity-source.ts'
 export { createIpfsGatewaySource } from './readers/ipfs-gateway.ts'
-export { collectIssued, type IssuedKeysOptions } from './readers/issued-logs.ts'
+export {
+  collectIssued,
+  type IssuedKeysOptions,
+  type IssuedList,
+} from './readers/issued-logs.ts'
 export {
   createFetchProvider,
   createProvider,

@@ -1,5 +1,5 @@
 import { execFile, spawnSync } from 'node:child_process'
-import { mkdtempSync, readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -19,6 +19,7 @@ import {
 } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
+import { prunedHistory, startFaultProxy } from '../support/fault-proxy.ts'
 import { freshRegistry } from './registry.ts'
 
 /** docs/contract.md, "For auditors": its example by plain JSON-RPC, and its two programs. */
@@ -201,7 +202,12 @@ describe('the list of an issuer', () => {
     await anvil.kill()
   })
 
-  const list = async (program: string, url: string, issuerId: number) => {
+  const list = async (
+    program: string,
+    url: string,
+    issuerId: number,
+    origin = String(block),
+  ) => {
     const [command, file] = (
       program === 'ethers'
         ? [process.execPath, 'examples/list-documents.mjs']
@@ -211,7 +217,7 @@ describe('the list of an issuer', () => {
     return new Promise<{ code: number; output: string }>((resolve) => {
       execFile(
         command,
-        [...args, String(block)],
+        [...args, origin],
         { cwd: root },
         (error, stdout, stderr) =>
           resolve({
@@ -239,6 +245,21 @@ describe('the list of an issuer', () => {
           const { code, output } = await list(program, anvil.url, 2)
           expect(code, output).toBe(0)
           expect(output).toMatch(/^complete: 4 of 4 documents/m)
+        })
+
+        test('behavior: a kept list is all it takes at a node that has pruned its events', async () => {
+          const { output } = await list(program, anvil.url, 1)
+          const dir = mkdtempSync(join(tmpdir(), 'kept-'))
+          const kept = join(dir, 'list')
+          writeFileSync(kept, output)
+          const node = await startFaultProxy(anvil.url)
+          node.fault = prunedHistory(node, Number(block) + 10)
+          const gone = await list(program, node.url, 1)
+          const again = await list(program, node.url, 1, kept)
+          await node.close()
+          expect(gone.code, gone.output).toBe(2)
+          expect(gone.output).toContain('a list that was kept')
+          expect(again).toEqual({ code: 0, output })
         })
 
         test('error: notices a node that leaves out a document', async () => {

@@ -1,8 +1,15 @@
 import { describe, expect, test } from 'vitest'
-import { report, SET_ASIDE, TEST_NETWORK } from '../../cli/report.ts'
+import {
+  ACCOUNT_NOT_LISTED,
+  DENIED,
+  report,
+  SET_ASIDE,
+  TEST_NETWORK,
+} from '../../cli/report.ts'
 import type { Hex } from '../../document/hex.ts'
 import type {
   BlockchainProof,
+  Check,
   Verdict,
   VerdictStatus,
 } from '../../verifier/verdict.ts'
@@ -116,36 +123,32 @@ describe('what the record tells', () => {
     changedBlock: 9,
     retiredBlock: 12,
   } as const
+  const proofOf = (proof: Partial<BlockchainProof>): BlockchainProof => ({
+    chainId: 1,
+    registry: `eip155:1:0x${'a'.repeat(40)}`,
+    documentHash: `0x${'3'.repeat(64)}`,
+    batchRoot: null,
+    issuer: {
+      ...{ id: 1, account: issuing.address, name: 'Office', uri: '' },
+      domain: null,
+    },
+    account: issuing,
+    transactionHash: null,
+    blockNumber: 10,
+    blockHash: null,
+    blockTime: 1_800_000_000,
+    logIndex: null,
+    finality: null,
+    validUntil: null,
+    revokedAt: null,
+    reason: null,
+    releasedAt: null,
+    revoker: null,
+    setAside: false,
+    ...proof,
+  })
   const recorded = (proof: Partial<BlockchainProof>) =>
-    linesOf(
-      verdictOf('valid', {
-        blockchainProof: {
-          chainId: 1,
-          registry: `eip155:1:0x${'a'.repeat(40)}`,
-          documentHash: `0x${'3'.repeat(64)}`,
-          batchRoot: null,
-          issuer: {
-            ...{ id: 1, account: issuing.address, name: 'Office', uri: '' },
-            domain: null,
-          },
-          account: issuing,
-          transactionHash: null,
-          blockNumber: 10,
-          blockHash: null,
-          blockTime: 1_800_000_000,
-          logIndex: null,
-          finality: null,
-          validUntil: null,
-          revokedAt: null,
-          reason: null,
-          releasedAt: null,
-          revoker: null,
-          setAside: false,
-          ...proof,
-        },
-      }),
-      'live',
-    )
+    linesOf(verdictOf('valid', { blockchainProof: proofOf(proof) }), 'live')
   const shown = (label: string, proof: Partial<BlockchainProof>) =>
     recorded(proof)
       .find((line) => line.startsWith(`  ${label} `))
@@ -183,6 +186,55 @@ describe('what the record tells', () => {
     expect(shown('revoked', proof)).toContain('reason keyCompromise')
     expect(shown('by account', proof)).toBe(
       `${revoking.address}, added in block 8; permissions last changed in block 9; retired in block 12`,
+    )
+  })
+
+  const judged = (
+    status: Verdict['status'],
+    check: Check,
+    domain: string | null = null,
+  ) =>
+    linesOf(
+      verdictOf(status, {
+        checks: [{ check: 'issuer', outcome: 'pass', code: 'trusted' }, check],
+        blockchainProof: {
+          ...proofOf({}),
+          issuer: { ...proofOf({}).issuer, domain },
+        },
+      }),
+      'live',
+    )
+  const identity = (outcome: Check['outcome'], code: string): Check => ({
+    ...{ check: 'identity', outcome, code },
+  })
+
+  test('behavior: the domain that vouches for the issuer comes before its name', () => {
+    const lines = judged('valid', identity('pass', 'linked'), 'example.edu')
+    const at = lines.indexOf('Issuer')
+    expect(lines.slice(at + 1, at + 3).map((line) => line.trim())).toEqual([
+      expect.stringMatching(/^domain +✓ example\.edu$/),
+      expect.stringMatching(/^name +Office$/),
+    ])
+  })
+
+  test('behavior: without a domain, a name is what the issuer calls itself', () => {
+    const lines = judged('valid', identity('unknown', 'no_domain'))
+    expect(lines.join('\n')).toContain(
+      'calls itself Office, not confirmed by any domain',
+    )
+    expect(lines.join('\n')).not.toContain('✓')
+  })
+
+  test('behavior: a denial stands right below the verdict', () => {
+    expect(judged('valid', identity('fail', 'denied'))[1]).toBe(DENIED)
+    expect(judged('valid', identity('fail', 'account_not_listed'))[1]).toBe(
+      ACCOUNT_NOT_LISTED,
+    )
+  })
+
+  test('behavior: a required domain that is not linked is told as that', () => {
+    expect(judged('distrusted', identity('fail', 'other_domain'))[0]).toBe(
+      'NOT VALID: the domain that you require does not vouch for it',
     )
   })
 

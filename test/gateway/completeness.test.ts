@@ -3,7 +3,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  test,
+} from 'vitest'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import {
   ChainError,
@@ -373,11 +381,81 @@ describe('a proof of completeness', () => {
   })
 })
 
+describe('a reorg while a list is judged', () => {
+  let start: string
+  beforeEach(async () => {
+    start = await anvil.request('evm_snapshot')
+    await anvil.request('evm_mine')
+  })
+  afterEach(() => anvil.request('evm_revert', start))
+
+  /** Puts another block in the place of the newest after answers to this method. */
+  function reorganising(method: string, times: number) {
+    const node = {
+      reorgs: 0,
+      async request(args: { method: string }) {
+        const answer = await provider.request(args)
+        if (args.method !== method || node.reorgs === times) return answer
+        node.reorgs++
+        await anvil.request('evm_revert', start)
+        start = await anvil.request('evm_snapshot')
+        // Another state, too.
+        const wei = `0x${node.reorgs.toString(16)}`
+        await anvil.request('anvil_setBalance', ISSUER, wei)
+        await anvil.request('evm_mine')
+        return answer
+      },
+    }
+    return node
+  }
+  // More than one request, also of proofs.
+  const strange = Array.from({ length: 300 }, (_, i) =>
+    hashOf(10 + (i >> 8), i & 0xff),
+  )
+  const given = { documentHashes: [...strange, ...documents], roots }
+
+  test.each(['eth_getBlockByNumber', 'eth_getProof'])(
+    'behavior: a proof starts again, after %s',
+    async (method) => {
+      const node = reorganising(method, 1)
+      const made = await createCompletenessProof(node, registry, 1, given)
+      expect(node.reorgs).toBe(1)
+      const blockHash = await hashOfBlock()
+      expect(
+        verifyCompleteness(made, { registry, trustedBlocks: [blockHash] }),
+      ).toMatchObject({ status: 'complete', asOf: { blockHash } })
+    },
+  )
+
+  test('behavior: the views start again, and never mix two branches', async () => {
+    const node = reorganising('eth_call', 1)
+    const read = await readCompleteness(node, registry, 1, given)
+    expect(node.reorgs).toBe(1)
+    const method = 'eth_getBlockByNumber'
+    const block = await provider.request({ method, params: ['latest', false] })
+    const blockTime = Number((block as { timestamp: Hex }).timestamp)
+    expect(read).toMatchObject({ status: 'complete', asOf: { blockTime } })
+  })
+
+  test('error: a chain that does not come to rest', async () => {
+    for (const [judge, method, code] of [
+      [createCompletenessProof, 'eth_getProof', 'proof_invalid'],
+      [readCompleteness, 'eth_call', 'state_unavailable'],
+    ] as const)
+      await expect(
+        judge(reorganising(method, Infinity), registry, 1, given),
+      ).rejects.toThrow(refused(code))
+  })
+})
+
 describe('the list from events', () => {
-  test('default: every hash and root once', async () => {
+  test('default: every hash and root once, and the manifests of the batches', async () => {
     const found = await collectIssued(provider, registry, 1)
     expect([...found.documentHashes].sort()).toEqual(documents)
     expect([...found.roots].sort()).toEqual(roots)
+    expect(found.manifests).toEqual(
+      new Map(roots.map((root) => [root, hashOf(5, 0)])),
+    )
     const of2 = await collectIssued(provider, registry, 2)
     expect(of2.documentHashes).toHaveLength(2)
   })

@@ -57,7 +57,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     const fault = await behaviour.fault(call)
     switch (fault?.kind) {
       case 'drop_before':
-        return 'dropped'
+        return DROPPED
       case 'status':
         return { status: fault.status, text: 'the provider is not well' }
       case 'garbage':
@@ -73,7 +73,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         : call
     const answer = await node.send(asked)
     await behaviour.answered(call, answer)
-    if (fault?.kind === 'drop_after') return 'dropped'
+    if (fault?.kind === 'drop_after') return DROPPED
     const hidden =
       fault?.kind === 'null_receipt' &&
       call.method === 'eth_getTransactionReceipt'
@@ -81,14 +81,20 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   }
 
   const server = await serveHttp(async (request, response) => {
-    const call = JSON.parse(await bodyOf(request)) as RpcCall
-    const reply = await answerTo(call).catch(() => 'dropped' as const)
-    if (reply === 'dropped') {
+    const asked = JSON.parse(await bodyOf(request)) as RpcCall | RpcCall[]
+    const replies = await Promise.all(
+      [asked].flat().map((call) => answerTo(call).catch(() => DROPPED)),
+    )
+    const told = replies.filter((reply) => reply !== DROPPED)
+    const [first] = told
+    // What happens to one call of a batch happens to all.
+    if (first === undefined || told.length < replies.length) {
       response.destroy()
       return
     }
-    response.writeHead(reply.status, { 'content-type': 'application/json' })
-    response.end(reply.text)
+    const texts = told.map(({ text }) => text).join(',')
+    response.writeHead(first.status, { 'content-type': 'application/json' })
+    response.end(Array.isArray(asked) ? `[${texts}]` : texts)
   })
 
   return Object.assign(behaviour, {
@@ -145,16 +151,15 @@ export function prunedHistory(
   before: number,
 ): FaultProxy['fault'] {
   const error = { code: 4444, message: 'pruned history unavailable' }
-  const isPruned = (block: unknown) =>
-    /^0x[0-9a-f]{1,8}$/.test(String(block)) &&
-    Number(block) > 0 &&
-    Number(block) < before
+  const isOld = (block: unknown) =>
+    /^0x[0-9a-f]{1,8}$/.test(String(block)) && Number(block) < before
+  const isPruned = (block: unknown) => isOld(block) && Number(block) > 0
 
   return async ({ method, params: [first] }) => {
     switch (method) {
       case 'eth_getLogs': {
         const { fromBlock } = first as { fromBlock?: string }
-        return isPruned(fromBlock) ? { kind: 'refusal', error } : undefined
+        return isOld(fromBlock) ? { kind: 'refusal', error } : undefined
       }
       case 'eth_getBlockByNumber':
       case 'eth_getBlockReceipts':
@@ -186,7 +191,8 @@ export const GARBAGE = [
   'null',
 ] as const
 
-type Reply = 'dropped' | { status: number; text: string }
+const DROPPED = 'dropped' as const
+type Reply = typeof DROPPED | { status: number; text: string }
 
 function replyTo(call: RpcCall, answer: RpcAnswer): Reply {
   const text = JSON.stringify({

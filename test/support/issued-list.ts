@@ -49,6 +49,16 @@ export async function issueList(provider: Eip1193Provider): Promise<string> {
   return registry
 }
 
+/** Issues a batch as issuer 2. */
+export async function issueBatchOfAnother(
+  provider: Eip1193Provider,
+  registry: string,
+  { root, size, manifest }: { root: Hex; size: number; manifest: Hex },
+): Promise<void> {
+  const args = [2, root, size, manifest]
+  await transact(provider, registry, KEYS.manager, 'issueBatch', args)
+}
+
 /** Distrusts what the account of issuer 1 issued at or after a block. */
 export async function distrustFrom(
   provider: Eip1193Provider,

@@ -45,7 +45,7 @@ export async function readIdentity(
     return end('unknown', read.status)
   const statement = statementOf(read, address)
   if (!statement) return end('unknown', 'malformed')
-  const code = objectionOf(statement, registry, issuer.id, account.account)
+  const code = objectionTo(statement, registry, issuer.id, account.account)
   if (code) return end('fail', code)
   const { domain } = address
   const isOther =
@@ -68,7 +68,8 @@ function statementOf(
   }
 }
 
-function objectionOf(
+/** @returns Why a statement does not link an account of an issuer, or `undefined`. @param registry CAIP-10. */
+export function objectionTo(
   { registries, accounts }: IdentityStatement,
   registry: string,
   issuerId: number,

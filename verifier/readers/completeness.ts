@@ -33,9 +33,15 @@ import {
   encodeIssuerCall,
   encodeRecordsCall,
 } from './listing-codec.ts'
-import { fetchHeader, fetchSlots } from './proof.ts'
+import { fetchHeader, fetchSlots, unlessOvertaken } from './proof.ts'
 import { createRequest, type Request, readStrictly } from './request.ts'
-import { readBytes, readObject, readQuantity, toQuantity } from './rpc-codec.ts'
+import {
+  readBytes,
+  readHash,
+  readObject,
+  readQuantity,
+  toQuantity,
+} from './rpc-codec.ts'
 
 /** Slots of one `eth_getProof`; nodes refuse more than about a thousand, and the answer has some KB for each. */
 const SLOTS_A_REQUEST = 256
@@ -53,7 +59,8 @@ export type CompletenessSource = IssuedKeys &
 
 /**
  * Makes a proof of completeness of a list, wherever the list came from. An incomplete list gives a
- * proof too, which says so.
+ * proof too, which says so. What a reorg or a newer block overtakes is started again, up to five
+ * times in all.
  *
  * @param provider A node that knows `eth_getProof`.
  * @param registry CAIP-10.
@@ -66,8 +73,21 @@ export async function createCompletenessProof(
   issuerId: number,
   { block, signal, ...given }: CompletenessSource,
 ): Promise<CompletenessProof> {
-  const { address, chainId } = parseRegistry(registry)
   const keys = normalized(given)
+  const at = { block, signal }
+  return unlessOvertaken(at, () =>
+    proveKeys(provider, registry, issuerId, keys, at),
+  )
+}
+
+async function proveKeys(
+  provider: Eip1193Provider,
+  registry: string,
+  issuerId: number,
+  keys: IssuedKeys,
+  { block, signal }: Pick<CompletenessSource, 'block' | 'signal'>,
+): Promise<CompletenessProof> {
+  const { address, chainId } = parseRegistry(registry)
   const request = createRequest(provider)
   const blockNumber = await blockAt(request, chainId, block, signal)
   const header = await fetchHeader(request, blockNumber, signal)
@@ -137,25 +157,37 @@ async function checkCode(
 }
 
 /**
- * Checks a list for completeness by the views of the contract. It believes the node.
+ * Checks a list for completeness by the views of the contract. It believes the node. What a reorg
+ * or a newer block overtakes is started again, up to five times in all.
  *
  * @param registry CAIP-10.
- * @throws {ChainError} `rpc_unreachable`, `rpc_error`, `wrong_chain`, `no_registry`, `other_code`, `state_unavailable`
+ * @throws {ChainError} `rpc_unreachable`, `rpc_error`, `wrong_chain`, `no_registry`, `other_code`,
+ *   `state_unavailable`
  * @throws {RangeError} for a list of more than 100,000.
  */
 export async function readCompleteness(
   provider: Eip1193Provider,
   registry: string,
   issuerId: number,
-  {
-    block,
-    signal,
-    codeHash,
-    ...given
-  }: CompletenessSource & { codeHash?: Hex },
+  { block, signal, codeHash, ...given }: ViewSource,
+): Promise<Listing> {
+  const keys = normalized(given)
+  const at = { block, signal, ...(codeHash !== undefined && { codeHash }) }
+  return unlessOvertaken(at, () =>
+    readKeys(provider, registry, issuerId, keys, at),
+  )
+}
+
+type ViewSource = CompletenessSource & { codeHash?: Hex }
+
+async function readKeys(
+  provider: Eip1193Provider,
+  registry: string,
+  issuerId: number,
+  keys: IssuedKeys,
+  { block, signal, codeHash }: Omit<ViewSource, keyof IssuedKeys>,
 ): Promise<Listing> {
   const { address: to, chainId } = parseRegistry(registry)
-  const keys = normalized(given)
   const request = createRequest(provider)
   const blockNumber = await blockAt(request, chainId, block, signal)
   const at = toQuantity(blockNumber)
@@ -167,12 +199,7 @@ export async function readCompleteness(
     )
     return ofRegistry(() => decode(answer))
   }
-  const answer = await request('eth_getBlockByNumber', [at, false], signal)
-  if (answer === null)
-    throw new ChainError('state_unavailable', `no block ${blockNumber}`)
-  const blockTime = readStrictly('eth_getBlockByNumber', () =>
-    readQuantity(readObject(answer).timestamp),
-  )
+  const before = await fetchBlock(request, blockNumber, signal)
   if (codeHash !== undefined)
     await checkCode(request, [to, at], codeHash, signal)
   const counts = await call(encodeIssuerCall(issuerId), decodeCounts)
@@ -192,6 +219,12 @@ export async function readCompleteness(
     signersOf([...records.values(), ...batches.values()]),
     (index) => call(encodeAccountCall(issuerId, index), decodeSigner),
   )
+  const after = await fetchBlock(request, blockNumber, signal)
+  if (after.hash !== before.hash)
+    throw new ChainError(
+      'state_unavailable',
+      `block ${blockNumber} was replaced while it was read`,
+    )
   return listingOf(
     { issuerId, ...keys },
     {
@@ -200,8 +233,24 @@ export async function readCompleteness(
       batch: (root) => batches.get(root) as RegistryRecord,
       signer: (index) => signers.get(index) as RegistryAccount,
     },
-    { blockNumber, blockTime },
+    { blockNumber, blockTime: before.time },
   )
+}
+
+async function fetchBlock(
+  request: Request,
+  blockNumber: number,
+  signal: AbortSignal | undefined,
+): Promise<{ hash: Hex; time: number }> {
+  const method = 'eth_getBlockByNumber'
+  const params = [toQuantity(blockNumber), false]
+  const answer = await request(method, params, signal)
+  if (answer === null)
+    throw new ChainError('state_unavailable', `no block ${blockNumber}`)
+  return readStrictly(method, () => {
+    const { hash, timestamp } = readObject(answer)
+    return { hash: readHash(hash), time: readQuantity(timestamp) }
+  })
 }
 
 /** @returns Each once and in order, as a proof has them. */

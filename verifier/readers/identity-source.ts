@@ -3,8 +3,8 @@ import { abortable, withTimeout } from '../signal.ts'
 import { readAtMost, TooLargeError } from './body.ts'
 
 /** Bytes. */
-const MAX_DID_DOCUMENT = 64 * 1024
-const TIMEOUT_MS = 5_000
+export const MAX_DID_DOCUMENT = 64 * 1024
+export const IDENTITY_TIMEOUT_MS = 5_000
 
 export type IdentitySourceOptions = {
   /** In the place of the global one. */
@@ -19,7 +19,7 @@ export type IdentitySourceOptions = {
  */
 export function createIdentitySource({
   fetch = globalThis.fetch,
-  timeout = TIMEOUT_MS,
+  timeout = IDENTITY_TIMEOUT_MS,
 }: IdentitySourceOptions = {}): IdentitySource {
   return {
     async read({ url }, options = {}) {

@@ -1,4 +1,4 @@
-import type { Hex } from '../../document/hex.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
 import type { Eip1193Provider, ReadOptions } from '../ports.ts'
 import { type IssuedKeys, MAX_KEYS } from '../proof/completeness.ts'
@@ -25,9 +25,16 @@ export type IssuedKeysOptions = ReadOptions & {
   to?: number | undefined
 }
 
+/** What an issuer issued, as its events have it. */
+export type IssuedList = IssuedKeys & {
+  /** The manifest of each root, from the last event about it: the sha-256 of its root block. */
+  manifests: ReadonlyMap<Hex, Hex>
+}
+
 /**
- * Collects what an issuer issued from the registry's events, in ranges of blocks that the node accepts. A node can leave events
- * out or make some up: `createCompletenessProof` and `readCompleteness` tell what the list is worth.
+ * Collects what an issuer issued from the registry's events, in ranges of blocks that the node
+ * accepts. A node can leave events out or make some up: `createCompletenessProof` and
+ * `readCompleteness` tell what the list is worth. Nodes drop old events: keep the list.
  *
  * @param registry CAIP-10.
  * @returns Each hash and each root once.
@@ -39,12 +46,13 @@ export async function collectIssued(
   registry: string,
   issuerId: number,
   { from = 0, to, signal }: IssuedKeysOptions = {},
-): Promise<IssuedKeys> {
+): Promise<IssuedList> {
   const { address } = parseRegistry(registry)
   const request = createRequest(provider)
   const issuer = toWord(issuerId)
   const documentHashes = new Set<Hex>()
   const roots = new Set<Hex>()
+  const manifests = new Map<Hex, Hex>()
   const found = new Map([
     [ISSUED_TOPIC, documentHashes],
     [BATCH_ISSUED_TOPIC, roots],
@@ -75,7 +83,7 @@ export async function collectIssued(
       range = Math.ceil((end - at + 1) / 2)
     }
   }
-  return { documentHashes: [...documentHashes], roots: [...roots] }
+  return { documentHashes: [...documentHashes], roots: [...roots], manifests }
 
   async function newest(): Promise<number> {
     const answer = await request('eth_blockNumber', [], signal)
@@ -94,5 +102,6 @@ export async function collectIssued(
       )
     keys.add(key)
     if (keys.size > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS}`)
+    if (keys === roots) manifests.set(key, toHex(log.data.subarray(-32)))
   }
 }

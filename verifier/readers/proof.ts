@@ -22,7 +22,7 @@ import { readBytes, readList, readObject, toQuantity } from './rpc-codec.ts'
 /** A block by its number; the newest if absent. */
 type AtBlock = ReadOptions & { block?: number | undefined }
 
-/** Of one reading. Nodes keep few states, and a busy chain is soon past them. */
+/** Nodes keep few states, and a busy chain is soon past them. */
 const MAX_ATTEMPTS = 5
 
 /**
@@ -88,16 +88,28 @@ export function createProvingReader(
 ): ChainReader {
   return {
     ...createChainReader(provider, registry, rule),
-    async read(key, options = {}): Promise<ProvenReading> {
-      for (let attempt = 1; ; attempt++) {
-        try {
-          return await proveReading(provider, registry, key, options)
-        } catch (error) {
-          if (attempt === MAX_ATTEMPTS || !isOvertaken(error, options))
-            throw error
-        }
-      }
-    },
+    read: (key, options = {}): Promise<ProvenReading> =>
+      unlessOvertaken(options, () =>
+        proveReading(provider, registry, key, options),
+      ),
+  }
+}
+
+/**
+ * Starts something again that the chain overtook, up to five times in all.
+ *
+ * @param work Reads at the block that is asked for, or at the newest of that time.
+ */
+export async function unlessOvertaken<T>(
+  options: AtBlock,
+  work: () => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await work()
+    } catch (error) {
+      if (attempt === MAX_ATTEMPTS || !isOvertaken(error, options)) throw error
+    }
   }
 }
 

@@ -1,0 +1,40 @@
+import { open, readFile, stat } from 'node:fs/promises'
+import type { CompletenessProof } from '../verifier/proof/completeness.ts'
+import { InputError } from './errors.ts'
+
+/** Bytes of the longest file of hashes or of a proof. */
+const MAX_FILE = 256 * 1024 * 1024
+
+/** @throws {InputError} `unreadable` */
+export async function readAll(file: string): Promise<Uint8Array> {
+  try {
+    const { size } = await stat(file)
+    if (size > MAX_FILE) throw new RangeError(`more than ${MAX_FILE} bytes`)
+    return await readFile(file)
+  } catch (cause) {
+    throw new InputError('unreadable', `${file} cannot be read`, cause)
+  }
+}
+
+/**
+ * In pieces: the text of a long proof need not be in memory twice.
+ *
+ * @throws {InputError} `unwritable`
+ */
+export async function writeProof(
+  file: string,
+  proof: CompletenessProof,
+): Promise<void> {
+  try {
+    await using opened = await open(file, 'w')
+    await opened.writeFile(piecesOf(proof))
+  } catch (cause) {
+    throw new InputError('unwritable', `${file} cannot be written`, cause)
+  }
+}
+
+function* piecesOf({ nodes, ...head }: CompletenessProof): Generator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"nodes":[`
+  for (const [i, node] of nodes.entries()) yield `${i ? ',' : ''}"${node}"`
+  yield ']}\n'
+}

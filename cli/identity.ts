@@ -1,0 +1,162 @@
+import { writeFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import type { Hex } from '../document/hex.ts'
+import { parseRegistryId } from '../document/registry-id.ts'
+import {
+  createDidDocument,
+  type IdentityAddress,
+  identityAddressOf,
+} from '../verifier/identity.ts'
+import { InputError, UsageError } from './errors.ts'
+import { EXIT } from './exit-codes.ts'
+import { type Claim, type Finding, inspectIdentity } from './identity-check.ts'
+import { serverLinesFor } from './identity-servers.ts'
+import { printable, printableJson } from './printable.ts'
+import { trustedRegistry } from './registry.ts'
+import { wholeNumber } from './sources.ts'
+import type { Terminal } from './terminal.ts'
+
+export const IDENTITY_USAGE = `docreg identity --issuer <id> --domain <domain> [options]
+docreg identity check --issuer <id> --domain <domain> [options]
+
+  --registry <CAIP-10>   the registry, eip155:<chainId>:<address>; or eip155:<chainId> of a known deployment
+  --issuer <id>          the number of the issuer there
+  --domain <domain>      the issuer's domain, in ASCII: example.edu
+  --uri <uri>            in its place, what the registry has as the issuer's uri: https://host[/path] or
+                         did:web:host[:path]; on chain 31337 also http://localhost:<port>
+  --account <address>    an account that may issue for it; repeatable. None: all accounts of the issuer
+  --out <file>           where to write did.json; default standard output
+  --json                 the result of check as JSON
+
+Writes the file with which a domain vouches for an issuer, and says where to serve it. check asks the
+server for it as a verifier and a browser do, and says what to change.
+Exit code: 0 written, or all is well; 1 something must change; 2 could not; 64 wrong usage.`
+
+const OPTIONS = {
+  registry: { type: 'string' },
+  issuer: { type: 'string' },
+  domain: { type: 'string' },
+  uri: { type: 'string' },
+  account: { type: 'string', multiple: true },
+  out: { type: 'string' },
+  json: { type: 'boolean' },
+} as const
+
+/** @returns The exit code. */
+export async function identityCommand(
+  args: string[],
+  terminal: Terminal,
+): Promise<number> {
+  const { values, positionals } = parseArgs({
+    args,
+    allowPositionals: true,
+    options: OPTIONS,
+  })
+  const [action] = positionals
+  if (positionals.length > 1 || ![undefined, 'check'].includes(action))
+    throw new UsageError('docreg identity takes no argument but check')
+  const claim = readClaim(values)
+  if (action === 'check') {
+    if (values.out !== undefined)
+      throw new UsageError('--out is not for check: it writes no file')
+    return check(claim, values.json ?? false, terminal)
+  }
+  if (values.json) throw new UsageError('--json is for check')
+  await write(claim, values.out, terminal)
+  return EXIT.ok
+}
+
+/** @throws {UsageError} for the first option that is bad. */
+function readClaim(values: {
+  registry?: string
+  issuer?: string
+  domain?: string
+  uri?: string
+  account?: string[]
+}): Claim {
+  const { registry } = trustedRegistry(values.registry)
+  const { issuer, domain, uri, account: accounts = [] } = values
+  if (issuer === undefined) throw new UsageError('--issuer is required')
+  const issuerId = wholeNumber('issuer', issuer, 1)
+  if (issuerId > 0xffff_ffff)
+    throw new UsageError(`--issuer must be at most ${0xffff_ffff}`)
+  if ((domain === undefined) === (uri === undefined))
+    throw new UsageError('one of --domain and --uri is required')
+  const { chainId } = parseRegistryId(registry)
+  const address = identityAddressOf(uri ?? `https://${domain}`, chainId)
+  if (!address)
+    throw new UsageError(
+      uri === undefined
+        ? '--domain must be a domain in ASCII, as example.edu, and may have a port and a path'
+        : '--uri must be https://host[/path] or did:web:host[:path], with a domain in ASCII',
+    )
+  if (!accounts.every((one) => /^0x[0-9a-fA-F]{40}$/.test(one)))
+    throw new UsageError('--account must be 0x and 40 hexadecimal digits')
+  return {
+    ...{ address, registry, issuerId },
+    accounts: accounts.map((one) => one.toLowerCase() as Hex),
+  }
+}
+
+async function write(
+  { address, ...stated }: Claim,
+  out: string | undefined,
+  terminal: Terminal,
+): Promise<void> {
+  const document = createDidDocument({ did: address.did, ...stated })
+  const text = JSON.stringify(document, null, 2)
+  if (out === undefined) {
+    terminal.write(text)
+    return
+  }
+  try {
+    await writeFile(out, `${text}\n`)
+  } catch (cause) {
+    throw new InputError('unwritable', `${out} cannot be written`, cause)
+  }
+  terminal.write(
+    [
+      `Serve ${out} at ${address.url}, with the header Access-Control-Allow-Origin: *`,
+      `The issuer's uri in the registry must be ${uriOf(address)}`,
+      ...serverLinesFor(address),
+      '',
+      'Then run the same with "check".',
+    ].join('\n'),
+  )
+}
+
+function uriOf({ url, domain }: IdentityAddress): string {
+  return `${new URL(url).protocol}//${domain}`
+}
+
+async function check(
+  claim: Claim,
+  json: boolean,
+  terminal: Terminal,
+): Promise<number> {
+  const findings = await inspectIdentity(claim)
+  const { url, did, domain } = claim.address
+  const isServed = !findings.some(({ code }) => code === 'unreachable')
+  const isLinked = findings.every(({ outcome }) => outcome !== 'fail')
+  if (json)
+    terminal.write(printableJson({ url, did, domain, isLinked, findings }))
+  else {
+    terminal.write(
+      [url, ...findings.map((finding) => lineOf(finding, terminal))].join('\n'),
+    )
+    if (isServed && !isLinked)
+      terminal.write(['', ...serverLinesFor(claim.address)].join('\n'))
+  }
+  if (isLinked) return EXIT.ok
+  return isServed ? EXIT.notValid : EXIT.noVerdict
+}
+
+const COLOURS = { pass: 'green', fail: 'red', warning: 'yellow' } as const
+
+function lineOf(
+  { outcome, check, message }: Finding,
+  { paint }: Terminal,
+): string {
+  const shown = paint(COLOURS[outcome], outcome.padEnd(7))
+  return `  ${shown}  ${check.padEnd(8)}  ${printable(message)}`
+}

@@ -1,0 +1,76 @@
+import { type Batch, recountBatch } from '../document/batch/batch.ts'
+import { decodeManifest } from '../document/batch/manifest.ts'
+import { FormatError, type FormatErrorCode } from '../document/errors.ts'
+import { fromHex, type Hex } from '../document/hex.ts'
+import { readPayload } from '../verifier/checks/payload.ts'
+import type { BlockSource } from '../verifier/ports.ts'
+import type { ListedBatch } from '../verifier/proof/completeness.ts'
+import { InputError } from './errors.ts'
+
+/** Why a manifest does not list all documents of a batch of the registry. */
+export type Finding =
+  | FormatErrorCode
+  | 'other_registry'
+  | 'other_issuer'
+  | 'other_root'
+  | 'other_size'
+  | 'not_issued'
+
+/** Why a listed batch was not recounted; `null` = its manifest lists all of its documents. */
+export type Recount = Finding | 'no_manifest' | 'unreadable' | null
+
+/**
+ * @param hash The sha-256 of the manifest's root block.
+ * @returns The batch that the manifest rebuilds, or the code of what is wrong with it.
+ * @throws {InputError} `unreadable` when no source has all of it.
+ */
+export async function recountManifest(
+  hash: Uint8Array,
+  blocks: readonly BlockSource[],
+): Promise<{ batch?: Batch; code?: FormatErrorCode }> {
+  const read = async (hash: Uint8Array, what: string) => {
+    const { bytes } = await readPayload(hash, blocks)
+    if (bytes) return bytes
+    throw new InputError('unreadable', `no --ipfs has ${what} of the manifest`)
+  }
+  try {
+    const root = await read(hash, 'the root block')
+    const { chunks } = decodeManifest(root)
+    const readChunks = async function* () {
+      for (const [index, chunk] of chunks.entries())
+        yield read(fromHex(chunk), `chunk ${index}`)
+    }
+    return { batch: await recountBatch(root, readChunks()) }
+  } catch (error) {
+    if (error instanceof FormatError) return { code: error.code }
+    throw error
+  }
+}
+
+/**
+ * Recounts a batch of a list.
+ *
+ * @param manifest The sha-256 of its manifest's root block, where that is known.
+ */
+export async function recountListed(
+  { root, size }: ListedBatch,
+  manifest: Hex | undefined,
+  {
+    registry,
+    issuerId,
+    blocks,
+  }: { registry: string; issuerId: number; blocks: readonly BlockSource[] },
+): Promise<Recount> {
+  if (manifest === undefined) return 'no_manifest'
+  try {
+    const { batch, code } = await recountManifest(fromHex(manifest), blocks)
+    if (code !== undefined) return code
+    if (batch?.registry !== registry) return 'other_registry'
+    if (batch.issuerId !== issuerId) return 'other_issuer'
+    if (batch.root !== root) return 'other_root'
+    return batch.size === size ? null : 'other_size'
+  } catch (error) {
+    if (error instanceof InputError) return 'unreadable'
+    throw error
+  }
+}
