@@ -3,7 +3,7 @@ import { concatBytes } from '@noble/hashes/utils.js'
 import { CompactEncrypt } from 'jose'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import { decodeUtf8 } from './bytes.ts'
-import { disclose } from './disclosures.ts'
+import { disclose, type Primitives } from './disclosures.ts'
 import { type Document, decodeDocument, encodeDocument } from './document.ts'
 import { FormatError, refusingAs } from './errors.ts'
 import { type JsonValue, parseStrictJson } from './json.ts'
@@ -31,6 +31,31 @@ export type Seal = (
   document: Document,
   keys: SealingKeys,
 ) => Sealed | Promise<Sealed>
+
+/** The parts of a JWE that A128GCM decrypts. */
+export type Encrypted = {
+  /** ASCII of the first part. */
+  additionalData: Uint8Array
+  /** 12 bytes. */
+  iv: Uint8Array
+  /** Ciphertext, and the tag of 16 bytes. */
+  data: Uint8Array
+}
+
+/** @throws {FormatError} `wrong_key` when the key, 16 bytes, does not open it. */
+export type Decrypt = (
+  encrypted: Encrypted,
+  documentKey: Uint8Array,
+) => Uint8Array | Promise<Uint8Array>
+
+/** {@link open} and {@link decodeOpened}; another implementation gives the same results. */
+export type Opener = {
+  open: (
+    sealed: Uint8Array,
+    documentKey: Uint8Array,
+  ) => Opened | Promise<Opened>
+  decodeOpened: (opened: Opened, documentKey: Uint8Array) => Document
+}
 
 const BLOCK = 256
 const SPACE = 0x20
@@ -90,26 +115,18 @@ export async function openDocument(
 export async function open(
   sealed: Uint8Array,
   documentKey: Uint8Array,
+  decrypt: Decrypt = decryptWithWebCrypto,
 ): Promise<Opened> {
   const { encrypted, ...header } = readJwe(sealed)
   const plaintext = await decrypt(encrypted, documentKey)
   return { ...header, plaintext: unpad(plaintext) }
 }
 
-/** The parts of a JWE that A128GCM decrypts. */
-type Encrypted = {
-  /** ASCII of the first part. */
-  additionalData: Uint8Array
-  iv: Uint8Array
-  /** Ciphertext and tag. */
-  data: Uint8Array
-}
-
 /** A JWE library reads any algorithm, which is most of its code: a header here allows only one. */
-async function decrypt(
-  { additionalData, iv, data }: Encrypted,
-  documentKey: Uint8Array,
-): Promise<Uint8Array> {
+const decryptWithWebCrypto: Decrypt = async (
+  { additionalData, iv, data },
+  documentKey,
+) => {
   const { subtle } = globalThis.crypto
   const own = (bytes: Uint8Array) => new Uint8Array(bytes)
   const name = 'AES-GCM'
@@ -136,9 +153,10 @@ async function decrypt(
 export function decodeOpened(
   { plaintext, salt, sd }: Opened,
   documentKey: Uint8Array,
+  primitives?: Primitives,
 ): Document {
   const document = decodeDocument(plaintext)
-  if (disclose(document, { documentKey, salt }).sd !== sd)
+  if (disclose(document, { documentKey, salt }, primitives).sd !== sd)
     throw new FormatError('other_disclosures', 'sd is that of another document')
   return document
 }

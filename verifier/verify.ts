@@ -2,6 +2,7 @@ import type { DocumentPart } from '../document/document.ts'
 import { fromHex, toHex } from '../document/hex.ts'
 import { decodePublicId, type PublicId } from '../document/public-id.ts'
 import { parseRegistryId } from '../document/registry-id.ts'
+import type { Opener } from '../document/sealed.ts'
 import { readBatch } from './checks/batch.ts'
 import {
   checkChain,
@@ -58,6 +59,8 @@ export type VerifyOptions = {
    * absent, the check `identity` decides no status.
    */
   issuerDomain?: string
+  /** Opens sealed documents; with WebCrypto if absent. */
+  opener?: Opener
   /** Asks how final the anchoring is, which costs one or two more requests; else `blockchainProof.finality` is null. */
   finality?: boolean
   /** Ends it: the promise then rejects with the signal's reason. */
@@ -116,7 +119,7 @@ async function verifyDecoded(
   if (!key) return unread(ofBatch)
   const { documentKey } = publicId
   return verifyRecord(key, ofBatch, options, (sealed, reading) =>
-    checkContent(sealed, documentKey, chain.registry, reading),
+    checkContent(sealed, documentKey, chain.registry, reading, options.opener),
   )
 }
 

@@ -25,7 +25,7 @@ export const sealWithNode: Seal = (document, keys) => {
   return { bytes, documentHash: hash('sha256', bytes, 'buffer') }
 }
 
-const NODE_PRIMITIVES: Primitives = {
+export const NODE_PRIMITIVES: Primitives = {
   base64url: (bytes, start, end) =>
     bufferOf(bytes).toString('base64url', start, end),
   encode: (text) => Buffer.from(text, 'utf8').toString('base64url'),

@@ -1,6 +1,6 @@
 import { type Document, validUntilOf } from '../../document/document.ts'
 import { FormatError } from '../../document/errors.ts'
-import { decodeOpened, open } from '../../document/sealed.ts'
+import { decodeOpened, type Opener, open } from '../../document/sealed.ts'
 import type { ChainReading } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
@@ -27,11 +27,12 @@ export async function checkContent(
   documentKey: Uint8Array,
   trusted: string,
   reading: Pick<ChainReading, 'record' | 'issuer'>,
+  opener: Opener = { open, decodeOpened },
 ): Promise<Content<Document>> {
   return contentOf(trusted, reading, async (checks) => {
-    const opened = await open(sealed, documentKey)
+    const opened = await opener.open(sealed, documentKey)
     checks.push({ check: 'key', outcome: 'pass', code: 'opens' })
-    const document = decodeOpened(opened, documentKey)
+    const document = opener.decodeOpened(opened, documentKey)
     const { registry, issuerId } = document
     const validUntil = validUntilOf(document)
     return { registry, issuerId, validUntil, document }
