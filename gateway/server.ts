@@ -7,14 +7,19 @@ import { fromHex, type Hex, toHex } from '../document/hex.ts'
 import { deriveSubkeys, fingerprintOf } from '../document/keys.ts'
 import { createBundle } from '../verifier/bundle.ts'
 import { createChainReader } from '../verifier/readers/chain.ts'
+import { createFinalityReader } from '../verifier/readers/finality.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
+import { createManyReader } from '../verifier/readers/many.ts'
 import { createProvingReader } from '../verifier/readers/proof.ts'
+import { createRequest } from '../verifier/readers/request.ts'
 import type { PageConfig } from '../web/config.ts'
 import { openDatabase } from './adapters/database.ts'
+import { createGroupingReader } from './adapters/grouping-reader.ts'
 import { openKeyFile } from './adapters/key-file.ts'
 import { createKuboNode } from './adapters/kubo-node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo-store.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
+import { openWithNode } from './adapters/node-open.ts'
 import { sealWithNode } from './adapters/node-seal.ts'
 import { createRegistry } from './adapters/registry.ts'
 import type { RpcPool } from './adapters/rpc.ts'
@@ -97,6 +102,11 @@ export async function startGateway(
       warning: 'the account lacks REVOKE: documents can be issued only',
     })
   const chain = createChainReader(rpc, identity.registry, finality)
+  const groupedChain = createGroupingReader(
+    chain,
+    createManyReader(rpc, identity.registry),
+    createFinalityReader(createRequest(rpc), finality),
+  )
   const kubo = await openKubo(config, log)
   const database = openDatabase(join(dataDir, 'gateway.db'), (error) => {
     log.error('flush_failed', { error: error.message })
@@ -185,7 +195,8 @@ export async function startGateway(
         ? outbox.find('issue', key.documentHash)
         : undefined,
     verifyOptions: {
-      chain,
+      chain: groupedChain,
+      opener: openWithNode,
       finality: true,
       blocks: sources,
       onError: (error) => log.error('content_unreadable', describeBug(error)),

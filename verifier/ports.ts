@@ -128,11 +128,14 @@ export type ChainReader = {
     key: DocumentKey,
     options?: ReadOptions & { block?: number | undefined },
   ): Promise<ChainReading>
-  /** @returns `undefined` when that block has no such event. */
+  /**
+   * @param options.fresh Whether a cache must not answer: what it answered before was contradicted.
+   * @returns `undefined` when that block has no such event.
+   */
   issuedEvent(
     key: DocumentKey,
     blockNumber: number,
-    options?: ReadOptions,
+    options?: ReadOptions & { fresh?: boolean | undefined },
   ): Promise<IssuedEvent | undefined>
   /** @param blockNumber 1 or more: a record that is missing has none. Rejects when finality is unknown. */
   finalityOf(blockNumber: number, options?: ReadOptions): Promise<Finality>

@@ -24,7 +24,10 @@ import {
   readLog,
   readQuantity,
 } from '../../verifier/readers/rpc-codec.ts'
-import { decodeVerification } from '../../verifier/readers/verification-codec.ts'
+import {
+  decodeVerification,
+  decodeVerifications,
+} from '../../verifier/readers/verification-codec.ts'
 import { jsonValue, mangled, mutated } from '../support/arbitraries.ts'
 import tries from '../vectors/tries.json' with { type: 'json' }
 
@@ -160,6 +163,7 @@ const ofValues: [string, (value: unknown) => unknown][] = [
   ['bytes', readBytes],
   ['a log', readLog],
   ['a Verification', (value) => decodeVerification(value, 1)],
+  ['Verifications', (value) => decodeVerifications(value, [1, 2])],
 ]
 
 describe('parsed values', () => {

@@ -10,7 +10,9 @@ import {
   BATCH_ISSUED_TOPIC,
   decodeIssued,
   decodeVerification,
+  decodeVerifications,
   encodeVerificationCall,
+  encodeVerificationsCall,
   ISSUED_TOPIC,
 } from '../../verifier/readers/verification-codec.ts'
 
@@ -108,6 +110,36 @@ test('default: decodes what ethers encodes, for any verification', () => {
         id: KEY.issuerId,
         ...plain(value.issuer),
       })
+    }),
+  )
+})
+
+test('default: encodes and decodes a call of many as ethers does', () => {
+  const keys = fc.array(
+    fc.record({
+      issuerId: uint(32).map(Number),
+      documentHash: fc
+        .uint8Array({ minLength: 32, maxLength: 32 })
+        .map((bytes) => toHex(bytes)),
+    }),
+    { maxLength: 5 },
+  )
+  fc.assert(
+    fc.property(keys, (keys) => {
+      expect(encodeVerificationsCall(keys)).toBe(
+        abi.encodeFunctionData('verificationsOf', [
+          keys.map(({ issuerId, documentHash }) => [issuerId, documentHash]),
+        ]),
+      )
+    }),
+  )
+  fc.assert(
+    fc.property(fc.array(verification, { maxLength: 5 }), (values) => {
+      const data = abi.encodeFunctionResult('verificationsOf', [values])
+      const issuerIds = values.map((_, i) => i)
+      expect(decodeVerifications(data, issuerIds)).toEqual(
+        values.map((value, i) => decodeVerification(encode(value), i)),
+      )
     }),
   )
 })

@@ -27,11 +27,10 @@ export async function readEvent(
   })
   try {
     for (let attempt = 0; attempt < 2; attempt++) {
-      const event = await chain.issuedEvent(
-        key,
-        reading.record.anchoredBlock,
-        options,
-      )
+      const event = await chain.issuedEvent(key, reading.record.anchoredBlock, {
+        ...options,
+        fresh: attempt > 0,
+      })
       if (event === undefined) return unknown('missing')
       if (agrees(event, key, reading))
         return {

@@ -125,11 +125,18 @@ function decodeReading(
   result: unknown,
   { issuerId }: DocumentKey,
 ): { chainId: number; reading: ChainReading } {
-  try {
+  return refuseAnswer(() => {
     const answer = decodeVerification(result, issuerId)
     const contradiction = contradictionOf(answer.reading)
     if (contradiction) throw new FormatError('abi_malformed', contradiction)
     return answer
+  })
+}
+
+/** @throws {ChainError} `no_registry` for an answer that `decode` refuses. */
+export function refuseAnswer<T>(decode: () => T): T {
+  try {
+    return decode()
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
     throw new ChainError(
@@ -150,7 +157,12 @@ const NO_EVENT: IssuedEvent = {
   logIndex: 0,
 }
 
-function topicsOf({ documentHash, issuerId, batch }: DocumentKey): Hex[] {
+/** @returns The topics of the event of a document, or of its batch. */
+export function topicsOf({
+  documentHash,
+  issuerId,
+  batch,
+}: DocumentKey): Hex[] {
   const issuer = toWord(issuerId)
   return batch
     ? [BATCH_ISSUED_TOPIC, batch.root, issuer]

@@ -15,7 +15,25 @@ export type FinalityRule = {
 export type FinalityReader = {
   /** @returns The number of the newest final block; 0, the genesis block, while there is no other. */
   finalizedBlock(signal?: AbortSignal): Promise<number>
+  /** @returns The number of the newest safe block; 0 under a rule of depth, which has none. */
+  safeBlock(signal?: AbortSignal): Promise<number>
   finalityOf(blockNumber: number, signal?: AbortSignal): Promise<Finality>
+}
+
+/**
+ * @param blockNumber 1 or more: a record that is missing has block 0, which is not later than any
+ *   final block.
+ * @throws {TypeError} for any other.
+ */
+export async function finalityBy(
+  blockNumber: number,
+  finalizedBlock: () => Promise<number>,
+  safeBlock: () => Promise<number>,
+): Promise<Finality> {
+  if (!Number.isSafeInteger(blockNumber) || blockNumber < 1)
+    throw new TypeError('blockNumber: 1 or more')
+  if (blockNumber <= (await finalizedBlock())) return 'finalized'
+  return blockNumber <= (await safeBlock()) ? 'safe' : 'included'
 }
 
 /** JSON-RPC 2.0: invalid params. */
@@ -70,19 +88,20 @@ export function createFinalityReader(
     return block === null ? 0 : numberOf(block)
   }
 
+  async function safeBlock(signal?: AbortSignal): Promise<number> {
+    const tagless = depth !== undefined || knowsTag === false
+    return tagless ? 0 : readTag('safe', signal)
+  }
+
   return {
     finalizedBlock,
-
-    async finalityOf(blockNumber, signal) {
-      // A record that is missing has block 0, which is not later than any final block.
-      if (!Number.isSafeInteger(blockNumber) || blockNumber < 1)
-        throw new TypeError('blockNumber: 1 or more')
-      if (blockNumber <= (await finalizedBlock(signal))) return 'finalized'
-      if (depth !== undefined || knowsTag === false) return 'included'
-      return blockNumber <= (await readTag('safe', signal))
-        ? 'safe'
-        : 'included'
-    },
+    safeBlock,
+    finalityOf: (blockNumber, signal) =>
+      finalityBy(
+        blockNumber,
+        () => finalizedBlock(signal),
+        () => safeBlock(signal),
+      ),
   }
 }
 

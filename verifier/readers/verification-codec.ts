@@ -13,11 +13,14 @@ import {
 } from '../ports.ts'
 import { type RpcLog, readBytes } from './rpc-codec.ts'
 
-// Contract ABI by hand, of the one call and the one event that a verdict is made of: a general codec is larger than the rest of
-// the verifier (docs/design.md). test/unit/verification-codec.test.ts holds it against ethers' and the contract's ABI.
+// Contract ABI by hand, of the calls and the events that a verdict is made of: a general codec is
+// larger than the rest of the verifier (docs/design.md). test/unit/verification-codec.test.ts holds
+// it against ethers' and the contract's ABI.
 
 /** `verificationOf(uint32,bytes32)` */
 const OF = 'b896c9c5'
+/** `verificationsOf((uint32,bytes32)[])` */
+const OF_MANY = '62820a34'
 /** `verificationInBatch(uint32,bytes32,bytes32,uint40,bytes32[])` */
 const IN_BATCH = '10ab29b9'
 /** `DocumentIssued(bytes32,uint32,address,uint40)` */
@@ -28,9 +31,8 @@ export const BATCH_ISSUED_TOPIC: Hex =
   '0x5519b623694c63284c5b47a2235ef49988400428f635d7008b61f6b5c9fe7bb9'
 
 const WORD = 32
-/** Where the parts of a `Verification` are, in words from the beginning of the answer. */
-const TUPLE = 1
-const RECORD = TUPLE + 4
+/** Where the parts of a `Verification` are, in words from its beginning. */
+const RECORD = 4
 const ACCOUNT = RECORD + 9
 const REVOKER = ACCOUNT + 7
 const ISSUER_OFFSET = REVOKER + 7
@@ -45,6 +47,15 @@ export function encodeVerificationCall(key: DocumentKey): Hex {
   return batch
     ? joined(IN_BATCH, issuer, batch.root, documentHash, ...tailOf(batch))
     : joined(OF, issuer, documentHash)
+}
+
+/** @returns The calldata of `verificationsOf`. @param keys Of documents that were issued alone. */
+export function encodeVerificationsCall(keys: readonly DocumentKey[]): Hex {
+  const items = keys.flatMap(({ issuerId, documentHash }) => [
+    toWord(issuerId),
+    documentHash,
+  ])
+  return joined(OF_MANY, toWord(WORD), toWord(keys.length), ...items)
 }
 
 /** The expiry, where the proof begins, how long it is, and the proof. */
@@ -63,6 +74,9 @@ export function toWord(value: number): Hex {
   return `0x${value.toString(16).padStart(64, '0')}`
 }
 
+/** A reading, and the chain that it is of by its own word. */
+export type Verification = { chainId: number; reading: ChainReading }
+
 /**
  * @param data What a node returned for the call.
  * @param issuerId As in the call: the answer does not repeat it.
@@ -71,24 +85,70 @@ export function toWord(value: number): Hex {
 export function decodeVerification(
   data: unknown,
   issuerId: number,
-): { chainId: number; reading: ChainReading } {
+): Verification {
   const words = readBytes(data)
+  if (uint(words, 0, 53) !== WORD) throw misplaced()
+  const { size, ...verification } = readVerification(
+    words.subarray(WORD),
+    issuerId,
+  )
+  if (words.length !== WORD + size) throw misplaced()
+  return verification
+}
+
+/**
+ * @param data What a node returned for the call of many.
+ * @param issuerIds As in the call, in its order.
+ * @returns As many, in the same order. They are laid out one after the other: a list whose offsets
+ *   name them in another order, or one of them twice, is refused.
+ * @throws {FormatError} when it is not, to the byte, what Solidity encodes.
+ */
+export function decodeVerifications(
+  data: unknown,
+  issuerIds: readonly number[],
+): Verification[] {
+  const words = readBytes(data)
+  const count = issuerIds.length
+  if (uint(words, 0, 53) !== WORD || uint(words, 1, 53) !== count)
+    throw misplaced()
+  // Offsets are counted from the word after the length.
+  const list = words.subarray(2 * WORD)
+  let end = count * WORD
+  const verifications = issuerIds.map((issuerId, i) => {
+    if (uint(list, i, 53) !== end) throw misplaced()
+    const { size, ...verification } = readVerification(
+      list.subarray(end),
+      issuerId,
+    )
+    end += size
+    return verification
+  })
+  if (list.length !== end) throw misplaced()
+  return verifications
+}
+
+/** @param words From its beginning. @returns The bytes that it takes, too. */
+function readVerification(
+  words: Uint8Array,
+  issuerId: number,
+): Verification & { size: number } {
   const at = (index: number, bits: number) => uint(words, index, bits)
-  if (at(0, 53) !== WORD || at(ISSUER_OFFSET, 53) !== (ISSUER - TUPLE) * WORD)
-    throw malformed('not laid out as Solidity does')
-  const status = REGISTRY_STATUSES[at(TUPLE + 3, 8)]
+  if (at(ISSUER_OFFSET, 53) !== ISSUER * WORD) throw misplaced()
+  const status = REGISTRY_STATUSES[at(3, 8)]
   if (status === undefined) throw malformed('no such status')
+  const { size, ...issuer } = readIssuer(words)
   return {
-    chainId: at(TUPLE, 53),
+    chainId: at(0, 53),
     reading: {
-      blockNumber: at(TUPLE + 1, 53),
-      blockTime: at(TUPLE + 2, 53),
+      blockNumber: at(1, 53),
+      blockTime: at(2, 53),
       status,
       record: readRecordAt(words, RECORD),
       account: readAccount(words, ACCOUNT),
       revoker: readRevoker(words),
-      issuer: { id: issuerId, ...readIssuer(words) },
+      issuer: { id: issuerId, ...issuer },
     },
+    size: ISSUER * WORD + size,
   }
 }
 
@@ -127,18 +187,16 @@ function readRevoker(words: Uint8Array): RegistryAccount | null {
   return part.some((byte) => byte !== 0) ? readAccount(words, REVOKER) : null
 }
 
-/** The last part, which ends where the answer does. */
-function readIssuer(words: Uint8Array): Omit<RegistryIssuer, 'id'> {
+/** The last part. @returns The bytes that it takes, too. */
+function readIssuer(
+  words: Uint8Array,
+): Omit<RegistryIssuer, 'id'> & { size: number } {
   const at = (index: number, bits: number) => uint(words, ISSUER + index, bits)
   const nameAt = ISSUER_HEAD * WORD
   const name = readString(words, ISSUER * WORD + nameAt)
   const uriAt = nameAt + name.size
   const uri = readString(words, ISSUER * WORD + uriAt)
-  const laidOut =
-    at(0, 53) === nameAt &&
-    at(1, 53) === uriAt &&
-    words.length === ISSUER * WORD + uriAt + uri.size
-  if (!laidOut) throw malformed('not laid out as Solidity does')
+  if (at(0, 53) !== nameAt || at(1, 53) !== uriAt) throw misplaced()
   return {
     name: name.text,
     uri: uri.text,
@@ -147,6 +205,7 @@ function readIssuer(words: Uint8Array): Omit<RegistryIssuer, 'id'> {
     accountCount: at(4, 16),
     changedBlock: at(5, 40),
     closedBlock: at(6, 40),
+    size: uriAt + uri.size,
   }
 }
 
@@ -182,9 +241,16 @@ function word(words: Uint8Array, index: number): Uint8Array {
 
 /** @param bits At most 53, so that the number is exact. */
 export function uint(words: Uint8Array, index: number, bits: number): number {
-  const value = BigInt(toHex(word(words, index)))
-  if (value >> BigInt(bits) !== 0n) throw malformed(`over ${bits} bits`)
-  return Number(value)
+  const limit = 2 ** bits
+  const end = (index + 1) * WORD
+  if (words.length < end) throw malformed('too short')
+  let value = 0
+  for (let i = end - WORD; i < end; i++) {
+    value = value * 256 + (words[i] as number)
+    // At once: a larger number would not be exact.
+    if (value >= limit) throw malformed(`over ${bits} bits`)
+  }
+  return value
 }
 
 /** @param index In words. */
@@ -207,6 +273,10 @@ function readString(
   if (padded.subarray(length).some((byte) => byte !== 0))
     throw malformed('padding is not zero')
   return { text: decodeUtf8(padded.subarray(0, length)), size }
+}
+
+function misplaced(): FormatError {
+  return malformed('not laid out as Solidity does')
 }
 
 function malformed(message: string): FormatError {

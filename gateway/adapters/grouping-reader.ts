@@ -1,0 +1,111 @@
+import type {
+  ChainReader,
+  ChainReading,
+  DocumentKey,
+  IssuedEvent,
+} from '../../verifier/ports.ts'
+import {
+  type FinalityReader,
+  finalityBy,
+} from '../../verifier/readers/finality.ts'
+import type { ManyReader } from '../../verifier/readers/many.ts'
+import { FinalEvents } from './final-events.ts'
+import { ReadGroup } from './read-group.ts'
+
+/** A hundred records take some 4 million gas; nodes give a call tens of millions. */
+const MAX_KEYS = 100
+/** The RPC pool has eight connections to an endpoint. */
+const MAX_CALLS = 4
+
+type EventKey = DocumentKey & { block: number }
+
+/**
+ * A chain reader for many callers at once. It groups reads of the newest block, reads finality once
+ * for each block that a reading was of, and keeps events of final blocks. What it answers is what
+ * `chain` would: no reading is kept.
+ *
+ * @param chain Reads alone: documents of a batch, older blocks, and each key of a group that failed.
+ * @param many Reads groups of the same registry.
+ */
+export function createGroupingReader(
+  chain: ChainReader,
+  many: ManyReader,
+  finality: Pick<FinalityReader, 'finalizedBlock' | 'safeBlock'>,
+): ChainReader {
+  const events = new FinalEvents()
+  const byHead = createByHead()
+  const readings = new ReadGroup<DocumentKey, ChainReading>({
+    idOf: ({ issuerId, documentHash }) => `${issuerId} ${documentHash}`,
+    callOf: () => '',
+    readMany: (keys, signal) => many.read(keys, { signal }),
+    readOne: (key, signal) => chain.read(key, { signal }),
+    maxKeys: MAX_KEYS,
+    maxCalls: MAX_CALLS,
+  })
+  const eventsOf = new ReadGroup<EventKey, IssuedEvent | undefined>({
+    idOf: (key) => `${key.issuerId} ${key.batch?.root ?? key.documentHash}`,
+    callOf: ({ block }) => String(block),
+    readMany: (keys, signal) =>
+      many.issuedEvents(keys, keys[0]?.block ?? 0, { signal }),
+    readOne: (key, signal) => chain.issuedEvent(key, key.block, { signal }),
+    maxKeys: MAX_KEYS,
+    maxCalls: MAX_CALLS,
+  })
+  const finalizedBlock = byHead.share(async () => {
+    const block = await finality.finalizedBlock()
+    events.moveTo(block)
+    return block
+  })
+  const safeBlock = byHead.share(() => finality.safeBlock())
+
+  return {
+    registry: chain.registry,
+
+    async read(key, options = {}) {
+      const alone = key.batch !== undefined || options.block !== undefined
+      const reading = await (alone
+        ? chain.read(key, options)
+        : readings.read(key, options.signal))
+      if (options.block === undefined) byHead.moveTo(reading)
+      return reading
+    },
+
+    async issuedEvent(key, block, { fresh, signal } = {}) {
+      const kept = fresh ? undefined : events.get(key, block)
+      if (kept) return kept
+      const isFinal = events.isFinal(block)
+      const event = await (fresh
+        ? chain.issuedEvent(key, block, { fresh, signal })
+        : eventsOf.read({ ...key, block }, signal))
+      if (event && isFinal) events.add(key, block, event)
+      return event
+    },
+
+    finalityOf: (block) => finalityBy(block, finalizedBlock, safeBlock),
+  }
+}
+
+/** What changes with the newest block only, is looked up once for each. */
+function createByHead() {
+  let head = ''
+  return {
+    moveTo({ blockNumber, blockTime }: ChainReading): void {
+      head = `${blockNumber} ${blockTime}`
+    },
+    /** @returns What `look` gave at this head, or is about to give; an error is not kept. */
+    share<T>(look: () => Promise<T>): () => Promise<T> {
+      let shared: { head: string; value: Promise<T> } | undefined
+      return () => {
+        if (shared?.head !== head || head === '') {
+          const value = look()
+          const mine = { head, value }
+          shared = mine
+          value.catch(() => {
+            if (shared === mine) shared = undefined
+          })
+        }
+        return shared.value
+      }
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import { FormatError } from '../../document/errors.ts'
+import { ChainError } from '../errors.ts'
+import type {
+  ChainReading,
+  DocumentKey,
+  Eip1193Provider,
+  IssuedEvent,
+  ReadOptions,
+} from '../ports.ts'
+import { contradictionOf } from '../status.ts'
+import { parseRegistry, refuseAnswer, topicsOf } from './chain.ts'
+import { createRequest, readStrictly } from './request.ts'
+import { type RpcLog, readList, readLog, toQuantity } from './rpc-codec.ts'
+import {
+  decodeIssued,
+  decodeVerifications,
+  encodeVerificationsCall,
+} from './verification-codec.ts'
+
+/**
+ * Reads many documents of a registry in one call. A call gives every answer or rejects with a
+ * `ChainError`: after an error, whoever asks for several callers asks for each alone.
+ */
+export type ManyReader = {
+  /**
+   * @param keys Of documents that were issued alone, each key once.
+   * @returns Their readings at the newest block, the same one for all; in the order of the keys.
+   */
+  read(
+    keys: readonly DocumentKey[],
+    options?: ReadOptions,
+  ): Promise<ChainReading[]>
+  /**
+   * @param keys Each once.
+   * @returns The events of one block in the order of the keys; `undefined` when it has none.
+   */
+  issuedEvents(
+    keys: readonly DocumentKey[],
+    blockNumber: number,
+    options?: ReadOptions,
+  ): Promise<(IssuedEvent | undefined)[]>
+}
+
+/** A document that is issued again after its issue was distrusted has another event. */
+const MAX_EVENTS_OF_ONE = 4
+
+/** @param registry CAIP-10, `eip155:<chainId>:<address>`, lower case. */
+export function createManyReader(
+  provider: Eip1193Provider,
+  registry: string,
+): ManyReader {
+  const { chainId, address } = parseRegistry(registry)
+  const request = createRequest(provider)
+
+  return {
+    async read(keys, { signal } = {}) {
+      const data = encodeVerificationsCall(keys)
+      const call = [{ to: address, data }, 'latest']
+      const result = await request('eth_call', call, signal)
+      return decodeReadings(result, keys, chainId)
+    },
+
+    async issuedEvents(keys, blockNumber, { signal } = {}) {
+      const block = toQuantity(blockNumber)
+      const wanted = keys.map(topicsOf)
+      const topics = [0, 1, 2].map((i) => [
+        ...new Set(wanted.map((one) => one[i])),
+      ])
+      const filter = { address, fromBlock: block, toBlock: block, topics }
+      const result = await request('eth_getLogs', [filter], signal)
+      return readStrictly('eth_getLogs', () => {
+        const found = new Map<string, RpcLog>()
+        for (const log of readLogs(result, keys.length)) {
+          const asked =
+            log.address === address &&
+            topics.every((some, i) => some.includes(log.topics[i]))
+          if (!asked) throw new FormatError('rpc_malformed', 'another event')
+          found.set(log.topics.join(), log)
+        }
+        return wanted.map((one) => eventOf(found.get(one.join())))
+      })
+    },
+  }
+}
+
+function decodeReadings(
+  result: unknown,
+  keys: readonly DocumentKey[],
+  chainId: number,
+): ChainReading[] {
+  const answers = refuseAnswer(() => {
+    const issuerIds = keys.map(({ issuerId }) => issuerId)
+    const decoded = decodeVerifications(result, issuerIds)
+    const [first] = decoded
+    for (const { chainId, reading } of decoded) {
+      const contradiction = contradictionOf(reading)
+      if (contradiction) throw new FormatError('abi_malformed', contradiction)
+      const together =
+        chainId === first?.chainId &&
+        reading.blockNumber === first.reading.blockNumber &&
+        reading.blockTime === first.reading.blockTime
+      if (!together)
+        throw new FormatError('abi_malformed', 'one call, two blocks')
+    }
+    return decoded
+  })
+  return answers.map(({ chainId: answering, reading }) => {
+    if (answering !== chainId)
+      throw new ChainError('wrong_chain', `chain ${answering}, not ${chainId}`)
+    return reading
+  })
+}
+
+function readLogs(result: unknown, keys: number): RpcLog[] {
+  const logs = readList(result, (log) => log)
+  // A hostile node can send a million.
+  if (logs.length > keys * MAX_EVENTS_OF_ONE)
+    throw new FormatError('rpc_malformed', 'too many events')
+  return logs.map(readLog)
+}
+
+function eventOf(log: RpcLog | undefined): IssuedEvent | undefined {
+  if (!log) return undefined
+  const { transactionHash, blockHash, logIndex } = log
+  return { ...decodeIssued(log), transactionHash, blockHash, logIndex }
+}
