@@ -78,15 +78,17 @@ export const checkpoint = async (
   ]
     .map(lineOf)
     .join('')
-  await writeState(dir, generation, anvil)
+  let next: Journal
   try {
+    await writeState(dir, generation, anvil)
     await putInPlace(path, content)
+    next = await Journal.open(path, Buffer.byteLength(content))
   } catch (error) {
-    // Else the old journal would go on beside it.
+    // Else the old journal would go on beside it, and the state take room that it needs.
     await rm(path, { force: true })
+    await rm(statePath(dir, generation), { force: true })
     throw error
   }
-  const next = await Journal.open(path, Buffer.byteLength(content))
   await journal.close()
   await removeBefore(dir, header.generation)
   return {

@@ -38,14 +38,20 @@ export const putInPlace = async (
   content: Uint8Array | string,
 ): Promise<void> => {
   const temporary = `${path}.tmp`
-  const file = await open(temporary, 'w', 0o600)
   try {
-    await file.writeFile(content)
-    await file.sync()
-  } finally {
-    await file.close()
+    const file = await open(temporary, 'w', 0o600)
+    try {
+      await file.writeFile(content)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(temporary, path)
+  } catch (error) {
+    // On a full disk, half a file would take the room that others need.
+    await rm(temporary, { force: true })
+    throw error
   }
-  await rename(temporary, path)
   // Windows cannot open a directory, and its rename needs no such help.
   if (process.platform === 'win32') return
   const parent = await open(dirname(path), 'r')

@@ -7,6 +7,7 @@ import { Writer } from './writer.ts'
 
 const CHAIN_ID = 31337
 const DRAIN_MS = 1_000
+const CHECKPOINT_EVERY_MS = 60_000
 const FUND_WEI = `0x${(1_000_000n * 10n ** 18n).toString(16)}`
 
 export type LocalChainOptions = {
@@ -18,6 +19,8 @@ export type LocalChainOptions = {
   log: Log
   /** Addresses that get 1,000,000 ETH if they have none. */
   fund?: readonly string[]
+  /** Milliseconds between checkpoints while it is never idle; it is always checkpointed when it is. */
+  checkpointEvery?: number
 }
 
 export type LocalChain = {
@@ -25,6 +28,8 @@ export type LocalChain = {
   chainId: typeof CHAIN_ID
   /** Sends the text of a JSON-RPC request from within this process, and gives the text of the answer. */
   send: (body: string) => Promise<string>
+  /** Copies the chain into a folder as it is between two changes, with everything that was answered. */
+  copyTo: (dir: string) => Promise<void>
   /** Ends the chain in a clean state. May be called more than once. */
   stop: () => Promise<void>
 }
@@ -55,12 +60,13 @@ export const startLocalChain = async ({
   host,
   log,
   fund = [],
+  checkpointEvery = CHECKPOINT_EVERY_MS,
 }: LocalChainOptions): Promise<LocalChain> => {
   // Absolute: Anvil runs in that directory.
   const dir = resolve(dataDir)
   await makeDir(dir)
   const held = lock(dir)
-  const writer = new Writer(dir, log)
+  const writer = new Writer(dir, log, checkpointEvery)
   let stopping: Promise<void> | undefined
   try {
     const front = await listen(writer, host, port, DRAIN_MS)
@@ -85,6 +91,7 @@ export const startLocalChain = async ({
         if (status !== 200) throw new Error(`HTTP ${status}`)
         return body.toString()
       },
+      copyTo: (to) => writer.copyTo(to),
       stop: () => (stopping ??= stop()),
     }
   } catch (error) {

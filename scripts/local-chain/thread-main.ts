@@ -2,16 +2,23 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { LocalChainError } from './errors.ts'
 import { type LocalChain, startLocalChain } from './local-chain.ts'
-import type { FromThread, ThreadOptions, ToThread } from './thread.ts'
+import type { FromThread, ThreadOptions, ToAnswer, ToThread } from './thread.ts'
 
 const tell = (message: FromThread) => parentPort?.postMessage(message)
 
-async function answer(chain: LocalChain, id: number, body: string) {
+async function answer(chain: LocalChain, ask: ToAnswer) {
+  const { id } = ask
   try {
-    tell({ kind: 'answer', id, body: await chain.send(body) })
+    tell({ kind: 'answer', id, body: await carryOut(chain, ask) })
   } catch (error) {
     tell({ kind: 'no answer', id, message: messageOf(error) })
   }
+}
+
+async function carryOut(chain: LocalChain, ask: ToAnswer): Promise<string> {
+  if ('body' in ask) return chain.send(ask.body)
+  await chain.copyTo(ask.copyTo)
+  return ''
 }
 
 async function stop(chain: LocalChain) {
@@ -26,7 +33,7 @@ try {
     log: (line) => tell({ kind: 'log', line }),
   })
   parentPort?.on('message', (message: ToThread) =>
-    message === 'stop' ? stop(chain) : answer(chain, message.id, message.body),
+    message === 'stop' ? stop(chain) : answer(chain, message),
   )
   const { url, chainId } = chain
   tell({ kind: 'ready', chain: { url, chainId } })

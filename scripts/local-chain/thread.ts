@@ -6,14 +6,16 @@ import type { LocalChain, LocalChainOptions } from './local-chain.ts'
 /** What the thread is started with. */
 export type ThreadOptions = Omit<LocalChainOptions, 'log'>
 
-/** To the thread: a JSON-RPC request, or that it is to end. */
-export type ToThread = { id: number; body: string } | 'stop'
+/** To the thread: a JSON-RPC request, a folder to copy the chain to, or that it is to end. */
+export type ToThread = ToAnswer | 'stop'
+export type ToAnswer = { id: number } & ({ body: string } | { copyTo: string })
 
 /** From the thread. */
 export type FromThread =
   | { kind: 'log'; line: string }
   | { kind: 'ready'; chain: Pick<LocalChain, 'url' | 'chainId'> }
   | { kind: 'failed'; code?: LocalChainErrorCode; message: string }
+  /** The body is empty for a copy that was made. */
   | { kind: 'answer'; id: number; body: string }
   | { kind: 'no answer'; id: number; message: string }
 
@@ -42,12 +44,12 @@ export async function startLocalChainThread({
   let ended = false
   let stopping: Promise<void> | undefined
 
-  function send(body: string): Promise<string> {
+  function ask(what: { body: string } | { copyTo: string }): Promise<string> {
     return new Promise((resolve, reject) => {
       if (ended) throw new Error(ENDED)
       const id = ++lastId
       asking.set(id, { resolve, reject })
-      thread.postMessage({ id, body } satisfies ToThread)
+      thread.postMessage({ id, ...what } satisfies ToThread)
     })
   }
 
@@ -73,7 +75,10 @@ export async function startLocalChainThread({
     else
       started.resolve({
         ...message.chain,
-        send,
+        send: (body) => ask({ body }),
+        copyTo: async (dir) => {
+          await ask({ copyTo: dir })
+        },
         stop: () => (stopping ??= stop()),
       })
   })

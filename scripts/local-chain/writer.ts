@@ -3,6 +3,7 @@ import type { Anvil, Block } from './anvil.ts'
 import { endAnvil } from './anvil-process.ts'
 import { type CarriedOut, carryOut } from './carry-out.ts'
 import { checkpoint } from './checkpoint.ts'
+import { copyChain } from './copy.ts'
 import type { Entry } from './journal.ts'
 import { recover } from './recover.ts'
 import { answerOf, requestFor } from './rpc.ts'
@@ -14,6 +15,8 @@ const HUNG_MS = 30_000
 const ATTEMPTS = 3
 /** A replay takes 1 ms an entry on a small chain, and 30 ms on one with 50,000 records. */
 const ENTRIES_BEFORE_CHECKPOINT = 300
+/** Between attempts to bring Anvil back. */
+const RETRY_MS = 5_000
 
 /** Transactions that one entry of the journal, and so as a rule one block, takes. */
 const MOST_TOGETHER = 64
@@ -60,6 +63,7 @@ const isFinal = async (anvil: Anvil, head: Block): Promise<boolean> => {
 export class Writer {
   readonly #dir: string
   readonly #log: Log
+  readonly #checkpointEvery: number
   #running: Running | undefined
   #queue: Promise<unknown> = Promise.resolve()
   #waiting: Waiting[] = []
@@ -68,10 +72,17 @@ export class Writer {
   #idle: NodeJS.Timeout | undefined
   #watch: NodeJS.Timeout | undefined
   #stopped = false
+  /** When the last checkpoint was made or tried, and how long it took; milliseconds. */
+  #checkpointAt = performance.now()
+  #checkpointTook = 0
+  /** When it was last tried to bring Anvil back. */
+  #triedAt = 0
 
-  constructor(dir: string, log: Log) {
+  /** @param checkpointEvery Milliseconds, for a chain that is never idle. */
+  constructor(dir: string, log: Log, checkpointEvery: number) {
     this.#dir = dir
     this.#log = log
+    this.#checkpointEvery = checkpointEvery
   }
 
   async start(): Promise<void> {
@@ -175,12 +186,18 @@ export class Writer {
     running.next += 1
     try {
       const carried = await carryOut(running.anvil, running.head, entry, bodies)
-      await running.journal.note(carried.outcome)
+      // A replay finds it again, so that a disk that just filled up stops nothing.
+      await running.journal.note(carried.outcome).catch((error: Error) => {
+        this.#log(
+          `The outcome of entry ${entry.n} was not noted: ${error.message}`,
+        )
+      })
       running.offset = entry.offset
       if (carried.head !== running.head) {
         running.head = carried.head
         this.#notBefore = carried.head.time
         if (method === 'eth_sendRawTransaction') this.#finalizeIn(IDLE_MS)
+        this.#checkpointWhileBusy()
       }
       return carried
     } catch (cause) {
@@ -190,6 +207,11 @@ export class Writer {
         { cause },
       )
     }
+  }
+
+  /** Copies the chain as it is between two changes; others wait meanwhile. */
+  copyTo(dir: string): Promise<void> {
+    return this.#exclusive(() => copyChain(this.#dir, dir))
   }
 
   #exclusive<T>(task: () => Promise<T>): Promise<T> {
@@ -222,6 +244,16 @@ export class Writer {
     }, ms).unref()
   }
 
+  /** A chain that is never idle is checkpointed between two changes, for at most a twentieth of the time. */
+  #checkpointWhileBusy(): void {
+    const due = Math.max(this.#checkpointEvery, 20 * this.#checkpointTook)
+    if (performance.now() - this.#checkpointAt < due) return
+    this.#checkpointAt = performance.now()
+    this.#exclusive(() => this.#shortenJournal()).catch((error: Error) =>
+      this.#log(`The journal could not be shortened: ${error.message}`),
+    )
+  }
+
   /** So that a start after a power cut stays quick although the chain was never stopped. */
   async #shortenJournal(): Promise<void> {
     if (
@@ -229,20 +261,36 @@ export class Writer {
       this.#running.next <= ENTRIES_BEFORE_CHECKPOINT
     )
       return
+    const began = performance.now()
     this.#running = await checkpoint(this.#dir, this.#running)
+    this.#checkpointAt = performance.now()
+    this.#checkpointTook = this.#checkpointAt - began
   }
 
   async #check(): Promise<void> {
-    const { anvil } = this.#running ?? {}
-    if (anvil === undefined || (await anvil.answers(HUNG_MS)) || this.#stopped)
-      return
+    if (this.#running === undefined) return this.#retry()
+    const { anvil } = this.#running
+    if ((await anvil.answers(HUNG_MS)) || this.#stopped) return
     await this.#exclusive(async () => {
       if (this.#running?.anvil === anvil)
         await this.#bringBack(new Error('it does not answer'))
     })
   }
 
-  /** Brings Anvil back from the journal. If that fails, requests are refused until the next start. */
+  /** What kept Anvil down may be over: a disk has room again. */
+  async #retry(): Promise<void> {
+    if (performance.now() - this.#triedAt < RETRY_MS) return
+    this.#triedAt = performance.now()
+    await this.#exclusive(async () => {
+      if (this.#running !== undefined || this.#stopped) return
+      await this.#bringUp()
+      this.#log('Anvil was brought back.')
+    }).finally(() => {
+      this.#triedAt = performance.now()
+    })
+  }
+
+  /** Brings Anvil back from the journal. If that fails, requests are refused until it can be. */
   async #bringBack(cause: unknown): Promise<void> {
     const running = this.#running
     this.#running = undefined

@@ -633,6 +633,30 @@ describe('a journal that has grown long', () => {
   })
 })
 
+test('behavior: a chain that is never idle has its journal shortened too', async () => {
+  const dir = tempDir()
+  const from = devAccount()
+  const chain = await start(dir, { checkpointEvery: 200 })
+  const send = async () =>
+    call(chain.url, 'eth_sendRawTransaction', await from.transfer())
+  for (let i = 0; i < 301; i += 1) await send()
+  let sent = 0
+  while (!readdirSync(dir).includes('journal-1.jsonl') && sent < 100) {
+    await send()
+    sent += 1
+    await sleep(100)
+  }
+  const blocks = (await allBlocks(chain.url)) as { transactions: unknown[] }[]
+  expect(sent).toBeLessThan(100)
+  // No empty block: it was never idle.
+  expect(
+    blocks.every(({ transactions }, i) => i === 0 || transactions.length > 0),
+  ).toBe(true)
+  await chain.stop()
+  const again = await start(dir)
+  expect(await allBlocks(again.url, blocks.length)).toEqual(blocks)
+})
+
 describe('damaged files', () => {
   /** Two generations with transactions, then everything killed. */
   const twoGenerations = async (dir: string): Promise<unknown[]> => {

@@ -37,7 +37,7 @@ export function smallDisk(megabytes: number): Available<Folder> {
     return { missing: `no small file system can be mounted: ${stderr?.trim()}` }
   }
   const unmount = () => {
-    spawnSync('umount', [dir])
+    spawnSync('umount', ['-l', dir])
     remove()
   }
   return { value: { dir, remove: unmount } }

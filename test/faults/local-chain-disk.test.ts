@@ -1,0 +1,56 @@
+import { readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import {
+  allBlocks,
+  call,
+  devAccount,
+  killAnvil,
+  start,
+} from '../chain/testkit.ts'
+import { fill } from './support/failing-disk.ts'
+import { required, smallDisk } from './support/machine.ts'
+
+const MEGABYTES = 8
+const PATIENCE = { timeout: 20_000 }
+
+test('behavior: the local chain refuses writes while its disk is full, and heals when there is room', async ({
+  skip,
+}) => {
+  const disk = required(smallDisk(MEGABYTES)) ?? skip()
+  onTestFinished(disk.remove)
+  const dir = join(disk.dir, 'chain')
+  const ballast = join(disk.dir, 'ballast')
+  onTestFinished(() => killAnvil(dir))
+  const chain = await start(dir)
+  const from = devAccount()
+  const send = async () =>
+    call(chain.url, 'eth_sendRawTransaction', await from.transfer())
+  for (let i = 0; i < 5; i++) await send()
+  // Its finalizing blocks too.
+  const head = () => call(chain.url, 'eth_blockNumber').catch(() => 'down')
+  await expect.poll(head, PATIENCE).toBe('0x7')
+  fill(disk.dir, ballast)
+  // What is left of the journal's last page takes some.
+  let kept = ''
+  let refused = ''
+  while (refused === '') {
+    kept = await from.transfer()
+    await call(chain.url, 'eth_sendRawTransaction', kept).catch((error) => {
+      refused = String(error)
+    })
+  }
+  const blocks = await allBlocks(chain.url)
+  // Worse: it has to start Anvil anew while the disk is full.
+  killAnvil(dir)
+  await expect.poll(head, PATIENCE).toBe('down')
+  await sleep(3_000)
+  rmSync(ballast)
+  await expect.poll(head, PATIENCE).not.toBe('down')
+
+  await call(chain.url, 'eth_sendRawTransaction', kept)
+  expect(refused).toMatch(/ENOSPC/)
+  expect(await allBlocks(chain.url, blocks.length)).toEqual(blocks)
+  expect(readdirSync(dir).filter((name) => name.endsWith('.tmp'))).toEqual([])
+}, 60_000)
