@@ -83,7 +83,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
   const server = await serveHttp(async (request, response) => {
     const asked = JSON.parse(await bodyOf(request)) as RpcCall | RpcCall[]
     const replies = await Promise.all(
-      [asked].flat().map((call) => answerTo(call).catch(() => DROPPED)),
+      [asked]
+        .flat()
+        .map((call) => answerTo({ ...call, params: call.params ?? [] }))
+        .map((reply) => reply.catch(() => DROPPED)),
     )
     const told = replies.filter((reply) => reply !== DROPPED)
     const [first] = told
