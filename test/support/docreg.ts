@@ -7,6 +7,8 @@ export type Run = { code: number | null; stdout: string; stderr: string }
 type RunOptions = {
   /** All of its environment. */
   env?: Record<string, string>
+  /** Where it runs. */
+  cwd?: string
   /** What it reads, to its end. */
   stdin?: string | Uint8Array
 }
@@ -27,9 +29,9 @@ export function docreg(
 export function run(
   file: string,
   args: readonly string[],
-  { env = {}, stdin = '' }: RunOptions = {},
+  { env = {}, cwd, stdin = '' }: RunOptions = {},
 ): Promise<Run> {
-  const child = spawn(file, args, { env, stdio: 'pipe' })
+  const child = spawn(file, args, { env, cwd, stdio: 'pipe' })
   const result: Run = { code: null, stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => {
     result.stdout += text

@@ -72,7 +72,8 @@ export async function transact(
   return sent.hash
 }
 
-async function sendTransaction(
+/** Signs a call, sends it and waits until it is in a block. Rejects when it does not succeed. */
+export async function sendTransaction(
   provider: Eip1193Provider,
   key: Hex,
   call: { to?: Hex; data: string },
