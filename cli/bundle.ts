@@ -1,10 +1,10 @@
-import { open } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import { createBundle } from '../verifier/bundle.ts'
 import { networkOf } from '../verifier/network.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
-import { InputError, UsageError } from './errors.ts'
+import { UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
+import { writePrivately } from './private-file.ts'
 import { TEST_NETWORK } from './report.ts'
 import { readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
 import { readSubject } from './subject.ts'
@@ -18,9 +18,6 @@ ${SOURCE_USAGE}
 
 Writes one JSON file that proves offline what the registry said at one block. It holds the document and its key.
 Exit code: 0 written, 2 could not, 64 wrong usage.`
-
-/** Only its owner may read it: it holds a decryption key. */
-const PRIVATE = 0o600
 
 /** @returns The exit code. */
 export async function bundleCommand(
@@ -61,15 +58,4 @@ export async function bundleCommand(
   if (values.out === undefined) terminal.write(text)
   else await writePrivately(values.out, `${text}\n`)
   return EXIT.ok
-}
-
-async function writePrivately(file: string, text: string): Promise<void> {
-  try {
-    await using opened = await open(file, 'w', PRIVATE)
-    // One that was there before keeps its mode; a pipe or a terminal has its own.
-    if ((await opened.stat()).isFile()) await opened.chmod(PRIVATE)
-    await opened.writeFile(text)
-  } catch (cause) {
-    throw new InputError('unwritable', `${file} cannot be written`, cause)
-  }
 }

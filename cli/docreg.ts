@@ -8,6 +8,7 @@ import { InputError, UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
 import { IDENTITY_USAGE, identityCommand } from './identity.ts'
 import { LIST_USAGE, listCommand } from './list.ts'
+import { PRESENT_USAGE, presentCommand } from './present.ts'
 import { printable, printableJson } from './printable.ts'
 import { RECOUNT_USAGE, recountCommand } from './recount.ts'
 import type { Terminal } from './terminal.ts'
@@ -19,6 +20,7 @@ const COMMANDS: Record<
 > = {
   verify: { usage: VERIFY_USAGE, run: verifyCommand },
   bundle: { usage: BUNDLE_USAGE, run: bundleCommand },
+  present: { usage: PRESENT_USAGE, run: presentCommand },
   list: { usage: LIST_USAGE, run: listCommand },
   recount: { usage: RECOUNT_USAGE, run: recountCommand },
   identity: { usage: IDENTITY_USAGE, run: identityCommand },

@@ -15,6 +15,14 @@ export type InputErrorCode =
   | 'several_qr_codes'
   /** An address without a publicId in its fragment. */
   | 'no_public_id'
+  /** A presentation, where a whole document is needed. */
+  | 'only_presentation'
+  /** No source has the sealed document, or what leads to it. */
+  | 'unavailable'
+  /** The document is one of another registry than the one that is trusted. */
+  | 'other_registry'
+  /** The presentation is too long for a link, or the link for a QR code. */
+  | 'too_long'
   /** The bundle is not of the publicId that was given. */
   | 'bundle_of_another'
   /** The proof of completeness is of another issuer than `--issuer`. */

@@ -1,9 +1,10 @@
-import type { Document } from '../document/document.ts'
+import type { Document, DocumentPart } from '../document/document.ts'
 import type { Network } from '../verifier/network.ts'
 import type {
   AccountProof,
   BlockchainProof,
   Check,
+  PresentationVerdict,
   Verdict,
   VerdictStatus,
 } from '../verifier/verdict.ts'
@@ -23,9 +24,15 @@ export const DENIED =
 export const ACCOUNT_NOT_LISTED =
   "The issuer's domain does not list the account that issued this document"
 
+/** Shown with what a presentation discloses. */
+export const MINIMAL_DISCLOSURE = [
+  'How much the document holds besides is not known.',
+  'This is minimal disclosure, not anonymity: presentations of one document can be linked.',
+]
+
 /** A verdict, and what its reader must know besides. */
 export type Report = {
-  verdict: Verdict
+  verdict: Verdict | PresentationVerdict
   /** Of the registry that was asked. */
   network: Network
   warnings: readonly string[]
@@ -56,9 +63,9 @@ const MEANINGS: Record<string, string> = {
   state_unavailable: 'the node does not have the state of that block',
   endpoints_disagree: 'the nodes do not agree',
   proof_invalid: 'the proof proves nothing',
-  block_untrusted: 'the bundle is of a block that you have not named',
+  block_untrusted: 'the proof is of a block that you have not named',
   other_code: 'other code is at the address of the registry',
-  unproven: 'a bundle cannot prove it',
+  unproven: 'the file does not prove it',
   head_stale: "the node's newest block is too old",
   not_issued: 'the registry has no record of it',
   distrusted: 'its account is distrusted from that block or an earlier one',
@@ -67,6 +74,12 @@ const MEANINGS: Record<string, string> = {
   wrong_bytes: 'a source gave other bytes than those asked for',
   wrong_key: 'the key in the publicId does not open it',
   other_disclosures: 'its header was made for another document',
+  claims_digest_repeated: 'its claims have a digest twice',
+  disclosure_repeated: 'it discloses something twice',
+  disclosure_malformed: 'something in it is not a disclosure',
+  disclosure_unlisted: 'it discloses what is not in this document',
+  disclosure_name_repeated: 'it discloses two values of one name',
+  document_fields: 'a name or value is one that no document can have',
   other_registry: 'it is one of another registry',
   other_issuer: 'it was made by another issuer than the publicId names',
   batch_malformed: 'what leads to its batch is not a batch block',
@@ -90,7 +103,7 @@ export function report(
   { verdict, network, warnings }: Report,
   paint: Paint,
 ): string {
-  const { document, blockchainProof: proof, status, asOf } = verdict
+  const { blockchainProof: proof, status, asOf } = verdict
   const parts = [
     paint(
       verdict.valid ? 'green' : status === 'unverifiable' ? 'yellow' : 'red',
@@ -104,13 +117,7 @@ export function report(
   for (const warning of warnings)
     parts.push(paint('yellow', `Warning: ${printable(warning)}`))
   if (proof) parts.push(...section('Issuer', issuerLines(proof)))
-  if (document)
-    parts.push(
-      ...section(
-        'Document, to be compared with what you were shown',
-        documentLines(document),
-      ),
-    )
+  parts.push(...contentOf(verdict))
   if (proof) parts.push(...section('Anchored', proofLines(proof)))
   parts.push(
     '',
@@ -120,8 +127,26 @@ export function report(
   return parts.join('\n')
 }
 
+function contentOf(verdict: Report['verdict']): string[] {
+  if ('disclosed' in verdict) {
+    const { disclosed } = verdict
+    if (!disclosed) return []
+    const lines = partLines(disclosed)
+    const shown =
+      lines.length > 0
+        ? section('Disclosed, to be compared with what you were told', lines)
+        : ['', 'Nothing is disclosed']
+    return [...shown, ...MINIMAL_DISCLOSURE.map((line) => `  ${line}`)]
+  }
+  if (!verdict.document) return []
+  return section(
+    'Document, to be compared with what you were shown',
+    documentLines(verdict.document),
+  )
+}
+
 /** @returns The words for its status; a domain that is required and missing says so itself. */
-function headlineOf({ status, checks }: Verdict): string {
+function headlineOf({ status, checks }: Report['verdict']): string {
   const has = (name: string, outcome: string) =>
     checks.some((one) => one.check === name && one.outcome === outcome)
   return status === 'distrusted' && has('issuer', 'pass')
@@ -130,15 +155,14 @@ function headlineOf({ status, checks }: Verdict): string {
 }
 
 /** @returns What a good status does not tell, and its reader must not overlook. */
-function noticesOf(
-  { document, checks, blockchainProof }: Verdict,
-  network: Network,
-): string[] {
+function noticesOf(verdict: Report['verdict'], network: Network): string[] {
+  const { checks, blockchainProof } = verdict
+  const document = 'disclosed' in verdict ? verdict.disclosed : verdict.document
   const notices = network === 'test' ? [TEST_NETWORK] : []
   const isAhead = checks.some(
     ({ check, outcome }) => check === 'dating' && outcome === 'fail',
   )
-  if (document && isAhead)
+  if (document?.issuedAt !== undefined && isAhead)
     notices.push(
       `This document is dated in the future: ${longDate(document.issuedAt)}`,
     )
@@ -191,20 +215,36 @@ function issuerLines({ issuer, registry }: BlockchainProof): Line[] {
 }
 
 function documentLines(document: Document): Line[] {
-  const { subjectName, subjectId, category, issuedAt } = document
-  const { expiresAt, supersedes } = document
-  return [
+  return partLines(document, lastDayOf(document) ?? 'never')
+}
+
+/** @returns A line for each field that is there. */
+function partLines(
+  document: DocumentPart,
+  expiry: string | undefined = lastDayOf(document),
+): Line[] {
+  const { subjectName, subjectId, category, issuedAt, supersedes } = document
+  const fields: [string, string | undefined][] = [
     ['subjectName', subjectName],
     ['subjectId', subjectId],
     ['category', category],
     ['issuedAt', issuedAt],
-    ['expiresAt', expiresAt ? `${expiresAt}, its last day` : 'never'],
-    ...(supersedes ? [['supersedes', supersedes] as const] : []),
+    ['expiresAt', expiry],
+    ['supersedes', supersedes],
+  ]
+  return [
+    ...fields.flatMap<Line>(([label, value]) =>
+      value === undefined ? [] : [[label, value]],
+    ),
     ...Object.entries(document.metadata ?? {}).map<Line>(([key, value]) => [
       `metadata.${key}`,
       value,
     ]),
   ]
+}
+
+function lastDayOf({ expiresAt }: DocumentPart): string | undefined {
+  return expiresAt === undefined ? undefined : `${expiresAt}, its last day`
 }
 
 function proofLines(proof: BlockchainProof): Line[] {

@@ -1,6 +1,12 @@
 import { readFile, stat } from 'node:fs/promises'
+import { isPresentationFile } from '../document/presentation.ts'
+import {
+  decodePresentationLink,
+  isPresentationLink,
+} from '../document/presentation-link.ts'
 import { readVerifyLink } from '../document/verify-link.ts'
 import { readBundle } from '../verifier/bundle.ts'
+import { readPresentation } from '../verifier/presentation.ts'
 import { InputError } from './errors.ts'
 
 /** What the command was asked about. */
@@ -13,16 +19,35 @@ export type Subject = {
   bundle?: ReturnType<typeof readBundle>
 }
 
+/** A presentation, and the block of its state proof, if it has one. */
+export type Presented = ReturnType<typeof readPresentation>
+
 /** More is no document, code or bundle of this project. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * @param given A publicId, a verify page's address, the path of a file that holds either, a bundle, or a QR code (PNG, JPEG); `-` for
- * any of these on standard input.
- * @throws {InputError}
+ * @param given As {@link readInput}.
+ * @throws {InputError} Also for a presentation, which does not lead to the whole document.
  * @throws {FormatError} for a file that begins as a bundle and is none.
  */
 export async function readSubject(given: string): Promise<Subject> {
+  const input = await readInput(given)
+  if ('presentation' in input)
+    throw new InputError(
+      'only_presentation',
+      'a presentation is not enough: the publicId or a bundle is needed',
+    )
+  return input
+}
+
+/**
+ * @param given A publicId, a verify page's address, the path of a file that holds either, a bundle,
+ * a presentation, or a QR code (PNG, JPEG); `-` for any of these on standard input.
+ * @throws {InputError}
+ * @throws {FormatError} for a file that begins as a bundle and is none, or is a malformed
+ * presentation.
+ */
+export async function readInput(given: string): Promise<Subject | Presented> {
   if (given === '-') return fromBytes(await readStdin())
   if (isAddress(given)) return fromText(given)
   if (await isFile(given)) return fromBytes(await readBytes(given))
@@ -31,21 +56,31 @@ export async function readSubject(given: string): Promise<Subject> {
   return fromText(given)
 }
 
-async function fromBytes(bytes: Uint8Array): Promise<Subject> {
+async function fromBytes(bytes: Uint8Array): Promise<Subject | Presented> {
   if (!isImage(bytes)) {
-    // Only to tell what it is: a bundle is decoded strictly.
+    // Only to tell what it is: a file is decoded strictly.
     const text = new TextDecoder().decode(bytes)
-    return BUNDLE_START.test(text) ? fromBundle(bytes) : fromText(text)
+    if (!JSON_START.test(text)) return fromText(text)
+    return isPresentationFile(text)
+      ? readPresentation(bytes)
+      : fromBundle(bytes)
   }
   const { readQrCodes } = await import('./qr-image.ts')
-  const found = (await readQrCodes(bytes)).map(fromText)
+  const texts = [...new Set(await readQrCodes(bytes))]
+  const found = await Promise.all(texts.map(fromText))
   const [first] = found
-  if (first === undefined || found.some((s) => s.publicId !== first.publicId))
+  if (first === undefined || !found.every((one) => isSame(one, first)))
     throw new InputError(
       'several_qr_codes',
       'the picture has several QR codes that do not lead to one document',
     )
   return first
+}
+
+/** @returns Whether both are of one document, whole. */
+function isSame(a: Subject | Presented, b: Subject | Presented): boolean {
+  if (a === b) return true
+  return 'publicId' in a && 'publicId' in b && a.publicId === b.publicId
 }
 
 /** @returns Whether the bytes begin as a PNG or JPEG file does. */
@@ -56,7 +91,7 @@ function isImage(bytes: Uint8Array): boolean {
 }
 
 /** The brace of an object, also in UTF-16: after a byte order mark, or after bytes that are not UTF-8. */
-const BUNDLE_START = /^[\s\ufffd\0]*\{/
+const JSON_START = /^[\s\ufffd\0]*\{/
 
 function fromBundle(bytes: Uint8Array): Subject {
   const read = readBundle(bytes)
@@ -64,14 +99,17 @@ function fromBundle(bytes: Uint8Array): Subject {
   return { publicId, registryHint: registry, bundle: read }
 }
 
-function fromText(text: string): Subject {
+async function fromText(text: string): Promise<Subject | Presented> {
   const trimmed = text.trim()
   if (/^<(\?xml|svg|!doctype)/i.test(trimmed))
     throw new InputError(
       'no_qr_code',
       'SVG and HTML are not read: save the QR code as PNG or JPEG',
     )
-  return isAddress(trimmed) ? fromAddress(trimmed) : { publicId: trimmed }
+  if (!isAddress(trimmed)) return { publicId: trimmed }
+  return isPresentationLink(trimmed)
+    ? readPresentation(await decodePresentationLink(trimmed))
+    : fromAddress(trimmed)
 }
 
 function isAddress(text: string): boolean {

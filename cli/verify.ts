@@ -5,13 +5,18 @@ import { verifyBundle } from '../verifier/bundle.ts'
 import { parseDomain } from '../verifier/identity.ts'
 import { isLocalChain, networkOf } from '../verifier/network.ts'
 import type { ChainReader, IdentitySource } from '../verifier/ports.ts'
+import {
+  verifyPresentation,
+  verifyPresentationProof,
+} from '../verifier/presentation.ts'
 import { createChainReader, parseRegistry } from '../verifier/readers/chain.ts'
 import {
   createIdentitySource,
   IDENTITY_TIMEOUT_MS,
 } from '../verifier/readers/identity-source.ts'
 import { createQuorumReader } from '../verifier/readers/quorum.ts'
-import type { Verdict } from '../verifier/verdict.ts'
+import type { ProofOptions } from '../verifier/readers/state-proof.ts'
+import type { PresentationVerdict, Verdict } from '../verifier/verdict.ts'
 import { type VerifyOptions, verify } from '../verifier/verify.ts'
 import { InputError, UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
@@ -25,11 +30,17 @@ import {
   type Sources,
   wholeNumber,
 } from './sources.ts'
-import { readSubject, type Subject } from './subject.ts'
+import {
+  type Presented,
+  readInput,
+  readSubject,
+  type Subject,
+} from './subject.ts'
 import type { Terminal } from './terminal.ts'
 
-export const VERIFY_USAGE = `docreg verify <publicId | address | file | QR image | -> --rpc <url> [options]
+export const VERIFY_USAGE = `docreg verify <publicId | address | presentation | file | QR image | -> --rpc <url> [options]
 docreg verify --bundle <file> --block-hash <hash> [options]
+docreg verify <presentation> --block-hash <hash> [options]
 
   --rpc <url>            JSON-RPC endpoint of a node; repeatable, each of another operator
   --quorum <number>      how many of them must agree; default more than half
@@ -38,7 +49,7 @@ ${SOURCE_USAGE}
   --no-identity          do not ask the issuer's domain whether it vouches for it
   --max-head-age <s>     a node whose newest block is older counts as stale; default 900, any age on chain 31337
   --bundle <file>        verify this bundle offline; nobody is asked
-  --block-hash <hash>    hash of a block that you trust, for a bundle; repeatable
+  --block-hash <hash>    hash of a block that you trust, for a bundle or the proof in a presentation; repeatable
   --json                 the verdict as JSON
 
 Exit code: 0 valid, 1 not valid, 2 no verdict (could not check, or no publicId could be read), 64 wrong usage.
@@ -69,25 +80,26 @@ export async function verifyCommand(
     options: OPTIONS,
   })
   const sources = readSources(values)
-  const ask = readOnline(values, sources)
+  const online = readOnline(values, sources)
   const trustedBlocks = readBlockHashes(values['block-hash'])
   const [given] = positionals
   if (positionals.length > 1 || (given ?? values.bundle) === undefined)
     throw new UsageError('one publicId, address or file is required')
 
-  const subject = await readSubjects(given, values.bundle)
-  if (subject.bundle !== undefined && values['issuer-domain'] !== undefined)
-    throw new UsageError(
-      'a bundle is verified offline: without --issuer-domain',
-    )
+  const input = await readInputs(given, values.bundle)
+  const proven = provenIn(input, trustedBlocks)
+  if (proven && values['issuer-domain'] !== undefined)
+    throw new UsageError('a proof is verified offline: without --issuer-domain')
   // Else its giver would think that a node's word had been held to it.
-  if (subject.bundle === undefined && trustedBlocks.length > 0)
-    throw new UsageError('--block-hash is for a bundle')
-  decodePublicId(subject.publicId)
-  const verdict = await (subject.bundle === undefined
-    ? ask(subject.publicId)
-    : offline(subject.bundle, sources, trustedBlocks))
-  const warnings = warningsOf(subject, sources)
+  if (!proven && trustedBlocks.length > 0)
+    throw new UsageError(
+      '--block-hash is for a bundle, or for a presentation with a proof',
+    )
+  if ('publicId' in input) decodePublicId(input.publicId)
+  const verdict = await (proven
+    ? offline(proven, sources, trustedBlocks)
+    : ask(input, online))
+  const warnings = warningsOf(input, proven, sources)
   const network = networkOf(parseRegistry(sources.registry).chainId)
   terminal.write(
     values.json
@@ -98,11 +110,25 @@ export async function verifyCommand(
   return verdict.status === 'unverifiable' ? EXIT.noVerdict : EXIT.notValid
 }
 
-/** @returns Asks nodes and gateways. Options are checked before anything is read; that there is a node only when one is needed. */
+type Ask = () => VerifyOptions
+
+function ask(
+  input: Subject | Presented,
+  online: Ask,
+): Promise<Verdict | PresentationVerdict> {
+  return 'presentation' in input
+    ? verifyPresentation(input.presentation, online())
+    : verify(input.publicId, online())
+}
+
+/**
+ * @returns Whom to ask. Options are checked before anything is read; that there is a node only when
+ * one is needed.
+ */
 function readOnline(
   values: IdentityValues & { quorum?: string; 'max-head-age'?: string },
   { registry, nodes, blocks, asOf, timeout }: Sources,
-): (publicId: string) => Promise<Verdict> {
+): Ask {
   const quorum = wholeNumber(
     'quorum',
     values.quorum ?? String(Math.floor(nodes.length / 2) + 1),
@@ -115,17 +141,14 @@ function readOnline(
       : wholeNumber('max-head-age', given, 1)
   const identity = readIdentityOptions(values, registry, timeout)
   const readers = nodes.map((node) => createChainReader(node, registry))
-  return async (publicId) => {
-    const chain = readerOf(readers, quorum)
-    return verify(publicId, {
-      chain,
-      blocks,
-      finality: true,
-      ...identity,
-      ...(asOf !== undefined && { asOf }),
-      ...(maxHeadAge !== undefined && { maxHeadAge }),
-    })
-  }
+  return () => ({
+    chain: readerOf(readers, quorum),
+    blocks,
+    finality: true,
+    ...identity,
+    ...(asOf !== undefined && { asOf }),
+    ...(maxHeadAge !== undefined && { maxHeadAge }),
+  })
 }
 
 type IdentityValues = { 'issuer-domain'?: string; 'no-identity'?: boolean }
@@ -170,11 +193,11 @@ function defaultHeadAge(registry: string): number | undefined {
 }
 
 /** @param bundle The path of `--bundle`. With a publicId besides, it must be that document's. */
-async function readSubjects(
+async function readInputs(
   given: string | undefined,
   bundle: string | undefined,
-): Promise<Subject> {
-  if (bundle === undefined) return readSubject(given ?? '')
+): Promise<Subject | Presented> {
+  if (bundle === undefined) return readInput(given ?? '')
   const proven = await readSubject(bundle)
   if (proven.bundle === undefined)
     throw new UsageError('--bundle must be the file of a bundle')
@@ -188,20 +211,49 @@ async function readSubjects(
   return registryHint === undefined ? proven : { ...proven, registryHint }
 }
 
+/** A file with a proof, and the block that it is for. */
+type Proven = {
+  name: 'bundle' | 'presentation'
+  block: { blockNumber: number; blockHash: Hex }
+  verify(options: ProofOptions): Promise<Verdict | PresentationVerdict>
+}
+
+/** @returns What is verified offline: a bundle, or a presentation for which a block is trusted. */
+function provenIn(
+  input: Subject | Presented,
+  trustedBlocks: Hex[],
+): Proven | undefined {
+  if ('presentation' in input) {
+    const { presentation, block } = input
+    if (!block || trustedBlocks.length === 0) return undefined
+    return {
+      ...{ name: 'presentation', block },
+      verify: (options) => verifyPresentationProof(presentation, options),
+    }
+  }
+  if (input.bundle === undefined) return undefined
+  const { bundle, block } = input.bundle
+  return {
+    ...{ name: 'bundle', block },
+    verify: (options) => verifyBundle(bundle, options),
+  }
+}
+
 async function offline(
-  { bundle, block }: NonNullable<Subject['bundle']>,
+  proven: Proven,
   { registry, codeHash, nodes, blocks, asOf }: Sources,
   trustedBlocks: Hex[],
-): Promise<Verdict> {
+): Promise<Verdict | PresentationVerdict> {
+  const { name, block } = proven
   if (nodes.length + blocks.length > 0 || asOf !== undefined)
     throw new UsageError(
-      'a bundle is verified offline and as of its block: without --rpc, --ipfs and --as-of',
+      `a ${name} is verified offline and as of its block: without --rpc, --ipfs and --as-of`,
     )
   if (trustedBlocks.length === 0)
     throw new UsageError(
       `--block-hash is required: what a node or explorer that you trust gives as the hash of block ${block.blockNumber}`,
     )
-  return verifyBundle(bundle, {
+  return proven.verify({
     registry,
     trustedBlocks,
     ...(codeHash !== undefined && { codeHash }),
@@ -209,17 +261,20 @@ async function offline(
 }
 
 function warningsOf(
-  { registryHint, bundle }: Subject,
+  input: Subject | Presented,
+  proven: Proven | undefined,
   { registry }: Sources,
 ): string[] {
   const warnings: string[] = []
+  const registryHint =
+    'presentation' in input ? input.presentation.registry : input.registryHint
   if (registryHint !== undefined && registryHint.toLowerCase() !== registry)
     warnings.push(
       `what was given names another registry, ${registryHint}; asked was the one that you trust, ${registry}`,
     )
-  if (bundle !== undefined)
+  if (proven)
     warnings.push(
-      `the bundle is of block ${bundle.block.blockNumber}, ${bundle.block.blockHash}: what happened later, a revocation above all, is not in it`,
+      `the ${proven.name} is of block ${proven.block.blockNumber}, ${proven.block.blockHash}: what happened later, a revocation above all, is not in it`,
     )
   return warnings
 }

@@ -54,6 +54,7 @@ export {
   choicesOf,
   createPresentation,
   encodePresentation,
+  isPresentationFile,
   type Presentation,
   type PresentationSource,
   parsePresentation,
@@ -62,6 +63,7 @@ export {
   decodePresentationLink,
   encodePresentationLink,
   isPresentationLink,
+  MAX_QR_LINK,
 } from './presentation-link.ts'
 export {
   decodePublicId,

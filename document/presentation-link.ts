@@ -16,6 +16,12 @@ const MAX_TEXT = 90_000
 const PARAMETER = 'presentation'
 
 /**
+ * The longest link for which a QR code is drawn, in characters: at level L that is version 33 of 40,
+ * with 149 modules a side. Half a millimetre each, it is 8 cm wide in print.
+ */
+export const MAX_QR_LINK = 2_000
+
+/**
  * @param page The address of a verify page, without a fragment.
  * @returns `undefined` for a presentation of more than 64 KiB.
  * @throws {TypeError} For one with a sealed document or a state proof, which belong in a file.

@@ -59,6 +59,8 @@ export type Presentation = {
 }
 
 const TYPE = 'document-registry-presentation'
+/** Quotes inside a string of JSON are escaped, so this is a member. */
+const TYPE_MEMBER = /"type"\s*:\s*"document-registry-presentation"/
 /**
  * A sealed document has at most 1 MiB, a proof some hundred KiB. More is refused unread; in
  * characters or bytes.
@@ -165,6 +167,11 @@ function parseJson(input: unknown): unknown {
     if (!(cause instanceof FormatError)) throw cause
     throw new FormatError('presentation_malformed', cause.message, { cause })
   }
+}
+
+/** @returns Whether JSON text says that it is a presentation. It may be malformed all the same. */
+export function isPresentationFile(text: string): boolean {
+  return TYPE_MEMBER.test(text)
 }
 
 /** @returns The RFC 8785 bytes of a presentation. */

@@ -139,7 +139,12 @@ export async function verifyBundle(
   })
 }
 
-function createBundleSource({ publicId, batch, sealed }: Bundle): BlockSource {
+/** @returns A source of the blocks in a bundle. */
+export function createBundleSource({
+  publicId,
+  batch,
+  sealed,
+}: Bundle): BlockSource {
   const { kind, hash } = decodePublicId(publicId)
   return {
     async get(wanted) {

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest'
 import {
   ACCOUNT_NOT_LISTED,
   DENIED,
+  MINIMAL_DISCLOSURE,
   report,
   SET_ASIDE,
   TEST_NETWORK,
@@ -10,6 +11,7 @@ import type { Hex } from '../../document/hex.ts'
 import type {
   BlockchainProof,
   Check,
+  PresentationVerdict,
   Verdict,
   VerdictStatus,
 } from '../../verifier/verdict.ts'
@@ -241,4 +243,31 @@ describe('what the record tells', () => {
   test('behavior: a revocation that was set aside stands right below the verdict', () => {
     expect(recorded({ setAside: true })[1]).toBe(SET_ASIDE)
   })
+})
+
+test('behavior: of a presentation, shows what is there and no more', () => {
+  const { document, ...judged } = verdictOf('valid')
+  const disclosed = { category: 'diploma', metadata: { '\u001b[2J': 'A' } }
+  const linesFor = (part: PresentationVerdict['disclosed']) =>
+    report(
+      {
+        verdict: { ...judged, disclosed: part },
+        ...{ network: 'live', warnings: [] },
+      },
+      (_, text) => text,
+    ).split('\n')
+  const note = MINIMAL_DISCLOSURE.map((line) => `  ${line}`)
+  expect(linesFor(disclosed).slice(1, 7)).toEqual([
+    '',
+    'Disclosed, to be compared with what you were told',
+    expect.stringMatching(/^ {2}category +diploma$/),
+    expect.stringMatching(/^ {2}metadata\.\P{Cc}+A$/u),
+    ...note,
+  ])
+  expect(linesFor({}).slice(1, 5)).toEqual([
+    '',
+    'Nothing is disclosed',
+    ...note,
+  ])
+  expect(linesFor(null).join('\n')).not.toContain('isclosed')
 })
