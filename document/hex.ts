@@ -1,4 +1,4 @@
-import { bytesToHex, hexToBytes } from '@noble/hashes/utils.js'
+import { bytesToHex } from '@noble/hashes/utils.js'
 import { FormatError } from './errors.ts'
 
 /** Bytes in lower-case hexadecimal with `0x` before them, as Ethereum's JSON-RPC writes them. */
@@ -18,5 +18,14 @@ export function fromHex(hex: Hex): Uint8Array {
     /^0x[0-9a-f]*$/i.test(hex) &&
     hex.length % 2 === 0
   if (!good) throw new FormatError('hex_malformed', 'not hexadecimal')
-  return hexToBytes(hex.slice(2))
+  const bytes = new Uint8Array(hex.length / 2 - 1)
+  for (let i = 0; i < bytes.length; i++)
+    bytes[i] = (digitAt(hex, 2 * i + 2) << 4) | digitAt(hex, 2 * i + 3)
+  return bytes
+}
+
+/** @returns 0 to 15. Letters of both cases have bit 6, digits have not. */
+function digitAt(hex: string, index: number): number {
+  const code = hex.charCodeAt(index)
+  return (code & 15) + (code >> 6) * 9
 }

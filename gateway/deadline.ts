@@ -19,18 +19,22 @@ export function createDeadline(limit: number): Deadline {
   const end = performance.now() + limit
   const left = () => Math.max(0, end - performance.now())
 
+  const passed = new AbortController()
+  const abort = () =>
+    passed.abort(new ChainError('rpc_unreachable', 'no answer in time'))
+  let reads = 0
+  let timer: NodeJS.Timeout | undefined
+
   async function within<T>(
     read: (signal: AbortSignal) => Promise<T>,
   ): Promise<T> {
-    const passed = new AbortController()
-    const abort = () =>
-      passed.abort(new ChainError('rpc_unreachable', 'no answer in time'))
-    // Not `AbortSignal.timeout`: thousands of them would stay until their time has come.
-    const timer = setTimeout(abort, left())
+    // Only while something is read, and so not `AbortSignal.timeout`: thousands of timers would
+    // stay until their time has come.
+    if (reads++ === 0) timer = setTimeout(abort, left())
     try {
       return await abortable(() => read(passed.signal), passed.signal)
     } finally {
-      clearTimeout(timer)
+      if (--reads === 0) clearTimeout(timer)
     }
   }
 

@@ -74,7 +74,8 @@ export type VerifyOptions = {
 /**
  * Verifies a document with nothing but its publicId, a chain and a place to get blocks from.
  *
- * @param publicId As issued, of either kind: of a batch, its batch block comes from the same sources.
+ * @param publicId As issued, or what `decodePublicId` returned for it. It is of either kind: of a batch,
+ *   its batch block comes from the same sources.
  * @returns A verdict; trouble with chain or blocks is `unverifiable` in it, never an exception.
  * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId: nothing was asked of anybody.
  * @throws The reason of `options.signal`, once it aborts.
@@ -82,10 +83,11 @@ export type VerifyOptions = {
  *   that is not a domain.
  */
 export async function verify(
-  publicId: string,
+  publicId: string | PublicId,
   options: VerifyOptions,
 ): Promise<Verdict> {
-  const decoded = decodePublicId(publicId)
+  const isDecoded = typeof publicId === 'object' && publicId !== null
+  const decoded = isDecoded ? publicId : decodePublicId(publicId)
   assertOptions(options)
   return abortable(() => verifyDecoded(decoded, options), options.signal)
 }

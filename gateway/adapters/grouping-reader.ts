@@ -8,16 +8,19 @@ import {
   type FinalityReader,
   finalityBy,
 } from '../../verifier/readers/finality.ts'
-import type { ManyReader } from '../../verifier/readers/many.ts'
+import type { EventKey, ManyReader } from '../../verifier/readers/many.ts'
 import { FinalEvents } from './final-events.ts'
 import { ReadGroup } from './read-group.ts'
 
 /** A hundred records take some 4 million gas; nodes give a call tens of millions. */
 const MAX_KEYS = 100
-/** The RPC pool has eight connections to an endpoint. */
-const MAX_CALLS = 4
+/** Calls at the same time: with fewer, more reads gather for each. */
+const MAX_READS = 4
+/** As many as the RPC pool has connections to an endpoint: documents of distant blocks share none. */
+const MAX_EVENT_READS = 8
 
-type EventKey = DocumentKey & { block: number }
+/** Blocks whose events one call may read: nodes have limits of their own, most of them higher. */
+const MAX_BLOCKS = 100
 
 /**
  * A chain reader for many callers at once. It groups reads of the newest block, reads finality once
@@ -40,16 +43,16 @@ export function createGroupingReader(
     readMany: (keys, signal) => many.read(keys, { signal }),
     readOne: (key, signal) => chain.read(key, { signal }),
     maxKeys: MAX_KEYS,
-    maxCalls: MAX_CALLS,
+    maxCalls: MAX_READS,
   })
   const eventsOf = new ReadGroup<EventKey, IssuedEvent | undefined>({
-    idOf: (key) => `${key.issuerId} ${key.batch?.root ?? key.documentHash}`,
-    callOf: ({ block }) => String(block),
-    readMany: (keys, signal) =>
-      many.issuedEvents(keys, keys[0]?.block ?? 0, { signal }),
+    idOf: ({ block, issuerId, batch, documentHash }) =>
+      `${block} ${issuerId} ${batch?.root ?? documentHash}`,
+    callOf: ({ block }) => String(Math.floor(block / MAX_BLOCKS)),
+    readMany: (keys, signal) => many.issuedEvents(keys, { signal }),
     readOne: (key, signal) => chain.issuedEvent(key, key.block, { signal }),
     maxKeys: MAX_KEYS,
-    maxCalls: MAX_CALLS,
+    maxCalls: MAX_EVENT_READS,
   })
   const finalizedBlock = byHead.share(async () => {
     const block = await finality.finalizedBlock()

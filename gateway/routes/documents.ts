@@ -144,10 +144,11 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
 /** A document as issued, with its status now; also while it is pending, from the own store. */
 async function findDocument(deps: Deps, publicId: string): Promise<object> {
   const { verifyOptions, addresses, standingOf, newDeadline } = deps
-  const { issuerId, hash, documentKey } = decodePublicId(publicId)
+  const decoded = decodePublicId(publicId)
+  const { issuerId, hash, documentKey } = decoded
   const documentHash = toHex(hash)
   const verdict = await verify(
-    publicId,
+    decoded,
     verifyWithin(newDeadline(), verifyOptions),
   )
   const present = (document: Document, status: string) =>

@@ -30,13 +30,14 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
   for (const path of ['/v1/verify', '/api/verify'])
     app.get(path, authorize(findKey, 'verify', PARAMETERS), async (c) => {
       const { publicId, proof } = c.get('query')
-      const { issuerId, hash } = decodePublicId(publicId)
+      const decoded = decodePublicId(publicId)
+      const { issuerId, hash } = decoded
       const documentHash = toHex(hash)
       const options = verifyWithin(newDeadline(), {
         ...verifyOptions,
         ...(proof && { chain: provingChain }),
       })
-      const verdict = await verify(publicId, options)
+      const verdict = await verify(decoded, options)
       if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
       const standing =
         verdict.status === 'not_issued'

@@ -117,15 +117,16 @@ export function verificationOf(
   }
 }
 
-type Filter = { fromBlock: Hex; topics: (Hex | Hex[])[] }
+type Filter = { fromBlock: Hex; toBlock: Hex; topics: (Hex | Hex[])[] }
 
 function logsOf({ entries }: RegistryNode, params: readonly unknown[]) {
-  const [{ fromBlock, topics }] = params as [Filter]
+  const [{ fromBlock, toBlock, topics }] = params as [Filter]
   return entries
     .map((entry) => ({ entry, log: eventOf(entry) }))
     .filter(
       ({ entry, log }) =>
-        entry.block === Number(fromBlock) &&
+        entry.block >= Number(fromBlock) &&
+        entry.block <= Number(toBlock) &&
         topics.every((some, i) => [some].flat().includes(log.topics[i] as Hex)),
     )
     .map(({ log }) => log)
@@ -135,14 +136,16 @@ function logsOf({ entries }: RegistryNode, params: readonly unknown[]) {
 export function eventOf({
   issuerId,
   documentHash,
+  block,
   fork,
-}: Pick<Entry, 'issuerId' | 'documentHash' | 'fork'>) {
+}: Omit<Entry, 'revokedBlock'>) {
   const values = [documentHash, issuerId, ACCOUNT.account, 0]
   return {
     ...abi.encodeEventLog('DocumentIssued', values),
     address: ADDRESS,
     transactionHash: `0xf${fork.slice(1)}`,
     blockHash: `0x${fork}`,
+    blockNumber: quantity(block),
     logIndex: '0x0',
   }
 }

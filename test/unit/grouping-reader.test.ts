@@ -219,7 +219,7 @@ const reorg = () => {
 }
 
 describe('events', () => {
-  test('default: events of one block that are read together are read in one call', async () => {
+  test('default: events of near blocks that are read together are read in one call', async () => {
     // The same hash, issued by another issuer in the same block.
     issue(2, { issuerId: 2, block: 50 })
     const keys = [...keysTo(10), keyOf(2, 2), keyOf(11), keyOf(4)]
@@ -229,10 +229,41 @@ describe('events', () => {
     const events = await Promise.all(
       keys.map((key, i) => reader.issuedEvent(key, blocks[i] ?? 0)),
     )
-    expect(countOf('eth_getLogs')).toBe(2)
+    expect(countOf('eth_getLogs')).toBe(1)
     for (const [i, key] of keys.entries())
       expect(events[i]).toEqual(await alone.issuedEvent(key, blocks[i] ?? 0))
     expect(events[11]).toBeUndefined()
+  })
+
+  test('behavior: a document that was issued again has the event of its block', async () => {
+    const again = { ...issue(2, { block: 52 }), fork: OTHER_FORK }
+    node.entries.splice(-1, 1, again)
+    const [first, second, none] = await Promise.all([
+      reader.issuedEvent(keyOf(2), 50),
+      reader.issuedEvent(keyOf(2), 52),
+      reader.issuedEvent(keyOf(2), 51),
+    ])
+    expect(countOf('eth_getLogs')).toBe(1)
+    expect(first?.blockHash).toBe(`0x${FORK}`)
+    expect(second?.blockHash).toBe(`0x${OTHER_FORK}`)
+    expect(none).toBeUndefined()
+  })
+
+  test('behavior: a call reads no more than a hundred blocks', async () => {
+    const blocks = [1, 99, 100, 150, 199, 200, 5_000_000]
+    await Promise.all(
+      blocks.map((block) => reader.issuedEvent(keyOf(1), block)),
+    )
+    const ranges = node.asked.map(({ params }) => {
+      const [{ fromBlock, toBlock }] = params as [Record<string, Hex>]
+      return [Number(fromBlock), Number(toBlock)]
+    })
+    expect(ranges).toEqual([
+      [1, 99],
+      [100, 199],
+      [200, 200],
+      [5_000_000, 5_000_000],
+    ])
   })
 
   test('behavior: an event of a final block is read once', async () => {
@@ -243,7 +274,8 @@ describe('events', () => {
     expect(await look(2)).toEqual(first)
     expect(countOf('eth_getLogs')).toBe(asked)
     expect(first).toEqual({
-      transactionHash: eventOf({ ...keyOf(2), fork: FORK }).transactionHash,
+      transactionHash: eventOf({ ...keyOf(2), block: 50, fork: FORK })
+        .transactionHash,
       finality: 'finalized',
     })
   })
@@ -297,7 +329,7 @@ describe('events', () => {
     await look(2)
     node.answer = ({ method }, result) =>
       method === 'eth_getLogs'
-        ? [{ ...eventOf({ ...keyOf(1), fork: OTHER_FORK }) }]
+        ? [{ ...eventOf({ ...keyOf(1), block: 51, fork: OTHER_FORK }) }]
         : result
     await look(1)
     node.answer = (_, result) => result
@@ -313,7 +345,7 @@ describe('events', () => {
     ['an event of no one', (logs) => [...logs, null]],
     [
       'an event of another document',
-      (logs) => [...logs, eventOf({ ...keyOf(77), fork: FORK })],
+      (logs) => [...logs, eventOf({ ...keyOf(77), block: 50, fork: FORK })],
     ],
     [
       'an event of another contract',

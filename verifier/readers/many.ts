@@ -10,7 +10,14 @@ import type {
 import { contradictionOf } from '../status.ts'
 import { parseRegistry, refuseAnswer, topicsOf } from './chain.ts'
 import { createRequest, readStrictly } from './request.ts'
-import { type RpcLog, readList, readLog, toQuantity } from './rpc-codec.ts'
+import {
+  type RpcLog,
+  readList,
+  readLog,
+  readObject,
+  readQuantity,
+  toQuantity,
+} from './rpc-codec.ts'
 import {
   decodeIssued,
   decodeVerifications,
@@ -31,15 +38,17 @@ export type ManyReader = {
     options?: ReadOptions,
   ): Promise<ChainReading[]>
   /**
-   * @param keys Each once.
-   * @returns The events of one block in the order of the keys; `undefined` when it has none.
+   * @param keys Each once, with the number of the block that its event is in. A call reads all
+   *   blocks from the first to the last of them, and nodes bound how many that may be.
+   * @returns The events in the order of the keys; `undefined` when that block has none.
    */
   issuedEvents(
-    keys: readonly DocumentKey[],
-    blockNumber: number,
+    keys: readonly EventKey[],
     options?: ReadOptions,
   ): Promise<(IssuedEvent | undefined)[]>
 }
+
+export type EventKey = DocumentKey & { block: number }
 
 /** A document that is issued again after its issue was distrusted has another event. */
 const MAX_EVENTS_OF_ONE = 4
@@ -60,24 +69,31 @@ export function createManyReader(
       return decodeReadings(result, keys, chainId)
     },
 
-    async issuedEvents(keys, blockNumber, { signal } = {}) {
-      const block = toQuantity(blockNumber)
+    async issuedEvents(keys, { signal } = {}) {
       const wanted = keys.map(topicsOf)
+      const blocks = keys.map(({ block }) => block)
       const topics = [0, 1, 2].map((i) => [
         ...new Set(wanted.map((one) => one[i])),
       ])
-      const filter = { address, fromBlock: block, toBlock: block, topics }
+      const filter = {
+        address,
+        fromBlock: toQuantity(Math.min(...blocks)),
+        toBlock: toQuantity(Math.max(...blocks)),
+        topics,
+      }
       const result = await request('eth_getLogs', [filter], signal)
       return readStrictly('eth_getLogs', () => {
         const found = new Map<string, RpcLog>()
-        for (const log of readLogs(result, keys.length)) {
+        for (const { log, block } of readLogs(result, keys.length)) {
           const asked =
             log.address === address &&
             topics.every((some, i) => some.includes(log.topics[i]))
           if (!asked) throw new FormatError('rpc_malformed', 'another event')
-          found.set(log.topics.join(), log)
+          found.set([block, ...log.topics].join(), log)
         }
-        return wanted.map((one) => eventOf(found.get(one.join())))
+        return wanted.map((one, i) =>
+          eventOf(found.get([blocks[i], ...one].join())),
+        )
       })
     },
   }
@@ -111,12 +127,18 @@ function decodeReadings(
   })
 }
 
-function readLogs(result: unknown, keys: number): RpcLog[] {
+function readLogs(
+  result: unknown,
+  keys: number,
+): { log: RpcLog; block: number }[] {
   const logs = readList(result, (log) => log)
   // A hostile node can send a million.
   if (logs.length > keys * MAX_EVENTS_OF_ONE)
     throw new FormatError('rpc_malformed', 'too many events')
-  return logs.map(readLog)
+  return logs.map((log) => ({
+    log: readLog(log),
+    block: readQuantity(readObject(log).blockNumber),
+  }))
 }
 
 function eventOf(log: RpcLog | undefined): IssuedEvent | undefined {
