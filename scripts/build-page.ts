@@ -1,6 +1,7 @@
 // `npm run page`: the verify page as one file, dist/verify.html, that anyone can host or open from disk. The set-up builds it too.
 //   --registry eip155:1:0x… --rpc https://… --ipfs https://…   what it trusts and asks (--rpc and --ipfs as often as wanted);
 //                                                              without them, whoever opens the file is asked
+//   --no-identity                                              does not ask issuers' domains
 //   --out <file>                                               where to write it
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -72,12 +73,14 @@ const { values } = parseArgs({
     registry: { type: 'string' },
     rpc: { type: 'string', multiple: true, default: [] },
     ipfs: { type: 'string', multiple: true, default: [] },
+    'no-identity': { type: 'boolean', default: false },
     out: { type: 'string' },
   },
 })
 
-const { registry, rpc, ipfs } = values
-const plain = registry === undefined && rpc.length + ipfs.length === 0
+const { registry, rpc, ipfs, 'no-identity': isSilent } = values
+const plain =
+  registry === undefined && rpc.length + ipfs.length === 0 && !isSilent
 
 function configured(page: string): string {
   if (plain) return page
@@ -86,7 +89,11 @@ function configured(page: string): string {
     rpc: rpc.join('\n'),
     ipfs: ipfs.join('\n'),
   })
-  if ('sources' in result) return withConfig(page, result.sources)
+  if ('sources' in result)
+    return withConfig(page, {
+      ...result.sources,
+      ...(isSilent && { identity: false }),
+    })
   console.error(
     `bad or missing: ${result.problems.map((p) => `--${p}`).join(', ')}`,
   )

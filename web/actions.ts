@@ -1,22 +1,24 @@
 import { watchCamera } from './camera.ts'
-import { makeBundle } from './check.ts'
 import { keepChoice } from './config.ts'
 import { h } from './dom.ts'
+import { type Excerpt, fileOf } from './excerpt.ts'
 import { t } from './i18n.ts'
 import {
   InputError,
   type InputProblem,
+  isExcerpt,
   parseSubject,
   readFile,
   type Subject,
 } from './input.ts'
+import { makeBundle } from './readers.ts'
 import type { Session } from './session.ts'
 import { type Actions, usualSources } from './state.ts'
 
 export function createActions(session: Session): Actions {
   const { state } = session
   /** Gets a subject from what the reader gave, and checks it; or says what is wrong with it. */
-  async function attempt(get: () => Subject | Promise<Subject>): Promise<void> {
+  async function attempt(get: () => Promise<Subject>): Promise<void> {
     try {
       session.start(await get(), true)
     } catch (error) {
@@ -31,9 +33,13 @@ export function createActions(session: Session): Actions {
     checkFile: (file) => attempt(() => readFile(file)),
     retry: () => session.restart(true),
     trustBlock: (trustedBlock) => session.restart(true, { trustedBlock }),
-    async saveBundle() {
+    async saveProof() {
       if (state.phase.at !== 'done') return false
       const { subject, verdict, live } = state.phase
+      if (isExcerpt(subject)) {
+        save(fileOf(subject.presentation))
+        return true
+      }
       const text = live
         ? await makeBundle(subject, state.sources)
         : subject.bundle
@@ -41,22 +47,22 @@ export function createActions(session: Session): Actions {
       // Part of the hash, which is public: names of files are seen.
       const hash =
         verdict.blockchainProof?.documentHash.slice(2, 10) ?? 'absence'
-      save(`proof-${hash}.json`, text)
+      save({ name: `proof-${hash}.json`, text })
       return true
     },
+    saveFile: save,
     useSources(sources) {
       keepChoice(sources)
       state.sources = sources ?? usualSources(state.config)
       session.sourcesChanged()
     },
     useCamera: (video) =>
-      watchCamera(video, (text) => {
-        try {
-          session.start(parseSubject(text), true)
-        } catch {
-          tellProblem('notOurs')
-        }
-      }),
+      watchCamera(video, (text) =>
+        parseSubject(text).then(
+          (subject) => session.start(subject, true),
+          () => tellProblem('notOurs'),
+        ),
+      ),
     tellProblem,
   }
 }
@@ -68,7 +74,7 @@ function tellProblem(problem: InputProblem): void {
   document.getElementById('number')?.setAttribute('aria-invalid', 'true')
 }
 
-function save(name: string, text: string): void {
+function save({ name, text }: Excerpt['file']): void {
   const url = URL.createObjectURL(
     new Blob([text], { type: 'application/json' }),
   )

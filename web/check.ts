@@ -1,139 +1,139 @@
-import { sha256 } from '@noble/hashes/sha2.js'
-import { equalBytes } from '../document/bytes.ts'
-import { cidOf } from '../document/cid.ts'
-import { fromHex, type Hex } from '../document/hex.ts'
+import type { Hex } from '../document/hex.ts'
+import { parseRegistryId } from '../document/registry-id.ts'
 import {
   type BlockSource,
-  type ChainReader,
   type Check,
-  createBundle,
-  createChainReader,
   createFetchProvider,
-  createIpfsGatewaySource,
-  createQuorumReader,
-  readBundle,
-  type Verdict,
+  type ProofOptions,
+  type VerifyOptions,
   verify,
   verifyBundle,
+  verifyPresentation,
+  verifyPresentationProof,
 } from '../verifier/index.ts'
 import { toQuantity } from '../verifier/readers/rpc-codec.ts'
 import { headAgeOf, type Sources } from './config.ts'
-import { type Findings, weigh } from './findings.ts'
-import type { Subject } from './input.ts'
-
-/** Seconds that one answer may take. */
-const PATIENCE = 15
+import { type Findings, type PageVerdict, weigh } from './findings.ts'
+import { isExcerpt, proofBlockOf, type Subject } from './input.ts'
+import { blocksOf, patienceOf, quorumOf, readerOf } from './readers.ts'
 
 type Watch = { onCheck: (check: Check) => void; signal: AbortSignal }
 
 /**
- * Has the library check what the reader gave, from the sources that the reader trusts. The nodes are asked
- * about a proof file's document too.
+ * Has the library check what the reader gave, from the sources that the reader trusts. The nodes are
+ * asked about the document of a file with a proof too.
  *
  * @param watch.onCheck Told of each check of the nodes' answer as soon as it is done.
+ * @returns What came of it, and the blocks that were read for it.
  * @throws The signal's reason, once it aborts.
  */
 export async function check(
   subject: Subject,
   sources: Sources,
   watch: Watch,
-): Promise<Findings> {
-  const { bundle, trustedBlock } = subject
-  if (bundle === undefined)
-    return { verdict: await checkNow(subject, sources, watch), live: true }
+): Promise<Findings & { blocks: Uint8Array[] }> {
+  const blocks: Uint8Array[] = []
   const [statement, attempt] = await Promise.all([
-    checkBundle(bundle, trustedBlock, sources, watch.signal),
-    sources.rpc.length > 0 ? checkNow(subject, sources, watch) : undefined,
+    checkProof(subject, sources, watch.signal),
+    sources.rpc.length > 0
+      ? checkNow(subject, sources, { ...watch, blocks })
+      : undefined,
   ])
-  return weigh(statement, attempt)
+  if (statement) return { ...weigh(statement, attempt), blocks }
+  if (!attempt) throw new Error('there is nobody to ask')
+  return { verdict: attempt, live: true, blocks }
 }
 
-/** @returns How many of so many nodes must give the same answer: more than half; of two, both. */
-export function quorumOf(nodes: number): number {
-  return Math.floor(nodes / 2) + 1
-}
-
-function checkNow(
-  { publicId, carried }: Subject,
+async function checkNow(
+  subject: Subject,
   sources: Sources,
-  watch: Watch,
-): Promise<Verdict> {
+  { blocks, ...watch }: Watch & { blocks: Uint8Array[] },
+): Promise<PageVerdict> {
   const maxHeadAge = headAgeOf(sources)
-  return verify(publicId, {
+  const carried = 'carried' in subject ? subject.carried : undefined
+  const options: VerifyOptions = {
     chain: readerOf(sources),
-    blocks: blocksOf(sources, carried),
+    blocks: blocksOf(sources, carried).map((source) =>
+      remembering(source, blocks),
+    ),
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     ...watch,
-  })
+  }
+  if (isExcerpt(subject)) {
+    const { disclosed: fields, ...rest } = await verifyPresentation(
+      subject.presentation,
+      options,
+    )
+    return { ...rest, fields }
+  }
+  const { document: fields, ...rest } = await verify(subject.publicId, options)
+  return { ...rest, fields }
 }
 
-function patienceOf({ timeout = PATIENCE }: Sources): number {
-  return timeout * 1000
-}
-
-function readerOf(sources: Sources): ChainReader {
-  const { registry, rpc } = sources
-  const readers = rpc.map((url) =>
-    createChainReader(createFetchProvider(url, patienceOf(sources)), registry),
-  )
-  const [only] = readers
-  return only && readers.length === 1
-    ? only
-    : createQuorumReader(readers, quorumOf(readers.length))
-}
-
-/** @param carried What a proof file carries: it comes first, costs nothing and tells no gateway. */
-function blocksOf(sources: Sources, carried: string[] = []): BlockSource[] {
-  const gateways = sources.ipfs.map((url) =>
-    createIpfsGatewaySource(url, patienceOf(sources)),
-  )
-  return carried.length > 0 ? [carriedSource(carried), ...gateways] : gateways
-}
-
-function carriedSource(carried: string[]): BlockSource {
-  const blocks = carried.map((text) => new TextEncoder().encode(text))
+/** @param found Gets the bytes that the source had, good ones or not. */
+function remembering(source: BlockSource, found: Uint8Array[]): BlockSource {
   return {
-    async get(hash) {
-      const bytes = blocks.find((block) => equalBytes(sha256(block), hash))
-      return bytes ? { status: 'found', bytes } : { status: 'missing' }
+    async get(hash, options) {
+      const read = await source.get(hash, options)
+      if (read.status === 'found') found.push(read.bytes)
+      return read
     },
   }
 }
 
-/** A proof file is worth what its block is worth: the reader says that it is one of the chain, or the nodes do. */
-async function checkBundle(
-  text: string,
-  trustedBlock: Hex | undefined,
+/**
+ * A proof in a file is worth what its block is worth: the reader says that it is one of the chain, or
+ * the nodes do.
+ *
+ * @returns `undefined` for what has no proof.
+ */
+async function checkProof(
+  subject: Subject,
   sources: Sources,
   signal: AbortSignal,
-): Promise<Verdict> {
-  const { bundle, block } = readBundle(text)
-  const confirmed =
+): Promise<PageVerdict | undefined> {
+  const block = proofBlockOf(subject)
+  if (!block) return undefined
+  const { trustedBlock } = subject
+  const isTrusted =
     trustedBlock === undefined && (await isOfChain(block, sources, signal))
   signal.throwIfAborted()
-  const trustedBlocks = [
-    ...(trustedBlock ? [trustedBlock] : []),
-    ...(confirmed ? [block.blockHash] : []),
-  ]
-  const { registry } = sources
-  return verifyBundle(bundle, { registry, trustedBlocks })
+  const options: ProofOptions = {
+    registry: sources.registry,
+    trustedBlocks: [
+      ...(trustedBlock ? [trustedBlock] : []),
+      ...(isTrusted ? [block.blockHash] : []),
+    ],
+  }
+  if (isExcerpt(subject)) {
+    const { disclosed: fields, ...rest } = await verifyPresentationProof(
+      subject.presentation,
+      options,
+    )
+    return { ...rest, fields }
+  }
+  const { document: fields, ...rest } = await verifyBundle(
+    subject.bundle,
+    options,
+  )
+  return { ...rest, fields }
 }
 
-/** @returns Whether so many nodes as must agree have this block in their chain, and that is the registry's. */
+/** @returns Whether enough nodes have this block in their chain, and that is the registry's. */
 async function isOfChain(
   { blockNumber, blockHash }: { blockNumber: number; blockHash: Hex },
   sources: Sources,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { registry, rpc } = sources
-  const chainId = Number(registry.split(':')[1])
+  const { chainId } = parseRegistryId(registry)
   const confirms = async (url: string) => {
     const { request } = createFetchProvider(url, patienceOf(sources))
     const [id, block] = await Promise.all([
       request({ method: 'eth_chainId', signal }),
       request({
         method: 'eth_getBlockByNumber',
-        params: [`0x${blockNumber.toString(16)}`, false],
+        params: [toQuantity(blockNumber), false],
         signal,
       }),
     ])
@@ -144,41 +144,4 @@ async function isOfChain(
     rpc.map((url) => confirms(url).catch(() => false)),
   )
   return answers.filter((yes) => yes).length >= quorumOf(rpc.length)
-}
-
-/**
- * Makes a proof file of what the registry says now.
- *
- * @returns Its text; `undefined` when no node gives the proof.
- */
-export async function makeBundle(
-  { publicId, carried }: Subject,
-  sources: Sources,
-): Promise<string | undefined> {
-  for (const url of sources.rpc) {
-    const bundle = await createBundle(publicId, {
-      provider: createFetchProvider(url, patienceOf(sources)),
-      registry: sources.registry,
-      blocks: blocksOf(sources, carried),
-    }).catch(() => undefined)
-    if (bundle) return JSON.stringify(bundle)
-  }
-  return undefined
-}
-
-/** @returns Whether a service says of itself that it has erased the content: a word, and no proof. */
-export async function saysErased(
-  service: string,
-  documentHash: Hex,
-): Promise<boolean> {
-  const hash = fromHex(documentHash)
-  try {
-    const { status } = await fetch(
-      `${service}/ipfs/${cidOf(hash)}?format=raw`,
-      { method: 'HEAD', signal: AbortSignal.timeout(PATIENCE * 1000) },
-    )
-    return status === 410
-  } catch {
-    return false
-  }
 }

@@ -10,6 +10,8 @@ export type PageConfig = {
   maxHeadAge?: number
   /** Seconds that one answer may take; 15 if absent: a phone on a poor line needs more than a server. */
   timeout?: number
+  /** Whether the issuer's domain is asked if it vouches for the issuer; absent = yes. */
+  identity?: boolean
   /** The service whose page this is; where `rpc` or `ipfs` start with it, the page says that they are that service's own. */
   service?: string
 }
@@ -22,7 +24,11 @@ export type Sources = {
   ipfs: string[]
   maxHeadAge?: number
   timeout?: number
+  identity?: boolean
 }
+
+/** What is kept of the reader's choice. Never a registry, never anything of a document. */
+type Choice = Pick<Sources, 'rpc' | 'ipfs' | 'identity'>
 
 /** Local test chains make blocks only when somebody writes. */
 const LOCAL_CHAIN = 'eip155:31337:'
@@ -129,26 +135,27 @@ export function originOf(url: string): string | undefined {
   }
 }
 
-/** Keeps the reader's choice of nodes and gateways in this browser. Never a registry, never anything of a document. */
-export function keepChoice(choice: Pick<Sources, 'rpc' | 'ipfs'> | null): void {
+/** Keeps the reader's choice of whom to ask in this browser. */
+export function keepChoice(choice: Choice | null): void {
   try {
     if (choice === null) localStorage.removeItem(KEPT)
-    else
-      localStorage.setItem(
-        KEPT,
-        JSON.stringify({ rpc: choice.rpc, ipfs: choice.ipfs }),
-      )
+    else {
+      const { rpc, ipfs, identity } = choice
+      localStorage.setItem(KEPT, JSON.stringify({ rpc, ipfs, identity }))
+    }
   } catch {
     // A browser that keeps nothing: the choice lasts as long as the page.
   }
 }
 
 /** @returns The choice that {@link keepChoice} kept, if it still is one. */
-export function keptChoice(): Pick<Sources, 'rpc' | 'ipfs'> | undefined {
+export function keptChoice(): Choice | undefined {
   try {
-    const { rpc, ipfs } = JSON.parse(localStorage.getItem(KEPT) ?? '{}')
+    const kept = JSON.parse(localStorage.getItem(KEPT) ?? '{}')
+    const { rpc, ipfs, identity } = kept
     const good = (list: unknown) => Array.isArray(list) && list.every(isHttp)
-    return good(rpc) && good(ipfs) ? { rpc, ipfs } : undefined
+    if (!good(rpc) || !good(ipfs)) return undefined
+    return { rpc, ipfs, ...(typeof identity === 'boolean' && { identity }) }
   } catch {
     return undefined
   }

@@ -40,16 +40,24 @@ export function foreign(
 
 const SVG = 'http://www.w3.org/2000/svg'
 
+/** Makes an element of a drawing. */
+export function svg(
+  tag: 'svg' | 'path' | 'rect',
+  attributes: Record<string, string>,
+  ...children: SVGElement[]
+): SVGElement {
+  const element = document.createElementNS(SVG, tag)
+  for (const [name, value] of Object.entries(attributes))
+    element.setAttribute(name, value)
+  element.append(...children)
+  return element
+}
+
 /** A drawing of lines on a grid of 24. It only repeats what the text beside it says. */
 export function icon(...paths: string[]): SVGElement {
-  const svg = document.createElementNS(SVG, 'svg')
-  svg.setAttribute('viewBox', '0 0 24 24')
-  svg.setAttribute('aria-hidden', 'true')
-  svg.classList.add('icon')
-  for (const d of paths) {
-    const path = document.createElementNS(SVG, 'path')
-    path.setAttribute('d', d)
-    svg.append(path)
-  }
-  return svg
+  return svg(
+    'svg',
+    { class: 'icon', viewBox: '0 0 24 24', 'aria-hidden': 'true' },
+    ...paths.map((d) => svg('path', { d })),
+  )
 }

@@ -1,15 +1,22 @@
-import type { Verdict, VerdictStatus } from '../verifier/verdict.ts'
+import type { DocumentPart } from '../document/document.ts'
+import type { Judgement, VerdictStatus } from '../verifier/verdict.ts'
+
+/** A verdict on a document or on an excerpt of one. */
+export type PageVerdict = Judgement & {
+  /** Of an excerpt, those that its holder shows; `null` when they could not be read. */
+  fields: DocumentPart | null
+}
 
 /** What came of a check. */
 export type Findings = {
   /** What the page tells first. */
-  verdict: Verdict
+  verdict: PageVerdict
   /** Whether that is the nodes' answer of now; else it is the proof file's, as of its block. */
   live: boolean
   /** What the proof file says, where there is one. */
-  statement?: Verdict
+  statement?: PageVerdict
   /** Of a verdict that is not live: what came of asking the nodes; absent when there are none. */
-  attempt?: Verdict
+  attempt?: PageVerdict
 }
 
 /** Checks that a node that is behind cannot report too early; only a theft lets an issuer undo them. */
@@ -24,8 +31,8 @@ const CHANGEABLE: VerdictStatus[] = ['valid', 'suspended', 'not_issued']
  * @param attempt What came of asking the nodes; `undefined` when there are none.
  */
 export function weigh(
-  statement: Verdict,
-  attempt: Verdict | undefined,
+  statement: PageVerdict,
+  attempt: PageVerdict | undefined,
 ): Findings {
   if (attempt && isAnswer(attempt))
     return { verdict: attempt, live: true, statement }
@@ -37,7 +44,7 @@ export function weigh(
   }
 }
 
-function isAnswer({ checks }: Verdict): boolean {
+function isAnswer({ checks }: PageVerdict): boolean {
   return checks.some(({ check, outcome }) =>
     check === 'chain'
       ? outcome === 'pass'

@@ -1,26 +1,45 @@
 import { decodeUtf8 } from '../document/bytes.ts'
 import { FormatError } from '../document/errors.ts'
 import type { Hex } from '../document/hex.ts'
+import {
+  type Presentation,
+  parsePresentation,
+} from '../document/presentation.ts'
+import {
+  decodePresentationLink,
+  isPresentationLink,
+} from '../document/presentation-link.ts'
 import { decodePublicId } from '../document/public-id.ts'
 import {
   readVerifyFragment,
   readVerifyLink,
   type VerifyLink,
 } from '../document/verify-link.ts'
-import { readBundle } from '../verifier/index.ts'
+import { readBundle, readPresentation } from '../verifier/index.ts'
 import { readQr } from './qr.ts'
 
-/** What the reader wants checked. */
-export type Subject = {
-  publicId: string
-  /** The registry that the link or the proof file names. A hint, and no more: the page trusts its own. */
+/** What the reader wants checked: a document, or an excerpt of one. */
+export type Subject = DocumentSubject | ExcerptSubject
+
+type Given = {
+  /** The registry that the link or file names. A hint, and no more: the page trusts its own. */
   hint?: string
+  /** The hash of a block that the reader trusts, for the proof in a file. */
+  trustedBlock?: Hex
+}
+
+export type DocumentSubject = Given & {
+  publicId: string
   /** A proof file, as text: what it says, as of its block, is checked too. */
   bundle?: string
-  /** The hash of a block that the reader trusts, for the proof file. */
-  trustedBlock?: Hex
   /** Blocks that came with a proof file, as text: the sealed document, and its batch block. */
   carried?: string[]
+}
+
+export type ExcerptSubject = Given & { presentation: Presentation }
+
+export function isExcerpt(subject: Subject): subject is ExcerptSubject {
+  return 'presentation' in subject
 }
 
 /** Why there is nothing to check; a key of the texts `error.…`. */
@@ -33,6 +52,7 @@ export type InputProblem =
   | 'notOurs'
   | 'file'
   | 'bundle'
+  | 'excerpt'
   | 'camera'
 
 /** Thrown for what holds no publicId. Nothing was asked of anybody. */
@@ -46,26 +66,31 @@ export class InputError extends Error {
   }
 }
 
-/** Longest text that is looked at, in UTF-16 units: a link with its fragment is a tenth of it. */
+/** UTF-16 units of a code or a link to a document: a link with its fragment is a tenth of it. */
 const MAX_TEXT = 4096
 const MAX_HINT = 200
-/** Bytes of the largest proof file that is read. */
+/** Bytes of the largest file that is read. */
 const MAX_FILE = 8 * 1024 * 1024
 
 /**
- * @param text A publicId, a link with one in its fragment, or the address of its QR code (`…/qr/<publicId>`), as typed, pasted
- *   or read from a QR code.
+ * @param text As typed, pasted or read from a QR code: a publicId, a link with one in its fragment,
+ * the address of its QR code (`…/qr/<publicId>`), a link to an excerpt, or what is in a file.
  * @throws {InputError}
  */
-export function parseSubject(text: string): Subject {
+export async function parseSubject(text: string): Promise<Subject> {
   const trimmed = text.trim()
   if (trimmed === '') throw new InputError('empty')
-  if (trimmed.length > MAX_TEXT) throw new InputError('malformed')
+  if (trimmed.startsWith('{')) return parseFile(trimmed)
+  if (isPresentationLink(trimmed))
+    return excerptOf(() => decodePresentationLink(trimmed))
+  return parseCode(trimmed)
+}
+
+function parseCode(text: string): DocumentSubject {
+  if (text.length > MAX_TEXT) throw new InputError('malformed')
   const subject =
-    subjectOf(readVerifyLink(trimmed)) ??
-    (trimmed.includes('#')
-      ? undefined
-      : { publicId: trimmed.replace(/\s/g, '') })
+    subjectOf(readVerifyLink(text)) ??
+    (text.includes('#') ? undefined : { publicId: text.replace(/\s/g, '') })
   if (subject === undefined) throw new InputError('malformed')
   try {
     decodePublicId(subject.publicId)
@@ -76,11 +101,13 @@ export function parseSubject(text: string): Subject {
 }
 
 /**
- * @param text What is in a file that is no picture.
+ * @param text What is in a file that is not a picture: a proof file or an excerpt.
  * @throws {InputError}
  */
-export function parseBundle(text: string): Subject {
+export async function parseFile(text: string): Promise<Subject> {
   if (!text.trimStart().startsWith('{')) throw new InputError('file')
+  if (typeOf(text) === PRESENTATION)
+    return excerptOf(async () => parsePresentation(text))
   try {
     const { publicId, registry, batch, sealed } = readBundle(text).bundle
     const carried = [batch, sealed].filter((block) => block !== null)
@@ -91,12 +118,71 @@ export function parseBundle(text: string): Subject {
   }
 }
 
+const PRESENTATION: Presentation['type'] = 'document-registry-presentation'
+
+/** Only to tell one kind of file from another: what is in it is read strictly afterwards. */
+function typeOf(text: string): unknown {
+  try {
+    return (JSON.parse(text) as { type?: unknown }).type
+  } catch {
+    return undefined
+  }
+}
+
+/** @throws {InputError} `excerpt`. */
+async function excerptOf(
+  read: () => Promise<Presentation>,
+): Promise<ExcerptSubject> {
+  try {
+    const presentation = await read()
+    // A header that is none is found here, and not when the page shows the block.
+    readPresentation(presentation)
+    return { presentation, hint: presentation.registry }
+  } catch (error) {
+    if (!(error instanceof FormatError)) throw error
+    throw new InputError('excerpt')
+  }
+}
+
+/** @returns What {@link toHistory} kept; `undefined` when that is nothing. */
+export function fromHistory(kept: unknown): Promise<Subject> | undefined {
+  const { publicId, presentation, hint } = (kept ?? {}) as Record<
+    string,
+    unknown
+  >
+  if (presentation !== undefined)
+    return excerptOf(async () => parsePresentation(presentation))
+  if (typeof publicId !== 'string') return undefined
+  return Promise.resolve({
+    publicId,
+    ...(typeof hint === 'string' && { hint }),
+  })
+}
+
+/** @returns What a reload or a step back shows again. Of a proof file, only its document is kept. */
+export function toHistory(subject: Subject): object {
+  if (isExcerpt(subject)) return { presentation: subject.presentation }
+  const { publicId, hint } = subject
+  return { publicId, ...(hint !== undefined && { hint }) }
+}
+
+/** @returns The block that a proof in a file is for; `undefined` when there is no such proof. */
+export function proofBlockOf(
+  subject: Subject,
+): ReturnType<typeof readBundle>['block'] | undefined {
+  if (isExcerpt(subject))
+    return readPresentation(subject.presentation).block ?? undefined
+  return subject.bundle === undefined
+    ? undefined
+    : readBundle(subject.bundle).block
+}
+
 /** @param fragment What follows the `#` of an address. @returns `undefined` when it names no publicId. */
-export function parseFragment(fragment: string): Subject | undefined {
+export function parseFragment(fragment: string): DocumentSubject | undefined {
   return subjectOf(readVerifyFragment(fragment))
 }
 
-function subjectOf(link: VerifyLink | undefined): Subject | undefined {
+function subjectOf(link: VerifyLink | undefined): DocumentSubject | undefined {
   if (link === undefined) return undefined
   const { publicId, registry } = link
   return {
@@ -113,13 +199,13 @@ export function problemOf(error: unknown): InputProblem {
 }
 
 /**
- * @param file A picture of a QR code, or a proof file.
+ * @param file A picture of a QR code, a proof file or an excerpt.
  * @throws {InputError}
  */
 export async function readFile(file: File): Promise<Subject> {
   if (!file.type.startsWith('image/')) {
     if (file.size > MAX_FILE) throw new InputError('file')
-    return parseBundle(textOfFile(new Uint8Array(await file.arrayBuffer())))
+    return parseFile(textOfFile(new Uint8Array(await file.arrayBuffer())))
   }
   const image = await createImageBitmap(file).catch(() => {
     throw new InputError('file')
@@ -127,7 +213,7 @@ export async function readFile(file: File): Promise<Subject> {
   const text = await readQr(image)
   if (text === undefined) throw new InputError('noQr')
   try {
-    return parseSubject(text)
+    return await parseSubject(text)
   } catch {
     throw new InputError('notOurs')
   }

@@ -1,4 +1,4 @@
-import { readState, type Session } from './session.ts'
+import { readAddress, readHistory, type Session } from './session.ts'
 import type { Actions } from './state.ts'
 import { agoOf } from './words.ts'
 
@@ -9,8 +9,13 @@ const AGE_INTERVAL_MS = 15_000
 
 /** Reacts to what happens to the page as a whole. */
 export function listen(session: Session, actions: Actions): void {
-  addEventListener('hashchange', () => session.readAddress())
-  addEventListener('popstate', () => readState(session))
+  const attempt = (reading = readAddress()) => {
+    if (reading) session.attempt(reading)
+  }
+  addEventListener('hashchange', () => attempt())
+  addEventListener('popstate', () => {
+    if (location.hash === '') attempt(readHistory())
+  })
   listenForFiles(actions)
   keepFresh(session)
 }

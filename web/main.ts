@@ -4,7 +4,7 @@ import { preferredLanguage, useLanguage } from './i18n.ts'
 import { supplyAesGcm } from './insecure-crypto.ts'
 import { listen } from './listen.ts'
 import { createScreen } from './screen.ts'
-import { createSession, readState } from './session.ts'
+import { createSession, readAddress, readHistory } from './session.ts'
 import { createState } from './state.ts'
 
 supplyAesGcm()
@@ -15,4 +15,6 @@ const screen = createScreen(state, () => actions)
 const session = createSession(state, screen)
 const actions = createActions(session)
 listen(session, actions)
-if (!session.readAddress() && !readState(session)) screen.draw()
+const reading = readAddress() ?? readHistory()
+if (reading) session.attempt(reading)
+else session.ask()

@@ -6,11 +6,13 @@ import { viewAsk } from './views/ask.ts'
 import { viewChecks } from './views/checks.ts'
 import { viewDocument } from './views/document.ts'
 import { viewHeader } from './views/header.ts'
+import { viewParties } from './views/parties.ts'
 import { viewPrinted } from './views/print.ts'
+import { viewShare } from './views/share.ts'
 import { viewStatement } from './views/statement.ts'
 import { viewHint, viewTrust } from './views/trust.ts'
 import { viewVerdict } from './views/verdict.ts'
-import { headlineOf, networkWarning, spoken } from './words.ts'
+import { headlineOf, networkWarning, spoken, spokenIdentity } from './words.ts'
 
 /** The page as the reader sees and hears it. */
 export type Screen = {
@@ -21,6 +23,8 @@ export type Screen = {
   /** Has a screen reader say it. */
   announce(text: string): void
   announceOutcome(): void
+  /** Draws the parts that the answer of the issuer's domain changes, and announces it. */
+  drawIdentity(phase: Done): void
   focusVerdict(): void
 }
 
@@ -30,12 +34,10 @@ export function createScreen(state: State, actions: () => Actions): Screen {
   const header = document.querySelector('header') ?? h('header')
   const main = document.querySelector('main') ?? h('main')
   /** Read out when it changes; it must outlive what it is about. */
-  const live = h('div', {
-    class: 'unseen',
-    role: 'status',
-    'aria-live': 'polite',
-  })
-  document.body.append(header, live, main)
+  const live = announcer()
+  /** What comes after the verdict must not cut it short. */
+  const later = announcer()
+  document.body.append(header, live, later, main)
 
   function draw(): void {
     document.title = titleOf(state)
@@ -47,7 +49,7 @@ export function createScreen(state: State, actions: () => Actions): Screen {
     draw,
     drawWaiting({ checks, slow }) {
       const place = document.querySelector('.checks')
-      place?.replaceWith(viewChecks(checks, true))
+      place?.replaceWith(viewChecks(checks, { isRunning: true }))
       if (slow)
         document
           .querySelector('.verdict')
@@ -55,15 +57,30 @@ export function createScreen(state: State, actions: () => Actions): Screen {
     },
     announce(text) {
       live.textContent = text
+      later.textContent = ''
     },
     announceOutcome() {
       const { phase, sources } = state
-      live.textContent = phase.at === 'done' ? spoken(phase, sources) : ''
+      const to = main.querySelector('.parties .to')?.textContent ?? ''
+      live.textContent =
+        phase.at === 'done' ? `${spoken(phase, sources)} ${to}`.trim() : ''
+    },
+    drawIdentity(phase) {
+      const parties = viewParties(phase)
+      if (parties) document.querySelector('.parties')?.replaceWith(parties)
+      const checks = document.querySelector('.checks')
+      const isOpen = checks?.querySelector('details')?.open ?? false
+      checks?.replaceWith(viewChecks(phase.verdict.checks, { isOpen }))
+      later.textContent = spokenIdentity(phase.verdict)
     },
     focusVerdict() {
       document.getElementById('verdict')?.focus()
     },
   }
+}
+
+function announcer(): HTMLElement {
+  return h('div', { class: 'unseen', role: 'status', 'aria-live': 'polite' })
 }
 
 function viewMain(state: State, actions: Actions): Node[] {
@@ -75,7 +92,8 @@ function viewMain(state: State, actions: Actions): Node[] {
           viewVerdict(state, actions),
           viewHint(state),
           ...(phase.at === 'done' ? viewRest(phase, state, actions) : []),
-          phase.at === 'checking' && viewChecks(phase.checks, true),
+          phase.at === 'checking' &&
+            viewChecks(phase.checks, { isRunning: true }),
           viewTrust(state, actions),
           viewAsk(state, actions),
         ]
@@ -89,9 +107,10 @@ function viewRest(
 ): (Node | false)[] {
   return [
     viewStatement(phase),
-    viewDocument(phase.verdict),
+    viewDocument(phase),
     viewChecks(phase.verdict.checks),
     viewActions(phase, actions),
+    viewShare(phase, actions),
     viewPrinted(phase, sources.registry),
   ]
 }

@@ -1,14 +1,21 @@
-import { type Check, FormatError, type Verdict } from '../verifier/index.ts'
-import { check, saysErased } from './check.ts'
+import { isPresentationLink } from '../document/presentation-link.ts'
+import { type Check, FormatError } from '../verifier/index.ts'
+import { check } from './check.ts'
+import type { PageVerdict } from './findings.ts'
 import { t } from './i18n.ts'
+import { askIdentity, domainToAsk, mayAsk } from './identity.ts'
 import {
+  fromHistory,
   InputError,
   type InputProblem,
   parseFragment,
   parseSubject,
   problemOf,
+  proofBlockOf,
   type Subject,
+  toHistory,
 } from './input.ts'
+import { saysErased } from './readers.ts'
 import type { Screen } from './screen.ts'
 import type { Done, Phase, Problem, State } from './state.ts'
 import { waitingFor } from './words.ts'
@@ -26,9 +33,11 @@ export type Session = {
    */
   start(subject: Subject, requested: boolean): void
   /** Checks again what is shown, if a document is. */
-  restart(requested: boolean, more?: Partial<Subject>): void
-  /** Checks what the address names. @returns Whether it names something. */
-  readAddress(): boolean
+  restart(requested: boolean, more?: Pick<Subject, 'trustedBlock'>): void
+  /** Checks what is read from the address or the history; says what is wrong with it. */
+  attempt(reading: Promise<Subject>): Promise<void>
+  /** Asks the reader what to check. */
+  ask(): void
   /** Draws again after a change of the sources, and checks again where something is shown. */
   sourcesChanged(): void
 }
@@ -66,6 +75,20 @@ export function createSession(state: State, screen: Screen): Session {
     go(outcome)
     screen.announceOutcome()
     if (requested) screen.focusVerdict()
+    if (outcome.at === 'done' && outcome.asking !== undefined)
+      fillIn(outcome, signal)
+  }
+
+  /** Adds what the issuer's domain says, which never delays a verdict. */
+  async function fillIn(
+    { asking: _, ...phase }: Done,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const verdict = await askIdentity(phase.verdict, signal)
+    if (signal.aborted) return
+    const answered = { ...phase, verdict }
+    state.phase = answered
+    screen.drawIdentity(answered)
   }
 
   /** Checks, and shows how far that is. @returns What to show then. */
@@ -96,18 +119,16 @@ export function createSession(state: State, screen: Screen): Session {
       const { phase } = state
       if (phase.at !== 'ask') start({ ...phase.subject, ...more }, requested)
     },
-    readAddress() {
-      const fragment = location.hash.slice(1)
-      if (fragment === '' || parseFragment(fragment) === undefined) return false
+    async attempt(reading) {
       try {
-        start(parseSubject(`#${fragment}`), false)
+        start(await reading, false)
       } catch (error) {
         if (!(error instanceof InputError)) throw error
         history.replaceState(null, '', location.pathname + location.search)
         go({ at: 'ask' }, error.problem)
       }
-      return true
     },
+    ask: () => go({ at: 'ask' }),
     sourcesChanged() {
       const { phase } = state
       if (phase.at !== 'ask') start(phase.subject, true)
@@ -121,29 +142,29 @@ export function createSession(state: State, screen: Screen): Session {
  * Keeps it with this entry of the history, so that a reload shows it again; and takes it out of the
  * address, where it would be seen and kept.
  */
-function keepInHistory({ publicId, hint }: Subject): void {
+function keepInHistory(subject: Subject): void {
   history.replaceState(
-    { publicId, ...(hint !== undefined && { hint }) },
+    toHistory(subject),
     '',
     location.pathname + location.search,
   )
 }
 
-/** Starts with what this entry of the history keeps. @returns Whether it keeps something. */
-export function readState(session: Session): boolean {
-  const kept: unknown = history.state
-  if (!isSubject(kept)) return false
-  session.start(kept, false)
-  return true
+/** @returns What the address names; `undefined` for nothing. */
+export function readAddress(): Promise<Subject> | undefined {
+  const { hash } = location
+  const isNamed = isPresentationLink(hash) || parseFragment(hash.slice(1))
+  return isNamed ? parseSubject(hash) : undefined
 }
 
-function isSubject(value: unknown): value is Subject {
-  return typeof (value as Subject | null)?.publicId === 'string'
+/** @returns What this entry of the history keeps; `undefined` for nothing. */
+export function readHistory(): Promise<Subject> | undefined {
+  return fromHistory(history.state)
 }
 
-function lacksSources({ sources }: State, { bundle }: Subject): boolean {
+function lacksSources({ sources }: State, subject: Subject): boolean {
   const { registry, rpc } = sources
-  return registry === '' || (rpc.length === 0 && bundle === undefined)
+  return registry === '' || (rpc.length === 0 && !proofBlockOf(subject))
 }
 
 /** @returns What to show; the problem of what holds no publicId. */
@@ -155,8 +176,12 @@ async function findOut(
   try {
     const findings = await check(subject, state.sources, watch)
     const saidErased = await isSaidErased(findings.verdict, state)
-    const checkedAt = Date.now()
-    return { at: 'done', subject, ...findings, saidErased, checkedAt }
+    const done = { subject, ...findings, saidErased, checkedAt: Date.now() }
+    if (!mayAsk(state.sources)) return { at: 'done', ...done }
+    const asking = domainToAsk(findings.verdict)
+    if (asking !== undefined) return { at: 'done', ...done, asking }
+    const verdict = await askIdentity(findings.verdict, watch.signal)
+    return { at: 'done', ...done, verdict }
   } catch (error) {
     if (error instanceof FormatError) return problemOf(error)
     // Of the page itself; the reader's document stays out of it.
@@ -166,7 +191,7 @@ async function findOut(
 }
 
 async function isSaidErased(
-  { checks, blockchainProof }: Verdict,
+  { checks, blockchainProof }: PageVerdict,
   { config, sources }: State,
 ): Promise<boolean> {
   const service = config?.service

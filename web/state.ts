@@ -1,6 +1,7 @@
 import type { Hex } from '../document/hex.ts'
 import type { Check } from '../verifier/index.ts'
 import { keptChoice, type PageConfig, type Sources } from './config.ts'
+import type { Excerpt } from './excerpt.ts'
 import type { Findings } from './findings.ts'
 import type { InputProblem, Subject } from './input.ts'
 
@@ -24,6 +25,10 @@ export type Done = Findings & {
   checkedAt: number
   /** Whether the service behind the page says that it has erased the content. */
   saidErased: boolean
+  /** What was read for it: the sealed document, and its batch block. */
+  blocks: Uint8Array[]
+  /** The domain that is being asked about the issuer. */
+  asking?: string
 }
 
 /** Everything that the page shows. It lives as long as the page. */
@@ -46,7 +51,8 @@ export type Actions = {
   /** Checks a proof file with the hash of a block that the reader trusts. */
   trustBlock(hash: Hex): void
   /** @returns Whether it was saved. */
-  saveBundle(): Promise<boolean>
+  saveProof(): Promise<boolean>
+  saveFile(file: Excerpt['file']): void
   useSources(sources: Sources | null): void
   useCamera(video: HTMLVideoElement): Promise<() => void>
   tellProblem(problem: InputProblem): void

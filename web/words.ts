@@ -1,12 +1,18 @@
 import { decodePublicId } from '../document/public-id.ts'
-import type { BlockchainProof, Verdict } from '../verifier/index.ts'
+import type { BlockchainProof, VerdictStatus } from '../verifier/index.ts'
 import { networkOf } from '../verifier/network.ts'
 import type { Sources } from './config.ts'
-import { type Findings, isOutdated, shownStatus } from './findings.ts'
+import {
+  type Findings,
+  isOutdated,
+  type PageVerdict,
+  shownStatus,
+} from './findings.ts'
 import { maybe, showAgo, showDate, showDay, showList, t } from './i18n.ts'
+import { identityOf } from './identity.ts'
+import { isExcerpt } from './input.ts'
 import type { Done, Phase } from './state.ts'
-
-type Status = Verdict['status']
+import type { TextKey } from './strings/en.ts'
 
 /** @returns The verdict in one line. */
 export function headlineOf(findings: Findings): string {
@@ -19,7 +25,7 @@ export function headlineOf(findings: Findings): string {
 }
 
 /** @param status Of what is outdated. */
-function pastOf(status: Status): 'valid' | 'suspended' | 'not_issued' {
+function pastOf(status: VerdictStatus): 'valid' | 'suspended' | 'not_issued' {
   return status === 'valid' || status === 'suspended' ? status : 'not_issued'
 }
 
@@ -37,15 +43,15 @@ function meaningOf(findings: Findings): string {
   const status = shownStatus(findings)
   if (isOutdated(findings)) return t(`${pastOf(status)}.past.text`)
   if (isRecordedAlone(verdict)) return t('unverifiable.recorded')
-  const { blockchainProof: proof, document } = verdict
+  const { blockchainProof: proof, fields } = verdict
   return t(`${status}.text`, {
-    date: dateOf(status, proof, document?.expiresAt),
+    date: dateOf(status, proof, fields?.expiresAt),
     reason: maybe(`reason.${proof?.reason}`) ?? proof?.reason ?? '',
   })
 }
 
 /** The chain was read, has a record and nothing against it: what lacks is the content. */
-function isRecordedAlone({ status, checks }: Verdict): boolean {
+function isRecordedAlone({ status, checks }: PageVerdict): boolean {
   const has = (name: string, outcome: string) =>
     checks.some((c) => c.check === name && c.outcome === outcome)
   return (
@@ -57,7 +63,7 @@ function isRecordedAlone({ status, checks }: Verdict): boolean {
 }
 
 function dateOf(
-  status: Status,
+  status: VerdictStatus,
   proof: BlockchainProof | null,
   expiresAt: string | undefined,
 ): string {
@@ -78,7 +84,7 @@ function reasonsOf({ verdict, live, attempt }: Findings): string[] {
 }
 
 /** @returns In words where there are some, else in codes. */
-export function troublesOf({ status, checks }: Verdict): string[] {
+export function troublesOf({ status, checks }: PageVerdict): string[] {
   if (status !== 'unverifiable') return []
   return checks
     .filter(
@@ -101,7 +107,8 @@ export function waitingFor(
 ): string {
   const has = (name: string) => checks.some(({ check }) => check === name)
   // Of a batch, the block that leads to the record comes first.
-  const ofBatch = decodePublicId(subject.publicId).kind === 'batch'
+  const ofBatch =
+    !isExcerpt(subject) && decodePublicId(subject.publicId).kind === 'batch'
   const first = ofBatch && !has('batch')
   const content =
     (first || (has('chain') && !has('payload'))) && ipfs.length > 0
@@ -122,20 +129,20 @@ export function agoOf(checkedAt: number): string {
 /** @returns That the document is dated in the future, if it is. */
 export function datingNotice({
   checks,
-  document,
-}: Verdict): string | undefined {
+  fields,
+}: PageVerdict): string | undefined {
   const early = checks.some(
     ({ check, outcome }) => check === 'dating' && outcome === 'fail',
   )
-  return early && document !== null
-    ? t('dating.notice', { date: showDate(document.issuedAt) })
+  return early && fields?.issuedAt !== undefined
+    ? t('dating.notice', { date: showDate(fields.issuedAt) })
     : undefined
 }
 
 /** @returns That a revocation was set aside after a theft, if one was. */
 export function setAsideNotice({
   blockchainProof,
-}: Verdict): string | undefined {
+}: PageVerdict): string | undefined {
   return blockchainProof?.setAside ? t('setAside.notice') : undefined
 }
 
@@ -149,4 +156,18 @@ export function spoken(phase: Done, sources: Sources): string {
     ...(dating === undefined ? [] : [dating]),
     ...linesOf(phase),
   ].join(' ')
+}
+
+/** @returns What the issuer's domain says, as a screen reader says it. */
+export function spokenIdentity(verdict: PageVerdict): string {
+  const { name, uri, domain } = verdict.blockchainProof?.issuer ?? {}
+  if (domain) return `${t('domain.confirmed')} ${domain}.`
+  const { outcome, code } = identityOf(verdict)
+  if (outcome !== 'fail') return t('issuer.unconfirmed', { issuer: name ?? '' })
+  return t(denialOf(code), { domain: uri ?? '' })
+}
+
+/** @returns The text of a domain that does not confirm the issuer. */
+export function denialOf(code: string): TextKey {
+  return code === 'account_not_listed' ? 'domain.not_listed' : 'domain.denied'
 }

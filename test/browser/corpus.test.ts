@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { quorumOf } from '../../web/check.ts'
+import { quorumOf } from '../../web/readers.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { readCases } from '../support/corpus/case.ts'
 import {

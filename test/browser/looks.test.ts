@@ -4,7 +4,9 @@ import type { AxeResults } from 'axe-core'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Document } from '../../document/document.ts'
+import { createPresentation } from '../../document/presentation.ts'
 import { encodePublicId } from '../../document/public-id.ts'
+import { createDidDocument } from '../../verifier/identity.ts'
 import { readBundle } from '../../verifier/index.ts'
 import { LANGUAGES } from '../../web/i18n.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
@@ -86,6 +88,34 @@ const SCENES: Record<
     )
     await page.locator('.bad').waitFor()
   },
+  async linked(page, world, url) {
+    await serveDidDocument(page, world, 1)
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('.linked').waitFor()
+  },
+  async denied(page, world, url) {
+    await serveDidDocument(page, world, 2)
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('#denial').waitFor()
+  },
+  async share(page, world, url) {
+    await serveDidDocument(page, world, 1)
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('.linked').waitFor()
+    await page.locator('.share summary').click()
+    await page.locator('.share .tick').first().click()
+    await page.locator('.share .primary').click()
+    await page.locator('.result .code').waitFor()
+  },
+  async excerpt(page, world, url) {
+    await serveDidDocument(page, world, 1)
+    await giveExcerpt(page, world, url)
+    await page.locator('.linked').waitFor()
+  },
+  async excerpt_revoked(page, world, url) {
+    await giveExcerpt(page, world, url, true)
+    await page.locator('.bad').waitFor()
+  },
   async missing(page, world, url) {
     world.content = 'missing'
     await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
@@ -122,6 +152,40 @@ const SCENES: Record<
     await page.keyboard.press('Enter')
     await page.locator('[data-outdated]').waitFor()
   },
+}
+
+/** @param issuerId That the issuer's domain names. */
+async function serveDidDocument(
+  page: Page,
+  { config: { registry } }: PageWorld,
+  issuerId: number,
+): Promise<void> {
+  const did = `did:web:${new URL(ISSUER.uri).host}`
+  const json = createDidDocument({ did, registry, issuerId })
+  const headers = { 'access-control-allow-origin': '*' }
+  await page.unrouteAll()
+  await page.route(`${ISSUER.uri}/**`, (route) =>
+    route.fulfill({ json, headers }),
+  )
+}
+
+/** Drops an excerpt with the name and one entry. */
+async function giveExcerpt(
+  page: Page,
+  world: PageWorld,
+  url: string,
+  isRevoked = false,
+): Promise<void> {
+  const { publicId, hash } = await world.issue(DIPLOMA)
+  const { sealed } = await world.bundle(publicId)
+  const presentation = await createPresentation({
+    publicId,
+    sealed: Buffer.from(sealed ?? ''),
+    choose: { fields: ['subjectName', 'category'], metadata: ['grade'] },
+  })
+  if (isRevoked) await world.revoke(hash)
+  await page.goto(url)
+  await give(page, JSON.stringify(presentation))
 }
 
 /** Pictures of every state, to be looked at. */
@@ -247,7 +311,7 @@ describeInBrowser('how the page looks', () => {
     })
     await open(page, 'valid-all-fields')
     const reached: (string | undefined)[] = []
-    for (let i = 0; i < 12; i++) {
+    for (let i = 0; i < 13; i++) {
       await page.keyboard.press('Tab')
       reached.push(
         await page.evaluate(() => {
@@ -261,12 +325,13 @@ describeInBrowser('how the page looks', () => {
         }),
       )
     }
-    expect(reached.slice(0, 11)).toEqual([
+    expect(reached.slice(0, 12)).toEqual([
       'language',
-      '12 of 12 checks passed',
+      '12 of 13 checks passed',
       'Print',
       'Copy the code',
       'Save the proof',
+      'Share only some fields',
       'Technical details',
       'Choose whom to ask',
       'number',
@@ -313,7 +378,9 @@ describeInBrowser('how the page looks', () => {
 
   /** What axe-core finds, by the rules of WCAG 2.2 A and AA and good practice; and a page that must be scrolled sideways. */
   async function findingsOf(page: Page): Promise<string[]> {
-    for (const folded of await page.locator('summary').all())
+    for (const folded of await page
+      .locator('details:not([open]) > summary')
+      .all())
       await folded.click()
     await page.evaluate(axe)
     const { violations } = await page.evaluate(() =>

@@ -114,13 +114,13 @@ describe('what the reader gives', () => {
       ` https://a.example/b/qr/${publicId}/?format=png `,
     ],
     ['an address without its scheme', `a.example/qr/${publicId}#`],
-  ])('default: %s', (_, text) => {
-    expect(parseSubject(text).publicId).toBe(publicId)
+  ])('default: %s', async (_, text) => {
+    expect(await parseSubject(text)).toMatchObject({ publicId })
   })
 
-  test('behavior: the registry of a link is kept apart, and not at any length', () => {
+  test('behavior: the registry of a link is kept apart, and not at any length', async () => {
     const link = `#publicId=${publicId}&registry=${'x'.repeat(999)}`
-    expect(parseSubject(link).hint).toHaveLength(200)
+    expect((await parseSubject(link)).hint).toHaveLength(200)
     expect(parseFragment('registry=x')).toBeUndefined()
   })
 
@@ -137,14 +137,12 @@ describe('what the reader gives', () => {
       `${publicId.slice(0, -1)}${publicId.endsWith('2') ? '3' : '2'}`,
       'mistyped',
     ],
-  ])('error: %s', (text, problem) => {
-    const error = (() => {
-      try {
-        return parseSubject(text)
-      } catch (caught) {
-        return caught
-      }
-    })()
+    ['#presentation=', 'excerpt'],
+    [`https://a.example/#presentation=${'A'.repeat(99_999)}`, 'excerpt'],
+    ['{', 'bundle'],
+    ['{"type":"document-registry-presentation"}', 'excerpt'],
+  ])('error: %s', async (text, problem) => {
+    const error = await parseSubject(text).catch((caught: unknown) => caught)
     expect(error).toBeInstanceOf(InputError)
     expect((error as InputError).problem).toBe(problem)
     if (text.length > 20) expect(String(error)).not.toContain(text)

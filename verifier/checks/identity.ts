@@ -7,7 +7,7 @@ import {
   parseDomain,
   readDidDocument,
 } from '../identity.ts'
-import type { ChainReading, IdentityRead, IdentitySource } from '../ports.ts'
+import type { IdentityRead, IdentitySource } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
 export type IdentityOptions = {
@@ -18,6 +18,12 @@ export type IdentityOptions = {
   signal?: AbortSignal | undefined
 }
 
+/** Who issued a document, as the registry has it. */
+export type Issuing = {
+  account: { account: string }
+  issuer: { id: number; uri: string }
+}
+
 /**
  * Asks the domain that the registry names whether it vouches for the issuer. It never rejects.
  *
@@ -26,7 +32,7 @@ export type IdentityOptions = {
  */
 export async function readIdentity(
   registry: string,
-  { account, issuer }: Pick<ChainReading, 'account' | 'issuer'>,
+  { account, issuer }: Issuing,
   { identity, issuerDomain, signal }: IdentityOptions,
 ): Promise<{ check: Check; domain: string | null }> {
   const end = (

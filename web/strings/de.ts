@@ -17,7 +17,7 @@ export const de: Texts = {
   'ask.camera': 'Mit der Kamera scannen',
   'ask.file': 'Bild oder Datei wählen',
   'ask.drop':
-    'Sie können ein Bild des QR-Codes oder eine Nachweisdatei auch auf diese Seite ziehen.',
+    'Sie können ein Bild des QR-Codes, eine Nachweisdatei oder einen Auszug auch auf diese Seite ziehen.',
   'ask.another': 'Ein anderes Dokument prüfen',
   'camera.hold':
     'Halten Sie den QR-Code vor die Kamera. Das Bild bleibt auf diesem Gerät.',
@@ -32,8 +32,11 @@ export const de: Texts = {
   'error.noQr':
     'In diesem Bild wurde kein QR-Code gefunden. Nehmen Sie ihn scharf, gerade und aus der Nähe auf.',
   'error.notOurs': 'Dieser QR-Code enthält keinen Code eines Dokuments.',
-  'error.file': 'Diese Datei ist weder ein Bild noch eine Nachweisdatei.',
+  'error.file':
+    'Diese Datei ist weder ein Bild noch eine Nachweisdatei noch ein Auszug.',
   'error.bundle': 'Das ist keine Nachweisdatei, oder sie ist beschädigt.',
+  'error.excerpt':
+    'Das ist kein Auszug aus einem Dokument, oder er ist beschädigt.',
   'error.camera':
     'Die Kamera kann nicht benutzt werden. Erlauben Sie sie im Browser, oder wählen Sie ein Bild.',
   'error.internal':
@@ -103,12 +106,32 @@ export const de: Texts = {
     'Wer den Code eines Dokuments hat, kann das Dokument lesen. Geben Sie ihn mit Bedacht weiter.',
   'network.name': 'Testnetz',
   'network.test': 'Testnetz: kein echtes Dokument',
-  'parties.issued': '{issuer} hat dieses Dokument für {name} ausgestellt.',
-  'parties.recorded':
-    'Das Register hat einen Eintrag vom {date} im Namen von {issuer}.',
+  'parties.issued': 'Ausgestellt für {name}.',
+  'parties.recorded': 'Das Register hat einen Eintrag vom {date}.',
   'issuer.same':
-    'Vergleichen Sie diese Adresse mit der, die Sie kennen: Einen Namen kann sich jeder geben.',
-  'issuer.none': 'Der Aussteller hat keine Adresse eintragen lassen.',
+    'Vergleichen Sie sie mit der Adresse, die Sie kennen: Einen Namen kann sich jeder geben.',
+  'issuer.none':
+    'Der Aussteller hat keine Adresse eintragen lassen: Es gibt niemanden, den man fragen könnte.',
+  'issuer.calls': 'Der Aussteller nennt sich {issuer}.',
+  'issuer.unconfirmed':
+    'Der Aussteller nennt sich {issuer}, von keiner Domain bestätigt.',
+  'domain.confirmed': 'Der Aussteller ist bestätigt von der Domain',
+  'domain.linked':
+    'Diese Domain bestätigt den Aussteller, der sich {issuer} nennt. Ist es die Domain, die Sie erwarten?',
+  'domain.asking':
+    'Diese Domain wird gefragt, ob sie den Aussteller bestätigt …',
+  'domain.denied':
+    'Warnung: Der Aussteller nennt die Domain {domain}, aber diese bestätigt ihn nicht. Vielleicht benutzt jemand ihren Namen. Fragen Sie dort nach, bevor Sie sich auf dieses Dokument verlassen.',
+  'domain.not_listed':
+    'Warnung: Die Domain {domain} kennt den Aussteller, aber nicht das Konto, mit dem dieses Dokument ausgestellt wurde. Fragen Sie dort nach, bevor Sie sich darauf verlassen.',
+  'domain.unreachable':
+    'Diese Adresse gibt er an. Sie konnte nicht gefragt werden.',
+  'domain.malformed':
+    'Diese Adresse gibt er an. Was dort über ihn veröffentlicht ist, lässt sich nicht lesen.',
+  'domain.not_asked':
+    'Diese Adresse gibt er an. Diese Seite hat sie nicht gefragt.',
+  'domain.no_domain':
+    'Diese Adresse gibt er an. Sie ist keine Domain, die man fragen kann.',
   'document.heading': 'Das Dokument',
   'document.unread':
     'Was darin steht, kann nicht gezeigt werden: Der Inhalt ist nicht verfügbar.',
@@ -120,6 +143,27 @@ export const de: Texts = {
   'document.never': 'unbefristet',
   'document.supersedes': 'Ersetzt das Dokument mit dem Hash',
   'document.metadata': 'Weitere Angaben',
+  'excerpt.mark': 'Auszug aus einem Dokument',
+  'excerpt.heading': 'Auszug aus dem Dokument',
+  'excerpt.only': 'Die Inhaberin oder der Inhaber zeigt nur diese Felder.',
+  'excerpt.save': 'Auszug speichern',
+  'excerpt.passOn':
+    'Wer diesen Auszug hat, kann ihn wieder prüfen und weitergeben.',
+  'share.heading': 'Nur einige Felder weitergeben',
+  'share.lead':
+    'Haken Sie an, was gesehen werden darf. Sie erhalten einen Auszug als Datei, als Link und, wenn er hineinpasst, als QR-Code.',
+  'share.fields': 'Felder, die gezeigt werden',
+  'share.learns':
+    'Zu erfahren sind diese Felder, wer das Dokument wann ausgestellt hat und bis wann es gilt; ob es noch gilt, lässt sich jederzeit prüfen. Über die anderen Felder ist nichts zu erfahren. So zeigen Sie weniger, aber anonym werden Sie dadurch nicht: Dass zwei Auszüge aus einem Dokument stammen, kann jeder erkennen, und wer einen erhält, kann ihn weitergeben.',
+  'share.none': 'Haken Sie mindestens ein Feld an.',
+  'share.make': 'Auszug erstellen',
+  'share.ready': 'Der Auszug ist fertig',
+  'share.file': 'Als Datei speichern',
+  'share.link': 'Link kopieren',
+  'share.qr': 'QR-Code des Auszugs',
+  'share.noQr': 'Für einen QR-Code ist er zu lang.',
+  'share.noLink':
+    'Diese Seite ist eine Datei und hat keine Adresse: Einen Link gibt es deshalb nicht.',
   asOf: 'Block {block}, {time}',
   'asOf.bundle': 'Aus einer Nachweisdatei: Stand vom {time}.',
   'checked.now': 'Gerade eben geprüft',
@@ -168,6 +212,21 @@ export const de: Texts = {
   'issuer.fail':
     'Der Schlüssel, mit dem es ausgestellt wurde, ist als gestohlen gemeldet.',
   'issuer.unknown': 'Der Aussteller konnte nicht gelesen werden.',
+  'identity.pass': 'Die Domain des Ausstellers bestätigt den Aussteller.',
+  'identity.denied':
+    'Die Domain, die der Aussteller nennt, bestätigt ihn nicht.',
+  'identity.account_not_listed':
+    'Die Domain des Ausstellers führt das Konto nicht auf, mit dem es ausgestellt wurde.',
+  'identity.unknown':
+    'Ob eine Domain den Aussteller bestätigt, ist nicht bekannt. Das ändert am Ergebnis nichts.',
+  'identity.no_domain':
+    'Der Aussteller nennt keine Domain, die man fragen könnte. Das ändert am Ergebnis nichts.',
+  'identity.unreachable':
+    'Die Domain des Ausstellers konnte nicht gefragt werden. Das ändert am Ergebnis nichts.',
+  'identity.malformed':
+    'Was die Domain über den Aussteller veröffentlicht, lässt sich nicht lesen. Das ändert am Ergebnis nichts.',
+  'identity.not_asked':
+    'Die Domain des Ausstellers wurde nicht gefragt. Das ändert am Ergebnis nichts.',
   'payload.pass':
     'Der Inhalt wurde gefunden und ist aufs Zeichen genau der eingetragene.',
   'payload.fail': 'Der Inhalt wurde gelöscht.',
@@ -252,6 +311,10 @@ export const de: Texts = {
   'trust.uri': 'Adresse des Ausstellers',
   'trust.account': 'Konto des Ausstellers',
   'trust.added': 'Konto im Register seit Block',
+  'trust.age': '{block} ({before} Blöcke, bevor es dies ausgestellt hat)',
+  'trust.setAside': 'Widerrufe, die nach einem Diebstahl aufgehoben wurden',
+  'trust.setAside.true': 'mindestens einer',
+  'trust.setAside.false': 'keine',
   'trust.block': 'Stand des Registers',
   'trust.hash': 'Hash des Dokuments',
   'trust.transaction': 'Transaktion',
@@ -270,6 +333,10 @@ export const de: Texts = {
     'Jede Zeile muss eine Adresse sein, die mit https:// oder http:// beginnt.',
   'sources.bad.ipfs':
     'Jede Zeile muss eine Adresse sein, die mit https:// oder http:// beginnt.',
+  'sources.identity':
+    'Die Domain des Ausstellers fragen, ob sie ihn bestätigt.',
+  'sources.identity.hint':
+    'Die Domain erfährt dann, dass jemand ein Dokument dieses Ausstellers ansieht, aber nicht, welches.',
   'sources.kept':
-    'Knoten und Gateways merkt sich dieser Browser; Codes von Dokumenten nie.',
+    'Ihre Wahl merkt sich dieser Browser; Codes von Dokumenten nie.',
 }

@@ -17,7 +17,7 @@ export const en = {
   'ask.camera': 'Scan with the camera',
   'ask.file': 'Choose a picture or file',
   'ask.drop':
-    'You can also drop a picture of the QR code, or a proof file, on this page.',
+    'You can also drop a picture of the QR code, a proof file or an excerpt on this page.',
   'ask.another': 'Check another document',
 
   'camera.hold':
@@ -34,8 +34,10 @@ export const en = {
   'error.noQr':
     'No QR code was found in this picture. Take one that is sharp, straight and close.',
   'error.notOurs': 'This QR code does not hold the code of a document.',
-  'error.file': 'This file is neither a picture nor a proof file.',
+  'error.file':
+    'This file is neither a picture nor a proof file nor an excerpt.',
   'error.bundle': 'This is not a proof file, or it is damaged.',
+  'error.excerpt': 'This is not an excerpt of a document, or it is damaged.',
   'error.camera':
     'The camera cannot be used. Allow it in the browser, or choose a picture instead.',
   'error.internal':
@@ -104,13 +106,32 @@ export const en = {
     'Whoever has the code of a document can read the document. Pass it on with care.',
   'network.name': 'Test network',
   'network.test': 'Test network: not a real document',
-  'parties.issued': '{issuer} issued this to {name}.',
-  'parties.recorded':
-    'The registry has a record of {date} in the name of {issuer}.',
+  'parties.issued': 'Issued to {name}.',
+  'parties.recorded': 'The registry has a record of {date}.',
 
   'issuer.same':
-    'Compare this address with the one that you know: anyone can choose a name.',
-  'issuer.none': 'The issuer has not registered an address.',
+    'Compare it with the address that you know: anyone can choose a name.',
+  'issuer.none':
+    'The issuer has not registered an address, so there is nobody to ask.',
+  'issuer.calls': 'The issuer calls itself {issuer}.',
+  'issuer.unconfirmed':
+    'The issuer calls itself {issuer}, not confirmed by any domain.',
+  'domain.confirmed': 'The issuer is confirmed by the domain',
+  'domain.linked':
+    'This domain confirms the issuer, which calls itself {issuer}. Is it the domain that you expect?',
+  'domain.asking': 'Asking this domain whether it confirms the issuer …',
+  'domain.denied':
+    'Warning: the issuer names the domain {domain}, but that domain does not confirm it. Somebody may be using its name. Ask there before you rely on this document.',
+  'domain.not_listed':
+    'Warning: the domain {domain} knows the issuer, but not the account that issued this document. Ask there before you rely on it.',
+  'domain.unreachable':
+    'This is the address that it names. It could not be asked.',
+  'domain.malformed':
+    'This is the address that it names. What is published there about it cannot be read.',
+  'domain.not_asked':
+    'This is the address that it names. This page has not asked it.',
+  'domain.no_domain':
+    'This is the address that it names. It is not a domain that can be asked.',
 
   'document.heading': 'The document',
   'document.unread':
@@ -123,6 +144,27 @@ export const en = {
   'document.never': 'without end',
   'document.supersedes': 'Replaces the document with the hash',
   'document.metadata': 'Further entries',
+  'excerpt.mark': 'Excerpt of a document',
+  'excerpt.heading': 'Excerpt of the document',
+  'excerpt.only': 'The holder chose to show only these fields.',
+  'excerpt.save': 'Save the excerpt',
+  'excerpt.passOn':
+    'Whoever has this excerpt can check it again, and pass it on.',
+  'share.heading': 'Share only some fields',
+  'share.lead':
+    'Tick what the receiver may see. You get an excerpt as a file, as a link and, where it fits, as a QR code.',
+  'share.fields': 'Fields to show',
+  'share.learns':
+    'The receiver learns these fields, who issued the document, when, and until when it is valid, and can check at any time whether it still is. Of the other fields they learn nothing. This shows less, but it does not make you anonymous: anyone can tell that two excerpts are of one document, and whoever receives one can pass it on.',
+  'share.none': 'Tick at least one field.',
+  'share.make': 'Make the excerpt',
+  'share.ready': 'The excerpt is ready',
+  'share.file': 'Save as a file',
+  'share.link': 'Copy the link',
+  'share.qr': 'QR code of the excerpt',
+  'share.noQr': 'It is too long for a QR code.',
+  'share.noLink':
+    'This page is a file and has no address, so there is no link.',
 
   asOf: 'Block {block}, {time}',
   'asOf.bundle': 'From a proof file: the state of {time}.',
@@ -171,6 +213,20 @@ export const en = {
   'issuer.pass': 'The key that it was issued with is not reported stolen.',
   'issuer.fail': 'The key that it was issued with is reported stolen.',
   'issuer.unknown': 'The issuer could not be read.',
+  'identity.pass': 'The issuer’s own domain confirms the issuer.',
+  'identity.denied': 'The domain that the issuer names does not confirm it.',
+  'identity.account_not_listed':
+    'The domain of the issuer does not list the account that issued it.',
+  'identity.unknown':
+    'Whether a domain confirms the issuer is not known. That does not change the result.',
+  'identity.no_domain':
+    'The issuer names no domain that could be asked. That does not change the result.',
+  'identity.unreachable':
+    'The domain of the issuer could not be asked. That does not change the result.',
+  'identity.malformed':
+    'What the domain publishes about the issuer cannot be read. That does not change the result.',
+  'identity.not_asked':
+    'The domain of the issuer has not been asked. That does not change the result.',
   'payload.pass':
     'The content was found, and is what was recorded, to the letter.',
   'payload.fail': 'The content has been erased.',
@@ -255,6 +311,10 @@ export const en = {
   'trust.uri': 'Address of the issuer',
   'trust.account': 'Account of the issuer',
   'trust.added': 'Account in the registry since block',
+  'trust.age': '{block} ({before} blocks before it issued this)',
+  'trust.setAside': 'Revocations set aside after a theft',
+  'trust.setAside.true': 'at least one',
+  'trust.setAside.false': 'none',
   'trust.block': 'State of the registry at',
   'trust.hash': 'Hash of the document',
   'trust.transaction': 'Transaction',
@@ -274,8 +334,11 @@ export const en = {
     'Every line must be an address that begins with https:// or http://',
   'sources.bad.ipfs':
     'Every line must be an address that begins with https:// or http://',
+  'sources.identity': 'Ask the issuer’s domain whether it confirms the issuer.',
+  'sources.identity.hint':
+    'The domain then learns that somebody looks at a document of this issuer, but not at which.',
   'sources.kept':
-    'Nodes and gateways are remembered in this browser; codes of documents never are.',
+    'Your choice is remembered in this browser; codes of documents never are.',
 } as const
 
 export type TextKey = keyof typeof en

@@ -17,7 +17,7 @@ export const es: Texts = {
   'ask.camera': 'Escanear con la cámara',
   'ask.file': 'Elegir una imagen o un archivo',
   'ask.drop':
-    'También puede soltar en esta página una imagen del código QR o un archivo de prueba.',
+    'También puede soltar en esta página una imagen del código QR, un archivo de prueba o un extracto.',
   'ask.another': 'Comprobar otro documento',
   'camera.hold':
     'Ponga el código QR delante de la cámara. La imagen no sale de este dispositivo.',
@@ -32,8 +32,10 @@ export const es: Texts = {
   'error.noQr':
     'No se encontró ningún código QR en esta imagen. Haga una nítida, recta y de cerca.',
   'error.notOurs': 'Este código QR no contiene el código de un documento.',
-  'error.file': 'Este archivo no es ni una imagen ni un archivo de prueba.',
+  'error.file':
+    'Este archivo no es ni una imagen, ni un archivo de prueba, ni un extracto.',
   'error.bundle': 'Esto no es un archivo de prueba, o está dañado.',
+  'error.excerpt': 'Esto no es un extracto de un documento, o está dañado.',
   'error.camera':
     'No se puede usar la cámara. Permítala en el navegador o elija una imagen.',
   'error.internal':
@@ -102,12 +104,31 @@ export const es: Texts = {
     'Quien tiene el código de un documento puede leer el documento. Compártalo con cuidado.',
   'network.name': 'Red de pruebas',
   'network.test': 'Red de pruebas: no es un documento real',
-  'parties.issued': '{issuer} expidió este documento a {name}.',
-  'parties.recorded':
-    'El registro tiene una inscripción del {date} a nombre de {issuer}.',
+  'parties.issued': 'Expedido a {name}.',
+  'parties.recorded': 'El registro tiene una inscripción del {date}.',
   'issuer.same':
-    'Compare esta dirección con la que usted conoce: cualquiera puede elegir un nombre.',
-  'issuer.none': 'El emisor no ha registrado ninguna dirección.',
+    'Compárela con la dirección que usted conoce: cualquiera puede elegir un nombre.',
+  'issuer.none':
+    'El emisor no ha registrado ninguna dirección: no hay a quién preguntar.',
+  'issuer.calls': 'El emisor se hace llamar {issuer}.',
+  'issuer.unconfirmed':
+    'El emisor se hace llamar {issuer}, sin que ningún dominio lo confirme.',
+  'domain.confirmed': 'El emisor está confirmado por el dominio',
+  'domain.linked':
+    'Este dominio confirma al emisor, que se hace llamar {issuer}. ¿Es el dominio que usted espera?',
+  'domain.asking': 'Se pregunta a este dominio si confirma al emisor …',
+  'domain.denied':
+    'Atención: el emisor indica el dominio {domain}, pero ese dominio no lo confirma. Puede que alguien esté usando su nombre. Pregunte allí antes de fiarse de este documento.',
+  'domain.not_listed':
+    'Atención: el dominio {domain} conoce al emisor, pero no la cuenta que expidió este documento. Pregunte allí antes de fiarse de él.',
+  'domain.unreachable':
+    'Esta es la dirección que indica. No se le pudo preguntar.',
+  'domain.malformed':
+    'Esta es la dirección que indica. Lo que allí se publica sobre él no se puede leer.',
+  'domain.not_asked':
+    'Esta es la dirección que indica. Esta página no le ha preguntado.',
+  'domain.no_domain':
+    'Esta es la dirección que indica. No es un dominio al que se pueda preguntar.',
   'document.heading': 'El documento',
   'document.unread':
     'No se puede mostrar lo que dice: el contenido no está disponible.',
@@ -119,6 +140,27 @@ export const es: Texts = {
   'document.never': 'sin límite',
   'document.supersedes': 'Sustituye al documento con el hash',
   'document.metadata': 'Otros datos',
+  'excerpt.mark': 'Extracto de un documento',
+  'excerpt.heading': 'Extracto del documento',
+  'excerpt.only': 'El titular ha elegido mostrar solo estos campos.',
+  'excerpt.save': 'Guardar el extracto',
+  'excerpt.passOn':
+    'Quien tiene este extracto puede volver a comprobarlo y pasarlo a otros.',
+  'share.heading': 'Compartir solo algunos campos',
+  'share.lead':
+    'Marque lo que el destinatario puede ver. Obtendrá un extracto como archivo, como enlace y, si cabe, como código QR.',
+  'share.fields': 'Campos que se muestran',
+  'share.learns':
+    'El destinatario conoce estos campos, quién expidió el documento, cuándo y hasta cuándo es válido, y puede comprobar en cualquier momento si aún lo es. De los demás campos no sabe nada. Así muestra menos, pero eso no le hace anónimo: cualquiera puede ver que dos extractos son de un mismo documento, y quien recibe uno puede pasarlo a otros.',
+  'share.none': 'Marque al menos un campo.',
+  'share.make': 'Crear el extracto',
+  'share.ready': 'El extracto está listo',
+  'share.file': 'Guardar como archivo',
+  'share.link': 'Copiar el enlace',
+  'share.qr': 'Código QR del extracto',
+  'share.noQr': 'Es demasiado largo para un código QR.',
+  'share.noLink':
+    'Esta página es un archivo y no tiene dirección: por eso no hay enlace.',
   asOf: 'Bloque {block}, {time}',
   'asOf.bundle': 'De un archivo de prueba: estado a {time}.',
   'checked.now': 'Comprobado ahora mismo',
@@ -165,6 +207,20 @@ export const es: Texts = {
   'issuer.pass': 'La clave con la que se expidió no consta como robada.',
   'issuer.fail': 'La clave con la que se expidió consta como robada.',
   'issuer.unknown': 'No se pudo leer el emisor.',
+  'identity.pass': 'El dominio del emisor confirma al emisor.',
+  'identity.denied': 'El dominio que indica el emisor no lo confirma.',
+  'identity.account_not_listed':
+    'El dominio del emisor no menciona la cuenta que lo expidió.',
+  'identity.unknown':
+    'No se sabe si un dominio confirma al emisor. Eso no cambia el resultado.',
+  'identity.no_domain':
+    'El emisor no indica ningún dominio al que preguntar. Eso no cambia el resultado.',
+  'identity.unreachable':
+    'No se pudo preguntar al dominio del emisor. Eso no cambia el resultado.',
+  'identity.malformed':
+    'Lo que el dominio publica sobre el emisor no se puede leer. Eso no cambia el resultado.',
+  'identity.not_asked':
+    'No se ha preguntado al dominio del emisor. Eso no cambia el resultado.',
   'payload.pass':
     'El contenido se encontró y es, letra por letra, el inscrito.',
   'payload.fail': 'El contenido fue borrado.',
@@ -247,6 +303,10 @@ export const es: Texts = {
   'trust.uri': 'Dirección del emisor',
   'trust.account': 'Cuenta del emisor',
   'trust.added': 'Cuenta en el registro desde el bloque',
+  'trust.age': '{block} ({before} bloques antes de expedir esto)',
+  'trust.setAside': 'Revocaciones anuladas tras un robo',
+  'trust.setAside.true': 'al menos una',
+  'trust.setAside.false': 'ninguna',
   'trust.block': 'Estado del registro',
   'trust.hash': 'Hash del documento',
   'trust.transaction': 'Transacción',
@@ -265,6 +325,9 @@ export const es: Texts = {
     'Cada línea debe ser una dirección que empiece por https:// o http://',
   'sources.bad.ipfs':
     'Cada línea debe ser una dirección que empiece por https:// o http://',
+  'sources.identity': 'Preguntar al dominio del emisor si lo confirma.',
+  'sources.identity.hint':
+    'El dominio sabe entonces que alguien mira un documento de este emisor, pero no cuál.',
   'sources.kept':
-    'Este navegador recuerda los nodos y las pasarelas; nunca los códigos de los documentos.',
+    'Este navegador recuerda su elección; nunca los códigos de los documentos.',
 }

@@ -17,7 +17,7 @@ export const fr: Texts = {
   'ask.camera': 'Scanner avec la caméra',
   'ask.file': 'Choisir une image ou un fichier',
   'ask.drop':
-    'Vous pouvez aussi déposer sur cette page une image du code QR ou un fichier de preuve.',
+    'Vous pouvez aussi déposer sur cette page une image du code QR, un fichier de preuve ou un extrait.',
   'ask.another': 'Vérifier un autre document',
   'camera.hold':
     'Placez le code QR devant la caméra. L’image reste sur cet appareil.',
@@ -32,8 +32,10 @@ export const fr: Texts = {
   'error.noQr':
     'Aucun code QR n’a été trouvé dans cette image. Prenez-en une nette, droite et de près.',
   'error.notOurs': 'Ce code QR ne contient pas le code d’un document.',
-  'error.file': 'Ce fichier n’est ni une image ni un fichier de preuve.',
+  'error.file':
+    'Ce fichier n’est ni une image, ni un fichier de preuve, ni un extrait.',
   'error.bundle': 'Ce n’est pas un fichier de preuve, ou il est endommagé.',
+  'error.excerpt': 'Ce n’est pas un extrait de document, ou il est endommagé.',
   'error.camera':
     'La caméra ne peut pas être utilisée. Autorisez-la dans le navigateur, ou choisissez une image.',
   'error.internal':
@@ -102,12 +104,31 @@ export const fr: Texts = {
     'Quiconque a le code d’un document peut lire le document. Transmettez-le avec prudence.',
   'network.name': 'Réseau de test',
   'network.test': 'Réseau de test : ce n’est pas un vrai document',
-  'parties.issued': '{issuer} a délivré ce document à {name}.',
-  'parties.recorded':
-    'Le registre contient une inscription du {date} au nom de {issuer}.',
+  'parties.issued': 'Délivré à {name}.',
+  'parties.recorded': 'Le registre contient une inscription du {date}.',
   'issuer.same':
-    'Comparez cette adresse avec celle que vous connaissez : chacun peut choisir un nom.',
-  'issuer.none': 'L’émetteur n’a pas enregistré d’adresse.',
+    'Comparez-la avec l’adresse que vous connaissez : chacun peut choisir un nom.',
+  'issuer.none':
+    'L’émetteur n’a pas enregistré d’adresse : il n’y a personne à interroger.',
+  'issuer.calls': 'L’émetteur se nomme {issuer}.',
+  'issuer.unconfirmed':
+    'L’émetteur se nomme {issuer}, ce qu’aucun domaine ne confirme.',
+  'domain.confirmed': 'L’émetteur est confirmé par le domaine',
+  'domain.linked':
+    'Ce domaine confirme l’émetteur, qui se nomme {issuer}. Est-ce bien le domaine que vous attendez ?',
+  'domain.asking': 'On demande à ce domaine s’il confirme l’émetteur …',
+  'domain.denied':
+    'Attention : l’émetteur indique le domaine {domain}, mais ce domaine ne le confirme pas. Quelqu’un utilise peut-être son nom. Renseignez-vous là-bas avant de vous fier à ce document.',
+  'domain.not_listed':
+    'Attention : le domaine {domain} connaît l’émetteur, mais pas le compte qui a délivré ce document. Renseignez-vous là-bas avant de vous y fier.',
+  'domain.unreachable':
+    'C’est l’adresse qu’il indique. Elle n’a pas pu être interrogée.',
+  'domain.malformed':
+    'C’est l’adresse qu’il indique. Ce qui y est publié à son sujet est illisible.',
+  'domain.not_asked':
+    'C’est l’adresse qu’il indique. Cette page ne l’a pas interrogée.',
+  'domain.no_domain':
+    'C’est l’adresse qu’il indique. Ce n’est pas un domaine que l’on puisse interroger.',
   'document.heading': 'Le document',
   'document.unread':
     'Ce qu’il dit ne peut pas être affiché : le contenu n’est pas disponible.',
@@ -119,6 +140,27 @@ export const fr: Texts = {
   'document.never': 'sans limite',
   'document.supersedes': 'Remplace le document dont l’empreinte est',
   'document.metadata': 'Autres indications',
+  'excerpt.mark': 'Extrait d’un document',
+  'excerpt.heading': 'Extrait du document',
+  'excerpt.only': 'Le titulaire a choisi de ne montrer que ces champs.',
+  'excerpt.save': 'Enregistrer l’extrait',
+  'excerpt.passOn':
+    'Quiconque a cet extrait peut le vérifier de nouveau et le transmettre.',
+  'share.heading': 'Ne partager que certains champs',
+  'share.lead':
+    'Cochez ce que le destinataire peut voir. Vous obtenez un extrait sous forme de fichier, de lien et, s’il y tient, de code QR.',
+  'share.fields': 'Champs à montrer',
+  'share.learns':
+    'Le destinataire apprend ces champs, qui a délivré le document, quand, et jusqu’à quand il est valable ; il peut vérifier à tout moment s’il l’est encore. Il n’apprend rien des autres champs. Vous en montrez moins, mais cela ne vous rend pas anonyme : chacun peut voir que deux extraits viennent d’un même document, et quiconque en reçoit un peut le transmettre.',
+  'share.none': 'Cochez au moins un champ.',
+  'share.make': 'Créer l’extrait',
+  'share.ready': 'L’extrait est prêt',
+  'share.file': 'Enregistrer comme fichier',
+  'share.link': 'Copier le lien',
+  'share.qr': 'Code QR de l’extrait',
+  'share.noQr': 'Il est trop long pour un code QR.',
+  'share.noLink':
+    'Cette page est un fichier et n’a pas d’adresse : il n’y a donc pas de lien.',
   asOf: 'Bloc {block}, {time}',
   'asOf.bundle': 'D’après un fichier de preuve : état au {time}.',
   'checked.now': 'Vérifié à l’instant',
@@ -167,6 +209,20 @@ export const fr: Texts = {
     'La clé avec laquelle il a été délivré n’est pas signalée volée.',
   'issuer.fail': 'La clé avec laquelle il a été délivré est signalée volée.',
   'issuer.unknown': 'L’émetteur n’a pas pu être lu.',
+  'identity.pass': 'Le domaine de l’émetteur confirme l’émetteur.',
+  'identity.denied': 'Le domaine que l’émetteur indique ne le confirme pas.',
+  'identity.account_not_listed':
+    'Le domaine de l’émetteur ne mentionne pas le compte qui l’a délivré.',
+  'identity.unknown':
+    'On ne sait pas si un domaine confirme l’émetteur. Cela ne change pas le résultat.',
+  'identity.no_domain':
+    'L’émetteur n’indique aucun domaine à interroger. Cela ne change pas le résultat.',
+  'identity.unreachable':
+    'Le domaine de l’émetteur n’a pas pu être interrogé. Cela ne change pas le résultat.',
+  'identity.malformed':
+    'Ce que le domaine publie sur l’émetteur est illisible. Cela ne change pas le résultat.',
+  'identity.not_asked':
+    'Le domaine de l’émetteur n’a pas été interrogé. Cela ne change pas le résultat.',
   'payload.pass':
     'Le contenu a été trouvé, et c’est à la lettre celui qui est inscrit.',
   'payload.fail': 'Le contenu a été effacé.',
@@ -249,6 +305,10 @@ export const fr: Texts = {
   'trust.uri': 'Adresse de l’émetteur',
   'trust.account': 'Compte de l’émetteur',
   'trust.added': 'Compte inscrit au registre depuis le bloc',
+  'trust.age': '{block} ({before} blocs avant de délivrer ceci)',
+  'trust.setAside': 'Révocations annulées après un vol',
+  'trust.setAside.true': 'au moins une',
+  'trust.setAside.false': 'aucune',
   'trust.block': 'État du registre',
   'trust.hash': 'Hash du document',
   'trust.transaction': 'Transaction',
@@ -267,6 +327,9 @@ export const fr: Texts = {
     'Chaque ligne doit être une adresse qui commence par https:// ou http://',
   'sources.bad.ipfs':
     'Chaque ligne doit être une adresse qui commence par https:// ou http://',
+  'sources.identity': 'Demander au domaine de l’émetteur s’il le confirme.',
+  'sources.identity.hint':
+    'Le domaine apprend alors que quelqu’un regarde un document de cet émetteur, mais pas lequel.',
   'sources.kept':
-    'Ce navigateur retient les nœuds et les passerelles ; jamais les codes des documents.',
+    'Ce navigateur retient votre choix ; jamais les codes des documents.',
 }

@@ -17,7 +17,7 @@ export const pt: Texts = {
   'ask.camera': 'Ler com a câmara',
   'ask.file': 'Escolher uma imagem ou um ficheiro',
   'ask.drop':
-    'Também pode largar nesta página uma imagem do código QR ou um ficheiro de prova.',
+    'Também pode largar nesta página uma imagem do código QR, um ficheiro de prova ou um excerto.',
   'ask.another': 'Verificar outro documento',
   'camera.hold':
     'Ponha o código QR em frente da câmara. A imagem não sai deste dispositivo.',
@@ -32,8 +32,10 @@ export const pt: Texts = {
   'error.noQr':
     'Não foi encontrado nenhum código QR nesta imagem. Tire uma nítida, direita e de perto.',
   'error.notOurs': 'Este código QR não contém o código de um documento.',
-  'error.file': 'Este ficheiro não é uma imagem nem um ficheiro de prova.',
+  'error.file':
+    'Este ficheiro não é uma imagem, nem um ficheiro de prova, nem um excerto.',
   'error.bundle': 'Isto não é um ficheiro de prova, ou está danificado.',
+  'error.excerpt': 'Isto não é um excerto de um documento, ou está danificado.',
   'error.camera':
     'Não é possível usar a câmara. Permita-a no navegador ou escolha uma imagem.',
   'error.internal':
@@ -99,12 +101,31 @@ export const pt: Texts = {
     'Quem tem o código de um documento pode ler o documento. Partilhe-o com cuidado.',
   'network.name': 'Rede de teste',
   'network.test': 'Rede de teste: não é um documento verdadeiro',
-  'parties.issued': '{issuer} emitiu este documento a {name}.',
-  'parties.recorded':
-    'O registo tem uma inscrição de {date} em nome de {issuer}.',
+  'parties.issued': 'Emitido a {name}.',
+  'parties.recorded': 'O registo tem uma inscrição de {date}.',
   'issuer.same':
-    'Compare este endereço com o que conhece: qualquer pessoa pode escolher um nome.',
-  'issuer.none': 'O emissor não registou nenhum endereço.',
+    'Compare-o com o endereço que conhece: qualquer pessoa pode escolher um nome.',
+  'issuer.none':
+    'O emissor não registou nenhum endereço: não há a quem perguntar.',
+  'issuer.calls': 'O emissor apresenta-se como {issuer}.',
+  'issuer.unconfirmed':
+    'O emissor apresenta-se como {issuer}, sem confirmação de nenhum domínio.',
+  'domain.confirmed': 'O emissor é confirmado pelo domínio',
+  'domain.linked':
+    'Este domínio confirma o emissor, que se apresenta como {issuer}. É o domínio que espera?',
+  'domain.asking': 'A perguntar a este domínio se confirma o emissor …',
+  'domain.denied':
+    'Atenção: o emissor indica o domínio {domain}, mas esse domínio não o confirma. Alguém pode estar a usar o seu nome. Pergunte lá antes de confiar neste documento.',
+  'domain.not_listed':
+    'Atenção: o domínio {domain} conhece o emissor, mas não a conta que emitiu este documento. Pergunte lá antes de confiar nele.',
+  'domain.unreachable':
+    'Este é o endereço que indica. Não foi possível consultá-lo.',
+  'domain.malformed':
+    'Este é o endereço que indica. O que lá está publicado sobre ele não se consegue ler.',
+  'domain.not_asked':
+    'Este é o endereço que indica. Esta página não o consultou.',
+  'domain.no_domain':
+    'Este é o endereço que indica. Não é um domínio que se possa consultar.',
   'document.heading': 'O documento',
   'document.unread':
     'Não é possível mostrar o que diz: o conteúdo não está disponível.',
@@ -116,6 +137,27 @@ export const pt: Texts = {
   'document.never': 'sem limite',
   'document.supersedes': 'Substitui o documento com o hash',
   'document.metadata': 'Outros dados',
+  'excerpt.mark': 'Excerto de um documento',
+  'excerpt.heading': 'Excerto do documento',
+  'excerpt.only': 'O titular escolheu mostrar apenas estes campos.',
+  'excerpt.save': 'Guardar o excerto',
+  'excerpt.passOn':
+    'Quem tem este excerto pode voltar a verificá-lo e passá-lo a outros.',
+  'share.heading': 'Partilhar apenas alguns campos',
+  'share.lead':
+    'Assinale o que o destinatário pode ver. Obtém um excerto como ficheiro, como ligação e, se couber, como código QR.',
+  'share.fields': 'Campos a mostrar',
+  'share.learns':
+    'O destinatário fica a saber estes campos, quem emitiu o documento, quando, e até quando é válido, e pode verificar a qualquer momento se ainda o é. Dos outros campos nada fica a saber. Assim mostra menos, mas isso não o torna anónimo: qualquer pessoa pode ver que dois excertos são de um mesmo documento, e quem recebe um pode passá-lo a outros.',
+  'share.none': 'Assinale pelo menos um campo.',
+  'share.make': 'Criar o excerto',
+  'share.ready': 'O excerto está pronto',
+  'share.file': 'Guardar como ficheiro',
+  'share.link': 'Copiar a ligação',
+  'share.qr': 'Código QR do excerto',
+  'share.noQr': 'É demasiado longo para um código QR.',
+  'share.noLink':
+    'Esta página é um ficheiro e não tem endereço: por isso não há ligação.',
   asOf: 'Bloco {block}, {time}',
   'asOf.bundle': 'De um ficheiro de prova: estado em {time}.',
   'checked.now': 'Verificado agora mesmo',
@@ -161,6 +203,20 @@ export const pt: Texts = {
   'issuer.pass': 'A chave com que foi emitido não está dada como roubada.',
   'issuer.fail': 'A chave com que foi emitido está dada como roubada.',
   'issuer.unknown': 'Não foi possível ler o emissor.',
+  'identity.pass': 'O domínio do emissor confirma o emissor.',
+  'identity.denied': 'O domínio que o emissor indica não o confirma.',
+  'identity.account_not_listed':
+    'O domínio do emissor não menciona a conta que o emitiu.',
+  'identity.unknown':
+    'Não se sabe se um domínio confirma o emissor. Isso não muda o resultado.',
+  'identity.no_domain':
+    'O emissor não indica nenhum domínio que se possa consultar. Isso não muda o resultado.',
+  'identity.unreachable':
+    'Não foi possível consultar o domínio do emissor. Isso não muda o resultado.',
+  'identity.malformed':
+    'O que o domínio publica sobre o emissor não se consegue ler. Isso não muda o resultado.',
+  'identity.not_asked':
+    'O domínio do emissor não foi consultado. Isso não muda o resultado.',
   'payload.pass': 'O conteúdo foi encontrado e é, letra por letra, o inscrito.',
   'payload.fail': 'O conteúdo foi apagado.',
   'payload.unknown': 'O conteúdo não está disponível.',
@@ -242,6 +298,10 @@ export const pt: Texts = {
   'trust.uri': 'Endereço do emissor',
   'trust.account': 'Conta do emissor',
   'trust.added': 'Conta no registo desde o bloco',
+  'trust.age': '{block} ({before} blocos antes de emitir isto)',
+  'trust.setAside': 'Revogações anuladas após um roubo',
+  'trust.setAside.true': 'pelo menos uma',
+  'trust.setAside.false': 'nenhuma',
   'trust.block': 'Estado do registo',
   'trust.hash': 'Hash do documento',
   'trust.transaction': 'Transação',
@@ -260,6 +320,9 @@ export const pt: Texts = {
     'Cada linha deve ser um endereço que comece por https:// ou http://',
   'sources.bad.ipfs':
     'Cada linha deve ser um endereço que comece por https:// ou http://',
+  'sources.identity': 'Perguntar ao domínio do emissor se o confirma.',
+  'sources.identity.hint':
+    'O domínio fica então a saber que alguém vê um documento deste emissor, mas não qual.',
   'sources.kept':
-    'Este navegador lembra os nós e os gateways; nunca os códigos dos documentos.',
+    'Este navegador lembra a sua escolha; nunca os códigos dos documentos.',
 }

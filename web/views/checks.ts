@@ -8,17 +8,23 @@ const SHAPES: Record<Check['outcome'], string> = {
   unknown: 'M8.8 9a3.2 3.2 0 1 1 4.7 2.8c-1 .6-1.5 1.1-1.5 2.4M12 18h.01',
 }
 
-/**
- * What matters in the open, what passed or decides nothing folded into one line.
- *
- * @param running Whether more are to come.
- */
+/** What matters in the open, what passed or decides nothing folded into one line. */
 export function viewChecks(
   checks: Verdict['checks'],
-  running = false,
+  {
+    isRunning = false,
+    isOpen = false,
+  }: {
+    /** Whether more are to come. */
+    isRunning?: boolean
+    /** Whether the fold is open. */
+    isOpen?: boolean
+  } = {},
 ): HTMLElement {
   const isQuiet = ({ check, outcome }: Check) =>
-    outcome === 'pass' || check === 'event' || check === 'identity'
+    outcome === 'pass' ||
+    check === 'event' ||
+    (check === 'identity' && outcome === 'unknown')
   const quiet = checks.filter(isQuiet)
   const values = {
     passed: showNumber(checks.filter((c) => c.outcome === 'pass').length),
@@ -32,11 +38,11 @@ export function viewChecks(
     quiet.length > 0 &&
       h(
         'details',
-        {},
+        { open: isOpen },
         h(
           'summary',
           {},
-          running ? t('checks.running', values) : t('checks.passed', values),
+          isRunning ? t('checks.running', values) : t('checks.passed', values),
         ),
         list(quiet),
       ),
@@ -50,9 +56,9 @@ function list(checks: Check[]): HTMLElement {
 function line({ check, outcome, code }: Check): HTMLElement {
   const words =
     maybe(`${check}.${code}`) ?? maybe(`${check}.${outcome}`) ?? check
-  // Why the content is unavailable is not why the event is.
+  // Why the content is unavailable is not why the event is, or why the issuer's domain is silent.
   const why =
-    outcome === 'unknown' && check !== 'event'
+    outcome === 'unknown' && check !== 'event' && check !== 'identity'
       ? maybe(`why.${code}`)
       : undefined
   return h(

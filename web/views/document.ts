@@ -1,38 +1,37 @@
-import type { Verdict } from '../../verifier/index.ts'
+import type { DocumentPart } from '../../document/document.ts'
 import { foreign, h } from '../dom.ts'
 import { showDate, t } from '../i18n.ts'
+import { isExcerpt } from '../input.ts'
+import type { Done } from '../state.ts'
 
-/** The document's own words, as text. */
-export function viewDocument(verdict: Verdict): HTMLElement | false {
-  const { document, checks, status } = verdict
-  if (document === null) {
-    const unread = checks.some(
+/** The document's own words, as text; of an excerpt, those that its holder shows. */
+export function viewDocument({ verdict, subject }: Done): HTMLElement | false {
+  const { fields, checks, status } = verdict
+  if (fields === null) {
+    const isUnread = checks.some(
       ({ check, outcome }) => check === 'payload' && outcome === 'unknown',
     )
     // Of one that could not be checked, the verdict itself says so.
     return (
-      unread &&
+      isUnread &&
       status !== 'unverifiable' &&
-      section(h('p', {}, t('document.unread')))
+      section('document', h('p', {}, t('document.unread')))
     )
   }
-  const entries: [string, string | HTMLElement][] = [
-    [t('document.subjectName'), foreign(document.subjectName)],
-    [t('document.subjectId'), foreign(document.subjectId)],
-    [t('document.category'), foreign(inWords(document.category))],
-    [t('document.issuedAt'), showDate(document.issuedAt)],
-    [
-      t('document.expiresAt'),
-      document.expiresAt === undefined
-        ? t('document.never')
-        : showDate(document.expiresAt),
-    ],
-  ]
-  if (document.supersedes !== undefined)
-    entries.push([t('document.supersedes'), foreign(document.supersedes)])
-  const metadata = Object.entries(document.metadata ?? {})
+  const ofExcerpt = isExcerpt(subject)
+  const shown = shownFields(fields)
+  if (!ofExcerpt && fields.expiresAt === undefined)
+    shown.push({ name: 'expiresAt', value: t('document.never') })
+  const metadata = Object.entries(fields.metadata ?? {})
   return section(
-    h('dl', {}, ...entries.map(([name, value]) => entry(name, value))),
+    ofExcerpt ? 'excerpt' : 'document',
+    ofExcerpt && h('p', { class: 'only' }, t('excerpt.only')),
+    shown.length > 0 &&
+      h(
+        'dl',
+        {},
+        ...shown.map(({ name, value }) => entry(t(`document.${name}`), value)),
+      ),
     metadata.length > 0 && h('h3', {}, t('document.metadata')),
     metadata.length > 0 &&
       h(
@@ -45,11 +44,40 @@ export function viewDocument(verdict: Verdict): HTMLElement | false {
   )
 }
 
-function section(...content: (Node | false)[]): HTMLElement {
+type Name = Exclude<keyof DocumentPart, 'metadata'>
+type Field = { name: Name; value: string | HTMLElement }
+
+/** In the order of a printed document. */
+const ORDER: Name[] = [
+  'subjectName',
+  'subjectId',
+  'category',
+  'issuedAt',
+  'expiresAt',
+  'supersedes',
+]
+
+/** @returns The fields that are there, as they are shown. */
+export function shownFields(fields: DocumentPart): Field[] {
+  return ORDER.flatMap((name) => {
+    const value = fields[name]
+    return value === undefined ? [] : [{ name, value: shown(name, value) }]
+  })
+}
+
+function shown(name: Name, value: string): string | HTMLElement {
+  if (name === 'issuedAt' || name === 'expiresAt') return showDate(value)
+  return foreign(name === 'category' ? inWords(value) : value)
+}
+
+function section(
+  kind: 'document' | 'excerpt',
+  ...content: (Node | false)[]
+): HTMLElement {
   return h(
     'section',
-    { class: 'document', 'aria-labelledby': 'document' },
-    h('h2', { id: 'document' }, t('document.heading')),
+    { class: `document ${kind}`, 'aria-labelledby': 'document' },
+    h('h2', { id: 'document' }, t(`${kind}.heading`)),
     ...content,
   )
 }

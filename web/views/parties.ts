@@ -1,7 +1,12 @@
-import type { Verdict } from '../../verifier/index.ts'
+import type { BlockchainProof } from '../../verifier/index.ts'
 import { foreign, h, icon } from '../dom.ts'
-import { phrase, showDay, t } from '../i18n.ts'
-import { viewHost } from './host.ts'
+import type { PageVerdict } from '../findings.ts'
+import { maybe, phrase, showDay, t } from '../i18n.ts'
+import { identityOf } from '../identity.ts'
+import type { Done } from '../state.ts'
+import { denialOf } from '../words.ts'
+import { ATTENTION } from './alert.ts'
+import { hostInText, viewHost } from './host.ts'
 
 /** Statuses of which the registry's issuer is said to have issued the document, when it could be read. */
 const ISSUED = ['valid', 'expired', 'suspended', 'revoked', 'superseded']
@@ -13,46 +18,109 @@ const GLOBE = [
   'M12 3c5 5.5 5 12.5 0 18',
   'M12 3c-5 5.5-5 12.5 0 18',
 ]
+const TICK = ['M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z', 'm7.8 12.3 3 3 5.6-6.2']
 
-/** Who issued it to whom; or in whose name it is recorded, when no more is known. */
-export function viewParties(verdict: Verdict): HTMLElement | false {
-  const { document, blockchainProof: proof, status } = verdict
+/**
+ * To whom it was issued, and by whom: a domain that vouches for the issuer, or what the issuer calls
+ * itself. The domain answers after the verdict is there; this part is then drawn again.
+ */
+export function viewParties({ verdict, asking }: Done): HTMLElement | false {
+  const { blockchainProof: proof, status } = verdict
   if (proof === null || NAMELESS.includes(status)) return false
-  const issuer = strong(proof.issuer.name)
-  return h(
-    'p',
-    { class: 'parties' },
-    ...(document !== null && ISSUED.includes(status)
-      ? phrase('parties.issued', {
-          issuer,
-          name: strong(document.subjectName),
-        })
-      : phrase('parties.recorded', {
-          issuer,
-          date: h('span', {}, showDay(proof.blockTime)),
-        })),
+  return h('div', { class: 'parties' }, ...viewIssuer(verdict, proof, asking))
+}
+
+function viewIssuer(
+  verdict: PageVerdict,
+  { issuer }: BlockchainProof,
+  asking: string | undefined,
+): (Node | false)[] {
+  const to = viewSubject(verdict)
+  const name = strong(issuer.name)
+  if (asking !== undefined)
+    return [
+      to,
+      h('p', {}, ...phrase('issuer.calls', { issuer: name })),
+      viewAddress(asking, t('domain.asking')),
+    ]
+  if (issuer.domain !== null)
+    return [
+      viewLinked(issuer.domain),
+      to,
+      h('p', { class: 'hint' }, ...phrase('domain.linked', { issuer: name })),
+    ]
+  const { outcome, code } = identityOf(verdict)
+  const unconfirmed = phrase('issuer.unconfirmed', { issuer: name })
+  return [
+    outcome === 'fail' && viewDenial(issuer.uri, code),
+    to,
+    h('p', {}, ...unconfirmed),
+    outcome !== 'fail' && viewUnconfirmed(issuer.uri, code),
+  ]
+}
+
+function viewSubject(verdict: PageVerdict): HTMLElement | false {
+  const { fields, status, blockchainProof: proof } = verdict
+  if (fields === null || !ISSUED.includes(status))
+    return h(
+      'p',
+      { class: 'to' },
+      t('parties.recorded', { date: showDay(proof?.blockTime ?? 0) }),
+    )
+  const { subjectName } = fields
+  return (
+    subjectName !== undefined &&
+    h(
+      'p',
+      { class: 'to' },
+      ...phrase('parties.issued', { name: strong(subjectName) }),
+    )
   )
 }
 
-/** The issuer's address, without which the name, which anyone can choose, says nothing. */
-export function viewAddress(verdict: Verdict): HTMLElement | false {
-  const { blockchainProof: proof, status } = verdict
-  if (proof === null || NAMELESS.includes(status)) return false
-  const { uri } = proof.issuer
+function viewLinked(domain: string): HTMLElement {
+  return h(
+    'div',
+    { class: 'address linked' },
+    icon(...TICK),
+    h(
+      'div',
+      { class: 'place' },
+      h('span', { class: 'unseen' }, t('domain.confirmed')),
+      viewHost(domain),
+    ),
+  )
+}
+
+/** Beside the verdict, which it does not change: somebody else's domain stands in the registry. */
+function viewDenial(uri: string, code: string): HTMLElement {
+  const domain = hostInText(hostOf(uri) ?? uri)
+  return h(
+    'p',
+    { class: 'alert denial', id: 'denial' },
+    icon(...ATTENTION),
+    h('span', {}, ...phrase(denialOf(code), { domain })),
+  )
+}
+
+/** The address that the registry has of it, which the reader can compare. */
+function viewUnconfirmed(uri: string, code: string): HTMLElement {
   if (uri === '') return h('p', { class: 'hint' }, t('issuer.none'))
-  const host = hostOf(uri)
+  const why = maybe(`domain.${code}`) ?? ''
+  return viewAddress(hostOf(uri) ?? uri, `${why} ${t('issuer.same')}`)
+}
+
+/** Not a link: the reader should compare it, and not go where a forger wants them to. */
+function viewAddress(address: string, hint: string): HTMLElement {
   return h(
     'div',
     { class: 'address' },
     icon(...GLOBE),
-    // Not a link: what the reader should do is compare it, not go where a forger wants them to.
     h(
       'div',
       { class: 'place' },
-      host === undefined
-        ? h('p', {}, foreign(uri, { dir: 'ltr' }))
-        : viewHost(host),
-      h('p', { class: 'hint' }, t('issuer.same')),
+      viewHost(address),
+      h('p', { class: 'hint' }, hint),
     ),
   )
 }

@@ -21,6 +21,10 @@ export function viewSources(
     rpc: h('textarea', { rows: '3', ...attributes('rpc') }),
     ipfs: h('textarea', { rows: '3', ...attributes('ipfs') }),
   }
+  const identity = h('input', {
+    type: 'checkbox',
+    checked: sources.identity ?? true,
+  })
   inputs.rpc.value = sources.rpc.join('\n')
   inputs.ipfs.value = sources.ipfs.join('\n')
 
@@ -44,7 +48,7 @@ export function viewSources(
 
   /** How old a head may be, and how long an answer may take, are not for this form. */
   function withLimits(chosen: Sources): Sources {
-    return { ...sources, ...chosen }
+    return { ...sources, ...chosen, identity: identity.checked }
   }
 
   function field(name: SourceProblem, hint?: TextKey): HTMLElement {
@@ -74,6 +78,18 @@ export function viewSources(
       field('registry', fixed ? undefined : 'sources.registry.hint'),
       field('rpc'),
       field('ipfs'),
+      h(
+        'label',
+        { class: 'tick' },
+        identity,
+        h(
+          'span',
+          {},
+          h('span', { class: 'name' }, t('sources.identity')),
+          ' ',
+          h('span', { class: 'hint' }, t('sources.identity.hint')),
+        ),
+      ),
       h('p', { class: 'hint' }, t('sources.kept')),
       h(
         'div',

@@ -1,9 +1,8 @@
 import type { Hex } from '../../document/hex.ts'
-import { readBundle, type Verdict } from '../../verifier/index.ts'
 import { h } from '../dom.ts'
-import type { Findings } from '../findings.ts'
+import type { Findings, PageVerdict } from '../findings.ts'
 import { showDay, showNumber, showTime, t } from '../i18n.ts'
-import type { Subject } from '../input.ts'
+import { proofBlockOf, type Subject } from '../input.ts'
 import type { Actions } from '../state.ts'
 import { troublesOf } from '../words.ts'
 
@@ -30,17 +29,17 @@ export function viewStatement({
   )
 }
 
-export function isUntrusted({ checks }: Verdict): boolean {
+export function isUntrusted({ checks }: PageVerdict): boolean {
   return checks.some(({ code }) => code === 'block_untrusted')
 }
 
 /** A proof file holds for whoever trusts its block: without a node, somebody must vouch for that. */
 export function viewTrustedBlock(
-  { bundle }: Subject,
+  subject: Subject,
   actions: Actions,
 ): HTMLElement | false {
-  if (bundle === undefined) return false
-  const { blockNumber, blockTime } = readBundle(bundle).block
+  const block = proofBlockOf(subject)
+  if (!block) return false
   const problem = h('p', {
     id: 'block-problem',
     class: 'problem',
@@ -70,8 +69,8 @@ export function viewTrustedBlock(
       'label',
       { for: 'block' },
       t('bundle.label', {
-        block: showNumber(blockNumber),
-        date: showDay(blockTime),
+        block: showNumber(block.blockNumber),
+        date: showDay(block.blockTime),
       }),
     ),
     input,

@@ -1,8 +1,9 @@
-import type { Verdict } from '../../verifier/index.ts'
-import { quorumOf } from '../check.ts'
+import type { BlockchainProof } from '../../verifier/index.ts'
 import { isOf, originOf } from '../config.ts'
 import { foreign, h } from '../dom.ts'
+import type { PageVerdict } from '../findings.ts'
 import { phrase, showBlock, showNumber, t } from '../i18n.ts'
+import { quorumOf } from '../readers.ts'
 import type { Actions, State } from '../state.ts'
 import type { TextKey } from '../strings/en.ts'
 import { viewSources } from './sources.ts'
@@ -57,19 +58,27 @@ export function viewTrust(state: State, actions: Actions): HTMLElement {
   )
 }
 
-function factsOf(verdict: Verdict | undefined): HTMLElement[] {
+function factsOf(verdict: PageVerdict | undefined): HTMLElement[] {
   const proof = verdict?.blockchainProof
   const issuer = proof?.issuer
   const facts: [TextKey, string | null | undefined][] = [
     ['trust.issuer', issuer?.name],
     ['trust.uri', issuer?.uri],
     ['trust.account', issuer?.account],
-    ['trust.added', proof && showNumber(proof.account.addedBlock)],
+    ['trust.added', proof && ageOf(proof)],
+    ['trust.setAside', proof && t(`trust.setAside.${proof.setAside}`)],
     ['trust.hash', proof?.documentHash],
     ['trust.transaction', proof?.transactionHash],
     ['trust.block', verdict?.asOf && showBlock(verdict.asOf)],
   ]
   return facts.flatMap(([key, value]) => (value ? [fact(t(key), value)] : []))
+}
+
+/** @returns Since when the account is in the registry, by the blocks before it issued this. */
+function ageOf({ account, blockNumber }: BlockchainProof): string {
+  const block = showNumber(account.addedBlock)
+  const before = showNumber(blockNumber - account.addedBlock)
+  return t('trust.age', { block, before })
 }
 
 function fact(name: string, value: string): HTMLElement {

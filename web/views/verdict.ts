@@ -1,8 +1,9 @@
-import type { Verdict } from '../../verifier/index.ts'
+import type { VerdictStatus } from '../../verifier/index.ts'
 import type { Sources } from '../config.ts'
 import { h, icon } from '../dom.ts'
 import { isOutdated, shownStatus } from '../findings.ts'
 import { currentLanguage, showTime, t } from '../i18n.ts'
+import { isExcerpt } from '../input.ts'
 import type { Actions, Done, State } from '../state.ts'
 import {
   agoOf,
@@ -13,14 +14,14 @@ import {
   setAsideNotice,
   waitingFor,
 } from '../words.ts'
-import { viewAddress, viewParties } from './parties.ts'
+import { ATTENTION, viewAlert } from './alert.ts'
+import { viewParties } from './parties.ts'
 import { isUntrusted, viewTrustedBlock } from './statement.ts'
 
-type Status = Verdict['status']
 type Tone = 'good' | 'bad' | 'held' | 'past' | 'open'
 
 /** Each has a shape of its own beside its colour. */
-const TONES: Record<Status, Tone> = {
+const TONES: Record<VerdictStatus, Tone> = {
   valid: 'good',
   not_issued: 'bad',
   revoked: 'bad',
@@ -42,7 +43,6 @@ const SHAPES: Record<Tone | 'busy', string[]> = {
   open: ['M9 9.2a3 3 0 1 1 4.3 2.7c-.9.5-1.3 1-1.3 2.1', 'M12 17.6h.01'],
   busy: ['M12 2.5a9.5 9.5 0 1 1-9.5 9.5'],
 }
-const ATTENTION = ['M12 3 2 20.5h20z', 'M12 9.5v5.5', 'M12 17.8h.01']
 
 /** The verdict: the one thing that the reader came for. */
 export function viewVerdict(state: State, actions: Actions): HTMLElement {
@@ -75,11 +75,11 @@ function viewDone(
     status,
     headlineOf(phase),
     [
+      isExcerpt(subject) && h('p', { class: 'mark' }, t('excerpt.mark')),
       viewAlert('dating', datingNotice(verdict)),
       viewAlert('set-aside', setAsideNotice(verdict)),
-      viewParties(verdict),
+      viewParties(phase),
       ...linesOf(phase).map((line) => h('p', {}, line)),
-      viewAddress(verdict),
       viewTime(phase),
       isUntrusted(verdict) && viewTrustedBlock(subject, actions),
       (!live || ['unverifiable', 'not_issued'].includes(status)) &&
@@ -135,17 +135,6 @@ function button(text: string, act: () => void): HTMLElement {
     'button',
     { type: 'button', class: 'primary', click: () => act() },
     text,
-  )
-}
-
-/** What decides no status, so that it must be seen beside one. */
-function viewAlert(
-  id: string,
-  notice: string | undefined,
-): HTMLElement | false {
-  return (
-    notice !== undefined &&
-    h('p', { class: 'alert', id }, icon(...ATTENTION), h('span', {}, notice))
   )
 }
 

@@ -1,0 +1,273 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  expect,
+  test,
+} from 'vitest'
+import { encodePublicId } from '../../document/public-id.ts'
+import { createDidDocument } from '../../verifier/identity.ts'
+import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { serveHttp, type TestServer } from '../support/http.ts'
+import { type PageServer, startPageServer } from '../support/page-server.ts'
+import { type PageWorld, startPageWorld } from '../support/page-world.ts'
+
+const ETHEREUM = 1
+const LOCAL = 31337
+const DOMAIN = 'diploma.testville.example'
+const NAME = 'University of Testville'
+const CORS = { 'access-control-allow-origin': '*' }
+
+describeInBrowser('who issued it, on the page', () => {
+  /** The issuer's own server, on loopback, as a local chain allows it. */
+  let domain: TestServer
+  let answer: (request: IncomingMessage, response: ServerResponse) => void
+  let asked: IncomingMessage[]
+  let world: PageWorld
+  let live: PageWorld
+  let pages: PageServer
+  let browser: Browser
+  let context: BrowserContext
+  let page: Page
+  let publicId: string
+  let host: string
+
+  beforeAll(async () => {
+    domain = await serveHttp((request, response) => {
+      asked.push(request)
+      answer(request, response)
+    })
+    host = new URL(domain.url).host
+    ;[world, live, pages, browser] = await Promise.all([
+      startPageWorld(LOCAL, { name: NAME, uri: domain.url }),
+      startPageWorld(ETHEREUM, { name: NAME, uri: `https://${DOMAIN}` }),
+      startPageServer(),
+      launchChromium(),
+    ])
+    publicId = (await world.issue()).publicId
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await pages?.close()
+    await world?.stop()
+    await live?.stop()
+    await domain?.close()
+  })
+  beforeEach(async () => {
+    context = await browser.newContext({ locale: 'en' })
+    page = await context.newPage()
+    asked = []
+    answer = serving(statement())
+  })
+  afterEach(() => context.close())
+
+  const didOf = (name: string) => `did:web:${name.replace(':', '%3A')}`
+  const statement = (changes: object = {}) =>
+    JSON.stringify(
+      createDidDocument({
+        did: didOf(host),
+        registry: world.config.registry,
+        issuerId: 1,
+        ...changes,
+      }),
+    )
+  const serving =
+    (body: string, headers: object = CORS) =>
+    (_: IncomingMessage, response: ServerResponse) => {
+      response.writeHead(200, { ...headers })
+      response.end(body)
+    }
+  const open = async (id = publicId) => {
+    await page.goto(`${pages.host(world.config)}#${id}`)
+    await page.locator('.verdict:not(.busy)').waitFor()
+  }
+  const parties = () => page.locator('.parties')
+  const check = (code: string) =>
+    page
+      .locator(`.checks li[data-check=identity][data-code=${code}]`)
+      .waitFor({ state: 'attached' })
+
+  test('default: shows the domain that confirms the issuer, large and with a tick', async () => {
+    await open()
+    const linked = parties().locator('.linked')
+    await linked.waitFor()
+    expect(await linked.locator('.host').textContent()).toBe(host)
+    expect(await parties().textContent()).toContain(
+      `This domain confirms the issuer, which calls itself ${NAME}.`,
+    )
+    expect(await parties().textContent()).not.toContain('not confirmed')
+    await check('linked')
+    const size = (selector: string) =>
+      page
+        .locator(selector)
+        .evaluate((e) => Number.parseFloat(getComputedStyle(e).fontSize))
+    expect(await size('.linked .host')).toBeGreaterThan(
+      await size('.parties .to'),
+    )
+    expect(await page.locator('[role=status]').nth(1).textContent()).toBe(
+      `The issuer is confirmed by the domain ${host}.`,
+    )
+  })
+
+  test('behavior: asks without a cookie or the address of the page or the document', async () => {
+    await context.addCookies([
+      { name: 'session', value: 'secret', url: domain.url },
+    ])
+    await open()
+    await parties().locator('.linked').waitFor()
+    expect(asked.map(({ url }) => url)).toEqual(['/.well-known/did.json'])
+    const { headers } = asked[0] ?? {}
+    expect(headers).not.toHaveProperty('cookie')
+    expect(headers).not.toHaveProperty('referer')
+    expect(JSON.stringify(headers)).not.toContain(publicId)
+  })
+
+  test.each([
+    ['denied', 'does not confirm it', { issuerId: 2 }],
+    [
+      'account_not_listed',
+      'but not the account that issued',
+      { accounts: [`0x${'1'.repeat(40)}`] },
+    ],
+  ] as const)(
+    'behavior: warns beside the verdict: %s',
+    async (code, words, changes) => {
+      answer = serving(statement(changes))
+      await open()
+      const denial = page.locator('.verdict #denial')
+      await denial.waitFor()
+      expect(await denial.textContent()).toContain(words)
+      expect(await denial.textContent()).toContain(host)
+      expect(await parties().textContent()).toContain('not confirmed by any')
+      await check(code)
+      expect(await page.locator('.checks > ul').textContent()).toContain(code)
+      // It decides no status.
+      expect(await page.locator('.verdict.good').count()).toBe(1)
+      expect(await page.locator('.linked').count()).toBe(0)
+    },
+  )
+
+  const MOVED = { ...CORS, location: 'http://localhost/did.json' }
+  test.each<[string, string, typeof answer]>([
+    ['hangs up', 'unreachable', (_, response) => response.destroy()],
+    [
+      'is missing',
+      'unreachable',
+      (_, response) => response.writeHead(404, CORS).end(),
+    ],
+    [
+      'does not allow it',
+      'unreachable',
+      (...to) => serving(statement(), {})(...to),
+    ],
+    [
+      'leads elsewhere',
+      'unreachable',
+      (_, response) => response.writeHead(302, MOVED).end(),
+    ],
+    ['is too large', 'malformed', serving(' '.repeat(70_000))],
+    ['is not JSON', 'malformed', serving('<!doctype html>')],
+    [
+      'is of another domain',
+      'malformed',
+      serving('{"id":"did:web:x.example"}'),
+    ],
+  ])(
+    'behavior: a did.json that %s leaves the issuer unconfirmed',
+    async (_, code, manner) => {
+      answer = manner
+      await open()
+      await check(code)
+      expect(await parties().textContent()).toContain(
+        `calls itself ${NAME}, not confirmed by any domain`,
+      )
+      expect(await parties().textContent()).toContain(host)
+      expect(await page.locator('.linked, #denial').count()).toBe(0)
+      expect(await page.locator('.verdict.good').count()).toBe(1)
+    },
+  )
+
+  test('behavior: a slow domain does not delay the verdict, and is filled in', async () => {
+    let release = () => {}
+    const held = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    answer = async (...to) => {
+      await held
+      serving(statement())(...to)
+    }
+    await open()
+    expect(await page.locator('h1').textContent()).toBe('Valid')
+    expect(await parties().textContent()).toContain('Asking this domain')
+    // What the reader does in the meantime stays.
+    await page.getByText('Share only some fields').click()
+    await page.getByLabel('Identifier').check()
+    await page.getByText(/checks passed/).click()
+    release()
+    await parties().locator('.linked').waitFor()
+    expect(await page.getByLabel('Identifier').isChecked()).toBe(true)
+    expect(await page.locator('.checks details').getAttribute('open')).toBe('')
+  })
+
+  test('behavior: names no issuer and no domain beside what is not genuine', async () => {
+    const { hash } = await world.issue()
+    const documentKey = new Uint8Array(16)
+    await open(
+      encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey }),
+    )
+    await check('linked')
+    expect(await page.locator('.verdict').textContent()).not.toContain(host)
+    expect(await page.locator('.parties').count()).toBe(0)
+  })
+
+  test('behavior: the reader can turn it off, and it stays off', async () => {
+    await open()
+    await page.getByText('Choose whom to ask').click()
+    await page.getByLabel('Ask the issuer’s domain').uncheck()
+    asked = []
+    await page.getByRole('button', { name: 'Use these' }).click()
+    await check('not_asked')
+    expect(await parties().textContent()).toContain('has not asked it')
+    await page.reload()
+    await page.locator('.verdict.good').waitFor()
+    await check('not_asked')
+    expect(asked).toEqual([])
+    await page.getByText('Choose whom to ask').click()
+    await page.getByRole('button', { name: 'Back to those' }).click()
+    await parties().locator('.linked').waitFor()
+  })
+
+  test('behavior: the server of the page can turn it off', async () => {
+    const config = { ...world.config, identity: false }
+    await page.goto(`${pages.host(config)}#${publicId}`)
+    await page.locator('.verdict.good').waitFor()
+    await check('not_asked')
+    expect(asked).toEqual([])
+  })
+
+  test('behavior: the policy lets the page ask any domain over https', async () => {
+    const body = createDidDocument({
+      did: didOf(DOMAIN),
+      registry: live.config.registry,
+      issuerId: 1,
+    })
+    await page.route(`https://${DOMAIN}/**`, (route) =>
+      route.fulfill({ json: body, headers: CORS }),
+    )
+    const { publicId } = await live.issue()
+    await page.goto(`${pages.host(live.config)}#${publicId}`)
+    await parties().locator('.linked').waitFor()
+    expect(await page.locator('.linked .host').textContent()).toBe(DOMAIN)
+  })
+
+  test('behavior: details have the age of the account and what was set aside', async () => {
+    await open()
+    await page.getByText('Technical details').click()
+    const facts = await page.locator('.facts').textContent()
+    expect(facts).toMatch(/since block\d+ \(\d+ blocks before it issued this\)/)
+    expect(facts).toContain('Revocations set aside after a theftnone')
+  })
+})

@@ -1,0 +1,68 @@
+import { fromHex } from '../document/hex.ts'
+import {
+  type Choice,
+  createPresentation,
+  encodePresentation,
+  type Presentation,
+} from '../document/presentation.ts'
+import { encodePresentationLink } from '../document/presentation-link.ts'
+import { decodePublicId } from '../document/public-id.ts'
+import { isExcerpt } from './input.ts'
+import { blockWith } from './readers.ts'
+import type { Done } from './state.ts'
+
+/** An excerpt in the forms in which its holder can hand it on. */
+export type Excerpt = {
+  file: { name: string; text: string }
+  /** Absent for one that is too long for a link, and where the page itself has no address. */
+  link?: string
+}
+
+/**
+ * Makes an excerpt from what the page has read: nobody is asked, and nobody learns of it.
+ *
+ * @throws {FormatError} for a field that the document does not have.
+ */
+export async function makeExcerpt(
+  { subject, blocks, verdict }: Done,
+  choose: Choice,
+): Promise<Excerpt> {
+  const documentHash = verdict.blockchainProof?.documentHash
+  if (isExcerpt(subject) || documentHash === undefined)
+    throw new Error('not a document that was read')
+  const { publicId } = subject
+  const sealed = blockWith(fromHex(documentHash), blocks)
+  if (!sealed) throw new Error('the sealed document was not read')
+  const { kind, hash } = decodePublicId(publicId)
+  const batchBlock = kind === 'batch' ? blockWith(hash, blocks) : undefined
+  const presentation = await createPresentation({
+    publicId,
+    sealed,
+    ...(batchBlock && { batchBlock }),
+    choose,
+    // The file then outlives the places that keep the content. A link would be too long.
+    includeSealed: true,
+  })
+  const link = await linkTo(presentation)
+  return {
+    file: fileOf(presentation),
+    ...(link !== undefined && { link }),
+  }
+}
+
+/** @returns The file; part of the hash, which is public, is in its name: names of files are seen. */
+export function fileOf(presentation: Presentation): Excerpt['file'] {
+  return {
+    name: `excerpt-${presentation.documentHash.slice(2, 10)}.json`,
+    text: new TextDecoder().decode(encodePresentation(presentation)),
+  }
+}
+
+async function linkTo(presentation: Presentation): Promise<string | undefined> {
+  if (!location.protocol.startsWith('http')) return undefined
+  return encodePresentationLink(location.origin + location.pathname, {
+    ...presentation,
+    sealed: null,
+    stateProof: null,
+  })
+}

@@ -1,0 +1,51 @@
+import { readIdentity } from '../verifier/checks/identity.ts'
+import {
+  type Check,
+  createIdentitySource,
+  identityAddressOf,
+} from '../verifier/index.ts'
+import type { Sources } from './config.ts'
+import type { PageVerdict } from './findings.ts'
+
+/** @returns The check `identity`; of a verdict without a record, that nobody was asked. */
+export function identityOf({ checks }: PageVerdict): Check {
+  const found = checks.find(({ check }) => check === 'identity')
+  return found ?? { check: 'identity', outcome: 'unknown', code: 'not_asked' }
+}
+
+/** @returns Whether a domain may be asked. Without a node, the reader wants nobody asked. */
+export function mayAsk({ identity = true, rpc }: Sources): boolean {
+  return identity && rpc.length > 0
+}
+
+/** @returns The domain to ask whether it vouches for the issuer; `undefined` = there is none. */
+export function domainToAsk({
+  blockchainProof: proof,
+}: PageVerdict): string | undefined {
+  if (proof === null) return undefined
+  return identityAddressOf(proof.issuer.uri, proof.chainId)?.domain
+}
+
+/**
+ * Asks the issuer's domain, if it names one. It learns that somebody looks at a document of the issuer, and not which.
+ *
+ * @returns The verdict with what the domain says in it. It never rejects.
+ */
+export async function askIdentity(
+  verdict: PageVerdict,
+  signal: AbortSignal,
+): Promise<PageVerdict> {
+  const { blockchainProof: proof, checks } = verdict
+  if (proof === null) return verdict
+  const { issuer, registry } = proof
+  const { check, domain } = await readIdentity(
+    registry,
+    { account: issuer, issuer },
+    { identity: createIdentitySource(), signal },
+  )
+  return {
+    ...verdict,
+    blockchainProof: { ...proof, issuer: { ...issuer, domain } },
+    checks: checks.map((one) => (one.check === 'identity' ? check : one)),
+  }
+}
