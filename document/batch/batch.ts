@@ -1,5 +1,4 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { equalBytes } from '../bytes.ts'
 import { FormatError } from '../errors.ts'
 import { type Hex, toHex } from '../hex.ts'
 import type { BatchBlock } from './block.ts'
@@ -12,7 +11,7 @@ import {
   encodeManifest,
   MAX_BATCH_SIZE,
 } from './manifest.ts'
-import { compareBytes, createRows, type Rows, sortByKey } from './rows.ts'
+import { createRows, type Rows, sortRows } from './rows.ts'
 import {
   buildTree,
   createTreeHasher,
@@ -35,6 +34,12 @@ export type Batch = {
   chunks(): Generator<Uint8Array>
   /** @returns The batch blocks, in the order of the manifest, each made when it is asked for. */
   blocks(): Generator<BatchBlock>
+  /**
+   * @param index From 0, in the order in which the documents came.
+   * @returns The batch block of that document.
+   * @throws {RangeError} When there are not as many.
+   */
+  blockAt(index: number): BatchBlock
   /** @returns The batch block of a document; `undefined` when it is not in the batch. */
   blockOf(documentHash: Uint8Array): BatchBlock | undefined
 }
@@ -43,7 +48,7 @@ type Iterated<T> = Iterable<T> | AsyncIterable<T>
 type Issuer = Pick<Batch, 'registry' | 'issuerId'>
 
 /**
- * Builds the batch of some documents, in any order, in n log n steps. It takes some 110 bytes of
+ * Builds the batch of some documents, in any order, in n log n steps. Its tables take 113 bytes of
  * memory a document.
  *
  * @throws {FormatError} `manifest_repeated` for a repeated documentHash; `manifest_malformed` for
@@ -57,7 +62,8 @@ export async function buildBatch(
   for await (const entry of entries) {
     if (table.rows.length === MAX_BATCH_SIZE)
       throw malformed('too many documents')
-    await table.add(encodeEntry(entry))
+    const turn = table.add(encodeEntry(entry))
+    if (turn) await turn
   }
   if (table.rows.length === 0) throw malformed('no documents')
   return assemble(issuer, table)
@@ -87,8 +93,10 @@ export async function recountBatch(
       toHex(sha256(chunk)) === manifest.chunks[count] &&
       chunk.length === chunkLength(manifest.size, count)
     if (!good) throw new FormatError('manifest_chunk', `chunk ${count}`)
-    for (let at = 0; at < chunk.length; at += ENTRY)
-      await table.add(chunk.subarray(at, at + ENTRY))
+    for (let at = 0; at < chunk.length; at += ENTRY) {
+      const turn = table.add(chunk.subarray(at, at + ENTRY))
+      if (turn) await turn
+    }
     count++
   }
   if (count < manifest.chunks.length)
@@ -101,17 +109,24 @@ export async function recountBatch(
 }
 
 /** Entries and their leaves, in the order in which they came. */
-type Table = { leaves: Rows; rows: Rows; add(entry: Uint8Array): unknown }
+type Table = {
+  leaves: Rows
+  rows: Rows
+  /** @returns What to wait for, now and then, so that everything else has its turn. */
+  add(entry: Uint8Array): Promise<void> | undefined
+}
 
 function createTable(): Table {
   const [leaves, rows] = [createRows(NODE), createRows(ENTRY)]
   const hasher = createTreeHasher()
+  const leaf = new Uint8Array(NODE)
   return {
     leaves,
     rows,
     add(entry) {
-      hasher.leaf(entry, leaves.add())
-      rows.add().set(entry)
+      hasher.leaf(entry, leaf)
+      leaves.push(leaf)
+      rows.push(entry)
       return rows.length % HASHED_A_TURN === 0 ? pause() : undefined
     },
   }
@@ -119,7 +134,7 @@ function createTable(): Table {
 
 function assertAscending(leaves: Rows): void {
   for (let i = 1; i < leaves.length; i++)
-    if (compareBytes(leaves.at(i - 1), leaves.at(i)) > 0)
+    if (leaves.compare(i - 1, i) > 0)
       throw new FormatError('manifest_order', `entry ${i} is out of order`)
 }
 
@@ -128,40 +143,46 @@ async function assemble(
   { leaves, rows }: Table,
 ): Promise<Batch> {
   const size = rows.length
-  const order = sortByKey(size, leaves.at)
-  const entryAt = (place: number) => rows.at(order[place] as number)
-  const byHash = sortByKey(size, entryAt)
-  assertNoneTwice(byHash, entryAt)
+  const order = sortRows(leaves)
+  const placeOf = new Uint32Array(size)
+  for (let place = 0; place < size; place++)
+    placeOf[order[place] as number] = place
+  const byHash = sortRows(rows)
+  assertNoneTwice(byHash, rows)
 
-  const tree = await buildTree(size, (place) =>
-    leaves.at(order[place] as number),
+  const tree = await buildTree(size, (place, out) =>
+    leaves.copyTo(order[place] as number, out),
   )
-  const root = toHex(tree(0))
+  const top = new Uint8Array(NODE)
+  tree(0, top)
+  const root = toHex(top)
 
-  function* chunks(): Generator<Uint8Array> {
-    for (let index = 0; index < chunksOf(size); index++) {
-      const chunk = new Uint8Array(chunkLength(size, index))
-      for (let at = 0; at < chunk.length; at += ENTRY)
-        chunk.set(entryAt(index * ENTRIES_A_CHUNK + at / ENTRY), at)
-      yield chunk
-    }
+  /** The entries of a chunk of the manifest. */
+  function* entriesOf(index: number): Generator<Uint8Array> {
+    const start = index * ENTRIES_A_CHUNK
+    const end = Math.min(start + ENTRIES_A_CHUNK, size)
+    for (let place = start; place < end; place++)
+      yield rows.at(order[place] as number)
   }
 
-  const hashes: Hex[] = []
-  for (const chunk of chunks()) hashes.push(toHex(sha256(chunk)))
+  const hashes = Array.from({ length: chunksOf(size) }, (_, index) => {
+    const digest = sha256.create()
+    for (const entry of entriesOf(index)) digest.update(entry)
+    return toHex(digest.digest())
+  })
   const about = { registry, issuerId, root, size }
   const manifestBlock = encodeManifest({ ...about, chunks: hashes, v: 1 })
   const manifest = toHex(sha256(manifestBlock))
 
-  function blockAt(place: number): BatchBlock {
-    const { documentHash, validUntil } = decodeEntry(entryAt(place))
-    const proof = proofOf(tree, 2 * size - 2 - place)
+  function blockAt(index: number): BatchBlock {
+    const { documentHash, validUntil } = decodeEntry(rows.at(index))
+    const node = 2 * size - 2 - (placeOf[index] as number)
     return {
       ...about,
       manifest,
       documentHash: toHex(documentHash),
       validUntil,
-      proof,
+      proof: proofOf(tree, node),
     }
   }
 
@@ -169,41 +190,49 @@ async function assemble(
     ...about,
     manifest,
     manifestBlock,
-    chunks,
+    *chunks() {
+      for (let index = 0; index < hashes.length; index++) {
+        const chunk = new Uint8Array(chunkLength(size, index))
+        let at = 0
+        for (const entry of entriesOf(index)) {
+          chunk.set(entry, at)
+          at += ENTRY
+        }
+        yield chunk
+      }
+    },
     *blocks() {
-      for (let place = 0; place < size; place++) yield blockAt(place)
+      for (const index of order) yield blockAt(index)
+    },
+    blockAt(index) {
+      if (!(index in placeOf)) throw new RangeError('no such document')
+      return blockAt(index)
     },
     blockOf(documentHash) {
-      const place = find(byHash, entryAt, documentHash)
-      return place === undefined ? undefined : blockAt(place)
+      const index = find(byHash, rows, documentHash)
+      return index === undefined ? undefined : blockAt(index)
     },
   }
 }
 
-type EntryAt = (place: number) => Uint8Array
-
-const hashIn = (entry: Uint8Array) => entry.subarray(0, NODE)
-
-function assertNoneTwice(byHash: Uint32Array, entryAt: EntryAt): void {
-  for (let i = 1; i < byHash.length; i++) {
-    const [a, b] = [byHash[i - 1] as number, byHash[i] as number]
-    if (equalBytes(hashIn(entryAt(a)), hashIn(entryAt(b))))
+function assertNoneTwice(byHash: Uint32Array, rows: Rows): void {
+  for (let i = 1; i < byHash.length; i++)
+    if (rows.compare(byHash[i - 1] as number, byHash[i] as number, NODE) === 0)
       throw new FormatError('manifest_repeated', 'a repeated documentHash')
-  }
 }
 
-/** @returns The place of the entry with this documentHash. */
+/** @returns The index of the entry with this documentHash. */
 function find(
   byHash: Uint32Array,
-  entryAt: EntryAt,
+  rows: Rows,
   documentHash: Uint8Array,
 ): number | undefined {
   let [from, to] = [0, byHash.length]
   while (from < to) {
     const middle = Math.floor((from + to) / 2)
-    const place = byHash[middle] as number
-    const side = compareBytes(hashIn(entryAt(place)), documentHash)
-    if (side === 0) return place
+    const index = byHash[middle] as number
+    const side = rows.compareWith(index, documentHash)
+    if (side === 0) return index
     if (side < 0) from = middle + 1
     else to = middle
   }

@@ -28,17 +28,19 @@ export function encodeEntry(entry: BatchEntry): Uint8Array {
     throw new TypeError('validUntil is a number of seconds of 40 bits')
   const bytes = new Uint8Array(ENTRY)
   bytes.set(documentHash)
-  const view = new DataView(bytes.buffer, HASH)
-  view.setUint8(0, Math.floor(validUntil / 2 ** 32))
-  view.setUint32(1, validUntil % 2 ** 32)
+  // Not with a DataView: it would give each of these small arrays memory outside of the heap.
+  let rest = validUntil
+  for (let at = ENTRY - 1; at >= HASH; at--) {
+    bytes[at] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
   return bytes
 }
 
 /** @param bytes 37 bytes; not kept. */
 export function decodeEntry(bytes: Uint8Array): BatchEntry {
-  const view = new DataView(bytes.buffer, bytes.byteOffset + HASH)
-  return {
-    documentHash: bytes.slice(0, HASH),
-    validUntil: view.getUint8(0) * 2 ** 32 + view.getUint32(1),
-  }
+  let validUntil = 0
+  for (let at = HASH; at < ENTRY; at++)
+    validUntil = 256 * validUntil + (bytes[at] as number)
+  return { documentHash: bytes.slice(0, HASH), validUntil }
 }

@@ -1,60 +1,62 @@
 /**
- * Rows of bytes, all of one width: a table that grows without being copied, 16,384 rows at a time.
+ * Rows of bytes, all of one width: a table that grows without being copied. Its rows are read in
+ * place: a view of each, a hundred bytes that live for a moment, would cost more than the row.
  */
 export type Rows = {
   readonly length: number
-  /** @returns A view of a new row, to be filled. */
-  add(): Uint8Array
+  /** @param row Copied. */
+  push(row: Uint8Array): void
   /** @returns A view of the row. */
   at(index: number): Uint8Array
+  /** Copies the row to the beginning of `out`. */
+  copyTo(index: number, out: Uint8Array): void
+  /** Compares the row with a key as {@link compareBytes} does, as far as the key goes. */
+  compareWith(index: number, key: Uint8Array): number
+  /** Compares two rows so, in their first bytes: all if absent. */
+  compare(a: number, b: number, bytes?: number): number
 }
 
-const ROWS_A_PART = 16_384
+/** Few, so that the last part is not much of a small table. */
+const ROWS_A_PART = 2048
 
 export function createRows(width: number): Rows {
   const parts: Uint8Array[] = []
   let length = 0
-  function at(index: number): Uint8Array {
-    const part = parts[Math.floor(index / ROWS_A_PART)] as Uint8Array
-    const start = (index % ROWS_A_PART) * width
-    return part.subarray(start, start + width)
-  }
+  const partOf = (index: number) =>
+    parts[Math.floor(index / ROWS_A_PART)] as Uint8Array
+  const offsetOf = (index: number) => (index % ROWS_A_PART) * width
+
   return {
     get length() {
       return length
     },
-    add() {
+    push(row) {
+      if (row.length !== width) throw new TypeError(`a row is ${width} bytes`)
       if (length % ROWS_A_PART === 0)
         parts.push(new Uint8Array(ROWS_A_PART * width))
-      return at(length++)
+      partOf(length).set(row, offsetOf(length))
+      length++
     },
-    at,
+    at(index) {
+      const offset = offsetOf(index)
+      return partOf(index).subarray(offset, offset + width)
+    },
+    copyTo(index, out) {
+      const [part, offset] = [partOf(index), offsetOf(index)]
+      for (let i = 0; i < width; i++) out[i] = part[offset + i] as number
+    },
+    compareWith: (index, key) =>
+      compareAt(partOf(index), offsetOf(index), key, 0, key.length),
+    compare: (a, b, bytes = width) =>
+      compareAt(partOf(a), offsetOf(a), partOf(b), offsetOf(b), bytes),
   }
 }
 
-/**
- * @param keyAt The key of each of `length` things, at least 4 bytes, all of one length.
- * @returns Their indices, by ascending key.
- */
-export function sortByKey(
-  length: number,
-  keyAt: (index: number) => Uint8Array,
-): Uint32Array {
-  // Keys are hashes: the first four bytes nearly always decide, and are compared without looking at
-  // the others.
-  const starts = new Uint32Array(length)
+/** @returns The indices of the rows, by ascending row. */
+export function sortRows({ length, compare }: Rows): Uint32Array {
   const order = new Uint32Array(length)
-  for (let i = 0; i < length; i++) {
-    const key = keyAt(i)
-    starts[i] = new DataView(key.buffer, key.byteOffset).getUint32(0)
-    order[i] = i
-  }
-  return mergeSort(
-    order,
-    (a, b) =>
-      (starts[a] as number) - (starts[b] as number) ||
-      compareBytes(keyAt(a), keyAt(b)),
-  )
+  for (let i = 0; i < length; i++) order[i] = i
+  return mergeSort(order, compare)
 }
 
 /** As `items.sort(compare)`, which takes four times the memory. */
@@ -83,8 +85,18 @@ function mergeSort(
 
 /** @returns Negative, 0 or positive: as big-endian numbers of the same length. */
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {
-  for (let i = 0; i < a.length; i++) {
-    const difference = (a[i] as number) - (b[i] as number)
+  return compareAt(a, 0, b, 0, a.length)
+}
+
+function compareAt(
+  a: Uint8Array,
+  aOffset: number,
+  b: Uint8Array,
+  bOffset: number,
+  bytes: number,
+): number {
+  for (let i = 0; i < bytes; i++) {
+    const difference = (a[aOffset + i] as number) - (b[bOffset + i] as number)
     if (difference !== 0) return difference
   }
   return 0

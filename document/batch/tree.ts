@@ -45,28 +45,34 @@ export function createTreeHasher(): TreeHasher {
 }
 
 /**
- * A node of a tree by its number: 0 is the root, the children of node `i` are `2i + 1` and `2i +
- * 2`.
+ * Writes a node of a tree, by its number, to `out`: 0 is the root, the children of node `i` are `2i
+ * + 1` and `2i + 2`.
  */
-export type Tree = (node: number) => Uint8Array
+export type Tree = (node: number, out: Uint8Array) => void
 
 /**
  * Builds the tree of some leaves. Leaf `k` of `n` is node `2n - 2 - k`.
  *
- * @param leafAt Not copied: it must go on to give the same leaves.
+ * @param copyLeaf Writes a leaf to `out`. Leaves are not kept: it must go on to give the same.
  */
 export async function buildTree(
   size: number,
-  leafAt: (index: number) => Uint8Array,
+  copyLeaf: (index: number, out: Uint8Array) => void,
 ): Promise<Tree> {
   const inner = new Uint8Array((size - 1) * NODE)
-  const tree: Tree = (node) =>
-    node < size - 1
-      ? inner.subarray(node * NODE, (node + 1) * NODE)
-      : leafAt(2 * size - 2 - node)
+  const tree: Tree = (node, out) => {
+    if (node >= size - 1) copyLeaf(2 * size - 2 - node, out)
+    else
+      for (let i = 0; i < NODE; i++) out[i] = inner[node * NODE + i] as number
+  }
   const hasher = createTreeHasher()
+  const [a, b] = [new Uint8Array(NODE), new Uint8Array(NODE)]
+  const parent = new Uint8Array(NODE)
   for (let node = size - 2; node >= 0; node--) {
-    hasher.parent(tree(2 * node + 1), tree(2 * node + 2), tree(node))
+    tree(2 * node + 1, a)
+    tree(2 * node + 2, b)
+    hasher.parent(a, b, parent)
+    inner.set(parent, node * NODE)
     if (node % HASHED_A_TURN === 0) await pause()
   }
   return tree
@@ -75,8 +81,11 @@ export async function buildTree(
 /** @returns The siblings of a node from there up, one after the other. */
 export function proofOf(tree: Tree, node: number): Uint8Array {
   const siblings: Uint8Array[] = []
-  for (let at = node; at > 0; at = Math.floor((at - 1) / 2))
-    siblings.push(tree(at % 2 === 1 ? at + 1 : at - 1))
+  for (let at = node; at > 0; at = Math.floor((at - 1) / 2)) {
+    const sibling = new Uint8Array(NODE)
+    tree(at % 2 === 1 ? at + 1 : at - 1, sibling)
+    siblings.push(sibling)
+  }
   return concatBytes(...siblings)
 }
 

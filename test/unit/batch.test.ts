@@ -9,7 +9,7 @@ import {
   provesRoot,
 } from '../../document/batch/block.ts'
 import type { BatchEntry } from '../../document/batch/entry.ts'
-import { sortByKey } from '../../document/batch/rows.ts'
+import { createRows, sortRows } from '../../document/batch/rows.ts'
 import { isProofLength } from '../../document/batch/tree.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
@@ -164,7 +164,9 @@ test.each([
   ).rejects.toBeInstanceOf(TypeError)
 })
 
-test('behavior: keys with the same beginning are compared whole', () => {
+test('behavior: rows with the same beginning are compared whole', () => {
   const keys = [3, 1, 2, 1].map((last) => Uint8Array.of(0, 0, 0, 0, last))
-  expect([...sortByKey(4, (i) => keys[i] as Uint8Array)]).toEqual([1, 3, 2, 0])
+  const rows = createRows(5)
+  for (const key of keys) rows.push(key)
+  expect([...sortRows(rows)]).toEqual([1, 3, 2, 0])
 })
