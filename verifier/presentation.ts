@@ -54,8 +54,12 @@ async function verifyParsed(
   return { valid, status, disclosed: document, ...rest }
 }
 
-/** @returns What the registry is asked for. */
-function keyOf({ issuerId, documentHash, batch }: Presentation): DocumentKey {
+/** @returns What the registry is asked for of a presented document. */
+export function keyOf({
+  issuerId,
+  documentHash,
+  batch,
+}: Presentation): DocumentKey {
   if (!batch) return { issuerId, documentHash }
   const { root, validUntil } = batch
   const proof = decodeBase64url(batch.proof)

@@ -18,7 +18,12 @@ const PROBLEMS: Record<string, string> = {
 }
 
 /** Cases that the page has no way to ask: as of a block, or with another quorum than its own. */
-const isForPage = ({ ask, nodes }: ReturnType<typeof readCases>[number]) =>
+const isForPage = ({
+  ask,
+  nodes,
+  present,
+}: ReturnType<typeof readCases>[number]) =>
+  present === undefined &&
   ask.asOf === undefined &&
   (ask.quorum ?? quorumOf(nodes.length)) === quorumOf(nodes.length)
 

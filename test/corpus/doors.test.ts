@@ -1,19 +1,30 @@
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { decodeUtf8 } from '../../document/bytes.ts'
+import { fromHex } from '../../document/hex.ts'
+import { parsePresentation } from '../../document/presentation.ts'
 import { buildCommand } from '../../scripts/build-command.ts'
 import {
   createBundle,
   readBundle,
   verifyBundle,
 } from '../../verifier/bundle.ts'
+import { readPayload } from '../../verifier/checks/payload.ts'
+import {
+  keyOf,
+  readPresentation,
+  verifyPresentationProof,
+} from '../../verifier/presentation.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { createProvingReader } from '../../verifier/readers/proof.ts'
 import { readCases } from '../support/corpus/case.ts'
 import {
   expectedOf,
   libraryTells,
   notPassed,
   publicIdOf,
+  type Told,
   told,
 } from '../support/corpus/judge.ts'
 import { type RestDoor, startRestDoor } from '../support/corpus/rest.ts'
@@ -37,18 +48,27 @@ afterAll(() => world?.stop())
 
 const cases = readCases()
 const names = cases.map(({ name }) => name)
-// docs/api.md: the newest block, and one node after the other.
+// docs/api.md: the newest block, and one node after the other. It takes no presentations.
 const restNames = cases
+  .filter(({ present }) => present === undefined)
   .filter(({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1)
   .map(({ name }) => name)
 
-// A bundle is made by an honest node that is there, of a publicId that can be read.
-const bundleNames = cases
+// A bundle, or the proof in a presentation, is made by an honest node that is there, of what can be
+// read.
+const provable = cases.filter(
+  ({ nodes, expected }) =>
+    nodes.every((node) => node === 'honest') &&
+    'status' in expected &&
+    !expected.notPassed.some((check) => /^(chain|batch)/.test(check)),
+)
+const bundleNames = provable
+  .filter(({ present }) => present === undefined)
+  .map(({ name }) => name)
+// Offline, a proof of another registry than the chosen one is not looked at.
+const provenNames = provable
   .filter(
-    ({ nodes, expected }) =>
-      nodes.every((node) => node === 'honest') &&
-      'status' in expected &&
-      !expected.notPassed.some((check) => /^(chain|batch)/.test(check)),
+    ({ present, expected }) => present && !('otherRegistryHinted' in expected),
   )
   .map(({ name }) => name)
 
@@ -100,7 +120,7 @@ describe.concurrent('command', () => {
     if ('status' in expected)
       expect(answer.warnings).toHaveLength(expected.otherRegistryHinted ? 1 : 0)
     // It is a decryption key.
-    expect(stdout).not.toContain(publicIdOf(one))
+    if (!one.presentation) expect(stdout).not.toContain(publicIdOf(one))
   })
 })
 
@@ -124,18 +144,49 @@ describe('bundle', () => {
       registry,
       trustedBlocks: [blockHash],
     })
-    const expected = expectedOf(one)
-    if ('error' in expected) throw new Error('no bundle of what is malformed')
-    const inBundle = expected.notPassed.map((check) =>
-      // Why it is not in the bundle, the bundle does not say.
-      check.startsWith('payload') ? 'payload unknown missing' : check,
+    expect(told(verdict)).toEqual(expectedOffline(one))
+  })
+})
+
+/** Why a file does not hold the sealed document, it does not say; nor does it prove an event. */
+function expectedOffline(one: CorpusCase): Told {
+  const expected = expectedOf(one)
+  if ('error' in expected) throw new Error('no proof of what is malformed')
+  const notPassed = expected.notPassed.map((check) =>
+    check === 'payload unknown wrong_bytes' && one.presentation
+      ? check
+      : check.replace(/^payload .*/, 'payload unknown missing'),
+  )
+  if (expected.status !== 'not_issued') notPassed.push('event unknown unproven')
+  return { ...expected, notPassed: notPassed.toSorted() }
+}
+
+describe('presentation with a proof', () => {
+  test.each(provenNames)('%s', async (name) => {
+    const one = caseOf(name)
+    const { rpc, registry, ipfs, timeout, asOf } = one
+    const presentation = parsePresentation(one.given)
+    const key = keyOf(presentation)
+    const reader = createProvingReader(
+      createFetchProvider(rpc[0] ?? ''),
+      registry,
     )
-    if (expected.status !== 'not_issued')
-      inBundle.push('event unknown unproven')
-    expect(told(verdict)).toEqual({
-      ...expected,
-      notPassed: inBundle.toSorted(),
+    const { stateProof } = await reader.read(key, { block: asOf ?? undefined })
+    const { bytes } = await readPayload(
+      fromHex(key.documentHash),
+      ipfs.map((url) => createIpfsGatewaySource(url, timeout * 1000)),
+    )
+    const file = {
+      ...presentation,
+      sealed: bytes ? decodeUtf8(bytes) : presentation.sealed,
+      stateProof: stateProof ?? null,
+    }
+    const { block } = readPresentation(file)
+    const verdict = await verifyPresentationProof(JSON.stringify(file), {
+      registry,
+      trustedBlocks: block ? [block.blockHash] : [],
     })
+    expect(told(verdict)).toEqual(expectedOffline(one))
   })
 })
 

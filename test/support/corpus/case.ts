@@ -156,6 +156,41 @@ const ask = v.strictObject({
   quorum: v.optional(v.number()),
 })
 
+const entries = v.optional(v.array(v.tuple([v.string(), v.string()])), [])
+
+/** The reader holds a presentation of the document in the place of its publicId. */
+const present = v.strictObject({
+  fields: v.optional(v.array(v.string()), ['subjectName']),
+  metadata: v.optional(v.array(v.string()), []),
+  /** Whether the sealed document is in the file. */
+  sealed: v.optional(v.boolean(), false),
+  /** Members that are those of a presentation of another document. */
+  fromAnother: v.optional(
+    v.array(v.picklist(['claims', 'disclosures', 'sealed'])),
+    [],
+  ),
+  /** Names and values of disclosures that were added. */
+  forged: entries,
+  /** Whether each disclosure is there twice. */
+  repeated: v.optional(v.boolean(), false),
+  /** Members over those of the file, and over those of an object in it. */
+  change: v.optional(v.record(v.string(), v.unknown()), {}),
+  /** Not a presentation at all, but this. */
+  text: v.optional(v.string()),
+  /** A lying issuer sealed claims of these in the place of the document's, and all are shown. */
+  issuer: v.optional(
+    v.strictObject({
+      fields: entries,
+      metadata: entries,
+      registry: v.optional(v.string()),
+      issuerId: v.optional(v.number()),
+      /** Whether the first digest of the fields is in both lists. */
+      digestRepeated: v.optional(v.boolean(), false),
+    }),
+  ),
+})
+export type Present = v.InferOutput<typeof present>
+
 const expected = v.union([
   v.strictObject({
     status: v.string(),
@@ -163,6 +198,8 @@ const expected = v.union([
     notPassed: v.array(v.string()),
     /** Whether the document is shown. */
     document: v.boolean(),
+    /** Of a presentation: exactly what is shown. */
+    disclosed: v.optional(v.record(v.string(), v.unknown())),
     /** What the REST API says in place of `status`, in its own words (docs/api.md). */
     restStatus: v.optional(v.picklist(['pending', 'erased'])),
     /** Whether the reader learns that a revocation was set aside. */
@@ -170,7 +207,7 @@ const expected = v.union([
     /** Whether the reader is told that the address names another registry. */
     otherRegistryHinted: v.optional(v.boolean()),
   }),
-  /** Malformed: the code of formats.md §7, and nothing is asked of anybody. */
+  /** Malformed: the code of formats.md §7 or §17, and nothing is asked of anybody. */
   v.strictObject({ error: v.string() }),
 ])
 export type Expected = v.InferOutput<typeof expected>
@@ -180,6 +217,7 @@ const corpusCase = v.strictObject({
   why: v.string(),
   payload: v.optional(payload, { document: {} }),
   batch: v.optional(batch),
+  present: v.optional(present),
   chain: v.optional(v.array(step), [{ issue: {} }]),
   nodes: v.optional(v.array(node), ['honest']),
   sources: v.optional(v.array(source), ['has']),

@@ -1,10 +1,15 @@
 import { FormatError } from '../../../document/errors.ts'
+import { verifyPresentation } from '../../../verifier/presentation.ts'
 import { createChainReader } from '../../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../../verifier/readers/json-rpc.ts'
 import { createQuorumReader } from '../../../verifier/readers/quorum.ts'
-import type { Check } from '../../../verifier/verdict.ts'
-import { verify } from '../../../verifier/verify.ts'
+import type {
+  Check,
+  PresentationVerdict,
+  Verdict,
+} from '../../../verifier/verdict.ts'
+import { type VerifyOptions, verify } from '../../../verifier/verify.ts'
 import type { CorpusCase } from './world.ts'
 
 /** What every door is compared by. */
@@ -13,6 +18,8 @@ export type Told =
       status: string
       notPassed: string[]
       document: boolean
+      /** Of a presentation. */
+      disclosed: object | null
       setAside: boolean
     }
   | { error: string }
@@ -20,7 +27,13 @@ export type Told =
 export function expectedOf({ expected }: CorpusCase): Told {
   if ('error' in expected) return expected
   const { status, notPassed, document, setAside = false } = expected
-  return { status, notPassed: notPassed.toSorted(), document, setAside }
+  return {
+    status,
+    notPassed: notPassed.toSorted(),
+    document,
+    disclosed: expected.disclosed ?? null,
+    setAside,
+  }
 }
 
 export const notPassed = (checks: readonly Check[]) =>
@@ -32,17 +45,29 @@ export const notPassed = (checks: readonly Check[]) =>
 export const told = (verdict: {
   status: string
   checks: Check[]
-  document: object | null
+  document?: object | null
+  disclosed?: object | null
   blockchainProof: { setAside: boolean } | null
 }): Told => ({
   status: verdict.status,
   notPassed: notPassed(verdict.checks),
-  document: verdict.document !== null,
+  document: (verdict.document ?? verdict.disclosed ?? null) !== null,
+  disclosed: verdict.disclosed ?? null,
   setAside: verdict.blockchainProof?.setAside ?? false,
 })
 
-export const publicIdOf = ({ given }: CorpusCase) =>
+export const publicIdOf = ({ given }: Pick<CorpusCase, 'given'>) =>
   given.match(/#publicId=([^&]*)/)?.[1] ?? given
+
+/** Verifies what the reader of a case holds. */
+export function verifyGiven(
+  one: Pick<CorpusCase, 'given' | 'presentation'>,
+  options: VerifyOptions,
+): Promise<Verdict | PresentationVerdict> {
+  return one.presentation
+    ? verifyPresentation(one.given, options)
+    : verify(publicIdOf(one), options)
+}
 
 /** @returns What the library says of a case, through the addresses of its nodes and sources. */
 export function libraryTells(one: CorpusCase): Promise<Told> {
@@ -50,7 +75,7 @@ export function libraryTells(one: CorpusCase): Promise<Told> {
   const readers = one.rpc.map((url) =>
     createChainReader(createFetchProvider(url, timeout), one.registry),
   )
-  return verify(publicIdOf(one), {
+  return verifyGiven(one, {
     chain: createQuorumReader(readers, one.quorum ?? 1),
     blocks: one.ipfs.map((url) => createIpfsGatewaySource(url, timeout)),
     maxHeadAge: one.maxHeadAge,

@@ -16,6 +16,8 @@ import golden from '../../vectors/documents.json' with { type: 'json' }
 import mustFail from '../../vectors/must-fail.json' with { type: 'json' }
 import { sealAnything } from '../seal-plaintext.ts'
 import type { Case } from './case.ts'
+import { claimsOfLiar, type Lied } from './liar.ts'
+import { presentationOf } from './present.ts'
 
 /** Of the vectors, so that the corpus can anchor them. */
 export const ISSUER_SECRET = golden.issuerSecret as Hex
@@ -49,14 +51,26 @@ export type Made = {
   /** What the document says of its expiry; 0 where it says nothing. */
   validUntil: number
   batch?: MadeBatch
+  /** The file of a presentation, where the reader holds one. */
+  presentation?: string
 }
 
 /** @returns What is sealed for a case, and its batch: the same on every run. */
 export async function makePayload(corpusCase: Case): Promise<Made> {
-  const { name, batch } = corpusCase
-  const alone = await makeSealed(corpusCase)
-  if (!batch) return alone
-  return { ...alone, batch: await makeBatch(name, batch, alone) }
+  const { name, batch, present } = corpusCase
+  const lied =
+    present?.issuer &&
+    claimsOfLiar(name, present.issuer, { registry: REGISTRY, issuerId: 1 })
+  const alone = await makeSealed(corpusCase, lied)
+  const made = batch
+    ? { ...alone, batch: await makeBatch(name, batch, alone) }
+    : alone
+  if (!present) return made
+  const another = await sealAs(`${name}/another`, {
+    document: { subjectName: 'Charles Babbage' },
+  })
+  const parts = { made, another, lied }
+  return { ...made, presentation: await presentationOf(name, present, parts) }
 }
 
 async function makeBatch(
@@ -82,7 +96,10 @@ async function makeBatch(
   return { root, size, manifest, bytes, hash: sha256(bytes) }
 }
 
-async function makeSealed({ name, payload }: Case): Promise<Made> {
+async function makeSealed(
+  { name, payload }: Case,
+  lied: Lied | undefined,
+): Promise<Made> {
   if ('sealed' in payload)
     return made(utf8ToBytes(payload.sealed), new Uint8Array(16))
   if ('golden' in payload) {
@@ -98,7 +115,10 @@ async function makeSealed({ name, payload }: Case): Promise<Made> {
     const { input, documentKey = '' } = named(sealed, payload.mustFail)
     return made(utf8ToBytes(input), hexToBytes(documentKey))
   }
-  return sealAs(name, payload)
+  return sealAs(
+    name,
+    lied ? { sd: lied.sd, document: {}, ...payload } : payload,
+  )
 }
 
 /** As a gateway does for a request whose Idempotency-Key is the case's name. */

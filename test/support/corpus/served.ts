@@ -8,9 +8,9 @@ import type { BlockSource, Eip1193Provider } from '../../../verifier/ports.ts'
 import { createChainReader } from '../../../verifier/readers/chain.ts'
 import { createProvider } from '../../../verifier/readers/json-rpc.ts'
 import { createQuorumReader } from '../../../verifier/readers/quorum.ts'
-import { verify } from '../../../verifier/verify.ts'
 import { type Case, type NodeKind, readCases } from './case.ts'
 import { type Chain, startChain } from './chain.ts'
+import { verifyGiven } from './judge.ts'
 import {
   type Answer,
   answerOf,
@@ -136,8 +136,7 @@ async function askAll(
   for (const provider of providers)
     await provider.request({ method: 'eth_chainId' }).catch(() => {})
   const readers = providers.map((each) => createChainReader(each, one.registry))
-  const publicId = one.given.match(/#publicId=([^&]*)/)?.[1] ?? one.given
-  await verify(publicId, {
+  await verifyGiven(one, {
     chain: createQuorumReader(readers, one.quorum ?? 1),
     blocks,
     now: NOW,

@@ -14,7 +14,10 @@ export type CorpusCase = {
   case: string
   title: string
   why: string
+  /** A publicId, the address that has it, or the file of a presentation. */
   given: string
+  /** There, and true, where it is a presentation. */
+  presentation?: true
   registry: string
   rpc: string[]
   ipfs: string[]
@@ -114,7 +117,8 @@ export function describeCase(
     case: name,
     title,
     why,
-    given: givenOf(corpusCase, made),
+    given: made.presentation ?? givenOf(corpusCase, made),
+    ...(made.presentation !== undefined && { presentation: true as const }),
     registry: REGISTRY,
     rpc: nodes.map((_, i) => `${url}/rpc/${name}/${i}`),
     ipfs: sources.map((_, i) => `${url}/source/${i}`),
