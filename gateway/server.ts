@@ -37,6 +37,7 @@ import { failUnrouted } from './envelope.ts'
 import { SCOPES } from './grant.ts'
 import { createBatcher } from './issue/batcher.ts'
 import type { IssueError } from './issue/errors.ts'
+import { assertOpenIssuer } from './issue/errors.ts'
 import { watchFinality } from './issue/finality.ts'
 import { createIssuing } from './issue/issue.ts'
 import { keepInOrder } from './issue/keep.ts'
@@ -96,7 +97,11 @@ export async function startGateway(
       ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
     },
   )
-  const { mayRevoke } = await account.assertReady()
+  const { mayIssue, mayRevoke } = await account.assertReady()
+  if (!mayIssue)
+    log.warn('issuer_closed', {
+      warning: 'the issuer is closed: documents can be revoked only',
+    })
   if (!mayRevoke)
     log.warn('account_may_not_revoke', {
       warning: 'the account lacks REVOKE: documents can be issued only',
@@ -186,7 +191,7 @@ export async function startGateway(
       batcher.assertOpen()
       await database.assertReady()
       await kubo?.assertReady()
-      return account.assertReady()
+      return assertOpenIssuer(await account.assertReady())
     },
     lowBalance: config.lowBalance,
     metrics,

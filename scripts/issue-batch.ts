@@ -23,6 +23,7 @@ import {
   documentsOf,
 } from '../gateway/bulk/lines.ts'
 import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
+import { assertOpenIssuer } from '../gateway/issue/errors.ts'
 import { createLog } from '../gateway/log.ts'
 import { openKubo } from '../gateway/server.ts'
 import {
@@ -70,7 +71,7 @@ async function main(): Promise<void> {
       () => createRegistry(rpc, { registry, issuerId, signer }),
       say,
     )
-    await account.assertReady()
+    assertOpenIssuer(await account.assertReady())
 
     const sealed = await sealBatch(
       {

@@ -41,12 +41,14 @@ export function createAccount(
         `${signer.address} is not an account of issuer ${issuerId} of ${registry}`,
       account.retiredBlock !== 0n && `${known} is retired`,
       (permissions & ISSUE) === 0 && `${known} may not issue`,
-      issuer.closedBlock !== 0n &&
-        `issuer ${issuerId} of ${registry} is closed`,
       balance === 0n && `${signer.address} has no funds for gas`,
     ].find((one) => one !== false)
     if (problem) throw new IssueError('registry_refused', problem)
-    return { balance, mayRevoke: (permissions & REVOKE) !== 0 }
+    return {
+      balance,
+      mayIssue: issuer.closedBlock === 0n,
+      mayRevoke: (permissions & REVOKE) !== 0,
+    }
   }
 
   return {

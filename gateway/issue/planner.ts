@@ -1,6 +1,6 @@
 import type { Log } from '../log.ts'
 import { MAX_BATCH } from './batch.ts'
-import { asIssueError, type IssueError } from './errors.ts'
+import { asIssueError, IssueError } from './errors.ts'
 import { keyOfIntent } from './intent.ts'
 import { type Outcome, outcomesOf } from './outcome.ts'
 import type { Account, Backlog, Intent, RegistryReader } from './ports.ts'
@@ -65,12 +65,21 @@ export function createPlanner(deps: {
 
   /** No transaction can be made of these. */
   async function refused(intents: Intent[], error: IssueError): Promise<void> {
-    const outage = await outageOf(error)
+    const { outage, closed } = await causeOf(error)
     if (outage) {
       limit = maxBatch
       // No transaction can be made of the others either.
       await turnAway(queue.all(), outage)
       throw outage
+    }
+    if (closed && intents[0]?.kind === 'issue') {
+      limit = maxBatch
+      // Nothing can be issued; what waits to be revoked goes on.
+      const issues = queue.all().filter(({ kind }) => kind === 'issue')
+      const promised = await turnAway(issues, closed)
+      log.warn('issuer_closed', { promised: promised.length })
+      await queue.setAside(promised)
+      return
     }
     // Of fewer, perhaps: so one bad intent never sinks the others.
     if (intents.length > 1) {
@@ -91,14 +100,23 @@ export function createPlanner(deps: {
 
   /**
    * @param error Why a transaction could not be made.
-   * @returns Why none can be made now, whatever is in it; `undefined` when it was the fault of what
-   *   was in it.
+   * @returns `outage`: why none can be made now, whatever is in it; `closed`: why none can that
+   *   issues; neither when it was the fault of what was in it.
    */
-  async function outageOf(error: IssueError): Promise<IssueError | undefined> {
+  async function causeOf(
+    error: IssueError,
+  ): Promise<{ outage?: IssueError; closed?: IssueError }> {
     const ofIntents =
       error.code === 'too_large' || error.code === 'registry_refused'
-    if (!ofIntents) return error
-    return account.assertReady().then(() => undefined, asIssueError)
+    if (!ofIntents) return { outage: error }
+    try {
+      const { mayIssue } = await account.assertReady()
+      return mayIssue
+        ? {}
+        : { closed: new IssueError('registry_refused', 'issuer closed', error) }
+    } catch (cause) {
+      return { outage: asIssueError(cause) }
+    }
   }
 
   /**

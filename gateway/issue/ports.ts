@@ -223,8 +223,14 @@ export type IdempotencyLog = {
   claim(key: Uint8Array, documentHash: Hex): Promise<Hex>
 }
 
-/** What the gateway's account has left for gas, in wei, and whether it may revoke, suspend and release. */
-export type Readiness = { balance: bigint; mayRevoke: boolean }
+/** What the gateway's account has left for gas, in wei, and what it may do. */
+export type Readiness = {
+  balance: bigint
+  /** False when the issuer is closed, which still revokes, suspends and releases. */
+  mayIssue: boolean
+  /** Whether it may revoke, suspend and release. */
+  mayRevoke: boolean
+}
 
 // The registry, through the gateway's account, behind four ports. Methods reject with an `IssueError`: `chain_unavailable` when the
 // node did not answer, another code when the chain would not take the transaction.
@@ -232,9 +238,7 @@ export type Readiness = { balance: bigint; mayRevoke: boolean }
 /** The one account that this gateway writes with. */
 export type Account = {
   /**
-   * Rejects when this account cannot issue now.
-   *
-   * @returns What it has left for gas, in wei; and whether it may revoke.
+   * Rejects when this account cannot write now.
    */
   assertReady(): Promise<Readiness>
   /** The nonce that follows the newest block: all below are used. */

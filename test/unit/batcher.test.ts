@@ -114,7 +114,11 @@ function createChain() {
       ]),
     )
   const ports: Ports = {
-    assertReady: async () => ({ balance: 1n, mayRevoke: true }),
+    assertReady: async () => ({
+      balance: 1n,
+      mayIssue: true,
+      mayRevoke: true,
+    }),
     nextNonce: async () => chain.nonce,
     async prepare(intents, nonce): Promise<SignedTransaction> {
       const hash = word(chain.signed.push(nonce))

@@ -330,7 +330,16 @@ describe('records', () => {
 describe('readiness', () => {
   test('default: reports the balance, and that it may revoke', async () => {
     expect(await ports.account.assertReady()).toEqual({
-      ...{ balance: 0xffffffffffn, mayRevoke: true },
+      ...{ balance: 0xffffffffffn, mayIssue: true, mayRevoke: true },
+    })
+  })
+
+  test('behavior: a closed issuer is ready to revoke', async () => {
+    issuer.closedBlock = 9
+    const { mayIssue, mayRevoke } = await ports.account.assertReady()
+    expect({ mayIssue, mayRevoke }).toEqual({
+      mayIssue: false,
+      mayRevoke: true,
     })
   })
 
@@ -346,7 +355,6 @@ describe('readiness', () => {
       'a retired account',
       () => Object.assign(account, { permissions: 0, retiredBlock: 9 }),
     ],
-    ['a closed issuer', () => (issuer.closedBlock = 9)],
     ['an issuer that is not there', () => (issuer.accountCount = 0)],
   ])('error: refuses %s', async (_, change) => {
     change()

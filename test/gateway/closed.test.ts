@@ -1,0 +1,54 @@
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { transact } from '../support/transact.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.stop())
+
+const change = (publicId: string, what: string, body: object) =>
+  stack.request(`/v1/documents/${publicId}/${what}`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/json',
+    },
+    body: JSON.stringify(body),
+  })
+
+const admin = (name: string) =>
+  transact(stack.provider, stack.registry, stack.adminKey, name, [1])
+
+test('behavior: the gateway of a closed issuer issues nothing, and still revokes', async () => {
+  const { publicId } = (await stack.issue(ADA)).body.data
+  await admin('closeIssuer')
+
+  // At the same time: what cannot be issued takes nothing with it.
+  const [refused, suspended] = await Promise.all([
+    stack.issue({ ...ADA, subjectId: '2' }),
+    change(publicId, 'suspend', {}),
+  ])
+  expect([refused.status, refused.body.error.code]).toEqual([
+    503,
+    'registry_refused',
+  ])
+  expect([suspended.status, suspended.body.data.status]).toEqual([
+    200,
+    'suspended',
+  ])
+  const released = await change(publicId, 'release', {})
+  expect([released.status, released.body.data.status]).toEqual([200, 'valid'])
+  const ready = await stack.request('/readyz')
+  expect([ready.status, ready.body.error.code]).toEqual([
+    503,
+    'registry_refused',
+  ])
+  const revoked = await change(publicId, 'revoke', { reason: 'keyCompromise' })
+  expect([revoked.status, revoked.body.data.status]).toEqual([200, 'revoked'])
+
+  await admin('reopenIssuer')
+  const again = await stack.issue({ ...ADA, subjectId: '3' })
+  expect(again.status).toBe(201)
+})
