@@ -50,6 +50,8 @@ export type Decrypt = (
 
 /** {@link open} and {@link decodeOpened}; another implementation gives the same results. */
 export type Opener = {
+  /** @returns 32 bytes. */
+  sha256: (bytes: Uint8Array) => Uint8Array
   open: (
     sealed: Uint8Array,
     documentKey: Uint8Array,

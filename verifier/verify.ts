@@ -74,8 +74,7 @@ export type VerifyOptions = {
 /**
  * Verifies a document with nothing but its publicId, a chain and a place to get blocks from.
  *
- * @param publicId As issued, or what `decodePublicId` returned for it. It is of either kind: of a batch,
- *   its batch block comes from the same sources.
+ * @param publicId As issued, of either kind: of a batch, its batch block comes from the same sources.
  * @returns A verdict; trouble with chain or blocks is `unverifiable` in it, never an exception.
  * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId: nothing was asked of anybody.
  * @throws The reason of `options.signal`, once it aborts.
@@ -83,13 +82,19 @@ export type VerifyOptions = {
  *   that is not a domain.
  */
 export async function verify(
-  publicId: string | PublicId,
+  publicId: string,
   options: VerifyOptions,
 ): Promise<Verdict> {
-  const isDecoded = typeof publicId === 'object' && publicId !== null
-  const decoded = isDecoded ? publicId : decodePublicId(publicId)
+  return verifyPublicId(decodePublicId(publicId), options)
+}
+
+/** As {@link verify}, of what `decodePublicId` returned. */
+export async function verifyPublicId(
+  publicId: PublicId,
+  options: VerifyOptions,
+): Promise<Verdict> {
   assertOptions(options)
-  return abortable(() => verifyDecoded(decoded, options), options.signal)
+  return abortable(() => verifyDecoded(publicId, options), options.signal)
 }
 
 /** @throws {TypeError} for a block, a second or a domain that is not one. */
@@ -162,7 +167,10 @@ export async function verifyRecord<T extends DocumentPart>(
 
   const readContent = async () => {
     const hash = fromHex(key.documentHash)
-    const payload = await readPayload(hash, blocks, { signal })
+    const payload = await readPayload(hash, blocks, {
+      signal,
+      opener: options.opener,
+    })
     say([payload.check])
     const content: Content<T> = payload.bytes
       ? await read(payload.bytes, reading)

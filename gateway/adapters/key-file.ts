@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto'
+import { hash, randomBytes } from 'node:crypto'
 import {
   existsSync,
   readFileSync,
@@ -73,7 +73,7 @@ const DEFAULT_TENANT = 'default'
 const FRESH = 1_000
 
 // A plain digest, not a password hash: keys are 256 random bits.
-const digestOf = (key: string) => createHash('sha256').update(key).digest('hex')
+const digestOf = (key: string) => hash('sha256', key, 'hex')
 
 /**
  * @param path A JSON file, mode 0600; made at the first change. Other processes may change it at any time.

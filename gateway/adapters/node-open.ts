@@ -1,4 +1,4 @@
-import { createDecipheriv, createSecretKey } from 'node:crypto'
+import { createDecipheriv, createSecretKey, hash } from 'node:crypto'
 import { FormatError } from '../../document/errors.ts'
 import {
   type Decrypt,
@@ -10,6 +10,7 @@ import { NODE_PRIMITIVES } from './node-seal.ts'
 
 /** Opens with Node's own cryptography, in a fraction of WebCrypto's time (docs/performance.md). */
 export const openWithNode: Opener = {
+  sha256: (bytes) => hash('sha256', bytes, 'buffer'),
   open: (sealed, documentKey) => open(sealed, documentKey, decrypt),
   decodeOpened: (opened, documentKey) =>
     decodeOpened(opened, documentKey, NODE_PRIMITIVES),

@@ -11,7 +11,7 @@ import {
   REVOCATION_REASONS,
   reasonName,
 } from '../../verifier/reasons.ts'
-import { verify } from '../../verifier/verify.ts'
+import { verifyPublicId } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
 import { verifyWithin } from '../deadline.ts'
 import type { Env } from '../env.ts'
@@ -147,7 +147,7 @@ async function findDocument(deps: Deps, publicId: string): Promise<object> {
   const decoded = decodePublicId(publicId)
   const { issuerId, hash, documentKey } = decoded
   const documentHash = toHex(hash)
-  const verdict = await verify(
+  const verdict = await verifyPublicId(
     decoded,
     verifyWithin(newDeadline(), verifyOptions),
   )

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
-import { verify } from '../../verifier/verify.ts'
+import { verifyPublicId } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
 import { verifyWithin } from '../deadline.ts'
 import type { Env } from '../env.ts'
@@ -37,7 +37,7 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
         ...verifyOptions,
         ...(proof && { chain: provingChain }),
       })
-      const verdict = await verify(decoded, options)
+      const verdict = await verifyPublicId(decoded, options)
       if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
       const standing =
         verdict.status === 'not_issued'

@@ -1,3 +1,4 @@
+import { createDecipheriv } from 'node:crypto'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
@@ -145,10 +146,14 @@ test('error: nor what is in the way of reading a document', async () => {
   const log = captureLog()
   const stack = await startStack({ LOG_LEVEL: 'error' })
   const { publicId } = (await stack.issue(ADA)).body.data
-  const importKey = vi.spyOn(crypto.subtle, 'importKey')
-  importKey.mockRejectedValue(new TypeError('Ada Lovelace is not a function'))
+  const zeros = Buffer.alloc(16)
+  const anyDecipher = createDecipheriv('aes-128-gcm', zeros, zeros)
+  const setAAD = vi.spyOn(Object.getPrototypeOf(anyDecipher), 'setAAD')
+  setAAD.mockImplementation(() => {
+    throw new TypeError('Ada Lovelace is not a function')
+  })
   const { status } = await stack.verify(publicId)
-  importKey.mockRestore()
+  setAAD.mockRestore()
   await stack.stop()
   log.stop()
   expect(status).toBe(503)

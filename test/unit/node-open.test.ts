@@ -1,8 +1,9 @@
 import { randomBytes } from 'node:crypto'
+import { sha256 } from '@noble/hashes/sha2.js'
 import { describe, expect, test } from 'vitest'
 import { decodeDocument } from '../../document/document.ts'
 import { FormatError } from '../../document/errors.ts'
-import { decodeOpened, open, seal } from '../../document/sealed.ts'
+import { decodeOpened, type Opener, open, seal } from '../../document/sealed.ts'
 import { openWithNode } from '../../gateway/adapters/node-open.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
@@ -30,7 +31,14 @@ test.each(documents)(
   },
 )
 
-type Opening = typeof openWithNode
+test('default: hashes as the library does', () => {
+  const bytes = randomBytes(1000)
+  expect(Buffer.from(openWithNode.sha256(bytes))).toEqual(
+    Buffer.from(sha256(bytes)),
+  )
+})
+
+type Opening = Pick<Opener, 'open' | 'decodeOpened'>
 
 /** @returns What an implementation makes of sealed bytes: a document, or the code of its error. */
 async function outcome(

@@ -27,7 +27,7 @@ export async function checkContent(
   documentKey: Uint8Array,
   trusted: string,
   reading: Pick<ChainReading, 'record' | 'issuer'>,
-  opener: Opener = { open, decodeOpened },
+  opener: Pick<Opener, 'open' | 'decodeOpened'> = { open, decodeOpened },
 ): Promise<Content<Document>> {
   return contentOf(trusted, reading, async (checks) => {
     const opened = await opener.open(sealed, documentKey)

@@ -1,18 +1,24 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { equalBytes } from '../../document/bytes.ts'
+import type { Opener } from '../../document/sealed.ts'
 import type { BlockRead, BlockSource, ReadOptions } from '../ports.ts'
 import type { Check } from '../verdict.ts'
+
+type PayloadOptions = ReadOptions & {
+  opener?: Pick<Opener, 'sha256'> | undefined
+}
 
 /**
  * Gets a block from the first source that has it. Bytes that do not hash to what was asked for are that source's fault: the
  * next one is tried.
  *
  * @param hash The block's sha-256, 32 bytes.
+ * @param options.opener Whose sha-256 is used; that of the library if absent.
  */
 export async function readPayload(
   hash: Uint8Array,
   sources: readonly BlockSource[],
-  options: ReadOptions = {},
+  options: PayloadOptions = {},
 ): Promise<{ check: Check; bytes?: Uint8Array }> {
   const seen = new Set<string>()
   for (const source of sources) {
@@ -37,11 +43,12 @@ export async function readPayload(
 async function readFrom(
   source: BlockSource,
   hash: Uint8Array,
-  options: ReadOptions,
+  { opener = { sha256 }, ...options }: PayloadOptions,
 ): Promise<BlockRead | { status: 'unreachable' } | { status: 'wrong_bytes' }> {
   try {
     const read = await source.get(hash, options)
-    const good = read.status !== 'found' || equalBytes(sha256(read.bytes), hash)
+    const good =
+      read.status !== 'found' || equalBytes(opener.sha256(read.bytes), hash)
     return good ? read : { status: 'wrong_bytes' }
   } catch {
     return { status: 'unreachable' }
