@@ -1,5 +1,19 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { createRpcPool } from '../../gateway/adapters/rpc.ts'
+import { createKeySigner } from '../../gateway/adapters/signer.ts'
+import { readConfig } from '../../gateway/config.ts'
+import { startGateway } from '../../gateway/server.ts'
+import { freePort } from '../support/http.ts'
+import {
+  ADA,
+  API_KEY,
+  randomKey,
+  type Stack,
+  startStack,
+} from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
 let stack: Stack
@@ -51,4 +65,30 @@ test('behavior: the gateway of a closed issuer issues nothing, and still revokes
   await admin('reopenIssuer')
   const again = await stack.issue({ ...ADA, subjectId: '3' })
   expect(again.status).toBe(201)
+})
+
+test('behavior: a gateway starts although its issuer is closed', async () => {
+  await admin('closeIssuer')
+  const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
+  const config = readConfig({
+    PORT: String(await freePort()),
+    DATA_DIR: dataDir,
+    LOG_LEVEL: 'silent',
+  })
+  const { registry, issuerKey, chainUrl } = stack
+  const gateway = await startGateway(
+    config,
+    {
+      rpc: createRpcPool([chainUrl], config.rpcTimeout),
+      ...{ registry, issuerId: 1, issuerSecret: randomKey() },
+      signer: createKeySigner(issuerKey),
+    },
+    (error) => {
+      throw error
+    },
+  )
+  expect((await fetch(`${config.baseUrl}/healthz`)).status).toBe(200)
+  await gateway.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+  await admin('reopenIssuer')
 })
