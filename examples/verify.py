@@ -1,7 +1,8 @@
-"""Verifies one document with an Ethereum node and IPFS gateways alone. Made from docs/formats.md; each § is one of its.
+"""Verifies a document, or a presentation of one, with an Ethereum node, IPFS gateways and the issuer's domain alone.
 
-    python examples/verify.py --rpc URL --registry eip155:<chainId>:0x<address> [--ipfs URL …] <publicId or ->
-Prints {status, valid, document, checks, asOf}. Exit code: 0 valid, 1 not valid, 2 unverifiable, or bad arguments.
+    python examples/verify.py --rpc URL --registry eip155:<chainId>:0x<address> [--ipfs URL …] <publicId, presentation or ->
+Made from docs/formats.md; each § is one of its. Prints {status, valid, document or disclosed, domain, checks, asOf}.
+Exit code: 0 valid, 1 not valid, 2 unverifiable, or bad arguments.
 It tells fewer codes of `content` apart: all of §4 and §5 is `sealed_format`, all of §1 and §2 `document_format`.
 """
 import argparse, base64, contextlib, hashlib, io, json, re, sys, time
@@ -10,48 +11,97 @@ import base58, eth_abi, requests, rfc8785
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
-from pydantic import BaseModel, Field, constr
-CAIP10 = "^eip155:([1-9][0-9]{0,31}):(0x[0-9a-f]{40})$"
 HEADER = rb'{"alg":"dir","enc":"A128GCM","kid":"([\w-]{21}[AQgw])","sd":"([\w-]{42}[AEIMQUYcgkosw048])","typ":"document\+jwe","v":1}'
 PLACE = "(0x[0-9a-f]{64} ){2}0x(0|[1-9a-f][0-9a-f]{0,12}|1[0-9a-f]{13})"
+PRUNED = "(?i:prun(ed|ing))|data before txNum=[0-9]+ is not available|Receipt not available for (From|To) block"
 RECORD, ISSUER = f"(uint16,{'uint40,' * 3}uint16,uint40,uint40,uint8,bool)", "(string,string,uint40,uint40,uint16,uint40,uint40)"
 VERIFICATION = f"(uint256,uint256,uint256,uint8,{RECORD}{',(address,uint16,uint8,uint40,uint40,uint40,uint40)' * 2},{ISSUER})"
-HASH = constr(pattern="^0x[0-9a-f]{64}$")
 NOBODY, NO_ISSUER = ("0x" + "0" * 40,) + (0,) * 6, ("", "") + (0,) * 5
-PRUNED = "(?i:prun(ed|ing))|data before txNum=[0-9]+ is not available|Receipt not available for (From|To) block"
 NOT_ISSUED, VALID, EXPIRED, SUSPENDED, REVOKED, SUPERSEDED, DISTRUSTED = range(7)
-REFUSED = {"_sd", "...", "__proto__"}  # as keys of metadata
 MISSED = ["missing", "unreachable", "wrong_bytes"]  # why there is no block, worst last
-PASSED = "read issued trusted not_superseded not_revoked not_suspended opens bound not_expired not_in_future agrees".split()
-
-class Document(BaseModel, extra="forbid", strict=True):  # §2
-    subjectName: constr(pattern=r"^[^\x00-\x1f\x7f-\x9f]{1,200}$")
-    subjectId: constr(pattern="^[0-9]{1,64}$")
-    category: constr(pattern="^[a-z][a-z0-9]*(_[a-z0-9]+)*$", max_length=64)
-    issuedAt: date = Field(ge=date(1970, 1, 2))
-    expiresAt: date = Field(date(9999, 12, 30), le=date(9999, 12, 30))
-    metadata: dict[constr(min_length=1, max_length=64), str] = Field({}, min_length=1, max_length=64)
-    supersedes: HASH = ""
-    registry: constr(pattern=CAIP10)
-    issuerId: int = Field(ge=1, le=4_294_967_295)
-
-class BatchBlock(BaseModel, extra="forbid", strict=True):  # §13
-    documentHash: HASH; manifest: HASH; root: HASH
-    issuerId: int = Field(ge=1, le=4_294_967_295)
-    registry: constr(pattern=CAIP10)
-    proof: str
-    size: int = Field(ge=1, le=425_085_000)
-    validUntil: int = Field(ge=0, lt=2**40)
-    v: int = Field(ge=1, le=1)
+UNKNOWN = MISSED + ["no_domain", "malformed", "not_asked"]  # of batch and identity
+PASSED = "read issued trusted linked not_superseded not_revoked not_suspended opens bound not_expired not_in_future agrees".split()
 
 def require(holds):
     if not holds: raise ValueError
+def to_text(data): return base64.urlsafe_b64encode(data).rstrip(b"=").decode()  # base64url
+def digest(data): return to_text(hashlib.sha256(data).digest())
+def to_bytes(text):  # base64url in its one form
+    require(to_text(data := base64.urlsafe_b64decode(text + "==")) == text)
+    return data
+
+def fits(form, value):  # a pattern, a range, a list of one form, an object of exactly these members, a choice, or a test
+    if isinstance(form, str): return isinstance(value, str) and re.fullmatch(form, value)
+    if isinstance(form, range): return type(value) is int and value in form
+    if isinstance(form, list): return isinstance(value, list) and all(fits(form[0], one) for one in value)
+    if isinstance(form, tuple): return any(fits(one, value) for one in form)
+    if not isinstance(form, dict): return form(value) if callable(form) else value is form
+    return isinstance(value, dict) and form.keys() == value.keys() and all(fits(form[name], value[name]) for name in form)
+def is_date(text):
+    return fits("[0-9]{4}-[0-9]{2}-[0-9]{2}", text) and date(1970, 1, 2) <= date.fromisoformat(text) <= date(9999, 12, 30)
+def is_metadata(value):
+    require(0 < len(value) <= 64 and fits([ANY], [*value.values()]) and not {"_sd", "...", "__proto__"} & value.keys())
+    return all(0 < len(name) <= 64 for name in value) and len("".join(sum(value.items(), ())).encode()) <= 32_768
+def is_digests(value): return fits(["[A-Za-z0-9_-]{42}[AEIMQUYcgkosw048]"], value) and len(value) in range(8, 65, 8) and value == sorted(value)
+
+CAIP10, HASH, BYTES, ANY = "eip155:([1-9][0-9]{0,31}):(0x[0-9a-f]{40})", "0x[0-9a-f]{64}", "0x([0-9a-f]{2})+", "(?s:.*)"
+OF = {"registry": CAIP10, "issuerId": range(1, 2**32)}
+NEEDED = {"subjectName": r"[^\x00-\x1f\x7f-\x9f]{1,200}", "subjectId": "[0-9]{1,64}", "issuedAt": is_date,  # §2
+          "category": "(?=.{1,64}$)[a-z][a-z0-9]*(_[a-z0-9]+)*"}
+OPTIONAL = {"expiresAt": is_date, "supersedes": HASH, "metadata": is_metadata}
+CLAIMS = OF | {"_sd": is_digests, "_sd_alg": "sha-256", "metadata": {"_sd": is_digests}}  # §5
+PATH = {"root": HASH, "validUntil": range(2**40), "proof": lambda text: len(to_bytes(text)) in range(0, 29 * 32 + 1, 32)}
+BATCH_BLOCK = OF | PATH | {"documentHash": HASH, "manifest": HASH, "size": range(1, 425_085_001), "v": range(1, 2)}  # §13
+SLOTS = lambda slots: fits([{"key": HASH, "value": HASH, "proof": [BYTES]}], slots) and len(slots) <= 4_096  # §14
+PRESENTATION = OF | {"type": "document-registry-presentation", "v": range(1, 2), "documentHash": HASH, "claims": CLAIMS,  # §17
+    "disclosures": lambda texts: fits([ANY], texts) and len(texts) <= 70, "batch": (None, PATH), "sealed": (None, ANY),
+    "stateProof": (None, {"header": BYTES, "accountProof": [BYTES], "storageProof": SLOTS})}
+LABEL = "[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?"
+ENDPOINT = lambda one: fits(ANY, one["registry"]) and type(one["issuerId"]) in (int, float)
+METHOD = lambda one: fits("[-a-z0-9]{3,8}:[-_a-zA-Z0-9]{1,32}:[-.%a-zA-Z0-9]{1,128}", dict.get(one, "blockchainAccountId", "eip155:1:0"))
+
+def depth(value):  # in how many arrays and objects its deepest value lies
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + max(map(depth, inner)) if inner else 0
+def strict_json(data, canonical=False):  # §1
+    def members(pairs): return dict(pairs) if len(pairs) == len(dict(pairs)) and "__proto__" not in dict(pairs) else require(False)
+    number = lambda text: int(float(text)) if float(text).is_integer() else float(text)  # 1.0 is 1
+    value = json.loads(data.decode(), object_pairs_hook=members, parse_float=number, parse_constant=lambda _: require(False))
+    json.dumps(value, ensure_ascii=False).encode()  # fails for half of a surrogate pair
+    require(depth(value) <= 32 and (not canonical or rfc8785.dumps(value) == data))
+    return value
+
+def read_document(document):  # §2, §3: the second in which its day of issue begins, and its validUntil
+    require(fits(OF | NEEDED | {name: form for name, form in OPTIONAL.items() if name in document}, document))
+    issued, last = ((date.fromisoformat(document.get(name, "9999-12-30")) - date(1970, 1, 1)).days for name in ("issuedAt", "expiresAt"))
+    require(issued <= last)
+    return issued * 86_400, (last + 1) * 86_400 if "expiresAt" in document else 0
+
+def read_presentation(data):  # §17
+    shown = strict_json(data)
+    require(len(data) <= 8_388_608 and fits(PRESENTATION, shown))
+    require([shown[name] for name in OF] == [shown["claims"][name] for name in OF])
+    return shown
+
+def read_disclosures(claims, disclosures):  # §5: the code of what does not hold, and the disclosed part of a document
+    lists, parts = (claims["_sd"], claims["metadata"]["_sd"]), ({}, {})
+    if len(set(sum(lists, []))) < len(sum(lists, [])): return "claims_digest_repeated", None
+    if len(set(disclosures)) < len(disclosures): return "disclosure_repeated", None
+    try:
+        triples = [strict_json(to_bytes(text), canonical=True) for text in disclosures]
+        require(all(fits([ANY], triple) and len(triple) == 3 and len(to_bytes(triple[0])) == 16 for triple in triples))
+    except Exception: return "disclosure_malformed", None
+    for text, (_, name, value) in zip(disclosures, triples):
+        part = next((part for part, digests in zip(parts, lists) if digest(text.encode()) in digests), None)
+        if part is None or name in part: return "disclosure_unlisted" if part is None else "disclosure_name_repeated", None
+        part[name] = value
+    code = "bound" if parts[0].keys() <= NEEDED.keys() | OPTIONAL.keys() - {"metadata"} else "document_format"
+    return code, parts[0] | ({"metadata": parts[1]} if parts[1] else {})
 
 def read_public_id(text):  # §7: the kind, the issuerId, the hash and the documentKey
     data = base58.b58decode(text)
     require(text.isalnum() and data[0] in (1, 2) and hashlib.sha256(data[:53]).digest()[:4] == data[53:] and any(data[1:5]))
     return data[0], int.from_bytes(data[1:5]), data[5:37], data[37:53]
-
 def rpc(args, method, *params):  # §9: the result and the error of one JSON-RPC call
     response = requests.post(args.rpc, json=dict(jsonrpc="2.0", id=1, method=method, params=params), timeout=args.timeout)
     answer = json.loads(response.content.decode())  # not response.json(): it takes UTF-16, too
@@ -64,6 +114,9 @@ def read_block(args):  # §6, §10: the code of `payload`, and the sealed bytes
     cid = "b" + base64.b32encode(b"\x01\x55\x12\x20" + args.hash).decode().lower().rstrip("=")
     options = {"headers": {"Accept": "application/vnd.ipld.raw"}, "stream": True, "timeout": args.timeout}
     codes = dict.fromkeys(args.ipfs, "unreachable")
+    if args.shown and args.shown["sealed"] is not None:
+        codes["sealed"], sealed = "wrong_bytes", args.shown["sealed"].encode()
+        if hashlib.sha256(sealed).digest() == args.hash: return "read", sealed
     for url in args.ipfs:
         with contextlib.suppress(Exception), requests.get(f"{url}/ipfs/{cid}?format=raw", **options) as answer:
             data = answer.raw.read(1_048_577, decode_content=True)
@@ -71,24 +124,54 @@ def read_block(args):  # §6, §10: the code of `payload`, and the sealed bytes
             codes[url] = "wrong_bytes" if good else "missing" if answer.status_code in (404, 410) else "unreachable"
             if good and hashlib.sha256(data).digest() == args.hash: return "read", data
     return max(codes.values(), key=MISSED.index, default="missing"), None
-
-def read_batch_block(data):  # §13: the block, the siblings of its proof
-    block = BatchBlock.model_validate_json(data)
-    proof = base64.urlsafe_b64decode(block.proof + "==")
-    require(rfc8785.dumps(block.model_dump()) == data and len(data) <= 4_096)
-    require(base64.urlsafe_b64encode(proof).decode().rstrip("=") == block.proof)
-    require(len(proof) in [32 * (size.bit_length() - 1) for size in (block.size, 2 * block.size - 1)])
-    return block, [proof[i : i + 32] for i in range(0, len(proof), 32)]
+def read_batch_block(data):  # §13
+    block = strict_json(data, canonical=True)
+    require(fits(BATCH_BLOCK, block) and len(data) <= 4_096)
+    require(len(to_bytes(block["proof"])) in [32 * (size.bit_length() - 1) for size in (block["size"], 2 * block["size"] - 1)])
+    return block
 
 def sd_of(key, kid, metadata={}, **claims):  # §5: the digest of the claims of a document; metadata is in their order
-    text = lambda data: base64.urlsafe_b64encode(data).rstrip(b"=").decode()
-    digest = lambda data: text(hashlib.sha256(data).digest())
     derive = lambda info: io.BytesIO(HKDF(SHA256(), 8_160, kid, b"document-registry/v1/" + info).derive(key))
     salts, decoys, lists = derive(b"disclosure-salts"), derive(b"decoys"), []
     for part in {name: claims.pop(name) for name in sorted(claims.keys() - {"issuerId", "registry"})}, metadata:
-        digests = [digest(text(rfc8785.dumps([text(salts.read(16)), *entry])).encode()) for entry in part.items()]
-        lists.append(sorted(digests + [text(decoys.read(32)) for _ in range(-len(part) % 8 if part else 8)]))
-    return digest(rfc8785.dumps(claims | {"_sd": lists[0], "_sd_alg": "sha-256", "metadata": {"_sd": lists[1]}})).encode()
+        digests = [digest(to_text(rfc8785.dumps([to_text(salts.read(16)), *entry])).encode()) for entry in part.items()]
+        lists.append(sorted(digests + [to_text(decoys.read(32)) for _ in range(-len(part) % 8 if part else 8)]))
+    return digest(rfc8785.dumps(claims | {"_sd": lists[0], "_sd_alg": "sha-256", "metadata": {"_sd": lists[1]}}))
+
+def find_domain(uri, chain_id):  # §11: the domain, the DID and the address of its document
+    found = re.fullmatch(r"(?i:(https?))://([a-zA-Z0-9.-]+)(?::([1-9][0-9]{0,4}))?((?:/[A-Za-z0-9._-]+)*)/?", uri)
+    found = found or re.fullmatch(r"(did:web):([a-zA-Z0-9.-]+)(?:%3[Aa]([1-9][0-9]{0,4}))?((?::[A-Za-z0-9._-]+)*)", uri)
+    scheme, host, port, path = found.groups()
+    host, path = host.lower(), path.replace(":", "/")
+    local = chain_id == "31337" and host in ("localhost", "127.0.0.1") and port
+    require(scheme.lower() in ("did:web", "http" if local else "https") and int(port or 1) <= 65_535 and len(uri) <= 400)
+    require(local or len(host) <= 253 and re.fullmatch(rf"({LABEL}\.)+(?!localhost$)(?=[a-z]){LABEL}", host))
+    require(not {".", ".."} & set(path.split("/")))
+    domain = host + (f":{port}" if port and port != ("80" if local else "443") else "") + path
+    did = "did:web:" + domain.replace(":", "%3A").replace("/", ":")
+    return domain, did, f"{'http' if local else 'https'}://{domain}{'' if path else '/.well-known'}/did.json"
+
+def read_identity(args, uri, account):  # §11: the code of `identity`, and the domain that vouches for the issuer
+    if args.no_identity: return "not_asked", None
+    chain, code = f"eip155:{args.chain_id}:", "no_domain"
+    with contextlib.suppress(Exception), requests.Session() as session:  # whatever fails leaves the code as it is
+        domain, did, address = find_domain(uri, args.chain_id)
+        code, session.trust_env = "unreachable", False  # no credentials of this machine
+        with session.get(address, stream=True, timeout=min(args.timeout, 5), allow_redirects=False) as answer:
+            data = answer.raw.read(65_537, decode_content=True)
+            require(answer.status_code == 200)
+        code = "malformed"
+        document = {"service": [], "verificationMethod": []} | strict_json(data)
+        require(len(data) <= 65_536 and document["id"] == did and fits([METHOD], document["verificationMethod"]))
+        require(fits([lambda one: fits((ANY, [ANY]), one["type"])], document["service"]))
+        ours = [one.get("serviceEndpoint") for one in document["service"] if "DocumentRegistry" in [one["type"], *one["type"]]]
+        require(all(fits([ENDPOINT], part) for part in ours))
+        listed = [(one["registry"].lower(), one["issuerId"]) for part in ours for one in part]
+        accounts = [one.get("blockchainAccountId", "").lower() for one in document["verificationMethod"]]
+        if (args.registry, args.issuer) not in listed: return "denied", None
+        if any(one.startswith(chain) for one in accounts) and chain + account not in accounts: return "account_not_listed", None
+        return ("linked" if args.issuer_domain in (None, domain) else "other_domain"), domain
+    return code, None
 
 def read_event(args, block, account, until, code="unreachable", again=True):  # §9
     root, issuer = args.root, f"0x{args.issuer:064x}"
@@ -107,20 +190,25 @@ def read_event(args, block, account, until, code="unreachable", again=True):  # 
         code = "agrees" if whole and found == [args.address, *topics, account, until] else "contradicts"
     return read_event(args, block, account, until, again=False) if code == "contradicts" and again else code
 
+def other_of(args, of): return "other_registry" if of["registry"] != args.registry else "other_issuer" if of["issuerId"] != args.issuer else None
+
 def verify(args, report):  # §11: yields the name and the code of each check
-    fails_as = "batch", "batch_malformed"  # what is told when one of the next lines fails
+    shown, fails_as = None, ("batch", "batch_malformed")  # what is told when one of the next lines fails
     try:
-        args.root, call = None, "0xb896c9c5" + eth_abi.encode(["uint32", "bytes32"], [args.issuer, args.hash]).hex()
+        batch, call = args.batch, "0xb896c9c5" + eth_abi.encode(["uint32", "bytes32"], [args.issuer, args.hash]).hex()
         if args.kind == 2:  # §13
             code, data = read_block(args)
             fails_as = "batch", "batch_malformed" if data is not None else code
-            batch, siblings = read_batch_block(data)
-            here, theirs = batch.registry == args.registry, batch.issuerId == args.issuer
-            fails_as = "batch", "other_issuer" if here else "other_registry"
-            require(here and theirs)
+            batch = read_batch_block(data)
+            fails_as = "batch", other_of(args, batch)
+            require(not fails_as[1])
             yield "batch", "read"
-            args.root, args.hash = batch.root, bytes.fromhex(batch.documentHash[2:])
-            path = [args.issuer, bytes.fromhex(args.root[2:]), args.hash, batch.validUntil, siblings]
+            args.hash = bytes.fromhex(batch["documentHash"][2:])
+        args.root = batch and batch["root"]
+        if batch:
+            proof = to_bytes(batch["proof"])
+            siblings = [proof[i : i + 32] for i in range(0, len(proof), 32)]
+            path = [args.issuer, bytes.fromhex(args.root[2:]), args.hash, batch["validUntil"], siblings]
             call = "0x10ab29b9" + eth_abi.encode(["uint32", "bytes32", "bytes32", "uint40", "bytes32[]"], path).hex()
         fails_as = "chain", "rpc_unreachable"
         result, error = rpc(args, "eth_call", {"to": args.address, "data": call}, "latest")
@@ -145,42 +233,49 @@ def verify(args, report):  # §11: yields the name and the code of each check
         require(block)
         yield "record", "issued"
         yield "issuer", "distrusted" if distrusted else "trusted"
-        yield "supersession", "superseded" if stands == SUPERSEDED else "not_superseded"
-        yield "revocation", "revoked" if stands == REVOKED else "not_revoked"
-        yield "suspension", "suspended" if stands == SUSPENDED else "not_suspended"
+        code, report["domain"] = read_identity(args, issuer[1], account[0])
+        yield "identity", code
+        for check, one, word in ("supersession", SUPERSEDED, "superseded"), ("revocation", REVOKED, "revoked"), ("suspension", SUSPENDED, "suspended"):
+            yield check, word if stands == one else f"not_{word}"
         code, sealed = read_block(args)
         fails_as = "payload", code
         require(sealed is not None)
         yield "payload", "read"
         fails_as = "content", "sealed_format"  # §5
-        parts = [base64.urlsafe_b64decode(part + b"==") for part in sealed.split(b".")]
-        require(b".".join(base64.urlsafe_b64encode(part).rstrip(b"=") for part in parts) == sealed)
+        parts = [to_bytes(part) for part in sealed.decode("ascii").split(".")]
         header, encrypted_key, iv, ciphertext, tag = parts  # more than six colons in the header: a name came twice
         require((len(encrypted_key), len(iv), len(tag), header.count(b":")) == (0, 12, 16, 6))
         kid, sd = re.fullmatch(HEADER, rfc8785.dumps(json.loads(header.decode()))).groups()
-        fails_as = "key", "wrong_key"
-        padded = AESGCM(args.key).decrypt(iv, ciphertext + tag, sealed.split(b".")[0])
-        fails_as = "content", "sealed_format"  # §4
-        data = padded.rstrip(b" ")  # canonical JSON does not end with a space
-        require(0 < len(padded) == (len(data) + 255) // 256 * 256)
-        yield "key", "opens"
-        fails_as = "content", "document_format"  # §1 to §3
-        typed = Document.model_validate_json(data)
-        document = typed.model_dump(mode="json", exclude_unset=True)
-        require(rfc8785.dumps(document) == data and typed.issuedAt <= typed.expiresAt)  # canonical: no key came twice
-        require(not REFUSED & typed.metadata.keys() and len("".join(sum(typed.metadata.items(), ())).encode()) <= 32_768)
-        issued, last = ((day - date(1970, 1, 1)).days * 86_400 for day in (typed.issuedAt, typed.expiresAt))
-        fails_as = "content", "other_disclosures"
-        require(sd_of(args.key, base64.urlsafe_b64decode(kid + b"=="), **document) == sd)
-        here, theirs = typed.registry == args.registry, typed.issuerId == args.issuer
-        fails_as = "content", "other_expiry" if here and theirs else "other_issuer" if here else "other_registry"
-        require(here and theirs and until == (last + 86_400 if "expiresAt" in document else 0))
-        report["document"] = document
+        if args.shown:  # §17
+            bound = args.shown["claims"]
+            fails_as = "content", "other_disclosures"
+            require(digest(rfc8785.dumps(bound)) == sd.decode())
+            code, document = read_disclosures(bound, args.shown["disclosures"])
+            fails_as = "content", "document_format" if code == "bound" else code
+            require(code == "bound")
+            others = {"subjectName": "-", "subjectId": "0", "category": "a", "issuedAt": "1970-01-02"}  # for those not shown
+            issued, last = read_document(others | document | {name: bound[name] for name in OF})
+        else:
+            fails_as = "key", "wrong_key"
+            padded = AESGCM(args.key).decrypt(iv, ciphertext + tag, sealed.split(b".")[0])
+            fails_as = "content", "sealed_format"  # §4
+            data = padded.rstrip(b" ")  # canonical JSON does not end with a space
+            require(0 < len(padded) == (len(data) + 255) // 256 * 256)
+            yield "key", "opens"
+            fails_as = "content", "document_format"  # §1 to §3
+            bound = document = strict_json(data, canonical=True)
+            issued, last = read_document(document)
+            fails_as = "content", "other_disclosures"
+            require(sd_of(args.key, to_bytes(kid.decode()), **document) == sd.decode())
+        fits_expiry = until == last or args.shown and "expiresAt" not in document
+        fails_as = "content", other_of(args, bound) or "other_expiry"
+        require(fits_expiry and not other_of(args, bound))
+        report["disclosed" if args.shown else "document"] = shown = document
         yield "content", "bound"
     except Exception: yield fails_as
     if fails_as[0] not in ("batch", "chain", "record"):
         yield "expiry", "expired" if 0 < until <= max(args.now, block_time) else "not_expired"
-        if report["document"]:  # its day begins in UTC+14, 50,400 s before UTC
+        if shown and "issuedAt" in shown:  # its day begins in UTC+14, 50,400 s before UTC
             yield "dating", "in_future" if issued - 50_400 > max(args.now, block_time) else "not_in_future"
         yield "event", read_event(args, block, account[0], until)
 
@@ -190,19 +285,29 @@ if __name__ == "__main__":
     parser.add_argument("--ipfs", default=[], action="append", type=lambda url: url.rstrip("/"))
     parser.add_argument("--max-head-age", type=int, default=900, help="seconds; an older newest block is stale")
     parser.add_argument("--timeout", type=float, default=10, help="seconds that a node or gateway may be silent")
-    parser.add_argument("publicId", help="a decryption key, sent to nobody; - reads it from standard input")
-    args = parser.parse_args(namespace=argparse.Namespace(now=int(time.time())))
+    parser.add_argument("--issuer-domain", help="must vouch for the issuer; otherwise it informs")
+    parser.add_argument("--no-identity", action="store_true", help="do not ask the issuer's domain")
+    parser.add_argument("publicId", help="a decryption key, sent to nobody; or a presentation; - reads standard input")
+    args = parser.parse_args(namespace=argparse.Namespace(now=int(time.time()), shown=None, batch=None, kind=1))
     try:
         args.chain_id, args.address = re.fullmatch(CAIP10, args.registry).groups()
-        text = input().strip() if args.publicId == "-" else args.publicId
-        args.kind, args.issuer, args.hash, args.key = read_public_id(text)
-    except Exception: parser.error("the registry or the publicId is malformed")
-    report = {"status": "valid", "valid": None, "document": None, "checks": [], "asOf": None}
+        domain = args.issuer_domain and "did:web:" + args.issuer_domain.replace(":", "%3A").replace("/", ":")
+        args.issuer_domain = domain and find_domain(domain, args.chain_id)[0]
+        text = sys.stdin.buffer.read().decode().strip() if args.publicId == "-" else args.publicId
+        if text.startswith("{"):
+            shown = args.shown = read_presentation(text.encode())
+            args.issuer, args.hash, args.batch = shown["issuerId"], bytes.fromhex(shown["documentHash"][2:]), shown["batch"]
+        else: args.kind, args.issuer, args.hash, args.key = read_public_id(text)
+    except Exception: parser.error("the registry, the domain, or the publicId or presentation is malformed")
+    report = {"status": "valid", "valid": None, "disclosed" if args.shown else "document": None, "domain": None, "checks": [], "asOf": None}
     for check, code in verify(args, report):
-        unknown = check in ("chain", "payload", "event") or code in MISSED  # of a batch block too
+        unknown = check in ("chain", "payload", "event") or code in UNKNOWN
         outcome = "pass" if code in PASSED else "unknown" if unknown else "fail"
         report["checks"].append({"check": check, "outcome": outcome, "code": code})
-        if report["status"] == "valid" and outcome != "pass" and check not in ("dating", "event"):
-            report["status"] = "unverifiable" if outcome == "unknown" else "tampered" if check in ("batch", "content") else code
+        decides = check not in ("dating", "event") and (check != "identity" or args.issuer_domain and outcome == "fail")
+        if report["status"] == "valid" and outcome != "pass" and decides:
+            report["status"] = "distrusted" if check == "identity" else "unverifiable" if outcome == "unknown" else "tampered" if check in ("batch", "content") else code
+    required = {"check": "identity", "outcome": "pass", "code": "linked"} if args.issuer_domain else None  # it comes last
+    if report["status"] == "valid" and required and required not in report["checks"]: report["status"] = "unverifiable"
     print(json.dumps(report | {"valid": report["status"] == "valid"}, indent=2))
     sys.exit({"valid": 0, "unverifiable": 2}.get(report["status"], 1))

@@ -17,6 +17,8 @@ examples, vectors = map(Path, sys.argv[1:])
 sys.path.insert(0, str(examples))
 import verify  # noqa: E402
 
+read_block = verify.read_block
+
 REGISTRY = "eip155:31337:0x5fbdb2315678afecb367f032d93f642f64180aa3"
 KEY = bytes(16)
 HEADER = {"alg": "dir", "enc": "A128GCM", "kid": "A" * 22, "sd": "A" * 43, "typ": "document+jwe", "v": 1}
@@ -27,7 +29,7 @@ def base64url(data):
 
 
 def header_for(document):
-    return HEADER | {"sd": verify.sd_of(KEY, bytes(16), **json.loads(rfc8785.dumps(document))).decode()}
+    return HEADER | {"sd": verify.sd_of(KEY, bytes(16), **json.loads(rfc8785.dumps(document)))}
 
 
 def seal(plaintext, header=None):
@@ -37,20 +39,28 @@ def seal(plaintext, header=None):
     return b".".join([head, b"", base64url(iv), base64url(box[:-16]), base64url(box[-16:])])
 
 
-def judged(sealed, key, issuer_id=1, valid_until=0, now=0):
-    """The document, and all checks but the event's with their codes."""
+LEFT_OUT = "event", "identity"
+
+
+def judged(sealed, key, issuer_id=1, valid_until=0, now=0, registry=REGISTRY, shown=None):
+    """The document, or of a presentation its part, and all checks but those of event and domain, with their codes."""
     record = (1, 1, 1, valid_until, 0, 0, 0, 0, False)
     account = ("0x" + "11" * 20, 1, 3, 1, 0, 0, 0)
-    reading = (31337, 1, 0, verify.VALID, record, account, verify.NOBODY, verify.NO_ISSUER)
+    reading = (int(registry.split(":")[1]), 1, 0, verify.VALID, record, account, verify.NOBODY, verify.NO_ISSUER)
     answers = {"eth_call": "0x" + eth_abi.encode([verify.VERIFICATION], [reading]).hex(), "eth_getLogs": []}
     verify.rpc = lambda args, method, *params: (answers[method], None)
     verify.read_block = lambda args: ("read", sealed)
-    _, chain_id, address = REGISTRY.split(":")
+    _, chain_id, address = registry.split(":")
     args = SimpleNamespace(
-        registry=REGISTRY, chain_id=chain_id, address=address, kind=1, issuer=issuer_id, hash=bytes(32), key=key,
-        now=now, max_head_age=now)
-    report = {"document": None}
-    return [check for check in verify.verify(args, report) if check[0] != "event"], report["document"]
+        registry=registry, chain_id=chain_id, address=address, kind=1, issuer=issuer_id, hash=bytes(32), key=key,
+        shown=shown, batch=shown and shown["batch"], ipfs=[], timeout=1, no_identity=True, now=now, max_head_age=now)
+    if shown:
+        args.hash = bytes.fromhex(shown["documentHash"][2:])
+        if sealed is None or shown["sealed"] is not None:
+            verify.read_block = read_block
+    report = {"document": None, "disclosed": None}
+    checks = [check for check in verify.verify(args, report) if check[0] not in LEFT_OUT]
+    return checks, report["disclosed" if shown else "document"]
 
 
 def opened(*given):
@@ -59,6 +69,19 @@ def opened(*given):
     failed = [check for check in checks if check[1] not in verify.PASSED and check[0] != "dating"]
     assert len(failed) == (document is None), checks
     return document, failed[0] if failed else None
+
+
+def presented(case, text):
+    """The disclosed fields of a presentation, and the code with which it is refused."""
+    try:
+        shown = verify.read_presentation(text.encode())
+    except Exception:
+        return None, "presentation_malformed"
+    source = case["source"] and case["source"].encode()
+    registry = case.get("registry", REGISTRY)
+    checks, disclosed = judged(source, None, shown["issuerId"], case["validUntil"], 0, registry, shown)
+    failed = [check for check in checks if check[1] not in verify.PASSED and check[0] != "dating"]
+    return disclosed, failed[0][1] if failed else None
 
 
 def cases_of(file, member):
@@ -73,6 +96,15 @@ def code_of(case):
             return "public_id_malformed"
         return None
     data = case["input"].encode()
+    if case["format"] == "disclosures":
+        given = json.loads(case["input"])
+        code, part = verify.read_disclosures(given["claims"], given["disclosures"])
+        missing = {"subjectName": "-", "subjectId": "0", "category": "a", "issuedAt": "1970-01-02", "registry": REGISTRY, "issuerId": 1}
+        try:
+            verify.read_document(missing | (part or {}))
+        except Exception:
+            return "document_format"
+        return code
     if case["format"] == "batchBlock":
         try:
             verify.read_batch_block(data)
@@ -212,9 +244,11 @@ def astray():
 
 # What it has to read of the formats. No text at all, sealed, is bad padding.
 cases = [case for case in cases_of("must-fail.json", "cases") if (case["format"], case["name"]) != ("json", "nothing")]
-READ = ["publicId", "json", "canonical", "document", "sealed", "batchBlock"]
+READ = ["publicId", "json", "canonical", "document", "sealed", "batchBlock", "disclosures"]
 print(json.dumps({
     "codes": [code_of(case) for case in cases if case["format"] in READ],
     "golden": [golden(vector) for vector in cases_of("documents.json", "documents")],
+    "presented": [presented(case, json.dumps(case["presentation"])) for case in cases_of("presentations.json", "cases")],
+    "notPresented": [presented(case, case["text"]) for case in cases_of("presentations.json", "mustFail") if "text" in case],
     "astray": list(astray()),
 }))

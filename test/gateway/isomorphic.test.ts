@@ -16,16 +16,19 @@ afterAll(() => stack.stop())
 const WEB = {
   AbortSignal,
   atob,
+  Blob,
   btoa,
   clearTimeout,
   crypto,
   CryptoKey,
+  DecompressionStream,
   fetch,
   setTimeout,
   TextDecoder,
   TextEncoder,
   Uint8Array,
   URL,
+  URLSearchParams,
 }
 
 async function load(entry: string): Promise<unknown> {

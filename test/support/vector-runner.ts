@@ -12,6 +12,11 @@ import type { StateProof } from '../../document/state-proof.ts'
 import type { DocumentKey } from '../../verifier/ports.ts'
 import { readStateProof } from '../../verifier/proof/state-proof.ts'
 import { readTrie } from '../../verifier/proof/trie.ts'
+import {
+  type PresentationVectors,
+  readingsOf,
+  refusalOf,
+} from './presentation-vectors.ts'
 
 // Runs where it is bundled for: without Node, in a browser.
 
@@ -44,6 +49,7 @@ export type Vectors = {
     proof: string[]
     value: string | null
   }[]
+  presentations: PresentationVectors
   proofs: {
     name: string
     registry: string
@@ -91,6 +97,11 @@ export async function runVectors(
       readStateProof(one.stateProof as StateProof, one.registry, keyOf(one)),
       { ...one.reading, blockHash: one.blockHash },
     )
+  for (const one of vectors.presentations.cases)
+    for (const [what, got, expected] of await readingsOf(one, vectors))
+      expectSame(`${one.name}, ${what}`, got, expected)
+  for (const one of vectors.presentations.mustFail)
+    expectSame(one.name, await refusalOf(one), one.code)
   return { wrong, tried }
 }
 

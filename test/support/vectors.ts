@@ -1,6 +1,7 @@
 import batches from '../vectors/batches.json' with { type: 'json' }
 import golden from '../vectors/documents.json' with { type: 'json' }
 import mustFail from '../vectors/must-fail.json' with { type: 'json' }
+import presentations from '../vectors/presentations.json' with { type: 'json' }
 import proofs from '../vectors/state-proofs.json' with { type: 'json' }
 import tries from '../vectors/tries.json' with { type: 'json' }
 import type { Vectors } from './vector-runner.ts'
@@ -11,6 +12,7 @@ export const VECTORS: Vectors = {
   mustFail: mustFail.cases,
   tries: tries.cases,
   proofs: proofs.cases,
+  presentations,
 }
 
 /** How many comparisons they make. */
@@ -22,4 +24,9 @@ export const VECTOR_COUNT =
   ) +
   VECTORS.mustFail.length +
   VECTORS.tries.length +
-  VECTORS.proofs.length
+  VECTORS.proofs.length +
+  VECTORS.presentations.cases.reduce(
+    (sum, { link }) => sum + (link ? 3 : 2),
+    0,
+  ) +
+  VECTORS.presentations.mustFail.length

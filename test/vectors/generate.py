@@ -1,11 +1,12 @@
-"""Makes documents.json, batches.json and must-fail.json from the definitions in docs/formats.md, and from nothing else of this
-project.
+"""Makes documents.json, batches.json, must-fail.json and presentations.json from the definitions in docs/formats.md, and from
+nothing else of this project.
 
 python3 -m venv venv && venv/bin/pip install -r test/vectors/requirements.txt
 venv/bin/python test/vectors/generate.py && npx biome check --write test/vectors
 """
 
-import hashlib, hmac, json, base64, struct, sys
+import hashlib, hmac, json, base64, struct, sys, zlib
+from datetime import date
 from pathlib import Path
 from Crypto.Hash import keccak
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -151,7 +152,7 @@ def jcs(v):
         )
     if isinstance(v, list):
         return "[" + ",".join(map(jcs, v)) + "]"
-    if isinstance(v, int):
+    if isinstance(v, int) and not isinstance(v, bool):
         return str(v)
     return json.dumps(
         v, ensure_ascii=False
@@ -866,6 +867,231 @@ json.dump(
         "cases": F,
     },
     open(HERE / "must-fail.json", "w"),
+    indent=2,
+    ensure_ascii=True,
+)
+
+# ---- presentations
+
+
+def seconds_after(d):
+    """validUntil of a document."""
+    if "expiresAt" not in d:
+        return 0
+    return (date.fromisoformat(d["expiresAt"]) - date(1969, 12, 31)).days * 86_400
+
+
+def presentation_of(v, disclosures, **k):
+    return {
+        "type": "document-registry-presentation",
+        "v": 1,
+        "registry": v["claims"]["registry"],
+        "issuerId": v["claims"]["issuerId"],
+        "documentHash": v["documentHash"],
+        "claims": v["claims"],
+        "disclosures": disclosures,
+        "batch": None,
+        "sealed": v["sealed"],
+        "stateProof": None,
+        **k,
+    }
+
+
+def chosen(v, fields=(), metadata=()):
+    """The disclosures of these, and what they disclose."""
+    of_fields, of_metadata = v["disclosures"]["fields"], v["disclosures"]["metadata"]
+    disclosed = {k: v["document"][k] for k in fields}
+    if metadata:
+        disclosed["metadata"] = {k: v["document"]["metadata"][k] for k in metadata}
+    return [of_fields[k] for k in fields] + [of_metadata[k] for k in metadata], disclosed
+
+
+def deflated(data):
+    c = zlib.compressobj(9, zlib.DEFLATED, -15)
+    return c.compress(data) + c.flush()
+
+
+def link_of(p):
+    return "#presentation=" + b64u(deflated(jcs(p).encode()))
+
+
+shows = []
+
+
+def show(name, v, fields=(), metadata=(), until=None, **k):
+    ds, disclosed = chosen(v, fields, metadata)
+    p = presentation_of(v, ds, **k)
+    fits = p["sealed"] is None and p["stateProof"] is None
+    shows.append(
+        {
+            "name": name,
+            "presentation": p,
+            "link": link_of(p) if fits else None,
+            # What a source has that is asked by documentHash.
+            "source": None if p["sealed"] is not None else v["sealed"],
+            "validUntil": seconds_after(v["document"]) if until is None else until,
+            "disclosed": disclosed,
+        }
+    )
+
+
+in_batch = [
+    (bytes.fromhex(v["documentHash"][2:]), seconds_after(v["document"])) for v in out
+]
+_, _, _, _, block = batch_of(in_batch)
+of_batch = {block(i)["documentHash"]: block(i) for i in range(len(in_batch))}
+
+
+def path_of(v):
+    b = of_batch[v["documentHash"]]
+    return {k: b[k] for k in ["root", "validUntil", "proof"]}
+
+
+minimal, licence, scripts, eight, every = out
+show("nothing", minimal)
+show("one field", minimal, ["subjectName"])
+show("one field, the sealed document elsewhere", minimal, ["category"], sealed=None)
+show("one entry of the metadata", licence, [], ["constructor"])
+show("an expiry that the record has", licence, ["expiresAt"])
+show("a document that expires, without its expiry", licence, ["category"], sealed=None)
+show("names in many scripts", scripts, ["subjectName"], ["😀", "é"])
+show(
+    "everything, in another order",
+    every,
+    ["supersedes", "subjectName", "subjectId", "issuedAt", "expiresAt", "category"],
+    ["subjectName", "registry", "metadata", "_sd_alg", "..", "constructor", "toString", "😀", "\ue000"],
+)
+show("a document of a batch", eight, ["issuedAt"], ["key3"], batch=path_of(eight))
+show("a document of a batch, which expires, sealed elsewhere", every, ["subjectId"], batch=path_of(every), sealed=None)
+
+fails = []
+
+
+def fail(name, text, code, **k):
+    """k: the source, the record's validUntil and the reader's registry, where they are not those of the minimal document."""
+    fails.append(
+        {"name": name, "text": text if isinstance(text, str) else jcs(text), "source": None, "validUntil": 0, "registry": REG, **k, "code": code}
+    )
+
+
+NO = "presentation_malformed"
+one, _ = chosen(minimal, ["subjectName"])
+P = presentation_of(minimal, one)
+fail("nothing", "", NO)
+fail("not JSON", "{", NO)
+fail("a list", jcs([P]), NO)
+fail("a byte order mark", "\ufeff" + jcs(P), NO)
+fail("a member twice", jcs(P).replace('"v":1', '"v":1,"v":1'), NO)
+fail("a member twice, in the claims", jcs(P).replace('"_sd_alg":', '"_sd_alg":"sha-256","_sd_alg":'), NO)
+fail("half of a surrogate pair", jcs(P).replace('"sealed":"', '"sealed":"\\ud800'), NO)
+fail("too deep", jcs(P).replace('"v":1', '"v":' + "[" * 40 + "]" * 40), NO)
+for k in P:
+    fail("no %s" % k, {a: b for a, b in P.items() if a != k}, NO)
+STATE = {"header": "0xc0", "accountProof": [], "storageProof": []}
+SLOT = {"key": "0x" + "00" * 32, "value": "0x" + "00" * 32, "proof": []}
+PATH = path_of(minimal)
+for n, k in [
+    ("a member more", {"publicId": minimal["publicId"]}),
+    ("another type", {"type": "document-registry-bundle"}),
+    ("version 2", {"v": 2}),
+    ("version as text", {"v": "1"}),
+    ("version true", {"v": True}),
+    ("registry in upper case", {"registry": REG.upper()}),
+    ("another registry than the claims", {"registry": REG.replace(":31337:", ":1:")}),
+    ("another issuer than the claims", {"issuerId": 2}),
+    ("issuerId as text", {"issuerId": "1"}),
+    ("issuerId 0", {"issuerId": 0, "claims": {**minimal["claims"], "issuerId": 0}}),
+    ("documentHash in upper case", {"documentHash": "0x" + minimal["documentHash"][2:].upper()}),
+    ("documentHash of 31 bytes", {"documentHash": minimal["documentHash"][:-2]}),
+    ("claims as text", {"claims": jcs(minimal["claims"])}),
+    ("claims with a member more", {"claims": {**minimal["claims"], "iss": "x"}}),
+    ("claims out of order", {"claims": {**minimal["claims"], "_sd": minimal["claims"]["_sd"][::-1]}}),
+    ("claims with seven digests", {"claims": {**minimal["claims"], "_sd": minimal["claims"]["_sd"][:7]}}),
+    ("claims with spare bits", {"claims": {**minimal["claims"], "_sd": sorted(minimal["claims"]["_sd"][:7] + ["A" * 42 + "B"])}}),
+    ("claims of another algorithm", {"claims": {**minimal["claims"], "_sd_alg": "sha-512"}}),
+    ("disclosures as text", {"disclosures": one[0]}),
+    ("disclosures as an object", {"disclosures": {"0": one[0]}}),
+    ("a disclosure that is a number", {"disclosures": [1]}),
+    ("71 disclosures", {"disclosures": ["A" * i for i in range(71)]}),
+    ("batch false", {"batch": False}),
+    ("batch a batch block", {"batch": of_batch[minimal["documentHash"]]}),
+    ("batch without its expiry", {"batch": {k: v for k, v in PATH.items() if k != "validUntil"}}),
+    ("a root in upper case", {"batch": {**PATH, "root": "0x" + PATH["root"][2:].upper()}}),
+    ("validUntil of 41 bits", {"batch": {**PATH, "validUntil": 2**40}}),
+    ("validUntil below 0", {"batch": {**PATH, "validUntil": -1}}),
+    ("validUntil null", {"batch": {**PATH, "validUntil": None}}),
+    ("a proof of half a sibling", {"batch": {**PATH, "proof": b64u(bytes(16))}}),
+    ("a proof of 30 siblings", {"batch": {**PATH, "proof": b64u(bytes(32 * 30))}}),
+    ("a proof with padding", {"batch": {**PATH, "proof": b64u(bytes(32)) + "="}}),
+    ("a proof as a list", {"batch": {**PATH, "proof": []}}),
+    ("sealed as a list", {"sealed": [minimal["sealed"]]}),
+    ("stateProof empty", {"stateProof": {}}),
+    ("stateProof with a member more", {"stateProof": {**STATE, "x": 1}}),
+    ("a header in upper case", {"stateProof": {**STATE, "header": "0xC0"}}),
+    ("an empty header", {"stateProof": {**STATE, "header": "0x"}}),
+    ("half a byte in a proof", {"stateProof": {**STATE, "accountProof": ["0x0"]}}),
+    ("a slot with a member more", {"stateProof": {**STATE, "storageProof": [{**SLOT, "x": 1}]}}),
+    ("a slot with a short key", {"stateProof": {**STATE, "storageProof": [{**SLOT, "key": "0x00"}]}}),
+]:
+    fail(n, {**P, **k}, NO)
+
+
+def sealed_as(text, p=P, **k):
+    """Bytes that an issuer anchored, whatever they are."""
+    return {**p, "documentHash": hex32(hashlib.sha256(text.encode()).digest()), "sealed": text, **k}
+
+
+def issuer_made(c, disclosures):
+    """Claims that an issuer made itself, under a header that fits them."""
+    return sealed_as(jwe(header_of(salt, digest64(jcs(c).encode()))), claims=c, disclosures=disclosures, issuerId=c["issuerId"], registry=c["registry"])
+
+
+fail("no source has the sealed document", {**P, "sealed": None}, "missing")
+fail("other bytes", {**P, "sealed": licence["sealed"]}, "wrong_bytes")
+fail("other bytes, and none elsewhere", {**P, "sealed": ""}, "wrong_bytes")
+fail("sealed bytes that are not a JWE", sealed_as("x"), "sealed_malformed")
+fail("sealed bytes with a space after them", sealed_as(minimal["sealed"] + " "), "sealed_malformed")
+fail("sealed bytes that are not ASCII", sealed_as(minimal["sealed"] + "é"), "sealed_malformed")
+fail("a header without sd", sealed_as(jwe({k: v for k, v in H.items() if k != "sd"})), "sealed_header")
+fail("a header with a name more", sealed_as(jwe({**H, "zip": "DEF"})), "sealed_header")
+fail("claims of another document", {**P, "claims": eight["claims"]}, "other_disclosures")
+fail("a decoy in the claims changed", {**P, "claims": {**minimal["claims"], "metadata": {"_sd": sorted(minimal["claims"]["metadata"]["_sd"][:7] + ["A" * 43])}}}, "other_disclosures")
+for f in F:
+    if f["format"] == "claims" and f["code"] == REPEATED:
+        fail("claims with " + f["name"], issuer_made(json.loads(f["input"]), []), REPEATED)
+    if f["format"] == "disclosures":
+        v = json.loads(f["input"])
+        fail("disclosures: " + f["name"], issuer_made(v["claims"], v["disclosures"]), f["code"])
+fail("a repeated digest and a malformed disclosure", issuer_made(with_lists(sorted(LIST[:7] + LIST[:1])), ["x"]), REPEATED)
+fail("expires before it is issued, both shown", issuer_made(*(lambda a, b: (with_lists(sorted(LIST[:6] + [digest64(a.encode()), digest64(b.encode())])), [a, b]))(
+    b64u(jcs([S16, "issuedAt", "2026-01-31"]).encode()), b64u(jcs([S16, "expiresAt", "2026-01-30"]).encode()))), "document_fields")
+fail("of another registry than the one that is trusted", P, "other_registry", registry=REG.replace(":31337:", ":1:"))
+ds, _ = chosen(licence, ["expiresAt"])
+LATER = seconds_after(licence["document"]) + 86_400
+fail("an expiry that the record does not have", presentation_of(licence, ds), "other_expiry", validUntil=LATER)
+fail("an expiry, and a record without", presentation_of(licence, ds), "other_expiry")
+
+Q = jcs({**P, "sealed": None}).encode()
+for n, text in [
+    ("not base64url", "!"),
+    ("padding", b64u(deflated(Q)) + "="),
+    ("not DEFLATE", b64u(b"\xff" * 100)),
+    ("with the header of zlib", b64u(zlib.compress(Q))),
+    ("cut off", b64u(deflated(Q)[:-8])),
+    ("bytes after it", b64u(deflated(Q) + b"\0")),
+    ("more than 65,536 bytes", b64u(deflated(Q + b" " * 65_536))),
+    ("not a presentation", b64u(deflated(b"{}"))),
+]:
+    fails.append({"name": "link: " + n, "link": "#presentation=" + text, "code": NO})
+
+json.dump(
+    {
+        "origin": "Made from documents.json by the same Python program.",
+        "registry": REG,
+        "cases": shows,
+        "mustFail": fails,
+    },
+    open(HERE / "presentations.json", "w"),
     indent=2,
     ensure_ascii=True,
 )
