@@ -12,6 +12,7 @@ import type { StateProof } from '../../document/state-proof.ts'
 import type { DocumentKey } from '../../verifier/ports.ts'
 import { readStateProof } from '../../verifier/proof/state-proof.ts'
 import { readTrie } from '../../verifier/proof/trie.ts'
+import { type AnswerVectors, outcomesOf } from './answer-vectors.ts'
 import {
   type PresentationVectors,
   readingsOf,
@@ -50,6 +51,7 @@ export type Vectors = {
     value: string | null
   }[]
   presentations: PresentationVectors
+  answers: AnswerVectors
   proofs: {
     name: string
     registry: string
@@ -97,6 +99,8 @@ export async function runVectors(
       readStateProof(one.stateProof as StateProof, one.registry, keyOf(one)),
       { ...one.reading, blockHash: one.blockHash },
     )
+  for await (const one of outcomesOf(vectors.answers))
+    expectSame(one.name, one.got, one.expected)
   for (const one of vectors.presentations.cases)
     for (const [what, got, expected] of await readingsOf(one, vectors))
       expectSame(`${one.name}, ${what}`, got, expected)

@@ -1,9 +1,13 @@
 import batches from '../vectors/batches.json' with { type: 'json' }
+import bundles from '../vectors/bundles.json' with { type: 'json' }
 import golden from '../vectors/documents.json' with { type: 'json' }
 import mustFail from '../vectors/must-fail.json' with { type: 'json' }
 import presentations from '../vectors/presentations.json' with { type: 'json' }
+import quorums from '../vectors/quorums.json' with { type: 'json' }
 import proofs from '../vectors/state-proofs.json' with { type: 'json' }
 import tries from '../vectors/tries.json' with { type: 'json' }
+import verifications from '../vectors/verifications.json' with { type: 'json' }
+import { type AnswerVectors, countOf } from './answer-vectors.ts'
 import type { Vectors } from './vector-runner.ts'
 
 export const VECTORS: Vectors = {
@@ -13,6 +17,7 @@ export const VECTORS: Vectors = {
   tries: tries.cases,
   proofs: proofs.cases,
   presentations,
+  answers: { verifications, bundles, quorums } as unknown as AnswerVectors,
 }
 
 /** How many comparisons they make. */
@@ -29,4 +34,5 @@ export const VECTOR_COUNT =
     (sum, { link }) => sum + (link ? 3 : 2),
     0,
   ) +
-  VECTORS.presentations.mustFail.length
+  VECTORS.presentations.mustFail.length +
+  countOf(VECTORS.answers)
