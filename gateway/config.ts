@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
 import type { FinalityRule } from '../verifier/readers/finality.ts'
 import { MAX_BATCH } from './issue/batch.ts'
+import type { FeeCaps } from './issue/spending.ts'
 
 /** What signs for the issuer account. */
 export type SignerSetting =
@@ -48,8 +49,10 @@ export type Config = {
   finality: FinalityRule
   /** Most intents in one transaction; 1 = no grouping. */
   maxBatch: number
-  /** Most wei that a unit of gas may cost; absent = any price. */
+  /** Maximum wei for a unit of gas; absent = any price. */
   feeCap?: bigint
+  /** Maximum wei for one transaction, and for all of an hour; absent = any fee. */
+  feeCaps: FeeCaps
   /** Wei of the issuer account, under which readiness warns. */
   lowBalance: bigint
   /** Seconds; absent = any age. */
@@ -128,6 +131,13 @@ const amount = (unit: 'gwei' | 'ether') =>
     v.transform((text) => parseUnits(text, unit)),
   )
 
+const cap = v.optional(
+  v.union(
+    [v.literal('off'), amount('ether')],
+    'must be a number of ether, such as 0.5, or off',
+  ),
+)
+
 const DATA_DIR = 'data'
 
 type Environment = v.InferOutput<typeof environment>
@@ -170,6 +180,8 @@ const environment = v.object({
   FINALITY_DEPTH: v.optional(wholeNumber(0, 1_000_000)),
   MAX_BATCH: v.optional(wholeNumber(1, MAX_BATCH), String(MAX_BATCH)),
   MAX_FEE_GWEI: v.optional(amount('gwei')),
+  MAX_TRANSACTION_FEE_ETHER: cap,
+  MAX_HOURLY_FEE_ETHER: cap,
   LOW_BALANCE_ETHER: v.optional(amount('ether'), '0.05'),
   LOG_LEVEL: v.optional(
     v.picklist(
@@ -185,6 +197,15 @@ const LEAST_KEY = 16
 
 /** Blocks on top of one that make it final at a node that does not know the tag `finalized`. */
 const DEPTH_WITHOUT_TAG = 64
+
+/**
+ * On a chain that others run; wei. A batch of 200 documents fits in the first up to some 18 gwei of base fee, a single one up to some
+ * 3,000. Nodes refuse transactions over 1 ether (geth, Besu, Erigon).
+ */
+const FEE_CAPS: FeeCaps = {
+  transaction: parseUnits('0.2', 'ether'),
+  hour: parseUnits('1', 'ether'),
+}
 
 /** A chain that others run is stale when its newest block is older than this; seconds. */
 const MAX_HEAD_AGE = 900
@@ -239,9 +260,20 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
         : { depth: e.FINALITY_DEPTH },
     maxBatch: e.MAX_BATCH,
     ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
+    feeCaps: feeCapsOf(e, remote ? FEE_CAPS : {}),
     lowBalance: e.LOW_BALANCE_ETHER,
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     logLevel: e.LOG_LEVEL,
+  }
+}
+
+/** @param fallback Of chains that others run; the local chain's ether is worth nothing. */
+function feeCapsOf(e: Environment, fallback: FeeCaps): FeeCaps {
+  const transaction = e.MAX_TRANSACTION_FEE_ETHER ?? fallback.transaction
+  const hour = e.MAX_HOURLY_FEE_ETHER ?? fallback.hour
+  return {
+    ...(typeof transaction === 'bigint' && { transaction }),
+    ...(typeof hour === 'bigint' && { hour }),
   }
 }
 

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { inEther } from './wei.ts'
 
 /** What the gateway tells of itself, in the Prometheus text format. Labels hold no identifier of anybody. */
 export type Metrics = {
@@ -13,9 +14,21 @@ export type Sources = {
   depth(): { queued: number; inFlight: number }
   /** Wei; rejects when it cannot be read. */
   balance(): Promise<bigint>
+  /** Wei. */
+  spentLastHour(): Promise<bigint>
+  /** The error code that requests get; `undefined` while documents can be issued. */
+  stopped(): string | undefined
+  /** Wei; absent = no cap. */
+  feeCaps: { transaction?: bigint; hour?: bigint }
 }
 
-export function createMetrics({ depth, balance }: Sources): Metrics {
+export function createMetrics({
+  depth,
+  balance,
+  spentLastHour,
+  stopped,
+  feeCaps,
+}: Sources): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -49,9 +62,38 @@ export function createMetrics({ depth, balance }: Sources): Metrics {
     async collect() {
       this.remove()
       await balance().then(
-        (wei) => this.set(Number(wei) / 1e18),
+        (wei) => this.set(inEther(wei)),
         () => {},
       )
+    },
+  })
+  new Gauge({
+    name: 'document_registry_fees_last_hour_ether',
+    help: 'Fees of the last hour, with all that transactions in flight may cost; compare with the cap',
+    registers,
+    async collect() {
+      this.set(inEther(await spentLastHour()))
+    },
+  })
+  new Gauge({
+    name: 'document_registry_fee_cap_ether',
+    help: 'What one transaction, and all of an hour, may cost; absent without a cap',
+    labelNames: ['of'],
+    registers,
+    collect() {
+      for (const [of, wei] of Object.entries(feeCaps))
+        this.set({ of }, inEther(wei))
+    },
+  })
+  new Gauge({
+    name: 'document_registry_issuing_stopped',
+    help: '1 under the error code that requests get; absent while documents can be issued',
+    labelNames: ['code'],
+    registers,
+    collect() {
+      this.reset()
+      const code = stopped()
+      if (code !== undefined) this.set({ code }, 1)
     },
   })
 

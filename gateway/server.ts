@@ -142,12 +142,17 @@ export async function startGateway(
   const metrics = createMetrics({
     depth: () => batcher.depth(),
     balance: async () => (await account.assertReady()).balance,
+    spentLastHour: () => batcher.spentLastHour(),
+    stopped: () => batcher.stopped(),
+    feeCaps: config.feeCaps,
   })
   const batcher = createBatcher({
     account,
     transactions,
     registry,
+    blocks,
     outbox,
+    feeCaps: config.feeCaps,
     concluded: metrics.concluded,
     log,
     maxBatch: config.maxBatch,

@@ -7,6 +7,7 @@ import { createRequest } from '../../verifier/readers/request.ts'
 import {
   readHash,
   readObject,
+  readQuantity,
   toQuantity,
 } from '../../verifier/readers/rpc-codec.ts'
 import type { Blocks } from '../issue/ports.ts'
@@ -23,6 +24,8 @@ export function createBlocks(
     finality,
   )
   return {
+    newestBlock: () => request('eth_blockNumber', readQuantity),
+
     async blockHash(blockNumber) {
       return request(
         'eth_getBlockByNumber',

@@ -33,7 +33,7 @@ export type Database = {
 }
 
 /** Of the schema. A file with another is refused, not changed. */
-const VERSION = 4
+const VERSION = 5
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS bound_to (
@@ -64,6 +64,7 @@ const SCHEMA = `
     plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE,
     hash TEXT NOT NULL,
     raw TEXT NOT NULL,
+    gas_limit INTEGER NOT NULL,
     max_fee_per_gas TEXT NOT NULL,
     max_priority_fee_per_gas TEXT NOT NULL
   ) STRICT;
@@ -87,6 +88,10 @@ const SCHEMA = `
   CREATE INDEX IF NOT EXISTS intent_by_plan ON intent (plan);
   CREATE INDEX IF NOT EXISTS intent_by_block ON intent (block_number, block_hash)
     WHERE block_number IS NOT NULL;
+  CREATE TABLE IF NOT EXISTS fee (
+    minute INTEGER PRIMARY KEY,
+    gwei INTEGER NOT NULL
+  ) STRICT;
   CREATE TABLE IF NOT EXISTS idempotency (
     key BLOB PRIMARY KEY,
     document_hash TEXT NOT NULL,

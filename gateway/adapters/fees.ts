@@ -4,6 +4,7 @@ import {
 } from '../../verifier/readers/rpc-codec.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { SignedTransaction } from '../issue/ports.ts'
+import { larger, smaller } from '../wei.ts'
 import type { ChainCalls } from './chain-calls.ts'
 
 /** How much more a replacement pays, in fee and tip; per mille, rounded up. Nodes ask for 100. */
@@ -21,9 +22,16 @@ export type Offer = Pick<
 export type Fees = {
   /**
    * @param replaced A transaction that this one must replace.
+   * @returns What to offer, and the `maxFeePerGas` that it needs at least.
    * @throws {IssueError} `fee_too_high` when the chain asks for more than the cap.
    */
-  offer(replaced?: Offer): Promise<Offer>
+  offer(replaced?: Offer): Promise<Offer & { minFeePerGas: bigint }>
+  /**
+   * @param gas That a transaction needs.
+   * @param maxFee Wei; absent = any fee.
+   * @throws {IssueError} `fee_too_high` when it would cost more.
+   */
+  assertAffordable(gas: bigint, maxFee?: bigint): Promise<void>
   /** Whether an offer pays what the chain asks for now. */
   meetsCurrent(offer: Offer): Promise<boolean>
 }
@@ -47,14 +55,18 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
     return kept
   }
 
-  async function offer(replaced?: Offer): Promise<Offer> {
-    const fresh = kept && performance.now() - kept.askedAt < PRICE_TTL_MS
-    const { baseFee, tip } = kept && fresh && !replaced ? kept : await price()
-    if (cap !== undefined && baseFee + tip > cap)
+  function assertUnderCap(perGas: bigint): void {
+    if (cap !== undefined && perGas > cap)
       throw new IssueError(
         'fee_too_high',
-        `the chain asks for ${baseFee + tip} wei a gas, over the cap of ${cap}`,
+        `the chain asks for ${perGas} wei a gas, over the cap of ${cap}`,
       )
+  }
+
+  async function offer(replaced?: Offer) {
+    const fresh = kept && performance.now() - kept.askedAt < PRICE_TTL_MS
+    const { baseFee, tip } = kept && fresh && !replaced ? kept : await price()
+    assertUnderCap(baseFee + tip)
     const least = replaced ? raised(replaced.maxFeePerGas) : 0n
     const wanted = larger(2n * baseFee + tip, least)
     const maxFeePerGas = cap !== undefined && wanted > cap ? cap : wanted
@@ -69,11 +81,18 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
     return {
       maxFeePerGas,
       maxPriorityFeePerGas: smaller(tipNow, maxFeePerGas),
+      minFeePerGas: larger(baseFee + tip, least),
     }
   }
 
   return {
     offer,
+    async assertAffordable(gas, maxFee) {
+      const { baseFee, tip } = await price()
+      assertUnderCap(baseFee + tip)
+      const fee = gas * (baseFee + tip)
+      if (maxFee !== undefined && fee > maxFee) throw feeTooHigh(fee, maxFee)
+    },
     async meetsCurrent({ maxFeePerGas, maxPriorityFeePerGas }) {
       const { tip, baseFee } = await price()
       return maxPriorityFeePerGas >= tip && maxFeePerGas >= baseFee + tip
@@ -81,6 +100,12 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
   }
 }
 
+/** @param fee Wei, of the cheapest transaction that would do. */
+export function feeTooHigh(fee: bigint, maxFee: bigint): IssueError {
+  return new IssueError(
+    'fee_too_high',
+    `a transaction would cost ${fee} wei, and may cost ${maxFee}`,
+  )
+}
+
 const raised = (wei: bigint) => (wei * (1000n + FEE_BUMP)) / 1000n + 1n
-const smaller = (one: bigint, other: bigint) => (one < other ? one : other)
-const larger = (one: bigint, other: bigint) => (one > other ? one : other)

@@ -3,6 +3,7 @@ import type { Hex } from '../../document/hex.ts'
 import type { RegistryRecord } from '../../verifier/ports.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import {
+  readBigQuantity,
   readHash,
   readList,
   readLog,
@@ -126,7 +127,8 @@ export function createRegistryReader(
 /** @returns Where the transaction is and its logs; `undefined` while it is in no block. */
 function readReceipt(answer: unknown) {
   if (answer === null) return undefined
-  const { blockNumber, blockHash, status, logs } = readObject(answer)
+  const receipt = readObject(answer)
+  const { blockNumber, blockHash, status, logs } = receipt
   // Some nodes give receipts of what waits to be mined.
   if (blockNumber === null || blockHash === null) return undefined
   return {
@@ -134,5 +136,12 @@ function readReceipt(answer: unknown) {
     blockHash: readHash(blockHash),
     succeeded: readQuantity(status) === 1,
     logs: readList(logs, readLog),
+    ...feeOf(receipt),
   }
+}
+
+/** What rollups charge for the data of a transaction is not in these fields. */
+function feeOf({ gasUsed, effectiveGasPrice }: Record<string, unknown>) {
+  if (gasUsed === undefined || effectiveGasPrice === undefined) return {}
+  return { fee: readBigQuantity(gasUsed) * readBigQuantity(effectiveGasPrice) }
 }

@@ -6,6 +6,7 @@ import type {
   Anchorings,
   Backlog,
   BlockId,
+  FeeLog,
   Intent,
   Moved,
   Outbox,
@@ -17,10 +18,15 @@ import type {
   Standing,
   Withdrawn,
 } from '../issue/ports.ts'
+import { WEI_OF_GWEI } from '../wei.ts'
 import type { Database } from './database.ts'
 
 /** Kinds that undo each other. */
 const OPPOSITES = { suspend: 'release', release: 'suspend' } as const
+
+/** Minutes. */
+const FEES_KEPT = 24 * 60
+const minuteOf = (time: number) => Math.floor(time / 60_000)
 
 type Row = Record<string, string | number | null>
 
@@ -30,6 +36,7 @@ const COLUMNS =
 export type SqliteOutbox = Outbox &
   Backlog &
   Plans &
+  FeeLog &
   Anchorings &
   PromisedPayloads & {
     /** `add` as a part of a larger write. */
@@ -90,8 +97,16 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
     WHERE plan = ?`)
   const insertPlan = sqlite.prepare('INSERT INTO plan (nonce) VALUES (?)')
   const insertAttempt = sqlite.prepare(
-    `INSERT INTO attempt (plan, hash, raw, max_fee_per_gas, max_priority_fee_per_gas)
-     VALUES (?, ?, ?, ?, ?)`,
+    `INSERT INTO attempt
+     (plan, hash, raw, gas_limit, max_fee_per_gas, max_priority_fee_per_gas)
+     VALUES (?, ?, ?, ?, ?, ?)`,
+  )
+  const addFee = sqlite.prepare(`
+    INSERT INTO fee (minute, gwei) VALUES (?, ?)
+    ON CONFLICT DO UPDATE SET gwei = gwei + excluded.gwei`)
+  const forgetFees = sqlite.prepare('DELETE FROM fee WHERE minute < ?')
+  const feesSince = sqlite.prepare(
+    'SELECT sum(gwei) AS gwei FROM fee WHERE minute >= ?',
   )
   const removePlan = sqlite.prepare('DELETE FROM plan WHERE id = ?')
   const queued = sqlite.prepare(`
@@ -168,11 +183,13 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
     transaction: SignedTransaction,
     intents: readonly Intent[],
   ): SignedTransaction => {
-    const { hash, raw, maxFeePerGas, maxPriorityFeePerGas } = transaction
+    const { hash, raw, gasLimit } = transaction
+    const { maxFeePerGas, maxPriorityFeePerGas } = transaction
     insertAttempt.run(
       plan,
       hash,
       raw,
+      gasLimit,
       String(maxFeePerGas),
       String(maxPriorityFeePerGas),
     )
@@ -181,6 +198,13 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
     const hashes = intents.map(({ documentHash }) => documentHash)
     if (first) assign.run(plan, hash, first.kind, JSON.stringify(hashes))
     return transaction
+  }
+
+  const charge = (fee: bigint) => {
+    if (fee === 0n) return
+    const minute = minuteOf(Date.now())
+    forgetFees.run(minute - FEES_KEPT)
+    addFee.run(minute, (fee + WEI_OF_GWEI - 1n) / WEI_OF_GWEI)
   }
 
   const insert: SqliteOutbox['insert'] = (intent, promised, payload) => {
@@ -265,16 +289,23 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
         const attempts = [attempt(id, transaction, intents)]
         return { id, nonce, intents, attempts }
       }, true),
-    replace: (plan, transaction) =>
-      write(() => ({
-        ...plan,
-        attempts: [
-          ...plan.attempts,
-          attempt(plan.id, transaction, plan.intents),
-        ],
-      })),
-    settle: (plan, { anchored, gone }) =>
+    replace: (plan, transaction, intents) =>
       write(() => {
+        const carried = new Set(intents.map(keyOfIntent))
+        each(
+          requeue,
+          plan.intents.filter((intent) => !carried.has(keyOfIntent(intent))),
+        )
+        const made = attempt(plan.id, transaction, intents)
+        return { ...plan, intents, attempts: [...plan.attempts, made] }
+      }),
+    feesSince: async (time) => {
+      const row = feesSince.get(minuteOf(time)) as Row
+      return BigInt(row.gwei ?? 0) * WEI_OF_GWEI
+    },
+    settle: (plan, { anchored, gone }, fee) =>
+      write(() => {
+        charge(fee)
         const together = anchoringOfAll(plan, anchored)
         if (together)
           anchorPlan.run(
@@ -312,6 +343,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
             nonce,
             hash: made.hash as Hex,
             raw: made.raw as Hex,
+            gasLimit: BigInt(made.gas_limit ?? 0),
             maxFeePerGas: BigInt(made.max_fee_per_gas ?? 0),
             maxPriorityFeePerGas: BigInt(made.max_priority_fee_per_gas ?? 0),
           })),

@@ -6,8 +6,9 @@ import { readBigQuantity } from '../../verifier/readers/rpc-codec.ts'
 import { SUSPENDED } from '../../verifier/reasons.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Intent, Transactions } from '../issue/ports.ts'
+import { smaller } from '../wei.ts'
 import { asIssueError, type ChainCalls } from './chain-calls.ts'
-import { createFees } from './fees.ts'
+import { createFees, feeTooHigh, type Offer } from './fees.ts'
 import { createEstimates } from './gas-estimates.ts'
 import {
   encodeIssueMany,
@@ -22,6 +23,10 @@ const MAX_GAS = (16_777_216n * 4n) / 5n
 const MAX_CALLDATA = 120 * 1024
 /** Over the estimate, since the chain's state moves on between estimate and inclusion; per cent. */
 const GAS_MARGIN = 10n
+/** EIP-1474: it says something about the endpoint, not about the request. */
+const LIMIT_EXCEEDED = -32005
+/** What a transaction needs for one document, a little more than it is (test/contracts/gas.json). */
+const GAS_OF_ONE = 60_000n
 
 export type TransactionsOptions = {
   chainId: number
@@ -39,18 +44,19 @@ export function createTransactions(
   { chainId, address, issuerId, signer, feeCap }: TransactionsOptions,
 ): Transactions {
   const fees = createFees(calls, feeCap)
-  const gas = createEstimates((data) =>
-    calls.request('eth_estimateGas', readBigQuantity, {
-      from: signer.address,
-      to: address,
-      data,
-    }),
-  )
+  const gas = createEstimates((data) => {
+    const call = { from: signer.address, to: address, data }
+    return calls
+      .request('eth_estimateGas', readBigQuantity, call)
+      .catch((error) => {
+        throw asRefusal(error)
+      })
+  })
 
   return {
-    async prepare(intents, nonce, replaced) {
+    async prepare(intents, { nonce, maxFee, replaced }) {
       const data = calldataOf(issuerId, intents)
-      const [estimate, fee] = await Promise.all([
+      const [estimate, offer] = await Promise.all([
         replaced ? gas.anew(intents, data) : gas.of(intents, data),
         fees.offer(replaced),
       ])
@@ -60,19 +66,16 @@ export function createTransactions(
           'too_large',
           `${intents.length} need ${gasLimit} gas and ${data.length / 2} bytes`,
         )
+      const fee = within(offer, gasLimit, maxFee, intents.length)
+      const transaction = { nonce, gasLimit, ...fee }
       const raw = await signer.sign({
-        type: 2,
-        chainId,
-        nonce,
-        to: address,
-        data,
-        gasLimit,
-        ...fee,
+        ...{ type: 2, chainId, to: address, data, ...transaction },
       })
-      return { nonce, hash: hashOf(raw), raw, ...fee }
+      return { ...transaction, hash: hashOf(raw), raw }
     },
 
     meetsCurrentFee: fees.meetsCurrent,
+    assertAffordable: (maxFee) => fees.assertAffordable(GAS_OF_ONE, maxFee),
 
     async broadcast({ raw }) {
       try {
@@ -91,6 +94,46 @@ export function createTransactions(
         throw issueError
       }
     },
+  }
+}
+
+/**
+ * A node that answered, whatever its words, would perhaps take fewer: what it says may be about what is in the transaction. If it is
+ * not, the account is looked at before anything is given up.
+ */
+function asRefusal(error: IssueError): IssueError {
+  const { cause, message } = error
+  const answered =
+    cause instanceof RpcResponseError && cause.code !== LIMIT_EXCEEDED
+  return answered ? new IssueError('registry_refused', message, cause) : error
+}
+
+/**
+ * Of several intents, fewer cost less, and keep what the offer has in reserve for a rising base fee. One alone goes without.
+ *
+ * @throws {IssueError} `too_large`, `fee_too_high`.
+ */
+function within(
+  offer: Offer & { minFeePerGas: bigint },
+  gasLimit: bigint,
+  maxFee: bigint | undefined,
+  intents: number,
+): Offer {
+  const { minFeePerGas, ...whole } = offer
+  const fee = gasLimit * whole.maxFeePerGas
+  if (maxFee === undefined || fee <= maxFee) return whole
+  if (intents > 1)
+    throw new IssueError(
+      'too_large',
+      `${intents} may cost ${fee} wei, over the cap of ${maxFee}`,
+    )
+  const maxFeePerGas = maxFee / gasLimit
+  if (maxFeePerGas < minFeePerGas)
+    throw feeTooHigh(gasLimit * minFeePerGas, maxFee)
+  const { maxPriorityFeePerGas: tip } = whole
+  return {
+    maxFeePerGas,
+    maxPriorityFeePerGas: smaller(tip, maxFeePerGas),
   }
 }
 

@@ -1,6 +1,11 @@
 import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
-import { asIssueError, IssueError, refusalOf } from './errors.ts'
+import {
+  asIssueError,
+  IssueError,
+  type IssueErrorCode,
+  refusalOf,
+} from './errors.ts'
 import { keyOfIntent } from './intent.ts'
 import { createNap } from './nap.ts'
 import type { Outcome } from './outcome.ts'
@@ -8,6 +13,8 @@ import { createPlanner } from './planner.ts'
 import type {
   Account,
   Backlog,
+  Blocks,
+  FeeLog,
   Intent,
   Outbox,
   Plans,
@@ -17,6 +24,7 @@ import type {
 } from './ports.ts'
 import { createQueue } from './queue.ts'
 import { createSender } from './sender.ts'
+import type { FeeCaps } from './spending.ts'
 import { createTurnAway } from './turn-away.ts'
 import { type Answer, createWaiters } from './waiters.ts'
 
@@ -34,6 +42,10 @@ export type Batcher = {
   enqueue(intents: readonly Intent[]): void
   /** How many intents wait for a transaction, and how many transactions for a block. */
   depth(): { queued: number; inFlight: number }
+  /** Wei of the last hour, with all that transactions in flight may cost. */
+  spentLastHour(): Promise<bigint>
+  /** Why nothing can be anchored now; `undefined` when it can. */
+  stopped(): IssueErrorCode | undefined
   /** Takes up what an earlier process left, and runs until `stop`. */
   start(): Promise<void>
   /** Ends after the transactions in flight, or 5 seconds; what is left stays in the outbox. */
@@ -44,7 +56,9 @@ export type BatcherDeps = {
   account: Account
   transactions: Transactions
   registry: RegistryReader
-  outbox: Outbox & Backlog & Plans
+  blocks: Blocks
+  outbox: Outbox & Backlog & Plans & FeeLog
+  feeCaps: FeeCaps
   /** Takes back intents with their payloads, as far as they were not promised. */
   withdraw: (intents: readonly Intent[]) => Promise<Intent[]>
   /** Receives every intent that the chain has decided. */
@@ -111,8 +125,10 @@ export function createBatcher(deps: BatcherDeps): Batcher {
   async function work(): Promise<void> {
     await sender.advance(planning !== undefined)
     if (mayPlan()) startPlanning()
-    else if (trouble && !planning && sender.inFlight() === 0)
+    else if (trouble && !planning && sender.inFlight() === 0) {
       await deps.account.assertReady()
+      await sender.assertAffordable()
+    }
     await checkPlanning()
   }
 
@@ -245,6 +261,8 @@ export function createBatcher(deps: BatcherDeps): Batcher {
       return answer
     },
 
+    spentLastHour: sender.spentLastHour,
+    stopped: () => trouble?.code,
     depth: () => ({ queued: queue.size, inFlight: sender.inFlight() }),
 
     async start() {

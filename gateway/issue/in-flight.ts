@@ -6,6 +6,8 @@ import type { Plan } from './ports.ts'
 export type Sending = {
   sent: number
   made: number
+  /** The newest block when it was first looked at as stuck. */
+  block: number | undefined
   /** A node has taken it. */
   taken: boolean
   /** Until the nodes have answered. */
@@ -21,7 +23,7 @@ export type InFlight = {
   sendingOf(plan: Plan): Sending
   carries(key: IntentKey): boolean
   add(plans: readonly Plan[]): void
-  /** A plan with another attempt takes the place of itself. */
+  /** A plan with another attempt takes the place of itself; it may carry fewer intents. */
   replace(plan: Plan): void
   /** Their nonces are used. They carry their intents until `drop`, when that is noted on disk. */
   leave(plans: readonly Plan[]): void
@@ -42,6 +44,7 @@ export function createInFlight(): InFlight {
     const sending = {
       sent: Number.NEGATIVE_INFINITY,
       made: performance.now(),
+      block: undefined,
       taken: false,
       underWay: undefined,
       failure: undefined,
@@ -66,7 +69,11 @@ export function createInFlight(): InFlight {
         for (const intent of intents) carried.add(keyOfIntent(intent))
     },
     replace(plan) {
-      plans = plans.map((other) => (other.id === plan.id ? plan : other))
+      const old = plans.find(({ id }) => id === plan.id)
+      plans = plans.map((other) => (other === old ? plan : other))
+      for (const intent of old?.intents ?? [])
+        carried.delete(keyOfIntent(intent))
+      for (const intent of plan.intents) carried.add(keyOfIntent(intent))
     },
 
     leave,

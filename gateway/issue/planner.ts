@@ -67,7 +67,8 @@ export function createPlanner(deps: {
   async function refused(intents: Intent[], error: IssueError): Promise<void> {
     const { outage, closed } = await causeOf(error)
     if (outage) {
-      limit = maxBatch
+      // Of one intent only, it is known by the first try that the fee is still too high.
+      if (outage.code !== 'fee_too_high') limit = maxBatch
       // No transaction can be made of the others either.
       await turnAway(queue.all(), outage)
       throw outage

@@ -48,6 +48,7 @@ export type SignedTransaction = {
   nonce: number
   hash: Hex
   raw: Hex
+  gasLimit: bigint
   /** Wei for a unit of gas. */
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
@@ -82,6 +83,8 @@ export type Receipt = BlockId & {
   succeeded: boolean
   /** The documents that it issued. */
   issued: ReadonlySet<Hex>
+  /** What it cost, in wei; `undefined` when the node does not say. */
+  fee?: bigint
 }
 
 /** What the registry logs about a document; a suspension is a revocation there. */
@@ -171,10 +174,31 @@ export type Plans = {
     transaction: SignedTransaction,
     intents: readonly Intent[],
   ): Promise<Plan>
-  /** Before its broadcast: another transaction for the nonce of a plan. */
-  replace(plan: Plan, transaction: SignedTransaction): Promise<Plan>
-  /** After the chain showed what became of a plan; it is done with, and what is not named goes back in the queue. */
-  settle(plan: Plan, outcome: Resolution): Promise<void>
+  /**
+   * Before its broadcast: another transaction for the nonce of a plan.
+   *
+   * @param intents Of those of the plan, the ones that it carries. The others go back in the queue.
+   */
+  replace(
+    plan: Plan,
+    transaction: SignedTransaction,
+    intents: readonly Intent[],
+  ): Promise<Plan>
+  /**
+   * After the chain showed what became of a plan; it is done with, and what is not named goes back in the queue.
+   *
+   * @param fee What it has cost, in wei.
+   */
+  settle(plan: Plan, outcome: Resolution, fee: bigint): Promise<void>
+}
+
+/** What settled plans have cost. */
+export type FeeLog = {
+  /**
+   * @param time Milliseconds of the Unix epoch.
+   * @returns Wei of the plans settled since the minute of that time, rounded up to gwei.
+   */
+  feesSince(time: number): Promise<bigint>
 }
 
 /** The intents that are on the chain, in blocks that may not be final yet. */
@@ -245,21 +269,34 @@ export type Account = {
   nextNonce(): Promise<number>
 }
 
+export type PrepareOptions = {
+  nonce: number
+  /** Maximum wei that the transaction may cost; absent = any fee. */
+  maxFee?: bigint
+  /** A transaction with the same nonce: fee and tip are at least 12.5 % higher, unless the chain asks for more. */
+  replaced?: SignedTransaction
+}
+
 /** Transactions of the account. */
 export type Transactions = {
   /**
    * Makes and signs the transaction of intents of one kind (and one reason).
    *
-   * @param replaced A transaction with the same nonce: fee and tip are at least 12.5 % higher, unless the chain asks for more.
-   * @throws {IssueError} `too_large` when so many do not fit in a transaction.
+   * @throws {IssueError} `too_large` when so many do not fit in a transaction, or in what it may cost; `fee_too_high` when a single
+   *   one does not.
    */
   prepare(
     intents: readonly Intent[],
-    nonce: number,
-    replaced?: SignedTransaction,
+    options: PrepareOptions,
   ): Promise<SignedTransaction>
   /** Whether it pays what the chain asks for now. */
   meetsCurrentFee(transaction: SignedTransaction): Promise<boolean>
+  /**
+   * Rejects with `fee_too_high` when a transaction of one intent would cost more.
+   *
+   * @param maxFee Wei; absent = any fee.
+   */
+  assertAffordable(maxFee?: bigint): Promise<void>
   /** Sends it; a node that has it already, or has used the nonce, is success. */
   broadcast(transaction: SignedTransaction): Promise<void>
 }
@@ -282,6 +319,8 @@ export type RegistryReader = {
 
 /** The blocks of the chain. */
 export type Blocks = {
+  /** The number of the newest block. */
+  newestBlock(): Promise<number>
   /** The hash of the block that has this number now; `null` when the node has none. */
   blockHash(blockNumber: number): Promise<Hex | null>
   /** The number of the newest final block; 0, the genesis block, while there is no other. Rejects when it is unknown. */

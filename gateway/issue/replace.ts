@@ -1,10 +1,22 @@
 import type { Log } from '../log.ts'
 import { REBROADCAST_INTERVAL_MS } from './broadcast.ts'
-import type { InFlight } from './in-flight.ts'
-import type { Plans, Transactions } from './ports.ts'
+import { asIssueError } from './errors.ts'
+import type { InFlight, Sending } from './in-flight.ts'
+import type {
+  Blocks,
+  Intent,
+  Plan,
+  Plans,
+  SignedTransaction,
+  Transactions,
+} from './ports.ts'
+import type { Conclude } from './settle.ts'
+import type { Spending } from './spending.ts'
 
 /** A transaction that is in no block for so long is replaced when it pays too little, after twice as long anyway. */
 const STUCK_TIMEOUT_MS = 30_000
+/** A transaction of several intents that every node refused is split after this. */
+const SPLIT_TIMEOUT_MS = 1_000
 
 /** Replaces transactions that do not get into a block. */
 export type Replacing = {
@@ -13,6 +25,7 @@ export type Replacing = {
    * for. The others wait for it.
    *
    * @returns Whether there is another attempt to send.
+   * @throws {IssueError} why none can be made.
    */
   replaceStuck(): Promise<boolean>
 }
@@ -20,39 +33,88 @@ export type Replacing = {
 export function createReplacing(deps: {
   inFlight: InFlight
   transactions: Transactions
+  blocks: Blocks
   outbox: Plans
+  spending: Spending
+  /** Receives what another attempt carries no more. */
+  conclude: Conclude
   log: Log
 }): Replacing {
-  const { inFlight, transactions, outbox, log } = deps
+  const { inFlight, transactions, blocks, outbox, spending, log } = deps
 
-  return {
-    async replaceStuck() {
-      const [plan] = inFlight.plans()
-      const newest = plan?.attempts.at(-1)
-      if (!plan || !newest) return false
-      const sending = inFlight.sendingOf(plan)
-      const { taken } = sending
-      const age = performance.now() - sending.made
-      if (age < (taken ? STUCK_TIMEOUT_MS : REBROADCAST_INTERVAL_MS))
+  async function replaceStuck(): Promise<boolean> {
+    const [plan] = inFlight.plans()
+    const newest = plan?.attempts.at(-1)
+    if (!plan || !newest) return false
+    const sending = inFlight.sendingOf(plan)
+    const age = performance.now() - sending.made
+    if (!sending.taken) {
+      // It would be refused again: fewer need less gas, and cost less.
+      const split = isRefused(sending) && plan.intents.length > 1
+      if (age < (split ? SPLIT_TIMEOUT_MS : REBROADCAST_INTERVAL_MS))
         return false
-      // One that pays enough may still be such that no block can have it; but it is not replaced in a hurry.
-      const hurry = !taken || age >= 2 * STUCK_TIMEOUT_MS
-      if (!hurry && (await transactions.meetsCurrentFee(newest))) return false
-      sending.made = performance.now()
       // Do not bump a transaction that no node accepted, for lack of funds say: only the fee would grow.
-      const transaction = await transactions.prepare(
-        plan.intents,
-        plan.nonce,
-        taken ? newest : undefined,
-      )
-      if (transaction.hash === newest.hash) return false
-      inFlight.replace(await outbox.replace(plan, transaction))
-      sending.sent = Number.NEGATIVE_INFINITY
-      log.info('transaction_replaced', {
-        nonce: plan.nonce,
-        hash: transaction.hash,
-      })
-      return true
-    },
+      return split
+        ? replace(plan, half(plan.intents))
+        : replace(plan, plan.intents)
+    }
+    if (age < STUCK_TIMEOUT_MS || !(await isPassedOver(sending))) return false
+    // One that pays enough may still be such that no block can have it; but it is not replaced in a hurry.
+    const hurry = age >= 2 * STUCK_TIMEOUT_MS
+    if (!hurry && (await transactions.meetsCurrentFee(newest))) return false
+    return replace(plan, plan.intents, newest)
   }
+
+  /** Whether a block has come meanwhile. Where none comes, a higher fee brings none. */
+  async function isPassedOver(sending: Sending): Promise<boolean> {
+    const newest = await blocks.newestBlock()
+    sending.block ??= newest
+    return newest > sending.block
+  }
+
+  async function replace(
+    plan: Plan,
+    intents: readonly Intent[],
+    replaced?: SignedTransaction,
+  ): Promise<boolean> {
+    const maxFee = await spending.allowance(plan)
+    let transaction: SignedTransaction
+    try {
+      transaction = await transactions.prepare(intents, {
+        nonce: plan.nonce,
+        ...(maxFee !== undefined && { maxFee }),
+        ...(replaced && { replaced }),
+      })
+    } catch (cause) {
+      const error = asIssueError(cause)
+      if (error.code !== 'too_large' || intents.length === 1) throw error
+      return replace(plan, half(intents), replaced)
+    }
+    if (transaction.hash === plan.attempts.at(-1)?.hash) return false
+    const next = await outbox.replace(plan, transaction, intents)
+    inFlight.replace(next)
+    Object.assign(inFlight.sendingOf(plan), {
+      ...{ sent: Number.NEGATIVE_INFINITY, made: performance.now() },
+      ...{ block: undefined, failure: undefined },
+    })
+    const kept = new Set(intents)
+    const left = plan.intents.filter((intent) => !kept.has(intent))
+    log.info('transaction_replaced', {
+      ...{ nonce: plan.nonce, hash: transaction.hash, left: left.length },
+    })
+    for (const intent of left)
+      deps.conclude(intent, { status: 'absent' }, new Set())
+    return true
+  }
+
+  return { replaceStuck }
+}
+
+/** Whether the nodes answered that they do not take it. */
+function isRefused({ failure }: Sending): boolean {
+  return failure?.code === 'registry_refused'
+}
+
+function half(intents: readonly Intent[]): readonly Intent[] {
+  return intents.slice(0, Math.ceil(intents.length / 2))
 }

@@ -5,6 +5,8 @@ import type { IntentKey } from './intent.ts'
 import { createNonces } from './nonces.ts'
 import type {
   Account,
+  Blocks,
+  FeeLog,
   Intent,
   Plans,
   RegistryReader,
@@ -13,6 +15,7 @@ import type {
 } from './ports.ts'
 import { createReplacing } from './replace.ts'
 import { type Conclude, createSettling } from './settle.ts'
+import { createSpending, type FeeCaps } from './spending.ts'
 
 export type Sender = {
   /** Takes up the transactions that an earlier process left in flight. */
@@ -35,6 +38,10 @@ export type Sender = {
    * @throws {IssueError} when the chain could not be reached; everything in flight stays so.
    */
   advance(hold: boolean): Promise<void>
+  /** Rejects with `fee_too_high` when no transaction may be made for what it would cost. */
+  assertAffordable(): Promise<void>
+  /** Wei of the last hour, with all that those in flight may cost. */
+  spentLastHour(): Promise<bigint>
   /** Milliseconds until there is something to look at; `answered` may come before. */
   pause(): number
   /** Milliseconds that the last transaction took from being made until the chain showed what became of it. */
@@ -57,22 +64,30 @@ export function createSender(deps: {
   account: Account
   transactions: Transactions
   registry: RegistryReader
-  outbox: Plans
+  blocks: Blocks
+  outbox: Plans & FeeLog
+  feeCaps: FeeCaps
   conclude: Conclude
   /** Called when a node has answered to a transaction, or the outbox has noted an outcome: it is time to look. */
   answered: () => void
   log: Log
 }): Sender {
-  const { transactions, outbox, answered } = deps
+  const { transactions, registry, outbox, feeCaps, answered } = deps
   const inFlight = createInFlight()
+  const spending = createSpending(feeCaps, outbox, registry, inFlight.plans)
   const { send, assertSent } = createBroadcaster(inFlight, transactions, () => {
     lookAt = 0
     answered()
   })
-  const settling = createSettling({ ...deps, inFlight, noted: answered })
+  const { costOf } = spending
+  const settling = createSettling({
+    ...{ ...deps, inFlight, costOf, noted: answered },
+  })
   const { abandon } = settling
   const nonces = createNonces({ ...deps, inFlight, abandon })
-  const { replaceStuck } = createReplacing({ ...deps, inFlight })
+  const { replaceStuck } = createReplacing({
+    ...{ ...deps, inFlight, spending },
+  })
   let poll = 0
   let lookAt = 0
 
@@ -93,8 +108,13 @@ export function createSender(deps: {
     intents: readonly Intent[],
   ): Promise<SignedTransaction> {
     const before = nonces.losses()
-    const nonce = await nonces.next()
-    const transaction = await transactions.prepare(intents, nonce)
+    const [nonce, maxFee] = await Promise.all([
+      nonces.next(),
+      spending.allowance(),
+    ])
+    const transaction = await transactions.prepare(intents, {
+      ...{ nonce, ...(maxFee !== undefined && { maxFee }) },
+    })
     return before === nonces.losses() ? transaction : prepare(intents)
   }
 
@@ -127,6 +147,10 @@ export function createSender(deps: {
       }
       await assertSent()
     },
+
+    assertAffordable: async () =>
+      transactions.assertAffordable(await spending.allowance()),
+    spentLastHour: spending.lastHour,
 
     pause: () => Math.max(0, lookAt - performance.now()),
     roundTrip: settling.roundTrip,

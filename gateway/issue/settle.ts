@@ -38,10 +38,12 @@ export function createSettling(deps: {
   inFlight: InFlight
   registry: RegistryReader
   outbox: Plans
+  /** Wei that a plan has cost whose nonce is used. */
+  costOf: (plan: Plan) => Promise<bigint>
   conclude: Conclude
   noted: () => void
 }): Settling {
-  const { inFlight, registry, outbox, conclude, noted } = deps
+  const { inFlight, registry, outbox, costOf, conclude, noted } = deps
   let unclearSince: number | undefined
   let roundTrip = Number.POSITIVE_INFINITY
 
@@ -80,9 +82,10 @@ export function createSettling(deps: {
   ): Promise<void> {
     const rest = [...outcomes]
     await Promise.all(
-      used.map((plan) => {
+      used.map(async (plan) => {
         const ofPlan = rest.splice(0, plan.intents.length)
-        return outbox.settle(plan, resolutionOf(plan.intents, ofPlan))
+        const resolution = resolutionOf(plan.intents, ofPlan)
+        await outbox.settle(plan, resolution, await costOf(plan))
       }),
     )
     inFlight.drop(used)
@@ -119,7 +122,7 @@ export function createSettling(deps: {
 
     async abandon(plans) {
       for (const plan of plans) {
-        await outbox.settle(plan, { anchored: [], gone: [] })
+        await outbox.settle(plan, { anchored: [], gone: [] }, 0n)
         inFlight.drop([plan])
         concludeAll([plan], [], () => true)
       }

@@ -12,6 +12,7 @@ import { createBatcher } from '../../gateway/issue/batcher.ts'
 import { IssueError } from '../../gateway/issue/errors.ts'
 import type {
   Account,
+  Blocks,
   Intent,
   RegistryReader,
   SignedTransaction,
@@ -35,7 +36,7 @@ const RECORD = {
 }
 
 /** All that the batcher knows of the chain. */
-type Ports = Account & Transactions & RegistryReader
+type Ports = Account & Transactions & RegistryReader & Blocks
 
 /** A chain that mines what it is sent, in the order of nonces, as long as `mining`. */
 function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({})) {
@@ -52,7 +53,8 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({})) {
   }
   const ports = { ...chain.ports, ...changes(chain) }
   const batcher = createBatcher({
-    ...{ account: ports, transactions: ports, registry: ports },
+    ...{ account: ports, transactions: ports, registry: ports, blocks: ports },
+    feeCaps: {},
     outbox,
     concluded: () => {},
     log: { debug: note, info: note, warn: note, error: note },
@@ -120,18 +122,23 @@ function createChain() {
       mayRevoke: true,
     }),
     nextNonce: async () => chain.nonce,
-    async prepare(intents, nonce): Promise<SignedTransaction> {
+    async prepare(intents, { nonce }): Promise<SignedTransaction> {
       const hash = word(chain.signed.push(nonce))
       carried.set(hash, intents)
       return {
         nonce,
         hash,
         raw: hash,
+        gasLimit: 1n,
         maxFeePerGas: 1n,
         maxPriorityFeePerGas: 1n,
       }
     },
+    newestBlock: async () => 1,
+    blockHash: async () => word(9),
+    finalizedBlock: async () => 0,
     meetsCurrentFee: async () => true,
+    assertAffordable: async () => {},
     async broadcast({ nonce, raw }) {
       if (nonce >= chain.nonce) pool.set(nonce, raw)
       chain.mine()

@@ -8,6 +8,7 @@ import {
 } from '../../gateway/adapters/registry.ts'
 import { createKeySigner } from '../../gateway/adapters/signer.ts'
 import type { Intent } from '../../gateway/issue/ports.ts'
+import { RpcResponseError } from '../../verifier/errors.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 
 const abi = new Interface(registryAbi)
@@ -37,12 +38,15 @@ let records: unknown[]
 let calls: string[]
 /** What the node answers to these methods instead. */
 let garbage: Record<string, unknown>
+/** What the node answers to an estimate instead. */
+let failure: Error | undefined
 let ports: RegistryPorts
 
 beforeEach(async () => {
   estimated = []
   there = 0
   garbage = {}
+  failure = undefined
   calls = []
   records = []
   const signer = createKeySigner(hash())
@@ -68,6 +72,7 @@ beforeEach(async () => {
     eth_maxPriorityFeePerGas: () => '0x1',
     eth_getBlockByNumber: () => ({ baseFeePerGas: '0x7' }),
     eth_estimateGas: ([call]) => {
+      if (failure) throw failure
       const { data } = call as { data: string }
       const count = abi.parseTransaction({ data })?.args[1].length
       estimated.push(count)
@@ -90,8 +95,9 @@ beforeEach(async () => {
 
 const gasOf = async (intents: readonly Intent[]) =>
   Number(
-    Transaction.from((await ports.transactions.prepare(intents, 0)).raw)
-      .gasLimit,
+    Transaction.from(
+      (await ports.transactions.prepare(intents, { nonce: 0 })).raw,
+    ).gasLimit,
   )
 const withMargin = (gas: number) => Math.floor((gas * 110) / 100)
 
@@ -118,8 +124,8 @@ describe('gas', () => {
 
   test('behavior: not for a replacement', async () => {
     const intents = issues(50)
-    const stuck = await ports.transactions.prepare(intents, 0)
-    await ports.transactions.prepare(intents, 0, stuck)
+    const stuck = await ports.transactions.prepare(intents, { nonce: 0 })
+    await ports.transactions.prepare(intents, { nonce: 0, replaced: stuck })
     expect(estimated).toEqual([50, 50])
   })
 
@@ -144,6 +150,58 @@ describe('gas', () => {
     expect(estimated).toEqual([50, 30])
   })
 })
+
+describe('fees', () => {
+  // The chain asks for 7 wei and a tip of 1, so that 15 are offered.
+  const OFFER = 15n
+  const one = BigInt(withMargin(CALL + EACH))
+
+  test('default: of several that may cost too much, fewer', async () => {
+    const gas = BigInt(withMargin(CALL + EACH * 4))
+    const four = (maxFee: bigint) =>
+      ports.transactions.prepare(issues(4), { nonce: 0, maxFee })
+    expect(await four(gas * OFFER)).toMatchObject({ maxFeePerGas: OFFER })
+    await expect(four(gas * OFFER - 1n)).rejects.toMatchObject({
+      code: 'too_large',
+    })
+  })
+
+  test('behavior: one alone offers what it may, down to what the chain asks', async () => {
+    const prepare = (maxFee: bigint) =>
+      ports.transactions.prepare(issues(1), { nonce: 0, maxFee })
+    expect(await prepare(one * 8n)).toMatchObject({ maxFeePerGas: 8n })
+    await expect(prepare(one * 8n - 1n)).rejects.toMatchObject({
+      code: 'fee_too_high',
+    })
+  })
+
+  test('behavior: a replacement for more than it may cost is not made', async () => {
+    const [intents, nonce] = [issues(1), 0]
+    const replaced = await ports.transactions.prepare(intents, { nonce })
+    const maxFee = replaced.gasLimit * replaced.maxFeePerGas
+    await expect(
+      ports.transactions.prepare(intents, { nonce, maxFee, replaced }),
+    ).rejects.toMatchObject({ code: 'fee_too_high' })
+  })
+
+  test('behavior: knows without a transaction whether one can be paid for', async () => {
+    await ports.transactions.assertAffordable()
+    await ports.transactions.assertAffordable(60_000n * 8n)
+    await expect(
+      ports.transactions.assertAffordable(60_000n * 8n - 1n),
+    ).rejects.toMatchObject({ code: 'fee_too_high' })
+  })
+})
+
+test.each([-32000, -32603, -32015, 3])(
+  'error: an estimate that the node answers with error %i is about what it estimated',
+  async (code) => {
+    failure = new RpcResponseError(code, 'unknown words', undefined)
+    await expect(
+      ports.transactions.prepare(issues(4), { nonce: 0 }),
+    ).rejects.toMatchObject({ code: 'registry_refused' })
+  },
+)
 
 describe('receipts', () => {
   const issued = abi.getEvent('DocumentIssued')?.topicHash
@@ -233,8 +291,9 @@ describe('answers that are not what was asked for', () => {
     eth_chainId: () => ports.account.assertReady(),
     eth_getBalance: () => ports.account.assertReady(),
     eth_getTransactionCount: () => ports.account.nextNonce(),
-    eth_maxPriorityFeePerGas: () => ports.transactions.prepare(issues(1), 0),
-    eth_estimateGas: () => ports.transactions.prepare(issues(1), 0),
+    eth_maxPriorityFeePerGas: () =>
+      ports.transactions.prepare(issues(1), { nonce: 0 }),
+    eth_estimateGas: () => ports.transactions.prepare(issues(1), { nonce: 0 }),
   }
 
   test.each(Object.keys(asks))(
@@ -263,7 +322,7 @@ describe('answers that are not what was asked for', () => {
         code: 'chain_unavailable',
       })
       await expect(
-        ports.transactions.prepare(issues(1), 0),
+        ports.transactions.prepare(issues(1), { nonce: 0 }),
       ).rejects.toMatchObject({
         code: 'chain_unavailable',
       })

@@ -45,6 +45,7 @@ const transaction = (nonce: number) => ({
   nonce,
   hash: hash(),
   raw: hash(),
+  gasLimit: 3n,
   maxFeePerGas: 2n,
   maxPriorityFeePerGas: 1n,
 })
@@ -84,7 +85,7 @@ test('default: all in one place', async () => {
   const left = await outbox.plan(transaction(4), other ? [other] : [])
   const place = anchoring()
   const anchored = intents.map((intent) => ({ intent, anchoring: place }))
-  await outbox.settle(plan, { anchored, gone: [] })
+  await outbox.settle(plan, { anchored, gone: [] }, 0n)
   expect(await outbox.anchoredIn(place, 10)).toEqual(anchored)
   expect(await outbox.plans()).toEqual([left])
   expect(await queued()).toEqual([])
@@ -96,13 +97,17 @@ test('behavior: each elsewhere, one gone, one back in the queue', async () => {
   if (!a || !b || !gone || !absent) throw new Error('four')
   const plan = await outbox.plan(transaction(3), intents)
   const places = [anchoring(), anchoring()] as const
-  await outbox.settle(plan, {
-    anchored: [
-      { intent: a, anchoring: places[0] },
-      { intent: b, anchoring: places[1] },
-    ],
-    gone: [gone],
-  })
+  await outbox.settle(
+    plan,
+    {
+      anchored: [
+        { intent: a, anchoring: places[0] },
+        { intent: b, anchoring: places[1] },
+      ],
+      gone: [gone],
+    },
+    0n,
+  )
   expect(await outbox.anchoredIn(places[0], 10)).toEqual([
     { intent: a, anchoring: places[0] },
   ])
@@ -120,10 +125,14 @@ test('behavior: all that are anchored in one place, but not all of the plan', as
   if (!a || !b) throw new Error('two')
   const plan = await outbox.plan(transaction(3), intents)
   const place = anchoring()
-  await outbox.settle(plan, {
-    anchored: [{ intent: a, anchoring: place }],
-    gone: [],
-  })
+  await outbox.settle(
+    plan,
+    {
+      anchored: [{ intent: a, anchoring: place }],
+      gone: [],
+    },
+    0n,
+  )
   expect(await outbox.anchoredIn(place, 10)).toHaveLength(1)
   expect(await queued()).toEqual([b])
 })
@@ -137,7 +146,7 @@ describe('suspending and releasing', () => {
   async function anchor(intent: Intent): Promise<Anchored> {
     const plan = await outbox.plan(transaction(0), [intent])
     const anchored = { intent, anchoring: anchoring() }
-    await outbox.settle(plan, { anchored: [anchored], gone: [] })
+    await outbox.settle(plan, { anchored: [anchored], gone: [] }, 0n)
     return anchored
   }
 
@@ -157,7 +166,7 @@ describe('suspending and releasing', () => {
     const plan = await outbox.plan(transaction(0), [suspend])
     expect(await outbox.add(release)).toBe(false)
     expect(await outbox.find('release', documentHash)).toBeUndefined()
-    await outbox.settle(plan, { anchored: [], gone: [] })
+    await outbox.settle(plan, { anchored: [], gone: [] }, 0n)
     expect(await outbox.add(release)).toBe(false)
     expect(await queued()).toEqual([suspend])
   })
@@ -228,7 +237,7 @@ test('behavior: a revocation that is asked for again has the new reason', async 
   expect(await queued()).toEqual([revoke(1)])
   const plan = await outbox.plan(transaction(0), [revoke(1)])
   const anchored = [{ intent: revoke(1), anchoring: anchoring() }]
-  await outbox.settle(plan, { anchored, gone: [] })
+  await outbox.settle(plan, { anchored, gone: [] }, 0n)
   await outbox.add(revoke(2))
   expect(await queued()).toEqual([revoke(2)])
 })
@@ -288,4 +297,39 @@ describe('what was promised', () => {
       { intent: other, asideUntil: null },
     ])
   })
+})
+
+describe('fees', () => {
+  const settled = async (fee: bigint) => {
+    const plan = await outbox.plan(transaction(0), [])
+    await outbox.settle(plan, { anchored: [], gone: [] }, fee)
+  }
+
+  test('default: adds up what plans have cost, rounded up to gwei', async () => {
+    expect(await outbox.feesSince(0)).toBe(0n)
+    await settled(5_000_000_000n)
+    await settled(1n)
+    await settled(0n)
+    expect(await outbox.feesSince(Date.now() - 60_000)).toBe(6_000_000_000n)
+    expect(await outbox.feesSince(Date.now() + 120_000)).toBe(0n)
+  })
+
+  test('behavior: outlast the process', async () => {
+    await settled(10n ** 18n)
+    await database.close()
+    database = openDatabase(join(dir, 'gateway.db'))
+    outbox = createSqliteOutbox(database)
+    expect(await outbox.feesSince(Date.now() - 60_000)).toBe(10n ** 18n)
+  })
+})
+
+test('behavior: a replacement that carries fewer puts the others back', async () => {
+  const intents = await added([issue(), issue(), issue()])
+  const plan = await outbox.plan(transaction(3), intents)
+  const second = transaction(3)
+  const split = await outbox.replace(plan, second, intents.slice(0, 2))
+  expect(split).toMatchObject({ nonce: 3, intents: intents.slice(0, 2) })
+  expect(await outbox.plans()).toEqual([split])
+  expect(await queued()).toEqual(intents.slice(2))
+  expect((await outbox.withdraw(intents)).intents).toEqual([])
 })

@@ -1,0 +1,65 @@
+import { larger, smaller } from '../wei.ts'
+import type { FeeLog, Plan, RegistryReader } from './ports.ts'
+
+const HOUR_MS = 3_600_000
+
+/** What transactions may cost, in wei; absent = any fee. */
+export type FeeCaps = {
+  transaction?: bigint
+  /** All that were settled in the last hour, and all in flight. */
+  hour?: bigint
+}
+
+/** Keeps what is spent under the caps, also across restarts. */
+export type Spending = {
+  /**
+   * @param replaced A plan whose transactions it would replace: only one of them can be mined.
+   * @returns Maximum wei that the next transaction may cost; `undefined` = any fee.
+   */
+  allowance(replaced?: Plan): Promise<bigint | undefined>
+  /** @returns Wei that a plan has cost whose nonce is used; as much as it may have where that is not known. */
+  costOf(plan: Plan): Promise<bigint>
+  /** @returns Wei of the last hour, with all that those in flight may cost. */
+  lastHour(): Promise<bigint>
+}
+
+/** @param plans Those in flight. */
+export function createSpending(
+  caps: FeeCaps,
+  fees: FeeLog,
+  registry: RegistryReader,
+  plans: () => readonly Plan[],
+): Spending {
+  async function lastHour(): Promise<bigint> {
+    const settled = await fees.feesSince(Date.now() - HOUR_MS)
+    return plans().reduce((sum, plan) => sum + maxCostOf(plan), settled)
+  }
+
+  return {
+    lastHour,
+
+    async allowance(replaced) {
+      if (caps.hour === undefined) return caps.transaction
+      const own = replaced ? maxCostOf(replaced) : 0n
+      const left = caps.hour - (await lastHour()) + own
+      const hour = larger(left, 0n)
+      return smaller(hour, caps.transaction ?? hour)
+    },
+
+    async costOf(plan) {
+      if (caps.hour === undefined) return 0n
+      for (const { hash } of plan.attempts.toReversed()) {
+        const receipt = await registry.receiptOf(hash).catch(() => undefined)
+        if (receipt?.fee !== undefined) return receipt.fee
+      }
+      return maxCostOf(plan)
+    },
+  }
+}
+
+/** Only one transaction of a plan can be mined. */
+function maxCostOf({ attempts }: Plan): bigint {
+  return attempts
+    .map(({ gasLimit, maxFeePerGas }) => gasLimit * maxFeePerGas)
+    .reduce(larger, 0n)
+}

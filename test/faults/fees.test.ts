@@ -1,0 +1,107 @@
+import { Transaction, Wallet } from 'ethers'
+import { afterEach, expect, test } from 'vitest'
+import { promisesOf } from './support/client.ts'
+import { NOTHING_WRONG } from './support/oracle.ts'
+import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
+
+// What is paid, at most: caps of our own, and of nodes.
+
+let world: AnvilWorld
+afterEach(() => world.close())
+
+const GWEI = 10n ** 9n
+const ETHER = 10n ** 18n
+
+test('behavior: at the cap of the hour, issuing answers fee_too_high, also after a restart', async () => {
+  world = await startAnvilWorld({ MAX_HOURLY_FEE_ETHER: '0.0005' })
+  const { chain, gateway, issuerKey } = world
+  const { address } = new Wallet(issuerKey)
+  const balance = async () =>
+    BigInt(await chain.request<string>('eth_getBalance', address, 'latest'))
+  const before = await balance()
+  const answers: unknown[] = []
+  while (answers.length < 60 && !answers.includes('fee_too_high')) {
+    // Anvil's falls with every block.
+    await setBaseFee(GWEI)
+    answers.push(await answerOf())
+  }
+  expect(answers.slice(0, 2)).toEqual([201, 201])
+  expect(answers.at(-1)).toBe('fee_too_high')
+  await setBaseFee(GWEI)
+  expect(await codeAt('/readyz')).toBe('fee_too_high')
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
+  expect(metrics).toContain(
+    'document_registry_issuing_stopped{code="fee_too_high"} 1',
+  )
+  // What was spent is not forgotten.
+  await gateway.kill()
+  await gateway.start()
+  expect(await answerOf()).toBe('fee_too_high')
+  expect(before - (await balance())).toBeLessThanOrEqual(ETHER / 2_000n)
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+}, 60_000)
+
+test('behavior: a base fee over the cap stops issuing until it falls', async () => {
+  world = await startAnvilWorld({
+    MAX_TRANSACTION_FEE_ETHER: '0.001',
+    WAIT_SECONDS: '2',
+  })
+  const { chain, client } = world
+  await chain.request('evm_setAutomine', false)
+  const promised = await client.issue({ respondAsync: true })
+  expect(promisesOf(promised)).toHaveLength(1)
+  await setBaseFee(500n * GWEI)
+  await expect.poll(answerOf, { timeout: 20_000 }).toBe('fee_too_high')
+  await setBaseFee(GWEI)
+  await chain.request('evm_setAutomine', true)
+  await chain.request('evm_mine')
+  await expect.poll(answerOf, { timeout: 20_000 }).toBe(201)
+  await world.settle()
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+}, 60_000)
+
+test('behavior: a plan over the cap of every node is split until they take it', async () => {
+  world = await startAnvilWorld({
+    MAX_TRANSACTION_FEE_ETHER: 'off',
+    MAX_HOURLY_FEE_ETHER: 'off',
+  })
+  const { client, proxy } = world
+  // As geth and Besu do, with a cap that four documents are over.
+  let refused = 0
+  proxy.fault = ({ method, params }) => {
+    if (method !== 'eth_sendRawTransaction') return undefined
+    const { gasLimit } = Transaction.from(String(params[0]))
+    if (gasLimit < 100_000n) return undefined
+    refused++
+    const message =
+      'tx fee (1.08 ether) exceeds the configured cap (1.00 ether)'
+    return { kind: 'refusal', error: { code: -32000, message } }
+  }
+  const wishes = await Promise.all(
+    Array.from({ length: 12 }, () => client.issue({ respondAsync: true })),
+  )
+  expect(wishes.flatMap(promisesOf)).toHaveLength(12)
+  await expect.poll(() => refused, { timeout: 10_000 }).toBeGreaterThan(0)
+  await world.settle()
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+}, 60_000)
+
+async function setBaseFee(wei: bigint): Promise<void> {
+  const hex = `0x${wei.toString(16)}`
+  await world.chain.request('anvil_setNextBlockBaseFeePerGas', hex)
+  await world.chain.request('evm_mine')
+}
+
+async function codeAt(path: string): Promise<unknown> {
+  const response = await fetch(`${world.gateway.url}${path}`)
+  const { error } = (await response.json()) as { error?: { code: string } }
+  return error?.code
+}
+
+/** @returns The status, or the code of a refusal. */
+async function answerOf(): Promise<unknown> {
+  const [told] = (await world.client.issue()).told
+  return told?.kind === 'issued'
+    ? told.status
+    : told?.kind === 'refused' && told.code
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import type { Hex } from '../../document/hex.ts'
+import type { Plan, RegistryReader } from '../../gateway/issue/ports.ts'
+import { createSpending, type FeeCaps } from '../../gateway/issue/spending.ts'
+
+const HASHES: Hex[] = ['0x01', '0x02']
+
+/** A plan of two attempts, the dearer of which may cost 60 wei. */
+const plan: Plan = {
+  ...{ id: 1, nonce: 0, intents: [] },
+  attempts: HASHES.map((hash, i) => ({
+    ...{ nonce: 0, hash, raw: hash, gasLimit: 10n },
+    ...{ maxFeePerGas: BigInt(5 + i), maxPriorityFeePerGas: 1n },
+  })),
+}
+
+function open(
+  caps: FeeCaps,
+  settled: bigint,
+  receiptOf: RegistryReader['receiptOf'] = async () => undefined,
+) {
+  const none = async () => Promise.reject(new Error('not called'))
+  const registry = { receiptOf, records: none, transactionsOf: none }
+  return createSpending(
+    caps,
+    { feesSince: async () => settled },
+    registry,
+    () => [plan],
+  )
+}
+
+describe('allowance', () => {
+  test('default: any fee without caps', async () => {
+    expect(await open({}, 1_000n).allowance()).toBeUndefined()
+  })
+
+  test('default: what the hour has left, after what is in flight', async () => {
+    expect(await open({ hour: 100n }, 30n).allowance()).toBe(10n)
+  })
+
+  test('behavior: a replacement has its own share again', async () => {
+    expect(await open({ hour: 100n }, 30n).allowance(plan)).toBe(70n)
+  })
+
+  test('behavior: nothing once the hour is spent', async () => {
+    expect(await open({ hour: 100n }, 300n).allowance()).toBe(0n)
+  })
+
+  test.each([
+    [5n, 5n],
+    [50n, 10n],
+  ])('args: with %i for a transaction, %i', async (transaction, allowed) => {
+    const { allowance } = open({ hour: 100n, transaction }, 30n)
+    expect(await allowance()).toBe(allowed)
+  })
+})
+
+describe('cost of a plan', () => {
+  test('default: what the receipt says of the attempt that was mined', async () => {
+    const { costOf } = open({ hour: 100n }, 0n, async (hash) =>
+      hash === '0x01'
+        ? {
+            ...{ blockNumber: 1, blockHash: '0x09', succeeded: true },
+            ...{ issued: new Set<Hex>(), fee: 33n },
+          }
+        : undefined,
+    )
+    expect(await costOf(plan)).toBe(33n)
+  })
+
+  test('behavior: as much as the dearest may cost, where that is not known', async () => {
+    expect(await open({ hour: 100n }, 0n).costOf(plan)).toBe(60n)
+    const down = open({ hour: 100n }, 0n, async () =>
+      Promise.reject(new Error('down')),
+    )
+    expect(await down.costOf(plan)).toBe(60n)
+  })
+
+  test('behavior: is not read without a cap', async () => {
+    expect(await open({}, 0n).costOf(plan)).toBe(0n)
+  })
+})
