@@ -21,6 +21,7 @@ import { createKuboStore, type KuboStore } from './adapters/kubo-store.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { openWithNode } from './adapters/node-open.ts'
 import { sealWithNode } from './adapters/node-seal.ts'
+import { ReadGroup } from './adapters/read-group.ts'
 import { createRegistry } from './adapters/registry.ts'
 import type { RpcPool } from './adapters/rpc.ts'
 import type { Signer } from './adapters/signer.ts'
@@ -39,12 +40,16 @@ import { createBatcher } from './issue/batcher.ts'
 import type { IssueError } from './issue/errors.ts'
 import { assertOpenIssuer } from './issue/errors.ts'
 import { watchFinality } from './issue/finality.ts'
+import { keyOfIntent } from './issue/intent.ts'
 import { createIssuing } from './issue/issue.ts'
 import { keepInOrder } from './issue/keep.ts'
+import { type Outcome, outcomeOf, outcomesOf } from './issue/outcome.ts'
+import type { Intent } from './issue/ports.ts'
 import { mendStore } from './issue/reconcile.ts'
 import { createRevising } from './issue/revise.ts'
 import { createLog, describeBug, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { shareRead } from './shared-read.ts'
 import { readVerifyPage } from './verify-page.ts'
 
 /** What a gateway needs beside its configuration; the local stack makes these itself. */
@@ -58,6 +63,11 @@ export type Identity = {
   signer: Signer
   issuerSecret: Hex
 }
+
+/** How long what was read of the account is good for where it is reported. */
+const READINESS_TTL_MS = 1_000
+/** Repeats that are looked up in one call, and such calls at the same time. */
+const LOOK_UPS = { maxKeys: 200, maxCalls: 2 }
 
 /** How long clients have to end what they are at when the service stops; milliseconds. */
 const CLOSE_GRACE = 1_000
@@ -88,7 +98,8 @@ export async function startGateway(
   const issuerSecret = fromHex(identity.issuerSecret)
   const { issuerId } = identity
   const { account, transactions, registry, blocks } = await createRegistry(
-    rpc,
+    // However many read, issuing has connections of its own.
+    rpc.apart(),
     {
       registry: identity.registry,
       issuerId,
@@ -97,7 +108,9 @@ export async function startGateway(
       ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
     },
   )
-  const { mayIssue, mayRevoke } = await account.assertReady()
+  // Anybody may ask for it.
+  const readiness = shareRead(account.assertReady, READINESS_TTL_MS)
+  const { mayIssue, mayRevoke } = await readiness()
   if (!mayIssue)
     log.warn('issuer_closed', {
       warning: 'the issuer is closed: documents can be revoked only',
@@ -141,7 +154,7 @@ export async function startGateway(
 
   const metrics = createMetrics({
     depth: () => batcher.depth(),
-    balance: async () => (await account.assertReady()).balance,
+    balance: async () => (await readiness()).balance,
     spentLastHour: () => batcher.spentLastHour(),
     stopped: () => batcher.stopped(),
     feeCaps: config.feeCaps,
@@ -165,10 +178,17 @@ export async function startGateway(
     outbox,
     batcher,
   })
+  const lookUps = new ReadGroup<Intent, Outcome>({
+    ...LOOK_UPS,
+    idOf: keyOfIntent,
+    callOf: () => '',
+    readMany: (intents) => outcomesOf(registry, intents),
+    readOne: (intent) => outcomeOf(registry, intent),
+  })
   const issuing = createIssuing({
     registryId: identity.registry,
     issuerId,
-    registry,
+    outcomeOf: (intent) => lookUps.read(intent),
     chain,
     idempotency: createSqliteIdempotencyLog(database),
     keep,
@@ -196,7 +216,7 @@ export async function startGateway(
       batcher.assertOpen()
       await database.assertReady()
       await kubo?.assertReady()
-      return assertOpenIssuer(await account.assertReady())
+      return assertOpenIssuer(await readiness())
     },
     lowBalance: config.lowBalance,
     metrics,

@@ -3,11 +3,13 @@ import { decodeUtf8 } from '../../document/bytes.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createProvider } from '../../verifier/readers/json-rpc.ts'
+import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
 import { withTimeout } from '../../verifier/signal.ts'
+import { createEndpointOrder } from './endpoint-order.ts'
 
 /**
- * Several endpoints as one: each request goes to the first that answers; a transaction goes to all, and is sent when one of
- * them has taken it.
+ * Several endpoints as one: each request goes to the first at the head that answers; a transaction goes to all, and is sent when one
+ * of them has taken it; whether a transaction is known, all are asked.
  */
 export type RpcPool = Eip1193Provider & {
   /** @returns The same endpoints over connections of their own: what waits there holds up nothing here. Closed with the pool. */
@@ -27,10 +29,13 @@ export function createRpcPool(
 ): RpcPool {
   const endpoints = urls.map((url) => createEndpoint(url, timeout))
   const others: RpcPool[] = []
+  const order = createEndpointOrder(endpoints, async ({ provider }) =>
+    readQuantity(await provider.request({ method: 'eth_blockNumber' })),
+  )
 
   async function firstAnswer(args: Args): Promise<unknown> {
     let failure: unknown
-    for (const { provider } of endpoints) {
+    for (const { provider } of order.current()) {
       try {
         return await provider.request(args)
       } catch (error) {
@@ -52,11 +57,29 @@ export function createRpcPool(
     }
   }
 
+  /** Not every node has every transaction that waits for a block. */
+  async function found(args: Args): Promise<unknown> {
+    const answers = endpoints.map(async ({ provider }) => {
+      const answer = await provider.request(args)
+      if (answer === null) throw NOT_FOUND
+      return answer
+    })
+    return Promise.any(answers).catch(({ errors }: AggregateError) => {
+      if (errors.includes(NOT_FOUND)) return null
+      throw errors.find(isAnswer) ?? errors[0]
+    })
+  }
+
   return {
     request(args) {
-      return args.method === 'eth_sendRawTransaction'
-        ? broadcast(args)
-        : firstAnswer(args)
+      switch (args.method) {
+        case 'eth_sendRawTransaction':
+          return broadcast(args)
+        case 'eth_getTransactionByHash':
+          return found(args)
+        default:
+          return firstAnswer(args)
+      }
     },
     apart() {
       const other = createRpcPool(urls, timeout)
@@ -71,6 +94,8 @@ export function createRpcPool(
     },
   }
 }
+
+const NOT_FOUND = new Error('not found')
 
 /** EIP-1474: limit exceeded. It says something about the endpoint, not about the request. */
 const LIMIT_EXCEEDED = -32005

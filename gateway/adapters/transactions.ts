@@ -2,10 +2,14 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
-import { readBigQuantity } from '../../verifier/readers/rpc-codec.ts'
+import {
+  readBigQuantity,
+  readObject,
+  readQuantity,
+} from '../../verifier/readers/rpc-codec.ts'
 import { SUSPENDED } from '../../verifier/reasons.ts'
 import { IssueError } from '../issue/errors.ts'
-import type { Intent, Transactions } from '../issue/ports.ts'
+import type { Intent, SignedTransaction, Transactions } from '../issue/ports.ts'
 import { smaller } from '../wei.ts'
 import { asIssueError, type ChainCalls } from './chain-calls.ts'
 import { createFees, feeTooHigh, type Offer } from './fees.ts'
@@ -53,6 +57,29 @@ export function createTransactions(
       })
   })
 
+  /**
+   * Every client has words of its own for why it does not take a transaction; what it has is the same with all of them.
+   *
+   * @returns `undefined` when it is nowhere, and could be.
+   */
+  async function placeOf({ hash, nonce }: SignedTransaction) {
+    const count = (block: 'latest' | 'pending') =>
+      calls.request(
+        'eth_getTransactionCount',
+        readQuantity,
+        signer.address,
+        block,
+      )
+    const [known, used, pooled] = await Promise.all([
+      calls.request('eth_getTransactionByHash', isFound, hash),
+      count('latest'),
+      count('pending'),
+    ])
+    // A nonce that is used: by this transaction or another, the records will tell.
+    if (known || used > nonce) return 'taken'
+    return pooled > nonce ? 'occupied' : undefined
+  }
+
   return {
     async prepare(intents, { nonce, maxFee, replaced }) {
       const data = calldataOf(issuerId, intents)
@@ -77,25 +104,26 @@ export function createTransactions(
     meetsCurrentFee: fees.meetsCurrent,
     assertAffordable: (maxFee) => fees.assertAffordable(GAS_OF_ONE, maxFee),
 
-    async broadcast({ raw }) {
+    async broadcast(transaction) {
+      const method = 'eth_sendRawTransaction'
       try {
-        await provider.request({
-          method: 'eth_sendRawTransaction',
-          params: [raw],
-        })
+        await provider.request({ method, params: [transaction.raw] })
+        return 'taken'
       } catch (error) {
-        // The node has it, or the nonce is used: by these bytes or others, the records will tell.
-        if (/already known|already imported|nonce too low/i.test(String(error)))
-          return
-        const issueError = asIssueError('eth_sendRawTransaction', error)
-        // The node answered, and will say the same of the same bytes.
-        if (error instanceof RpcResponseError)
-          throw new IssueError('registry_refused', issueError.message, error)
-        throw issueError
+        const { message, code } = asIssueError(method, error)
+        if (!(error instanceof RpcResponseError))
+          throw new IssueError(code, message, error)
+        const place = await placeOf(transaction)
+        if (place !== undefined) return place
+        // The nodes will say the same of the same bytes.
+        throw new IssueError('registry_refused', message, error)
       }
     },
   }
 }
+
+const isFound = (answer: unknown): boolean =>
+  answer !== null && readObject(answer) !== undefined
 
 /**
  * A node that answered, whatever its words, would perhaps take fewer: what it says may be about what is in the transaction. If it is

@@ -34,6 +34,7 @@ export function createBroadcaster(
     sending: Sending,
   ): Promise<void> {
     try {
+      // Where its nonce is occupied, by an earlier attempt most likely, one of both will be mined.
       await transactions.broadcast(transaction)
       sending.taken = true
       sending.failure = undefined
@@ -43,8 +44,7 @@ export function createBroadcaster(
       // Not sent at all: try as soon as the chain answers.
       if (error.code === 'chain_unavailable')
         sending.sent = Number.NEGATIVE_INFINITY
-      // Underpriced: the node has another attempt of this nonce, which is to be replaced.
-      else sending.taken = /underpriced/i.test(error.message)
+      else sending.taken = false
     }
   }
 

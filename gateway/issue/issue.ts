@@ -26,9 +26,9 @@ import type { Batcher } from './batcher.ts'
 import { asIssueError, refusalOf } from './errors.ts'
 import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
-import { outcomesOf } from './outcome.ts'
+import type { Outcome } from './outcome.ts'
 import { createPace } from './pace.ts'
-import type { IdempotencyLog, Intent, RegistryReader } from './ports.ts'
+import type { IdempotencyLog, Intent } from './ports.ts'
 import type { Answer } from './waiters.ts'
 
 /** Documents that are sealed in one turn of the event loop: some 1 ms. */
@@ -83,7 +83,8 @@ export function createIssuing(deps: {
   /** CAIP-10. */
   registryId: string
   issuerId: number
-  registry: RegistryReader
+  /** Reads what became of an intent. */
+  outcomeOf: (intent: Intent) => Promise<Outcome>
   chain: ChainReader
   keep: Keep
   idempotency: IdempotencyLog
@@ -92,7 +93,7 @@ export function createIssuing(deps: {
   seal: Seal
   hkdf: Hkdf
 }): Issuing {
-  const { registryId, issuerId, registry, chain, keep, batcher } = deps
+  const { registryId, issuerId, outcomeOf, chain, keep, batcher } = deps
   const { subkeys, seal, hkdf } = deps
   const pace = createPace(SEALED_A_TURN)
 
@@ -166,14 +167,14 @@ export function createIssuing(deps: {
     { idempotencyKey, deadline }: IssueRequest,
   ): Promise<Told | undefined> {
     if (idempotencyKey === undefined) return undefined
-    const [outcome] = await deadline
-      .within(() => outcomesOf(registry, [intent]))
+    const outcome = await deadline
+      .within(() => outcomeOf(intent))
       .catch((error) => {
         throw asIssueError(error)
       })
-    if (outcome?.status === 'conflict' || outcome?.status === 'distrusted')
+    if (outcome.status === 'conflict' || outcome.status === 'distrusted')
       throw refusalOf(outcome.status)
-    if (outcome?.status !== 'anchored') return undefined
+    if (outcome.status !== 'anchored') return undefined
     await keep.restore(sealed)
     return { ...outcome, replayed: true }
   }

@@ -57,6 +57,15 @@ export async function outcomesOf(
   })
 }
 
+/** As {@link outcomesOf}, of one intent. */
+export async function outcomeOf(
+  registry: RegistryReader,
+  intent: Intent,
+): Promise<Outcome> {
+  const [outcome] = await outcomesOf(registry, [intent])
+  return outcome ?? ABSENT
+}
+
 /**
  * As {@link outcomesOf}, of the intents of plans whose nonces are used: by their receipts where
  * these show everything.

@@ -297,8 +297,13 @@ export type Transactions = {
    * @param maxFee Wei; absent = any fee.
    */
   assertAffordable(maxFee?: bigint): Promise<void>
-  /** Sends it; a node that has it already, or has used the nonce, is success. */
-  broadcast(transaction: SignedTransaction): Promise<void>
+  /**
+   * Sends it. A node that has it already, or has used its nonce, is success.
+   *
+   * @returns `occupied` when the nodes do not take it and have another transaction with its nonce, which it may have to replace.
+   * @throws {IssueError} `registry_refused` when the nodes answered that they do not take it.
+   */
+  broadcast(transaction: SignedTransaction): Promise<'taken' | 'occupied'>
 }
 
 /** What the registry has of the issuer's documents. */

@@ -71,7 +71,10 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       fault?.kind === 'stale_head'
         ? withHead(call, await behind(direct, fault.blocks))
         : call
-    const answer = await node.send(asked)
+    const answer =
+      fault?.kind === 'stale_head' && call.method === 'eth_blockNumber'
+        ? { result: await behind(direct, fault.blocks) }
+        : await node.send(asked)
     await behaviour.answered(call, answer)
     if (fault?.kind === 'drop_after') return DROPPED
     const hidden =

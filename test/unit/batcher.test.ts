@@ -142,6 +142,7 @@ function createChain() {
     async broadcast({ nonce, raw }) {
       if (nonce >= chain.nonce) pool.set(nonce, raw)
       chain.mine()
+      return 'taken'
     },
     records: async (hashes) =>
       hashes.map((hash) =>

@@ -41,7 +41,7 @@ function stuck(age: number, taken: boolean, failure?: IssueError) {
       },
       meetsCurrentFee: async () => chain.meets,
       assertAffordable: async () => {},
-      broadcast: async () => {},
+      broadcast: async () => 'taken',
     },
     blocks: {
       newestBlock: async () => chain.block,

@@ -1,0 +1,127 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
+import { createEndpointOrder } from '../../gateway/adapters/endpoint-order.ts'
+import { createRpcPool, type RpcPool } from '../../gateway/adapters/rpc.ts'
+import { shareRead } from '../../gateway/shared-read.ts'
+import { bodyOf, serveHttp, type TestServer } from '../support/http.ts'
+
+describe('order of endpoints', () => {
+  let heads: Record<string, number | undefined>
+  let looks: number
+  const open = () =>
+    createEndpointOrder(['first', 'second', 'third'], async (name) => {
+      looks++
+      const head = heads[name]
+      if (head === undefined) throw new Error('down')
+      return head
+    })
+  beforeEach(() => {
+    looks = 0
+    vi.useFakeTimers({ toFake: ['performance'] })
+  })
+  afterEach(() => void vi.useRealTimers())
+
+  /** The order after a look that this call begins. */
+  async function lookedAt({ current }: ReturnType<typeof open>) {
+    vi.advanceTimersByTime(10_000)
+    current()
+    await new Promise((resolve) => setImmediate(resolve))
+    return current()
+  }
+
+  test('default: as configured, between those at the head', async () => {
+    heads = { first: 99, second: 100, third: 101 }
+    const order = open()
+    expect(order.current()).toEqual(['first', 'second', 'third'])
+    expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
+  })
+
+  test('behavior: one that stands still is last, until it has caught up', async () => {
+    heads = { first: 90, second: 100, third: 100 }
+    const order = open()
+    expect(await lookedAt(order)).toEqual(['second', 'third', 'first'])
+    heads.first = 100
+    expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
+  })
+
+  test('behavior: one that does not answer is last', async () => {
+    heads = { first: undefined, second: 90, third: 100 }
+    expect(await lookedAt(open())).toEqual(['third', 'first', 'second'])
+  })
+
+  test('behavior: nothing is last when none answers', async () => {
+    heads = {}
+    expect(await lookedAt(open())).toEqual(['first', 'second', 'third'])
+  })
+
+  test('behavior: a look serves all requests of two seconds', async () => {
+    heads = { first: 1, second: 1, third: 1 }
+    const order = open()
+    await lookedAt(order)
+    const before = looks
+    for (let request = 0; request < 100; request++) order.current()
+    expect(looks).toBe(before)
+  })
+})
+
+describe('a transaction by its hash', () => {
+  const servers: TestServer[] = []
+  let pool: RpcPool
+  afterEach(async () => {
+    await pool.close()
+    for (const { close } of servers.splice(0)) await close()
+  })
+
+  /** Nodes that answer this to everything; `undefined`: not at all. */
+  async function find(...answers: unknown[]): Promise<unknown> {
+    for (const result of answers)
+      servers.push(
+        await serveHttp(async (request, response) => {
+          const { id } = JSON.parse(await bodyOf(request)) as { id: unknown }
+          if (result === undefined) response.destroy()
+          else response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
+        }),
+      )
+    pool = createRpcPool(
+      servers.map(({ url }) => url),
+      1_000,
+    )
+    return pool.request({ method: 'eth_getTransactionByHash', params: ['0x'] })
+  }
+  const transaction = { hash: '0x' }
+
+  test('default: is found where one node has it', async () => {
+    expect(await find(null, transaction, null)).toEqual(transaction)
+  })
+  test('behavior: is nowhere when no node that answers has it', async () => {
+    expect(await find(null, undefined)).toBeNull()
+  })
+  test('error: is unknown when no node answers', async () => {
+    await expect(find(undefined, undefined)).rejects.toThrow()
+  })
+})
+
+describe('a shared read', () => {
+  test('default: is asked once for all who ask at the same time', async () => {
+    let asked = 0
+    const read = shareRead(async () => ++asked, 60_000)
+    expect(await Promise.all([read(), read(), read()])).toEqual([1, 1, 1])
+    expect(await read()).toBe(1)
+  })
+
+  test('behavior: is asked again after its time', async () => {
+    let asked = 0
+    const read = shareRead(async () => ++asked, 0)
+    expect(await read()).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(await read()).toBe(2)
+  })
+
+  test('error: a failure is shared as well', async () => {
+    let asked = 0
+    const read = shareRead(async () => {
+      throw new Error(`down ${++asked}`)
+    }, 60_000)
+    await expect(read()).rejects.toThrow('down 1')
+    await expect(read()).rejects.toThrow('down 1')
+  })
+})
