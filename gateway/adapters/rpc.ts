@@ -5,7 +5,7 @@ import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createProvider } from '../../verifier/readers/json-rpc.ts'
 import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
 import { withTimeout } from '../../verifier/signal.ts'
-import { createEndpointOrder } from './endpoint-order.ts'
+import { createEndpointOrder, type EndpointOrder } from './endpoint-order.ts'
 
 /**
  * Several endpoints as one: each request goes to the first at the head that answers; a transaction goes to all, and is sent when one
@@ -27,17 +27,43 @@ export function createRpcPool(
   urls: readonly string[],
   timeout: number,
 ): RpcPool {
-  const endpoints = urls.map((url) => createEndpoint(url, timeout))
-  const others: RpcPool[] = []
-  const order = createEndpointOrder(endpoints, async ({ provider }) =>
-    readQuantity(await provider.request({ method: 'eth_blockNumber' })),
+  const looking = urls.map((url) => createEndpoint(url, timeout))
+  const order = createEndpointOrder([...urls.keys()], async (i) =>
+    readQuantity(await looking[i]?.provider.request({ method: HEAD })),
   )
+  const pools: { close(): Promise<void> }[] = []
+  const apart = () => {
+    const pool = createPool(
+      urls.map((url) => createEndpoint(url, timeout)),
+      order,
+    )
+    pools.push(pool)
+    return pool
+  }
+  return {
+    ...apart(),
+    apart,
+    async close() {
+      await Promise.all([
+        ...looking.map(({ pool }) => pool.destroy()),
+        ...pools.map((pool) => pool.close()),
+      ])
+    },
+  }
+}
 
+type Endpoint = ReturnType<typeof createEndpoint>
+
+/** @param order Of their indexes; pools share it. */
+function createPool(
+  endpoints: readonly Endpoint[],
+  order: EndpointOrder<number>,
+): Eip1193Provider & { close(): Promise<void> } {
   async function firstAnswer(args: Args): Promise<unknown> {
     let failure: unknown
-    for (const { provider } of order.current()) {
+    for (const i of order.current()) {
       try {
-        return await provider.request(args)
+        return await endpoints[i]?.provider.request(args)
       } catch (error) {
         if (isAnswer(error) || args.signal?.aborted) throw error
         failure = error
@@ -81,20 +107,13 @@ export function createRpcPool(
           return firstAnswer(args)
       }
     },
-    apart() {
-      const other = createRpcPool(urls, timeout)
-      others.push(other)
-      return other
-    },
     async close() {
-      await Promise.all([
-        ...endpoints.map(({ pool }) => pool.destroy()),
-        ...others.map((other) => other.close()),
-      ])
+      await Promise.all(endpoints.map(({ pool }) => pool.destroy()))
     },
   }
 }
 
+const HEAD = 'eth_blockNumber'
 const NOT_FOUND = new Error('not found')
 
 /** EIP-1474: limit exceeded. It says something about the endpoint, not about the request. */

@@ -53,6 +53,7 @@ test('behavior: documents are issued while the preferred node stands still', asy
     expect((await client.issue()).told).toMatchObject([
       { kind: 'issued', status: 201 },
     ])
+  still.heal()
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 90_000)
