@@ -30,8 +30,8 @@ import { type StateProof, stateProof } from './state-proof.ts'
 
 /**
  * Some fields of a document, shown by its holder, in one JSON file (docs/formats.md, "The
- * presentation"). It reveals the fields in it and nothing of the others, not even how many there
- * are. Its documentHash links it to other presentations of the document, and whoever has it can
+ * presentation"). It reveals the fields in it and nothing of the others, but how many entries of
+ * metadata there are in steps of eight. Its documentHash links it to other presentations of the document, and whoever has it can
  * pass it on.
  */
 export type Presentation = {

@@ -108,6 +108,7 @@ const DOCUMENTED = [
     publicId: 'string',
     registry: 'string',
     text: 'string',
+    sealed: 'Uint8Array',
     issuerId: 'number',
     deployedIn: 'number',
     codeHash: "import('document-registry/verifier').SlotProof['key']",
@@ -192,7 +193,7 @@ test.each(['nodenext', 'bundler'])(
       ],
       { cwd: consumer },
     ).catch((error) => error)
-    expect(DOCUMENTED).toHaveLength(3)
+    expect(DOCUMENTED).toHaveLength(4)
     expect(stdout).toBe('')
   },
 )
