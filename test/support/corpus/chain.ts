@@ -108,6 +108,8 @@ export async function startChain(
     },
     async undone(work) {
       const before = await anvil.request('evm_snapshot')
+      // Anvil goes back to a block, and not to its base fee.
+      await anvil.request('anvil_setNextBlockBaseFeePerGas', '0x3b9aca00')
       try {
         return await work()
       } finally {
