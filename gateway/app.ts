@@ -12,6 +12,7 @@ import type { Env } from './env.ts'
 import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
 import type { FindKey } from './grant.ts'
+import type { History } from './history.ts'
 import type { Issuing } from './issue/issue.ts'
 import type { PayloadStore, Readiness, Standing } from './issue/ports.ts'
 import type { Revising } from './issue/revise.ts'
@@ -45,6 +46,7 @@ export type Deps = {
   /** Where the intent to issue this document stands; `undefined` when the outbox has none. */
   standingOf: (key: DocumentKey) => Promise<Standing | undefined>
   store: PayloadStore
+  history: History
   /** What the read-only `/rpc` asks. */
   rpc: Eip1193Provider
   findKey: FindKey

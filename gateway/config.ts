@@ -33,8 +33,8 @@ export type Config = {
   /** The issuer's number in the registry; the local chain has its own. */
   issuerId?: number
   signer?: SignerSetting
-  /** 32 bytes or more. */
-  issuerSecret?: Hex
+  /** 32 bytes each, the newest first. */
+  issuerSecrets?: readonly [Hex, ...Hex[]]
   apiKey?: string
   /** Of a Kubo node's RPC; absent = payloads are kept in `dataDir`. */
   ipfsApiUrl?: string
@@ -112,6 +112,25 @@ const hex = (bytes: number, message: string) =>
     v.transform((text) => text.toLowerCase() as Hex),
   )
 
+/** Each one costs a keyed request another sealing. */
+const MAX_SECRETS = 16
+const secrets = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').map((secret) => secret.trim())),
+  v.array(
+    hex(
+      32,
+      'must be 0x and 64 hexadecimal digits, or several, comma-separated',
+    ),
+  ),
+  v.maxLength(MAX_SECRETS, `must be at most ${MAX_SECRETS}`),
+  v.check(
+    (list) => new Set(list).size === list.length,
+    'must not name a secret twice',
+  ),
+  v.transform((list) => list as [Hex, ...Hex[]]),
+)
+
 /** What 32 bits hold, without 0: the registry numbers its issuers from 1. */
 const MAX_ISSUER_ID = 2 ** 32 - 1
 const issuerId = v.pipe(
@@ -157,7 +176,7 @@ const environment = v.object({
   ISSUER_KEYSTORE_PASSWORD_FILE: v.optional(v.string()),
   ISSUER_SIGNER_URL: v.optional(httpUrl),
   ISSUER_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
-  ISSUER_SECRET: v.optional(hex(32, 'must be 0x and 64 hexadecimal digits')),
+  ISSUER_SECRET: v.optional(secrets),
   API_KEY: v.optional(
     v.pipe(
       v.string(),
@@ -246,7 +265,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...(e.REGISTRY_ADDRESS && { registryAddress: e.REGISTRY_ADDRESS }),
     ...(e.ISSUER_ID !== undefined && { issuerId: e.ISSUER_ID }),
     ...(signer && { signer }),
-    ...(e.ISSUER_SECRET && { issuerSecret: e.ISSUER_SECRET }),
+    ...(e.ISSUER_SECRET && { issuerSecrets: e.ISSUER_SECRET }),
     ...(e.API_KEY && { apiKey: e.API_KEY }),
     ...(e.IPFS_API_URL && { ipfsApiUrl: e.IPFS_API_URL }),
     ipfsAnnounce: e.IPFS_ANNOUNCE === 'true',

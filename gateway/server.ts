@@ -3,8 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { getRequestListener } from '@hono/node-server'
-import { fromHex, type Hex, toHex } from '../document/hex.ts'
-import { deriveSubkeys, fingerprintOf } from '../document/keys.ts'
+import type { Hex } from '../document/hex.ts'
 import { createBundle } from '../verifier/bundle.ts'
 import { createChainReader } from '../verifier/readers/chain.ts'
 import { createFinalityReader } from '../verifier/readers/finality.ts'
@@ -13,7 +12,7 @@ import { createManyReader } from '../verifier/readers/many.ts'
 import { createProvingReader } from '../verifier/readers/proof.ts'
 import { createRequest } from '../verifier/readers/request.ts'
 import type { PageConfig } from '../web/config.ts'
-import { openDatabase } from './adapters/database.ts'
+import { type Database, openDatabase } from './adapters/database.ts'
 import { createGroupingReader } from './adapters/grouping-reader.ts'
 import { openKeyFile } from './adapters/key-file.ts'
 import { createKuboNode } from './adapters/kubo-node.ts'
@@ -25,6 +24,7 @@ import { ReadGroup } from './adapters/read-group.ts'
 import { createRegistry } from './adapters/registry.ts'
 import type { RpcPool } from './adapters/rpc.ts'
 import type { Signer } from './adapters/signer.ts'
+import { createSqliteHistory } from './adapters/sqlite-history.ts'
 import { createSqliteIdempotencyLog } from './adapters/sqlite-idempotency.ts'
 import { createSqliteKeep } from './adapters/sqlite-keep.ts'
 import { createSqliteOutbox } from './adapters/sqlite-outbox.ts'
@@ -47,8 +47,10 @@ import { type Outcome, outcomeOf, outcomesOf } from './issue/outcome.ts'
 import type { Intent } from './issue/ports.ts'
 import { mendStore } from './issue/reconcile.ts'
 import { createRevising } from './issue/revise.ts'
+import { createSealing } from './issue/sealing.ts'
 import { createLog, describeBug, type Log } from './log.ts'
 import { createMetrics } from './metrics.ts'
+import { fingerprintsOf, subkeysOf } from './secrets.ts'
 import { shareRead } from './shared-read.ts'
 import { readVerifyPage } from './verify-page.ts'
 
@@ -61,7 +63,8 @@ export type Identity = {
   /** The issuer that it writes for, whose account the signer has. */
   issuerId: number
   signer: Signer
-  issuerSecret: Hex
+  /** The newest first: it seals. Repeats of requests are recognized by any. */
+  issuerSecrets: readonly [Hex, ...Hex[]]
 }
 
 /** How long what was read of the account is good for where it is reported. */
@@ -74,6 +77,8 @@ const CLOSE_GRACE = 1_000
 
 export type Gateway = {
   port: number
+  /** Copies the database; see `Database.copyTo`. */
+  copyDatabase: Database['copyTo']
   /** Refuses new documents, lets what is in flight end, closes everything. */
   stop(): Promise<void>
 }
@@ -95,7 +100,6 @@ export async function startGateway(
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
   const log = createLog(config.logLevel)
   const { rpc } = identity
-  const issuerSecret = fromHex(identity.issuerSecret)
   const { issuerId } = identity
   const { account, transactions, registry, blocks } = await createRegistry(
     // However many read, issuing has connections of its own.
@@ -133,7 +137,7 @@ export async function startGateway(
   database.bindTo({
     registry: identity.registry,
     issuerId,
-    fingerprints: [toHex(fingerprintOf(issuerSecret))],
+    fingerprints: fingerprintsOf(identity.issuerSecrets),
   })
   const tombstones = createTombstones(database)
   const embedded = createSqliteStore(database)
@@ -141,6 +145,7 @@ export async function startGateway(
     kubo ? withOlder(kubo, embedded) : embedded,
   )
   const outbox = createSqliteOutbox(database)
+  const history = createSqliteHistory(database)
   const keep = kubo
     ? keepInOrder(store, outbox, (error) =>
         log.info('payloads_not_removed', { error: String(error) }),
@@ -190,12 +195,15 @@ export async function startGateway(
     issuerId,
     outcomeOf: (intent) => lookUps.read(intent),
     chain,
-    idempotency: createSqliteIdempotencyLog(database),
     keep,
+    history,
     batcher,
-    subkeys: deriveSubkeys(issuerSecret),
-    seal: sealWithNode,
-    hkdf: hkdfWithNode,
+    sealing: createSealing({
+      subkeys: subkeysOf(identity.issuerSecrets),
+      idempotency: createSqliteIdempotencyLog(database),
+      seal: sealWithNode,
+      hkdf: hkdfWithNode,
+    }),
   })
   const sources = [
     store,
@@ -207,6 +215,7 @@ export async function startGateway(
     issuing,
     revising,
     store,
+    history,
     log,
     wait,
     // Of a service that waits for no block, requests still have to read the chain.
@@ -279,6 +288,7 @@ export async function startGateway(
 
   return {
     port: (server.address() as AddressInfo).port,
+    copyDatabase: database.copyTo,
     async stop() {
       const closed = new Promise((resolve) => server.close(resolve))
       await Promise.all([batcher.stop(), stopWatching()])

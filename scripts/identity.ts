@@ -12,9 +12,10 @@ import type { Identity } from '../gateway/server.ts'
 import { ChainError } from '../verifier/errors.ts'
 import { createProvider } from '../verifier/readers/json-rpc.ts'
 import { createRequest } from '../verifier/readers/request.ts'
+import type { LocalChain } from './local-chain/local-chain.ts'
 import { startLocalChainThread } from './local-chain/thread.ts'
 import { ensureRegistry, LOCAL_ISSUER_ID } from './local-registry.ts'
-import { ensureSecret } from './secrets.ts'
+import { ensureIssuerSecrets, ensureSecret } from './secrets.ts'
 
 type Say = (line: string) => void
 
@@ -54,9 +55,9 @@ export async function remoteIdentity(
   config: Config,
   say: Say,
 ): Promise<Identity> {
-  const { rpcUrls, signer: setting, issuerSecret, rpcTimeout } = config
+  const { rpcUrls, signer: setting, issuerSecrets, rpcTimeout } = config
   const { issuerId } = config
-  if (!setting || !issuerSecret || !issuerId)
+  if (!setting || !issuerSecrets || !issuerId)
     throw new ConfigError([
       'RPC_URL, ISSUER_ID, ISSUER_KEY and ISSUER_SECRET go together',
     ])
@@ -71,15 +72,18 @@ export async function remoteIdentity(
       `REGISTRY_ADDRESS is required: there is no deployments/${chainId}.json`,
     ])
   const registry = `eip155:${chainId}:${address}`
-  return { rpc, registry, issuerId, signer, issuerSecret }
+  return { rpc, registry, issuerId, signer, issuerSecrets }
 }
+
+/** With a local chain: how to copy it into a folder. */
+export type LocalIdentity = Identity & { copyChain: LocalChain['copyTo'] }
 
 /** Starts the local chain in the data folder, with its registry and issuer. */
 export async function localIdentity(
   config: Config,
   stops: (() => Promise<void>)[],
   say: Say,
-): Promise<Identity> {
+): Promise<LocalIdentity> {
   const { dataDir, chainPort, rpcTimeout } = config
   const issuerId = config.issuerId ?? LOCAL_ISSUER_ID
   if (issuerId !== LOCAL_ISSUER_ID)
@@ -94,8 +98,7 @@ export async function localIdentity(
     key: ensureSecret(dataDir, 'issuer.key'),
   }
   const signer = await openSigner(setting, rpcTimeout)
-  const issuerSecret =
-    config.issuerSecret ?? ensureSecret(dataDir, 'issuer.secret')
+  const issuerSecrets = config.issuerSecrets ?? ensureIssuerSecrets(dataDir)
   const account = signer.address
   const chain = await startLocalChainThread({
     dataDir: join(dataDir, 'chain'),
@@ -119,7 +122,14 @@ export async function localIdentity(
     createDeadline(rpcTimeout).within(() => chain.send(body)),
   )
   const rpc = { request, apart: () => ({ request }), close: async () => {} }
-  return { rpc, registry, issuerId, signer, issuerSecret }
+  return {
+    rpc,
+    registry,
+    issuerId,
+    signer,
+    issuerSecrets,
+    copyChain: chain.copyTo,
+  }
 }
 
 /** What somebody who starts it can do something about is told without a stack; the rest is a bug. */
@@ -129,6 +139,7 @@ export function tellCause(what: string, error: unknown): unknown {
   if (code === 'EADDRINUSE')
     return `cannot ${what}:\n  ${error.message}\n  Another program listens there: set PORT`
   const known = [
+    'BackupError',
     'BulkFileError',
     'ChainError',
     'ConfigError',

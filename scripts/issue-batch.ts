@@ -6,16 +6,20 @@ import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { fromHex, toHex } from '../document/hex.ts'
-import { deriveSubkeys, fingerprintOf } from '../document/keys.ts'
-import { anchorBatch } from '../gateway/adapters/batch-anchor.ts'
+import type { IssuerSubkeys } from '../document/keys.ts'
+import { anchorBatch, isAnchored } from '../gateway/adapters/batch-anchor.ts'
 import { type Database, openDatabase } from '../gateway/adapters/database.ts'
 import { hkdfWithNode } from '../gateway/adapters/node-hkdf.ts'
 import { sealWithNode } from '../gateway/adapters/node-seal.ts'
 import { createRegistry } from '../gateway/adapters/registry.ts'
 import { createSqliteStore } from '../gateway/adapters/sqlite-store.ts'
 import { createTombstones } from '../gateway/adapters/tombstones.ts'
-import { type Block, type BulkIssued, sealBatch } from '../gateway/bulk/bulk.ts'
+import {
+  type Block,
+  type BulkDeps,
+  type BulkIssued,
+  sealBatch,
+} from '../gateway/bulk/bulk.ts'
 import {
   type BadLine,
   BulkFileError,
@@ -25,7 +29,8 @@ import {
 import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
 import { assertOpenIssuer } from '../gateway/issue/errors.ts'
 import { createLog } from '../gateway/log.ts'
-import { openKubo } from '../gateway/server.ts'
+import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
+import { type Identity, openKubo } from '../gateway/server.ts'
 import {
   localIdentity,
   patiently,
@@ -64,8 +69,7 @@ async function main(): Promise<void> {
         : await localIdentity(config, stops, say)
     stops.unshift(identity.rpc.close)
     const { rpc, registry, issuerId, signer } = identity
-    const issuerSecret = fromHex(identity.issuerSecret)
-    const fingerprints = [toHex(fingerprintOf(issuerSecret))]
+    const fingerprints = fingerprintsOf(identity.issuerSecrets)
     database.bindTo({ registry, issuerId, fingerprints })
     const { account } = await patiently(
       () => createRegistry(rpc, { registry, issuerId, signer }),
@@ -73,17 +77,25 @@ async function main(): Promise<void> {
     )
     assertOpenIssuer(await account.assertReady())
 
-    const sealed = await sealBatch(
-      {
-        registry,
-        issuerId,
-        subkeys: deriveSubkeys(issuerSecret),
-        seal: sealWithNode,
-        hkdf: hkdfWithNode,
-        keep: await openKeep(config, database),
-      },
-      documentsOf(bulk, now),
-      idempotencyKey ?? bulk.sha256,
+    const seal = (subkeys: IssuerSubkeys, keep: BulkDeps['keep']) =>
+      sealBatch(
+        {
+          registry,
+          issuerId,
+          subkeys,
+          seal: sealWithNode,
+          hkdf: hkdfWithNode,
+          keep,
+        },
+        documentsOf(bulk, now),
+        idempotencyKey ?? bulk.sha256,
+      )
+    const sealed = await seal(
+      await secretOf(identity, async (subkeys) => {
+        const { batch } = await seal(subkeys, async () => {})
+        return isAnchored(rpc, batch)
+      }),
+      await openKeep(config, database),
     )
     const { root, size, manifest } = sealed.batch
     say(`root      ${root}`)
@@ -110,6 +122,16 @@ async function main(): Promise<void> {
   } finally {
     for (const stop of stops) await stop()
   }
+}
+
+/** @returns What seals: an older secret if it sealed the same batch before, else the newest. */
+async function secretOf(
+  { issuerSecrets }: Identity,
+  hasIssued: (subkeys: IssuerSubkeys) => Promise<boolean>,
+): Promise<IssuerSubkeys> {
+  const [newest, ...older] = subkeysOf(issuerSecrets)
+  for (const subkeys of older) if (await hasIssued(subkeys)) return subkeys
+  return newest
 }
 
 function readArguments(): Arguments {

@@ -11,6 +11,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { type Hex, toHex } from '../document/hex.ts'
+import { ConfigError } from '../gateway/config.ts'
 
 /**
  * @param name The file's name in `<dataDir>/secrets`.
@@ -24,6 +25,20 @@ export function ensureSecret(dataDir: string, name: string): Hex {
     writeDurably(path, `${toHex(randomBytes(32))}\n`)
   }
   return readFileSync(path, 'utf8').trim() as Hex
+}
+
+/**
+ * @returns The issuer secrets of the data folder, one in each line, the newest first; the first one is
+ *   made when there is none.
+ * @throws {ConfigError} for a line that is not a secret.
+ */
+export function ensureIssuerSecrets(dataDir: string): [Hex, ...Hex[]] {
+  const [newest, ...older] = ensureSecret(dataDir, 'issuer.secret').split(/\s+/)
+  const secrets = [newest, ...older] as [Hex, ...Hex[]]
+  if (secrets.every((secret) => /^0x[0-9a-f]{64}$/.test(secret))) return secrets
+  throw new ConfigError([
+    `${join(dataDir, 'secrets', 'issuer.secret')} must have a secret in each line: 0x and 64 hexadecimal digits`,
+  ])
 }
 
 /** By rename, so that a kill leaves a whole file or none; and flushed, since everything sealed hangs on it. */

@@ -1,8 +1,10 @@
 // `npm start`: the gateway, and the local chain when no RPC_URL is set.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { shortFingerprint } from '../gateway/adapters/binding.ts'
 import { openKeyFile } from '../gateway/adapters/key-file.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
+import { fingerprintsOf } from '../gateway/secrets.ts'
 import { type Identity, startGateway } from '../gateway/server.ts'
 import {
   localIdentity,
@@ -45,7 +47,7 @@ function firstKey({ dataDir, apiKey }: Config): string | undefined {
 
 function greet(
   { baseUrl, verifyUrl, dataDir, apiKey, rpcUrls, chainPort }: Config,
-  { registry, issuerId }: Identity,
+  { registry, issuerId, issuerSecrets }: Identity,
   key: string | undefined,
 ): void {
   say()
@@ -55,6 +57,8 @@ function greet(
   say(`  chain     ${origins.join(', ') || `http://127.0.0.1:${chainPort}`}`)
   say(`  registry  ${registry}`)
   say(`  issuer    ${issuerId}`)
+  const secrets = fingerprintsOf(issuerSecrets).map(shortFingerprint)
+  say(`  secrets   ${secrets.join(', ')}`)
   say(`  page      ${verifyUrl}`)
   say(`  data      ${dataDir}`)
   say()

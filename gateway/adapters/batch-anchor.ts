@@ -50,12 +50,8 @@ export async function anchorBatch(
   const request = <T>(method: string, ...params: unknown[]) =>
     provider.request({ method, params }) as Promise<T>
 
-  async function view(method: string, ...args: unknown[]) {
-    const data = abi.encodeFunctionData(method, args)
-    const to = { to: address, data }
-    const result = await request<Hex>('eth_call', to, 'latest')
-    return abi.decodeFunctionResult(method, result)[0]
-  }
+  const view = (method: string, ...args: unknown[]) =>
+    readView(provider, batch.registry, method, args)
 
   /** @returns What the registry has under the root; `undefined` while it has nothing. */
   async function read(): Promise<
@@ -152,6 +148,35 @@ export async function anchorBatch(
   } catch (error) {
     throw refusalIn(error) ?? asIssueError(error)
   }
+}
+
+/**
+ * @returns Whether the registry has the root of a batch.
+ * @throws {IssueError} `chain_unavailable`.
+ */
+export async function isAnchored(
+  provider: Eip1193Provider,
+  { registry, issuerId, root }: Batch,
+): Promise<boolean> {
+  try {
+    const view = await readView(provider, registry, 'batchOf', [issuerId, root])
+    return view.anchoredBlock !== 0n
+  } catch (error) {
+    throw asIssueError(error)
+  }
+}
+
+async function readView(
+  provider: Eip1193Provider,
+  registry: string,
+  method: string,
+  args: unknown[],
+) {
+  const { address } = parseRegistry(registry)
+  const data = abi.encodeFunctionData(method, args)
+  const params = [{ to: address, data }, 'latest']
+  const result = await provider.request({ method: 'eth_call', params })
+  return abi.decodeFunctionResult(method, result as Hex)[0]
 }
 
 /** @returns Why the registry or the chain refuses it, in the registry's own words where it gave any. */

@@ -1,11 +1,12 @@
 import { closeSync, fdatasync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { backup, DatabaseSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { IssueError } from '../issue/errors.ts'
 import { type Binding, bind } from './binding.ts'
 import { DataDirError } from './data-dir-error.ts'
+import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 
 /** The gateway's one SQLite file. What `write` resolved for is on the disk. */
 export type Database = {
@@ -24,6 +25,14 @@ export type Database = {
    */
   bindTo(binding: Binding): void
   /**
+   * Copies the file with everything that `write` has resolved for, while it is in use.
+   *
+   * @param path The copy; must not exist. One is made at a time.
+   * @param beside Runs once the copy is whole, before anything more is written: what it copies is of
+   *   the same moment. With it, writes wait until both are done.
+   */
+  copyTo(path: string, beside?: () => Promise<void>): Promise<void>
+  /**
    * Writes something, at most once a second.
    *
    * @throws {IssueError} `store_unavailable` when the disk takes no write now.
@@ -31,74 +40,6 @@ export type Database = {
   assertReady(): Promise<void>
   close(): Promise<void>
 }
-
-/** Of the schema. A file with another is refused, not changed. */
-const VERSION = 5
-
-const SCHEMA = `
-  CREATE TABLE IF NOT EXISTS bound_to (
-    registry TEXT NOT NULL,
-    issuer_id INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS issuer_secret (
-    id INTEGER PRIMARY KEY,
-    fingerprint TEXT NOT NULL UNIQUE
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS probe (
-    id INTEGER PRIMARY KEY CHECK (id = 1),
-    written_at INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS block (
-    hash BLOB PRIMARY KEY,
-    bytes BLOB NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS tombstone (
-    hash BLOB PRIMARY KEY
-  ) STRICT, WITHOUT ROWID;
-  CREATE TABLE IF NOT EXISTS plan (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    nonce INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS attempt (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE,
-    hash TEXT NOT NULL,
-    raw TEXT NOT NULL,
-    gas_limit INTEGER NOT NULL,
-    max_fee_per_gas TEXT NOT NULL,
-    max_priority_fee_per_gas TEXT NOT NULL
-  ) STRICT;
-  CREATE INDEX IF NOT EXISTS attempt_by_plan ON attempt (plan);
-  CREATE TABLE IF NOT EXISTS intent (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    kind TEXT NOT NULL,
-    document_hash TEXT NOT NULL,
-    valid_until INTEGER,
-    reason INTEGER,
-    inserted INTEGER NOT NULL DEFAULT 0,
-    sealed BLOB,
-    promised INTEGER NOT NULL DEFAULT 0,
-    aside_until INTEGER,
-    plan INTEGER REFERENCES plan (id) ON DELETE SET NULL,
-    block_number INTEGER,
-    block_hash TEXT NOT NULL DEFAULT '0x',
-    transaction_hash TEXT,
-    UNIQUE (document_hash, kind)
-  ) STRICT;
-  CREATE INDEX IF NOT EXISTS intent_by_plan ON intent (plan);
-  CREATE INDEX IF NOT EXISTS intent_by_block ON intent (block_number, block_hash)
-    WHERE block_number IS NOT NULL;
-  CREATE TABLE IF NOT EXISTS fee (
-    minute INTEGER PRIMARY KEY,
-    gwei INTEGER NOT NULL
-  ) STRICT;
-  CREATE TABLE IF NOT EXISTS idempotency (
-    key BLOB PRIMARY KEY,
-    document_hash TEXT NOT NULL,
-    claimed_at INTEGER NOT NULL
-  ) STRICT, WITHOUT ROWID;
-  CREATE INDEX IF NOT EXISTS idempotency_by_time ON idempotency (claimed_at);
-`
 
 /**
  * Pages of the write-ahead log, 4 KiB each, after which it is written into the file: everything stops for that, so not too often; and
@@ -108,6 +49,9 @@ const CHECKPOINT = 8_192
 
 /** Turns of the event loop for which work gathers, as long as each brings more: a commit writes some pages whatever is in it. */
 const GATHER = 4
+
+/** Pages that a backup copies in one step, some milliseconds: the service waits for a step, not for all. */
+const COPIED_PAGES = 500
 
 /** How long a write that succeeded shows that the disk takes writes; milliseconds. */
 const PROBE_TTL_MS = 1_000
@@ -145,7 +89,9 @@ export function openDatabase(
     PRAGMA wal_autocheckpoint = ${CHECKPOINT};
   `)
   // Together: tables without a version would be refused at the next start. The log is there from this write on, until the file is closed.
-  sqlite.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${VERSION}; COMMIT`)
+  sqlite.exec(
+    `BEGIN; ${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`,
+  )
   const log = openSync(`${path}-wal`, 'r+')
   // A second one, for a second flush at the same time: each file descriptor is told of a failure once (errseq of Linux).
   const urgentLog = openSync(`${path}-wal`, 'r+')
@@ -157,6 +103,9 @@ export function openDatabase(
   let broken: IssueError | undefined
   let flushing: Promise<void> | undefined
   let hurrying: Promise<void> | undefined
+  let copying: Promise<void> | undefined
+  /** While it is there, nothing is committed. */
+  let held: Promise<void> | undefined
 
   async function flushAll(): Promise<void> {
     while (jobs.length > 0) {
@@ -175,6 +124,7 @@ export function openDatabase(
   }
 
   async function flushGroup(file: number): Promise<void> {
+    if (held) await held
     const group = jobs
     jobs = []
     if (group.length === 0) return
@@ -229,9 +179,21 @@ export function openDatabase(
       else flushing ??= flushAll()
     })
 
+  async function copyTo(path: string, beside?: () => Promise<void>) {
+    if (copying) throw new Error('another copy is being made')
+    copying = copyDatabase(sqlite, path).then(beside)
+    if (beside) held = copying.catch(() => {})
+    try {
+      await copying
+    } finally {
+      copying = held = undefined
+    }
+  }
+
   return {
     sqlite,
     write,
+    copyTo,
     assertReady: createProbe(sqlite, write),
 
     bindTo: (binding) => bind(sqlite, binding),
@@ -239,12 +201,22 @@ export function openDatabase(
     async close() {
       if (closed) return
       closed = true
+      await copying?.catch(() => {})
       while (flushing || hurrying) await Promise.all([flushing, hurrying])
       closeSync(log)
       closeSync(urgentLog)
       sqlite.close()
     },
   }
+}
+
+/** By SQLite's backup API: what is committed meanwhile goes into the copy too. */
+async function copyDatabase(sqlite: DatabaseSync, path: string): Promise<void> {
+  closeSync(openSync(path, 'wx', 0o600))
+  await backup(sqlite, path, { rate: COPIED_PAGES })
+  const file = openSync(path, 'r+')
+  fsyncSync(file)
+  closeSync(file)
 }
 
 /** See `assertReady`: readiness is asked for by anybody, as often as they like. */
@@ -277,12 +249,13 @@ function assertVersion(sqlite: DatabaseSync): void {
   if (schema.get()?.tables === 0) return
   const row = sqlite.prepare('PRAGMA user_version').get()
   const version = Number(row?.user_version)
-  if (version === VERSION) return
+  if (version === SCHEMA_VERSION) return
   sqlite.close()
-  const writer = version > VERSION ? 'a newer version' : 'an older version'
+  const writer =
+    version > SCHEMA_VERSION ? 'a newer version' : 'an older version'
   throw new DataDirError(
     'other_version',
-    `DATA_DIR was written by ${writer} of this service (its format is ${version}, this one's is ${VERSION}), and is not converted: start with another DATA_DIR, or with the version that wrote it`,
+    `DATA_DIR was written by ${writer} of this service (its format is ${version}, this one's is ${SCHEMA_VERSION}), and is not converted: start with another DATA_DIR, or with the version that wrote it`,
   )
 }
 

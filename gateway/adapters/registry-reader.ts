@@ -1,6 +1,7 @@
 import { Interface } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import type { RegistryRecord } from '../../verifier/ports.ts'
+import { isPrunedHistory } from '../../verifier/readers/logs.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import {
   readBigQuantity,
@@ -11,7 +12,7 @@ import {
   readQuantity,
   toQuantity,
 } from '../../verifier/readers/rpc-codec.ts'
-import type { RegistryEvent, RegistryReader } from '../issue/ports.ts'
+import type { Blocks, RegistryEvent, RegistryReader } from '../issue/ports.ts'
 import type { ChainCalls } from './chain-calls.ts'
 import { decodeRecords, encodeRecordsOf } from './registry-codec.ts'
 
@@ -36,6 +37,7 @@ export function createRegistryReader(
   { request, call, view }: ChainCalls,
   address: string,
   issuerId: number,
+  finalizedBlock: Blocks['finalizedBlock'],
 ): RegistryReader {
   const issuerTopic: Hex = `0x${issuerId.toString(16).padStart(64, '0')}`
 
@@ -84,16 +86,21 @@ export function createRegistryReader(
 
     async transactionsOf(event, blockNumber) {
       const block = toQuantity(blockNumber)
-      const logs = await request(
-        'eth_getLogs',
-        (answer) => readList(answer, readLog),
-        {
-          address,
-          fromBlock: block,
-          toBlock: block,
-          topics: [TOPICS[event], null, issuerTopic],
-        },
-      )
+      const filter = {
+        address,
+        fromBlock: block,
+        toBlock: block,
+        topics: [TOPICS[event], null, issuerTopic],
+      }
+      const read = (answer: unknown) => readList(answer, readLog)
+      const logs = await request('eth_getLogs', read, filter).catch((error) => {
+        if (isPrunedHistory(error.cause)) return undefined
+        throw error
+      })
+      if (logs === undefined) return undefined
+      // Asked for where a record says that there is an event: a final block without one is forgotten.
+      if (logs.length === 0 && blockNumber <= (await finalizedBlock()))
+        return undefined
       return new Map(
         logs.map(({ topics, transactionHash, blockHash }) => [
           topics[1] as Hex,

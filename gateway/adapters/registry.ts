@@ -46,12 +46,18 @@ export async function createRegistry(
   const calls = createChainCalls(provider, address)
   const account = createAccount(calls, { ...options, chainId })
   await account.assertReady()
+  const blocks = createBlocks(provider, calls, finality)
   return {
     account,
     transactions: createTransactions(provider, calls, {
       ...{ ...options, chainId, address: address as Hex },
     }),
-    registry: createRegistryReader(calls, address, issuerId),
-    blocks: createBlocks(provider, calls, finality),
+    registry: createRegistryReader(
+      calls,
+      address,
+      issuerId,
+      blocks.finalizedBlock,
+    ),
+    blocks,
   }
 }

@@ -26,5 +26,6 @@ export function createSqliteIdempotencyLog({
         const row = select.get(key) as { document_hash: Hex }
         return row.document_hash
       }),
+    has: async (key) => select.get(key) !== undefined,
   }
 }

@@ -62,6 +62,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
   const deleteIntent = sqlite.prepare(`
     DELETE FROM intent
     WHERE document_hash = ? AND kind = ? AND transaction_hash IS NULL AND promised = 0
+    AND block_number IS NULL
     RETURNING inserted`)
   const promise = sqlite.prepare(
     'UPDATE intent SET promised = 1 WHERE document_hash = ? AND kind = ?',
@@ -407,7 +408,7 @@ function anchoringOfAll(
 }
 
 function anchoredOf(row: Row): Anchored {
-  const transactionHash = row.transaction_hash as Hex
+  const transactionHash = row.transaction_hash as Hex | null
   return {
     intent: intentOf(row),
     anchoring: { ...blockOf(row), transactionHash },
@@ -424,7 +425,7 @@ function blockOf(row: Row): BlockId {
 function standingOf(row: Row): Standing {
   const intent = intentOf(row)
   const transactionHash = row.transaction_hash as Hex | null
-  return row.block_number !== null && transactionHash !== null
+  return row.block_number !== null
     ? { intent, anchored: true, transactionHash }
     : { intent, anchored: false, promised: row.promised === 1, transactionHash }
 }

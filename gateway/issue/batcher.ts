@@ -180,7 +180,8 @@ export function createBatcher(deps: BatcherDeps): Batcher {
     if (outcome.status === 'absent') queue.addPromised([intent])
     else if (outcome.status === 'anchored') {
       const { transactionHash } = outcome
-      const byAnother = transactions?.has(transactionHash) === false
+      const byAnother =
+        transactionHash !== null && transactions?.has(transactionHash) === false
       waiters.answer(key, { ...outcome, byAnother })
     } else if (outcome.status === 'moot')
       waiters.answer(key, { status: 'moot' })
@@ -280,6 +281,10 @@ export function createBatcher(deps: BatcherDeps): Batcher {
   }
 }
 
-function anchoredAt({ transactionHash }: { transactionHash: Hex }): Answer {
+function anchoredAt({
+  transactionHash,
+}: {
+  transactionHash: Hex | null
+}): Answer {
   return { status: 'anchored', transactionHash }
 }

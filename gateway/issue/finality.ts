@@ -10,21 +10,20 @@ import {
   placeOf,
   readTransactions,
 } from './outcome.ts'
-import type {
-  Anchored,
-  Anchorings,
-  BlockId,
-  Blocks,
-  Moved,
-  Receipt,
-  RegistryReader,
+import {
+  type Anchored,
+  type Anchorings,
+  type BlockId,
+  type Blocks,
+  type Moved,
+  type Receipt,
+  type RegistryReader,
+  UNSEEN,
 } from './ports.ts'
 
 const PERIOD = 2_000
 /** Intents that are read in one call, and changed in one write. */
 const CHUNK = 500
-/** In place of the hash of a block that is yet to be looked at. */
-const UNSEEN: Hex = '0x'
 
 /**
  * Lets intents leave the outbox when their block is final, and has those anchored again that a reorg dropped before.
@@ -207,7 +206,8 @@ async function locate(
   const located = new Map<Anchored, Location>()
   for (const one of some) {
     const { intent, anchoring } = one
-    const receipt = receipts.get(anchoring.transactionHash)
+    const { transactionHash } = anchoring
+    const receipt = transactionHash ? receipts.get(transactionHash) : undefined
     if (intent.kind === 'issue' || !receipt || !isDone(intent, receipt))
       continue
     const { blockNumber, blockHash } = receipt
@@ -231,7 +231,8 @@ async function receiptsOf(
   const hashes = new Set(
     some
       .filter(({ intent }) => intent.kind !== 'issue')
-      .map(({ anchoring }) => anchoring.transactionHash),
+      .map(({ anchoring }) => anchoring.transactionHash)
+      .filter((hash) => hash !== null),
   )
   return new Map(
     await Promise.all(

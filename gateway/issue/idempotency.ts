@@ -16,16 +16,33 @@ export async function claimKey(
   request: { tenant: string; idempotencyKey?: string },
   documentHash: Hex,
 ): Promise<void> {
-  const { tenant, idempotencyKey } = request
-  if (idempotencyKey === undefined) return
-  // Keyed, since a client's key may be something that can be guessed, an order number or a name.
-  const key = createHmac('sha256', subkeys.salt)
-    .update(JSON.stringify(['idempotency-log', tenant, idempotencyKey]))
-    .digest()
+  const key = keyOf(subkeys, request)
+  if (key === undefined) return
   const first = await log.claim(key, documentHash)
   if (first !== documentHash)
     throw new IssueError(
       'idempotency_key_reused',
       'the idempotency key was used for another document',
     )
+}
+
+/** @returns Whether a request's idempotency key was claimed while this secret was the newest. */
+export async function isClaimed(
+  log: IdempotencyLog,
+  subkeys: IssuerSubkeys,
+  request: { tenant: string; idempotencyKey?: string },
+): Promise<boolean> {
+  const key = keyOf(subkeys, request)
+  return key !== undefined && log.has(key)
+}
+
+/** Keyed, since a client's key may be something that can be guessed, an order number or a name. */
+function keyOf(
+  subkeys: IssuerSubkeys,
+  { tenant, idempotencyKey }: { tenant: string; idempotencyKey?: string },
+): Buffer | undefined {
+  if (idempotencyKey === undefined) return undefined
+  return createHmac('sha256', subkeys.salt)
+    .update(JSON.stringify(['idempotency-log', tenant, idempotencyKey]))
+    .digest()
 }

@@ -2,19 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type Document,
   type DocumentFields,
-  encodeDocument,
   validUntilOf,
 } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
-import type { Hkdf } from '../../document/hkdf.ts'
-import {
-  deriveSealingKeys,
-  type IssuerSubkeys,
-  idempotentSalt,
-  randomSalt,
-} from '../../document/keys.ts'
-import { encodePublicId } from '../../document/public-id.ts'
-import type { Seal, Sealed } from '../../document/sealed.ts'
+import type { Sealed } from '../../document/sealed.ts'
 import {
   type ChainReader,
   FINALITIES,
@@ -22,13 +13,14 @@ import {
   type RegistryStatus,
 } from '../../verifier/ports.ts'
 import type { Deadline } from '../deadline.ts'
+import type { History } from '../history.ts'
 import type { Batcher } from './batcher.ts'
 import { asIssueError, refusalOf } from './errors.ts'
-import { claimKey } from './idempotency.ts'
 import type { Keep } from './keep.ts'
 import type { Outcome } from './outcome.ts'
 import { createPace } from './pace.ts'
-import type { IdempotencyLog, Intent } from './ports.ts'
+import type { Intent, IssueIntent } from './ports.ts'
+import type { SealedDocument, Sealing } from './sealing.ts'
 import type { Answer } from './waiters.ts'
 
 /** Documents that are sealed in one turn of the event loop: some 1 ms. */
@@ -87,14 +79,12 @@ export function createIssuing(deps: {
   outcomeOf: (intent: Intent) => Promise<Outcome>
   chain: ChainReader
   keep: Keep
-  idempotency: IdempotencyLog
+  sealing: Sealing
+  history: History
   batcher: Batcher
-  subkeys: IssuerSubkeys
-  seal: Seal
-  hkdf: Hkdf
 }): Issuing {
-  const { registryId, issuerId, outcomeOf, chain, keep, batcher } = deps
-  const { subkeys, seal, hkdf } = deps
+  const { registryId, issuerId, outcomeOf, chain } = deps
+  const { keep, sealing, batcher } = deps
   const pace = createPace(SEALED_A_TURN)
 
   async function issue(request: IssueRequest): Promise<Issued> {
@@ -102,27 +92,29 @@ export function createIssuing(deps: {
     const document = bind(request.fields)
     await pace()
     batcher.assertOpen()
-    const sealed = await sealDocument(document, request)
-    const documentHash = toHex(sealed.documentHash)
-    await claimKey(deps.idempotency, subkeys, request, documentHash)
-    const intent = {
-      kind: 'issue',
-      documentHash,
-      validUntil: validUntilOf(document),
-    } as const
-
-    const answer =
-      (await alreadyThere(intent, sealed, request)) ??
-      (await promise(intent, sealed, request))
+    const candidates = await sealing.seal(document, request)
+    const there = await alreadyThere(document, candidates, request)
+    const sealed = there?.sealed ?? candidates[0]
+    const intent = intentOf(document, sealed)
+    const { documentHash } = intent
+    const answer = there ?? (await promise(intent, sealed, request))
     if (answer.status === 'moot') throw new TypeError('an issue is never moot')
 
     const { publicId } = sealed
-    const { transactionHash, replayed } = answer
+    const { replayed } = answer
+    const transactionHash =
+      answer.transactionHash ?? (await kept(documentHash, there?.blockNumber))
     const progress =
       answer.status === 'pending'
         ? { ...PENDING, transactionHash }
         : await progressOf(intent, transactionHash, request, started)
     return { publicId, document, documentHash, replayed, ...progress }
+  }
+
+  /** @returns The transaction that this gateway kept, where no node has it any more. */
+  async function kept(documentHash: Hex, blockNumber?: number) {
+    if (blockNumber === undefined) return null
+    return deps.history.transactionOf(documentHash, blockNumber)
   }
 
   function bind(fields: DocumentFields): Document {
@@ -133,50 +125,38 @@ export function createIssuing(deps: {
     }
   }
 
-  async function sealDocument(
-    document: Document,
-    { tenant, idempotencyKey }: IssueRequest,
-  ): Promise<Sealed & { publicId: string }> {
-    const salt =
-      idempotencyKey === undefined
-        ? randomSalt()
-        : idempotentSalt(subkeys, {
-            tenant,
-            idempotencyKey,
-            itemIndex: 0,
-            document: encodeDocument(document),
-          })
-    const keys = deriveSealingKeys(subkeys, salt, hkdf)
-    const sealed = await seal(document, keys)
-    const publicId = encodePublicId({
-      kind: 'single',
-      issuerId: document.issuerId,
-      hash: sealed.documentHash,
-      documentKey: keys.documentKey,
-    })
-    return { ...sealed, publicId }
-  }
-
   /**
    * Only a request with an idempotency key can have been anchored before: by this gateway, or another
    * of the issuer. Its payload is kept here from then on, also when this store never had it or lost it.
+   *
+   * @param candidates The first one of them that is on the chain is what the request stands for.
    */
   async function alreadyThere(
-    intent: Intent,
-    sealed: Sealed,
+    document: Document,
+    candidates: readonly SealedDocument[],
     { idempotencyKey, deadline }: IssueRequest,
-  ): Promise<Told | undefined> {
+  ): Promise<
+    | (Told & {
+        status: 'anchored'
+        blockNumber: number
+        sealed: SealedDocument
+      })
+    | undefined
+  > {
     if (idempotencyKey === undefined) return undefined
-    const outcome = await deadline
-      .within(() => outcomeOf(intent))
+    const intents = candidates.map((sealed) => intentOf(document, sealed))
+    const outcomes = await deadline
+      .within(() => Promise.all(intents.map(outcomeOf)))
       .catch((error) => {
         throw asIssueError(error)
       })
-    if (outcome.status === 'conflict' || outcome.status === 'distrusted')
+    const index = outcomes.findIndex(({ status }) => status !== 'absent')
+    const [outcome, sealed] = [outcomes[index], candidates[index]]
+    if (outcome?.status === 'conflict' || outcome?.status === 'distrusted')
       throw refusalOf(outcome.status)
-    if (outcome.status !== 'anchored') return undefined
+    if (outcome?.status !== 'anchored' || !sealed) return undefined
     await keep.restore(sealed)
-    return { ...outcome, replayed: true }
+    return { ...outcome, replayed: true, sealed }
   }
 
   async function promise(
@@ -256,6 +236,14 @@ export function createIssuing(deps: {
   }
 
   return { issue }
+}
+
+function intentOf(document: Document, { documentHash }: Sealed): IssueIntent {
+  return {
+    kind: 'issue',
+    documentHash: toHex(documentHash),
+    validUntil: validUntilOf(document),
+  }
 }
 
 function reaches(finality: Finality | null, wanted: Finality): boolean {

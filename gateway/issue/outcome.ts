@@ -1,15 +1,16 @@
 import type { Hex } from '../../document/hex.ts'
 import { IssueError } from './errors.ts'
 import { EVENTS, revocationOf } from './intent.ts'
-import type {
-  Anchoring,
-  Intent,
-  IssueIntent,
-  Plan,
-  Receipt,
-  RegistryEvent,
-  RegistryReader,
-  TrustedRecord,
+import {
+  type Anchoring,
+  type Intent,
+  type IssueIntent,
+  type Plan,
+  type Receipt,
+  type RegistryEvent,
+  type RegistryReader,
+  type TrustedRecord,
+  UNSEEN,
 } from './ports.ts'
 
 /** Plans to issue whose receipts are read together; of more, records and events are fewer requests. */
@@ -50,7 +51,10 @@ export async function outcomesOf(
   return intents.map(({ documentHash }, i) => {
     const place = places[i] ?? ABSENT
     if (!('blockNumber' in place)) return place
-    const anchoring = transactions.get(keyOfPlace(place))?.get(documentHash)
+    const inBlock = transactions.get(keyOfPlace(place))
+    if (inBlock === undefined)
+      return { status: 'anchored', ...forgotten(place) }
+    const anchoring = inBlock.get(documentHash)
     if (anchoring === undefined)
       throw new IssueError('chain_unavailable', 'a record without its event')
     return { status: 'anchored', ...anchoring }
@@ -165,11 +169,19 @@ function placeOfIssue(
   return { event: 'issued', blockNumber: record.anchoredBlock }
 }
 
-/** @returns By {@link keyOfPlace}, the transactions of the events there, by documentHash. */
+/** What is left of a place whose events no node keeps: the record decides. */
+function forgotten({ blockNumber }: Place): Anchoring {
+  return { blockNumber, blockHash: UNSEEN, transactionHash: null }
+}
+
+/**
+ * @returns By {@link keyOfPlace}, the transactions of the events there, by documentHash; nothing for a
+ *   place whose events no node keeps any more.
+ */
 export async function readTransactions(
   registry: RegistryReader,
   places: readonly Place[],
-): Promise<Map<string, Map<Hex, Anchoring>>> {
+): Promise<Map<string, Map<Hex, Anchoring> | undefined>> {
   const wanted = new Map(places.map((place) => [keyOfPlace(place), place]))
   const found = await Promise.all(
     [...wanted].map(async ([key, { event, blockNumber }]) => {

@@ -65,8 +65,11 @@ export type Plan = {
 /** A block as it was seen. After a reorg another has its number. */
 export type BlockId = { blockNumber: number; blockHash: Hex }
 
-/** Where an intent is anchored. */
-export type Anchoring = BlockId & { transactionHash: Hex }
+/** Where an intent is anchored; `transactionHash` is `null` where no node keeps its block any more. */
+export type Anchoring = BlockId & { transactionHash: Hex | null }
+
+/** In place of the hash of a block that is yet to be looked at. */
+export const UNSEEN: Hex = '0x'
 
 /**
  * An intent that is on the chain, in a block that may not be final yet. What is done to it later is
@@ -100,7 +103,7 @@ export type TrustedRecord = RegistryRecord & { distrusted: boolean }
  */
 export type Standing = { intent: Intent } & (
   | { anchored: false; promised: boolean; transactionHash: Hex | null }
-  | { anchored: true; transactionHash: Hex }
+  | { anchored: true; transactionHash: Hex | null }
 )
 
 /** An intent that waits for a transaction. */
@@ -245,6 +248,8 @@ export type IdempotencyLog = {
    * @returns The documentHash of that first use: the given one, or another when the key was used for another document.
    */
   claim(key: Uint8Array, documentHash: Hex): Promise<Hex>
+  /** @returns Whether the key was claimed, and is remembered. */
+  has(key: Uint8Array): Promise<boolean>
 }
 
 /** What the gateway's account has left for gas, in wei, and what it may do. */
@@ -312,12 +317,12 @@ export type RegistryReader = {
   records(documentHashes: readonly Hex[]): Promise<TrustedRecord[]>
   /**
    * The transactions in a block that issued, revoked (or suspended) or released documents of the
-   * issuer, by documentHash.
+   * issuer, by documentHash. `undefined` when no node keeps the events of that block any more.
    */
   transactionsOf(
     event: RegistryEvent,
     blockNumber: number,
-  ): Promise<Map<Hex, Anchoring>>
+  ): Promise<Map<Hex, Anchoring> | undefined>
   /** `undefined` when the transaction is in no block. */
   receiptOf(transactionHash: Hex): Promise<Receipt | undefined>
 }

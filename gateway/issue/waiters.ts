@@ -10,7 +10,7 @@ import type { Intent } from './ports.ts'
  * one of another gateway.
  */
 export type Answer =
-  | { status: 'anchored'; transactionHash: Hex; byAnother?: boolean }
+  | { status: 'anchored'; transactionHash: Hex | null; byAnother?: boolean }
   | { status: 'pending'; transactionHash: Hex | null }
   /** There was nothing to do. */
   | { status: 'moot' }

@@ -17,6 +17,7 @@ import { verifyWithin } from '../deadline.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
+import { withHistory } from '../history.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Issued } from '../issue/issue.ts'
 import type { RevisionIntent } from '../issue/ports.ts'
@@ -143,7 +144,7 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
 
 /** A document as issued, with its status now; also while it is pending, from the own store. */
 async function findDocument(deps: Deps, publicId: string): Promise<object> {
-  const { verifyOptions, addresses, standingOf, newDeadline } = deps
+  const { verifyOptions, addresses, standingOf, history, newDeadline } = deps
   const decoded = decodePublicId(publicId)
   const { issuerId, hash, documentKey } = decoded
   const documentHash = toHex(hash)
@@ -151,18 +152,19 @@ async function findDocument(deps: Deps, publicId: string): Promise<object> {
     decoded,
     verifyWithin(newDeadline(), verifyOptions),
   )
+  const proof = await withHistory(history, verdict.blockchainProof)
   const present = (document: Document, status: string) =>
     presentDocument(addresses, document, {
       publicId,
       // A publicId of a batch holds the hash of the document's batch block.
-      documentHash: verdict.blockchainProof?.documentHash ?? documentHash,
+      documentHash: proof?.documentHash ?? documentHash,
       status,
-      transactionHash: verdict.blockchainProof?.transactionHash ?? null,
+      transactionHash: proof?.transactionHash ?? null,
     })
   if (verdict.document)
     return {
       ...present(verdict.document, verdict.status),
-      blockchainProof: presentProof(verdict.blockchainProof),
+      blockchainProof: presentProof(proof),
     }
   const standing =
     verdict.status === 'not_issued'

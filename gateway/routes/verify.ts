@@ -9,6 +9,7 @@ import { verifyWithin } from '../deadline.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { HEAD_BEHIND, unverifiable } from '../errors.ts'
+import { withHistory } from '../history.ts'
 import { authorize } from '../middleware/authorize.ts'
 import {
   instant,
@@ -26,16 +27,16 @@ const PARAMETERS = {
 /** GET …/verify?publicId=: the verdict about a document. */
 export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
   const { verifyOptions, provingChain, addresses, findKey } = deps
-  const { standingOf, newDeadline } = deps
+  const { standingOf, history, newDeadline } = deps
   for (const path of ['/v1/verify', '/api/verify'])
     app.get(path, authorize(findKey, 'verify', PARAMETERS), async (c) => {
-      const { publicId, proof } = c.get('query')
+      const { publicId, proof: wanted } = c.get('query')
       const decoded = decodePublicId(publicId)
       const { issuerId, hash } = decoded
       const documentHash = toHex(hash)
       const options = verifyWithin(newDeadline(), {
         ...verifyOptions,
-        ...(proof && { chain: provingChain }),
+        ...(wanted && { chain: provingChain }),
       })
       const verdict = await verifyPublicId(decoded, options)
       if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
@@ -47,7 +48,8 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
       if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
       const status = standing ? 'pending' : verdict.status
       const { document, stateProof, asOf, ...rest } = verdict
-      const blockchainProof = presentProof(verdict.blockchainProof)
+      const proof = await withHistory(history, verdict.blockchainProof)
+      const blockchainProof = presentProof(proof)
       return succeed(c, {
         ...rest,
         status,
@@ -58,9 +60,9 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
           presentDocument(addresses, document, {
             publicId,
             // A publicId of a batch holds the hash of the document's batch block.
-            documentHash: verdict.blockchainProof?.documentHash ?? documentHash,
+            documentHash: proof?.documentHash ?? documentHash,
             status,
-            transactionHash: verdict.blockchainProof?.transactionHash ?? null,
+            transactionHash: proof?.transactionHash ?? null,
           }),
         blockchainProof: stateProof
           ? {

@@ -97,7 +97,7 @@ export async function startStack(
     registry,
     issuerId: LOCAL_ISSUER_ID,
     signer: await signerOf(issuerKey),
-    issuerSecret: randomKey(),
+    issuerSecrets: [randomKey()] as [Hex],
   }
   const gateway: Gateway = await startGateway(config, identity, (error) => {
     throw error

@@ -54,7 +54,7 @@ export async function startRestDoor(world: World): Promise<RestDoor> {
     registry: REGISTRY,
     issuerId: 1,
     signer: createKeySigner(ISSUER_KEY),
-    issuerSecret: ISSUER_SECRET,
+    issuerSecrets: [ISSUER_SECRET] as [Hex],
   }
   const gateway = await startGateway(config, identity, (error) => {
     throw error
