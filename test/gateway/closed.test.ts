@@ -79,7 +79,7 @@ test('behavior: a gateway starts although its issuer is closed', async () => {
     config,
     {
       rpc: createRpcPool([chainUrl], config.rpcTimeout),
-      ...{ registry, issuerId: 1, issuerSecret: randomKey() },
+      ...{ registry, issuerId: 1, issuerSecrets: [randomKey()] },
       signer: createKeySigner(issuerKey),
     },
     (error) => {
