@@ -17,19 +17,21 @@ export type MemoryRegistry = {
   revoke(documentHash: Uint8Array): void
 }
 
-const ISSUER_ID = 1
 const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const BLOCK = { blockNumber: 20, blockTime: 1_800_000_000 }
 
-/** @param registry CAIP-10. */
-export function createMemoryRegistry(registry: string): MemoryRegistry {
+/** @param registry CAIP-10. @param issuerId The one issuer that there is. */
+export function createMemoryRegistry(
+  registry: string,
+  issuerId = 1,
+): MemoryRegistry {
   const records = new Map<Hex, { validUntil: number }>()
   const roots = new Set<Hex>()
   const revoked = new Set<Hex>()
 
   /** @returns Of the record; `undefined` = not issued. */
   function validUntilOf(key: DocumentKey): number | undefined {
-    if (key.issuerId !== ISSUER_ID) return undefined
+    if (key.issuerId !== issuerId) return undefined
     const { batch } = key
     if (!batch) return records.get(key.documentHash)?.validUntil
     const { root, validUntil, proof } = batch
@@ -48,9 +50,9 @@ export function createMemoryRegistry(registry: string): MemoryRegistry {
       registry,
       read: async (key) => {
         const validUntil = validUntilOf(key)
-        if (validUntil === undefined) return readingOf(emptyRecord())
+        if (validUntil === undefined) return readingOf(issuerId, emptyRecord())
         const isRevoked = revoked.has(key.documentHash)
-        return readingOf(issuedRecord(validUntil, isRevoked))
+        return readingOf(issuerId, issuedRecord(validUntil, isRevoked))
       },
       issuedEvent: async () => undefined,
       finalityOf: async () => 'finalized',
@@ -79,7 +81,7 @@ function issuedRecord(validUntil: number, isRevoked: boolean): RegistryRecord {
   }
 }
 
-function readingOf(record: RegistryRecord): ChainReading {
+function readingOf(issuerId: number, record: RegistryRecord): ChainReading {
   const issued = record.anchoredBlock !== 0
   const account = issued
     ? { ...NO_ACCOUNT, account: ACCOUNT, accountIndex: 1, addedBlock: 3 }
@@ -90,6 +92,6 @@ function readingOf(record: RegistryRecord): ChainReading {
     record,
     account,
     revoker: record.revokedBlock === 0 ? null : account,
-    issuer: emptyIssuer(ISSUER_ID),
+    issuer: emptyIssuer(issuerId),
   }
 }

@@ -2,7 +2,10 @@ import { createHash, generateKeyPairSync, sign, verify } from 'node:crypto'
 import { SDJwtInstance } from '@sd-jwt/core'
 import { describe, expect, test } from 'vitest'
 import { disclose } from '../../document/disclosures.ts'
-import { decodeDocument } from '../../document/document.ts'
+import { decodeDocument, validUntilOf } from '../../document/document.ts'
+import { choicesOf, createPresentation } from '../../document/presentation.ts'
+import { verifyPresentation } from '../../verifier/presentation.ts'
+import { createMemoryRegistry } from '../support/memory-registry.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
 const { privateKey, publicKey } = generateKeyPairSync('ed25519')
@@ -64,6 +67,35 @@ describe.each(golden.documents)(
       }
       const { payload } = await sdJwt.verify(credential(claims, []))
       expect(payload).toEqual({ registry, issuerId, metadata: {} })
+    })
+
+    test('behavior: a presentation, as it is verified here', async () => {
+      const memory = createMemoryRegistry(registry, issuerId)
+      const documentHash = Buffer.from(vector.documentHash.slice(2), 'hex')
+      memory.issue(documentHash, validUntilOf(document))
+      const { fields, metadata } = choicesOf(document)
+      const everySecond = (names: readonly string[]) =>
+        names.filter((_, i) => i % 2 === 0)
+      const presentation = await createPresentation({
+        publicId: vector.publicId,
+        sealed: Buffer.from(vector.sealed),
+        choose: {
+          fields: everySecond(fields),
+          metadata: everySecond(metadata),
+        },
+        includeSealed: true,
+      })
+      const { claims, disclosures } = presentation
+      const { payload } = await sdJwt.verify(credential(claims, disclosures))
+      const { disclosed } = await verifyPresentation(presentation, {
+        chain: memory.reader,
+        blocks: [],
+      })
+      expect(disclosed).not.toBeNull()
+      expect(payload).toEqual({
+        ...{ registry, issuerId, metadata: {} },
+        ...disclosed,
+      })
     })
   },
 )
