@@ -5,8 +5,11 @@ import { shortFingerprint } from '../gateway/adapters/binding.ts'
 import { openKeyFile } from '../gateway/adapters/key-file.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
-import { type Identity, startGateway } from '../gateway/server.ts'
+import { type Gateway, type Identity, startGateway } from '../gateway/server.ts'
+import { CHAIN_FOLDER, DATABASE_FILE } from './backup/contents.ts'
+import { listenForBackups } from './backup/control.ts'
 import {
+  type LocalIdentity,
   localIdentity,
   patiently,
   remoteIdentity,
@@ -31,11 +34,31 @@ async function main(): Promise<void> {
       say,
     )
     stops.unshift(gateway.stop)
+    stops.unshift(await answerBackups(config.dataDir, gateway, identity))
     greet(config, identity, firstKey(config))
   } catch (error) {
     for (const stop of stops) await stop()
     throw error
   }
+}
+
+/** For `npm run backup`: copies what is written to all the time. @returns What ends it. */
+function answerBackups(
+  dataDir: string,
+  gateway: Gateway,
+  identity: Identity | LocalIdentity,
+): Promise<() => Promise<void>> {
+  const { request } = identity.rpc
+  return listenForBackups(dataDir, async (folder) => {
+    const block = await request({ method: 'eth_blockNumber' }).catch(() => null)
+    await gateway.copyDatabase(
+      join(folder, DATABASE_FILE),
+      'copyChain' in identity
+        ? () => identity.copyChain(join(folder, CHAIN_FOLDER))
+        : undefined,
+    )
+    return block === null ? null : Number(block)
+  })
 }
 
 /** @returns The key itself on the first start, when none was given; it is kept nowhere. */

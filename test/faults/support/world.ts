@@ -44,6 +44,8 @@ export type World = {
   issuerKey: Hex
   /** The gateway's; its database can be read while it does not run. */
   dataDir: string
+  /** The gateway's settings. */
+  env: Record<string, string>
   /** Ends all faults, has the gateway running, and waits until every promise is on the chain or half a minute has passed. */
   settle(): Promise<void>
   judge(): Promise<Judgement>
@@ -99,7 +101,7 @@ export async function startWorld(
   const registry = await deploy(chain, adminKey, account)
   const proxy = await startFaultProxy(chain.url)
   const dataDir = join(dir, 'gateway')
-  const gateway = gatewayProcess({
+  const settings = {
     PORT: String(await freePort()),
     DATA_DIR: dataDir,
     API_KEY,
@@ -111,7 +113,8 @@ export async function startWorld(
     LOG_LEVEL: 'info',
     RATE_LIMIT: 'off',
     ...env,
-  })
+  }
+  const gateway = gatewayProcess(settings)
   const client = createClient(gateway.url)
   const ledger = readLedger(chain.request, registry)
   await gateway.start()
@@ -138,6 +141,7 @@ export async function startWorld(
     issuerSecret,
     issuerKey,
     dataDir,
+    env: settings,
     async settle() {
       proxy.heal()
       if (gateway.running()) await gateway.ready()

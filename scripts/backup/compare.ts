@@ -1,0 +1,212 @@
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { type Database, openDatabase } from '../../gateway/adapters/database.ts'
+import { createRegistry } from '../../gateway/adapters/registry.ts'
+import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
+import { createTombstones } from '../../gateway/adapters/tombstones.ts'
+import type { Config } from '../../gateway/config.ts'
+import type { RegistryReader } from '../../gateway/issue/ports.ts'
+import { createLog } from '../../gateway/log.ts'
+import { fingerprintsOf } from '../../gateway/secrets.ts'
+import { type Identity, openKubo } from '../../gateway/server.ts'
+import type { BlockSource } from '../../verifier/ports.ts'
+import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
+import { collectIssued } from '../../verifier/readers/issued-logs.ts'
+import { BackupError, DATABASE_FILE } from './contents.ts'
+
+/** What a restored data folder has, and what the chain has beyond it. Numbers of documents. */
+export type Comparison = {
+  /** Payloads in the folder, each with the hash that it is kept under. */
+  payloads: number
+  /** In the history; the chain has a record of each. */
+  anchored: number
+  /** Promised, and not on the chain. */
+  waiting: number
+  /** Promised, and on the chain by now. */
+  arrived: number
+  /** Changes that wait, of documents that were changed later; they have left the outbox. */
+  outdated: number
+  /** On the chain after the newest in the history, and not known here. */
+  later: number
+  /** Of these, payloads that were found at other sources and are kept here now. */
+  fetched: number
+  /** The documentHashes of those whose payload is nowhere. */
+  lost: Hex[]
+}
+
+/** Documents whose records are read together. */
+const CHUNK = 500
+
+/**
+ * Checks a restored data folder, and repairs it by what the chain and other sources have.
+ *
+ * @param block The newest on the chain when the backup was made; `null` when it is not known.
+ * @throws {DataDirError} when it belongs to another registry, issuer or secret.
+ * @throws {BackupError} when it is damaged, or the chain lacks what it had.
+ */
+export async function compareWithChain(
+  config: Config,
+  identity: Identity,
+  block: number | null,
+): Promise<Comparison> {
+  const { rpc, registry: id, issuerId, signer } = identity
+  const database = openDatabase(join(config.dataDir, DATABASE_FILE))
+  try {
+    database.bindTo({
+      registry: id,
+      issuerId,
+      fingerprints: fingerprintsOf(identity.issuerSecrets),
+    })
+    assertWhole(database.sqlite)
+    const { account, registry } = await createRegistry(rpc, {
+      registry: id,
+      issuerId,
+      signer,
+    })
+    await account.assertReady()
+    const payloads = countPayloads(database.sqlite)
+    const anchored = await checkHistory(database.sqlite, registry)
+    const promised = await checkPromises(database, registry, block)
+    const after = await fetchLater(config, identity, database)
+    return { payloads, anchored, ...promised, ...after }
+  } finally {
+    await database.close()
+  }
+}
+
+function assertWhole(sqlite: DatabaseSync): void {
+  const [row] = sqlite.prepare('PRAGMA integrity_check(1)').all()
+  if (row?.integrity_check !== 'ok')
+    throw new BackupError(
+      `${DATABASE_FILE} is damaged: ${row?.integrity_check}`,
+    )
+}
+
+/** @throws {BackupError} for a payload that has another hash. */
+function countPayloads(sqlite: DatabaseSync): number {
+  let count = 0
+  for (const row of sqlite.prepare('SELECT hash, bytes FROM block').iterate()) {
+    const hash = toHex(row.hash as Uint8Array)
+    const { bytes } = row as { bytes: Uint8Array }
+    if (toHex(createHash('sha256').update(bytes).digest()) !== hash)
+      throw new BackupError(`the payload of ${hash} is damaged`)
+    count++
+  }
+  return count
+}
+
+/** @throws {BackupError} when the chain has no record of a document that was anchored. */
+async function checkHistory(
+  sqlite: DatabaseSync,
+  registry: RegistryReader,
+): Promise<number> {
+  const next = sqlite.prepare(`
+    SELECT document_hash FROM history WHERE document_hash > ?
+    ORDER BY document_hash LIMIT ${CHUNK}`)
+  let count = 0
+  let missing = 0
+  for (let last: Uint8Array | undefined = new Uint8Array(0); last; ) {
+    const rows: Record<string, unknown>[] = next.all(last)
+    const hashes: Uint8Array[] = rows.map(
+      (row) => row.document_hash as Uint8Array,
+    )
+    const records = await registry.records(hashes.map(toHex))
+    missing += records.filter(({ anchoredBlock }) => !anchoredBlock).length
+    count += hashes.length
+    last = hashes.at(-1)
+  }
+  if (missing > 0)
+    throw new BackupError(
+      `the chain has no record of ${missing} of ${count} documents that were anchored: the node is behind, or RPC_URL is another chain of this name`,
+    )
+  return count
+}
+
+type Waiting = { id: number; kind: string; documentHash: Hex }
+
+async function checkPromises(
+  { sqlite, write }: Database,
+  registry: RegistryReader,
+  block: number | null,
+): Promise<Pick<Comparison, 'waiting' | 'arrived' | 'outdated'>> {
+  const intents = sqlite
+    .prepare(`
+      SELECT id, kind, document_hash AS documentHash FROM intent
+      WHERE block_number IS NULL ORDER BY id`)
+    .all() as Waiting[]
+  const records = await registry.records(
+    intents.map(({ documentHash }) => documentHash),
+  )
+  const arrived = intents.filter(
+    ({ kind }, i) => kind === 'issue' && records[i]?.anchoredBlock,
+  )
+  // What was done after the backup counts, not what waited in it.
+  const outdated = intents.filter(
+    ({ kind }, i) =>
+      kind !== 'issue' && (records[i]?.revokedBlock ?? 0) > (block ?? Infinity),
+  )
+  const drop = sqlite.prepare('DELETE FROM intent WHERE id = ?')
+  await write(() => {
+    for (const { id } of outdated) drop.run(id)
+  })
+  return {
+    waiting: intents.length - arrived.length - outdated.length,
+    arrived: arrived.length,
+    outdated: outdated.length,
+  }
+}
+
+/** Looks at what the issuer issued after the newest document in the history. */
+async function fetchLater(
+  config: Config,
+  { rpc, registry, issuerId }: Identity,
+  database: Database,
+): Promise<Pick<Comparison, 'later' | 'fetched' | 'lost'>> {
+  const { sqlite } = database
+  const { newest } = sqlite
+    .prepare('SELECT coalesce(max(block_number), -1) AS newest FROM history')
+    .get() as { newest: number }
+  const { documentHashes } = await collectIssued(rpc, registry, issuerId, {
+    from: newest + 1,
+  })
+  const known = sqlite.prepare(
+    "SELECT 1 FROM intent WHERE document_hash = ? AND kind = 'issue'",
+  )
+  const later = documentHashes.filter((hash) => !known.get(hash))
+  const own = createSqliteStore(database)
+  const kubo = await openKubo(config, createLog(config.logLevel))
+  const tombstones = createTombstones(database)
+  const elsewhere = [
+    ...(kubo ? [kubo] : []),
+    ...config.ipfsGateways.map((url) =>
+      createIpfsGatewaySource(url, config.ipfsTimeout),
+    ),
+  ].map(tombstones.guardSource)
+
+  let fetched = 0
+  const lost: Hex[] = []
+  for (const documentHash of later) {
+    const hash = fromHex(documentHash)
+    const bytes = await firstOf(elsewhere, hash)
+    if (bytes && !kubo) await own.put(hash, bytes)
+    if (bytes) fetched++
+    else lost.push(documentHash)
+  }
+  return { later: later.length, fetched, lost }
+}
+
+/** @returns The block of the first source that has it, if it is the right one. */
+async function firstOf(
+  sources: readonly BlockSource[],
+  hash: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  for (const source of sources) {
+    const read = await source.get(hash).catch(() => undefined)
+    if (read?.status !== 'found') continue
+    const actual = createHash('sha256').update(read.bytes).digest()
+    if (actual.equals(hash)) return read.bytes
+  }
+  return undefined
+}

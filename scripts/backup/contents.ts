@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto'
+import {
+  createReadStream,
+  type Dirent,
+  readdirSync,
+  readFileSync,
+} from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+import * as v from 'valibot'
+
+// What a backup is: a folder with the files of a data folder, and one that lists them.
+
+export const DATABASE_FILE = 'gateway.db'
+export const CHAIN_FOLDER = 'chain'
+export const SECRETS_FOLDER = 'secrets'
+export const KEYS_FILE = 'keys.json'
+export const LIST_FILE = 'backup.json'
+
+/** Thrown when no backup can be made or restored. The message says what to do. */
+export class BackupError extends Error {
+  override name = 'BackupError'
+}
+
+const listFile = v.object({
+  /** ISO 8601. */
+  createdAt: v.string(),
+  /** The number of the newest on the chain before anything was copied; `null` of a stopped service. */
+  block: v.nullable(v.number()),
+  /** By path, with `/` between folders. */
+  files: v.record(
+    v.string(),
+    v.object({ bytes: v.number(), sha256: v.string() }),
+  ),
+})
+export type BackupList = v.InferOutput<typeof listFile>
+
+/** @returns What the files of a folder are now, without the list itself. */
+export async function listOf(folder: string): Promise<BackupList['files']> {
+  const files: BackupList['files'] = {}
+  for (const path of pathsIn(folder))
+    if (path !== LIST_FILE) {
+      const hash = createHash('sha256')
+      await pipeline(createReadStream(join(folder, path)), hash)
+      const { size } = await stat(join(folder, path))
+      files[path] = { bytes: size, sha256: hash.digest('hex') }
+    }
+  return files
+}
+
+/**
+ * @returns The list of a backup whose files are as it says.
+ * @throws {BackupError} that names what differs.
+ */
+export async function readBackup(folder: string): Promise<BackupList> {
+  const list = parseList(folder)
+  const now = await listOf(folder)
+  const paths = new Set([...Object.keys(list.files), ...Object.keys(now)])
+  const problems = [...paths].flatMap((path) => {
+    if (!now[path]) return [`${path} is missing`]
+    if (!list.files[path]) return [`${path} is not listed`]
+    const same = now[path].sha256 === list.files[path].sha256
+    return same ? [] : [`${path} was changed`]
+  })
+  if (problems.length > 0)
+    throw new BackupError(
+      `${folder} is not as it was made: ${problems.join('; ')}`,
+    )
+  return list
+}
+
+function parseList(folder: string): BackupList {
+  try {
+    const text = readFileSync(join(folder, LIST_FILE), 'utf8')
+    return v.parse(listFile, JSON.parse(text))
+  } catch (cause) {
+    throw new BackupError(
+      `${folder} is not a backup: ${LIST_FILE} cannot be read. Name a folder that npm run backup made`,
+      { cause },
+    )
+  }
+}
+
+function pathsIn(folder: string): string[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry: Dirent) => entry.isFile())
+    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
+    .map((path) => path.split(sep).join('/'))
+    .sort()
+}

@@ -1,0 +1,96 @@
+// Between `npm run backup` and the service: only the service can copy what it has locked. HTTP over a
+// Unix socket in the data folder (a named pipe on Windows), so that only this user can ask.
+import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { rmSync } from 'node:fs'
+import { createServer, type IncomingMessage, request } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/** Of a socket's path, on every system. */
+const MAX_PATH_BYTES = 100
+const MAX_BODY_BYTES = 10_000
+
+/** @returns Where the service of a data folder listens. */
+function socketOf(dataDir: string): string {
+  const path = join(dataDir, 'control.sock')
+  const name = `document-registry-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
+  if (process.platform === 'win32') return `\\\\.\\pipe\\${name}`
+  return Buffer.byteLength(path) <= MAX_PATH_BYTES
+    ? path
+    : join(tmpdir(), `${name}.sock`)
+}
+
+/**
+ * Answers `npm run backup`, for as long as the service has the data folder locked.
+ *
+ * @param dataDir An absolute path.
+ * @param copy Copies database and chain into a folder that exists. Returns the number of the chain's
+ *   newest block before that; `null` when the chain does not answer.
+ * @returns A function that ends it.
+ */
+export async function listenForBackups(
+  dataDir: string,
+  copy: (folder: string) => Promise<number | null>,
+): Promise<() => Promise<void>> {
+  const path = socketOf(dataDir)
+  // Left by a service that was killed.
+  if (process.platform !== 'win32') rmSync(path, { force: true })
+  const server = createServer(async (incoming, response) => {
+    try {
+      const block = await copy(await bodyOf(incoming))
+      response.end(JSON.stringify({ block }))
+    } catch (error) {
+      response.statusCode = 500
+      response.end(error instanceof Error ? error.message : String(error))
+    }
+  })
+  server.listen(path)
+  await once(server, 'listening')
+  server.unref()
+  return async () => {
+    server.closeAllConnections()
+    await new Promise((resolve) => server.close(resolve))
+  }
+}
+
+/**
+ * Asks the service of a data folder to copy database and chain.
+ *
+ * @returns The number of the chain's newest block before that; `undefined` when no service runs there.
+ * @throws {Error} with the reason why it could not copy.
+ */
+export function askForBackup(
+  dataDir: string,
+  folder: string,
+): Promise<{ block: number | null } | undefined> {
+  return new Promise((resolve, reject) => {
+    const asked = request({ socketPath: socketOf(dataDir), method: 'POST' })
+    asked.once('error', (error: NodeJS.ErrnoException) =>
+      error.code === 'ENOENT' || error.code === 'ECONNREFUSED'
+        ? resolve(undefined)
+        : reject(error),
+    )
+    asked.once('response', (response) => {
+      bodyOf(response).then(
+        (text) =>
+          response.statusCode === 200
+            ? resolve(JSON.parse(text))
+            : reject(new Error(text)),
+        reject,
+      )
+    })
+    asked.end(folder)
+  })
+}
+
+async function bodyOf(message: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = []
+  let size = 0
+  for await (const chunk of message as AsyncIterable<Buffer>) {
+    size += chunk.length
+    if (size > MAX_BODY_BYTES) throw new Error('too long')
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString()
+}

@@ -1,0 +1,128 @@
+/**
+ * `npm run restore -- <backup>`: makes `DATA_DIR` from a backup, with the settings of `npm start`. The
+ * folder gets its name only after the copy was checked, and compared with the chain.
+ */
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
+import { parseArgs } from 'node:util'
+import { type Config, readConfig } from '../../gateway/config.ts'
+import { localIdentity, remoteIdentity, tellCause } from '../identity.ts'
+import { type Comparison, compareWithChain } from './compare.ts'
+import { BackupError, CHAIN_FOLDER, LIST_FILE, readBackup } from './contents.ts'
+import { syncAll } from './sync.ts'
+
+const USAGE = 'npm run restore -- <backup>'
+/** Names what was issued after the backup and cannot be read any more. */
+const LOST_FILE = 'missing-payloads.txt'
+const say = (line: string) => console.log(line)
+
+async function main(): Promise<void> {
+  process.umask(0o077)
+  const from = readArguments()
+  const config = readConfig(process.env)
+  const { dataDir } = config
+  if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
+    throw new BackupError(
+      `DATA_DIR ${dataDir} is not empty: name another, or move it away`,
+    )
+  const { createdAt, block } = await readBackup(from)
+  say(`backup    ${from}, of ${createdAt}: all files are as they were made`)
+  const part = `${dataDir}.part`
+  rmSync(part, { recursive: true, force: true })
+  cpSync(from, part, { recursive: true })
+  rmSync(join(part, LIST_FILE))
+  try {
+    const compared = await compare({ ...config, dataDir: part }, block)
+    for (const line of linesOf(compared)) say(line)
+    if (compared.lost.length > 0)
+      writeFileSync(join(part, LOST_FILE), `${compared.lost.join('\n')}\n`)
+    syncAll(part)
+    if (existsSync(dataDir)) rmdirSync(dataDir)
+    mkdirSync(dirname(dataDir), { recursive: true })
+    renameSync(part, dataDir)
+    syncAll(dirname(dataDir), { recursive: false })
+    say(`restored  ${dataDir}: npm start`)
+  } catch (error) {
+    rmSync(part, { recursive: true, force: true })
+    throw error
+  }
+}
+
+function readArguments(): string {
+  try {
+    const { positionals } = parseArgs({ allowPositionals: true })
+    const [from, ...more] = positionals
+    if (!from || more.length > 0) throw new Error(USAGE)
+    return resolve(from)
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exit(64)
+  }
+}
+
+/** With the chain of the settings, or the one in the copy. */
+async function compare(
+  config: Config,
+  block: number | null,
+): Promise<Comparison> {
+  const isLocal = config.rpcUrls.length === 0
+  if (isLocal && !existsSync(join(config.dataDir, CHAIN_FOLDER)))
+    throw new BackupError(
+      'the backup has no local chain: set RPC_URL to the chain of its service',
+    )
+  const stops: (() => Promise<void>)[] = []
+  try {
+    const identity = isLocal
+      ? // On any port: the service itself may still run on its own.
+        await localIdentity({ ...config, chainPort: 0 }, stops, () => {})
+      : await remoteIdentity(config, say)
+    stops.unshift(identity.rpc.close)
+    return await compareWithChain(config, identity, block)
+  } finally {
+    for (const stop of stops) await stop()
+  }
+}
+
+function linesOf({
+  payloads,
+  anchored,
+  waiting,
+  arrived,
+  outdated,
+  later,
+  fetched,
+  lost,
+}: Comparison): string[] {
+  return [
+    `payloads  ${payloads} are whole`,
+    `history   ${anchored} documents were anchored, and the chain has them all`,
+    `outbox    ${waiting + arrived} promised: ${arrived} have reached the chain, ${waiting} will be sent at the start`,
+    ...(outdated > 0
+      ? [`          ${outdated} changes dropped: newer ones are on the chain`]
+      : []),
+    ...(later > 0
+      ? [
+          `later     ${later} documents of the issuer are on the chain and not in the backup: ${fetched} payloads fetched, ${lost.length} nowhere`,
+        ]
+      : []),
+    ...(lost.length > 0
+      ? [
+          `          ${LOST_FILE} names them. Repeat their requests with the same Idempotency-Key, or set IPFS_GATEWAYS to a place that has them and restore again`,
+        ]
+      : []),
+  ]
+}
+
+main().catch((error) => {
+  console.error(tellCause('restore', error))
+  process.exit(1)
+})

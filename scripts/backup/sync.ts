@@ -1,0 +1,20 @@
+import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Flushes a folder to the disk, with everything in it unless told otherwise. */
+export function syncAll(folder: string, { recursive = true } = {}): void {
+  if (recursive)
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name)
+      if (entry.isDirectory()) syncAll(path)
+      else if (entry.isFile()) sync(path, 'r+')
+    }
+  // Windows cannot open a folder, and need not.
+  if (process.platform !== 'win32') sync(folder, 'r')
+}
+
+function sync(path: string, flags: string): void {
+  const file = openSync(path, flags)
+  fsyncSync(file)
+  closeSync(file)
+}

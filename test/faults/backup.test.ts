@@ -1,0 +1,183 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import {
+  type GatewayProcess,
+  gatewayProcess,
+} from '../support/gateway-process.ts'
+import { freePort } from '../support/http.ts'
+import {
+  API_KEY,
+  type Client,
+  createClient,
+  promisesOf,
+} from './support/client.ts'
+import { type Folder, temporaryFolder } from './support/machine.ts'
+import { startAnvilWorld } from './support/world.ts'
+
+// `npm run backup` beside a service that issues, and `npm run restore` of what it made.
+
+const PATIENCE = { timeout: 20_000, interval: 50 }
+
+let folder: Folder
+const running: { gateway: GatewayProcess; client: Client }[] = []
+beforeEach(() => {
+  folder = temporaryFolder()
+})
+afterEach(async () => {
+  for (const { gateway, client } of running.splice(0)) {
+    await gateway.stop()
+    await client.close()
+  }
+  folder.remove()
+})
+
+async function startService(dataDir: string, env: Record<string, string> = {}) {
+  const gateway = gatewayProcess({
+    PORT: String(await freePort()),
+    CHAIN_PORT: '0',
+    DATA_DIR: dataDir,
+    API_KEY,
+    ...env,
+  })
+  await gateway.start()
+  const service = { gateway, client: createClient(gateway.url) }
+  running.push(service)
+  return service
+}
+
+/** Runs a command of `scripts/backup` as users do. */
+async function run(
+  command: 'backup' | 'restore',
+  args: string[],
+  env: Record<string, string>,
+): Promise<{ code: number; output: string }> {
+  const script = new URL(`../../scripts/backup/${command}.ts`, import.meta.url)
+  const child = spawn(process.execPath, [script.pathname, ...args], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk) => {
+      output += chunk
+    })
+  const [code] = await once(child, 'close')
+  return { code, output }
+}
+
+test('behavior: a backup beside a service that issues is restored with everything that was acknowledged', async () => {
+  const dataDir = join(folder.dir, 'live')
+  const backup = join(folder.dir, 'backup')
+  const { client } = await startService(dataDir)
+  let working = true
+  const load = Array.from({ length: 6 }, async () => {
+    while (working) await client.issue()
+  })
+  await expect
+    .poll(() => client.wishes.flatMap(promisesOf).length, PATIENCE)
+    .toBeGreaterThan(50)
+  const before = client.wishes.flatMap(promisesOf)
+  const made = await run('backup', [backup], { DATA_DIR: dataDir })
+  working = false
+  await Promise.all(load)
+  expect(made).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('while the service runs'),
+  })
+  expect(made.output).toContain('It holds the issuer secret')
+
+  const restored = join(folder.dir, 'restored')
+  const result = await run('restore', [backup], { DATA_DIR: restored })
+  expect(result).toMatchObject({ code: 0 })
+  expect(result.output).toContain('the chain has them all')
+  expect(result.output).not.toContain('missing-payloads')
+  const { client: reader } = await startService(restored)
+  const statuses = () =>
+    Promise.all(before.map(async (id) => (await reader.verify(id)).status))
+  await expect.poll(statuses, PATIENCE).toEqual(before.map(() => 'valid'))
+  const next = await reader.issue()
+  expect(promisesOf(next)).toHaveLength(1)
+}, 120_000)
+
+test('behavior: a backup that is older than the chain is repaired by another source, and names what is lost', async () => {
+  const world = await startAnvilWorld({ FINALITY_DEPTH: '4' })
+  const backup = join(folder.dir, 'backup')
+  const restored = join(folder.dir, 'restored')
+  try {
+    const env = { ...world.env, DATA_DIR: world.dataDir }
+    await Promise.all(Array.from({ length: 3 }, () => world.client.issue()))
+    const made = await run('backup', [backup], env)
+    const kept = await world.client.issue({ idempotencyKey: 'later' })
+    const [publicId = ''] = promisesOf(kept)
+
+    const settings = { ...env, DATA_DIR: restored }
+    const found = await run('restore', [backup], {
+      ...settings,
+      IPFS_GATEWAYS: world.gateway.url,
+    })
+    rmSync(restored, { recursive: true })
+    await world.gateway.kill()
+    const lost = await run('restore', [backup], settings)
+
+    expect(made).toMatchObject({ code: 0 })
+    expect(made.output).toContain('It holds no secrets')
+    expect(found).toMatchObject({ code: 0 })
+    expect(found.output).toContain('1 payloads fetched, 0 nowhere')
+    expect(lost).toMatchObject({ code: 0 })
+    expect(lost.output).toContain('0 payloads fetched, 1 nowhere')
+    expect(
+      readFileSync(join(restored, 'missing-payloads.txt'), 'utf8'),
+    ).toMatch(/^0x[0-9a-f]{64}\n$/)
+
+    // Everything from before is there, and what is new can be issued.
+    const { client } = await startService(restored, {
+      ...settings,
+      PORT: String(await freePort()),
+    })
+    const before = world.client.wishes.filter((wish) => wish !== kept)
+    for (const id of before.flatMap(promisesOf))
+      expect((await client.verify(id)).status).toBe('valid')
+    expect((await client.verify(publicId)).status).toBe('unverifiable')
+    expect(promisesOf(await client.issue())).toHaveLength(1)
+  } finally {
+    await world.close()
+  }
+}, 120_000)
+
+test('error: refuses a backup that was changed, one of another issuer secret, and a folder that is not empty', async () => {
+  const dataDir = join(folder.dir, 'live')
+  const backup = join(folder.dir, 'backup')
+  const { client, gateway } = await startService(dataDir)
+  await client.issue()
+  await gateway.stop()
+  const made = await run('backup', [backup, '--without-secrets'], {
+    DATA_DIR: dataDir,
+  })
+  expect(made).toMatchObject({ code: 0 })
+  expect(made.output).toContain('of a stopped service')
+  expect(existsSync(join(backup, 'secrets'))).toBe(false)
+
+  const restored = join(folder.dir, 'restored')
+  const otherSecret = await run('restore', [backup], { DATA_DIR: restored })
+  const notEmpty = await run('restore', [backup], { DATA_DIR: dataDir })
+  const damaged = join(folder.dir, 'damaged')
+  cpSync(backup, damaged, { recursive: true })
+  appendFileSync(join(damaged, 'gateway.db'), 'x')
+  const changed = await run('restore', [damaged], { DATA_DIR: restored })
+
+  expect([otherSecret.code, notEmpty.code, changed.code]).toEqual([1, 1, 1])
+  expect(otherSecret.output).toMatch(/fingerprint 0x[0-9a-f]{16}… is missing/)
+  expect(notEmpty.output).toContain('is not empty')
+  expect(changed.output).toContain('gateway.db was changed')
+  expect(existsSync(restored)).toBe(false)
+  expect(existsSync(`${restored}.part`)).toBe(false)
+}, 60_000)
