@@ -21,14 +21,15 @@ export function viewChecks(
     isOpen?: boolean
   } = {},
 ): HTMLElement {
-  const isQuiet = ({ check, outcome }: Check) =>
-    outcome === 'pass' ||
-    check === 'event' ||
-    (check === 'identity' && outcome === 'unknown')
+  const decidesNothing = ({ check, outcome }: Check) =>
+    outcome === 'unknown' && (check === 'event' || check === 'identity')
+  const isQuiet = (one: Check) => one.outcome === 'pass' || decidesNothing(one)
   const quiet = checks.filter(isQuiet)
+  const passed = checks.filter(({ outcome }) => outcome === 'pass').length
   const values = {
-    passed: showNumber(checks.filter((c) => c.outcome === 'pass').length),
-    count: showNumber(checks.length),
+    passed: showNumber(passed),
+    // One that decides nothing is in the fold, and no reason to wonder which check did not pass.
+    count: showNumber(checks.filter((one) => !decidesNothing(one)).length),
   }
   return h(
     'section',
