@@ -1,6 +1,8 @@
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { showDate } from '../../web/i18n.ts'
 import { quorumOf } from '../../web/readers.ts'
+import { inWords } from '../../web/views/document.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { readCases } from '../support/corpus/case.ts'
 import {
@@ -8,22 +10,19 @@ import {
   startWorld,
   type World,
 } from '../support/corpus/world.ts'
+import { give } from '../support/give-file.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
 
-/** What the page says where the library gives the code of a malformed publicId. */
+/** What the page says where the library refuses what its reader holds. */
 const PROBLEMS: Record<string, string> = {
   public_id_checksum: 'typing error',
   public_id_kind: 'does not know documents of this kind',
   public_id_malformed: 'not the code of a document',
+  presentation_malformed: 'not an excerpt',
 }
 
 /** Cases that the page has no way to ask: as of a block, or with another quorum than its own. */
-const isForPage = ({
-  ask,
-  nodes,
-  present,
-}: ReturnType<typeof readCases>[number]) =>
-  present === undefined &&
+const isForPage = ({ ask, nodes }: ReturnType<typeof readCases>[number]) =>
   ask.asOf === undefined &&
   (ask.quorum ?? quorumOf(nodes.length)) === quorumOf(nodes.length)
 
@@ -50,7 +49,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     .map(({ name }) => name)
 
   test.concurrent.each(names)('%s', async (name) => {
-    const page = free.pop() ?? (await browser.newPage())
+    const page = free.pop() ?? (await browser.newPage({ locale: 'en' }))
     try {
       await judge(page, name)
     } finally {
@@ -100,6 +99,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     const one = world.cases.find((each) => each.case === name)
     if (!one) throw new Error(`no case ${name}`)
     await open(page, one)
+    if (one.presentation) await give(page, one.given, 'excerpt.json')
     const { expected } = one
     if ('error' in expected) {
       const problem = page.locator('#problem:not(:empty)')
@@ -119,21 +119,46 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     expect({
       status: await verdict.getAttribute('data-status'),
       notPassed: notPassed.sort(),
-      document: (await page.locator('.document dl').count()) > 0,
+      document:
+        (await page.locator('.document dl, .document.excerpt').count()) > 0,
       hinted: (await page.locator('#hint').count()) > 0,
       setAside: (await page.locator('#set-aside').count()) > 0,
+      disclosed: await disclosedOn(page),
     }).toEqual({
       status: expected.status,
       notPassed: expected.notPassed.toSorted(),
       document: expected.document,
       hinted: expected.otherRegistryHinted ?? false,
       setAside: expected.setAside ?? false,
+      disclosed: valuesOf(expected.disclosed),
     })
+  }
+
+  /** @returns The values that an excerpt shows. */
+  async function disclosedOn(page: Page): Promise<string[]> {
+    const values = await page.locator('.excerpt dd').allTextContents()
+    return values.toSorted()
+  }
+
+  /** @returns The same of what is expected, as the page writes it. */
+  function valuesOf(disclosed: Record<string, unknown> = {}): string[] {
+    const { metadata = {}, ...fields } = disclosed
+    const shown = Object.entries(fields).map(([name, value]) => {
+      const text = String(value)
+      if (name === 'issuedAt' || name === 'expiresAt') return showDate(text)
+      return name === 'category' ? inWords(text) : text
+    })
+    return [...shown, ...Object.values(metadata as object)].toSorted()
   }
 
   async function open(page: Page, one: CorpusCase): Promise<void> {
     const { registry, rpc, ipfs, maxHeadAge, timeout, given } = one
     const address = pages.host({ registry, rpc, ipfs, maxHeadAge, timeout })
+    if (one.presentation) {
+      await page.goto(address)
+      await page.locator('section.ask').waitFor()
+      return
+    }
     const fragment = given.includes('#')
       ? given.slice(given.indexOf('#'))
       : `#publicId=${encodeURIComponent(given)}`

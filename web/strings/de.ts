@@ -145,7 +145,8 @@ export const de: Texts = {
   'document.metadata': 'Weitere Angaben',
   'excerpt.mark': 'Auszug aus einem Dokument',
   'excerpt.heading': 'Auszug aus dem Dokument',
-  'excerpt.only': 'Die Inhaberin oder der Inhaber zeigt nur diese Felder.',
+  'excerpt.only': 'Wer dieses Dokument hat, zeigt davon nur diese Felder.',
+  'excerpt.nothing': 'Es wird kein Feld gezeigt.',
   'excerpt.save': 'Auszug speichern',
   'excerpt.passOn':
     'Wer diesen Auszug hat, kann ihn wieder prüfen und weitergeben.',

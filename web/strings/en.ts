@@ -147,6 +147,7 @@ export const en = {
   'excerpt.mark': 'Excerpt of a document',
   'excerpt.heading': 'Excerpt of the document',
   'excerpt.only': 'The holder chose to show only these fields.',
+  'excerpt.nothing': 'The holder chose to show no field.',
   'excerpt.save': 'Save the excerpt',
   'excerpt.passOn':
     'Whoever has this excerpt can check it again, and pass it on.',

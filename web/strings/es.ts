@@ -143,6 +143,7 @@ export const es: Texts = {
   'excerpt.mark': 'Extracto de un documento',
   'excerpt.heading': 'Extracto del documento',
   'excerpt.only': 'El titular ha elegido mostrar solo estos campos.',
+  'excerpt.nothing': 'El titular ha elegido no mostrar ningún campo.',
   'excerpt.save': 'Guardar el extracto',
   'excerpt.passOn':
     'Quien tiene este extracto puede volver a comprobarlo y pasarlo a otros.',

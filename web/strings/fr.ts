@@ -143,6 +143,7 @@ export const fr: Texts = {
   'excerpt.mark': 'Extrait d’un document',
   'excerpt.heading': 'Extrait du document',
   'excerpt.only': 'Le titulaire a choisi de ne montrer que ces champs.',
+  'excerpt.nothing': 'Le titulaire a choisi de ne montrer aucun champ.',
   'excerpt.save': 'Enregistrer l’extrait',
   'excerpt.passOn':
     'Quiconque a cet extrait peut le vérifier de nouveau et le transmettre.',

@@ -140,6 +140,7 @@ export const pt: Texts = {
   'excerpt.mark': 'Excerto de um documento',
   'excerpt.heading': 'Excerto do documento',
   'excerpt.only': 'O titular escolheu mostrar apenas estes campos.',
+  'excerpt.nothing': 'O titular escolheu não mostrar nenhum campo.',
   'excerpt.save': 'Guardar o excerto',
   'excerpt.passOn':
     'Quem tem este excerto pode voltar a verificá-lo e passá-lo a outros.',

@@ -23,9 +23,15 @@ export function viewDocument({ verdict, subject }: Done): HTMLElement | false {
   if (!ofExcerpt && fields.expiresAt === undefined)
     shown.push({ name: 'expiresAt', value: t('document.never') })
   const metadata = Object.entries(fields.metadata ?? {})
+  const isEmpty = shown.length + metadata.length === 0
   return section(
     ofExcerpt ? 'excerpt' : 'document',
-    ofExcerpt && h('p', { class: 'only' }, t('excerpt.only')),
+    ofExcerpt &&
+      h(
+        'p',
+        { class: 'only' },
+        t(isEmpty ? 'excerpt.nothing' : 'excerpt.only'),
+      ),
     shown.length > 0 &&
       h(
         'dl',
@@ -90,7 +96,7 @@ function entry(
 }
 
 /** `birth_certificate` as “Birth certificate”. */
-function inWords(category: string): string {
+export function inWords(category: string): string {
   const words = category.replaceAll('_', ' ')
   return words.charAt(0).toUpperCase() + words.slice(1)
 }
