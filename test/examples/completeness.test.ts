@@ -1,0 +1,222 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { FormatError } from '../../document/errors.ts'
+import type { Hex } from '../../document/hex.ts'
+import {
+  type CompletenessProof,
+  type Listed,
+  verifyCompleteness,
+} from '../../verifier/proof/completeness.ts'
+import { decodeHeader } from '../../verifier/proof/header.ts'
+import { createCompletenessProof } from '../../verifier/readers/completeness.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { required } from '../faults/support/machine.ts'
+import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
+import {
+  distrustFrom,
+  documents,
+  hashOf,
+  inBatch,
+  issueList,
+  ofAnother,
+  roots,
+} from '../support/issued-list.ts'
+import { type Random, seededRandom } from '../support/random.ts'
+import { pythonWith } from './python.ts'
+
+// An independent reader in Python is the oracle of proofs of completeness, whole and changed.
+
+const REQUIREMENTS = new URL('../vectors/requirements.txt', import.meta.url)
+const python = required(await pythonWith(REQUIREMENTS.pathname))
+const PROGRAM = new URL('completeness.py', import.meta.url).pathname
+
+let dir: string
+let anvil: AnvilNode
+let registry: string
+let proofs: { name: string; proof: CompletenessProof }[]
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'completeness-'))
+  anvil = await startAnvilNode(dir)
+  const provider = createFetchProvider(anvil.url, 30_000)
+  registry = await issueList(provider)
+  const prove = (issuerId: number, documentHashes: Hex[], ofRoots = roots) =>
+    createCompletenessProof(provider, registry, issuerId, {
+      documentHashes,
+      roots: ofRoots,
+    })
+  const strange = [ofAnother, inBatch, hashOf(9, 1)]
+  proofs = [
+    { name: 'all', proof: await prove(1, documents) },
+    { name: 'one missing', proof: await prove(1, documents.slice(1)) },
+    { name: 'with others', proof: await prove(1, [...documents, ...strange]) },
+    { name: 'no batches', proof: await prove(1, documents, []) },
+    { name: 'of another issuer', proof: await prove(2, documents, []) },
+    { name: 'nothing', proof: await prove(3, [], []) },
+  ]
+  await distrustFrom(provider, registry, 1)
+  proofs.push({ name: 'all, distrusted', proof: await prove(1, documents) })
+})
+afterAll(async () => {
+  await anvil?.kill()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+type Given = {
+  name: string
+  proof: string
+  registry: string
+  trustedBlocks: Hex[]
+  codeHash: Hex | null
+}
+
+/** What the library says, in the shape of the program. */
+function libraryOn({ proof, codeHash, ...options }: Given): object {
+  const shapeOf = <T extends { status: string; account: Hex }>(
+    { count, listed, notIssued }: Listed<T>,
+    keyOf: (one: T) => unknown[],
+  ) => ({ count, listed: listed.map(keyOf), notIssued })
+  try {
+    const result = verifyCompleteness(proof, {
+      ...options,
+      ...(codeHash !== null && { codeHash }),
+    })
+    const { status } = result
+    if (status === 'unverifiable') return { status, code: result.code }
+    return {
+      status,
+      documents: shapeOf(result.documents, (one) => [
+        ...[one.documentHash, one.status, one.account],
+      ]),
+      batches: shapeOf(result.batches, (one) => [
+        ...[one.root, one.status, one.account, one.size],
+      ]),
+    }
+  } catch (error) {
+    if (error instanceof FormatError) return { error: error.code }
+    throw error
+  }
+}
+
+async function programOn(given: Given[]): Promise<object[]> {
+  const file = join(dir, 'given.json')
+  writeFileSync(file, JSON.stringify(given))
+  const maxBuffer = 64 * 1024 * 1024
+  const run = promisify(execFile)(python ?? '', [PROGRAM, file], { maxBuffer })
+  return JSON.parse((await run).stdout)
+}
+
+async function expectSame(given: Given[]): Promise<object[]> {
+  const found = await programOn(given)
+  for (const [i, one] of given.entries())
+    expect({ name: one.name, ...found[i] }).toEqual({
+      name: one.name,
+      ...libraryOn(one),
+    })
+  return found
+}
+
+const given = (name: string, proof: object, more: object = {}): Given => ({
+  ...{ name, proof: JSON.stringify(proof), registry, codeHash: null },
+  trustedBlocks: proofs.map((one) => decodeHeader(one.proof.header).blockHash),
+  ...more,
+})
+
+const flipped = (hex: string, random: Random): string => {
+  const at = 2 + random.below(hex.length - 2)
+  const digit =
+    (Number.parseInt(hex[at] ?? '0', 16) ^ (1 + random.below(15))) & 15
+  return `${hex.slice(0, at)}${digit.toString(16)}${hex.slice(at + 1)}`
+}
+
+test.skipIf(python === undefined)(
+  'default: an independent reader comes to the same lists',
+  async () => {
+    const found = await expectSame(
+      proofs.map(({ name, proof }) => given(name, proof)),
+    )
+    expect(found.map((one) => 'status' in one && one.status)).toEqual([
+      ...['complete', 'incomplete', 'complete', 'incomplete'],
+      ...['incomplete', 'complete', 'complete'],
+    ])
+  },
+)
+
+test.skipIf(python === undefined)(
+  'error: an independent reader refuses the same proofs, with the same codes',
+  async () => {
+    const proof = proofs[0]?.proof as CompletenessProof
+    const { nodes, accountProof, header } = proof
+    const strangers = [
+      ...[...nodes].reverse().slice(1),
+      ...accountProof.slice(0, 1),
+    ]
+    const changes: [string, object][] = [
+      ['another type', { type: 'document-registry-bundle' }],
+      ['version 2', { v: 2 }],
+      ['a member more', { x: 1 }],
+      ['issuer 0', { issuerId: 0 }],
+      ['another issuer', { issuerId: 2 }],
+      ['registry in upper case', { registry: registry.toUpperCase() }],
+      ['another registry', { registry: registry.replace(/.$/, 'f') }],
+      ['a hash twice', { documentHashes: [documents[0], ...documents] }],
+      ['hashes out of order', { documentHashes: [...documents].reverse() }],
+      ['a hash in upper case', { roots: [`0x${'AB'.repeat(32)}`] }],
+      ['a hash less', { documentHashes: documents.slice(1) }],
+      ['a hash more', { documentHashes: [...documents, hashOf(9, 9)] }],
+      ['no nodes', { nodes: [] }],
+      ['a node less', { nodes: nodes.slice(1) }],
+      ['a node twice', { nodes: [...nodes, nodes[0]] }],
+      ['nodes in another order', { nodes: [...nodes].reverse() }],
+      ['a node of another trie', { nodes: strangers }],
+      ['a node too many', { nodes: [...nodes, accountProof[0]] }],
+      ['an empty node', { nodes: ['0x'] }],
+      ['no account', { accountProof: [] }],
+      [
+        'an account without its leaf',
+        { accountProof: accountProof.slice(0, -1) },
+      ],
+      [
+        'the account twice',
+        { accountProof: [...accountProof, ...accountProof] },
+      ],
+      ['a header that is none', { header: '0xc0' }],
+      ['a header with bytes after it', { header: `${header}00` }],
+      ['a header cut off', { header: header.slice(0, -2) }],
+    ]
+    await expectSame([
+      ...changes.map(([name, change]) => given(name, { ...proof, ...change })),
+      given('untrusted', proof, { trustedBlocks: [hashOf(9, 9)] }),
+      given('other code', proof, { codeHash: hashOf(9, 9) }),
+      given('another registry is trusted', proof, {
+        registry: registry.replace(/.$/, 'f'),
+      }),
+      { ...given('not JSON', proof), proof: '{' },
+      {
+        ...given('a member twice', proof),
+        proof: JSON.stringify(proof).replace('"v":1', '"v":1,"v":1'),
+      },
+    ])
+  },
+)
+
+test.skipIf(python === undefined)(
+  'error: an independent reader refuses every changed byte, as the library does',
+  async () => {
+    const random = seededRandom(7)
+    const proof = proofs[2]?.proof as CompletenessProof
+    const changed = Array.from({ length: 200 }, (_, i) => {
+      const member = random.pick(['nodes', 'accountProof'] as const)
+      const list = [...proof[member]]
+      const at = random.below(list.length)
+      list[at] = flipped(list[at] ?? '0x00', random) as Hex
+      return given(`byte ${i} of ${member}`, { ...proof, [member]: list })
+    })
+    const found = await expectSame(changed)
+    const unverifiable = found.map((one) => 'status' in one && one.status)
+    expect(new Set(unverifiable)).toEqual(new Set(['unverifiable']))
+  },
+)
