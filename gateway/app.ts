@@ -21,6 +21,7 @@ import type { Metrics } from './metrics.ts'
 import { requestLog } from './middleware/request-log.ts'
 import type { Addresses } from './present.ts'
 import { bundleRoutes } from './routes/bundle.ts'
+import { didRoutes } from './routes/did.ts'
 import { documentRoutes } from './routes/documents.ts'
 import { healthRoutes } from './routes/health.ts'
 import { homeRoutes } from './routes/home.ts'
@@ -47,6 +48,8 @@ export type Deps = {
   standingOf: (key: DocumentKey) => Promise<Standing | undefined>
   store: PayloadStore
   history: History
+  /** The issuer's DID document; absent when its domain is elsewhere. */
+  didDocument?: object
   /** What the read-only `/rpc` asks. */
   rpc: Eip1193Provider
   findKey: FindKey
@@ -69,6 +72,7 @@ export function createApp(deps: Deps): Hono<Env> {
   verifyRoutes(app, deps)
   qrRoutes(app, deps)
   ipfsRoutes(app, deps)
+  didRoutes(app, deps)
   healthRoutes(app, deps)
   verifyPageRoutes(app, deps)
   rpcRoutes(app, deps)

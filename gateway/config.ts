@@ -32,6 +32,9 @@ export type Config = {
   registryAddress?: Hex
   /** The issuer's number in the registry; the local chain has its own. */
   issuerId?: number
+  /** Its name and uri in the registry: given to the local chain's issuer, compared with any other's. */
+  issuerName?: string
+  issuerUri?: string
   signer?: SignerSetting
   /** 32 bytes each, the newest first. */
   issuerSecrets?: readonly [Hex, ...Hex[]]
@@ -140,6 +143,16 @@ const issuerId = v.pipe(
   v.maxValue(MAX_ISSUER_ID, `must be at most ${MAX_ISSUER_ID}`),
 )
 
+/** @param most Bytes, as the registry counts them. */
+const registered = (most: number) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (text) => Buffer.byteLength(text) <= most,
+      `must have at most ${most} bytes`,
+    ),
+  )
+
 const amount = (unit: 'gwei' | 'ether') =>
   v.pipe(
     v.string(),
@@ -171,6 +184,8 @@ const environment = v.object({
   PUBLIC_RPC_URL: urls,
   REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
   ISSUER_ID: v.optional(issuerId),
+  ISSUER_NAME: v.optional(registered(200)),
+  ISSUER_URI: v.optional(registered(400)),
   ISSUER_KEY: v.optional(hex(32, 'must be 0x and 64 hexadecimal digits')),
   ISSUER_KEYSTORE: v.optional(v.string()),
   ISSUER_KEYSTORE_PASSWORD_FILE: v.optional(v.string()),
@@ -264,6 +279,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     publicRpcUrls: e.PUBLIC_RPC_URL,
     ...(e.REGISTRY_ADDRESS && { registryAddress: e.REGISTRY_ADDRESS }),
     ...(e.ISSUER_ID !== undefined && { issuerId: e.ISSUER_ID }),
+    ...(e.ISSUER_NAME && { issuerName: e.ISSUER_NAME }),
+    ...(e.ISSUER_URI && { issuerUri: e.ISSUER_URI }),
     ...(signer && { signer }),
     ...(e.ISSUER_SECRET && { issuerSecrets: e.ISSUER_SECRET }),
     ...(e.API_KEY && { apiKey: e.API_KEY }),

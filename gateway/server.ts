@@ -36,6 +36,7 @@ import type { Config } from './config.ts'
 import { createDeadline } from './deadline.ts'
 import { failUnrouted } from './envelope.ts'
 import { SCOPES } from './grant.ts'
+import { openIdentities } from './identity.ts'
 import { createBatcher } from './issue/batcher.ts'
 import type { IssueError } from './issue/errors.ts'
 import { assertOpenIssuer } from './issue/errors.ts'
@@ -65,6 +66,8 @@ export type Identity = {
   signer: Signer
   /** The newest first: it seals. Repeats of requests are recognized by any. */
   issuerSecrets: readonly [Hex, ...Hex[]]
+  /** Gets DID documents; the platform's on a local chain, of public addresses only on any other. */
+  fetchDid?: typeof fetch
 }
 
 /** How long what was read of the account is good for where it is reported. */
@@ -123,6 +126,16 @@ export async function startGateway(
     log.warn('account_may_not_revoke', {
       warning: 'the account lacks REVOKE: documents can be issued only',
     })
+  const identities = await openIdentities(
+    config,
+    rpc,
+    {
+      ...{ registry: identity.registry, issuerId },
+      account: identity.signer.address,
+      fetchDid: identity.fetchDid,
+    },
+    log,
+  )
   const chain = createChainReader(rpc, identity.registry, finality)
   const groupedChain = createGroupingReader(
     chain,
@@ -216,6 +229,7 @@ export async function startGateway(
     revising,
     store,
     history,
+    ...(identities.didDocument && { didDocument: identities.didDocument }),
     log,
     wait,
     // Of a service that waits for no block, requests still have to read the chain.
@@ -236,6 +250,7 @@ export async function startGateway(
     verifyOptions: {
       chain: groupedChain,
       opener: openWithNode,
+      identity: identities.source,
       finality: true,
       blocks: sources,
       onError: (error) => log.error('content_unreadable', describeBug(error)),
@@ -286,10 +301,13 @@ export async function startGateway(
   })
   log.info('listening', { port: (server.address() as AddressInfo).port })
 
+  identities.start()
+
   return {
     port: (server.address() as AddressInfo).port,
     copyDatabase: database.copyTo,
     async stop() {
+      identities.stop()
       const closed = new Promise((resolve) => server.close(resolve))
       await Promise.all([batcher.stop(), stopWatching()])
       // Who is still sending a request, or not reading an answer, has had time enough.

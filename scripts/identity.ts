@@ -10,11 +10,17 @@ import { createDeadline } from '../gateway/deadline.ts'
 import { IssueError } from '../gateway/issue/errors.ts'
 import type { Identity } from '../gateway/server.ts'
 import { ChainError } from '../verifier/errors.ts'
+import { identityAddressOf } from '../verifier/identity.ts'
+import { LOCAL_CHAIN_ID } from '../verifier/network.ts'
 import { createProvider } from '../verifier/readers/json-rpc.ts'
 import { createRequest } from '../verifier/readers/request.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
 import { startLocalChainThread } from './local-chain/thread.ts'
-import { ensureRegistry, LOCAL_ISSUER_ID } from './local-registry.ts'
+import {
+  ensureRegistry,
+  LOCAL_ISSUER_ID,
+  nameIssuer,
+} from './local-registry.ts'
 import { ensureIssuerSecrets, ensureSecret } from './secrets.ts'
 
 type Say = (line: string) => void
@@ -23,10 +29,7 @@ type Say = (line: string) => void
 const PATIENCE = 30_000
 const PAUSE = { first: 100, most: 1_000 }
 
-const LOCAL_ISSUER_TEXTS = {
-  name: 'Local test issuer',
-  uri: 'http://localhost',
-}
+const LOCAL_ISSUER_NAME = 'Local test issuer'
 
 /** A node may start later than the gateway, or be slow to wake: it is given half a minute. */
 export async function patiently<T>(
@@ -116,7 +119,7 @@ export async function localIdentity(
   const registry = await ensureRegistry(createProvider(chain.send), adminKey, {
     account,
     managerKey,
-    ...LOCAL_ISSUER_TEXTS,
+    ...localIssuerTexts(config),
   })
   const { request } = createProvider((body) =>
     createDeadline(rpcTimeout).within(() => chain.send(body)),
@@ -130,6 +133,25 @@ export async function localIdentity(
     issuerSecrets,
     copyChain: chain.copyTo,
   }
+}
+
+/**
+ * Renames the local chain's issuer where the settings, or the gateway's own address, have changed: its
+ * uri leads to the gateway, which vouches for it.
+ */
+export async function nameLocalIssuer(
+  config: Config,
+  { rpc }: Identity,
+): Promise<void> {
+  const adminKey = ensureSecret(config.dataDir, 'admin.key')
+  await nameIssuer(rpc, adminKey, localIssuerTexts(config))
+}
+
+function localIssuerTexts({ issuerName, issuerUri, baseUrl, port }: Config) {
+  const here = identityAddressOf(baseUrl, LOCAL_CHAIN_ID)
+    ? baseUrl
+    : `http://127.0.0.1:${port}`
+  return { name: issuerName ?? LOCAL_ISSUER_NAME, uri: issuerUri ?? here }
 }
 
 /** What somebody who starts it can do something about is told without a stack; the rest is a bug. */

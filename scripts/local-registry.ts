@@ -42,18 +42,17 @@ export async function ensureRegistry(
   adminKey: Hex,
   { account, name, uri, managerKey = adminKey }: LocalIssuer,
 ): Promise<string> {
-  const { abi, bytecode } = JSON.parse(readFileSync(ARTIFACT, 'utf8'))
-  const registry = new Interface(abi)
+  const { bytecode } = readArtifact()
   const [admin, manager] = [new Wallet(adminKey), new Wallet(managerKey)]
-  const address = getCreateAddress({ from: admin.address, nonce: 0 })
-  const request = <T>(method: string, ...params: unknown[]) =>
-    provider.request({ method, params }) as Promise<T>
+  const { address, abi, request, view, write, transact } = connect(
+    provider,
+    admin,
+  )
 
   const code = await request<Hex>('eth_getCode', address, 'latest')
   if (code === '0x')
     await transact(admin, {
-      data:
-        bytecode + registry.encodeDeploy([admin.address, ADMIN_DELAY]).slice(2),
+      data: bytecode + abi.encodeDeploy([admin.address, ADMIN_DELAY]).slice(2),
     })
   const issuers = await view('issuerCount').catch((cause) => {
     throw new LocalRegistryError(
@@ -68,19 +67,45 @@ export async function ensureRegistry(
     await write(manager, 'addAccount', LOCAL_ISSUER_ID, account, GATEWAY)
   const chainId = Number(await request<Hex>('eth_chainId'))
   return `eip155:${chainId}:${address.toLowerCase()}`
+}
+
+/** Gives the local chain's issuer this name and uri, if it has others. */
+export async function nameIssuer(
+  provider: Eip1193Provider,
+  adminKey: Hex,
+  { name, uri }: Pick<LocalIssuer, 'name' | 'uri'>,
+): Promise<void> {
+  const admin = new Wallet(adminKey)
+  const { view, write } = connect(provider, admin)
+  const known = await view('issuerOf', LOCAL_ISSUER_ID)
+  if (known.name === name && known.uri === uri) return
+  await write(admin, 'updateIssuer', LOCAL_ISSUER_ID, name, uri)
+}
+
+function readArtifact() {
+  return JSON.parse(readFileSync(ARTIFACT, 'utf8'))
+}
+
+/** Calls of the registry that the admin's first transaction deploys. */
+function connect(provider: Eip1193Provider, admin: Wallet) {
+  const abi = new Interface(readArtifact().abi)
+  const address = getCreateAddress({ from: admin.address, nonce: 0 })
+  const request = <T>(method: string, ...params: unknown[]) =>
+    provider.request({ method, params }) as Promise<T>
+  return { address, abi, request, view, write, transact }
 
   async function view(method: string, ...args: unknown[]) {
-    const data = registry.encodeFunctionData(method, args)
+    const data = abi.encodeFunctionData(method, args)
     const result = await request<Hex>(
       'eth_call',
       { to: address, data },
       'latest',
     )
-    return registry.decodeFunctionResult(method, result)[0]
+    return abi.decodeFunctionResult(method, result)[0]
   }
 
   function write(by: Wallet, method: string, ...args: unknown[]) {
-    const data = registry.encodeFunctionData(method, args)
+    const data = abi.encodeFunctionData(method, args)
     return transact(by, { to: address, data })
   }
 

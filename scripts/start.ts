@@ -11,6 +11,7 @@ import { listenForBackups } from './backup/control.ts'
 import {
   type LocalIdentity,
   localIdentity,
+  nameLocalIssuer,
   patiently,
   remoteIdentity,
   tellCause,
@@ -29,6 +30,7 @@ async function main(): Promise<void> {
       config.rpcUrls.length > 0
         ? await remoteIdentity(config, say)
         : await localIdentity(config, stops, say)
+    if (config.rpcUrls.length === 0) await nameLocalIssuer(config, identity)
     const gateway = await patiently(
       () => startGateway(config, identity, endAtOnce),
       say,

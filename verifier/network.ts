@@ -21,11 +21,11 @@ const TEST_CHAINS: ReadonlySet<number> = new Set([
 ])
 
 /** The id of local test chains: they make blocks only when somebody writes, and their issuers may be on loopback. */
-const LOCAL_CHAIN = 31337
+export const LOCAL_CHAIN_ID = 31337
 
 /** @param chainId EIP-155. */
 export function isLocalChain(chainId: number): boolean {
-  return chainId === LOCAL_CHAIN
+  return chainId === LOCAL_CHAIN_ID
 }
 
 /**

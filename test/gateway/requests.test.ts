@@ -24,6 +24,7 @@ const WITH_KEY = {
 
 /** Every route that anyone may use; all others ask for a key. */
 const PUBLIC = [
+  'GET /.well-known/did.json',
   'GET /',
   'GET /qr/:publicId',
   'GET /ipfs/:cid',

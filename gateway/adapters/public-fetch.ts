@@ -1,0 +1,100 @@
+import { promises as dns } from 'node:dns'
+import { BlockList, isIP, type LookupFunction } from 'node:net'
+import { Agent, fetch as undiciFetch } from 'undici'
+
+/** Ranges of IPv4 that are not of the public internet (IANA's special-purpose registry, multicast). */
+const SPECIAL_IPV4 = [
+  ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8'],
+  ...['169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24'],
+  ...['192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24'],
+  ...['203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
+]
+/** Of 2000::/3, which is all of IPv6 that is given out: what leads elsewhere, or is for documentation. */
+const SPECIAL_IPV6 = [
+  ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
+]
+
+const special = listOf('ipv4', SPECIAL_IPV4)
+const specialOfIpv6 = listOf('ipv6', SPECIAL_IPV6)
+const global = listOf('ipv6', ['2000::/3'])
+
+function listOf(family: 'ipv4' | 'ipv6', ranges: string[]): BlockList {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [network = '', prefix] = range.split('/')
+    list.addSubnet(network, Number(prefix), family)
+  }
+  return list
+}
+
+/** @param address IPv4 or IPv6. @returns Whether anybody on the internet could reach it. */
+export function isPublicAddress(address: string): boolean {
+  if (isIP(address) === 4) return !special.check(address, 'ipv4')
+  return (
+    isIP(address) === 6 &&
+    global.check(address, 'ipv6') &&
+    !specialOfIpv6.check(address, 'ipv6')
+  )
+}
+
+export type PublicFetchOptions = {
+  /** @returns All addresses of a name; by DNS if absent. */
+  resolve?: (hostname: string) => Promise<string[]>
+  isAllowed?: (address: string) => boolean
+}
+
+/**
+ * A `fetch` for addresses that others choose. It connects to public addresses only: those that it
+ * has resolved and checked itself, so that a name cannot lead elsewhere between check and connection.
+ */
+export function createPublicFetch({
+  resolve = resolveByDns,
+  isAllowed = isPublicAddress,
+}: PublicFetchOptions = {}): typeof fetch {
+  async function check(hostname: string): Promise<string[]> {
+    const addresses = await resolve(hostname)
+    if (addresses.length === 0) throw new Error('the name has no address')
+    if (!addresses.every(isAllowed)) throw new Error('not a public address')
+    return addresses
+  }
+
+  const lookup: LookupFunction = (hostname, options, callback) => {
+    check(hostname).then(
+      (addresses) => {
+        const all = addresses.map((address) => ({
+          ...{ address, family: isIP(address) },
+        }))
+        const [first] = all
+        if (options.all) callback(null, all)
+        else callback(null, first?.address ?? '', first?.family)
+      },
+      (error) => callback(error, ''),
+    )
+  }
+  // Each connection is made for one request: what was checked is what is used.
+  const dispatcher = new Agent({ connect: { lookup }, pipelining: 0 })
+
+  const publicFetch = async (url: string, init: RequestInit = {}) => {
+    const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+    // An address is not looked up.
+    if (isIP(host) && !isAllowed(host)) throw new Error('not a public address')
+    const { signal, redirect } = init
+    return undiciFetch(url, {
+      dispatcher,
+      ...(signal && { signal }),
+      ...(redirect && { redirect }),
+    })
+  }
+  // undici's Response is that of the platform, with types of its own.
+  return publicFetch as unknown as typeof fetch
+}
+
+/** Not `dns.lookup`: it takes a thread of the few that the disk is flushed with. */
+async function resolveByDns(hostname: string): Promise<string[]> {
+  const resolver = new dns.Resolver({ timeout: 2_000, tries: 2 })
+  const found = await Promise.allSettled([
+    resolver.resolve4(hostname),
+    resolver.resolve6(hostname),
+  ])
+  return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+}

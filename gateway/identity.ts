@@ -1,0 +1,91 @@
+import { readIdentity } from '../verifier/checks/identity.ts'
+import { createDidDocument, identityAddressOf } from '../verifier/identity.ts'
+import { isLocalChain } from '../verifier/network.ts'
+import type { Eip1193Provider, IdentitySource } from '../verifier/ports.ts'
+import { parseRegistry } from '../verifier/readers/chain.ts'
+import { createIdentitySource } from '../verifier/readers/identity-source.ts'
+import { createChainCalls } from './adapters/chain-calls.ts'
+import {
+  ANSWER_TTL_MS,
+  createIdentityCache,
+} from './adapters/identity-cache.ts'
+import { createPublicFetch } from './adapters/public-fetch.ts'
+import type { Config } from './config.ts'
+import type { Log } from './log.ts'
+
+/** The issuer's own answer is asked for before it is too old. */
+const REFRESH_INTERVAL_MS = 0.9 * ANSWER_TTL_MS
+
+/** What a gateway knows about the domains of issuers, its own first. */
+export type Identities = {
+  source: IdentitySource
+  /** What is served at `/.well-known/did.json`; absent when the issuer's domain is elsewhere. */
+  didDocument?: object
+  /** Asks the issuer's own domain now and from then on, and logs what it says. */
+  start(): void
+  stop(): void
+}
+
+/**
+ * Reads who the registry says the issuer is, and warns of settings that say something else.
+ *
+ * @throws {IssueError} when the chain cannot be read.
+ */
+export async function openIdentities(
+  { baseUrl, issuerName, issuerUri }: Config,
+  provider: Eip1193Provider,
+  issuer: {
+    registry: string
+    issuerId: number
+    account: string
+    fetchDid?: typeof fetch | undefined
+  },
+  log: Log,
+): Promise<Identities> {
+  const { registry, issuerId } = issuer
+  const { chainId, address } = parseRegistry(registry)
+  const calls = createChainCalls(provider, address)
+  const { name, uri } = await calls.view('issuerOf', issuerId)
+  for (const [setting, wanted, found] of [
+    ['ISSUER_NAME', issuerName, name],
+    ['ISSUER_URI', issuerUri, uri],
+  ])
+    if (wanted !== undefined && wanted !== found)
+      log.warn('issuer_differs', {
+        ...{ setting, registered: found },
+        warning: `${setting} is not what the registry has: its admin can change that`,
+      })
+
+  const get =
+    issuer.fetchDid ?? (isLocalChain(chainId) ? fetch : createPublicFetch())
+  const cache = createIdentityCache(createIdentitySource({ fetch: get }))
+  const own = identityAddressOf(uri, chainId)
+  const here = new URL(`${baseUrl}/.well-known/did.json`).href
+
+  async function check(): Promise<void> {
+    const { check, domain } = await readIdentity(
+      registry,
+      { account: { account: issuer.account }, issuer: { id: issuerId, uri } },
+      { identity: { read: cache.refresh } },
+    )
+    if (domain !== null) log.info('issuer_linked', { domain })
+    else log.warn('issuer_not_linked', { code: check.code, uri })
+  }
+
+  let timer: NodeJS.Timeout | undefined
+  return {
+    source: cache,
+    ...(own &&
+      own.url === here && {
+        didDocument: createDidDocument({ did: own.did, registry, issuerId }),
+      }),
+    start() {
+      void check()
+      timer = setInterval(check, REFRESH_INTERVAL_MS).unref()
+    },
+    stop() {
+      clearInterval(timer)
+      cache.stop()
+    },
+  }
+}
