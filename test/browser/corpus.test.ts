@@ -21,9 +21,10 @@ const PROBLEMS: Record<string, string> = {
   presentation_malformed: 'not an excerpt',
 }
 
-/** Cases that the page has no way to ask: as of a block, or with another quorum than its own. */
+/** Cases that the page has no way to ask: as of a block, for a required domain, or with another quorum than its own. */
 const isForPage = ({ ask, nodes }: ReturnType<typeof readCases>[number]) =>
   ask.asOf === undefined &&
+  ask.issuerDomain === undefined &&
   (ask.quorum ?? quorumOf(nodes.length)) === quorumOf(nodes.length)
 
 describeInBrowser('the page judges the corpus as the other doors do', () => {

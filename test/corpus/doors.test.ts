@@ -21,7 +21,9 @@ import { createProvingReader } from '../../verifier/readers/proof.ts'
 import { readCases } from '../support/corpus/case.ts'
 import {
   expectedOf,
+  identityTold,
   libraryTells,
+  libraryVerdict,
   notPassed,
   publicIdOf,
   type Told,
@@ -33,12 +35,15 @@ import {
   startWorld,
   type World,
 } from '../support/corpus/world.ts'
-import { docreg } from '../support/docreg.ts'
+import { run } from '../support/docreg.ts'
 
 /** As it is packed; in the checkout, where its packages are. */
 const COMMAND = fileURLToPath(
   new URL('../../dist/corpus/docreg.js', import.meta.url),
 )
+
+const DID_PRELOAD = new URL('../support/corpus/did-preload.ts', import.meta.url)
+  .href
 
 let world: World
 beforeAll(async () => {
@@ -50,8 +55,13 @@ const cases = readCases()
 const names = cases.map(({ name }) => name)
 // docs/api.md: the newest block, and one node after the other. It takes no presentations.
 const restNames = cases
-  .filter(({ present }) => present === undefined)
-  .filter(({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1)
+  .filter(
+    ({ ask, nodes, present }) =>
+      present === undefined &&
+      ask.asOf === undefined &&
+      ask.issuerDomain === undefined &&
+      nodes.length === 1,
+  )
   .map(({ name }) => name)
 
 // A bundle, or the proof in a presentation, is made by an honest node that is there, of what can be
@@ -80,7 +90,10 @@ function caseOf(name: string): CorpusCase {
 
 test('default: far more bad cases than good', () => {
   const good = cases.filter(
-    ({ expected }) => 'status' in expected && expected.status === 'valid',
+    ({ expected }) =>
+      'status' in expected &&
+      expected.status === 'valid' &&
+      (expected.identity ?? 'pass linked') === 'pass linked',
   )
   expect(cases.length).toBeGreaterThan(4 * good.length)
 })
@@ -90,7 +103,21 @@ describe('library', () => {
     const one = caseOf(name)
     expect(await libraryTells(one)).toEqual(expectedOf(one))
   })
+
+  test.each(names.filter((name) => caseIdentity(name)))(
+    'behavior: %s, by the domain',
+    async (name) => {
+      const { checks } = await libraryVerdict(caseOf(name))
+      expect(identityTold(checks)).toBe(caseIdentity(name))
+    },
+  )
 })
+
+/** @returns What the check `identity` must say, where the case states it. */
+function caseIdentity(name: string): string | undefined {
+  const { expected } = cases.find((one) => one.name === name) ?? {}
+  return expected && 'status' in expected ? expected.identity : undefined
+}
 
 // Each is a process of its own.
 describe.concurrent('command', () => {
@@ -98,8 +125,10 @@ describe.concurrent('command', () => {
 
   test.each(names)('%s', async (name) => {
     const one = caseOf(name)
-    const { code, stdout, stderr } = await docreg(
+    const { code, stdout, stderr } = await run(
+      process.execPath,
       [
+        ...['--import', DID_PRELOAD, COMMAND],
         ...['verify', '-', '--json', '--registry', one.registry],
         ...one.rpc.flatMap((url) => ['--rpc', url]),
         ...one.ipfs.flatMap((url) => ['--ipfs', url]),
@@ -107,13 +136,23 @@ describe.concurrent('command', () => {
         ...['--max-head-age', String(one.maxHeadAge)],
         ...(one.asOf === null ? [] : ['--as-of', String(one.asOf)]),
         ...(one.quorum === null ? [] : ['--quorum', String(one.quorum)]),
+        ...(one.domain ? [] : ['--no-identity']),
+        ...(one.issuerDomain ? ['--issuer-domain', one.issuerDomain] : []),
       ],
-      { stdin: one.given, program: COMMAND },
+      {
+        stdin: one.given,
+        env: {
+          DID_ADDRESS: one.domain?.address ?? '',
+          DID_SERVED: one.domain?.served ?? '',
+        },
+      },
     )
     const answer = JSON.parse(stdout)
     expect(
       'error' in answer ? { error: answer.error.code } : told(answer),
     ).toEqual(expectedOf(one))
+    const identity = caseIdentity(name)
+    if (identity) expect(identityTold(answer.checks)).toBe(identity)
     expect(stderr).toBe('')
     expect(code).toBe(exitCodeOf(one))
     const { expected } = one
@@ -145,6 +184,9 @@ describe('bundle', () => {
       trustedBlocks: [blockHash],
     })
     expect(told(verdict)).toEqual(expectedOffline(one))
+    // No domain is asked offline.
+    if (verdict.status !== 'not_issued')
+      expect(identityTold(verdict.checks)).toBe('unknown not_asked')
   })
 })
 
@@ -225,6 +267,9 @@ describe('REST', () => {
     }
     expect(status).toBe(200)
     expect(told(body.data)).toEqual(expectedOf(one))
+    // It always asks.
+    if (one.domain && expected.identity)
+      expect(identityTold(body.data.checks)).toBe(expected.identity)
     expect(body.data.valid).toBe(expected.status === 'valid')
   })
 })

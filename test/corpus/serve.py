@@ -59,8 +59,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             return
         body, unfinished = body_of(reply), reply.get("unfinished", False)
         self.send_response(reply["status"])
-        for name, value in CORS.items():
+        for name, value in CORS.items() if reply.get("cors", True) else ():
             self.send_header(name, value)
+        if "location" in reply:
+            self.send_header("Location", reply["location"])
         if "type" in reply:
             self.send_header("Content-Type", reply["type"])
         if reply["status"] != 204:
@@ -98,6 +100,8 @@ def main(names):
         served |= {"title": about["title"], "why": about["why"]}
         for door in "rpc", "ipfs":
             served[door] = [url + path for path in served[door]]
+        if "domain" in served:
+            served["domain"]["served"] = url + served["domain"]["served"]
         cases.append(served)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     print(json.dumps({"cases": cases}), flush=True)

@@ -72,8 +72,13 @@ describe.skipIf(python === undefined)('served by Python from the files', () => {
   // One of each kind: a Python is started for each.
   const kinds = new Map(
     cases
-      .filter(({ present }) => present === undefined)
-      .filter(({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1)
+      .filter(
+        ({ ask, nodes, present }) =>
+          present === undefined &&
+          ask.asOf === undefined &&
+          ask.issuerDomain === undefined &&
+          nodes.length === 1,
+      )
       .filter(({ expected }) => 'status' in expected)
       .map(({ name }) => [name.split('-', 1)[0] ?? '', name]),
   )

@@ -90,6 +90,8 @@ const node = v.union([
   v.strictObject({
     logsError: v.strictObject({ code: v.number(), message: v.string() }),
   }),
+  /** An honest node of a registry that has this uri of the issuer. */
+  v.strictObject({ issuerUri: v.string() }),
   lie,
 ])
 export type NodeKind = v.InferOutput<typeof node>
@@ -106,6 +108,21 @@ const source = v.picklist([
   'too_large',
 ])
 export type SourceKind = v.InferOutput<typeof source>
+
+/** What the issuer's domain answers to who asks for its did.json. */
+const didReply = v.union([
+  v.picklist(['never', 'hang up']),
+  v.strictObject({
+    status: v.optional(v.number(), 200),
+    document: v.optional(v.record(v.string(), v.unknown())),
+    text: v.optional(v.string()),
+    /** So many zero bytes. */
+    zeros: v.optional(v.number()),
+    location: v.exactOptional(v.string()),
+    cors: v.exactOptional(v.literal(false)),
+  }),
+])
+export type DidReply = v.InferOutput<typeof didReply>
 
 const payload = v.union([
   /** Fields over those of a good document; `null` leaves one out. */
@@ -154,6 +171,8 @@ const ask = v.strictObject({
   asOf: v.optional(v.union([v.string(), v.number()])),
   /** How many nodes must agree. */
   quorum: v.optional(v.number()),
+  /** The domain that must vouch for the issuer. */
+  issuerDomain: v.optional(v.string()),
 })
 
 const entries = v.optional(v.array(v.tuple([v.string(), v.string()])), [])
@@ -200,6 +219,10 @@ const expected = v.union([
     document: v.boolean(),
     /** Of a presentation: exactly what is shown. */
     disclosed: v.optional(v.record(v.string(), v.unknown())),
+    /** `<outcome> <code>` of the check `identity`; compared only where it stands here. */
+    identity: v.optional(v.string()),
+    /** The same in a browser, where that differs. */
+    identityInBrowser: v.optional(v.string()),
     /** What the REST API says in place of `status`, in its own words (docs/api.md). */
     restStatus: v.optional(v.picklist(['pending', 'erased'])),
     /** Whether the reader learns that a revocation was set aside. */
@@ -221,6 +244,8 @@ const corpusCase = v.strictObject({
   chain: v.optional(v.array(step), [{ issue: {} }]),
   nodes: v.optional(v.array(node), ['honest']),
   sources: v.optional(v.array(source), ['has']),
+  /** The issuer's domain, which the reader then asks. */
+  domain: v.optional(didReply),
   ask: v.optional(ask, {}),
   /** What a gateway of this issuer knows besides. Only the REST API differs by it. */
   gateway: v.optional(v.picklist(['promised', 'erased'])),

@@ -1,6 +1,7 @@
 import { FormatError } from '../../../document/errors.ts'
 import { verifyPresentation } from '../../../verifier/presentation.ts'
 import { createChainReader } from '../../../verifier/readers/chain.ts'
+import { createIdentitySource } from '../../../verifier/readers/identity-source.ts'
 import { createIpfsGatewaySource } from '../../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../../verifier/readers/json-rpc.ts'
 import { createQuorumReader } from '../../../verifier/readers/quorum.ts'
@@ -69,8 +70,31 @@ export function verifyGiven(
     : verify(publicIdOf(one), options)
 }
 
+/** @returns `<outcome> <code>` of the check `identity`. */
+export function identityTold(checks: readonly Check[]): string | undefined {
+  const found = checks.find(({ check }) => check === 'identity')
+  return found && `${found.outcome} ${found.code}`
+}
+
+/** @returns A `fetch` that finds the case's domain where it is served, and nobody else. */
+export function didFetchOf({ domain }: CorpusCase): typeof fetch {
+  return async (address, init) => {
+    if (domain?.address !== address) throw new Error('no such domain')
+    return fetch(domain.served, init)
+  }
+}
+
 /** @returns What the library says of a case, through the addresses of its nodes and sources. */
-export function libraryTells(one: CorpusCase): Promise<Told> {
+export async function libraryTells(one: CorpusCase): Promise<Told> {
+  return libraryVerdict(one).then(told, (error) => {
+    if (!(error instanceof FormatError)) throw error
+    return { error: error.code }
+  })
+}
+
+export function libraryVerdict(
+  one: CorpusCase,
+): Promise<Verdict | PresentationVerdict> {
   const timeout = one.timeout * 1000
   const readers = one.rpc.map((url) =>
     createChainReader(createFetchProvider(url, timeout), one.registry),
@@ -80,8 +104,9 @@ export function libraryTells(one: CorpusCase): Promise<Told> {
     blocks: one.ipfs.map((url) => createIpfsGatewaySource(url, timeout)),
     maxHeadAge: one.maxHeadAge,
     ...(one.asOf !== null && { asOf: one.asOf }),
-  }).then(told, (error) => {
-    if (!(error instanceof FormatError)) throw error
-    return { error: error.code }
+    ...(one.domain && {
+      identity: createIdentitySource({ fetch: didFetchOf(one), timeout }),
+    }),
+    ...(one.issuerDomain && { issuerDomain: one.issuerDomain }),
   })
 }

@@ -39,6 +39,10 @@ export async function answerOf(
     return ask(pinned(call, marks[kind.stale] ?? 0))
   if (typeof kind === 'object' && 'asIssuer' in kind)
     return ask(aboutIssuer(call, kind.asIssuer))
+  if (typeof kind === 'object' && 'issuerUri' in kind) {
+    const issuer = { uri: kind.issuerUri }
+    return answerOf({ lie: { issuer } }, call, ask, marks)
+  }
   if (typeof kind === 'object' && 'logsError' in kind)
     return method === 'eth_getLogs' ? { error: kind.logsError } : ask(call)
   if (typeof kind === 'object') {

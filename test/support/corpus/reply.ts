@@ -9,6 +9,10 @@ export type Reply =
       body?: Uint8Array
       /** The body begins so, and never ends. */
       unfinished?: true
+      /** Where a redirect leads. */
+      location?: string
+      /** Pages of other origins may not read it. */
+      cors?: false
     }
   | 'never'
   | 'hang up'
@@ -19,8 +23,11 @@ export function sendReply(reply: Reply, response: ServerResponse): void {
     response.destroy()
     return
   }
-  const { status, type, body, unfinished } = reply
-  response.writeHead(status, type ? { 'content-type': type } : {})
+  const { status, type, body, unfinished, location, cors } = reply
+  if (type) response.setHeader('content-type', type)
+  if (location) response.setHeader('location', location)
+  if (cors === false) response.removeHeader('access-control-allow-origin')
+  response.writeHead(status)
   if (unfinished) response.write(body)
   else response.end(body)
 }

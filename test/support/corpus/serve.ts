@@ -13,7 +13,7 @@ import {
 } from './nodes.ts'
 import type { Made } from './payload.ts'
 import { type Reply, sendReply } from './reply.ts'
-import { replyAs } from './sources.ts'
+import { replyAs, replyAsDomain } from './sources.ts'
 
 /** A case whose document is made, and whose chain is as it has to be. */
 export type SetUp = {
@@ -25,7 +25,7 @@ export type SetUp = {
 
 /** @returns What the sources of a case answer to a GET, by path. */
 export function repliesOf({ case: one, made }: SetUp): Map<string, Reply> {
-  const { sources, batch } = one
+  const { sources, batch, domain, name } = one
   const replies = new Map<string, Reply>()
   for (const [i, kind] of sources.entries()) {
     const put = (hash: Uint8Array, reply: Reply) =>
@@ -37,6 +37,7 @@ export function repliesOf({ case: one, made }: SetUp): Map<string, Reply> {
         replyAs(batch?.sources[i] ?? 'has', made.batch.bytes),
       )
   }
+  if (domain !== undefined) replies.set(`/did/${name}`, replyAsDomain(domain))
   return replies
 }
 
@@ -48,7 +49,7 @@ export type ServeOptions = {
 
 /**
  * `/rpc/<case>/<n>` is the case's n-th node; `/source/<n>/ipfs/<cid>` the n-th source of the case
- * whose block it is.
+ * whose block it is; `/did/<case>` is what the issuer's domain serves.
  */
 export function serveCases(
   setUps: ReadonlyMap<string, SetUp>,

@@ -1,5 +1,5 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js'
-import type { SourceKind } from './case.ts'
+import type { DidReply, SourceKind } from './case.ts'
 import type { Reply } from './reply.ts'
 
 /** Bytes that no source of blocks is read beyond, and more. */
@@ -29,6 +29,17 @@ export function replyAs(kind: SourceKind, bytes: Uint8Array): Reply {
       return { ...good, body: new Uint8Array(TOO_LARGE) }
   }
 }
+
+/** @returns What the issuer's domain answers. */
+export function replyAsDomain(domain: DidReply): Reply {
+  if (typeof domain === 'string') return domain
+  const { document, text, zeros, ...head } = domain
+  const whole = document ? JSON.stringify(document) : text
+  const body = zeros === undefined ? utf8ToBytes(whole ?? '') : zeroBytes(zeros)
+  return { ...head, type: 'application/json', body }
+}
+
+const zeroBytes = (length: number) => new Uint8Array(length)
 
 function oneBitOff(bytes: Uint8Array): Uint8Array {
   const other = bytes.slice()

@@ -2,10 +2,11 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Hex, toHex } from '../../../document/hex.ts'
+import { identityAddressOf } from '../../../verifier/identity.ts'
 import { serveHttp } from '../http.ts'
 import { givenOf } from './ask.ts'
-import { type Expected, readCases } from './case.ts'
-import { type Chain, startChain } from './chain.ts'
+import { type Case, type Expected, readCases } from './case.ts'
+import { type Chain, ISSUER, startChain } from './chain.ts'
 import { makePayload, REGISTRY } from './payload.ts'
 import { type SetUp, serveCases } from './serve.ts'
 
@@ -25,6 +26,9 @@ export type CorpusCase = {
   timeout: number
   asOf: number | null
   quorum: number | null
+  /** Where the issuer's domain is asked; absent = the reader asks no domain. */
+  domain?: { address: string | null; served: string }
+  issuerDomain?: string
   gateway: { knows: 'promised' | 'erased'; documentHash: Hex } | null
   expected: Expected
 }
@@ -102,12 +106,20 @@ function folder(dir: string, name: string): string {
   return path
 }
 
+/** @returns Where a reader asks for did.json; `null` where the uri names no domain. */
+function didAddressOf({ nodes }: Case): string | null {
+  const [uri] = nodes.flatMap((node) =>
+    typeof node === 'object' && 'issuerUri' in node ? [node.issuerUri] : [],
+  )
+  return identityAddressOf(uri ?? ISSUER.uri, CHAIN_ID)?.url ?? null
+}
+
 /** @param url Where it is served, without a slash at the end. */
 export function describeCase(
   { case: corpusCase, made, marks }: SetUp,
   url: string,
 ): CorpusCase {
-  const { name, title, why, nodes, sources, ask, gateway, expected } =
+  const { name, title, why, nodes, sources, domain, ask, gateway, expected } =
     corpusCase
   const asOf = typeof ask.asOf === 'string' ? marks[ask.asOf] : ask.asOf
   if (ask.asOf !== undefined && asOf === undefined)
@@ -123,9 +135,17 @@ export function describeCase(
     rpc: nodes.map((_, i) => `${url}/rpc/${name}/${i}`),
     ipfs: sources.map((_, i) => `${url}/source/${i}`),
     maxHeadAge: MAX_HEAD_AGE,
-    timeout: slow ? 1 : 10,
+    // A reader waits for a slow domain beside everything else.
+    timeout: slow ? 1 : domain === 'never' ? 3 : 10,
     asOf: asOf ?? null,
     quorum: ask.quorum ?? null,
+    ...(domain !== undefined && {
+      domain: {
+        address: didAddressOf(corpusCase),
+        served: `${url}/did/${name}`,
+      },
+    }),
+    ...(ask.issuerDomain !== undefined && { issuerDomain: ask.issuerDomain }),
     gateway: gateway
       ? {
           knows: gateway,

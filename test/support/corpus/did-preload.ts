@@ -1,0 +1,9 @@
+// Before `docreg`, in its process: lets it find the domain of a case where it is served.
+// biome-ignore lint/style/noProcessEnv: it has no other way to be told.
+const { DID_ADDRESS: address, DID_SERVED: served } = process.env
+const platformFetch = globalThis.fetch
+
+globalThis.fetch = async (url, init) => {
+  const wanted = String(url)
+  return platformFetch(wanted === address && served ? served : wanted, init)
+}
