@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { Interface, Transaction } from 'ethers'
-import { beforeEach, describe, expect, test, vi } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Hex, toHex } from '../../document/hex.ts'
 import {
   createRegistry,
@@ -103,15 +103,15 @@ const withMargin = (gas: number) => Math.floor((gas * 110) / 100)
 
 describe('gas', () => {
   test('default: an estimate is good for as many or fewer, for a moment', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] })
+    onTestFinished(() => void vi.useRealTimers())
     const whole = withMargin(CALL + EACH * 200)
     expect(await gasOf(issues(200))).toBe(whole)
     expect(await gasOf(issues(200))).toBe(whole)
     expect(await gasOf(issues(90))).toBe(whole)
     expect(estimated).toEqual([200])
-    vi.useFakeTimers({ now: Date.now() + 1_000, toFake: ['performance'] })
     vi.advanceTimersByTime(60_000)
     await gasOf(issues(90))
-    vi.useRealTimers()
     expect(estimated).toEqual([200, 90])
   })
 
