@@ -1,5 +1,5 @@
 /** Of the schema. A file with another is refused, not changed. */
-export const SCHEMA_VERSION = 6
+export const SCHEMA_VERSION = 7
 
 /** Of the gateway's one SQLite file. */
 export const SCHEMA = `
@@ -76,6 +76,15 @@ export const SCHEMA = `
       unhex(substr(NEW.transaction_hash, 3))
     ) ON CONFLICT DO UPDATE SET
       block_number = excluded.block_number, transaction_hash = excluded.transaction_hash;
+  END;
+  CREATE TRIGGER IF NOT EXISTS history_adopted
+  AFTER INSERT ON intent WHEN NEW.kind = 'issue' AND NEW.block_number IS NOT NULL
+  BEGIN
+    INSERT OR REPLACE INTO history VALUES (
+      unhex(substr(NEW.document_hash, 3)),
+      NEW.block_number,
+      unhex(substr(NEW.transaction_hash, 3))
+    );
   END;
   CREATE TRIGGER IF NOT EXISTS history_dropped
   AFTER UPDATE OF block_number ON intent

@@ -28,5 +28,6 @@ export function createSqliteKeep(
         return withdrawn.intents
       }),
     restore: (sealed) => restore(store, outbox, sealed),
+    adopt: (intent, anchoring) => outbox.adopt(intent, anchoring),
   }
 }

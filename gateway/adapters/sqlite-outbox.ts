@@ -50,6 +50,10 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
   const insertIntent = sqlite.prepare(`
     INSERT INTO intent (kind, document_hash, valid_until, reason, inserted, sealed)
     VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+  const insertAnchored = sqlite.prepare(`
+    INSERT INTO intent (kind, document_hash, valid_until, sealed, promised,
+      block_number, block_hash, transaction_hash)
+    VALUES ('issue', ?, ?, ?, 1, ?, ?, ?) ON CONFLICT DO NOTHING`)
   // The transaction stays: what a transaction carried once is not taken back.
   const repeatRevision = sqlite.prepare(`
     UPDATE intent SET reason = ?, block_number = NULL, block_hash = '0x'
@@ -363,6 +367,17 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
         blocks.push(blockOf(row))
       }
     },
+    adopt: ({ documentHash, validUntil }, anchoring, sealed) =>
+      write(() => {
+        insertAnchored.run(
+          documentHash,
+          validUntil,
+          sealed ?? null,
+          anchoring.blockNumber,
+          anchoring.blockHash,
+          anchoring.transactionHash,
+        )
+      }),
     anchoredUpTo: async (blockNumber, limit) =>
       (upTo.all(blockNumber, limit) as Row[]).map(anchoredOf),
     anchoredIn: async ({ blockNumber, blockHash }, limit) =>

@@ -156,6 +156,9 @@ export function createIssuing(deps: {
       throw refusalOf(outcome.status)
     if (outcome?.status !== 'anchored' || !sealed) return undefined
     await keep.restore(sealed)
+    // Where no node has the event, the block is final.
+    if (outcome.transactionHash !== null)
+      await keep.adopt(intentOf(document, sealed), outcome, sealed)
     return { ...outcome, replayed: true, sealed }
   }
 

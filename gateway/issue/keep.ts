@@ -1,6 +1,14 @@
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import type { Sealed } from '../../document/sealed.ts'
-import type { Intent, Outbox, PayloadStore, PromisedPayloads } from './ports.ts'
+import type {
+  Anchoring,
+  Anchorings,
+  Intent,
+  IssueIntent,
+  Outbox,
+  PayloadStore,
+  PromisedPayloads,
+} from './ports.ts'
 
 /** Payloads and the promises to anchor them. */
 export type Keep = {
@@ -22,6 +30,12 @@ export type Keep = {
   withdraw(intents: readonly Intent[]): Promise<Intent[]>
   /** For a document that is on the chain: its payload is there when this resolves, and stays. */
   restore(sealed: Sealed): Promise<void>
+  /** Guards a document that another gateway may have issued; see `Anchorings`. */
+  adopt(
+    intent: IssueIntent,
+    anchoring: Anchoring,
+    sealed: Sealed,
+  ): Promise<void>
 }
 
 /**
@@ -34,7 +48,7 @@ export type Keep = {
  */
 export function keepInOrder(
   store: PayloadStore,
-  outbox: Outbox & PromisedPayloads,
+  outbox: Outbox & PromisedPayloads & Pick<Anchorings, 'adopt'>,
   leftBehind: (error: unknown) => void,
 ): Keep {
   /** By documentHash, until the payloads that are being put have their rows. */
@@ -72,6 +86,8 @@ export function keepInOrder(
     },
     restore: (sealed) =>
       restore(store, outbox, sealed, (hash) => adding.get(hash)),
+    adopt: (intent, anchoring, { bytes }) =>
+      outbox.adopt(intent, anchoring, bytes),
   }
 }
 

@@ -206,6 +206,17 @@ export type FeeLog = {
 
 /** The intents that are on the chain, in blocks that may not be final yet. */
 export type Anchorings = {
+  /**
+   * Guards a document that is on the chain already, until its block is final, as if it had been sent
+   * from here. Does nothing when it is in the outbox.
+   *
+   * @param sealed As in `Payload`.
+   */
+  adopt(
+    intent: IssueIntent,
+    anchoring: Anchoring,
+    sealed?: Uint8Array,
+  ): Promise<void>
   /** The blocks with intents that are not final yet, by number. */
   blocks(): Promise<BlockId[]>
   /** Some of the intents in blocks up to this one, those of the oldest blocks first. */

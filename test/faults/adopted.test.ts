@@ -1,0 +1,34 @@
+import { rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { promisesOf } from './support/client.ts'
+import { NOTHING_WRONG } from './support/oracle.ts'
+import { reorg } from './support/rewrite.ts'
+import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
+
+let world: AnvilWorld
+beforeEach(async () => {
+  world = await startAnvilWorld()
+})
+afterEach(() => world?.close())
+
+test('behavior: a gateway guards a document of which it only acknowledged the repeat', async () => {
+  const { client, gateway, dataDir } = world
+  const wish = await client.issue({ idempotencyKey: 'moved-on' })
+  await gateway.kill()
+  // Another gateway of the issuer knows nothing of it, and the first one never comes back.
+  for (const name of ['gateway.db', 'gateway.db-wal'])
+    rmSync(join(dataDir, name), { force: true })
+  await gateway.start()
+  const told = await client.repeat(wish)
+  await reorg(world, 1)
+  await world.settle()
+  const [first, second] = promisesOf(wish)
+  expect(told).toMatchObject({ kind: 'issued', status: 201 })
+  expect(second ?? first).toBe(first)
+  expect(await world.judge()).toMatchObject({
+    ...NOTHING_WRONG,
+    acknowledged: 1,
+    onChain: 1,
+  })
+}, 60_000)
