@@ -21,6 +21,9 @@ const PROBLEMS: Record<string, string> = {
   presentation_malformed: 'not an excerpt',
 }
 
+/** More than a domain may take; milliseconds. */
+const DOMAIN_PATIENCE = 10_000
+
 /** Cases that the page has no way to ask: as of a block, for a required domain, or with another quorum than its own. */
 const isForPage = ({ ask, nodes }: ReturnType<typeof readCases>[number]) =>
   ask.asOf === undefined &&
@@ -99,6 +102,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
   async function judge(page: Page, name: string): Promise<void> {
     const one = world.cases.find((each) => each.case === name)
     if (!one) throw new Error(`no case ${name}`)
+    await routeDomain(page, one)
     await open(page, one)
     if (one.presentation) await give(page, one.given, 'excerpt.json')
     const { expected } = one
@@ -133,6 +137,31 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
       setAside: expected.setAside ?? false,
       disclosed: valuesOf(expected.disclosed),
     })
+    const identity = expected.identityInBrowser ?? expected.identity
+    if (identity === undefined) return
+    const [outcome, code] = identity.split(' ')
+    // The verdict does not wait for the domain.
+    await page
+      .locator(`.checks li.${outcome}[data-check=identity][data-code=${code}]`)
+      .waitFor({ state: 'attached', timeout: DOMAIN_PATIENCE })
+  }
+
+  /** Lets the page find the domain of a case, which is served elsewhere than at its address. */
+  async function routeDomain(page: Page, { domain }: CorpusCase) {
+    if (!domain?.address) return
+    await page.route(domain.address, async (route) => {
+      const response = await fetch(domain.served, { redirect: 'manual' }).catch(
+        () => undefined,
+      )
+      // Playwright adds the header, and the browser would not.
+      const isOpen = response?.headers.has('access-control-allow-origin')
+      if (!response || !isOpen) return route.abort()
+      await route.fulfill({
+        status: response.status,
+        headers: Object.fromEntries(response.headers),
+        body: Buffer.from(await response.arrayBuffer()),
+      })
+    })
   }
 
   /** @returns The values that an excerpt shows. */
@@ -154,7 +183,10 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
 
   async function open(page: Page, one: CorpusCase): Promise<void> {
     const { registry, rpc, ipfs, maxHeadAge, timeout, given } = one
-    const address = pages.host({ registry, rpc, ipfs, maxHeadAge, timeout })
+    const identity = one.domain !== undefined
+    const address = pages.host({
+      ...{ registry, rpc, ipfs, maxHeadAge, timeout, identity },
+    })
     if (one.presentation) {
       await page.goto(address)
       await page.locator('section.ask').waitFor()
