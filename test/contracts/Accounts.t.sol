@@ -199,6 +199,13 @@ contract RetireAccountTest is Base {
         assertEq(registry.accountOf(aliceId, alice).permissions, 0, "permissions");
     }
 
+    function test_AManagerRetiresAnother() external {
+        _add(aliceRoot, aliceId, carol, MANAGE);
+        _retire(aliceRoot, aliceId, carol);
+        expectMissing(aliceId, carol, MANAGE);
+        _retire(carol, aliceId, aliceRoot);
+    }
+
     function test_TheLastManagerRetiresItself() external {
         _retire(aliceRoot, aliceId, aliceRoot);
         expectMissing(aliceId, aliceRoot, MANAGE);
@@ -437,6 +444,22 @@ contract RolesTest is Base {
         assertTrue(!registry.hasRole(ADMIN_ROLE, admin), "the old one");
         expectAdminMissing(admin);
         _close(aliceId);
+    }
+
+    function test_RevertGiven_TheDelayIsShortenedFirst() external {
+        vm.prank(admin);
+        registry.changeDefaultAdminDelay(0);
+        vm.warp(NOW + DELAY);
+        assertEq(registry.defaultAdminDelay(), DELAY, "the delay until its change holds");
+        vm.prank(admin);
+        registry.beginDefaultAdminTransfer(carol);
+        vm.expectRevert(
+            abi.encodeWithSignature(
+                "AccessControlEnforcedDefaultAdminDelay(uint48)", uint48(NOW) + 2 * DELAY
+            )
+        );
+        vm.prank(carol);
+        registry.acceptDefaultAdminTransfer();
     }
 
     function test_TheAdminRenounces() external {

@@ -269,6 +269,27 @@ contract ForwardedTest is Base {
         assertEq(IForwarder(forwarder).nonces(alice), 0, "nonce");
     }
 
+    /// A batch of the forwarder goes on after a call that fails, and the nonce is used up.
+    function test_AFailedCallOfABatchIsBurnt() external {
+        _issue(alice, aliceId, HASH, 0);
+        IForwarder.ForwardRequestData[] memory requests = new IForwarder.ForwardRequestData[](1);
+        requests[0] = _signed(ALICE_KEY, alice, 0, _issueCall());
+        vm.prank(stranger);
+        IForwarder(forwarder).executeBatch(requests, payable(stranger));
+        assertEq(IForwarder(forwarder).nonces(alice), 1, "nonce");
+    }
+
+    /// Taking DELEGATE suspends a request; only retiring, the deadline or the nonce ends it.
+    function test_ARequestCountsAgainOnceDelegateIsBack() external {
+        IForwarder.ForwardRequestData memory request = _signed(ALICE_KEY, alice, 0, _issueCall());
+        _permit(aliceRoot, aliceId, alice, ISSUE);
+        vm.expectRevert(IForwarder.FailedCall.selector);
+        _execute(request);
+        _permit(aliceRoot, aliceId, alice, ISSUE | DELEGATE);
+        _execute(request);
+        assertStatus(HASH, IDocumentRegistry.Status.Expired);
+    }
+
     /// Anybody can append an address to a call; only the forwarder is believed.
     function test_AnAppendedAddressCountsForNothing() external {
         vm.prank(stranger);

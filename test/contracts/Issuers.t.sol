@@ -411,6 +411,21 @@ contract ProposalTest is IssuerBase {
         assertStatus(HASH, IDocumentRegistry.Status.Revoked);
     }
 
+    /// What an issuer risks that does not watch `AccountProposed`.
+    function test_AnAdminThatNobodyVetoesTakesOver() external {
+        _issue(alice, aliceId, HASH, 0);
+        _propose(admin, admin);
+        vm.warp(ACCEPT_FROM - 1);
+        expectOutside();
+        _accept(admin);
+        vm.warp(ACCEPT_FROM);
+        _accept(admin);
+        _permit(admin, aliceId, admin, REVOKE | MANAGE);
+        _retire(admin, aliceId, aliceRoot);
+        _revoke(admin, aliceId, HASH, 1);
+        assertStatus(HASH, IDocumentRegistry.Status.Revoked);
+    }
+
     function test_RevertGiven_VetoWithoutManage() external {
         _propose(admin, carol);
         expectMissing(aliceId, alice, MANAGE);
