@@ -15,6 +15,7 @@ base=0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200
 namespace=$(cast index uint32 "$issuer" $base)
 state=$(cast storage "$registry" "$namespace" --block "$block")
 count=$((16#${state: -10}))
+echo "issuer $issuer at $block"
 
 hashes=$(
   if [ -f "$from" ]; then
