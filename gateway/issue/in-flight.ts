@@ -20,6 +20,8 @@ export type Sending = {
 export type InFlight = {
   /** By nonce. */
   plans(): readonly Plan[]
+  /** Also those that have left, until what they cost is noted on disk. */
+  unsettled(): readonly Plan[]
   sendingOf(plan: Plan): Sending
   carries(key: IntentKey): boolean
   add(plans: readonly Plan[]): void
@@ -35,6 +37,7 @@ export type InFlight = {
 
 export function createInFlight(): InFlight {
   let plans: readonly Plan[] = []
+  let left: readonly Plan[] = []
   const carried = new Set<IntentKey>()
   const sendings = new Map<number, Sending>()
 
@@ -53,13 +56,14 @@ export function createInFlight(): InFlight {
     return sending
   }
 
-  function leave(some: readonly Plan[]): void {
+  const without = (from: readonly Plan[], some: readonly Plan[]) => {
     const ids = new Set(some.map(({ id }) => id))
-    plans = plans.filter(({ id }) => !ids.has(id))
+    return from.filter(({ id }) => !ids.has(id))
   }
 
   return {
     plans: () => plans,
+    unsettled: () => [...left, ...plans],
     sendingOf,
     carries: (key) => carried.has(key),
 
@@ -76,12 +80,17 @@ export function createInFlight(): InFlight {
       for (const intent of plan.intents) carried.add(keyOfIntent(intent))
     },
 
-    leave,
+    leave(some) {
+      plans = without(plans, some)
+      left = [...left, ...some]
+    },
     comeBack(some) {
+      left = without(left, some)
       plans = [...some, ...plans]
     },
     drop(some) {
-      leave(some)
+      left = without(left, some)
+      plans = without(plans, some)
       for (const { id, intents } of some) {
         sendings.delete(id)
         for (const intent of intents) carried.delete(keyOfIntent(intent))

@@ -74,7 +74,7 @@ export function createSender(deps: {
 }): Sender {
   const { transactions, registry, outbox, feeCaps, answered } = deps
   const inFlight = createInFlight()
-  const spending = createSpending(feeCaps, outbox, registry, inFlight.plans)
+  const spending = createSpending(feeCaps, outbox, registry, inFlight.unsettled)
   const { send, assertSent } = createBroadcaster(inFlight, transactions, () => {
     lookAt = 0
     answered()

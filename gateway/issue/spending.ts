@@ -23,7 +23,7 @@ export type Spending = {
   lastHour(): Promise<bigint>
 }
 
-/** @param plans Those in flight. */
+/** @param plans Those whose cost is not in the log yet. */
 export function createSpending(
   caps: FeeCaps,
   fees: FeeLog,
@@ -31,8 +31,10 @@ export function createSpending(
   plans: () => readonly Plan[],
 ): Spending {
   async function lastHour(): Promise<bigint> {
+    // First: one that is noted meanwhile counts twice, and not never.
+    const unnoted = plans()
     const settled = await fees.feesSince(Date.now() - HOUR_MS)
-    return plans().reduce((sum, plan) => sum + maxCostOf(plan), settled)
+    return unnoted.reduce((sum, plan) => sum + maxCostOf(plan), settled)
   }
 
   return {

@@ -18,6 +18,7 @@ import type {
   SignedTransaction,
   Transactions,
 } from '../../gateway/issue/ports.ts'
+import type { FeeCaps } from '../../gateway/issue/spending.ts'
 
 // What no real chain can be made to do at the right moment. The database, the outbox and the store are real; of the disk, a test may
 // decide when a flush is done.
@@ -39,7 +40,10 @@ const RECORD = {
 type Ports = Account & Transactions & RegistryReader & Blocks
 
 /** A chain that mines what it is sent, in the order of nonces, as long as `mining`. */
-function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({})) {
+function startWorld(
+  changes: (chain: Chain) => Partial<Ports> = () => ({}),
+  feeCaps: FeeCaps = {},
+) {
   disk = (done) => done()
   const dir = mkdtempSync(join(tmpdir(), 'batcher-'))
   const database = openDatabase(join(dir, 'gateway.db'))
@@ -54,7 +58,7 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({})) {
   const ports = { ...chain.ports, ...changes(chain) }
   const batcher = createBatcher({
     ...{ account: ports, transactions: ports, registry: ports, blocks: ports },
-    feeCaps: {},
+    feeCaps,
     outbox,
     concluded: () => {},
     log: { debug: note, info: note, warn: note, error: note },
@@ -227,6 +231,34 @@ test('behavior: a node that serves no receipts', async () => {
   expect(await issue()).toMatchObject({ status: 'anchored' })
   batcher.assertOpen()
   expect(events).toEqual([])
+})
+
+test('behavior: a mined transaction counts under the cap of an hour until its fee is noted', async () => {
+  const allowed: (bigint | undefined)[] = []
+  const asked = new Set<Hex>()
+  let answer = () => {}
+  const held = new Promise<void>((resolve) => {
+    answer = resolve
+  })
+  const { issue } = startWorld(
+    ({ ports }) => ({
+      prepare(intents, terms) {
+        allowed.push(terms.maxFee)
+        return ports.prepare(intents, terms)
+      },
+      // At first for the outcome, then for the fee.
+      async receiptOf(hash) {
+        if (asked.has(hash)) await held
+        asked.add(hash)
+        return ports.receiptOf(hash)
+      },
+    }),
+    { hour: 10n },
+  )
+  expect(await issue()).toMatchObject({ status: 'anchored' })
+  expect(await issue()).toMatchObject({ status: 'anchored' })
+  expect(allowed).toEqual([10n, 9n])
+  answer()
 })
 
 test('behavior: looks that take long do not hold up what was planned', async () => {
