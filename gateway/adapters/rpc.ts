@@ -2,7 +2,7 @@ import { Pool } from 'undici'
 import { decodeUtf8 } from '../../document/bytes.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
-import { createProvider } from '../../verifier/readers/json-rpc.ts'
+import { createProvider, MAX_ANSWER } from '../../verifier/readers/json-rpc.ts'
 import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
 import { withTimeout } from '../../verifier/signal.ts'
 import { createEndpointOrder, type EndpointOrder } from './endpoint-order.ts'
@@ -139,6 +139,7 @@ function createEndpoint(url: string, timeout: number) {
     connect: { timeout },
     headersTimeout: timeout,
     bodyTimeout: timeout,
+    maxResponseSize: MAX_ANSWER,
   })
   const provider = createProvider(async (body, signal) => {
     const response = await pool.request({

@@ -100,6 +100,30 @@ describe('a transaction by its hash', () => {
   })
 })
 
+test('error: a node that never ends its answer is left for the next', async () => {
+  const endless = await serveHttp((_, response) => {
+    const chunk = Buffer.alloc(1 << 20, ' ')
+    const send = () => {
+      while (!response.destroyed && response.write(chunk));
+      response.once('drain', send)
+    }
+    send()
+  })
+  const other = await serveHttp(async (request, response) => {
+    const { id } = JSON.parse(await bodyOf(request)) as { id: unknown }
+    response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
+  })
+  // Longer than the test may take: size ends it, not time.
+  const pool = createRpcPool([endless.url, other.url], 600_000)
+  try {
+    expect(await pool.request({ method: 'eth_chainId' })).toBe('0x1')
+  } finally {
+    await pool.close()
+    await endless.close()
+    await other.close()
+  }
+})
+
 describe('a shared read', () => {
   test('default: is asked once for all who ask at the same time', async () => {
     let asked = 0

@@ -7,7 +7,7 @@ import { readAtMost } from './body.ts'
 import { readObject } from './rpc-codec.ts'
 
 /** Bytes of the longest answer that is read. A verdict needs some hundred thousand at most. */
-const MAX_ANSWER = 32 * 1024 * 1024
+export const MAX_ANSWER = 32 * 1024 * 1024
 
 /** Sends the text of a JSON-RPC request and gives the text of the answer. Rejects when there is none. */
 export type JsonRpcTransport = (
