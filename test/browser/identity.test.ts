@@ -263,6 +263,45 @@ describeInBrowser('who issued it, on the page', () => {
     expect(await page.locator('.linked .host').textContent()).toBe(DOMAIN)
   })
 
+  test('behavior: shows the path of a domain apart from its host', async () => {
+    const path = `/${'a'.repeat(200)}/www.mit.example`
+    const uri = `${domain.url}${path}`
+    const elsewhere = await startPageWorld(LOCAL, { name: 'MIT', uri })
+    try {
+      const { registry } = elsewhere.config
+      const did = didOf(host) + path.replaceAll('/', ':')
+      answer = serving(statement({ did, registry }))
+      const { publicId } = await elsewhere.issue()
+      await page.goto(`${pages.host(elsewhere.config)}#${publicId}`)
+      await parties().locator('.linked').waitFor()
+      expect(await page.locator('.linked .host').textContent()).toBe(host)
+      expect(await page.locator('.linked .path').textContent()).toBe(path)
+      const isTooWide = await page.evaluate(
+        () => document.documentElement.scrollWidth > window.innerWidth,
+      )
+      expect(isTooWide).toBe(false)
+    } finally {
+      await elsewhere.stop()
+    }
+  })
+
+  // An impostor who names a true domain is denied by it, unless it cannot be asked.
+  test('behavior: shows an address that cannot be asked as text, not as a domain', async () => {
+    const uri = 'https://mit.example/?\u202eelpmaxe'
+    const elsewhere = await startPageWorld(ETHEREUM, { name: 'MIT', uri })
+    try {
+      const { publicId } = await elsewhere.issue()
+      await page.goto(`${pages.host(elsewhere.config)}#${publicId}`)
+      await check('no_domain')
+      expect(await parties().locator('.host, .linked').count()).toBe(0)
+      expect(await parties().textContent()).toContain(
+        'https://mit.example/?%E2%80%AEelpmaxe',
+      )
+    } finally {
+      await elsewhere.stop()
+    }
+  })
+
   test('behavior: details have the age of the account and what was set aside', async () => {
     await open()
     await page.getByText('Technical details').click()

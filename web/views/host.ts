@@ -30,3 +30,16 @@ export function viewHost(host: string): HTMLElement {
   line.style.setProperty('--letters', String(host.length))
   return line
 }
+
+/**
+ * A domain that may have a path after its host. Only the host says whose it is: beside it, a long path could pass for one.
+ */
+export function viewDomain(domain: string): HTMLElement[] {
+  const [host = '', ...path] = domain.split('/')
+  return [
+    viewHost(host),
+    ...(path.length > 0
+      ? [h('p', { class: 'path', dir: 'ltr' }, `/${path.join('/')}`)]
+      : []),
+  ]
+}

@@ -1,4 +1,7 @@
-import type { BlockchainProof } from '../../verifier/index.ts'
+import {
+  type BlockchainProof,
+  identityAddressOf,
+} from '../../verifier/index.ts'
 import { foreign, h, icon } from '../dom.ts'
 import type { PageVerdict } from '../findings.ts'
 import { maybe, phrase, showDay, t } from '../i18n.ts'
@@ -6,7 +9,7 @@ import { identityOf } from '../identity.ts'
 import type { Done } from '../state.ts'
 import { denialOf } from '../words.ts'
 import { ATTENTION } from './alert.ts'
-import { hostInText, viewHost } from './host.ts'
+import { hostInText, viewDomain } from './host.ts'
 
 /** Statuses of which the registry's issuer is said to have issued the document, when it could be read. */
 const ISSUED = ['valid', 'expired', 'suspended', 'revoked', 'superseded']
@@ -32,7 +35,7 @@ export function viewParties({ verdict, asking }: Done): HTMLElement | false {
 
 function viewIssuer(
   verdict: PageVerdict,
-  { issuer }: BlockchainProof,
+  { issuer, chainId }: BlockchainProof,
   asking: string | undefined,
 ): (Node | false)[] {
   const to = viewSubject(verdict)
@@ -55,7 +58,7 @@ function viewIssuer(
     outcome === 'fail' && viewDenial(issuer.uri, code),
     to,
     h('p', {}, ...unconfirmed),
-    outcome !== 'fail' && viewUnconfirmed(issuer.uri, code),
+    outcome !== 'fail' && viewUnconfirmed(issuer.uri, chainId, code),
   ]
 }
 
@@ -87,7 +90,7 @@ function viewLinked(domain: string): HTMLElement {
       'div',
       { class: 'place' },
       h('span', { class: 'unseen' }, t('domain.confirmed')),
-      viewHost(domain),
+      ...viewDomain(domain),
     ),
   )
 }
@@ -103,15 +106,27 @@ function viewDenial(uri: string, code: string): HTMLElement {
   )
 }
 
-/** The address that the registry has of it, which the reader can compare. */
-function viewUnconfirmed(uri: string, code: string): HTMLElement {
+/**
+ * The address that the registry has of it, which the reader can compare. What is not the address of a domain is not shown as
+ * one: nobody was asked, so nobody could deny it.
+ */
+function viewUnconfirmed(
+  uri: string,
+  chainId: number,
+  code: string,
+): HTMLElement {
   if (uri === '') return h('p', { class: 'hint' }, t('issuer.none'))
   const why = maybe(`domain.${code}`) ?? ''
-  return viewAddress(hostOf(uri) ?? uri, `${why} ${t('issuer.same')}`)
+  const hint = `${why} ${t('issuer.same')}`
+  const domain = identityAddressOf(uri, chainId)?.domain
+  if (domain !== undefined) return viewAddress(domain, hint)
+  // Escaped: other letters look like ASCII, and some reorder it.
+  const text = foreign(encodeURI(uri), { dir: 'ltr', class: 'path' })
+  return h('div', {}, h('p', {}, text), h('p', { class: 'hint' }, hint))
 }
 
 /** Not a link: the reader should compare it, and not go where a forger wants them to. */
-function viewAddress(address: string, hint: string): HTMLElement {
+function viewAddress(domain: string, hint: string): HTMLElement {
   return h(
     'div',
     { class: 'address' },
@@ -119,7 +134,7 @@ function viewAddress(address: string, hint: string): HTMLElement {
     h(
       'div',
       { class: 'place' },
-      viewHost(address),
+      ...viewDomain(domain),
       h('p', { class: 'hint' }, hint),
     ),
   )
