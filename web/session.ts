@@ -124,6 +124,8 @@ export function createSession(state: State, screen: Screen): Session {
         start(await reading, false)
       } catch (error) {
         if (!(error instanceof InputError)) throw error
+        // Else its verdict would seem to be of what could not be read.
+        running.abort()
         history.replaceState(null, '', location.pathname + location.search)
         go({ at: 'ask' }, error.problem)
       }

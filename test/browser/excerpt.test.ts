@@ -313,6 +313,23 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     expect(page.url()).not.toContain('#')
   })
 
+  test('error: a link that cannot be read ends the check before it', async () => {
+    const { publicId } = await world.issue(DIPLOMA)
+    world.node = 'hangs'
+    const address = pages.host(world.config)
+    await page.goto(`${address}#${publicId}`)
+    await page.locator('.verdict.busy').waitFor()
+    await page.goto(`${address}#presentation=AAAA`)
+    await page.locator('#problem:not(:empty)').waitFor()
+    world.node = 'answers'
+    await page.waitForLoadState('networkidle')
+    // Its verdict would seem to be that of the link.
+    expect(await page.locator('.verdict').count()).toBe(0)
+    expect(await page.locator('#problem').textContent()).toContain(
+      'not an excerpt',
+    )
+  })
+
   test('behavior: without a node, one with a state proof is neutral and dated', async () => {
     const { publicId } = await world.issue(DIPLOMA)
     await open(publicId)
