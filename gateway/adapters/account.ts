@@ -51,17 +51,15 @@ export function createAccount(
     }
   }
 
+  const count = (block: 'latest' | 'pending') =>
+    request('eth_getTransactionCount', readQuantity, signer.address, block)
+
   return {
     async assertReady() {
       await signer.assertReady()
       return readAccount()
     },
-    nextNonce: () =>
-      request(
-        'eth_getTransactionCount',
-        readQuantity,
-        signer.address,
-        'latest',
-      ),
+    nextNonce: () => count('latest'),
+    pooledNonce: () => count('pending'),
   }
 }

@@ -10,7 +10,7 @@ import {
   readQuantity,
   toQuantity,
 } from '../../verifier/readers/rpc-codec.ts'
-import type { Blocks } from '../issue/ports.ts'
+import type { Blocks, Head } from '../issue/ports.ts'
 import { asIssueError, type ChainCalls } from './chain-calls.ts'
 
 /** @param finality Which blocks count as final; absent = by the node's tag alone. */
@@ -24,7 +24,7 @@ export function createBlocks(
     finality,
   )
   return {
-    newestBlock: () => request('eth_blockNumber', readQuantity),
+    head: () => request('eth_getBlockByNumber', readHead, 'latest', false),
 
     async blockHash(blockNumber) {
       return request(
@@ -40,4 +40,9 @@ export function createBlocks(
         throw asIssueError('finality', error)
       }),
   }
+}
+
+function readHead(answer: unknown): Head {
+  const { number, timestamp } = readObject(answer)
+  return { number: readQuantity(number), timestamp: readQuantity(timestamp) }
 }

@@ -109,6 +109,13 @@ export function createRegistryReader(
       )
     },
 
+    isPooled: (transactionHash) =>
+      request(
+        'eth_getTransactionByHash',
+        (answer) => answer !== null && readObject(answer).blockNumber === null,
+        transactionHash,
+      ),
+
     async receiptOf(transactionHash) {
       const receipt = await request(
         'eth_getTransactionReceipt',

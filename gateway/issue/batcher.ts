@@ -1,11 +1,13 @@
 import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
+import { createBlockTime } from './block-time.ts'
 import {
   asIssueError,
   IssueError,
   type IssueErrorCode,
   refusalOf,
 } from './errors.ts'
+import { dueAt } from './gather.ts'
 import { keyOfIntent } from './intent.ts'
 import { createNap } from './nap.ts'
 import type { Outcome } from './outcome.ts'
@@ -72,29 +74,35 @@ export type BatcherDeps = {
 const MAX_QUEUE = 10_000
 /** Maximum transactions in flight; geth keeps 16 of an account that it does not know. */
 const MAX_IN_FLIGHT = 10
-/**
- * How long intents gather behind a transaction in flight before they get one of their own: as a part of the time that one takes, so
- * that chain and gateway work at the same time; and at most.
- */
-const GATHER = { part: 0.5, maxMs: 400 }
+/** Of these, those that only late arrivals get: full batches leave them free. */
+const LATE_LANES = 2
+/** Between looks at the newest block while nothing else is to be done. */
+const LOOK_INTERVAL_MS = 250
+/** What a timer holds. */
+const MAX_SLEEP_MS = 2 ** 31 - 1
 /** Between tries with a chain that takes nothing. */
 const RETRY_INTERVAL_MS = 500
 /** How long `stop` waits for transactions in flight. */
 const STOP_TIMEOUT_MS = 5_000
 
 /**
- * Group commit: while a transaction is in flight, intents gather; the next takes them all. Alone in the queue, an intent goes at
- * once. When a chain is slow, or a transaction full, the next does not wait for the one before.
+ * Group commit: intents gather, and the next transaction takes them all. On a chain with a block every so many seconds they gather
+ * towards the next one. On others, an intent that is alone goes at once, and intents gather while a transaction is in flight; when the
+ * chain is slow, or a transaction full, the next does not wait for the one before.
  */
 export function createBatcher(deps: BatcherDeps): Batcher {
   const { outbox, log } = deps
   const nap = createNap()
   const waiters = createWaiters(late)
-  const sender = createSender({ ...deps, conclude, answered: nap.wake })
+  const blockTime = createBlockTime(deps.blocks)
+  const sender = createSender({
+    ...{ ...deps, blockTime, conclude, answered: nap.wake },
+  })
   const queue = createQueue({
     backlog: outbox,
     carries: sender.carries,
-    wake: () => mayPlan() && nap.wake(),
+    // While transactions are in flight, a look is never far.
+    wake: () => (sender.inFlight() === 0 || mayPlan()) && nap.wake(),
     log,
   })
   const { turnAway, settled } = createTurnAway({ ...deps, queue, waiters })
@@ -123,6 +131,7 @@ export function createBatcher(deps: BatcherDeps): Batcher {
   }
 
   async function work(): Promise<void> {
+    if (sender.inFlight() > 0 || queue.size > 0) blockTime.look()
     await sender.advance(planning !== undefined)
     if (mayPlan()) startPlanning()
     else if (trouble && !planning && sender.inFlight() === 0) {
@@ -158,16 +167,28 @@ export function createBatcher(deps: BatcherDeps): Batcher {
 
   /** Whether what waits is to get a transaction now. */
   function isDue(): boolean {
-    if (stopping() || queue.next(1).length === 0) return false
-    if (sender.inFlight() === 0) return true
-    const due = queue.size >= planner.limit || gathering() <= 0
-    return due && sender.inFlight() < MAX_IN_FLIGHT
+    const [first] = stopping() ? [] : queue.next(1)
+    if (first === undefined) return false
+    const lanes = MAX_IN_FLIGHT - sender.inFlight()
+    const isFull = queue.size >= planner.limit
+    return (
+      (isFull && lanes > LATE_LANES) || (lanes > 0 && gathering(first) <= 0)
+    )
   }
 
-  /** Milliseconds for which intents still gather. */
-  function gathering(): number {
-    const whole = Math.min(GATHER.maxMs, GATHER.part * sender.roundTrip())
-    return whole - (performance.now() - queue.gatheringSince)
+  /**
+   * Milliseconds for which intents still gather.
+   *
+   * @param first Of those that can go, the one that came first.
+   */
+  function gathering(first: Intent): number {
+    const load = {
+      waitingSince: queue.queuedAt(first),
+      gatheringSince: queue.gatheringSince,
+      oldestMade: sender.oldestMade(),
+      roundTrip: sender.roundTrip(),
+    }
+    return dueAt(load, blockTime) - performance.now()
   }
 
   function conclude(
@@ -194,15 +215,16 @@ export function createBatcher(deps: BatcherDeps): Batcher {
     if (trouble) await nap.pause(RETRY_INTERVAL_MS)
     else if (sender.inFlight() > 0)
       await nap.sleep(Math.min(sender.pause(), untilDue()))
-    else if (!mayPlan() && (!stopping() || planning)) await nap.sleep()
+    else if (!mayPlan() && (!stopping() || planning))
+      await nap.sleep(Math.min(MAX_SLEEP_MS, untilDue()))
   }
 
-  /** Milliseconds until what gathers is due, if time alone makes it so. */
+  /** Milliseconds until what gathers is due, or the newest block is to be looked at, if time alone makes it so. */
   function untilDue(): number {
+    const [first] = planning ? [] : queue.next(1)
     const full = sender.inFlight() >= MAX_IN_FLIGHT
-    return queue.size === 0 || planning || full
-      ? Number.POSITIVE_INFINITY
-      : Math.max(1, gathering())
+    if (first === undefined || full) return Number.POSITIVE_INFINITY
+    return Math.max(1, Math.min(gathering(first), LOOK_INTERVAL_MS))
   }
 
   function setTrouble(cause: unknown): void {

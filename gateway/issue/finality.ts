@@ -24,6 +24,8 @@ import {
 const PERIOD = 2_000
 /** Intents that are read in one call, and changed in one write. */
 const CHUNK = 500
+/** How long a transaction that a reorg dropped may wait in a node's pool for another block, before its intents are planned again. */
+const POOLED_TIMEOUT_MS = 60_000
 
 /**
  * Lets intents leave the outbox when their block is final, and has those anchored again that a reorg dropped before.
@@ -47,9 +49,14 @@ export function watchFinality(deps: {
   let known: BlockId[] = []
   /** Blocks that it did not have then. */
   let missing = new Set<string>()
+  /** By hash, when transactions were first seen back in the pool; `performance.now()`. */
+  let pooled = new Map<Hex, number>()
 
   async function look(): Promise<void> {
-    if ((await outbox.blocks()).length === 0) return
+    if ((await outbox.blocks()).length === 0) {
+      pooled = new Map()
+      return
+    }
     const finalized = await finalizedBlock()
     await inChunks(
       () => outbox.anchoredUpTo(finalized, CHUNK),
@@ -136,13 +143,13 @@ export function watchFinality(deps: {
     seen?: BlockId,
   ): Promise<boolean> {
     const places = await locate(registry, some)
-    const [gone, dropped]: [Anchored[], Anchored[]] = [[], []]
+    const [gone, absent]: [Anchored[], Anchored[]] = [[], []]
     const moved: (Moved & { place: Location })[] = []
     let stuck = false
     some.forEach((one, i) => {
       const place = places[i] ?? { status: 'absent' }
       if ('status' in place) {
-        if (place.status === 'absent') dropped.push(one)
+        if (place.status === 'absent') absent.push(one)
         else gone.push(one)
         if (place.status === 'conflict' || place.status === 'distrusted')
           log.error('promise_broken', {
@@ -160,6 +167,8 @@ export function watchFinality(deps: {
       }
     })
 
+    const dropped = await withoutPooled(absent)
+    stuck ||= dropped.length < absent.length
     const requeued = await outbox.review({
       ...{ gone, dropped },
       moved: await withTransactions(registry, moved),
@@ -170,6 +179,23 @@ export function watchFinality(deps: {
       stuck ||= requeued.length < dropped.length
     }
     return !stuck
+  }
+
+  /** Those whose transactions a node has not put back into its pool: the others get into a block by themselves. */
+  async function withoutPooled(
+    absent: readonly Anchored[],
+  ): Promise<Anchored[]> {
+    const hashes = new Set(absent.map((one) => one.anchoring.transactionHash))
+    const waiting = new Set<Hex | null>()
+    for (const hash of hashes) {
+      if (hash === null) continue
+      const since = pooled.get(hash) ?? performance.now()
+      const late = performance.now() - since >= POOLED_TIMEOUT_MS
+      if (late || !(await registry.isPooled(hash))) continue
+      pooled.set(hash, since)
+      waiting.add(hash)
+    }
+    return absent.filter((one) => !waiting.has(one.anchoring.transactionHash))
   }
 
   async function run(): Promise<void> {

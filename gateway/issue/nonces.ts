@@ -1,23 +1,34 @@
+import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
+import type { BlockTime } from './block-time.ts'
 import type { InFlight } from './in-flight.ts'
-import type { Account, Plan } from './ports.ts'
+import type { Account, Plan, RegistryReader } from './ports.ts'
+import { stuckAfterMs } from './replace.ts'
 
 /** How long a nonce may be missing before it counts as lost, and not as a node that is behind. */
 const GAP_TIMEOUT_MS = 3_000
 /** How long the next nonce is taken from the last look at the chain. */
 const NONCE_TTL_MS = 250
 
+/** Nonces of settled transactions that are remembered. */
+const MAX_REORG = 1_000
+
 /** Assigns the nonces of the one account, in order and without gaps. */
 export type Nonces = {
   /** Reads the nonce that follows the newest block. */
   look(): Promise<number>
-  /** The nonce of the next transaction. */
+  /**
+   * The nonce of the next transaction. After a reorg the node may have put transactions back into its pool that were settled
+   * already: it follows these, and does not take their place.
+   */
   next(): Promise<number>
+  /** The nonces of these are used; a reorg may bring them back. */
+  settled(plans: readonly Plan[]): void
   /** How often nonces were lost: what was assigned before is not good any more. */
   losses(): number
   /**
-   * The chain went back behind the first nonce in flight (a reorg, a node that lost its state), so that none of these can be
-   * mined.
+   * The chain went back behind the first nonce in flight (a reorg, a node that lost its state). Unless the node has the transactions
+   * before it in its pool, none of these can be mined.
    *
    * @param next What the last look returned.
    */
@@ -27,18 +38,37 @@ export type Nonces = {
 /** @param abandon Their intents get new nonces. */
 export function createNonces(deps: {
   account: Account
+  registry: RegistryReader
   inFlight: InFlight
+  blockTime: BlockTime
   abandon: (plans: readonly Plan[]) => Promise<void>
   log: Log
 }): Nonces {
-  const { account, inFlight, abandon, log } = deps
+  const { account, registry, inFlight, blockTime, abandon, log } = deps
   let seen = { nonce: 0, at: Number.NEGATIVE_INFINITY }
   let gapSince: number | undefined
   let losses = 0
+  /** By nonce, the transactions that could have used it. */
+  const settled = new Map<number, Hex[]>()
+  /** Below it, the pool has only what is never mined. */
+  let stuckBelow = 0
 
   async function look(): Promise<number> {
     seen = { nonce: await account.nextNonce(), at: performance.now() }
     return seen.nonce
+  }
+
+  /** Whether a transaction that was settled with this nonce is back in the pool. */
+  async function isBack(nonce: number): Promise<boolean> {
+    for (const hash of settled.get(nonce) ?? [])
+      if (await registry.isPooled(hash)) return true
+    return false
+  }
+
+  async function afterPool(): Promise<number> {
+    const next = await look()
+    if (next < stuckBelow || !(await isBack(next))) return next
+    return Math.max(next, await account.pooledNonce())
   }
 
   return {
@@ -48,7 +78,17 @@ export function createNonces(deps: {
       const last = inFlight.plans().at(-1)
       if (last) return last.nonce + 1
       const fresh = performance.now() - seen.at < NONCE_TTL_MS
-      return fresh ? seen.nonce : look()
+      return fresh ? seen.nonce : afterPool()
+    },
+
+    settled(plans) {
+      for (const { nonce, attempts } of plans) {
+        settled.set(
+          nonce,
+          attempts.map(({ hash }) => hash),
+        )
+        settled.delete(nonce - MAX_REORG)
+      }
     },
 
     losses: () => losses,
@@ -61,7 +101,10 @@ export function createNonces(deps: {
       }
       gapSince ??= performance.now()
       if (performance.now() - gapSince < GAP_TIMEOUT_MS) return
+      const waited = performance.now() - gapSince
+      if (waited < stuckAfterMs(blockTime) && (await isBack(next))) return
       gapSince = undefined
+      stuckBelow = first.nonce
       losses++
       log.warn('nonces_lost', { from: next, to: first.nonce })
       await abandon([...inFlight.plans()])

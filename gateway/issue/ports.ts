@@ -283,6 +283,8 @@ export type Account = {
   assertReady(): Promise<Readiness>
   /** The nonce that follows the newest block: all below are used. */
   nextNonce(): Promise<number>
+  /** The nonce that follows the transactions in the node's pool, as far as these can be mined one after the other. */
+  pooledNonce(): Promise<number>
 }
 
 export type PrepareOptions = {
@@ -336,12 +338,20 @@ export type RegistryReader = {
   ): Promise<Map<Hex, Anchoring> | undefined>
   /** `undefined` when the transaction is in no block. */
   receiptOf(transactionHash: Hex): Promise<Receipt | undefined>
+  /** Whether a node has the transaction, and no block has it. */
+  isPooled(transactionHash: Hex): Promise<boolean>
+}
+
+/** The newest block. */
+export type Head = {
+  number: number
+  /** Seconds of the Unix epoch. */
+  timestamp: number
 }
 
 /** The blocks of the chain. */
 export type Blocks = {
-  /** The number of the newest block. */
-  newestBlock(): Promise<number>
+  head(): Promise<Head>
   /** The hash of the block that has this number now; `null` when the node has none. */
   blockHash(blockNumber: number): Promise<Hex | null>
   /** The number of the newest final block; 0, the genesis block, while there is no other. Rejects when it is unknown. */

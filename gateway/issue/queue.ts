@@ -13,6 +13,8 @@ type Entry = {
   intent: Intent
   /** The outbox will not give it up. */
   promised: boolean
+  /** `performance.now()`. */
+  queuedAt: number
   /** Of a document to issue, the time from which it may be on the chain without our knowledge. */
   uncertainFrom: number
 }
@@ -22,6 +24,8 @@ export type Queue = {
   readonly size: number
   /** When the first of those that wait came, or the last transaction was made; `performance.now()`. */
   readonly gatheringSince: number
+  /** When an intent in the queue came; `performance.now()`. */
+  queuedAt(intent: Intent): number
   /** Queues what is in the outbox and is neither queued nor in flight. */
   add(intents: readonly Intent[]): void
   /** As `add`, of intents that the outbox will not give up, and that may be on the chain already. */
@@ -71,7 +75,8 @@ export function createQueue(deps: {
         : promised
           ? 0
           : performance.now() + CERTAIN_MS
-    entries.set(key, { intent, promised, uncertainFrom })
+    const queuedAt = performance.now()
+    entries.set(key, { intent, promised, queuedAt, uncertainFrom })
   }
 
   function addAll(intents: readonly Intent[], promised: boolean): void {
@@ -109,6 +114,8 @@ export function createQueue(deps: {
     get gatheringSince() {
       return gatheringSince
     },
+    queuedAt: (intent) =>
+      entries.get(keyOfIntent(intent))?.queuedAt ?? performance.now(),
     add: (intents) => addAll(intents, false),
     addPromised: (intents) => addAll(intents, true),
     next: (limit) => nextBatch(intentsOf(entries.values()), limit, mustWait),

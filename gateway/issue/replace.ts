@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts'
+import type { BlockTime } from './block-time.ts'
 import { REBROADCAST_INTERVAL_MS } from './broadcast.ts'
 import { asIssueError } from './errors.ts'
 import type { InFlight, Sending } from './in-flight.ts'
@@ -13,8 +14,11 @@ import type {
 import type { Conclude } from './settle.ts'
 import type { Spending } from './spending.ts'
 
-/** A transaction that is in no block for so long is replaced when it pays too little, after twice as long anyway. */
-const STUCK_TIMEOUT_MS = 30_000
+/**
+ * A transaction that is in no block for so long is replaced when it pays too little, after twice as long anyway; and after so many
+ * blocks, where they are slow.
+ */
+const STUCK = { timeoutMs: 30_000, blocks: 3 }
 /** A transaction of several intents that every node refused is split after this. */
 const SPLIT_TIMEOUT_MS = 1_000
 
@@ -36,11 +40,13 @@ export function createReplacing(deps: {
   blocks: Blocks
   outbox: Plans
   spending: Spending
+  blockTime: BlockTime
   /** Receives what another attempt carries no more. */
   conclude: Conclude
   log: Log
 }): Replacing {
-  const { inFlight, transactions, blocks, outbox, spending, log } = deps
+  const { inFlight, transactions, blocks, outbox, spending, blockTime, log } =
+    deps
 
   async function replaceStuck(): Promise<boolean> {
     const [plan] = inFlight.plans()
@@ -58,18 +64,19 @@ export function createReplacing(deps: {
         ? replace(plan, half(plan.intents))
         : replace(plan, plan.intents)
     }
-    if (age < STUCK_TIMEOUT_MS || !(await isPassedOver(sending))) return false
+    const stuckAfter = stuckAfterMs(blockTime)
+    if (age < stuckAfter || !(await isPassedOver(sending))) return false
     // One that pays enough may still be such that no block can have it; but it is not replaced in a hurry.
-    const hurry = age >= 2 * STUCK_TIMEOUT_MS
+    const hurry = age >= 2 * stuckAfter
     if (!hurry && (await transactions.meetsCurrentFee(newest))) return false
     return replace(plan, plan.intents, newest)
   }
 
   /** Whether a block has come meanwhile. Where none comes, a higher fee brings none. */
   async function isPassedOver(sending: Sending): Promise<boolean> {
-    const newest = await blocks.newestBlock()
-    sending.block ??= newest
-    return newest > sending.block
+    const { number } = await blocks.head()
+    sending.block ??= number
+    return number > sending.block
   }
 
   async function replace(
@@ -108,6 +115,12 @@ export function createReplacing(deps: {
   }
 
   return { replaceStuck }
+}
+
+/** @returns After how many milliseconds a transaction in no block counts as stuck. */
+export function stuckAfterMs(blockTime: BlockTime): number {
+  const { timeoutMs, blocks } = STUCK
+  return Math.max(timeoutMs, blocks * (blockTime.interval() ?? 0))
 }
 
 /** Whether the nodes answered that they do not take it. */

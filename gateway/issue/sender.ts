@@ -1,4 +1,5 @@
 import type { Log } from '../log.ts'
+import type { BlockTime } from './block-time.ts'
 import { createBroadcaster } from './broadcast.ts'
 import { createInFlight } from './in-flight.ts'
 import type { IntentKey } from './intent.ts'
@@ -44,6 +45,8 @@ export type Sender = {
   spentLastHour(): Promise<bigint>
   /** Milliseconds until there is something to look at; `answered` may come before. */
   pause(): number
+  /** When the oldest transaction in flight was made; `performance.now()`. */
+  oldestMade(): number | undefined
   /** Milliseconds that the last transaction took from being made until the chain showed what became of it. */
   roundTrip(): number
 }
@@ -67,6 +70,7 @@ export function createSender(deps: {
   blocks: Blocks
   outbox: Plans & FeeLog
   feeCaps: FeeCaps
+  blockTime: BlockTime
   conclude: Conclude
   /** Called when a node has answered to a transaction, or the outbox has noted an outcome: it is time to look. */
   answered: () => void
@@ -92,13 +96,15 @@ export function createSender(deps: {
   let lookAt = 0
 
   async function lookAround(): Promise<void> {
-    const before = inFlight.plans().length
     const next = await nonces.look()
-    if (await settling.settle(next)) {
+    const before = inFlight.plans()
+    const isSettled = await settling.settle(next)
+    nonces.settled(before.filter(({ nonce }) => nonce < next))
+    if (isSettled) {
       await nonces.closeGap(next)
       if (await replaceStuck()) send(inFlight.plans())
     }
-    if (inFlight.plans().length < before) poll = 0
+    if (inFlight.plans().length < before.length) poll = 0
     poll = Math.min(Math.max(poll * 2, POLL.firstMs), POLL.maxMs)
     lookAt = performance.now() + poll
   }
@@ -153,6 +159,10 @@ export function createSender(deps: {
     spentLastHour: spending.lastHour,
 
     pause: () => Math.max(0, lookAt - performance.now()),
+    oldestMade() {
+      const [oldest] = inFlight.plans()
+      return oldest && inFlight.sendingOf(oldest).made
+    },
     roundTrip: settling.roundTrip,
   }
 }

@@ -1,4 +1,5 @@
 import type { Hex } from '../../document/hex.ts'
+import type { BlockTime } from './block-time.ts'
 import { asIssueError } from './errors.ts'
 import type { InFlight } from './in-flight.ts'
 import { type Outcome, outcomesOfPlans } from './outcome.ts'
@@ -38,12 +39,14 @@ export function createSettling(deps: {
   inFlight: InFlight
   registry: RegistryReader
   outbox: Plans
+  blockTime: BlockTime
   /** Wei that a plan has cost whose nonce is used. */
   costOf: (plan: Plan) => Promise<bigint>
   conclude: Conclude
   noted: () => void
 }): Settling {
-  const { inFlight, registry, outbox, costOf, conclude, noted } = deps
+  const { inFlight, registry, outbox, blockTime, costOf, conclude, noted } =
+    deps
   let unclearSince: number | undefined
   let roundTrip = Number.POSITIVE_INFINITY
 
@@ -65,8 +68,11 @@ export function createSettling(deps: {
     const outcomes = await outcomesOfPlans(registry, used)
     // What the registry shows stays so without our own note of it: nobody waits for the disk.
     concludeAll(used, outcomes, (outcome) => outcome.status === 'anchored')
-    for (const plan of used)
-      roundTrip = performance.now() - inFlight.sendingOf(plan).made
+    for (const plan of used) {
+      const { made } = inFlight.sendingOf(plan)
+      roundTrip = performance.now() - made
+      blockTime.included(made)
+    }
     inFlight.leave(used)
     note(used, outcomes).catch((error) => {
       inFlight.comeBack(used)

@@ -138,7 +138,13 @@ function createChain() {
         maxPriorityFeePerGas: 1n,
       }
     },
-    newestBlock: async () => 1,
+    head: async () => ({ number: 1, timestamp: 1 }),
+    pooledNonce: async () => {
+      let nonce = chain.nonce
+      while (pool.has(nonce)) nonce++
+      return nonce
+    },
+    isPooled: async (hash) => [...pool.values()].includes(hash),
     blockHash: async () => word(9),
     finalizedBlock: async () => 0,
     meetsCurrentFee: async () => true,

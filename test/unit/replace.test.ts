@@ -23,7 +23,10 @@ const sign = (hash: Hex) => ({
 function stuck(age: number, taken: boolean, failure?: IssueError) {
   const made: (PrepareOptions & { count: number })[] = []
   const requeued: Intent[] = []
-  const chain = { block: 10, meets: false, fits: 8 }
+  const chain = {
+    ...{ block: 10, meets: false, fits: 8 },
+    interval: undefined as number | undefined,
+  }
   const inFlight = createInFlight()
   const attempts = [sign(word(100))]
   inFlight.add([{ id: 1, nonce: 3, intents, attempts }])
@@ -44,7 +47,7 @@ function stuck(age: number, taken: boolean, failure?: IssueError) {
       broadcast: async () => 'taken',
     },
     blocks: {
-      newestBlock: async () => chain.block,
+      head: async () => ({ number: chain.block, timestamp: 0 }),
       blockHash: async () => word(9),
       finalizedBlock: async () => 0,
     },
@@ -60,6 +63,13 @@ function stuck(age: number, taken: boolean, failure?: IssueError) {
       allowance: async () => 7n,
       costOf: async () => 0n,
       lastHour: async () => 0n,
+    },
+    blockTime: {
+      interval: () => chain.interval,
+      nextAfter: () => undefined,
+      lead: () => 0,
+      look() {},
+      included() {},
     },
     conclude: (intent) => requeued.push(intent),
     log,
@@ -90,6 +100,19 @@ describe('a transaction that a node took', () => {
     for (let look = 0; look < 3; look++)
       expect(await replaceStuck()).toBe(false)
     expect(made).toEqual([])
+  })
+
+  test('behavior: nor before three blocks of a slow chain', async () => {
+    const { chain, replaceStuck } = stuck(100, true)
+    chain.interval = 60 * SECOND
+    await replaceStuck()
+    chain.block++
+    expect(await replaceStuck()).toBe(false)
+    const later = stuck(181, true)
+    later.chain.interval = 60 * SECOND
+    await later.replaceStuck()
+    later.chain.block++
+    expect(await later.replaceStuck()).toBe(true)
   })
 
   test('behavior: nor while it pays what the chain asks, until twice the time', async () => {

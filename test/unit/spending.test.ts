@@ -20,7 +20,9 @@ function open(
   receiptOf: RegistryReader['receiptOf'] = async () => undefined,
 ) {
   const none = async () => Promise.reject(new Error('not called'))
-  const registry = { receiptOf, records: none, transactionsOf: none }
+  const registry = {
+    ...{ receiptOf, records: none, transactionsOf: none, isPooled: none },
+  }
   return createSpending(
     caps,
     { feesSince: async () => settled },

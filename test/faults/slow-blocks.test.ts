@@ -1,0 +1,19 @@
+import { expect, onTestFinished, test } from 'vitest'
+import { NOTHING_WRONG } from './support/oracle.ts'
+import { mineEvery, runSteadyLoad } from './support/steady-load.ts'
+import { startAnvilWorld } from './support/world.ts'
+
+// In small what `npm run slow-blocks` does with blocks of 12 seconds.
+
+test('behavior: with a block every 3 seconds, requests are answered with the next block', async () => {
+  const world = await startAnvilWorld({ WAIT_SECONDS: '6' })
+  onTestFinished(world.close)
+  await mineEvery(world.chain, 3)
+  // Until the gateway knows when blocks come.
+  await runSteadyLoad(world, { perSecond: 5, seconds: 15 })
+  const load = await runSteadyLoad(world, { perSecond: 5, seconds: 18 })
+  expect(load).toMatchObject({ requests: 90, anchored: 90, pending: 0 })
+  expect(load.transactions).toBeLessThanOrEqual(2 * (load.blocks + 1))
+  await world.settle()
+  expect(await world.judge()).toMatchObject(NOTHING_WRONG)
+}, 150_000)
