@@ -45,7 +45,9 @@ export async function openIdentities(
   const { registry, issuerId } = issuer
   const { chainId, address } = parseRegistry(registry)
   const calls = createChainCalls(provider, address)
-  const { name, uri } = await calls.view('issuerOf', issuerId)
+  const registered = await calls.view('issuerOf', issuerId)
+  const name = textIn(registered, 'name')
+  const uri = textIn(registered, 'uri')
   for (const [setting, wanted, found] of [
     ['ISSUER_NAME', issuerName, name],
     ['ISSUER_URI', issuerUri, uri],
@@ -87,5 +89,15 @@ export async function openIdentities(
       clearInterval(timer)
       cache.stop()
     },
+  }
+}
+
+/** Bytes that are not UTF-8, which the registry's admin can set, must not keep the service from starting. */
+function textIn(issuer: Record<string, string>, member: string): string {
+  try {
+    return issuer[member] ?? ''
+  } catch {
+    // ethers throws where they are first read.
+    return ''
   }
 }
