@@ -55,10 +55,15 @@ export function createSession(state: State, screen: Screen): Session {
     screen.draw()
   }
 
-  async function start(subject: Subject, requested: boolean): Promise<void> {
+  /** Ends what is running. @returns The signal that ends what comes next. */
+  function next(): AbortSignal {
     running.abort()
     running = new AbortController()
-    const { signal } = running
+    return running.signal
+  }
+
+  async function start(subject: Subject, requested: boolean): Promise<void> {
+    const signal = next()
     keepInHistory(subject)
     if (lacksSources(state, subject)) {
       pending = subject
@@ -125,7 +130,7 @@ export function createSession(state: State, screen: Screen): Session {
       } catch (error) {
         if (!(error instanceof InputError)) throw error
         // Else its verdict would seem to be of what could not be read.
-        running.abort()
+        next()
         history.replaceState(null, '', location.pathname + location.search)
         go({ at: 'ask' }, error.problem)
       }

@@ -164,7 +164,7 @@ export function spokenIdentity(verdict: PageVerdict): string {
   if (domain) return `${t('domain.confirmed')} ${domain}.`
   const { outcome, code } = identityOf(verdict)
   if (outcome !== 'fail') return t('issuer.unconfirmed', { issuer: name ?? '' })
-  return t(denialOf(code), { domain: uri ?? '' })
+  return `${uri ?? ''}: ${t(denialOf(code))}`
 }
 
 /** @returns The text of a domain that does not confirm the issuer. */

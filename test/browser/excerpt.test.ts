@@ -308,9 +308,13 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await page.keyboard.press('Enter')
     const problem = page.locator('#problem:not(:empty)')
     expect(await problem.textContent()).toContain('not an excerpt')
-    await page.goto(`${pages.host(world.config)}#presentation=AAAA`)
+    await open((await world.issue()).publicId)
+    await page.evaluate(() => {
+      location.hash = 'presentation=AAAA'
+    })
     expect(await problem.textContent()).toContain('not an excerpt')
     expect(page.url()).not.toContain('#')
+    expect(await page.locator('.verdict').count()).toBe(0)
   })
 
   test('error: a link that cannot be read ends the check before it', async () => {

@@ -121,9 +121,9 @@ export const de: Texts = {
   'domain.asking':
     'Diese Domain wird gefragt, ob sie den Aussteller bestätigt …',
   'domain.denied':
-    'Warnung: Der Aussteller nennt die Domain {domain}, aber diese bestätigt ihn nicht. Vielleicht benutzt jemand ihren Namen. Fragen Sie dort nach, bevor Sie sich auf dieses Dokument verlassen.',
+    'Warnung: Der Aussteller nennt diese Domain, aber sie bestätigt ihn nicht. Vielleicht benutzt jemand ihren Namen. Fragen Sie dort nach, bevor Sie sich auf dieses Dokument verlassen.',
   'domain.not_listed':
-    'Warnung: Die Domain {domain} kennt den Aussteller, aber nicht das Konto, mit dem dieses Dokument ausgestellt wurde. Fragen Sie dort nach, bevor Sie sich darauf verlassen.',
+    'Warnung: Diese Domain kennt den Aussteller, aber nicht das Konto, mit dem dieses Dokument ausgestellt wurde. Fragen Sie dort nach, bevor Sie sich darauf verlassen.',
   'domain.unreachable':
     'Diese Adresse gibt er an. Sie konnte nicht gefragt werden.',
   'domain.malformed':

@@ -121,9 +121,9 @@ export const en = {
     'This domain confirms the issuer, which calls itself {issuer}. Is it the domain that you expect?',
   'domain.asking': 'Asking this domain whether it confirms the issuer …',
   'domain.denied':
-    'Warning: the issuer names the domain {domain}, but that domain does not confirm it. Somebody may be using its name. Ask there before you rely on this document.',
+    'Warning: the issuer names this domain, but the domain does not confirm it. Somebody may be using its name. Ask there before you rely on this document.',
   'domain.not_listed':
-    'Warning: the domain {domain} knows the issuer, but not the account that issued this document. Ask there before you rely on it.',
+    'Warning: this domain knows the issuer, but not the account that issued this document. Ask there before you rely on it.',
   'domain.unreachable':
     'This is the address that it names. It could not be asked.',
   'domain.malformed':

@@ -118,9 +118,9 @@ export const es: Texts = {
     'Este dominio confirma al emisor, que se hace llamar {issuer}. ¿Es el dominio que usted espera?',
   'domain.asking': 'Se pregunta a este dominio si confirma al emisor …',
   'domain.denied':
-    'Atención: el emisor indica el dominio {domain}, pero ese dominio no lo confirma. Puede que alguien esté usando su nombre. Pregunte allí antes de fiarse de este documento.',
+    'Atención: el emisor indica este dominio, pero el dominio no lo confirma. Puede que alguien esté usando su nombre. Pregunte allí antes de fiarse de este documento.',
   'domain.not_listed':
-    'Atención: el dominio {domain} conoce al emisor, pero no la cuenta que expidió este documento. Pregunte allí antes de fiarse de él.',
+    'Atención: este dominio conoce al emisor, pero no la cuenta que expidió este documento. Pregunte allí antes de fiarse de él.',
   'domain.unreachable':
     'Esta es la dirección que indica. No se le pudo preguntar.',
   'domain.malformed':

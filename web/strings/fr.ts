@@ -118,9 +118,9 @@ export const fr: Texts = {
     'Ce domaine confirme l’émetteur, qui se nomme {issuer}. Est-ce bien le domaine que vous attendez ?',
   'domain.asking': 'On demande à ce domaine s’il confirme l’émetteur …',
   'domain.denied':
-    'Attention : l’émetteur indique le domaine {domain}, mais ce domaine ne le confirme pas. Quelqu’un utilise peut-être son nom. Renseignez-vous là-bas avant de vous fier à ce document.',
+    'Attention : l’émetteur indique ce domaine, mais le domaine ne le confirme pas. Quelqu’un utilise peut-être son nom. Renseignez-vous là-bas avant de vous fier à ce document.',
   'domain.not_listed':
-    'Attention : le domaine {domain} connaît l’émetteur, mais pas le compte qui a délivré ce document. Renseignez-vous là-bas avant de vous y fier.',
+    'Attention : ce domaine connaît l’émetteur, mais pas le compte qui a délivré ce document. Renseignez-vous là-bas avant de vous y fier.',
   'domain.unreachable':
     'C’est l’adresse qu’il indique. Elle n’a pas pu être interrogée.',
   'domain.malformed':

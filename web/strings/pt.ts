@@ -115,9 +115,9 @@ export const pt: Texts = {
     'Este domínio confirma o emissor, que se apresenta como {issuer}. É o domínio que espera?',
   'domain.asking': 'A perguntar a este domínio se confirma o emissor …',
   'domain.denied':
-    'Atenção: o emissor indica o domínio {domain}, mas esse domínio não o confirma. Alguém pode estar a usar o seu nome. Pergunte lá antes de confiar neste documento.',
+    'Atenção: o emissor indica este domínio, mas o domínio não o confirma. Alguém pode estar a usar o seu nome. Pergunte lá antes de confiar neste documento.',
   'domain.not_listed':
-    'Atenção: o domínio {domain} conhece o emissor, mas não a conta que emitiu este documento. Pergunte lá antes de confiar nele.',
+    'Atenção: este domínio conhece o emissor, mas não a conta que emitiu este documento. Pergunte lá antes de confiar nele.',
   'domain.unreachable':
     'Este é o endereço que indica. Não foi possível consultá-lo.',
   'domain.malformed':

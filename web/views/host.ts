@@ -1,13 +1,4 @@
-import { foreign, h } from '../dom.ts'
-
-/** @returns A host within a sentence: never broken or cut off, it scrolls where it is too long. */
-export function hostInText(host: string): HTMLElement {
-  return foreign(host, {
-    dir: 'ltr',
-    class: 'whole',
-    ...(host.length > WIDE && { tabindex: '0' }),
-  })
-}
+import { h } from '../dom.ts'
 
 /** Letters of a host that fit on the narrowest page for sure. */
 const WIDE = 24

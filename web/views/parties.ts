@@ -9,7 +9,7 @@ import { identityOf } from '../identity.ts'
 import type { Done } from '../state.ts'
 import { denialOf } from '../words.ts'
 import { ATTENTION } from './alert.ts'
-import { hostInText, viewDomain } from './host.ts'
+import { viewDomain } from './host.ts'
 
 /** Statuses of which the registry's issuer is said to have issued the document, when it could be read. */
 const ISSUED = ['valid', 'expired', 'suspended', 'revoked', 'superseded']
@@ -55,7 +55,7 @@ function viewIssuer(
   const { outcome, code } = identityOf(verdict)
   const unconfirmed = phrase('issuer.unconfirmed', { issuer: name })
   return [
-    outcome === 'fail' && viewDenial(issuer.uri, code),
+    outcome === 'fail' && viewDenial(issuer.uri, chainId, code),
     to,
     h('p', {}, ...unconfirmed),
     outcome !== 'fail' && viewUnconfirmed(issuer.uri, chainId, code),
@@ -96,13 +96,18 @@ function viewLinked(domain: string): HTMLElement {
 }
 
 /** Beside the verdict, which it does not change: somebody else's domain stands in the registry. */
-function viewDenial(uri: string, code: string): HTMLElement {
-  const domain = hostInText(hostOf(uri) ?? uri)
+function viewDenial(uri: string, chainId: number, code: string): HTMLElement {
+  const domain = identityAddressOf(uri, chainId)?.domain ?? ''
   return h(
-    'p',
+    'div',
     { class: 'alert denial', id: 'denial' },
     icon(...ATTENTION),
-    h('span', {}, ...phrase(denialOf(code), { domain })),
+    h(
+      'div',
+      { class: 'place' },
+      ...viewDomain(domain),
+      h('p', {}, t(denialOf(code))),
+    ),
   )
 }
 
@@ -138,16 +143,6 @@ function viewAddress(domain: string, hint: string): HTMLElement {
       h('p', { class: 'hint' }, hint),
     ),
   )
-}
-
-/** @returns `undefined` for what is not the address of a website. */
-function hostOf(uri: string): string | undefined {
-  try {
-    const { protocol, host } = new URL(uri)
-    return /^https?:$/.test(protocol) ? host : undefined
-  } catch {
-    return undefined
-  }
 }
 
 function strong(text: string): HTMLElement {
