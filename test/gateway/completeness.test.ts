@@ -389,24 +389,37 @@ describe('a reorg while a list is judged', () => {
   })
   afterEach(() => anvil.request('evm_revert', start))
 
-  /** Puts another block in the place of the newest after answers to this method. */
+  /**
+   * Puts another block in the place of the newest around answers to this method: before views,
+   * which ask for a block by its hash, and after anything else.
+   */
   function reorganising(method: string, times: number) {
+    let before = Promise.resolve()
     const node = {
       reorgs: 0,
       async request(args: { method: string }) {
-        const answer = await provider.request(args)
-        if (args.method !== method || node.reorgs === times) return answer
-        node.reorgs++
-        await anvil.request('evm_revert', start)
-        start = await anvil.request('evm_snapshot')
-        // Another state, too.
-        const wei = `0x${node.reorgs.toString(16)}`
-        await anvil.request('anvil_setBalance', ISSUER, wei)
-        await anvil.request('evm_mine')
-        return answer
+        const chosen = args.method === method && node.reorgs < times
+        if (!chosen) {
+          // In the middle of a reorg the newest block is one that stays.
+          await before
+          return provider.request(args)
+        }
+        const wei = `0x${(++node.reorgs).toString(16)}`
+        const answer =
+          method === 'eth_call' ? undefined : await provider.request(args)
+        before = before.then(() => replaceNewest(wei))
+        await before
+        return answer ?? provider.request(args)
       },
     }
     return node
+  }
+  async function replaceNewest(wei: string) {
+    await anvil.request('evm_revert', start)
+    start = await anvil.request('evm_snapshot')
+    // Another state, too.
+    await anvil.request('anvil_setBalance', ISSUER, wei)
+    await anvil.request('evm_mine')
   }
   // More than one request, also of proofs.
   const strange = Array.from({ length: 300 }, (_, i) =>

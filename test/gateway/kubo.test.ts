@@ -327,9 +327,9 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         await expect(
           keepInOrder(nowhere, outbox, fail).add(intent, sealed),
         ).rejects.toMatchObject({ code: 'store_unavailable' })
-        expect(outbox.find('issue', documentHash)).toBeUndefined()
+        expect(await outbox.find('issue', documentHash)).toBeUndefined()
         await keepInOrder(open(), outbox, fail).add(intent, sealed)
-        expect(outbox.find('issue', documentHash)).toBeDefined()
+        expect(await outbox.find('issue', documentHash)).toBeDefined()
         expect(await has(hash)).toBe(true)
       })
 
