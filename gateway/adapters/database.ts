@@ -124,7 +124,7 @@ export function openDatabase(
   }
 
   async function flushGroup(file: number): Promise<void> {
-    if (held) await held
+    while (held) await held
     const group = jobs
     jobs = []
     if (group.length === 0) return
@@ -181,12 +181,18 @@ export function openDatabase(
 
   async function copyTo(path: string, beside?: () => Promise<void>) {
     if (copying) throw new Error('another copy is being made')
-    copying = copyDatabase(sqlite, path).then(beside)
-    if (beside) held = copying.catch(() => {})
+    const begun = Promise.withResolvers<void>()
+    copying = copyDatabase(sqlite, path, begun.resolve).then(beside)
+    const release = () => {
+      held = undefined
+    }
+    const free = beside ? copying : Promise.race([begun.promise, copying])
+    held = free.then(release, release)
     try {
       await copying
     } finally {
-      copying = held = undefined
+      await held
+      copying = undefined
     }
   }
 
@@ -210,10 +216,19 @@ export function openDatabase(
   }
 }
 
-/** By SQLite's backup API: what is committed meanwhile goes into the copy too. */
-async function copyDatabase(sqlite: DatabaseSync, path: string): Promise<void> {
+/**
+ * By SQLite's backup API: what is committed meanwhile goes into the copy too.
+ *
+ * @param begun Called after the first step, if there are more. Until then there must be no transaction:
+ *   Node repeats a later step that finds one (SQLITE_BUSY), but gives up at the first.
+ */
+async function copyDatabase(
+  sqlite: DatabaseSync,
+  path: string,
+  begun: () => void,
+): Promise<void> {
   closeSync(openSync(path, 'wx', 0o600))
-  await backup(sqlite, path, { rate: COPIED_PAGES })
+  await backup(sqlite, path, { rate: COPIED_PAGES, progress: begun })
   const file = openSync(path, 'r+')
   fsyncSync(file)
   closeSync(file)

@@ -1,4 +1,4 @@
-import { hkdfSync, randomBytes } from 'node:crypto'
+import { hkdfSync, pbkdf2, randomBytes } from 'node:crypto'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -287,6 +287,41 @@ describe('whom a file belongs to', () => {
       expect(file.includes(toHex(key).slice(2))).toBe(false)
     }
   })
+})
+
+test('behavior: a copy that begins late is not broken by the transactions that come meanwhile', async () => {
+  const BUSY_MS = 3
+  const COPIES = 16
+  let working = true
+  let written = 0
+  const load = async () => {
+    while (working)
+      await database.write(() => {
+        const end = performance.now() + BUSY_MS
+        while (performance.now() < end);
+        written++
+        database.sqlite.prepare('INSERT INTO fee VALUES (?, 1)').run(written)
+      })
+  }
+  // Every thread of the pool, which the copy is made on.
+  const occupyThreads = () => {
+    for (let i = 0; i < 4; i++)
+      pbkdf2('password', 'salt', 20_000, 64, 'sha512', () => {})
+  }
+  const loads = [load(), load()]
+  for (let i = 0; i < COPIES; i++) {
+    await vi.waitUntil(() => written > i * 2)
+    const before = written
+    occupyThreads()
+    const path = join(dir, `copy-${i}.db`)
+    await database.copyTo(path)
+    const copy = new DatabaseSync(path)
+    const row = copy.prepare('SELECT count(*) AS fees FROM fee').get()
+    copy.close()
+    expect(row?.fees).toBeGreaterThanOrEqual(before)
+  }
+  working = false
+  await Promise.all(loads)
 })
 
 test.each([
