@@ -42,7 +42,8 @@ export function bind(sqlite: DatabaseSync, binding: Binding): void {
   if (differences.length > 0)
     throw new DataDirError(
       'bound_to_another',
-      `DATA_DIR belongs to another gateway:\n${differences.map((difference) => `  - ${difference}`).join('\n')}\n  Or start with another DATA_DIR.`,
+      `belongs to another gateway:\n${differences.map((difference) => `  - ${difference}`).join('\n')}`,
+      '\n  Or start with another DATA_DIR.',
     )
   sqlite.exec('BEGIN IMMEDIATE')
   if (!bound)

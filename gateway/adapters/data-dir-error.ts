@@ -2,9 +2,12 @@
 export class DataDirError extends Error {
   override name = 'DataDirError'
   readonly code: 'bound_to_another' | 'other_version'
+  /** What follows `DATA_DIR` in the message, without what to do: true of a backup of the folder too. */
+  readonly problem: string
 
-  constructor(code: DataDirError['code'], message: string) {
-    super(message)
+  constructor(code: DataDirError['code'], problem: string, remedy: string) {
+    super(`DATA_DIR ${problem}${remedy}`)
     this.code = code
+    this.problem = problem
   }
 }

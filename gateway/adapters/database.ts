@@ -270,7 +270,8 @@ function assertVersion(sqlite: DatabaseSync): void {
     version > SCHEMA_VERSION ? 'a newer version' : 'an older version'
   throw new DataDirError(
     'other_version',
-    `DATA_DIR was written by ${writer} of this service (its format is ${version}, this one's is ${SCHEMA_VERSION}), and is not converted: start with another DATA_DIR, or with the version that wrote it`,
+    `was written by ${writer} of this service (its format is ${version}, this one's is ${SCHEMA_VERSION}), and is not converted`,
+    ': start with another DATA_DIR, or with the version that wrote it',
   )
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { DataDirError } from '../../gateway/adapters/data-dir-error.ts'
 import { type Database, openDatabase } from '../../gateway/adapters/database.ts'
 import { createRegistry } from '../../gateway/adapters/registry.ts'
 import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
@@ -43,8 +44,8 @@ const CHUNK = 500
  * Checks a restored data folder, and repairs it by what the chain and other sources have.
  *
  * @param block The newest on the chain when the backup was made; `null` when it is not known.
- * @throws {DataDirError} when it belongs to another registry, issuer or secret.
- * @throws {BackupError} when it is damaged, or the chain lacks what it had.
+ * @throws {BackupError} when it is damaged, of another version, registry, issuer or secret, or the chain
+ *   lacks what it had.
  */
 export async function compareWithChain(
   config: Config,
@@ -52,13 +53,12 @@ export async function compareWithChain(
   block: number | null,
 ): Promise<Comparison> {
   const { rpc, registry: id, issuerId, signer } = identity
-  const database = openDatabase(join(config.dataDir, DATABASE_FILE))
+  const database = openRestored(config.dataDir)
   try {
-    database.bindTo({
-      registry: id,
-      issuerId,
-      fingerprints: fingerprintsOf(identity.issuerSecrets),
-    })
+    const fingerprints = fingerprintsOf(identity.issuerSecrets)
+    namingBackup(() =>
+      database.bindTo({ registry: id, issuerId, fingerprints }),
+    )
     assertWhole(database.sqlite)
     const { account, registry } = await createRegistry(rpc, {
       registry: id,
@@ -73,6 +73,25 @@ export async function compareWithChain(
     return { payloads, anchored, ...promised, ...after }
   } finally {
     await database.close()
+  }
+}
+
+/** @throws {BackupError} when another version of the service wrote the backup. */
+export function openRestored(dataDir: string): Database {
+  return namingBackup(() => openDatabase(join(dataDir, DATABASE_FILE)))
+}
+
+/** There is no `DATA_DIR` yet that an error could be about. */
+function namingBackup<T>(work: () => T): T {
+  try {
+    return work()
+  } catch (cause) {
+    if (!(cause instanceof DataDirError)) throw cause
+    const remedy =
+      cause.code === 'other_version'
+        ? ': restore it with the version that wrote it'
+        : ''
+    throw new BackupError(`the backup ${cause.problem}${remedy}`, { cause })
   }
 }
 
