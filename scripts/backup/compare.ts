@@ -8,13 +8,14 @@ import { createRegistry } from '../../gateway/adapters/registry.ts'
 import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
 import type { Config } from '../../gateway/config.ts'
-import type { RegistryReader } from '../../gateway/issue/ports.ts'
+import type { Intent, RegistryReader } from '../../gateway/issue/ports.ts'
 import { createLog } from '../../gateway/log.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
 import { type Identity, openKubo } from '../../gateway/server.ts'
-import type { BlockSource } from '../../verifier/ports.ts'
+import type { BlockSource, RegistryRecord } from '../../verifier/ports.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { collectIssued } from '../../verifier/readers/issued-logs.ts'
+import { isRevoked } from '../../verifier/status.ts'
 import { BackupError, DATABASE_FILE } from './contents.ts'
 
 /** What a restored data folder has, and what the chain has beyond it. Numbers of documents. */
@@ -143,7 +144,7 @@ async function checkHistory(
   return count
 }
 
-type Waiting = { id: number; kind: string; documentHash: Hex }
+type Waiting = { id: number; kind: Intent['kind']; documentHash: Hex }
 
 async function checkPromises(
   { sqlite, write }: Database,
@@ -161,10 +162,8 @@ async function checkPromises(
   const arrived = intents.filter(
     ({ kind }, i) => kind === 'issue' && records[i]?.anchoredBlock,
   )
-  // What was done after the backup counts, not what waited in it.
-  const outdated = intents.filter(
-    ({ kind }, i) =>
-      kind !== 'issue' && (records[i]?.revokedBlock ?? 0) > (block ?? Infinity),
+  const outdated = intents.filter(({ kind }, i) =>
+    isOutdated(kind, records[i], block),
   )
   const drop = sqlite.prepare('DELETE FROM intent WHERE id = ?')
   await write(() => {
@@ -175,6 +174,22 @@ async function checkPromises(
     arrived: arrived.length,
     outdated: outdated.length,
   }
+}
+
+/**
+ * Whether a change that waits is undone by one that was made after the backup. A revocation is not
+ * undone by a suspension or a release: it was promised for good.
+ *
+ * @param block As {@link compareWithChain} has it.
+ */
+export function isOutdated(
+  kind: Intent['kind'],
+  record: Pick<RegistryRecord, 'revokedBlock' | 'reason'> | undefined,
+  block: number | null,
+): boolean {
+  if (!record || kind === 'issue') return false
+  if (kind === 'revoke' && !isRevoked(record)) return false
+  return record.revokedBlock > (block ?? Infinity)
 }
 
 /** Looks at what the issuer issued after the newest document in the history. */
