@@ -3,23 +3,31 @@
  * service runs or while it is stopped.
  */
 import {
-  cpSync,
   existsSync,
   mkdirSync,
+  readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join, relative, resolve } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
+import type { Hex } from '../../document/hex.ts'
+import { fingerprintsIn } from '../../gateway/adapters/binding.ts'
 import { openDatabase } from '../../gateway/adapters/database.ts'
 import { readDataDir } from '../../gateway/config.ts'
+import { fingerprintsOf } from '../../gateway/secrets.ts'
 import { tellCause } from '../identity.ts'
 import { copyChain } from '../local-chain/copy.ts'
 import { lock } from '../local-chain/lock.ts'
 import {
   BackupError,
   CHAIN_FOLDER,
+  copyFiles,
   DATABASE_FILE,
   KEYS_FILE,
   LIST_FILE,
@@ -46,8 +54,10 @@ async function main(): Promise<void> {
   try {
     const running = await askForBackup(dataDir, part)
     if (!running) await copyStopped(dataDir, part)
-    const hasSecrets = copyRest(dataDir, part, withSecrets)
+    copyRest(dataDir, part, withSecrets)
     const files = await listOf(part)
+    if (!files[DATABASE_FILE])
+      throw new BackupError(`the service has not copied ${DATABASE_FILE}`)
     const createdAt = new Date().toISOString()
     const list = { createdAt, block: running?.block ?? null, files }
     writeFileSync(join(part, LIST_FILE), `${JSON.stringify(list, null, 2)}\n`)
@@ -61,7 +71,7 @@ async function main(): Promise<void> {
     say(
       `${to}: ${Object.keys(files).length} files, ${bytes} bytes, ${running ? 'while the service runs' : 'of a stopped service'}`,
     )
-    say(aboutSecrets(hasSecrets, withSecrets))
+    say(aboutSecrets(to, withSecrets))
   } catch (error) {
     rmSync(part, { recursive: true, force: true })
     throw error
@@ -109,22 +119,50 @@ function openStopped(dataDir: string) {
   }
 }
 
-/** @returns Whether the copy holds secrets. */
-function copyRest(dataDir: string, to: string, withSecrets: boolean): boolean {
-  const copied = [KEYS_FILE, ...(withSecrets ? [SECRETS_FOLDER] : [])].filter(
-    (name) => existsSync(join(dataDir, name)),
-  )
-  for (const name of copied)
-    cpSync(join(dataDir, name), join(to, name), { recursive: true })
-  return copied.includes(SECRETS_FOLDER)
+function copyRest(dataDir: string, to: string, withSecrets: boolean): void {
+  const secrets = join(dataDir, SECRETS_FOLDER)
+  const entries =
+    withSecrets && existsSync(secrets)
+      ? readdirSync(secrets, { recursive: true, withFileTypes: true })
+      : []
+  const paths = [
+    KEYS_FILE,
+    ...entries.map(({ parentPath, name }) =>
+      relative(dataDir, join(parentPath, name)),
+    ),
+  ]
+  const isFile = (path: string) =>
+    statSync(join(dataDir, path), { throwIfNoEntry: false })?.isFile() === true
+  copyFiles(dataDir, to, paths.filter(isFile))
 }
 
-function aboutSecrets(hasSecrets: boolean, wanted: boolean): string {
-  if (hasSecrets)
-    return 'It holds the issuer secret and keys (secrets/): keep it as safe as the service, or use --without-secrets.'
-  return wanted
-    ? 'It holds no secrets: DATA_DIR has none. Keep those of the settings (ISSUER_SECRET, all of them) elsewhere: nothing can be restored without.'
-    : 'It holds no secrets. Keep DATA_DIR/secrets and ISSUER_SECRET elsewhere: nothing can be restored without.'
+function aboutSecrets(backup: string, wanted: boolean): string {
+  if (!wanted)
+    return 'It holds no secrets. Keep DATA_DIR/secrets and ISSUER_SECRET elsewhere: nothing can be restored without.'
+  if (!existsSync(join(backup, SECRETS_FOLDER)))
+    return 'It holds no secrets: DATA_DIR has none. Keep those of the settings (ISSUER_SECRET, all of them) elsewhere: nothing can be restored without.'
+  return holdsIssuerSecrets(backup)
+    ? 'It holds the issuer secret and keys (secrets/): keep it as safe as the service, or use --without-secrets.'
+    : 'It holds keys (secrets/), but not every issuer secret: keep those of the settings (ISSUER_SECRET, all of them) elsewhere. Nothing can be restored without.'
+}
+
+/** @returns Whether a backup holds all the issuer secrets that its database was used with. */
+function holdsIssuerSecrets(backup: string): boolean {
+  const path = join(backup, SECRETS_FOLDER, 'issuer.secret')
+  if (!existsSync(path)) return false
+  const lines = readFileSync(path, 'utf8').split(/\s+/)
+  const held = fingerprintsOf(
+    lines.filter((line): line is Hex => /^0x[0-9a-f]{64}$/.test(line)),
+  )
+  // Immutable, so that reading leaves no files beside it.
+  const url = pathToFileURL(join(backup, DATABASE_FILE))
+  url.searchParams.set('immutable', '1')
+  const database = new DatabaseSync(url, { readOnly: true })
+  try {
+    return fingerprintsIn(database).every((known) => held.includes(known))
+  } finally {
+    database.close()
+  }
 }
 
 main().catch((error) => {

@@ -1,12 +1,14 @@
 import { createHash } from 'node:crypto'
 import {
+  chmodSync,
+  copyFileSync,
   createReadStream,
-  type Dirent,
+  mkdirSync,
   readdirSync,
   readFileSync,
 } from 'node:fs'
 import { stat } from 'node:fs/promises'
-import { join, relative, sep } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import * as v from 'valibot'
 
@@ -36,7 +38,10 @@ const listFile = v.object({
 })
 export type BackupList = v.InferOutput<typeof listFile>
 
-/** @returns What the files of a folder are now, without the list itself. */
+/**
+ * @returns What the files of a folder are now, without the list itself.
+ * @throws {BackupError} for a link, or anything else that is neither a file nor a folder.
+ */
 export async function listOf(folder: string): Promise<BackupList['files']> {
   const files: BackupList['files'] = {}
   for (const path of pathsIn(folder))
@@ -82,10 +87,32 @@ function parseList(folder: string): BackupList {
   }
 }
 
+/**
+ * Copies files into a folder that exists. The copies are for this user alone; those of links are files.
+ *
+ * @param paths In both folders, with `/` between folders.
+ */
+export function copyFiles(
+  from: string,
+  to: string,
+  paths: readonly string[],
+): void {
+  for (const path of paths) {
+    const copy = join(to, path)
+    mkdirSync(dirname(copy), { recursive: true, mode: 0o700 })
+    copyFileSync(join(from, path), copy)
+    chmodSync(copy, 0o600)
+  }
+}
+
 function pathsIn(folder: string): string[] {
-  return readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry: Dirent) => entry.isFile())
-    .map(({ parentPath, name }) => relative(folder, join(parentPath, name)))
-    .map((path) => path.split(sep).join('/'))
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  return entries
+    .filter((entry) => !entry.isDirectory())
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name)
+      if (!entry.isFile()) throw new BackupError(`${path} is not a file`)
+      return relative(folder, path).split(sep).join('/')
+    })
     .sort()
 }

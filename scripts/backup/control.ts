@@ -6,6 +6,7 @@ import { rmSync } from 'node:fs'
 import { createServer, type IncomingMessage, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { BackupError } from './contents.ts'
 
 /** Of a socket's path, on every system. */
 const MAX_PATH_BYTES = 100
@@ -58,7 +59,7 @@ export async function listenForBackups(
  * Asks the service of a data folder to copy database and chain.
  *
  * @returns The number of the chain's newest block before that; `undefined` when no service runs there.
- * @throws {Error} with the reason why it could not copy.
+ * @throws {BackupError} with the reason why it could not copy.
  */
 export function askForBackup(
   dataDir: string,
@@ -76,7 +77,7 @@ export function askForBackup(
         (text) =>
           response.statusCode === 200
             ? resolve(JSON.parse(text))
-            : reject(new Error(text)),
+            : reject(new BackupError(`the service could not copy: ${text}`)),
         reject,
       )
     })

@@ -3,7 +3,6 @@
  * folder gets its name only after the copy was checked, and compared with the chain.
  */
 import {
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -17,7 +16,7 @@ import { parseArgs } from 'node:util'
 import { type Config, readConfig } from '../../gateway/config.ts'
 import { localIdentity, remoteIdentity, tellCause } from '../identity.ts'
 import { type Comparison, compareWithChain } from './compare.ts'
-import { BackupError, CHAIN_FOLDER, LIST_FILE, readBackup } from './contents.ts'
+import { BackupError, CHAIN_FOLDER, copyFiles, readBackup } from './contents.ts'
 import { syncAll } from './sync.ts'
 
 const USAGE = 'npm run restore -- <backup>'
@@ -34,20 +33,23 @@ async function main(): Promise<void> {
     throw new BackupError(
       `DATA_DIR ${dataDir} is not empty: name another, or move it away`,
     )
-  const { createdAt, block } = await readBackup(from)
+  const { createdAt, block, files } = await readBackup(from)
   say(`backup    ${from}, of ${createdAt}: all files are as they were made`)
   const part = `${dataDir}.part`
+  if (from === part)
+    throw new BackupError(
+      `${part} is needed for the restore: rename the backup`,
+    )
   rmSync(part, { recursive: true, force: true })
-  cpSync(from, part, { recursive: true })
-  rmSync(join(part, LIST_FILE))
+  mkdirSync(part, { recursive: true })
   try {
+    copyFiles(from, part, Object.keys(files))
     const compared = await compare({ ...config, dataDir: part }, block)
     for (const line of linesOf(compared)) say(line)
     if (compared.lost.length > 0)
       writeFileSync(join(part, LOST_FILE), `${compared.lost.join('\n')}\n`)
     syncAll(part)
     if (existsSync(dataDir)) rmdirSync(dataDir)
-    mkdirSync(dirname(dataDir), { recursive: true })
     renameSync(part, dataDir)
     syncAll(dirname(dataDir), { recursive: false })
     say(`restored  ${dataDir}: npm start`)
