@@ -8,7 +8,11 @@ import { createRegistry } from '../../gateway/adapters/registry.ts'
 import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
 import type { Config } from '../../gateway/config.ts'
-import type { Intent, RegistryReader } from '../../gateway/issue/ports.ts'
+import type {
+  Intent,
+  PayloadStore,
+  RegistryReader,
+} from '../../gateway/issue/ports.ts'
 import { createLog } from '../../gateway/log.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
 import { type Identity, openKubo } from '../../gateway/server.ts'
@@ -209,26 +213,38 @@ async function fetchLater(
     "SELECT 1 FROM intent WHERE document_hash = ? AND kind = 'issue'",
   )
   const later = documentHashes.filter((hash) => !known.get(hash))
-  const own = createSqliteStore(database)
   const kubo = await openKubo(config, createLog(config.logLevel))
   const tombstones = createTombstones(database)
-  const elsewhere = [
-    ...(kubo ? [kubo] : []),
-    ...config.ipfsGateways.map((url) =>
-      createIpfsGatewaySource(url, config.ipfsTimeout),
-    ),
-  ].map(tombstones.guardSource)
+  const lost = await fetchPayloads(
+    later,
+    tombstones.guardStore(kubo ?? createSqliteStore(database)),
+    config.ipfsGateways
+      .map((url) => createIpfsGatewaySource(url, config.ipfsTimeout))
+      .map(tombstones.guardSource),
+  )
+  return { later: later.length, fetched: later.length - lost.length, lost }
+}
 
-  let fetched = 0
+/**
+ * Puts into a store what it lacks and other sources have.
+ *
+ * @returns The documentHashes of what is nowhere.
+ * @throws {IssueError} `store_unavailable` when the store does not take it.
+ */
+export async function fetchPayloads(
+  documentHashes: readonly Hex[],
+  store: PayloadStore,
+  sources: readonly BlockSource[],
+): Promise<Hex[]> {
   const lost: Hex[] = []
-  for (const documentHash of later) {
+  for (const documentHash of documentHashes) {
     const hash = fromHex(documentHash)
-    const bytes = await firstOf(elsewhere, hash)
-    if (bytes && !kubo) await own.put(hash, bytes)
-    if (bytes) fetched++
+    if (await firstOf([store], hash)) continue
+    const bytes = await firstOf(sources, hash)
+    if (bytes) await store.put(hash, bytes)
     else lost.push(documentHash)
   }
-  return { later: later.length, fetched, lost }
+  return lost
 }
 
 /** @returns The block of the first source that has it, if it is the right one. */

@@ -1,9 +1,16 @@
+import { createHash } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { isOutdated, openRestored } from '../../scripts/backup/compare.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
+import type { PayloadStore } from '../../gateway/issue/ports.ts'
+import {
+  fetchPayloads,
+  isOutdated,
+  openRestored,
+} from '../../scripts/backup/compare.ts'
 import { BackupError } from '../../scripts/backup/contents.ts'
 import { RELEASED, SUSPENDED } from '../../verifier/reasons.ts'
 
@@ -45,3 +52,38 @@ test.each([
     expect(isOutdated(kind, record, null)).toBe(false)
   },
 )
+
+test('behavior: payloads that only another source has are put into the store', async () => {
+  const bytesOf = (text: string) => new TextEncoder().encode(text)
+  const hashOf = (text: string) =>
+    toHex(createHash('sha256').update(text).digest())
+  const storeOf = (blocks: Map<Hex, Uint8Array>): PayloadStore => ({
+    async put(hash, bytes) {
+      blocks.set(toHex(hash), bytes)
+      return true
+    },
+    async get(hash) {
+      const bytes = blocks.get(toHex(hash))
+      return bytes ? { status: 'found', bytes } : { status: 'missing' }
+    },
+    async remove() {},
+  })
+  const [kept, fetched, forged] = ['kept', 'fetched', 'forged'].map(hashOf) as [
+    Hex,
+    Hex,
+    Hex,
+  ]
+  const held = new Map([[kept, bytesOf('kept')]])
+  const elsewhere = new Map([
+    [fetched, bytesOf('fetched')],
+    [forged, bytesOf('something else')],
+  ])
+  const down = { get: () => Promise.reject(new Error('down')) }
+  const lost = await fetchPayloads([kept, fetched, forged], storeOf(held), [
+    down,
+    storeOf(elsewhere),
+  ])
+  expect(lost).toEqual([forged])
+  expect(held.get(fetched)).toEqual(bytesOf('fetched'))
+  expect([...held.keys()]).toEqual([kept, fetched])
+})
