@@ -36,7 +36,12 @@ async function main(): Promise<void> {
       say,
     )
     stops.unshift(gateway.stop)
-    stops.unshift(await answerBackups(config.dataDir, gateway, identity))
+    const stopAnswering = await answerBackups(
+      config.dataDir,
+      gateway,
+      identity,
+    ).catch(sayNoBackups)
+    stops.unshift(stopAnswering)
     greet(config, identity, firstKey(config))
   } catch (error) {
     for (const stop of stops) await stop()
@@ -61,6 +66,12 @@ function answerBackups(
     )
     return block === null ? null : Number(block)
   })
+}
+
+/** Some file systems take no sockets; that is no reason not to issue. */
+async function sayNoBackups(error: Error): Promise<() => Promise<void>> {
+  say(`npm run backup needs the service stopped: ${error.message}`)
+  return async () => {}
 }
 
 /** @returns The key itself on the first start, when none was given; it is kept nowhere. */

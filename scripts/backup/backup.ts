@@ -114,7 +114,7 @@ function openStopped(dataDir: string) {
   } catch (error) {
     if (!/locked/.test(String(error))) throw error
     throw new BackupError(
-      `a service is starting or stopping in ${dataDir}, or a batch is being issued: try again`,
+      `a service in ${dataDir} does not answer, or a batch is being issued: try again, or stop it`,
     )
   }
 }
