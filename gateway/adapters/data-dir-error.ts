@@ -2,7 +2,7 @@
 export class DataDirError extends Error {
   override name = 'DataDirError'
   readonly code: 'bound_to_another' | 'other_version'
-  /** What follows `DATA_DIR` in the message, without what to do: true of a backup of the folder too. */
+  /** The message after `DATA_DIR`, without what to do: it is true of a backup of the folder too. */
   readonly problem: string
 
   constructor(code: DataDirError['code'], problem: string, remedy: string) {

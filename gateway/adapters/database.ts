@@ -219,8 +219,8 @@ export function openDatabase(
 /**
  * By SQLite's backup API: what is committed meanwhile goes into the copy too.
  *
- * @param begun Called after the first step, if there are more. Until then there must be no transaction:
- *   Node repeats a later step that finds one (SQLITE_BUSY), but gives up at the first.
+ * @param begun Called after the first step, if there are more. Until then there must be no
+ *   transaction: Node repeats a later step that meets one (SQLITE_BUSY), but fails at the first.
  */
 async function copyDatabase(
   sqlite: DatabaseSync,

@@ -49,8 +49,8 @@ const CHUNK = 500
  * Checks a restored data folder, and repairs it by what the chain and other sources have.
  *
  * @param block The newest on the chain when the backup was made; `null` when it is not known.
- * @throws {BackupError} when it is damaged, of another version, registry, issuer or secret, or the chain
- *   lacks what it had.
+ * @throws {BackupError} when it is damaged, of another version, registry, issuer or secret, or the
+ *   chain lacks what it had.
  */
 export async function compareWithChain(
   config: Config,

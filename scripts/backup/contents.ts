@@ -88,7 +88,8 @@ function parseList(folder: string): BackupList {
 }
 
 /**
- * Copies files into a folder that exists. The copies are for this user alone; those of links are files.
+ * Copies files into a folder that exists. The copies are for this user alone; a copy of a link is the
+ * file that it leads to.
  *
  * @param paths In both folders, with `/` between folders.
  */
