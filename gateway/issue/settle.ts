@@ -28,7 +28,7 @@ export type Settling = {
    * @throws {IssueError} when that takes too long.
    */
   settle(next: number): Promise<boolean>
-  /** These can no longer be mined: their intents are to be done again. */
+  /** These cannot be mined now: their intents are to be done again. */
   abandon(plans: readonly Plan[]): Promise<void>
   /** Milliseconds that the last transaction took from being made until the chain showed what became of it. */
   roundTrip(): number
@@ -40,7 +40,7 @@ export function createSettling(deps: {
   registry: RegistryReader
   outbox: Plans
   blockTime: BlockTime
-  /** Wei that a plan has cost whose nonce is used. */
+  /** Wei that a plan has cost, or may still cost. */
   costOf: (plan: Plan) => Promise<bigint>
   conclude: Conclude
   noted: () => void
@@ -128,7 +128,9 @@ export function createSettling(deps: {
 
     async abandon(plans) {
       for (const plan of plans) {
-        await outbox.settle(plan, { anchored: [], gone: [] }, 0n)
+        const nothing = { anchored: [], gone: [] }
+        // Its transaction may be in a pool, and be mined once the gap is closed.
+        await outbox.settle(plan, nothing, await costOf(plan))
         inFlight.drop([plan])
         concludeAll([plan], [], () => true)
       }
