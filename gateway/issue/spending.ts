@@ -52,7 +52,9 @@ export function createSpending(
       if (caps.hour === undefined) return 0n
       for (const { hash } of plan.attempts.toReversed()) {
         const receipt = await registry.receiptOf(hash).catch(() => undefined)
-        if (receipt?.fee !== undefined) return receipt.fee
+        // A node that says more is wrong.
+        if (receipt?.fee !== undefined)
+          return smaller(receipt.fee, maxCostOf(plan))
       }
       return maxCostOf(plan)
     },

@@ -70,6 +70,14 @@ describe('cost of a plan', () => {
     expect(await costOf(plan)).toBe(33n)
   })
 
+  test('error: a receipt that says more than it may cost is not believed', async () => {
+    const { costOf } = open({ hour: 100n }, 0n, async () => ({
+      ...{ blockNumber: 1, blockHash: '0x09', succeeded: true },
+      ...{ issued: new Set<Hex>(), fee: 2n ** 500n },
+    }))
+    expect(await costOf(plan)).toBe(60n)
+  })
+
   test('behavior: as much as the dearest may cost, where that is not known', async () => {
     expect(await open({ hour: 100n }, 0n).costOf(plan)).toBe(60n)
     const down = open({ hour: 100n }, 0n, async () =>
