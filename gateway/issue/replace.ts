@@ -48,6 +48,12 @@ export function createReplacing(deps: {
   const { inFlight, transactions, blocks, outbox, spending, blockTime, log } =
     deps
 
+  const replace = (
+    plan: Plan,
+    intents: readonly Intent[],
+    replaced?: SignedTransaction,
+  ) => spending.inTurn(() => replaceNow(plan, intents, replaced))
+
   async function replaceStuck(): Promise<boolean> {
     const [plan] = inFlight.plans()
     const newest = plan?.attempts.at(-1)
@@ -79,7 +85,7 @@ export function createReplacing(deps: {
     return number > sending.block
   }
 
-  async function replace(
+  async function replaceNow(
     plan: Plan,
     intents: readonly Intent[],
     replaced?: SignedTransaction,
@@ -95,7 +101,7 @@ export function createReplacing(deps: {
     } catch (cause) {
       const error = asIssueError(cause)
       if (error.code !== 'too_large' || intents.length === 1) throw error
-      return replace(plan, half(intents), replaced)
+      return replaceNow(plan, half(intents), replaced)
     }
     if (transaction.hash === plan.attempts.at(-1)?.hash) return false
     const next = await outbox.replace(plan, transaction, intents)

@@ -9,6 +9,7 @@ import type {
   Blocks,
   FeeLog,
   Intent,
+  Plan,
   Plans,
   RegistryReader,
   SignedTransaction,
@@ -124,6 +125,13 @@ export function createSender(deps: {
     return before === nonces.losses() ? transaction : prepare(intents)
   }
 
+  async function makePlan(intents: readonly Intent[]): Promise<Plan> {
+    const transaction = await prepare(intents)
+    const plan = await outbox.plan(transaction, intents)
+    inFlight.add([plan])
+    return plan
+  }
+
   return {
     async restore() {
       inFlight.add(await outbox.plans())
@@ -132,10 +140,7 @@ export function createSender(deps: {
     carries: inFlight.carries,
 
     async plan(intents) {
-      const transaction = await prepare(intents)
-      const plan = await outbox.plan(transaction, intents)
-      inFlight.add([plan])
-      const { id } = plan
+      const { id } = await spending.inTurn(() => makePlan(intents))
       const sendPlan = () =>
         send(inFlight.plans().filter((one) => one.id === id))
       setTimeout(sendPlan, SEND_TIMEOUT_MS).unref()

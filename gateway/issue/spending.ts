@@ -17,6 +17,11 @@ export type Spending = {
    * @returns Maximum wei that the next transaction may cost; `undefined` = any fee.
    */
   allowance(replaced?: Plan): Promise<bigint | undefined>
+  /**
+   * Runs work that reads the allowance and makes a transaction with it, after all such work
+   * before: what is left is given to one only.
+   */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
   /** @returns Wei that a plan has cost whose nonce is used; as much as it may have where that is not known. */
   costOf(plan: Plan): Promise<bigint>
   /** @returns Wei of the last hour, with all that those in flight may cost. */
@@ -30,6 +35,8 @@ export function createSpending(
   registry: RegistryReader,
   plans: () => readonly Plan[],
 ): Spending {
+  let turn: Promise<unknown> = Promise.resolve()
+
   async function lastHour(): Promise<bigint> {
     // First: one that is noted meanwhile counts twice, and not never.
     const unnoted = plans()
@@ -46,6 +53,12 @@ export function createSpending(
       const left = caps.hour - (await lastHour()) + own
       const hour = larger(left, 0n)
       return smaller(hour, caps.transaction ?? hour)
+    },
+
+    inTurn(work) {
+      const done = turn.then(work)
+      turn = done.catch(() => {})
+      return done
     },
 
     async costOf(plan) {

@@ -27,6 +27,7 @@ function stuck(age: number, taken: boolean, failure?: IssueError) {
     ...{ block: 10, meets: false, fits: 8 },
     interval: undefined as number | undefined,
   }
+  let inTurn = false
   const inFlight = createInFlight()
   const attempts = [sign(word(100))]
   inFlight.add([{ id: 1, nonce: 3, intents, attempts }])
@@ -60,7 +61,13 @@ function stuck(age: number, taken: boolean, failure?: IssueError) {
       settle: async () => {},
     },
     spending: {
-      allowance: async () => 7n,
+      allowance: async () => (inTurn ? 7n : undefined),
+      async inTurn(work) {
+        inTurn = true
+        return work().finally(() => {
+          inTurn = false
+        })
+      },
       costOf: async () => 0n,
       lastHour: async () => 0n,
     },

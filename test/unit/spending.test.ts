@@ -57,6 +57,28 @@ describe('allowance', () => {
   })
 })
 
+describe('in turn', () => {
+  test('default: one after the other, also after one that failed', async () => {
+    const { inTurn } = open({}, 0n)
+    const events: string[] = []
+    const work = (name: string, fails: boolean) => async () => {
+      events.push(`${name} begins`)
+      await new Promise(setImmediate)
+      events.push(`${name} ends`)
+      if (fails) throw new Error(name)
+      return name
+    }
+    const one = expect(inTurn(work('one', true))).rejects.toThrow('one')
+    const other = inTurn(work('other', false))
+    await one
+    expect(await other).toBe('other')
+    expect(events).toEqual([
+      ...['one begins', 'one ends'],
+      ...['other begins', 'other ends'],
+    ])
+  })
+})
+
 describe('cost of a plan', () => {
   test('default: what the receipt says of the attempt that was mined', async () => {
     const { costOf } = open({ hour: 100n }, 0n, async (hash) =>
