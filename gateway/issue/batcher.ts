@@ -244,8 +244,12 @@ export function createBatcher(deps: BatcherDeps): Batcher {
     queue.markPromised([intent])
     const { kind, documentHash } = intent
     let standing = await outbox.find(kind, documentHash)
-    const unmarked = standing?.anchored === false && !standing.promised
-    if (unmarked) standing = await outbox.promise(kind, documentHash)
+    // What a transaction carried once is not taken back: then no disk is needed for the answer.
+    const mayLeave =
+      standing?.anchored === false &&
+      !standing.promised &&
+      standing.transactionHash === null
+    if (mayLeave) standing = await outbox.promise(kind, documentHash)
     if (standing === undefined) throw withdrawn()
     if (standing.anchored) return anchoredAt(standing)
     queue.add([standing.intent])

@@ -297,6 +297,18 @@ test('behavior: looks that take long do not hold up what was planned', async () 
   expect(await second).toMatchObject({ status: 'anchored' })
 })
 
+test('behavior: what is in flight is pending, also when the disk takes no more', async () => {
+  const { chain, outbox, issue } = startWorld()
+  chain.mining = false
+  vi.spyOn(outbox, 'promise').mockRejectedValue(
+    new IssueError('store_unavailable', 'the disk is full'),
+  )
+  const answer = issue(undefined, 500)
+  await vi.waitUntil(() => chain.pool.size === 1)
+  const [transactionHash] = chain.pool.values()
+  expect(await answer).toEqual({ status: 'pending', transactionHash })
+})
+
 test('behavior: what is in flight is not queued again', async () => {
   const { chain, batcher, issue, newIntent } = startWorld()
   chain.mining = false
