@@ -3,6 +3,7 @@ import {
   createFinalityReader,
   type FinalityRule,
 } from '../../verifier/readers/finality.ts'
+import { isPrunedHistory } from '../../verifier/readers/logs.ts'
 import { createRequest } from '../../verifier/readers/request.ts'
 import {
   readHash,
@@ -32,7 +33,10 @@ export function createBlocks(
         (block) => (block === null ? null : readHash(readObject(block).hash)),
         toQuantity(blockNumber),
         false,
-      )
+      ).catch((error) => {
+        if (isPrunedHistory(error.cause)) return null
+        throw error
+      })
     },
 
     finalizedBlock: () =>

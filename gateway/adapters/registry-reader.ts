@@ -121,7 +121,10 @@ export function createRegistryReader(
         'eth_getTransactionReceipt',
         readReceipt,
         transactionHash,
-      )
+      ).catch((error) => {
+        if (isPrunedHistory(error.cause)) return undefined
+        throw error
+      })
       if (!receipt) return undefined
       const { logs, ...rest } = receipt
       const issued = logs.filter(

@@ -12,6 +12,7 @@ import {
 } from './outcome.ts'
 import {
   type Anchored,
+  type Anchoring,
   type Anchorings,
   type BlockId,
   type Blocks,
@@ -142,7 +143,7 @@ export function watchFinality(deps: {
     finalized: number,
     seen?: BlockId,
   ): Promise<boolean> {
-    const places = await locate(registry, some)
+    const places = await locate(registry, deps.blocks, some)
     const [gone, absent]: [Anchored[], Anchored[]] = [[], []]
     const moved: (Moved & { place: Location })[] = []
     let stuck = false
@@ -222,21 +223,29 @@ type Location =
 
 /**
  * Where intents are that were anchored once. A revision is where its transaction is, whatever others
- * did after it; if that is in no block, and for what was issued, the records decide.
+ * did after it, and in its block where no node keeps the receipt; if that is not on the chain, and for
+ * what was issued, the records decide.
  */
 async function locate(
   registry: RegistryReader,
+  blocks: Blocks,
   some: readonly Anchored[],
 ): Promise<Location[]> {
   const receipts = await receiptsOf(registry, some)
+  const receiptFor = ({ transactionHash }: Anchoring) =>
+    transactionHash ? receipts.get(transactionHash) : undefined
+  const revised = some.filter(({ intent }) => intent.kind !== 'issue')
+  const unread = revised.filter(({ anchoring }) => !receiptFor(anchoring))
+  const hashes = await hashesOf(blocks, unread)
   const located = new Map<Anchored, Location>()
-  for (const one of some) {
+  for (const one of revised) {
     const { intent, anchoring } = one
-    const { transactionHash } = anchoring
-    const receipt = transactionHash ? receipts.get(transactionHash) : undefined
-    if (intent.kind === 'issue' || !receipt || !isDone(intent, receipt))
-      continue
-    const { blockNumber, blockHash } = receipt
+    const receipt = receiptFor(anchoring)
+    const stands = receipt
+      ? isDone(intent, receipt)
+      : hashes.get(anchoring.blockNumber) === anchoring.blockHash
+    if (!stands) continue
+    const { blockNumber, blockHash } = receipt ?? anchoring
     located.set(one, { event: EVENTS[intent.kind], blockNumber, blockHash })
   }
   const others = some.filter((one) => !located.has(one))
@@ -247,6 +256,21 @@ async function locate(
     located.set(one, placeOf(one.intent, records[i]))
   })
   return some.map((one) => located.get(one) ?? { status: 'absent' })
+}
+
+/** @returns The hashes that the chain has now for the blocks of these, by number. */
+async function hashesOf(
+  blocks: Blocks,
+  some: readonly Anchored[],
+): Promise<Map<number, Hex | null>> {
+  const numbers = new Set(some.map(({ anchoring }) => anchoring.blockNumber))
+  return new Map(
+    await Promise.all(
+      [...numbers].map(
+        async (number) => [number, await blocks.blockHash(number)] as const,
+      ),
+    ),
+  )
 }
 
 /** @returns The receipts of the transactions that revised documents, by hash. */

@@ -336,7 +336,7 @@ export type RegistryReader = {
     event: RegistryEvent,
     blockNumber: number,
   ): Promise<Map<Hex, Anchoring> | undefined>
-  /** `undefined` when the transaction is in no block. */
+  /** `undefined` when the transaction is in no block, or no node keeps its receipt any more. */
   receiptOf(transactionHash: Hex): Promise<Receipt | undefined>
   /** Whether a node has the transaction, and no block has it. */
   isPooled(transactionHash: Hex): Promise<boolean>
@@ -352,7 +352,7 @@ export type Head = {
 /** The blocks of the chain. */
 export type Blocks = {
   head(): Promise<Head>
-  /** The hash of the block that has this number now; `null` when the node has none. */
+  /** The hash of the block that has this number now; `null` when the node has none, or not any more. */
   blockHash(blockNumber: number): Promise<Hex | null>
   /** The number of the newest final block; 0, the genesis block, while there is no other. Rejects when it is unknown. */
   finalizedBlock(): Promise<number>
