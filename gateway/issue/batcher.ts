@@ -96,7 +96,7 @@ export function createBatcher(deps: BatcherDeps): Batcher {
   const waiters = createWaiters(late)
   const blockTime = createBlockTime(deps.blocks)
   const sender = createSender({
-    ...{ ...deps, blockTime, conclude, answered: nap.wake },
+    ...{ ...deps, blockTime, conclude, answered: nap.wake, noted },
   })
   const queue = createQueue({
     backlog: outbox,
@@ -268,6 +268,16 @@ export function createBatcher(deps: BatcherDeps): Batcher {
     else if (standing.transactionHash !== null)
       queue.addPromised([standing.intent])
     else queue.add([standing.intent])
+  }
+
+  /** Answers requests that came after the outcome was known, and before the outbox had it. */
+  function noted(intents: readonly Intent[]): void {
+    for (const intent of intents.filter((one) => waiters.has(keyOfIntent(one))))
+      outbox.find(intent.kind, intent.documentHash).then(
+        (standing) => admit(intent, standing),
+        () => {},
+      )
+    nap.wake()
   }
 
   return {

@@ -73,8 +73,10 @@ export function createSender(deps: {
   feeCaps: FeeCaps
   blockTime: BlockTime
   conclude: Conclude
-  /** Called when a node has answered to a transaction, or the outbox has noted an outcome: it is time to look. */
+  /** Called when a node has answered to a transaction: it is time to look. */
   answered: () => void
+  /** Receives the intents whose outcome the outbox has noted; none when it could not. */
+  noted: (intents: readonly Intent[]) => void
   log: Log
 }): Sender {
   const { transactions, registry, outbox, feeCaps, answered } = deps
@@ -86,7 +88,7 @@ export function createSender(deps: {
   })
   const { costOf } = spending
   const settling = createSettling({
-    ...{ ...deps, inFlight, costOf, noted: answered },
+    ...{ ...deps, inFlight, costOf },
   })
   const { abandon } = settling
   const nonces = createNonces({ ...deps, inFlight, abandon })

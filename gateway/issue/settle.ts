@@ -34,7 +34,7 @@ export type Settling = {
   roundTrip(): number
 }
 
-/** @param noted Called when an outcome is on disk: what waited for it may go. */
+/** @param noted Receives the intents whose outcome is on disk: what waited for it may go. */
 export function createSettling(deps: {
   inFlight: InFlight
   registry: RegistryReader
@@ -43,7 +43,7 @@ export function createSettling(deps: {
   /** Wei that a plan has cost, or may still cost. */
   costOf: (plan: Plan) => Promise<bigint>
   conclude: Conclude
-  noted: () => void
+  noted: (intents: readonly Intent[]) => void
 }): Settling {
   const { inFlight, registry, outbox, blockTime, costOf, conclude, noted } =
     deps
@@ -78,7 +78,7 @@ export function createSettling(deps: {
       inFlight.comeBack(used)
       for (const plan of used)
         inFlight.sendingOf(plan).failure = asIssueError(error)
-      noted()
+      noted([])
     })
   }
 
@@ -96,7 +96,7 @@ export function createSettling(deps: {
     )
     inFlight.drop(used)
     concludeAll(used, outcomes, (outcome) => outcome.status !== 'anchored')
-    noted()
+    noted(used.flatMap(({ intents }) => intents))
   }
 
   /** @param outcomes Of the intents of these plans, in their order. */

@@ -267,6 +267,33 @@ test('behavior: a mined transaction counts under the cap of an hour until its fe
   answer()
 })
 
+test('behavior: a repeat that comes before an outcome is noted is answered then', async () => {
+  let noteFee = () => {}
+  const held = new Promise<void>((resolve) => {
+    noteFee = resolve
+  })
+  const asked = new Set<Hex>()
+  const { batcher, issue, newIntent } = startWorld(
+    ({ ports }) => ({
+      async receiptOf(hash) {
+        if (asked.has(hash)) await held
+        asked.add(hash)
+        return ports.receiptOf(hash)
+      },
+    }),
+    { hour: 10n },
+  )
+  const intent = newIntent()
+  const first = await issue(intent)
+  const repeat = batcher.submit(intent, 60_000)
+  await sleep(50)
+  noteFee()
+  expect(await repeat).toMatchObject({
+    ...{ status: 'anchored', transactionHash: word(1) },
+  })
+  expect(first).toMatchObject({ status: 'anchored' })
+})
+
 test('behavior: looks that take long do not hold up what was planned', async () => {
   const LOOK = 3_000
   let slow = false
