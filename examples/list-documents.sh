@@ -26,6 +26,8 @@ hashes=$(
     to=$((from + range - 1 < block ? from + range - 1 : block))
     logs=$(cast rpc eth_getLogs "{\"address\":\"$registry\",\"fromBlock\":\"$(printf 0x%x "$from")\",
       \"toBlock\":\"$(printf 0x%x "$to")\",\"topics\":[\"$topic\",null,\"$issuerTopic\"]}") || exit 2
+    # npm's cast exits with 0 on errors, too.
+    [[ $logs == \[* ]] || exit 2
     grep -o "\"$topic\",\"0x[0-9a-f]*" <<<"$logs" | cut -d'"' -f4 || true
     from=$((to + 1))
   done | sort -u
