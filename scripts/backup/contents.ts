@@ -55,16 +55,20 @@ export async function listOf(folder: string): Promise<BackupList['files']> {
 }
 
 /**
- * @returns The list of a backup whose files are as it says.
+ * @returns The list of a backup whose files are as it says. Secrets that were left out may be back: then
+ *   they are in it.
  * @throws {BackupError} that names what differs.
  */
 export async function readBackup(folder: string): Promise<BackupList> {
   const list = parseList(folder)
   const now = await listOf(folder)
+  const isSecret = (path: string) => path.startsWith(`${SECRETS_FOLDER}/`)
+  const hasSecrets = Object.keys(list.files).some(isSecret)
   const paths = new Set([...Object.keys(list.files), ...Object.keys(now)])
   const problems = [...paths].flatMap((path) => {
     if (!now[path]) return [`${path} is missing`]
-    if (!list.files[path]) return [`${path} is not listed`]
+    if (!list.files[path])
+      return !hasSecrets && isSecret(path) ? [] : [`${path} is not listed`]
     const same = now[path].sha256 === list.files[path].sha256
     return same ? [] : [`${path} was changed`]
   })
@@ -72,7 +76,7 @@ export async function readBackup(folder: string): Promise<BackupList> {
     throw new BackupError(
       `${folder} is not as it was made: ${problems.join('; ')}`,
     )
-  return list
+  return { ...list, files: now }
 }
 
 function parseList(folder: string): BackupList {

@@ -180,4 +180,10 @@ test('error: refuses a backup that was changed, one of another issuer secret, an
   expect(changed.output).toContain('gateway.db was changed')
   expect(existsSync(restored)).toBe(false)
   expect(existsSync(`${restored}.part`)).toBe(false)
+
+  // Secrets that were kept elsewhere are put back.
+  const secrets = (folder: string) => join(folder, 'secrets')
+  cpSync(secrets(dataDir), secrets(backup), { recursive: true })
+  const whole = await run('restore', [backup], { DATA_DIR: restored })
+  expect(whole).toMatchObject({ code: 0 })
 }, 60_000)
