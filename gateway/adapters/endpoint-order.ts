@@ -1,6 +1,6 @@
 /** How long an order is good for. */
 const ORDER_TTL_MS = 2_000
-/** How many blocks an endpoint may be behind the newest: on fast chains nodes always are. */
+/** How many blocks an endpoint that moves may be behind: on fast chains nodes always are. */
 const MAX_LAG_BLOCKS = 2
 
 /** Endpoints of one chain in order of preference: those at the head before those that stand still or do not answer. */
@@ -18,6 +18,7 @@ export function createEndpointOrder<T>(
   readHead: (endpoint: T) => Promise<number>,
 ): EndpointOrder<T> {
   let order = endpoints
+  let last: readonly number[] = []
   let lookAt = 0
   let looking = false
 
@@ -27,12 +28,16 @@ export function createEndpointOrder<T>(
       endpoints.map((endpoint) => readHead(endpoint).catch(() => -1)),
     )
     const newest = Math.max(...heads)
-    const isAtHead = (_: T, i: number) =>
-      (heads[i] ?? -1) >= Math.max(0, newest - MAX_LAG_BLOCKS)
+    const isAtHead = (_: T, i: number) => {
+      const head = heads[i] ?? -1
+      const stands = head < newest && head === last[i]
+      return !stands && head >= Math.max(0, newest - MAX_LAG_BLOCKS)
+    }
     order = [
       ...endpoints.filter(isAtHead),
       ...endpoints.filter((endpoint, i) => !isAtHead(endpoint, i)),
     ]
+    last = heads
     looking = false
     lookAt = performance.now() + ORDER_TTL_MS
   }

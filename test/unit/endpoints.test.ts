@@ -43,6 +43,14 @@ describe('order of endpoints', () => {
     expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
   })
 
+  test('behavior: one that stands still a block behind is last, one that moves is not', async () => {
+    heads = { first: 99, second: 99, third: 100 }
+    const order = open()
+    expect(await lookedAt(order)).toEqual(['first', 'second', 'third'])
+    heads = { first: 99, second: 100, third: 101 }
+    expect(await lookedAt(order)).toEqual(['second', 'third', 'first'])
+  })
+
   test('behavior: one that does not answer is last', async () => {
     heads = { first: undefined, second: 90, third: 100 }
     expect(await lookedAt(open())).toEqual(['third', 'first', 'second'])
