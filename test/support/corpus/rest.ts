@@ -36,7 +36,7 @@ const noDomain: typeof fetch = async () => {
 const DOMAIN_PATIENCE = 10_000
 
 /** Seconds; the gateway has one for all cases. */
-const TIMEOUT = 2
+const TIMEOUT = 3
 
 export async function startRestDoor(world: World): Promise<RestDoor> {
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))

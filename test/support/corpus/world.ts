@@ -136,7 +136,7 @@ export function describeCase(
     ipfs: sources.map((_, i) => `${url}/source/${i}`),
     maxHeadAge: MAX_HEAD_AGE,
     // A reader waits for a slow domain beside everything else.
-    timeout: slow ? 1 : domain === 'never' ? 3 : 10,
+    timeout: slow ? 2 : domain === 'never' ? 3 : 10,
     asOf: asOf ?? null,
     quorum: ask.quorum ?? null,
     ...(domain !== undefined && {
