@@ -208,7 +208,7 @@ export type PresentationSource = {
 }
 
 /**
- * Makes a presentation. What is not chosen is not in it, nor are publicId and documentKey. It has
+ * Makes a presentation. It holds the chosen fields only, and neither publicId nor documentKey. It has
  * the `validUntil` of a document in a batch, which the manifest of the batch tells everybody.
  *
  * @throws {FormatError} `presentation_choice` for a name that the document does not have, with each

@@ -37,7 +37,7 @@ export type Bundle = {
   registry: string
   /** The batch block of a document of a batch; `null` = issued alone. */
   batch: string | null
-  /** The sealed document (JWE compact); `null` when there is none or it could not be had. */
+  /** The sealed document (JWE compact); `null` when there is none or no source had it. */
   sealed: string | null
   stateProof: StateProof
   /** Of the event, where it agrees with the record. No storage proof covers it, so no verdict rests on it. */

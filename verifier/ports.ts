@@ -156,7 +156,7 @@ export type IdentityRead =
   | { status: 'too_large' }
   | { status: 'not_asked' }
 
-/** Gets DID documents. What is in them is not trusted. Rejects when the document could not be had. */
+/** Gets DID documents, which are not trusted. Rejects when the document is unavailable. */
 export type IdentitySource = {
   read(address: IdentityAddress, options?: ReadOptions): Promise<IdentityRead>
 }

@@ -18,7 +18,7 @@ const GAS_MARGIN = 10n
 
 export type AnchorOptions = {
   signer: Signer
-  /** Most wei that a unit of gas may cost; absent = any price. */
+  /** Maximum price of a unit of gas, in wei; absent = no maximum. */
   feeCap?: bigint
   /** Milliseconds to wait for a block. */
   patience: number

@@ -37,7 +37,7 @@ test('behavior: after a downtime longer than nodes keep receipts and logs, the r
   await expect
     .poll(statuses, { timeout: 20_000 })
     .toEqual(wishes.map(() => 'valid'))
-  // Nothing waits for what no node has any more.
+  // No intent waits for a receipt that every node dropped.
   await expect.poll(inFlight, { timeout: 10_000 }).toBe(0)
   const next = await client.issue()
   const output = gateway.output()

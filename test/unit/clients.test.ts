@@ -7,9 +7,9 @@ import { createTransactions } from '../../gateway/adapters/transactions.ts'
 import type { SignedTransaction } from '../../gateway/issue/ports.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 
-// What each client answers to a transaction that it does not take. Sources: go-ethereum core/txpool/errors.go and
-// internal/ethapi; Nethermind AcceptTxResult, before 2026 and since (TxPoolErrorMessages); Besu RpcErrorType; Erigon
-// txpoolcfg DiscardReason; Anvil eth/error.rs.
+// What each client answers to a transaction that it refuses. Taken from source: Besu RpcErrorType, and Nethermind's
+// names before 2026 and since (AcceptTxResult, TxPoolErrorMessages). The others were not compared with the source: geth
+// (core/txpool/errors.go, internal/ethapi), Erigon (txpoolcfg DiscardReason), Anvil (eth/error.rs).
 
 const ADDRESS: Hex = `0x${'ab'.repeat(20)}`
 const NONCE = 7
