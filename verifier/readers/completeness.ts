@@ -1,5 +1,4 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { FormatError } from '../../document/errors.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
 import type {
@@ -22,7 +21,7 @@ import { decodeHeader } from '../proof/header.ts'
 import { readProof } from '../proof/invalid.ts'
 import { slotsOfIssuer } from '../proof/slots.ts'
 import { readStorageRoot } from '../proof/state-proof.ts'
-import { parseRegistry, stateError } from './chain.ts'
+import { parseRegistry, refuseAnswer, stateError } from './chain.ts'
 import {
   decodeBatch,
   decodeCounts,
@@ -197,7 +196,7 @@ async function readKeys(
         throw stateError(error, blockNumber)
       },
     )
-    return ofRegistry(() => decode(answer))
+    return refuseAnswer(() => decode(answer))
   }
   const before = await fetchBlock(request, blockNumber, signal)
   if (codeHash !== undefined)
@@ -286,19 +285,6 @@ async function blockAt(
 function signersOf(records: readonly RegistryRecord[]): number[] {
   const issued = records.filter(({ anchoredBlock }) => anchoredBlock !== 0)
   return [...new Set(issued.map(({ accountIndex }) => accountIndex))]
-}
-
-function ofRegistry<T>(decode: () => T): T {
-  try {
-    return decode()
-  } catch (cause) {
-    if (!(cause instanceof FormatError)) throw cause
-    throw new ChainError(
-      'no_registry',
-      'no document registry answers at this address',
-      cause,
-    )
-  }
 }
 
 function* chunksOf<T>(list: readonly T[], length: number): Generator<T[]> {
