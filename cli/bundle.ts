@@ -20,10 +20,7 @@ Writes one JSON file that proves offline what the registry said at one block. It
 Exit code: 0 written, 2 could not, 64 wrong usage.`
 
 /** @returns The exit code. */
-export async function bundleCommand(
-  args: string[],
-  terminal: Terminal,
-): Promise<number> {
+export async function bundleCommand(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -38,8 +35,7 @@ export async function bundleCommand(
   const [provider] = nodes
   if (given === undefined || positionals.length > 1)
     throw new UsageError('one publicId, address or file is required')
-  if (provider === undefined || nodes.length > 1)
-    throw new UsageError('--rpc is required, once')
+  if (provider === undefined || nodes.length > 1) throw new UsageError('--rpc is required, once')
 
   const { publicId } = await readSubject(given)
   const bundle = await createBundle(publicId, {
@@ -48,12 +44,9 @@ export async function bundleCommand(
     blocks,
     ...(asOf !== undefined && { block: asOf }),
   })
-  if (networkOf(parseRegistry(registry).chainId) === 'test')
-    terminal.warn(TEST_NETWORK)
+  if (networkOf(parseRegistry(registry).chainId) === 'test') terminal.warn(TEST_NETWORK)
   if (bundle.sealed === null)
-    terminal.warn(
-      'the sealed document is not in it: it was never issued, or no --ipfs has it',
-    )
+    terminal.warn('the sealed document is not in it: it was never issued, or no --ipfs has it')
   const text = JSON.stringify(bundle)
   if (values.out === undefined) terminal.write(text)
   else await writePrivately(values.out, `${text}\n`)

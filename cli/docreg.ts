@@ -46,10 +46,7 @@ async function main([name, ...args]: string[]): Promise<number> {
     return EXIT.ok
   }
   try {
-    if (!command)
-      throw new UsageError(
-        `a command is required: ${Object.keys(COMMANDS).join(', ')}`,
-      )
+    if (!command) throw new UsageError(`a command is required: ${Object.keys(COMMANDS).join(', ')}`)
     return await command.run(args, terminal)
   } catch (error) {
     return explain(error, usage, args.includes('--json'))
@@ -63,9 +60,7 @@ function explain(error: unknown, usage: string, json: boolean): number {
     return EXIT.usage
   }
   const isTold =
-    error instanceof InputError ||
-    error instanceof FormatError ||
-    error instanceof ChainError
+    error instanceof InputError || error instanceof FormatError || error instanceof ChainError
   if (!isTold) {
     console.error(error)
     return EXIT.bug
@@ -75,18 +70,14 @@ function explain(error: unknown, usage: string, json: boolean): number {
   if (json) terminal.write(printableJson({ error: { code, message, fields } }))
   else
     console.error(
-      [message, ...fields.map((bad) => `  ${bad.field} ${bad.message}`)]
-        .map(printable)
-        .join('\n'),
+      [message, ...fields.map((bad) => `  ${bad.field} ${bad.message}`)].map(printable).join('\n'),
     )
   return EXIT.noVerdict
 }
 
 function isParseArgsError(error: unknown): error is Error {
   return (
-    error instanceof TypeError &&
-    'code' in error &&
-    String(error.code).startsWith('ERR_PARSE_ARGS')
+    error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
   )
 }
 

@@ -21,10 +21,7 @@ export async function readAll(file: string): Promise<Uint8Array> {
  *
  * @throws {InputError} `unwritable`
  */
-export async function writeProof(
-  file: string,
-  proof: CompletenessProof,
-): Promise<void> {
+export async function writeProof(file: string, proof: CompletenessProof): Promise<void> {
   try {
     await using opened = await open(file, 'w')
     await opened.writeFile(piecesOf(proof))

@@ -7,10 +7,7 @@ import {
   readDidDocument,
 } from '../verifier/identity.ts'
 import { readAtMost } from '../verifier/readers/body.ts'
-import {
-  IDENTITY_TIMEOUT_MS,
-  MAX_DID_DOCUMENT,
-} from '../verifier/readers/identity-source.ts'
+import { IDENTITY_TIMEOUT_MS, MAX_DID_DOCUMENT } from '../verifier/readers/identity-source.ts'
 
 /** The domain, and what it should say. */
 export type Claim = {
@@ -23,14 +20,7 @@ export type Claim = {
 
 /** One thing that was looked at; a `warning` keeps nobody from reading the file. */
 export type Finding = {
-  check:
-    | 'server'
-    | 'redirect'
-    | 'type'
-    | 'cors'
-    | 'document'
-    | 'issuer'
-    | 'account'
+  check: 'server' | 'redirect' | 'type' | 'cors' | 'document' | 'issuer' | 'account'
   outcome: 'pass' | 'fail' | 'warning'
   /** Stable; `unreachable` = nothing else could be looked at. */
   code: string
@@ -87,19 +77,13 @@ const found = (
 
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as Error & { cause?: unknown }
-  if (name === 'TimeoutError')
-    return `does not answer in ${IDENTITY_TIMEOUT_MS / 1000} s`
+  if (name === 'TimeoutError') return `does not answer in ${IDENTITY_TIMEOUT_MS / 1000} s`
   return cause instanceof Error ? cause.message : message
 }
 
 function corsOf(allowed: string | null): Finding {
   if (allowed === '*' || allowed === ORIGIN)
-    return found(
-      'cors',
-      'pass',
-      'ok',
-      `Access-Control-Allow-Origin: ${allowed}`,
-    )
+    return found('cors', 'pass', 'ok', `Access-Control-Allow-Origin: ${allowed}`)
   return found(
     'cors',
     'fail',
@@ -147,12 +131,7 @@ function statementOf(
     found('issuer', 'pass', 'linked', `names ${named}`),
     ...accounts.map((account) =>
       objectionTo(statement, registry, issuerId, account)
-        ? found(
-            'account',
-            'fail',
-            'account_not_listed',
-            `does not list ${account}`,
-          )
+        ? found('account', 'fail', 'account_not_listed', `does not list ${account}`)
         : found('account', 'pass', 'ok', `${account} may issue`),
     ),
   ]

@@ -2,11 +2,7 @@ import { writeFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { Hex } from '../document/hex.ts'
 import { parseRegistryId } from '../document/registry-id.ts'
-import {
-  createDidDocument,
-  type IdentityAddress,
-  identityAddressOf,
-} from '../verifier/identity.ts'
+import { createDidDocument, type IdentityAddress, identityAddressOf } from '../verifier/identity.ts'
 import { InputError, UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
 import { type Claim, type Finding, inspectIdentity } from './identity-check.ts'
@@ -43,10 +39,7 @@ const OPTIONS = {
 } as const
 
 /** @returns The exit code. */
-export async function identityCommand(
-  args: string[],
-  terminal: Terminal,
-): Promise<number> {
+export async function identityCommand(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -57,8 +50,7 @@ export async function identityCommand(
     throw new UsageError('docreg identity takes no argument but check')
   const claim = readClaim(values)
   if (action === 'check') {
-    if (values.out !== undefined)
-      throw new UsageError('--out is not for check: it writes no file')
+    if (values.out !== undefined) throw new UsageError('--out is not for check: it writes no file')
     return check(claim, values.json ?? false, terminal)
   }
   if (values.json) throw new UsageError('--json is for check')
@@ -78,8 +70,7 @@ function readClaim(values: {
   const { issuer, domain, uri, account: accounts = [] } = values
   if (issuer === undefined) throw new UsageError('--issuer is required')
   const issuerId = wholeNumber('issuer', issuer, 1)
-  if (issuerId > 0xffff_ffff)
-    throw new UsageError(`--issuer must be at most ${0xffff_ffff}`)
+  if (issuerId > 0xffff_ffff) throw new UsageError(`--issuer must be at most ${0xffff_ffff}`)
   if ((domain === undefined) === (uri === undefined))
     throw new UsageError('one of --domain and --uri is required')
   const { chainId } = parseRegistryId(registry)
@@ -129,23 +120,15 @@ function uriOf({ url, domain }: IdentityAddress): string {
   return `${new URL(url).protocol}//${domain}`
 }
 
-async function check(
-  claim: Claim,
-  json: boolean,
-  terminal: Terminal,
-): Promise<number> {
+async function check(claim: Claim, json: boolean, terminal: Terminal): Promise<number> {
   const findings = await inspectIdentity(claim)
   const { url, did, domain } = claim.address
   const isServed = !findings.some(({ code }) => code === 'unreachable')
   const isLinked = findings.every(({ outcome }) => outcome !== 'fail')
-  if (json)
-    terminal.write(printableJson({ url, did, domain, isLinked, findings }))
+  if (json) terminal.write(printableJson({ url, did, domain, isLinked, findings }))
   else {
-    terminal.write(
-      [url, ...findings.map((finding) => lineOf(finding, terminal))].join('\n'),
-    )
-    if (isServed && !isLinked)
-      terminal.write(['', ...serverLinesFor(claim.address)].join('\n'))
+    terminal.write([url, ...findings.map((finding) => lineOf(finding, terminal))].join('\n'))
+    if (isServed && !isLinked) terminal.write(['', ...serverLinesFor(claim.address)].join('\n'))
   }
   if (isLinked) return EXIT.ok
   return isServed ? EXIT.notValid : EXIT.noVerdict
@@ -153,10 +136,7 @@ async function check(
 
 const COLOURS = { pass: 'green', fail: 'red', warning: 'yellow' } as const
 
-function lineOf(
-  { outcome, check, message }: Finding,
-  { paint }: Terminal,
-): string {
+function lineOf({ outcome, check, message }: Finding, { paint }: Terminal): string {
   const shown = paint(COLOURS[outcome], outcome.padEnd(7))
   return `  ${shown}  ${check.padEnd(8)}  ${printable(message)}`
 }

@@ -16,9 +16,7 @@ const IHDR = 0x49484452
 
 /** The first chunk, after the 8 bytes that every PNG begins with, and its own length and name. */
 function pixelsOfPng(view: DataView): number | undefined {
-  return view.getUint32(12) === IHDR
-    ? view.getUint32(16) * view.getUint32(20)
-    : undefined
+  return view.getUint32(12) === IHDR ? view.getUint32(16) * view.getUint32(20) : undefined
 }
 
 /** Segments, each a marker and its length, up to the one that begins a frame (ITU-T T.81, B.1.1.4 and B.2.2). */
@@ -38,7 +36,5 @@ function pixelsOfJpeg(view: DataView): number | undefined {
 
 /** SOF0 to SOF15. Three of these numbers are something else: DHT, JPG, DAC. */
 function isFrame(marker: number): boolean {
-  return (
-    marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
-  )
+  return marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
 }

@@ -25,8 +25,7 @@ export function parseList(bytes: Uint8Array): IssuedList {
   const roots = new Set<Hex>()
   const manifests = new Map<Hex, Hex>()
   for (const line of new TextDecoder().decode(bytes).split('\n')) {
-    const [, kind, text = '', rest = ''] =
-      /^(document|batch)\s+(\S+)(.*)/.exec(line) ?? []
+    const [, kind, text = '', rest = ''] = /^(document|batch)\s+(\S+)(.*)/.exec(line) ?? []
     if (kind === undefined) continue
     const [, manifest] = /\bmanifest (\S+?),?(?:\s|$)/.exec(rest) ?? []
     if (!HASH.test(text) || (manifest !== undefined && !HASH.test(manifest)))
@@ -59,10 +58,7 @@ export function* linesOf(
   }
   for (const key of documents.notIssued) yield `not issued: document ${key}`
   for (const key of batches.notIssued) yield `not issued: batch ${key}`
-  const word =
-    status === 'complete'
-      ? paint('green', 'COMPLETE')
-      : paint('red', 'INCOMPLETE')
+  const word = status === 'complete' ? paint('green', 'COMPLETE') : paint('red', 'INCOMPLETE')
   yield `${word}: ${tallyOf('documents', documents)}, ${tallyOf('batches', batches)}`
   if (recounts.size > 0) yield recountedOf([...recounts.values()])
   yield `issuer ${issuerId}, as of block ${asOf.blockNumber}, ${time(asOf.blockTime)}${asOf.blockHash ? `, ${asOf.blockHash}` : ''}`

@@ -3,10 +3,7 @@ import type { Hex } from '../document/hex.ts'
 import { ChainError } from '../verifier/errors.ts'
 import { networkOf } from '../verifier/network.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
-import {
-  type Completeness,
-  verifyCompleteness,
-} from '../verifier/proof/completeness.ts'
+import { type Completeness, verifyCompleteness } from '../verifier/proof/completeness.ts'
 import { decodeHeader } from '../verifier/proof/header.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
 import {
@@ -14,10 +11,7 @@ import {
   createCompletenessProof,
   readCompleteness,
 } from '../verifier/readers/completeness.ts'
-import {
-  collectIssued,
-  type IssuedList,
-} from '../verifier/readers/issued-logs.ts'
+import { collectIssued, type IssuedList } from '../verifier/readers/issued-logs.ts'
 import { createRequest, readStrictly } from '../verifier/readers/request.ts'
 import { readQuantity } from '../verifier/readers/rpc-codec.ts'
 import { InputError, UsageError } from './errors.ts'
@@ -72,10 +66,7 @@ const OPTIONS = {
 } as const
 
 /** @returns The exit code. */
-export async function listCommand(
-  args: string[],
-  terminal: Terminal,
-): Promise<number> {
+export async function listCommand(args: string[], terminal: Terminal): Promise<number> {
   const { values } = parseArgs({ args, options: OPTIONS })
   const sources = readSources(values)
   const trustedBlocks = readBlockHashes(values['block-hash'])
@@ -83,14 +74,11 @@ export async function listCommand(
   const issuerId = wholeNumber('issuer', values.issuer, 1)
   if (issuerId > 0xffff_ffff) throw new UsageError('--issuer is too large')
   const from =
-    values.from === undefined
-      ? (sources.deployedIn ?? 0)
-      : wholeNumber('from', values.from)
+    values.from === undefined ? (sources.deployedIn ?? 0) : wholeNumber('from', values.from)
 
   const { check, hashes, proof, json } = values
   if (check === undefined) {
-    if (trustedBlocks.length > 0)
-      throw new UsageError('--block-hash is for --check')
+    if (trustedBlocks.length > 0) throw new UsageError('--block-hash is for --check')
     const [provider] = sources.nodes
     if (provider === undefined || sources.nodes.length > 1)
       throw new UsageError('--rpc is required, once')
@@ -104,15 +92,12 @@ export async function listCommand(
     if (isShort && !values.json) terminal.warn(GAPS)
     return tell(result, notes, { sources, issuerId, json, terminal })
   }
-  const isOnline =
-    sources.nodes.length + sources.blocks.length > 0 ||
-    sources.asOf !== undefined
+  const isOnline = sources.nodes.length + sources.blocks.length > 0 || sources.asOf !== undefined
   if (isOnline || (values.from ?? hashes ?? proof) !== undefined)
     throw new UsageError(
       '--check asks nobody: without --rpc, --ipfs, --as-of, --from, --hashes and --proof',
     )
-  if (trustedBlocks.length === 0)
-    throw new UsageError('--block-hash is required with --check')
+  if (trustedBlocks.length === 0) throw new UsageError('--block-hash is required with --check')
   const { registry, codeHash } = sources
   const listing = verifyCompleteness(await readAll(check), {
     registry,
@@ -166,12 +151,8 @@ async function judge(
 ): Promise<Completeness> {
   const known = codeHash === undefined ? {} : { codeHash }
   if (out === undefined)
-    return bounded(() =>
-      readCompleteness(provider, registry, issuerId, { ...source, ...known }),
-    )
-  const proof = await bounded(() =>
-    createCompletenessProof(provider, registry, issuerId, source),
-  )
+    return bounded(() => readCompleteness(provider, registry, issuerId, { ...source, ...known }))
+  const proof = await bounded(() => createCompletenessProof(provider, registry, issuerId, source))
   await writeProof(out, proof)
   const { blockHash } = decodeHeader(proof.header)
   return verifyCompleteness(proof, {
@@ -245,32 +226,22 @@ function tell(
   },
 ): number {
   if (result.status !== 'unverifiable' && result.issuerId !== issuerId)
-    throw new InputError(
-      'other_issuer',
-      `the proof is one of issuer ${result.issuerId}`,
-    )
+    throw new InputError('other_issuer', `the proof is one of issuer ${result.issuerId}`)
   const network = networkOf(parseRegistry(registry).chainId)
-  if (json)
-    terminal.write(printableJson({ ...withNotes(result, notes), network }))
+  if (json) terminal.write(printableJson({ ...withNotes(result, notes), network }))
   else if (result.status === 'unverifiable') {
     const word = terminal.paint('yellow', 'UNVERIFIABLE')
     terminal.write(`${word}: ${result.code} (${result.message})`)
-  } else
-    for (const line of linesOf(result, notes, terminal)) terminal.write(line)
+  } else for (const line of linesOf(result, notes, terminal)) terminal.write(line)
   if (network === 'test') terminal.warn(TEST_NETWORK)
   if (result.status === 'unverifiable') return EXIT.noVerdict
   const codes = [...notes.recounts.values()].filter((code) => code !== null)
-  const isUnread = (code: Recount) =>
-    code === 'no_manifest' || code === 'unreadable'
-  if (result.status === 'incomplete' || !codes.every(isUnread))
-    return EXIT.notValid
+  const isUnread = (code: Recount) => code === 'no_manifest' || code === 'unreadable'
+  if (result.status === 'incomplete' || !codes.every(isUnread)) return EXIT.notValid
   return codes.length > 0 ? EXIT.noVerdict : EXIT.ok
 }
 
-function withNotes(
-  result: Completeness,
-  { manifests, recounts }: BatchNotes,
-): object {
+function withNotes(result: Completeness, { manifests, recounts }: BatchNotes): object {
   if (result.status === 'unverifiable') return result
   const { batches } = result
   const listed = batches.listed.map((batch) => {

@@ -37,8 +37,7 @@ export async function recountManifest(
     const root = await read(hash, 'the root block')
     const { chunks } = decodeManifest(root)
     const readChunks = async function* () {
-      for (const [index, chunk] of chunks.entries())
-        yield read(fromHex(chunk), `chunk ${index}`)
+      for (const [index, chunk] of chunks.entries()) yield read(fromHex(chunk), `chunk ${index}`)
     }
     return { batch: await recountBatch(root, readChunks()) }
   } catch (error) {

@@ -9,10 +9,7 @@ import {
   type Presentation,
   type PresentationSource,
 } from '../document/presentation.ts'
-import {
-  encodePresentationLink,
-  MAX_QR_LINK,
-} from '../document/presentation-link.ts'
+import { encodePresentationLink, MAX_QR_LINK } from '../document/presentation-link.ts'
 import { decodePublicId } from '../document/public-id.ts'
 import { openDocument } from '../document/sealed.ts'
 import { createBundleSource } from '../verifier/bundle.ts'
@@ -28,12 +25,7 @@ import { EXIT } from './exit-codes.ts'
 import { printable, printableJson } from './printable.ts'
 import { writePrivately } from './private-file.ts'
 import { TEST_NETWORK } from './report.ts'
-import {
-  readSources,
-  SOURCE_OPTIONS,
-  SOURCE_USAGE,
-  type Sources,
-} from './sources.ts'
+import { readSources, SOURCE_OPTIONS, SOURCE_USAGE, type Sources } from './sources.ts'
 import { readSubject, type Subject } from './subject.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -66,10 +58,7 @@ const OPTIONS = {
 } as const
 
 /** @returns The exit code. */
-export async function presentCommand(
-  args: string[],
-  terminal: Terminal,
-): Promise<number> {
+export async function presentCommand(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -87,14 +76,10 @@ export async function presentCommand(
     await list(held.source, terminal, values.json ?? false)
     return EXIT.ok
   }
-  if (networkOf(parseRegistry(sources.registry).chainId) === 'test')
-    terminal.warn(TEST_NETWORK)
+  if (networkOf(parseRegistry(sources.registry).chainId) === 'test') terminal.warn(TEST_NETWORK)
   const presentation = await createPresentation({ ...held.source, choose })
   if (presentation.registry !== sources.registry)
-    throw new InputError(
-      'other_registry',
-      'the document is of another registry',
-    )
+    throw new InputError('other_registry', 'the document is of another registry')
   const stateProof = values.proof ? await prove(held.key, sources) : null
   const { sealed, ...shown } = presentation
   const file = { ...shown, sealed: values.sealed ? sealed : null, stateProof }
@@ -114,23 +99,15 @@ type Values = {
 
 /** @throws {UsageError} */
 function assertUsage({ proof, link, qr }: Values, { nodes }: Sources): void {
-  if (proof && nodes.length !== 1)
-    throw new UsageError('--proof needs --rpc, once')
+  if (proof && nodes.length !== 1) throw new UsageError('--proof needs --rpc, once')
   if (!proof && nodes.length > 0) throw new UsageError('--rpc is for --proof')
-  if (qr !== undefined && link === undefined)
-    throw new UsageError('--qr needs --link')
+  if (qr !== undefined && link === undefined) throw new UsageError('--qr needs --link')
   if (link !== undefined && !isPage(link))
-    throw new UsageError(
-      '--link must be the http or https address of a verify page, without #',
-    )
+    throw new UsageError('--link must be the http or https address of a verify page, without #')
 }
 
 function isPage(text: string): boolean {
-  return (
-    URL.canParse(text) &&
-    /^https?:$/.test(new URL(text).protocol) &&
-    !text.includes('#')
-  )
+  return URL.canParse(text) && /^https?:$/.test(new URL(text).protocol) && !text.includes('#')
 }
 
 /** @returns `undefined` when nothing is named. */
@@ -153,23 +130,14 @@ async function locate(
   { registry, blocks }: Sources,
 ): Promise<{ source: Source; key: DocumentKey }> {
   const decoded = decodePublicId(publicId)
-  const places = bundle
-    ? [createBundleSource(bundle.bundle), ...blocks]
-    : blocks
-  const batch =
-    decoded.kind === 'batch'
-      ? await readBatch(decoded, registry, places)
-      : undefined
+  const places = bundle ? [createBundleSource(bundle.bundle), ...blocks] : blocks
+  const batch = decoded.kind === 'batch' ? await readBatch(decoded, registry, places) : undefined
   if (batch?.check.code === 'other_registry')
-    throw new InputError(
-      'other_registry',
-      'the document is of another registry',
-    )
+    throw new InputError('other_registry', 'the document is of another registry')
   const key = batch ? batch.key : keyOf(decoded)
   if (!key) throw unavailable('the batch block', batch?.check.code)
   const payload = await readPayload(fromHex(key.documentHash), places)
-  if (!payload.bytes)
-    throw unavailable('the sealed document', payload.check.code)
+  if (!payload.bytes) throw unavailable('the sealed document', payload.check.code)
   return {
     source: {
       publicId,
@@ -182,10 +150,7 @@ async function locate(
 }
 
 function unavailable(what: string, code: string | undefined): InputError {
-  return new InputError(
-    'unavailable',
-    `${what} is needed, and no --ipfs has it: ${code}`,
-  )
+  return new InputError('unavailable', `${what} is needed, and no --ipfs has it: ${code}`)
 }
 
 async function list(
@@ -231,10 +196,7 @@ async function write(
   const small = { ...presentation, sealed: null, stateProof: null }
   const link = await encodePresentationLink(page, small)
   if (link === undefined)
-    throw new InputError(
-      'too_long',
-      'too long for a link: show less, or a file',
-    )
+    throw new InputError('too_long', 'too long for a link: show less, or a file')
   terminal.write(link)
   if (qr === undefined) return
   if (link.length > MAX_QR_LINK)

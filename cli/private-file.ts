@@ -5,10 +5,7 @@ import { InputError } from './errors.ts'
 const PRIVATE = 0o600
 
 /** @throws {InputError} `unwritable` */
-export async function writePrivately(
-  file: string,
-  text: string,
-): Promise<void> {
+export async function writePrivately(file: string, text: string): Promise<void> {
   try {
     await using opened = await open(file, 'w', PRIVATE)
     // One that was there before keeps its mode; a pipe or a terminal has its own.

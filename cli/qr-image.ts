@@ -1,9 +1,5 @@
 import { readFileSync } from 'node:fs'
-import {
-  prepareZXingModule,
-  type ReaderOptions,
-  readBarcodes,
-} from 'zxing-wasm/reader'
+import { prepareZXingModule, type ReaderOptions, readBarcodes } from 'zxing-wasm/reader'
 import { InputError } from './errors.ts'
 import { pixelsOf } from './image-size.ts'
 
@@ -43,8 +39,5 @@ export async function readQrCodes(image: Uint8Array): Promise<string[]> {
     const texts = codes.filter((code) => code.isValid).map(({ text }) => text)
     if (texts.length > 0) return texts
   }
-  throw new InputError(
-    'no_qr_code',
-    'there is no readable QR code in the picture',
-  )
+  throw new InputError('no_qr_code', 'there is no readable QR code in the picture')
 }

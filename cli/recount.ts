@@ -6,11 +6,7 @@ import { ChainError } from '../verifier/errors.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
 import { createRequest, readStrictly } from '../verifier/readers/request.ts'
-import {
-  readBytes,
-  readQuantity,
-  toQuantity,
-} from '../verifier/readers/rpc-codec.ts'
+import { readBytes, readQuantity, toQuantity } from '../verifier/readers/rpc-codec.ts'
 import { RELEASED } from '../verifier/reasons.ts'
 import { UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
@@ -44,10 +40,7 @@ const FINDINGS: Partial<Record<Finding, string>> = {
 }
 
 /** @returns The exit code. */
-export async function recountCommand(
-  args: string[],
-  terminal: Terminal,
-): Promise<number> {
+export async function recountCommand(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -58,8 +51,7 @@ export async function recountCommand(
   const [provider] = nodes
   if (given === undefined || positionals.length > 1)
     throw new UsageError('one manifest is required')
-  if (provider === undefined || nodes.length > 1)
-    throw new UsageError('--rpc is required, once')
+  if (provider === undefined || nodes.length > 1) throw new UsageError('--rpc is required, once')
   if (blocks.length === 0) throw new UsageError('--ipfs is required')
 
   const hash = hashOf(given)
@@ -79,8 +71,7 @@ export async function recountCommand(
   }
   const complete = code === undefined
   const shown = { manifest: toHex(hash), ...about, ...standing }
-  if (values.json)
-    terminal.write(printableJson({ complete, code: code ?? null, ...shown }))
+  if (values.json) terminal.write(printableJson({ complete, code: code ?? null, ...shown }))
   else {
     terminal.write(
       complete

@@ -41,9 +41,7 @@ export function trustedRegistry(
 
 function onlyChain(deployments: URL): string {
   const chains = existsSync(deployments)
-    ? readdirSync(deployments).filter((name) =>
-        /^[1-9][0-9]*\.json$/.test(name),
-      )
+    ? readdirSync(deployments).filter((name) => /^[1-9][0-9]*\.json$/.test(name))
     : []
   const [chain] = chains
   if (chain === undefined || chains.length > 1)

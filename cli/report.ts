@@ -15,12 +15,10 @@ import type { Paint } from './terminal.ts'
 export const TEST_NETWORK = 'Test network: not a real document'
 
 /** Shown where a final revocation was released or replaced after a theft. */
-export const SET_ASIDE =
-  'A revocation of this document was set aside: its account is distrusted'
+export const SET_ASIDE = 'A revocation of this document was set aside: its account is distrusted'
 
 /** Shown where the domain that the registry names does not vouch for the issuer. */
-export const DENIED =
-  'The domain that this issuer names as its own does not vouch for it'
+export const DENIED = 'The domain that this issuer names as its own does not vouch for it'
 export const ACCOUNT_NOT_LISTED =
   "The issuer's domain does not list the account that issued this document"
 
@@ -94,15 +92,11 @@ const MEANINGS: Record<string, string> = {
   malformed: 'what the domain serves is not a DID document',
   not_asked: 'its domain was not asked',
   contradicts: 'the event does not agree with the record',
-  pruned:
-    'nodes no longer keep events this old; that is normal, and changes nothing',
+  pruned: 'nodes no longer keep events this old; that is normal, and changes nothing',
 }
 
 /** @returns A verdict as people read it, without a line feed at its end. */
-export function report(
-  { verdict, network, warnings }: Report,
-  paint: Paint,
-): string {
+export function report({ verdict, network, warnings }: Report, paint: Paint): string {
   const { blockchainProof: proof, status, asOf } = verdict
   const parts = [
     paint(
@@ -112,18 +106,12 @@ export function report(
   ]
   for (const notice of noticesOf(verdict, network))
     parts.push(paint('yellow', paint('bold', notice)))
-  if (asOf)
-    parts.push(`as of block ${asOf.blockNumber}, ${time(asOf.blockTime)}`)
-  for (const warning of warnings)
-    parts.push(paint('yellow', `Warning: ${printable(warning)}`))
+  if (asOf) parts.push(`as of block ${asOf.blockNumber}, ${time(asOf.blockTime)}`)
+  for (const warning of warnings) parts.push(paint('yellow', `Warning: ${printable(warning)}`))
   if (proof) parts.push(...section('Issuer', issuerLines(proof)))
   parts.push(...contentOf(verdict))
   if (proof) parts.push(...section('Anchored', proofLines(proof)))
-  parts.push(
-    '',
-    'Checks',
-    ...verdict.checks.map((check) => checkLine(check, paint)),
-  )
+  parts.push('', 'Checks', ...verdict.checks.map((check) => checkLine(check, paint)))
   return parts.join('\n')
 }
 
@@ -159,17 +147,11 @@ function noticesOf(verdict: Report['verdict'], network: Network): string[] {
   const { checks, blockchainProof } = verdict
   const document = 'disclosed' in verdict ? verdict.disclosed : verdict.document
   const notices = network === 'test' ? [TEST_NETWORK] : []
-  const isAhead = checks.some(
-    ({ check, outcome }) => check === 'dating' && outcome === 'fail',
-  )
+  const isAhead = checks.some(({ check, outcome }) => check === 'dating' && outcome === 'fail')
   if (document?.issuedAt !== undefined && isAhead)
-    notices.push(
-      `This document is dated in the future: ${longDate(document.issuedAt)}`,
-    )
+    notices.push(`This document is dated in the future: ${longDate(document.issuedAt)}`)
   if (blockchainProof?.setAside) notices.push(SET_ASIDE)
-  const denial = checks.find(
-    ({ check, outcome }) => check === 'identity' && outcome === 'fail',
-  )
+  const denial = checks.find(({ check, outcome }) => check === 'identity' && outcome === 'fail')
   if (denial?.code === 'denied') notices.push(DENIED)
   if (denial?.code === 'account_not_listed') notices.push(ACCOUNT_NOT_LISTED)
   return notices
@@ -188,26 +170,15 @@ function section(title: string, lines: Line[]): string[] {
   return [
     '',
     title,
-    ...lines.map(
-      ([label, value]) =>
-        `  ${printable(label).padEnd(width)}  ${printable(value)}`,
-    ),
+    ...lines.map(([label, value]) => `  ${printable(label).padEnd(width)}  ${printable(value)}`),
   ]
 }
 
 function issuerLines({ issuer, registry }: BlockchainProof): Line[] {
   return [
     ...(issuer.domain === null
-      ? [
-          [
-            'name',
-            `calls itself ${issuer.name}, not confirmed by any domain`,
-          ] as const,
-        ]
-      : [
-          ['domain', `✓ ${issuer.domain}`] as const,
-          ['name', issuer.name] as const,
-        ]),
+      ? [['name', `calls itself ${issuer.name}, not confirmed by any domain`] as const]
+      : [['domain', `✓ ${issuer.domain}`] as const, ['name', issuer.name] as const]),
     ['uri', issuer.uri],
     ['account', issuer.account],
     ['number', `${issuer.id} in ${registry}`],
@@ -233,9 +204,7 @@ function partLines(
     ['supersedes', supersedes],
   ]
   return [
-    ...fields.flatMap<Line>(([label, value]) =>
-      value === undefined ? [] : [[label, value]],
-    ),
+    ...fields.flatMap<Line>(([label, value]) => (value === undefined ? [] : [[label, value]])),
     ...Object.entries(document.metadata ?? {}).map<Line>(([key, value]) => [
       `metadata.${key}`,
       value,
@@ -251,10 +220,7 @@ function proofLines(proof: BlockchainProof): Line[] {
   const { blockNumber, blockTime, finality, account } = proof
   const { batchRoot } = proof
   return [
-    [
-      'block',
-      `${blockNumber}, ${time(blockTime)}, ${finality ?? 'finality unknown'}`,
-    ],
+    ['block', `${blockNumber}, ${time(blockTime)}, ${finality ?? 'finality unknown'}`],
     ['transaction', proof.transactionHash ?? 'unknown'],
     ['documentHash', proof.documentHash],
     ...(batchRoot ? [['batchRoot', batchRoot] as const] : []),
@@ -266,10 +232,8 @@ function proofLines(proof: BlockchainProof): Line[] {
 function revocationLines(proof: BlockchainProof): Line[] {
   const { revokedAt, releasedAt, reason, revoker, account } = proof
   const lines: Line[] = []
-  if (revokedAt !== null && reason === 'certificateHold')
-    lines.push(['suspended', time(revokedAt)])
-  else if (revokedAt !== null)
-    lines.push(['revoked', `${time(revokedAt)}, reason ${reason}`])
+  if (revokedAt !== null && reason === 'certificateHold') lines.push(['suspended', time(revokedAt)])
+  else if (revokedAt !== null) lines.push(['revoked', `${time(revokedAt)}, reason ${reason}`])
   if (releasedAt !== null) lines.push(['released', time(releasedAt)])
   if (revoker !== null && revoker.address !== account.address)
     lines.push(['by account', `${revoker.address}, ${history(revoker)}`])
@@ -285,8 +249,7 @@ function history(
   const parts = [`added in block ${addedBlock}`]
   if (age !== undefined && age >= 0)
     parts[0] += `, ${age} ${age === 1 ? 'block' : 'blocks'} before it issued this`
-  if (changedBlock !== null)
-    parts.push(`permissions last changed in block ${changedBlock}`)
+  if (changedBlock !== null) parts.push(`permissions last changed in block ${changedBlock}`)
   if (retiredBlock !== null) parts.push(`retired in block ${retiredBlock}`)
   return parts.join('; ')
 }

@@ -49,9 +49,7 @@ export function readSources(values: {
     nodes: different('rpc', httpUrls('rpc', values.rpc)).map((url) =>
       createFetchProvider(url, timeout),
     ),
-    blocks: httpUrls('ipfs', values.ipfs).map((url) =>
-      createIpfsGatewaySource(url, timeout),
-    ),
+    blocks: httpUrls('ipfs', values.ipfs).map((url) => createIpfsGatewaySource(url, timeout)),
     ...(asOf !== undefined && { asOf: wholeNumber('as-of', asOf) }),
   }
 }
@@ -78,9 +76,7 @@ function different(option: string, urls: string[]): string[] {
 }
 
 function httpUrls(option: string, urls: string[] = []): string[] {
-  const isHttp = (url: string) =>
-    URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
-  if (!urls.every(isHttp))
-    throw new UsageError(`--${option} must be an http or https address`)
+  const isHttp = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)
+  if (!urls.every(isHttp)) throw new UsageError(`--${option} must be an http or https address`)
   return urls
 }

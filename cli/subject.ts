@@ -1,9 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { isPresentationFile } from '../document/presentation.ts'
-import {
-  decodePresentationLink,
-  isPresentationLink,
-} from '../document/presentation-link.ts'
+import { decodePresentationLink, isPresentationLink } from '../document/presentation-link.ts'
 import { readVerifyLink } from '../document/verify-link.ts'
 import { readBundle } from '../verifier/bundle.ts'
 import { readPresentation } from '../verifier/presentation.ts'
@@ -61,9 +58,7 @@ async function fromBytes(bytes: Uint8Array): Promise<Subject | Presented> {
     // Only to tell what it is: a file is decoded strictly.
     const text = new TextDecoder().decode(bytes)
     if (!JSON_START.test(text)) return fromText(text)
-    return isPresentationFile(text)
-      ? readPresentation(bytes)
-      : fromBundle(bytes)
+    return isPresentationFile(text) ? readPresentation(bytes) : fromBundle(bytes)
   }
   const { readQrCodes } = await import('./qr-image.ts')
   const texts = [...new Set(await readQrCodes(bytes))]
@@ -85,8 +80,7 @@ function isSame(a: Subject | Presented, b: Subject | Presented): boolean {
 
 /** @returns Whether the bytes begin as a PNG or JPEG file does. */
 function isImage(bytes: Uint8Array): boolean {
-  const starts = (...magic: number[]) =>
-    magic.every((byte, i) => bytes[i] === byte)
+  const starts = (...magic: number[]) => magic.every((byte, i) => bytes[i] === byte)
   return starts(0x89, 0x50, 0x4e, 0x47) || starts(0xff, 0xd8, 0xff)
 }
 
@@ -102,10 +96,7 @@ function fromBundle(bytes: Uint8Array): Subject {
 async function fromText(text: string): Promise<Subject | Presented> {
   const trimmed = text.trim()
   if (/^<(\?xml|svg|!doctype)/i.test(trimmed))
-    throw new InputError(
-      'no_qr_code',
-      'SVG and HTML are not read: save the QR code as PNG or JPEG',
-    )
+    throw new InputError('no_qr_code', 'SVG and HTML are not read: save the QR code as PNG or JPEG')
   if (!isAddress(trimmed)) return { publicId: trimmed }
   return isPresentationLink(trimmed)
     ? readPresentation(await decodePresentationLink(trimmed))
@@ -153,10 +144,7 @@ async function readStdin(): Promise<Uint8Array> {
   for await (const chunk of process.stdin) {
     length += chunk.length
     if (length > MAX_BYTES)
-      throw new InputError(
-        'unreadable',
-        `standard input has more than ${MAX_BYTES} bytes`,
-      )
+      throw new InputError('unreadable', `standard input has more than ${MAX_BYTES} bytes`)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks)

@@ -1,8 +1,5 @@
 /** Puts text in a colour, or leaves it as it is. */
-export type Paint = (
-  colour: 'red' | 'green' | 'yellow' | 'bold',
-  text: string,
-) => string
+export type Paint = (colour: 'red' | 'green' | 'yellow' | 'bold', text: string) => string
 
 /** Where a command writes what it was asked for, and what is worth a warning. */
 export type Terminal = {

@@ -5,15 +5,9 @@ import { verifyBundle } from '../verifier/bundle.ts'
 import { parseDomain } from '../verifier/identity.ts'
 import { isLocalChain, networkOf } from '../verifier/network.ts'
 import type { ChainReader, IdentitySource } from '../verifier/ports.ts'
-import {
-  verifyPresentation,
-  verifyPresentationProof,
-} from '../verifier/presentation.ts'
+import { verifyPresentation, verifyPresentationProof } from '../verifier/presentation.ts'
 import { createChainReader, parseRegistry } from '../verifier/readers/chain.ts'
-import {
-  createIdentitySource,
-  IDENTITY_TIMEOUT_MS,
-} from '../verifier/readers/identity-source.ts'
+import { createIdentitySource, IDENTITY_TIMEOUT_MS } from '../verifier/readers/identity-source.ts'
 import { createQuorumReader } from '../verifier/readers/quorum.ts'
 import type { ProofOptions } from '../verifier/readers/state-proof.ts'
 import type { PresentationVerdict, Verdict } from '../verifier/verdict.ts'
@@ -30,12 +24,7 @@ import {
   type Sources,
   wholeNumber,
 } from './sources.ts'
-import {
-  type Presented,
-  readInput,
-  readSubject,
-  type Subject,
-} from './subject.ts'
+import { type Presented, readInput, readSubject, type Subject } from './subject.ts'
 import type { Terminal } from './terminal.ts'
 
 export const VERIFY_USAGE = `docreg verify <publicId | address | presentation | file | QR image | -> --rpc <url> [options]
@@ -70,10 +59,7 @@ const OPTIONS = {
 } as const
 
 /** @returns The exit code. */
-export async function verifyCommand(
-  args: string[],
-  terminal: Terminal,
-): Promise<number> {
+export async function verifyCommand(args: string[], terminal: Terminal): Promise<number> {
   const { values, positionals } = parseArgs({
     args,
     allowPositionals: true,
@@ -92,13 +78,9 @@ export async function verifyCommand(
     throw new UsageError('a proof is verified offline: without --issuer-domain')
   // Else its giver would think that a node's word had been held to it.
   if (!proven && trustedBlocks.length > 0)
-    throw new UsageError(
-      '--block-hash is for a bundle, or for a presentation with a proof',
-    )
+    throw new UsageError('--block-hash is for a bundle, or for a presentation with a proof')
   if ('publicId' in input) decodePublicId(input.publicId)
-  const verdict = await (proven
-    ? offline(proven, sources, trustedBlocks)
-    : ask(input, online))
+  const verdict = await (proven ? offline(proven, sources, trustedBlocks) : ask(input, online))
   const warnings = warningsOf(input, proven, sources)
   const network = networkOf(parseRegistry(sources.registry).chainId)
   terminal.write(
@@ -112,10 +94,7 @@ export async function verifyCommand(
 
 type Ask = () => VerifyOptions
 
-function ask(
-  input: Subject | Presented,
-  online: Ask,
-): Promise<Verdict | PresentationVerdict> {
+function ask(input: Subject | Presented, online: Ask): Promise<Verdict | PresentationVerdict> {
   return 'presentation' in input
     ? verifyPresentation(input.presentation, online())
     : verify(input.publicId, online())
@@ -129,16 +108,10 @@ function readOnline(
   values: IdentityValues & { quorum?: string; 'max-head-age'?: string },
   { registry, nodes, blocks, asOf, timeout }: Sources,
 ): Ask {
-  const quorum = wholeNumber(
-    'quorum',
-    values.quorum ?? String(Math.floor(nodes.length / 2) + 1),
-    1,
-  )
+  const quorum = wholeNumber('quorum', values.quorum ?? String(Math.floor(nodes.length / 2) + 1), 1)
   const given = values['max-head-age']
   const maxHeadAge =
-    given === undefined
-      ? defaultHeadAge(registry)
-      : wholeNumber('max-head-age', given, 1)
+    given === undefined ? defaultHeadAge(registry) : wholeNumber('max-head-age', given, 1)
   const identity = readIdentityOptions(values, registry, timeout)
   const readers = nodes.map((node) => createChainReader(node, registry))
   return () => ({
@@ -160,12 +133,8 @@ function readIdentityOptions(
   timeout: number,
 ): Pick<VerifyOptions, 'identity' | 'issuerDomain'> {
   const { 'issuer-domain': issuerDomain, 'no-identity': isOff } = values
-  if (issuerDomain === undefined)
-    return isOff ? {} : { identity: sourceWithin(timeout) }
-  if (isOff)
-    throw new UsageError(
-      '--issuer-domain asks the domain: not with --no-identity',
-    )
+  if (issuerDomain === undefined) return isOff ? {} : { identity: sourceWithin(timeout) }
+  if (isOff) throw new UsageError('--issuer-domain asks the domain: not with --no-identity')
   if (!parseDomain(issuerDomain, parseRegistry(registry).chainId))
     throw new UsageError(
       '--issuer-domain must be a domain in ASCII without a scheme, as example.edu',
@@ -199,15 +168,11 @@ async function readInputs(
 ): Promise<Subject | Presented> {
   if (bundle === undefined) return readInput(given ?? '')
   const proven = await readSubject(bundle)
-  if (proven.bundle === undefined)
-    throw new UsageError('--bundle must be the file of a bundle')
+  if (proven.bundle === undefined) throw new UsageError('--bundle must be the file of a bundle')
   if (given === undefined) return proven
   const { publicId, registryHint } = await readSubject(given)
   if (publicId !== proven.publicId)
-    throw new InputError(
-      'bundle_of_another',
-      'the bundle is one of another publicId',
-    )
+    throw new InputError('bundle_of_another', 'the bundle is one of another publicId')
   return registryHint === undefined ? proven : { ...proven, registryHint }
 }
 
@@ -219,10 +184,7 @@ type Proven = {
 }
 
 /** @returns What is verified offline: a bundle, or a presentation for which a block is trusted. */
-function provenIn(
-  input: Subject | Presented,
-  trustedBlocks: Hex[],
-): Proven | undefined {
+function provenIn(input: Subject | Presented, trustedBlocks: Hex[]): Proven | undefined {
   if ('presentation' in input) {
     const { presentation, block } = input
     if (!block || trustedBlocks.length === 0) return undefined
@@ -266,8 +228,7 @@ function warningsOf(
   { registry }: Sources,
 ): string[] {
   const warnings: string[] = []
-  const registryHint =
-    'presentation' in input ? input.presentation.registry : input.registryHint
+  const registryHint = 'presentation' in input ? input.presentation.registry : input.registryHint
   if (registryHint !== undefined && registryHint.toLowerCase() !== registry)
     warnings.push(
       `what was given names another registry, ${registryHint}; asked was the one that you trust, ${registry}`,

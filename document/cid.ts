@@ -27,8 +27,7 @@ export function cidOf(hash: Uint8Array): string {
  * codec or hash.
  */
 export function hashOfCid(cid: string): Uint8Array {
-  if (typeof cid !== 'string' || cid.length > MAX_TEXT)
-    throw malformed('not a CID')
+  if (typeof cid !== 'string' || cid.length > MAX_TEXT) throw malformed('not a CID')
   const base = BASES.find(({ prefix }) => cid.startsWith(prefix))
   if (!base) throw malformed('a CID in another base, or none')
   const bytes = decode(base, cid)

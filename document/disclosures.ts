@@ -3,11 +3,7 @@ import { utf8ToBytes } from '@noble/hashes/utils.js'
 import * as v from 'valibot'
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import { fromCanonical, toCanonical } from './canonical.ts'
-import {
-  type Document,
-  type DocumentPart,
-  parseDocumentPart,
-} from './document.ts'
+import { type Document, type DocumentPart, parseDocumentPart } from './document.ts'
 import { FormatError, refusingAs } from './errors.ts'
 import { type Hkdf, hkdf } from './hkdf.ts'
 import type { SealingKeys } from './keys.ts'
@@ -151,9 +147,7 @@ const list = v.pipe(
   v.check(({ length }) => length % STEP === 0),
   v.minLength(STEP),
   v.maxLength(MAX_DIGESTS),
-  v.check((digests) =>
-    digests.every((one, i) => i === 0 || (digests[i - 1] ?? '') <= one),
-  ),
+  v.check((digests) => digests.every((one, i) => i === 0 || (digests[i - 1] ?? '') <= one)),
 )
 /** The form of claims; {@link parseClaims} also refuses a repeated digest. */
 export const claimsSchema = v.strictObject({
@@ -217,21 +211,16 @@ export function parseDisclosure(text: string): Disclosure {
  * `disclosure_name_repeated` for a second disclosure of a field or entry; `document_fields` for a
  * name or value that no document can have.
  */
-export function readDisclosures(
-  claims: Claims,
-  disclosures: readonly string[],
-): DocumentPart {
+export function readDisclosures(claims: Claims, disclosures: readonly string[]): DocumentPart {
   if (new Set(disclosures).size !== disclosures.length)
     throw new FormatError('disclosure_repeated', 'a repeated disclosure')
   const fields = new Map<string, string>()
   const metadata = new Map<string, string>()
   for (const { text, name, value } of disclosures.map(parseDisclosure)) {
     const found = listOf(claims, portable.digest(text))
-    if (found === undefined)
-      throw new FormatError('disclosure_unlisted', 'not one of these claims')
+    if (found === undefined) throw new FormatError('disclosure_unlisted', 'not one of these claims')
     const named = found === 'fields' ? fields : metadata
-    if (named.has(name))
-      throw new FormatError('disclosure_name_repeated', 'one name, two values')
+    if (named.has(name)) throw new FormatError('disclosure_name_repeated', 'one name, two values')
     named.set(name, value)
   }
   return parseDocumentPart({
@@ -241,10 +230,7 @@ export function readDisclosures(
   })
 }
 
-function listOf(
-  { _sd, metadata }: Claims,
-  digest: string,
-): 'fields' | 'metadata' | undefined {
+function listOf({ _sd, metadata }: Claims, digest: string): 'fields' | 'metadata' | undefined {
   if (_sd.includes(digest)) return 'fields'
   return metadata._sd.includes(digest) ? 'metadata' : undefined
 }

@@ -30,17 +30,11 @@ function isDate(text: string): boolean {
 }
 
 const WELL_FORMED = 'must be well-formed Unicode, without lone surrogates'
-const wellFormed = v.check<string, string>(
-  (text) => text.isWellFormed(),
-  WELL_FORMED,
-)
+const wellFormed = v.check<string, string>((text) => text.isWellFormed(), WELL_FORMED)
 
 const date = v.pipe(
   v.string('must be a string'),
-  v.check(
-    isDate,
-    `must be a real date, YYYY-MM-DD, from ${FIRST_DATE} to ${LAST_DATE}`,
-  ),
+  v.check(isDate, `must be a real date, YYYY-MM-DD, from ${FIRST_DATE} to ${LAST_DATE}`),
 )
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -78,8 +72,7 @@ function problemsOfEntry(key: string, value: unknown): string[] {
   if (length < 1 || length > MAX_METADATA_KEY)
     problems.push(`must have a key of 1 to ${MAX_METADATA_KEY} characters`)
   if (REFUSED_KEYS.includes(key)) problems.push('must have another key')
-  if (!key.isWellFormed())
-    problems.push('must have a key of well-formed Unicode')
+  if (!key.isWellFormed()) problems.push('must have a key of well-formed Unicode')
   if (typeof value !== 'string') problems.push('must be a string')
   else if (!value.isWellFormed()) problems.push(WELL_FORMED)
   return problems
@@ -103,10 +96,7 @@ const fields = {
       (name) => codePoints(name) >= 1 && codePoints(name) <= 200,
       'must have 1 to 200 characters',
     ),
-    v.check(
-      (name) => !/\p{Cc}/u.test(name),
-      'must not have control characters',
-    ),
+    v.check((name) => !/\p{Cc}/u.test(name), 'must not have control characters'),
     wellFormed,
   ),
   subjectId: v.pipe(
@@ -115,10 +105,7 @@ const fields = {
   ),
   category: v.pipe(
     v.string('must be a string'),
-    v.regex(
-      /^[a-z][a-z0-9]*(_[a-z0-9]+)*$/,
-      'must be lower snake case, such as birth_certificate',
-    ),
+    v.regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, 'must be lower snake case, such as birth_certificate'),
     v.maxLength(64, 'must have at most 64 characters'),
   ),
   issuedAt: date,
@@ -138,10 +125,7 @@ const NOT_IN_ORDER = 'must not be before issuedAt'
 
 const fieldsSchema = v.pipe(
   v.object(fields),
-  v.forward(
-    v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER),
-    ['expiresAt'],
-  ),
+  v.forward(v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER), ['expiresAt']),
 )
 
 const sealedFields = {
@@ -164,10 +148,7 @@ const documentSchema = v.pipe(
     registry,
     issuerId,
   }),
-  v.forward(
-    v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER),
-    ['expiresAt'],
-  ),
+  v.forward(v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER), ['expiresAt']),
 )
 
 const partSchema = v.pipe(
@@ -178,10 +159,7 @@ const partSchema = v.pipe(
     category: v.exactOptional(fields.category),
     issuedAt: v.exactOptional(fields.issuedAt),
   }),
-  v.forward(
-    v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER),
-    ['expiresAt'],
-  ),
+  v.forward(v.partialCheck([['issuedAt'], ['expiresAt']], inOrder, NOT_IN_ORDER), ['expiresAt']),
 )
 
 /** A document as a client sends it. Dates are `YYYY-MM-DD`, UTC. */
@@ -238,9 +216,10 @@ export function validUntilOf(document: Pick<Document, 'expiresAt'>): number {
   return (lastDay + MILLISECONDS_A_DAY) / 1000
 }
 
-function parse<
-  S extends typeof fieldsSchema | typeof documentSchema | typeof partSchema,
->(schema: S, value: unknown): v.InferOutput<S> {
+function parse<S extends typeof fieldsSchema | typeof documentSchema | typeof partSchema>(
+  schema: S,
+  value: unknown,
+): v.InferOutput<S> {
   if (!isObject(value))
     throw new FormatError('document_fields', 'not a JSON object', {
       fields: [{ field: '', message: 'must be a JSON object' }],
@@ -260,11 +239,7 @@ function parse<
   })
 }
 
-function problemOf({
-  path,
-  type,
-  message,
-}: v.BaseIssue<unknown>): FieldProblem {
+function problemOf({ path, type, message }: v.BaseIssue<unknown>): FieldProblem {
   const names = path?.map(({ key }) => shown(String(key))) ?? []
   return {
     field: names.join('.'),

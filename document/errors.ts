@@ -68,11 +68,7 @@ export class FormatError extends Error {
  *
  * @throws {FormatError} of this code for what they refuse. Any other error is a bug, and passes.
  */
-export function refusingAs<T>(
-  code: FormatErrorCode,
-  message: string,
-  decode: () => T,
-): T {
+export function refusingAs<T>(code: FormatErrorCode, message: string, decode: () => T): T {
   try {
     return decode()
   } catch (cause) {

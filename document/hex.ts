@@ -13,10 +13,7 @@ export function toHex(bytes: Uint8Array): Hex {
  * @throws {FormatError} `hex_malformed` when it is not an even number of hexadecimal digits after `0x`.
  */
 export function fromHex(hex: Hex): Uint8Array {
-  const good =
-    typeof hex === 'string' &&
-    /^0x[0-9a-f]*$/i.test(hex) &&
-    hex.length % 2 === 0
+  const good = typeof hex === 'string' && /^0x[0-9a-f]*$/i.test(hex) && hex.length % 2 === 0
   if (!good) throw new FormatError('hex_malformed', 'not hexadecimal')
   const bytes = new Uint8Array(hex.length / 2 - 1)
   for (let i = 0; i < bytes.length; i++)

@@ -42,22 +42,15 @@ export function decodeJsonText(bytes: Uint8Array): string {
  * @param maxLength In characters or bytes; a longer one is refused unread.
  * @throws {FormatError} `code` for one that is too long; a code of {@link parseStrictJson}.
  */
-export function readJsonFile(
-  input: unknown,
-  maxLength: number,
-  code: FormatErrorCode,
-): unknown {
+export function readJsonFile(input: unknown, maxLength: number, code: FormatErrorCode): unknown {
   if (typeof input !== 'string' && !(input instanceof Uint8Array)) return input
   if (input.length > maxLength) throw new FormatError(code, 'too long')
-  return parseStrictJson(
-    typeof input === 'string' ? input : decodeJsonText(input),
-  )
+  return parseStrictJson(typeof input === 'string' ? input : decodeJsonText(input))
 }
 
 /** @returns The number of keys of all objects in a value. Checks every string and the depth on the way. */
 function countKeys(value: JsonValue, depth = 0): number {
-  if (depth > MAX_DEPTH)
-    throw new FormatError('json_too_deep', `nested deeper than ${MAX_DEPTH}`)
+  if (depth > MAX_DEPTH) throw new FormatError('json_too_deep', `nested deeper than ${MAX_DEPTH}`)
   if (typeof value === 'string') assertWellFormed(value)
   if (value === null || typeof value !== 'object') return 0
   const keys = Array.isArray(value) ? [] : Object.keys(value)
@@ -95,8 +88,5 @@ function assertGoodKey(key: string): void {
 
 function assertWellFormed(text: string): void {
   if (!text.isWellFormed())
-    throw new FormatError(
-      'json_lone_surrogate',
-      'a string has half of a surrogate pair',
-    )
+    throw new FormatError('json_lone_surrogate', 'a string has half of a surrogate pair')
 }

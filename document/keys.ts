@@ -35,8 +35,7 @@ const NO_SALT = new Uint8Array(0)
  * @param issuerSecret At least 32 random bytes. HKDF-SHA256 (RFC 5869) with an info for each use.
  */
 export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
-  if (issuerSecret.length < 32)
-    throw new TypeError('an issuer secret has at least 32 bytes')
+  if (issuerSecret.length < 32) throw new TypeError('an issuer secret has at least 32 bytes')
   const derive = hkdf(issuerSecret, NO_SALT)
   return {
     document: derive(`${VERSION}/document-subkey`, 32),
@@ -87,10 +86,7 @@ export function randomSalt(): Uint8Array {
  * @returns The salt of a request with an idempotency key, 16 bytes: the same request has the same
  * salt, on every gateway.
  */
-export function idempotentSalt(
-  subkeys: IssuerSubkeys,
-  request: IdempotentRequest,
-): Uint8Array {
+export function idempotentSalt(subkeys: IssuerSubkeys, request: IdempotentRequest): Uint8Array {
   const parts = [
     utf8ToBytes(VERSION),
     utf8ToBytes(request.tenant),
@@ -98,8 +94,6 @@ export function idempotentSalt(
     uint32(request.itemIndex),
     request.document,
   ]
-  const message = concatBytes(
-    ...parts.flatMap((part) => [uint32(part.length), part]),
-  )
+  const message = concatBytes(...parts.flatMap((part) => [uint32(part.length), part]))
   return hmac(sha256, subkeys.salt, message).subarray(0, SALT_LENGTH)
 }

@@ -23,18 +23,11 @@ export function describeMember({ expected, input }: v.StrictObjectIssue) {
 }
 
 /** @returns The bad fields that valibot found, by their paths. */
-export function problemsOf(
-  issues: readonly v.BaseIssue<unknown>[],
-): FieldProblem[] {
+export function problemsOf(issues: readonly v.BaseIssue<unknown>[]): FieldProblem[] {
   return issues.map((issue) => ({
     field: v.getDotPath(issue) ?? '',
     message: issue.message,
   }))
 }
 
-export const issuerId = v.pipe(
-  v.number(),
-  v.integer(),
-  v.minValue(1),
-  v.maxValue(0xffff_ffff),
-)
+export const issuerId = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(0xffff_ffff))

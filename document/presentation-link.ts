@@ -1,10 +1,6 @@
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
 import { FormatError } from './errors.ts'
-import {
-  encodePresentation,
-  type Presentation,
-  parsePresentation,
-} from './presentation.ts'
+import { encodePresentation, type Presentation, parsePresentation } from './presentation.ts'
 
 // The address of a verify page with a presentation in its fragment, which browsers do not send:
 // base64url of raw DEFLATE (RFC 1951) of its RFC 8785 bytes.
@@ -48,9 +44,7 @@ export function isPresentationLink(link: string): boolean {
  * @throws {FormatError} `presentation_malformed`, as `parsePresentation`; also for one that inflates
  * to more than 64 KiB.
  */
-export async function decodePresentationLink(
-  link: string,
-): Promise<Presentation> {
+export async function decodePresentationLink(link: string): Promise<Presentation> {
   const text = parameterOf(link)
   if (text === null) throw malformed('the link has no presentation')
   if (text.length > MAX_TEXT) throw malformed('too long for a link')
@@ -81,9 +75,7 @@ function through(
 }
 
 /** @throws {RangeError} As soon as more has come than a presentation in a link has. */
-async function collect(
-  stream: ReadableStream<Uint8Array>,
-): Promise<Uint8Array> {
+async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   const reader = stream.getReader()
   const collected = new Uint8Array(MAX_INFLATED)
   let length = 0

@@ -17,13 +17,7 @@ import type { Document } from './document.ts'
 import { type FieldProblem, FormatError } from './errors.ts'
 import { type Hex, toHex } from './hex.ts'
 import { readJsonFile } from './json.ts'
-import {
-  bytes32,
-  describeMember,
-  issuerId,
-  problemsOf,
-  registry,
-} from './members.ts'
+import { bytes32, describeMember, issuerId, problemsOf, registry } from './members.ts'
 import { decodePublicId, type PublicId } from './public-id.ts'
 import { openDocument, readSealedHeader } from './sealed.ts'
 import { type StateProof, stateProof } from './state-proof.ts'
@@ -102,15 +96,10 @@ const schema = v.strictObject(
           root: bytes32,
           validUntil: v.custom<number>(
             (value) =>
-              Number.isInteger(value) &&
-              Number(value) >= 0 &&
-              Number(value) <= MAX_VALID_UNTIL,
+              Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_VALID_UNTIL,
             'must be a whole number of 40 bits',
           ),
-          proof: v.custom<string>(
-            isProof,
-            `must be base64url of at most ${MAX_SIBLINGS} hashes`,
-          ),
+          proof: v.custom<string>(isProof, `must be base64url of at most ${MAX_SIBLINGS} hashes`),
         },
         describeMember,
       ),
@@ -141,9 +130,7 @@ function isProof(value: unknown): boolean {
  */
 export function parsePresentation(input: unknown): Presentation {
   const read = v.safeParse(schema, parseJson(input))
-  const bad = read.success
-    ? contradictions(read.output)
-    : problemsOf(read.issues)
+  const bad = read.success ? contradictions(read.output) : problemsOf(read.issues)
   if (!read.success || bad.length > 0)
     throw new FormatError('presentation_malformed', 'not a presentation', {
       fields: bad,
@@ -215,9 +202,7 @@ export type PresentationSource = {
  * in `fields`; `presentation_source` for sealed bytes, a batch block or a document that are not of
  * the publicId; a code of {@link openDocument}, `public_id_…`, `batch_malformed`.
  */
-export async function createPresentation(
-  source: PresentationSource,
-): Promise<Presentation> {
+export async function createPresentation(source: PresentationSource): Promise<Presentation> {
   const { sealed, choose, includeSealed = false } = source
   const publicId = decodePublicId(source.publicId)
   const { documentKey } = publicId
@@ -258,10 +243,7 @@ function locate(
   return { documentHash, batch: { root, validUntil, proof } }
 }
 
-function chosen(
-  { fields, metadata }: Disclosures,
-  choose: Choice,
-): Presentation['disclosures'] {
+function chosen({ fields, metadata }: Disclosures, choose: Choice): Presentation['disclosures'] {
   const missing = (from: Disclosures['fields'], names: readonly string[]) =>
     names.filter((name) => !from.some((one) => one.name === name))
   const bad = [

@@ -29,8 +29,7 @@ const CHECKSUM_LENGTH = 4
  */
 const MAX_TEXT = 80
 
-const checksumOf = (body: Uint8Array) =>
-  sha256(body).subarray(0, CHECKSUM_LENGTH)
+const checksumOf = (body: Uint8Array) => sha256(body).subarray(0, CHECKSUM_LENGTH)
 
 /**
  * @returns base58btc (without a multibase prefix) of kind ‖ issuerId ‖ hash ‖ documentKey ‖
@@ -42,12 +41,7 @@ export function encodePublicId(publicId: PublicId): string {
     throw new TypeError('hash is 32 bytes, documentKey 16')
   if (!Number.isInteger(issuerId) || issuerId < 1 || issuerId > 0xffff_ffff)
     throw new TypeError('issuerId is 1 to 4294967295')
-  const body = concatBytes(
-    Uint8Array.of(KINDS[kind]),
-    uint32(issuerId),
-    hash,
-    documentKey,
-  )
+  const body = concatBytes(Uint8Array.of(KINDS[kind]), uint32(issuerId), hash, documentKey)
   return base58btc.baseEncode(concatBytes(body, checksumOf(body)))
 }
 
@@ -62,16 +56,12 @@ export function decodePublicId(text: string): PublicId {
   const body = bytes.subarray(0, LENGTH)
   const checksum = checksumOf(body)
   if (!checksum.every((byte, i) => byte === bytes[LENGTH + i]))
-    throw new FormatError(
-      'public_id_checksum',
-      'mistyped: the checksum does not match',
-    )
+    throw new FormatError('public_id_checksum', 'mistyped: the checksum does not match')
   const kind = body[0] === KINDS.single ? 'single' : 'batch'
   if (body[0] !== KINDS[kind])
     throw new FormatError('public_id_kind', 'a publicId of an unknown kind')
   const issuerId = new DataView(body.buffer, body.byteOffset).getUint32(1)
-  if (issuerId === 0)
-    throw new FormatError('public_id_malformed', 'a publicId of no issuer')
+  if (issuerId === 0) throw new FormatError('public_id_malformed', 'a publicId of no issuer')
   return {
     kind,
     issuerId,

@@ -11,9 +11,6 @@ export function parseRegistryId(registry: string): {
 } {
   const match = REGISTRY_ID.exec(registry)
   if (!match)
-    throw new FormatError(
-      'registry_malformed',
-      'registry: not CAIP-10 of eip155, lower case',
-    )
+    throw new FormatError('registry_malformed', 'registry: not CAIP-10 of eip155, lower case')
   return { chainId: Number(match[1]), address: match[2] as Hex }
 }

@@ -27,10 +27,7 @@ export type SealedHeader = {
 export type Opened = SealedHeader & { plaintext: Uint8Array }
 
 /** What {@link seal} does; another implementation gives the same bytes. */
-export type Seal = (
-  document: Document,
-  keys: SealingKeys,
-) => Sealed | Promise<Sealed>
+export type Seal = (document: Document, keys: SealingKeys) => Sealed | Promise<Sealed>
 
 /** The parts of a JWE that A128GCM decrypts. */
 export type Encrypted = {
@@ -52,10 +49,7 @@ export type Decrypt = (
 export type Opener = {
   /** @returns 32 bytes. */
   sha256: (bytes: Uint8Array) => Uint8Array
-  open: (
-    sealed: Uint8Array,
-    documentKey: Uint8Array,
-  ) => Opened | Promise<Opened>
+  open: (sealed: Uint8Array, documentKey: Uint8Array) => Opened | Promise<Opened>
   decodeOpened: (opened: Opened, documentKey: Uint8Array) => Document
 }
 
@@ -98,10 +92,7 @@ export async function sealPlaintext(
  *
  * @throws {FormatError} A code of {@link open} or {@link decodeOpened}.
  */
-export async function openDocument(
-  sealed: Uint8Array,
-  documentKey: Uint8Array,
-): Promise<Document> {
+export async function openDocument(sealed: Uint8Array, documentKey: Uint8Array): Promise<Document> {
   return decodeOpened(await open(sealed, documentKey), documentKey)
 }
 
@@ -125,16 +116,11 @@ export async function open(
 }
 
 /** A JWE library reads any algorithm, which is most of its code: a header here allows only one. */
-const decryptWithWebCrypto: Decrypt = async (
-  { additionalData, iv, data },
-  documentKey,
-) => {
+const decryptWithWebCrypto: Decrypt = async ({ additionalData, iv, data }, documentKey) => {
   const { subtle } = globalThis.crypto
   const own = (bytes: Uint8Array) => new Uint8Array(bytes)
   const name = 'AES-GCM'
-  const key = await subtle.importKey('raw', own(documentKey), name, false, [
-    'decrypt',
-  ])
+  const key = await subtle.importKey('raw', own(documentKey), name, false, ['decrypt'])
   const algorithm = {
     ...{ name, tagLength: 128 },
     ...{ iv: own(iv), additionalData: own(additionalData) },
@@ -172,15 +158,11 @@ export function readSealedHeader(sealed: Uint8Array): SealedHeader {
 }
 
 function readJwe(sealed: Uint8Array): SealedHeader & { encrypted: Encrypted } {
-  const { encrypted, header } = refusingAs(
-    'sealed_malformed',
-    'not a compact JWE',
-    () => readParts(sealed),
+  const { encrypted, header } = refusingAs('sealed_malformed', 'not a compact JWE', () =>
+    readParts(sealed),
   )
-  const known = refusingAs(
-    'sealed_header',
-    'not the header of a sealed document',
-    () => readHeader(header),
+  const known = refusingAs('sealed_header', 'not the header of a sealed document', () =>
+    readHeader(header),
   )
   return { encrypted, ...known }
 }
@@ -192,10 +174,8 @@ function readParts(sealed: Uint8Array): {
   const parts = decodeUtf8(sealed).split('.')
   if (parts.length !== 5) throw malformed('not five parts')
   const [header, encryptedKey, iv, ciphertext, tag] = parts.map(decodeBase64url)
-  const ours =
-    encryptedKey?.length === 0 && iv?.length === 12 && tag?.length === 16
-  if (!ours || !header || !ciphertext)
-    throw malformed('not the parts of a dir JWE')
+  const ours = encryptedKey?.length === 0 && iv?.length === 12 && tag?.length === 16
+  if (!ours || !header || !ciphertext) throw malformed('not the parts of a dir JWE')
   return {
     encrypted: {
       additionalData: encoder.encode(parts[0]),
@@ -215,8 +195,7 @@ function readHeader(header: JsonValue): SealedHeader {
     typ === 'document+jwe' &&
     v === 1 &&
     Object.keys(names).every((name) => HEADER_NAMES.includes(name))
-  if (!ours || typeof kid !== 'string' || typeof sd !== 'string')
-    throw malformed('another header')
+  if (!ours || typeof kid !== 'string' || typeof sd !== 'string') throw malformed('another header')
   const salt = decodeBase64url(kid)
   if (salt.length !== SALT_LENGTH) throw malformed('not a salt')
   if (decodeBase64url(sd).length !== SD_LENGTH) throw malformed('not a digest')
@@ -248,9 +227,7 @@ export function pad(bytes: Uint8Array): Uint8Array {
 function unpad(padded: Uint8Array): Uint8Array {
   let end = padded.length
   while (end > 0 && padded[end - 1] === SPACE) end--
-  const canonical =
-    padded.length === Math.ceil(end / BLOCK) * BLOCK && padded.length > 0
-  if (!canonical)
-    throw new FormatError('sealed_padding', 'not padded to the next 256 bytes')
+  const canonical = padded.length === Math.ceil(end / BLOCK) * BLOCK && padded.length > 0
+  if (!canonical) throw new FormatError('sealed_padding', 'not padded to the next 256 bytes')
   return padded.subarray(0, end)
 }

@@ -28,15 +28,11 @@ export type StateProof = {
 const MAX_SLOTS = 4096
 
 const bytes = v.custom<Hex>(
-  (value) =>
-    typeof value === 'string' &&
-    /^0x[0-9a-f]+$/.test(value) &&
-    value.length % 2 === 0,
+  (value) => typeof value === 'string' && /^0x[0-9a-f]+$/.test(value) && value.length % 2 === 0,
   'must be 0x and bytes in lower-case hex',
 )
 const nodes = v.custom<Hex[]>(
-  (value) =>
-    Array.isArray(value) && [...value].every((node) => v.is(bytes, node)),
+  (value) => Array.isArray(value) && [...value].every((node) => v.is(bytes, node)),
   'must be an array of 0x and bytes in lower-case hex',
 )
 
@@ -48,12 +44,7 @@ export const stateProof = v.strictObject(
     storageProof: v.pipe(
       v.array(v.unknown(), 'must be an array'),
       v.maxLength(MAX_SLOTS, `must have at most ${MAX_SLOTS} slots`),
-      v.array(
-        v.strictObject(
-          { key: bytes32, value: bytes32, proof: nodes },
-          describeMember,
-        ),
-      ),
+      v.array(v.strictObject({ key: bytes32, value: bytes32, proof: nodes }, describeMember)),
     ),
   },
   describeMember,

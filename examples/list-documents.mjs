@@ -10,19 +10,14 @@ import { Contract, JsonRpcProvider, keccak256 } from 'ethers'
 
 const RANGE = 10_000
 const CHUNK = 500
-const STATUSES =
-  'NotIssued Valid Expired Suspended Revoked Superseded Distrusted'.split(' ')
+const STATUSES = 'NotIssued Valid Expired Suspended Revoked Superseded Distrusted'.split(' ')
 
 const [url, address, issuerId, origin, codeHash] = process.argv.slice(2)
 // Digits are a block; a kept list is a file.
 const kept = /^\d+$/.test(origin) ? undefined : readFileSync(origin, 'utf8')
 const abi = new URL('../deployments/DocumentRegistry.abi.json', import.meta.url)
 const provider = new JsonRpcProvider(url, undefined, { staticNetwork: true })
-const registry = new Contract(
-  address,
-  JSON.parse(readFileSync(abi, 'utf8')),
-  provider,
-)
+const registry = new Contract(address, JSON.parse(readFileSync(abi, 'utf8')), provider)
 
 try {
   const blockTag = (await provider.getBlock('finalized'))?.number ?? 0
@@ -30,19 +25,12 @@ try {
   if (codeHash !== undefined && keccak256(code) !== codeHash)
     throw new Error(`other code: ${keccak256(code)}`)
   const issuer = await registry.issuerOf(issuerId, { blockTag })
-  console.log(
-    `issuer ${issuerId} ${JSON.stringify(issuer.name)} at ${blockTag}`,
-  )
+  console.log(`issuer ${issuerId} ${JSON.stringify(issuer.name)} at ${blockTag}`)
 
-  const hashes = await distinct(
-    'DocumentIssued',
-    /^document (0x[0-9a-f]{64})\b/gm,
-  )
+  const hashes = await distinct('DocumentIssued', /^document (0x[0-9a-f]{64})\b/gm)
   let documents = 0n
   for (let at = 0; at < hashes.length; at += CHUNK) {
-    const keys = hashes
-      .slice(at, at + CHUNK)
-      .map((documentHash) => ({ issuerId, documentHash }))
+    const keys = hashes.slice(at, at + CHUNK).map((documentHash) => ({ issuerId, documentHash }))
     const read = await registry.verificationsOf(keys, { blockTag })
     for (const [index, { status, record }] of read.entries()) {
       if (record.anchoredBlock === 0n) continue
@@ -53,17 +41,13 @@ try {
     }
   }
   let batches = 0n
-  for (const root of await distinct(
-    'BatchIssued',
-    /^batch (0x[0-9a-f]{64})\b/gm,
-  )) {
+  for (const root of await distinct('BatchIssued', /^batch (0x[0-9a-f]{64})\b/gm)) {
     const batch = await registry.batchOf(issuerId, root, { blockTag })
     if (batch.anchoredBlock === 0n) continue
     batches += 1n
     console.log(`batch ${root} of ${batch.size} block ${batch.anchoredBlock}`)
   }
-  const complete =
-    documents === issuer.documentCount && batches === issuer.batchCount
+  const complete = documents === issuer.documentCount && batches === issuer.batchCount
   console.log(
     `${complete ? 'complete' : 'INCOMPLETE'}: ${documents} of ${issuer.documentCount} documents, ${batches} of ${issuer.batchCount} batches`,
   )
@@ -84,9 +68,7 @@ try {
   }
 } catch (error) {
   console.error(error.shortMessage ?? error.message)
-  console.error(
-    'Where the node has dropped old events, ask another, or give a list that was kept.',
-  )
+  console.error('Where the node has dropped old events, ask another, or give a list that was kept.')
   process.exitCode = 2
 } finally {
   provider.destroy()

@@ -1,11 +1,7 @@
 import { Hono } from 'hono'
 import { METHOD_NAME_ALL } from 'hono/router'
 import type { Bundle } from '../verifier/bundle.ts'
-import type {
-  ChainReader,
-  DocumentKey,
-  Eip1193Provider,
-} from '../verifier/ports.ts'
+import type { ChainReader, DocumentKey, Eip1193Provider } from '../verifier/ports.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
 import type { Deadline } from './deadline.ts'
 import type { Env } from './env.ts'
@@ -77,9 +73,7 @@ export function createApp(deps: Deps): Hono<Env> {
   verifyPageRoutes(app, deps)
   rpcRoutes(app, deps)
   refuseOtherMethods(app)
-  app.notFound((c) =>
-    fail(c, new ApiError('not_found', 'no such resource'), deps.log),
-  )
+  app.notFound((c) => fail(c, new ApiError('not_found', 'no such resource'), deps.log))
   app.onError((error, c) => fail(c, error, deps.log))
   return app
 }

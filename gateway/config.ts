@@ -120,17 +120,9 @@ const MAX_SECRETS = 16
 const secrets = v.pipe(
   v.string(),
   v.transform((text) => text.split(',').map((secret) => secret.trim())),
-  v.array(
-    hex(
-      32,
-      'must be 0x and 64 hexadecimal digits, or several, comma-separated',
-    ),
-  ),
+  v.array(hex(32, 'must be 0x and 64 hexadecimal digits, or several, comma-separated')),
   v.maxLength(MAX_SECRETS, `must be at most ${MAX_SECRETS}`),
-  v.check(
-    (list) => new Set(list).size === list.length,
-    'must not name a secret twice',
-  ),
+  v.check((list) => new Set(list).size === list.length, 'must not name a secret twice'),
   v.transform((list) => list as [Hex, ...Hex[]]),
 )
 
@@ -147,27 +139,18 @@ const issuerId = v.pipe(
 const registered = (most: number) =>
   v.pipe(
     v.string(),
-    v.check(
-      (text) => Buffer.byteLength(text) <= most,
-      `must have at most ${most} bytes`,
-    ),
+    v.check((text) => Buffer.byteLength(text) <= most, `must have at most ${most} bytes`),
   )
 
 const amount = (unit: 'gwei' | 'ether') =>
   v.pipe(
     v.string(),
-    v.regex(
-      /^\d{1,9}(\.\d{1,9})?$/,
-      `must be a number of ${unit}, such as 20 or 0.5`,
-    ),
+    v.regex(/^\d{1,9}(\.\d{1,9})?$/, `must be a number of ${unit}, such as 20 or 0.5`),
     v.transform((text) => parseUnits(text, unit)),
   )
 
 const cap = v.optional(
-  v.union(
-    [v.literal('off'), amount('ether')],
-    'must be a number of ether, such as 0.5, or off',
-  ),
+  v.union([v.literal('off'), amount('ether')], 'must be a number of ether, such as 0.5, or off'),
 )
 
 const DATA_DIR = 'data'
@@ -202,10 +185,7 @@ const environment = v.object({
     ),
   ),
   IPFS_API_URL: v.optional(httpUrl),
-  IPFS_ANNOUNCE: v.optional(
-    v.picklist(['true', 'false'], 'must be true or false'),
-    'false',
-  ),
+  IPFS_ANNOUNCE: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
   IPFS_GATEWAYS: urls,
   WAIT_SECONDS: seconds('15', 0),
   RPC_TIMEOUT_SECONDS: seconds('5', 1),
@@ -249,14 +229,10 @@ const MAX_HEAD_AGE = 900
  * @throws {ConfigError} naming every bad variable.
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== ''),
-  )
+  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
   const result = v.safeParse(environment, given)
   if (!result.success)
-    throw new ConfigError(
-      result.issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`),
-    )
+    throw new ConfigError(result.issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`))
   const e = result.output
   const baseUrl = e.BASE_URL ?? `http://${reachable(e.HOST)}:${e.PORT}`
   const remote = e.RPC_URL.length > 0
@@ -266,8 +242,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     throw new ConfigError([
       `API_KEY must have at least ${LEAST_KEY} characters when HOST is not loopback`,
     ])
-  const maxHeadAge =
-    e.MAX_HEAD_AGE_SECONDS ?? (remote ? MAX_HEAD_AGE : undefined)
+  const maxHeadAge = e.MAX_HEAD_AGE_SECONDS ?? (remote ? MAX_HEAD_AGE : undefined)
   return {
     port: e.PORT,
     host: e.HOST,
@@ -325,16 +300,11 @@ export function deployedAddress(chainId: number): Hex | undefined {
   return JSON.parse(readFileSync(file, 'utf8')).address.toLowerCase()
 }
 
-function requireForRemoteChain(
-  e: Environment,
-  signer: SignerSetting | undefined,
-): void {
+function requireForRemoteChain(e: Environment, signer: SignerSetting | undefined): void {
   const missing = [
     // Not guessed: an account may belong to several issuers.
     ...(e.ISSUER_ID ? [] : ['ISSUER_ID is required']),
-    ...(signer
-      ? []
-      : ['ISSUER_KEY is required (or ISSUER_KEYSTORE, or ISSUER_SIGNER_URL)']),
+    ...(signer ? [] : ['ISSUER_KEY is required (or ISSUER_KEYSTORE, or ISSUER_SIGNER_URL)']),
     ...(e.ISSUER_SECRET ? [] : ['ISSUER_SECRET is required']),
   ]
   if (missing.length > 0)
@@ -350,11 +320,10 @@ function signerOf(e: Environment): SignerSetting | undefined {
   const problems = pairs
     .filter(([a, b]) => (e[a] === undefined) !== (e[b] === undefined))
     .map((pair) => `${pair.join(' and ')} go together`)
-  const named = (
-    ['ISSUER_KEY', 'ISSUER_KEYSTORE', 'ISSUER_SIGNER_URL'] as const
-  ).filter((name) => e[name] !== undefined)
-  if (named.length > 1)
-    problems.push(`${named.join(' and ')} exclude each other`)
+  const named = (['ISSUER_KEY', 'ISSUER_KEYSTORE', 'ISSUER_SIGNER_URL'] as const).filter(
+    (name) => e[name] !== undefined,
+  )
+  if (named.length > 1) problems.push(`${named.join(' and ')} exclude each other`)
   if (problems.length > 0) throw new ConfigError(problems)
 
   if (e.ISSUER_KEY) return { kind: 'key', key: e.ISSUER_KEY }

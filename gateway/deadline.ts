@@ -20,14 +20,11 @@ export function createDeadline(limit: number): Deadline {
   const left = () => Math.max(0, end - performance.now())
 
   const passed = new AbortController()
-  const abort = () =>
-    passed.abort(new ChainError('rpc_unreachable', 'no answer in time'))
+  const abort = () => passed.abort(new ChainError('rpc_unreachable', 'no answer in time'))
   let reads = 0
   let timer: NodeJS.Timeout | undefined
 
-  async function within<T>(
-    read: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
+  async function within<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
     // Only while something is read, and so not `AbortSignal.timeout`: thousands of timers would
     // stay until their time has come.
     if (reads++ === 0) timer = setTimeout(abort, left())
@@ -54,12 +51,10 @@ export function verifyWithin(
     ...options,
     chain: {
       registry: chain.registry,
-      read: (hash, how) =>
-        within((signal) => chain.read(hash, { ...how, signal })),
+      read: (hash, how) => within((signal) => chain.read(hash, { ...how, signal })),
       issuedEvent: (hash, block, how) =>
         within((signal) => chain.issuedEvent(hash, block, { ...how, signal })),
-      finalityOf: (block, how) =>
-        within((signal) => chain.finalityOf(block, { ...how, signal })),
+      finalityOf: (block, how) => within((signal) => chain.finalityOf(block, { ...how, signal })),
     },
     blocks: blocks.map(({ get }) => ({
       get: (hash, how) => within((signal) => get(hash, { ...how, signal })),

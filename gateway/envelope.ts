@@ -62,8 +62,7 @@ export function failUnrouted(
 
 function failure(error: unknown, requestId: string, log: Log) {
   const { code, message, details, status, headers } = translate(error)
-  if (code === 'internal')
-    log.error('internal_error', { requestId, ...describeBug(error) })
+  if (code === 'internal') log.error('internal_error', { requestId, ...describeBug(error) })
   const body = {
     success: false,
     data: {},
@@ -86,20 +85,15 @@ function translate(error: unknown): ApiError {
 }
 
 const ISSUE_MESSAGES = {
-  chain_unavailable:
-    'the chain cannot be reached; nothing was done, send the request again',
-  registry_refused:
-    'this gateway cannot write to the registry now; nothing was done',
-  fee_too_high:
-    'the chain asks for more than this gateway may pay; nothing was done',
+  chain_unavailable: 'the chain cannot be reached; nothing was done, send the request again',
+  registry_refused: 'this gateway cannot write to the registry now; nothing was done',
+  fee_too_high: 'the chain asks for more than this gateway may pay; nothing was done',
   overloaded: 'too much is waiting; nothing was done, send the request again',
   store_unavailable:
     'the service cannot keep or read payloads now; nothing was done, send the request again',
-  signer_unavailable:
-    'the signer cannot be used now; nothing was done, send the request again',
+  signer_unavailable: 'the signer cannot be used now; nothing was done, send the request again',
   stopping: 'the service is stopping; nothing was done',
-  idempotency_key_reused:
-    'the Idempotency-Key was used before, with another body',
+  idempotency_key_reused: 'the Idempotency-Key was used before, with another body',
   not_issued: 'no such document',
   other_issuer: "the document is another issuer's",
   conflict: 'the registry has this document with another expiry',
@@ -107,8 +101,7 @@ const ISSUE_MESSAGES = {
     'the registry has this document, of an account that is distrusted; an operator can issue it again',
   already_revoked: 'the document is revoked for good',
   not_suspended: 'the document is not suspended',
-  change_pending:
-    'the opposite is not on the chain yet; nothing was done, send the request again',
+  change_pending: 'the opposite is not on the chain yet; nothing was done, send the request again',
 } as const
 
 function translateIssue(error: IssueError): ApiError {

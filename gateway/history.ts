@@ -17,9 +17,6 @@ export async function withHistory<P extends BlockchainProof | null>(
 ): Promise<P> {
   if (!proof || proof.transactionHash !== null) return proof
   const { documentHash, batchRoot, blockNumber } = proof
-  const transactionHash = await history.transactionOf(
-    batchRoot ?? documentHash,
-    blockNumber,
-  )
+  const transactionHash = await history.transactionOf(batchRoot ?? documentHash, blockNumber)
   return { ...proof, transactionHash }
 }

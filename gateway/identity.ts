@@ -5,10 +5,7 @@ import type { Eip1193Provider, IdentitySource } from '../verifier/ports.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
 import { createIdentitySource } from '../verifier/readers/identity-source.ts'
 import { createChainCalls } from './adapters/chain-calls.ts'
-import {
-  ANSWER_TTL_MS,
-  createIdentityCache,
-} from './adapters/identity-cache.ts'
+import { ANSWER_TTL_MS, createIdentityCache } from './adapters/identity-cache.ts'
 import { createPublicFetch } from './adapters/public-fetch.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
@@ -58,8 +55,7 @@ export async function openIdentities(
         warning: `${setting} is not what the registry has: its admin can change that`,
       })
 
-  const get =
-    issuer.fetchDid ?? (isLocalChain(chainId) ? fetch : createPublicFetch())
+  const get = issuer.fetchDid ?? (isLocalChain(chainId) ? fetch : createPublicFetch())
   const cache = createIdentityCache(createIdentitySource({ fetch: get }))
   const own = identityAddressOf(uri, chainId)
   const here = new URL(`${baseUrl}/.well-known/did.json`).href

@@ -1,7 +1,4 @@
-import {
-  type DocumentFields,
-  parseDocumentFields,
-} from '../document/document.ts'
+import { type DocumentFields, parseDocumentFields } from '../document/document.ts'
 import { type FieldProblem, FormatError } from '../document/errors.ts'
 import type { JsonValue } from '../document/json.ts'
 import { ApiError } from './errors.ts'
@@ -15,8 +12,7 @@ const MILLISECONDS_PER_DAY = 86_400_000
  * A letter, digit, punctuation mark or symbol: something that a reader sees. Unicode counts some
  * blanks as such: the Hangul fillers as letters, the empty Braille pattern as a symbol.
  */
-const VISIBLE =
-  /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
+const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
 /**
  * Parses the body of a request to issue. It must fit the format of a document, and rules of this API on top: they catch
@@ -40,8 +36,7 @@ const DATE_AS_RETURNED = /^(\d{4}-\d{2}-\d{2})T00:00:00Z$/
 
 /** @returns The body with its dates as YYYY-MM-DD, where they were sent as they are returned. */
 function withDates(body: JsonValue): JsonValue {
-  if (typeof body !== 'object' || body === null || Array.isArray(body))
-    return body
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
   const dates = (['issuedAt', 'expiresAt'] as const).flatMap((field) => {
     const value = Object.hasOwn(body, field) ? body[field] : undefined
     if (typeof value !== 'string') return []

@@ -7,17 +7,12 @@ type Level = (typeof LEVELS)[number]
  * Writes one JSON object per line to the standard error. Events are snake_case identifiers. Neither they nor their fields may
  * hold a publicId, an API key, a secret, or a field of a document.
  */
-export type Log = Record<
-  Level,
-  (event: string, fields?: Record<string, unknown>) => void
->
+export type Log = Record<Level, (event: string, fields?: Record<string, unknown>) => void>
 
 /** @param threshold The lowest level that is written. */
 export function createLog(threshold: Config['logLevel']): Log {
   const at = (level: Level) => {
-    const silent =
-      threshold === 'silent' ||
-      LEVELS.indexOf(level) < LEVELS.indexOf(threshold)
+    const silent = threshold === 'silent' || LEVELS.indexOf(level) < LEVELS.indexOf(threshold)
     return (event: string, fields: Record<string, unknown> = {}) => {
       if (silent) return
       const time = new Date().toISOString()

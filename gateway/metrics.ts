@@ -81,8 +81,7 @@ export function createMetrics({
     labelNames: ['of'],
     registers,
     collect() {
-      for (const [of, wei] of Object.entries(feeCaps))
-        this.set({ of }, inEther(wei))
+      for (const [of, wei] of Object.entries(feeCaps)) this.set({ of }, inEther(wei))
     },
   })
   new Gauge({

@@ -41,10 +41,7 @@ export function presentProof(proof: BlockchainProof | null): object | null {
 }
 
 /** @returns The address of the verify page for a document. */
-export function verifyUrlOf(
-  { verifyUrl, registry }: Addresses,
-  publicId: string,
-): string {
+export function verifyUrlOf({ verifyUrl, registry }: Addresses, publicId: string): string {
   return formatVerifyLink(verifyUrl, { publicId, registry })
 }
 

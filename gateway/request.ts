@@ -8,26 +8,18 @@ import { ApiError } from './errors.ts'
 export const MAX_BODY = 64 * 1024
 
 /** The values of query parameters that a route knows. */
-export type Query<P extends v.ObjectEntries> = v.InferOutput<
-  v.ObjectSchema<P, undefined>
->
+export type Query<P extends v.ObjectEntries> = v.InferOutput<v.ObjectSchema<P, undefined>>
 
 /**
  * Reads the query of a route that knows these parameters.
  *
  * @throws {ApiError} `bad_query`, naming every parameter that is unknown, repeated, missing or malformed.
  */
-export function readQuery<P extends v.ObjectEntries>(
-  c: Context,
-  parameters: P,
-): Query<P> {
+export function readQuery<P extends v.ObjectEntries>(c: Context, parameters: P): Query<P> {
   const sent = new URL(c.req.url).searchParams
   const misused = [...new Set(sent.keys())].flatMap((field) => {
-    if (!Object.hasOwn(parameters, field))
-      return [{ field, message: 'unknown parameter' }]
-    return sent.getAll(field).length > 1
-      ? [{ field, message: 'must not be repeated' }]
-      : []
+    if (!Object.hasOwn(parameters, field)) return [{ field, message: 'unknown parameter' }]
+    return sent.getAll(field).length > 1 ? [{ field, message: 'must not be repeated' }] : []
   })
   const result = v.safeParse(v.object(parameters), Object.fromEntries(sent))
   if (result.success && misused.length === 0) return result.output
@@ -52,9 +44,7 @@ export function mergeProblems(
 }
 
 /** @param issues What valibot found. */
-export function problemsOf(
-  issues: readonly v.BaseIssue<unknown>[] = [],
-): FieldProblem[] {
+export function problemsOf(issues: readonly v.BaseIssue<unknown>[] = []): FieldProblem[] {
   return issues.map((issue) => ({
     field: v.getDotPath(issue) ?? '',
     message: issue.type === 'object' ? 'is required' : issue.message,
@@ -91,10 +81,7 @@ async function readBody(c: Context): Promise<Uint8Array> {
  *
  * @throws {ApiError} `too_large`; anything else when the body breaks off.
  */
-export async function readAtMost(
-  c: Context,
-  limit: number,
-): Promise<Uint8Array> {
+export async function readAtMost(c: Context, limit: number): Promise<Uint8Array> {
   const tooLarge = () =>
     new ApiError('too_large', `the body must be at most ${limit} bytes`, {
       headers: { Connection: 'close' },

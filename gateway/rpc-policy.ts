@@ -48,9 +48,7 @@ export function createRpcPolicy(
     address: v.union([registry, v.strictTuple([registry])]),
     topics: v.optional(
       v.pipe(
-        v.array(
-          v.nullable(v.union([hash, v.pipe(v.array(hash), v.maxLength(4))])),
-        ),
+        v.array(v.nullable(v.union([hash, v.pipe(v.array(hash), v.maxLength(4))]))),
         v.maxLength(4),
       ),
     ),
@@ -64,10 +62,7 @@ export function createRpcPolicy(
     eth_blockNumber: v.strictTuple([]),
     eth_getBlockByNumber: v.strictTuple([block, v.literal(false)]),
     eth_getBlockByHash: v.strictTuple([hash, v.literal(false)]),
-    eth_call: v.strictTuple([
-      v.strictObject({ to: registry, data: callData }),
-      block,
-    ]),
+    eth_call: v.strictTuple([v.strictObject({ to: registry, data: callData }), block]),
     // For chains whose headers have fields that the reader does not know.
     debug_getRawHeader: v.strictTuple([quantity]),
     eth_getCode: v.strictTuple([registry, block]),

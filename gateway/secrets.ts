@@ -3,10 +3,7 @@ import { deriveSubkeys, fingerprintOf } from '../document/keys.ts'
 import type { AllSubkeys } from './issue/sealing.ts'
 
 /** @param secrets The issuer's, the newest first. @returns What each gives, in their order. */
-export function subkeysOf([newest, ...older]: readonly [
-  Hex,
-  ...Hex[],
-]): AllSubkeys {
+export function subkeysOf([newest, ...older]: readonly [Hex, ...Hex[]]): AllSubkeys {
   const subkeys = (secret: Hex) => deriveSubkeys(fromHex(secret))
   return [subkeys(newest), ...older.map(subkeys)]
 }

@@ -154,9 +154,7 @@ export async function startGateway(
   })
   const tombstones = createTombstones(database)
   const embedded = createSqliteStore(database)
-  const store = tombstones.guardStore(
-    kubo ? withOlder(kubo, embedded) : embedded,
-  )
+  const store = tombstones.guardStore(kubo ? withOlder(kubo, embedded) : embedded)
   const outbox = createSqliteOutbox(database)
   const history = createSqliteHistory(database)
   const keep = kubo
@@ -167,8 +165,7 @@ export async function startGateway(
   const keys = openKeyFile(join(dataDir, 'keys.json'), (error) =>
     log.error('key_file_unreadable', { error: String(error) }),
   )
-  if (config.apiKey !== undefined)
-    keys.put('environment', config.apiKey, [...SCOPES])
+  if (config.apiKey !== undefined) keys.put('environment', config.apiKey, [...SCOPES])
 
   const metrics = createMetrics({
     depth: () => batcher.depth(),
@@ -220,9 +217,7 @@ export async function startGateway(
   })
   const sources = [
     store,
-    ...ipfsGateways.map((url) =>
-      tombstones.guardSource(createIpfsGatewaySource(url, ipfsTimeout)),
-    ),
+    ...ipfsGateways.map((url) => tombstones.guardSource(createIpfsGatewaySource(url, ipfsTimeout))),
   ]
   const app = createApp({
     issuing,
@@ -244,9 +239,7 @@ export async function startGateway(
     lowBalance: config.lowBalance,
     metrics,
     standingOf: async (key) =>
-      key.issuerId === issuerId
-        ? outbox.find('issue', key.documentHash)
-        : undefined,
+      key.issuerId === issuerId ? outbox.find('issue', key.documentHash) : undefined,
     verifyOptions: {
       chain: groupedChain,
       opener: openWithNode,
@@ -345,9 +338,7 @@ export async function openKubo(
         'IPFS_ANNOUNCE is true: the node may announce every payload to the public network, and what is public cannot be recalled',
     })
   const node = createKuboNode(ipfsApiUrl, ipfsTimeout, ipfsAnnounce)
-  const kubo = createKuboStore(node, (warning) =>
-    log.warn('kubo_not_durable', { warning }),
-  )
+  const kubo = createKuboStore(node, (warning) => log.warn('kubo_not_durable', { warning }))
   await kubo.assertReady()
   return kubo
 }

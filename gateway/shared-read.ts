@@ -3,10 +3,7 @@
  *
  * @param ttlMs How long an answer, or a failure, is good for.
  */
-export function shareRead<T>(
-  read: () => Promise<T>,
-  ttlMs: number,
-): () => Promise<T> {
+export function shareRead<T>(read: () => Promise<T>, ttlMs: number): () => Promise<T> {
   let last: { answer: Promise<T>; until: number } | undefined
   return () => {
     if (last !== undefined && performance.now() < last.until) return last.answer

@@ -17,8 +17,7 @@ export type VerifyPage = { html: string; policy: string }
  * @throws {Error} when it has no place for it.
  */
 export function withConfig(html: string, config: PageConfig): string {
-  if (!html.includes(NO_CONFIG))
-    throw new Error('the verify page has no place for a configuration')
+  if (!html.includes(NO_CONFIG)) throw new Error('the verify page has no place for a configuration')
   // In a script element, only `<` could end it.
   const json = JSON.stringify(config).replaceAll('<', '\\u003c')
   return html.replace(NO_CONFIG, () => NO_CONFIG.replace('null', () => json))
@@ -28,8 +27,7 @@ export function withConfig(html: string, config: PageConfig): string {
  * @throws {Error} when the set-up has not built the page.
  */
 export function readVerifyPage(config: PageConfig): VerifyPage {
-  if (!existsSync(PAGE_FILE))
-    throw new Error('the verify page is not built: npm run page')
+  if (!existsSync(PAGE_FILE)) throw new Error('the verify page is not built: npm run page')
   const html = withConfig(readFileSync(PAGE_FILE, 'utf8'), config)
   const policy = POLICY.exec(html)?.[1]
   if (policy === undefined) throw new Error('the verify page has no policy')

@@ -2,13 +2,7 @@
 // these very files. It runs on Node 20 and needs nothing but npm; everything after it runs on the pinned Node of node_modules.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { delimiter, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -23,21 +17,11 @@ function main() {
   const dependencies = digest(['package-lock.json'])
   step('node_modules', dependencies, hasNatives, install)
   const contracts = [...files('contracts'), 'hardhat.config.ts']
-  step(
-    'artifacts',
-    digest([...contracts, 'package-lock.json']),
-    hasArtifact,
-    build,
-  )
+  step('artifacts', digest([...contracts, 'package-lock.json']), hasArtifact, build)
   const page = ['document', 'verifier', 'web'].flatMap(files)
   step(
     'dist',
-    digest([
-      ...page,
-      'gateway/verify-page.ts',
-      'scripts/build-page.ts',
-      'package-lock.json',
-    ]),
+    digest([...page, 'gateway/verify-page.ts', 'scripts/build-page.ts', 'package-lock.json']),
     () => existsSync(at('dist/verify.html')),
     buildPage,
   )
@@ -46,8 +30,7 @@ function main() {
 /** Does the work unless its folder is stamped with the digest of what it was made from. */
 function step(folder, wanted, isWhole, work) {
   const stamp = at(folder, '.bootstrap')
-  const done =
-    existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && isWhole()
+  const done = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && isWhole()
   if (done) return
   work()
   if (!isWhole()) fail(`${folder} is not complete after the set-up`)
@@ -87,25 +70,20 @@ function buildPage() {
 
 function hasNatives() {
   const node = spawnSync(join(binaries, 'node'), ['--version'])
-  if (node.stdout?.toString().trim() !== `v${manifest.devDependencies.node}`)
-    return false
+  if (node.stdout?.toString().trim() !== `v${manifest.devDependencies.node}`) return false
   const require = createRequire(at('package.json'))
   const lock = JSON.parse(readFileSync(at('package-lock.json'), 'utf8'))
-  const forThisMachine = ['@nomicfoundation/edr', '@foundry-rs/anvil'].map(
-    (name) => {
-      const all = lock.packages[`node_modules/${name}`]
-      return Object.keys(all.optionalDependencies ?? all.dependencies)
-    },
-  )
+  const forThisMachine = ['@nomicfoundation/edr', '@foundry-rs/anvil'].map((name) => {
+    const all = lock.packages[`node_modules/${name}`]
+    return Object.keys(all.optionalDependencies ?? all.dependencies)
+  })
   return forThisMachine.every((names) =>
     names.some((name) => resolves(require, `${name}/package.json`)),
   )
 }
 
 function hasArtifact() {
-  return existsSync(
-    at('artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json'),
-  )
+  return existsSync(at('artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json'))
 }
 
 function run(command, args) {
@@ -116,8 +94,7 @@ function run(command, args) {
     env: { ...process.env, PATH: binaries + delimiter + process.env.PATH },
     shell: process.platform === 'win32',
   })
-  if (status !== 0)
-    fail(`${command} ${args.join(' ')}: ${error?.message ?? `exit ${status}`}`)
+  if (status !== 0) fail(`${command} ${args.join(' ')}: ${error?.message ?? `exit ${status}`}`)
 }
 
 function resolves(require, name) {
@@ -132,15 +109,12 @@ function resolves(require, name) {
 function files(folder) {
   return readdirSync(at(folder), { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
-    .map((entry) =>
-      join(relative(root, entry.parentPath ?? entry.path), entry.name),
-    )
+    .map((entry) => join(relative(root, entry.parentPath ?? entry.path), entry.name))
 }
 
 function digest(names) {
   const hash = createHash('sha256')
-  for (const name of names.sort())
-    hash.update(name).update(readFileSync(at(name)))
+  for (const name of names.sort()) hash.update(name).update(readFileSync(at(name)))
   return hash.digest('hex')
 }
 

@@ -12,8 +12,7 @@ import { build } from 'esbuild'
 import { PAGE_FILE, withConfig } from '../gateway/verify-page.ts'
 import { parseSources } from '../web/config.ts'
 
-const web = (name: string) =>
-  fileURLToPath(new URL(`../web/${name}`, import.meta.url))
+const web = (name: string) => fileURLToPath(new URL(`../web/${name}`, import.meta.url))
 
 async function bundle(entry: string): Promise<string> {
   const { outputFiles } = await build({
@@ -53,10 +52,7 @@ function policyOf(script: string, style: string): string {
 }
 
 async function buildPage(): Promise<string> {
-  const [script, style] = await Promise.all([
-    bundle('main.ts'),
-    bundle('style.css'),
-  ])
+  const [script, style] = await Promise.all([bundle('main.ts'), bundle('style.css')])
   const parts: Record<string, string> = {
     policy: policyOf(script, style),
     style,
@@ -79,8 +75,7 @@ const { values } = parseArgs({
 })
 
 const { registry, rpc, ipfs, 'no-identity': isSilent } = values
-const plain =
-  registry === undefined && rpc.length + ipfs.length === 0 && !isSilent
+const plain = registry === undefined && rpc.length + ipfs.length === 0 && !isSilent
 
 function configured(page: string): string {
   if (plain) return page
@@ -94,16 +89,12 @@ function configured(page: string): string {
       ...result.sources,
       ...(isSilent && { identity: false }),
     })
-  console.error(
-    `bad or missing: ${result.problems.map((p) => `--${p}`).join(', ')}`,
-  )
+  console.error(`bad or missing: ${result.problems.map((p) => `--${p}`).join(', ')}`)
   process.exit(1)
 }
 
 // The gateway serves the plain one, and fills it in itself.
-const usual = fileURLToPath(
-  plain ? PAGE_FILE : new URL('verify-configured.html', PAGE_FILE),
-)
+const usual = fileURLToPath(plain ? PAGE_FILE : new URL('verify-configured.html', PAGE_FILE))
 const out = resolve(values.out ?? usual)
 const page = configured(await buildPage())
 mkdirSync(dirname(out), { recursive: true })

@@ -45,9 +45,7 @@ export async function readBuild() {
   const { input } = read(await hre.artifacts.getBuildInfoPath(id)) as {
     input: unknown
   }
-  const { output } = read(
-    await hre.artifacts.getBuildInfoOutputPath(id),
-  ) as BuildOutput
+  const { output } = read(await hre.artifacts.getBuildInfoOutputPath(id)) as BuildOutput
   return { artifact, input, forwarder: deployedCode(output) }
 }
 

@@ -6,28 +6,19 @@ import { parseArgs } from 'node:util'
 import { dataLength, keccak256 } from 'ethers'
 import hre from 'hardhat'
 import { readBuild } from './build.ts'
-import {
-  forwarderOf,
-  planOf,
-  readDeployment,
-  readInput,
-  withoutImmutables,
-} from './deployment.ts'
+import { forwarderOf, planOf, readDeployment, readInput, withoutImmutables } from './deployment.ts'
 import { formatPermissions } from './permissions.ts'
 
 const { values } = parseArgs({ options: { network: { type: 'string' } } })
 if (values.network === undefined)
-  throw new Error(
-    '--network <name> is missing; hardhat.config.ts lists the names',
-  )
+  throw new Error('--network <name> is missing; hardhat.config.ts lists the names')
 
 const { artifact, input, forwarder } = await readBuild()
 const connection = await hre.network.create(values.network)
 const { provider } = connection.ethers
 const { chainId } = await provider.getNetwork()
 const deployment = readDeployment(chainId)
-if (deployment === undefined)
-  throw new Error(`there is no deployments/${chainId}.json`)
+if (deployment === undefined) throw new Error(`there is no deployments/${chainId}.json`)
 
 let differences = 0
 const compare = (what: string, same: boolean): void => {
@@ -35,24 +26,19 @@ const compare = (what: string, same: boolean): void => {
   console.log(`${same ? 'same     ' : 'DIFFERENT'}  ${what}`)
 }
 const code = await provider.getCode(deployment.address)
-compare(
-  `chain id ${deployment.chainId}`,
-  BigInt(deployment.chainId) === chainId,
-)
+compare(`chain id ${deployment.chainId}`, BigInt(deployment.chainId) === chainId)
 compare(
   `code hash as deployments/${chainId}.json has it (${dataLength(code)} bytes)`,
   keccak256(code) === deployment.codeHash,
 )
 compare(
   "code as this commit's build, apart from what the constructor fills in",
-  withoutImmutables(code, artifact.immutableReferences ?? {}) ===
-    artifact.deployedBytecode,
+  withoutImmutables(code, artifact.immutableReferences ?? {}) === artifact.deployedBytecode,
 )
 // An address made by CREATE2 is the hash of what made it, so this holds the constructor's part of the code too.
 compare(
   "address as it follows from this commit's build, admin and delay",
-  planOf(artifact.bytecode, deployment.admin, deployment.adminDelay).address ===
-    deployment.address,
+  planOf(artifact.bytecode, deployment.admin, deployment.adminDelay).address === deployment.address,
 )
 compare(
   `deployments/${chainId}.input.json as this commit's compiler input`,
@@ -82,30 +68,20 @@ await connection.close()
 if (differences > 0) process.exitCode = 1
 
 async function printPermissions(address: string): Promise<void> {
-  const registry = await connection.ethers.getContractAt(
-    'DocumentRegistry',
-    address,
-  )
-  const when = (seconds: bigint): string =>
-    new Date(Number(seconds) * 1000).toISOString()
+  const registry = await connection.ethers.getContractAt('DocumentRegistry', address)
+  const when = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString()
   const [pendingAdmin, schedule] = await registry.pendingDefaultAdmin()
   console.log(
     `\nadmin     ${await registry.defaultAdmin()}, changes after ${await registry.defaultAdminDelay()} s`,
   )
-  if (schedule !== 0n)
-    console.log(`pending   ${pendingAdmin}, may accept after ${when(schedule)}`)
+  if (schedule !== 0n) console.log(`pending   ${pendingAdmin}, may accept after ${when(schedule)}`)
   const issuers = await registry.issuerCount()
   for (let issuerId = 1n; issuerId <= issuers; issuerId++) {
     const issuer = await registry.issuerOf(issuerId)
-    const closed =
-      issuer.closedBlock === 0n ? '' : `, closed in block ${issuer.closedBlock}`
-    console.log(
-      `issuer    ${issuerId} ${JSON.stringify(issuer.name)} ${issuer.uri}${closed}`,
-    )
+    const closed = issuer.closedBlock === 0n ? '' : `, closed in block ${issuer.closedBlock}`
+    console.log(`issuer    ${issuerId} ${JSON.stringify(issuer.name)} ${issuer.uri}${closed}`)
     for (let index = 0n; index < issuer.accountCount; index++)
-      console.log(
-        `            ${index} ${describe(await registry.accountAt(issuerId, index))}`,
-      )
+      console.log(`            ${index} ${describe(await registry.accountAt(issuerId, index))}`)
     const proposal = await registry.proposalOf(issuerId)
     if (proposal.acceptFrom !== 0n)
       console.log(

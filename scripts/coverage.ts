@@ -36,15 +36,11 @@ function missedLines(): string[] {
 }
 
 const { status, stdout, stderr } = run('test', 'solidity', '--coverage')
-console.log(
-  status === 0 ? stdout.slice(stdout.indexOf('Saved')) : stdout + stderr,
-)
+console.log(status === 0 ? stdout.slice(stdout.indexOf('Saved')) : stdout + stderr)
 // The run left instrumented code in artifacts.
 const build = run('build', '--no-tests')
 if (build.status !== 0) console.error(build.stderr)
 const missed = status === 0 ? missedLines() : []
 if (missed.length > 0) console.error(`No test reaches ${missed.join(', ')}`)
-else if (status === 0)
-  console.log('Every line is covered but _msgData, which nothing calls.')
-if (status !== 0 || build.status !== 0 || missed.length > 0)
-  process.exitCode = 1
+else if (status === 0) console.log('Every line is covered but _msgData, which nothing calls.')
+if (status !== 0 || build.status !== 0 || missed.length > 0) process.exitCode = 1

@@ -43,18 +43,13 @@ const { values } = parseArgs({
   },
 })
 if (values.network === undefined)
-  throw new Error(
-    '--network <name> is missing; hardhat.config.ts lists the names',
-  )
+  throw new Error('--network <name> is missing; hardhat.config.ts lists the names')
 
 const { artifact, input } = await readBuild()
 const connection = await hre.network.create(values.network)
 const { provider } = connection.ethers
-const [signer] = (await connection.ethers.getSigners()) as unknown as [
-  Signer | undefined,
-]
-if (signer === undefined)
-  throw new Error(`network ${values.network} has no account to pay with`)
+const [signer] = (await connection.ethers.getSigners()) as unknown as [Signer | undefined]
+if (signer === undefined) throw new Error(`network ${values.network} has no account to pay with`)
 const payer = await signer.getAddress()
 const admin = getAddress(values.admin ?? payer)
 const adminDelay = parseAdminDelay(values['admin-delay'])
@@ -65,20 +60,16 @@ const { initCode, address } = planOf(artifact.bytecode, admin, adminDelay)
 console.log(`chain        ${chainId}`)
 console.log(`registry     ${address}`)
 console.log(`forwarder    ${forwarderOf(address)}`)
-console.log(
-  `admin        ${admin}${values.admin === undefined ? ' (the payer)' : ''}`,
-)
+console.log(`admin        ${admin}${values.admin === undefined ? ' (the payer)' : ''}`)
 console.log(`admin delay  ${adminDelay} s`)
 if ((await provider.getCode(admin)) === '0x' && !values['allow-plain-admin'])
   throw new Error(
     `the admin ${admin} has no code on this chain: name a multi-signature wallet by --admin, or accept an admin whose one lost or stolen key decides everything by --allow-plain-admin`,
   )
 
-const isThere = async (where: string): Promise<boolean> =>
-  (await provider.getCode(where)) !== '0x'
+const isThere = async (where: string): Promise<boolean> => (await provider.getCode(where)) !== '0x'
 if (!(await isThere(address))) {
-  if (values.adopt)
-    throw new Error(`there is no registry to adopt at ${address}`)
+  if (values.adopt) throw new Error(`there is no registry to adopt at ${address}`)
   await deploy()
 } else if (values.adopt) {
   await adopt()
@@ -125,9 +116,7 @@ async function deploy(): Promise<void> {
       `proxy        missing here: ${formatEther(proxy.funds)} to its sender, which creates it, come first`,
     )
   console.log(`gas          ${gas}${needsProxy ? ' (about)' : ''}`)
-  console.log(
-    `cost         at most ${formatEther(cost)} at ${formatUnits(price, 'gwei')} gwei`,
-  )
+  console.log(`cost         at most ${formatEther(cost)} at ${formatUnits(price, 'gwei')} gwei`)
   if (!values.send) {
     console.log('Dry run: nothing was sent. Add --send to deploy.')
     return
@@ -146,13 +135,9 @@ async function deploy(): Promise<void> {
     ).wait()
     await (await provider.broadcastTransaction(proxy.raw)).wait()
   }
-  const receipt = await (
-    await (signer as Signer).sendTransaction(creation)
-  ).wait()
+  const receipt = await (await (signer as Signer).sendTransaction(creation)).wait()
   if (receipt === null || !(await isThere(address)))
-    throw new Error(
-      `the transaction went through, but there is no code at ${address}`,
-    )
+    throw new Error(`the transaction went through, but there is no code at ${address}`)
   await record(receipt.blockNumber, receipt.hash)
   console.log(
     `Deployed in block ${receipt.blockNumber} by ${receipt.hash} for ${receipt.gasUsed} gas; see deployments/${chainId}.json.`,
@@ -164,8 +149,7 @@ async function deploy(): Promise<void> {
  * so it is this registry.
  */
 async function adopt(): Promise<void> {
-  const block =
-    values.block === undefined ? await creationBlock() : Number(values.block)
+  const block = values.block === undefined ? await creationBlock() : Number(values.block)
   const [log] = await provider.getLogs({
     address,
     fromBlock: block,
@@ -202,8 +186,7 @@ async function creationBlock(): Promise<number> {
 
 async function record(block: number, transaction: string): Promise<void> {
   const solidity = hre.config.solidity.profiles.default?.compilers[0]
-  if (solidity === undefined)
-    throw new Error('hardhat.config.ts has no compiler')
+  if (solidity === undefined) throw new Error('hardhat.config.ts has no compiler')
   const forwarder = forwarderOf(address)
   const deployment = {
     chainId: Number(chainId),
@@ -231,24 +214,15 @@ async function tryDirectly(): Promise<void> {
   try {
     await provider.call({ from: payer, data: initCode })
   } catch (cause) {
-    throw new Error(
-      `the deployment would fail: ${reasonOf(cause, new Interface(artifact.abi))}`,
-      { cause },
-    )
+    throw new Error(`the deployment would fail: ${reasonOf(cause, new Interface(artifact.abi))}`, {
+      cause,
+    })
   }
 }
 
 function commit(): string {
-  const git = (...args: string[]): string =>
-    execFileSync('git', args, { encoding: 'utf8' }).trim()
+  const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
   const dirty =
-    git(
-      'status',
-      '--porcelain',
-      '--',
-      'contracts',
-      'hardhat.config.ts',
-      'package-lock.json',
-    ) !== ''
+    git('status', '--porcelain', '--', 'contracts', 'hardhat.config.ts', 'package-lock.json') !== ''
   return git('rev-parse', 'HEAD') + (dirty ? ', changed' : '')
 }

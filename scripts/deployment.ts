@@ -47,8 +47,7 @@ export interface Deployment {
   readonly commit: string
 }
 
-const fileOf = (chainId: bigint): URL =>
-  new URL(`../deployments/${chainId}.json`, import.meta.url)
+const fileOf = (chainId: bigint): URL => new URL(`../deployments/${chainId}.json`, import.meta.url)
 
 /** The compiler's standard JSON input that the deployed code was made from. */
 const inputFileOf = (chainId: bigint): URL =>
@@ -98,10 +97,7 @@ export function planOf(
 ): { initCode: string; address: string } {
   const initCode = concat([
     bytecode,
-    AbiCoder.defaultAbiCoder().encode(
-      ['address', 'uint48'],
-      [admin, adminDelay],
-    ),
+    AbiCoder.defaultAbiCoder().encode(['address', 'uint48'], [admin, adminDelay]),
   ])
   return {
     initCode,
@@ -114,17 +110,10 @@ export type ImmutableReferences = Readonly<
   Record<string, readonly { readonly start: number; readonly length: number }[]>
 >
 
-export function withoutImmutables(
-  code: string,
-  references: ImmutableReferences,
-): string {
+export function withoutImmutables(code: string, references: ImmutableReferences): string {
   const bytes = Buffer.from(code.slice(2), 'hex')
   for (const { start, length } of Object.values(references).flat()) {
-    bytes.fill(
-      0,
-      Math.min(start, bytes.length),
-      Math.min(start + length, bytes.length),
-    )
+    bytes.fill(0, Math.min(start, bytes.length), Math.min(start + length, bytes.length))
   }
   return `0x${bytes.toString('hex')}`
 }
@@ -155,11 +144,7 @@ export async function checkBlockNumbers(
 /** Why a simulated call failed, in the contract's own words where it gave any. */
 export function reasonOf(cause: unknown, contract: Interface): string {
   const data =
-    typeof cause === 'object' && cause !== null && 'data' in cause
-      ? cause.data
-      : undefined
+    typeof cause === 'object' && cause !== null && 'data' in cause ? cause.data : undefined
   const reason = typeof data === 'string' ? contract.parseError(data) : null
-  return reason === null
-    ? String(cause)
-    : `${reason.name}(${reason.args.join(', ')})`
+  return reason === null ? String(cause) : `${reason.name}(${reason.args.join(', ')})`
 }

@@ -45,10 +45,7 @@ export interface SignedForwardRequest extends Omit<ForwardCall, 'nonce'> {
   readonly signature: string
 }
 
-export const forwarderDomain = (
-  chainId: bigint,
-  forwarder: string,
-): TypedDataDomain => ({
+export const forwarderDomain = (chainId: bigint, forwarder: string): TypedDataDomain => ({
   name: 'DocumentRegistryForwarder',
   version: '1',
   chainId,

@@ -5,23 +5,11 @@
  * docs/contract.md; `npm run gas -- --update` writes the first of them.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import {
-  Contract,
-  type ContractTransactionResponse,
-  id,
-  type Signer,
-} from 'ethers'
+import { Contract, type ContractTransactionResponse, id, type Signer } from 'ethers'
 import hre from 'hardhat'
-import {
-  FORWARDER_ABI,
-  forwarderDomain,
-  signForwardRequest,
-} from './forward-request.ts'
+import { FORWARDER_ABI, forwarderDomain, signForwardRequest } from './forward-request.ts'
 
-const documentation = readFileSync(
-  new URL('../docs/contract.md', import.meta.url),
-  'utf8',
-)
+const documentation = readFileSync(new URL('../docs/contract.md', import.meta.url), 'utf8')
 const snapshotFile = new URL('../test/contracts/gas.json', import.meta.url)
 
 interface Row {
@@ -33,24 +21,19 @@ interface Row {
 await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
 const connection = await hre.network.create()
 const { ethers } = connection
-const [admin, manager, issuer, relayer, thief] =
-  (await ethers.getSigners()) as unknown as [
-    Signer,
-    Signer,
-    Signer,
-    Signer,
-    Signer,
-  ]
+const [admin, manager, issuer, relayer, thief] = (await ethers.getSigners()) as unknown as [
+  Signer,
+  Signer,
+  Signer,
+  Signer,
+  Signer,
+]
 const registry = await ethers.deployContract(
   'DocumentRegistry',
   [await admin.getAddress(), 86_400],
   admin,
 )
-await registry.registerIssuer(
-  await manager.getAddress(),
-  'An issuer',
-  'https://issuer.example',
-)
+await registry.registerIssuer(await manager.getAddress(), 'An issuer', 'https://issuer.example')
 const ISSUE = 1
 const REVOKE = 2
 const DELEGATE = 8
@@ -58,18 +41,10 @@ const issuerId = 1
 const asManager = registry.connect(manager)
 const asIssuer = registry.connect(issuer)
 const asThief = registry.connect(thief)
-await asManager.addAccount(
-  issuerId,
-  await issuer.getAddress(),
-  ISSUE | REVOKE | DELEGATE,
-)
+await asManager.addAccount(issuerId, await issuer.getAddress(), ISSUE | REVOKE | DELEGATE)
 await asManager.addAccount(issuerId, await thief.getAddress(), ISSUE)
 
-const forwarder = new Contract(
-  await registry.trustedForwarder(),
-  FORWARDER_ABI,
-  relayer,
-)
+const forwarder = new Contract(await registry.trustedForwarder(), FORWARDER_ABI, relayer)
 /** Sends, from the relayer, a call of the registry that the issuer signs. */
 async function forward(data: string): Promise<ContractTransactionResponse> {
   const request = await signForwardRequest(
@@ -92,8 +67,7 @@ const hashes = (count: number): string[] =>
   Array.from({ length: count }, () => id(`document ${documents++}`))
 const hash = (): string => id(`document ${documents++}`)
 const expiry = 2_000_000_000
-const expiries = (count: number): number[] =>
-  Array.from({ length: count }, () => expiry)
+const expiries = (count: number): number[] => Array.from({ length: count }, () => expiry)
 const issued = async (count: number): Promise<string[]> => {
   const list = hashes(count)
   await asIssuer.issueMany(issuerId, list, expiries(count))
@@ -105,11 +79,7 @@ const suspended = async (count: number): Promise<string[]> => {
   return list
 }
 
-const [toRevoke, toForward, toSupersede] = (await issued(3)) as [
-  string,
-  string,
-  string,
-]
+const [toRevoke, toForward, toSupersede] = (await issued(3)) as [string, string, string]
 const toRevokeMany = await issued(100)
 const [toRelease] = (await suspended(1)) as [string]
 const toReleaseMany = await suspended(100)
@@ -119,9 +89,7 @@ const toIssueAgain = hashes(100)
 await asThief.issueMany(issuerId, toIssueAgain, expiries(100))
 await asManager.distrustFrom(issuerId, await thief.getAddress(), 1)
 // The first message of an account costs a fresh slot; the figures are those of the next ones.
-await forward(
-  registry.interface.encodeFunctionData('issue', [issuerId, hash(), expiry]),
-)
+await forward(registry.interface.encodeFunctionData('issue', [issuerId, hash(), expiry]))
 
 const rows: Record<string, Row> = {
   'issue one': {
@@ -166,14 +134,7 @@ const rows: Record<string, Row> = {
   },
   'supersede one': {
     documents: 1,
-    send: () =>
-      asIssuer.supersede(
-        issuerId,
-        ethers.ZeroHash,
-        toSupersede,
-        hash(),
-        expiry,
-      ),
+    send: () => asIssuer.supersede(issuerId, ethers.ZeroHash, toSupersede, hash(), expiry),
   },
   'revoke one of a batch': {
     documents: 1,
@@ -190,26 +151,12 @@ const rows: Record<string, Row> = {
   'forwarded issue': {
     limit: 75_500,
     documents: 1,
-    send: () =>
-      forward(
-        registry.interface.encodeFunctionData('issue', [
-          issuerId,
-          hash(),
-          expiry,
-        ]),
-      ),
+    send: () => forward(registry.interface.encodeFunctionData('issue', [issuerId, hash(), expiry])),
   },
   'forwarded revoke': {
     limit: 53_500,
     documents: 1,
-    send: () =>
-      forward(
-        registry.interface.encodeFunctionData('revoke', [
-          issuerId,
-          toForward,
-          1,
-        ]),
-      ),
+    send: () => forward(registry.interface.encodeFunctionData('revoke', [issuerId, toForward, 1])),
   },
 }
 
@@ -234,14 +181,11 @@ for (const [name, { limit, documents: count, send }] of Object.entries(rows)) {
   )
 }
 const size = (await ethers.provider.getCode(registry)).length / 2 - 1
-console.log(
-  `${'runtime code, bytes'.padEnd(42)} ${String(size).padStart(7)}   at most 24576`,
-)
+console.log(`${'runtime code, bytes'.padEnd(42)} ${String(size).padStart(7)}   at most 24576`)
 const said = `has ${size.toLocaleString('en')} bytes`
 if (!documentation.includes(said))
   faults.push(`docs/contract.md does not say that the contract ${said}`)
 await connection.close()
-if (update)
-  writeFileSync(snapshotFile, `${JSON.stringify(measured, null, 2)}\n`)
+if (update) writeFileSync(snapshotFile, `${JSON.stringify(measured, null, 2)}\n`)
 for (const fault of faults) console.error(fault)
 if (faults.length > 0) process.exitCode = 1

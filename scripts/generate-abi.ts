@@ -7,10 +7,7 @@ const artifact = new URL(
   import.meta.url,
 )
 const module = new URL('../verifier/readers/registry-abi.ts', import.meta.url)
-const file = new URL(
-  '../deployments/DocumentRegistry.abi.json',
-  import.meta.url,
-)
+const file = new URL('../deployments/DocumentRegistry.abi.json', import.meta.url)
 
 const { abi } = JSON.parse(readFileSync(artifact, 'utf8'))
 writeFileSync(

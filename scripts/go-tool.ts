@@ -22,9 +22,7 @@ export type GoTool = {
  * @throws {Error} instead of that when `CI` is set: there, what is skipped has not been tested.
  */
 export async function goTool(tool: GoTool): Promise<string | undefined> {
-  const folder = cacheFolder(
-    `${tool.module.replaceAll('/', '-')}@${tool.version}`,
-  )
+  const folder = cacheFolder(`${tool.module.replaceAll('/', '-')}@${tool.version}`)
   const name = tool.command.split('/').at(-1) ?? tool.command
   const binary = join(folder, name)
   if (existsSync(binary)) return binary
@@ -44,16 +42,8 @@ export async function goTool(tool: GoTool): Promise<string | undefined> {
   }
 }
 
-async function build(
-  { module, version, command }: GoTool,
-  output: string,
-): Promise<void> {
-  const { stdout } = await run('go', [
-    'mod',
-    'download',
-    '-json',
-    `${module}@${version}`,
-  ])
+async function build({ module, version, command }: GoTool, output: string): Promise<void> {
+  const { stdout } = await run('go', ['mod', 'download', '-json', `${module}@${version}`])
   console.error(`building ${module} ${version}, once; this takes minutes`)
   const { Dir } = JSON.parse(stdout)
   const args = ['build', '-mod=readonly', '-trimpath', '-o', output, command]

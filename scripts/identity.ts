@@ -16,11 +16,7 @@ import { createProvider } from '../verifier/readers/json-rpc.ts'
 import { createRequest } from '../verifier/readers/request.ts'
 import type { LocalChain } from './local-chain/local-chain.ts'
 import { startLocalChainThread } from './local-chain/thread.ts'
-import {
-  ensureRegistry,
-  LOCAL_ISSUER_ID,
-  nameIssuer,
-} from './local-registry.ts'
+import { ensureRegistry, LOCAL_ISSUER_ID, nameIssuer } from './local-registry.ts'
 import { ensureIssuerSecrets, ensureSecret } from './secrets.ts'
 
 type Say = (line: string) => void
@@ -32,10 +28,7 @@ const PAUSE = { first: 100, most: 1_000 }
 const LOCAL_ISSUER_NAME = 'Local test issuer'
 
 /** A node may start later than the gateway, or be slow to wake: it is given half a minute. */
-export async function patiently<T>(
-  work: () => Promise<T>,
-  say: Say,
-): Promise<T> {
+export async function patiently<T>(work: () => Promise<T>, say: Say): Promise<T> {
   const giveUp = performance.now() + PATIENCE
   for (let pause = PAUSE.first; ; pause = Math.min(2 * pause, PAUSE.most)) {
     try {
@@ -54,26 +47,17 @@ function isOutage(error: unknown): boolean {
 }
 
 /** @throws {ConfigError} for settings that do not name one. */
-export async function remoteIdentity(
-  config: Config,
-  say: Say,
-): Promise<Identity> {
+export async function remoteIdentity(config: Config, say: Say): Promise<Identity> {
   const { rpcUrls, signer: setting, issuerSecrets, rpcTimeout } = config
   const { issuerId } = config
   if (!setting || !issuerSecrets || !issuerId)
-    throw new ConfigError([
-      'RPC_URL, ISSUER_ID, ISSUER_KEY and ISSUER_SECRET go together',
-    ])
+    throw new ConfigError(['RPC_URL, ISSUER_ID, ISSUER_KEY and ISSUER_SECRET go together'])
   const signer = await openSigner(setting, rpcTimeout)
   const rpc = createRpcPool(rpcUrls, rpcTimeout)
-  const chainId = Number(
-    await patiently(() => createRequest(rpc)('eth_chainId', []), say),
-  )
+  const chainId = Number(await patiently(() => createRequest(rpc)('eth_chainId', []), say))
   const address = config.registryAddress ?? deployedAddress(chainId)
   if (!address)
-    throw new ConfigError([
-      `REGISTRY_ADDRESS is required: there is no deployments/${chainId}.json`,
-    ])
+    throw new ConfigError([`REGISTRY_ADDRESS is required: there is no deployments/${chainId}.json`])
   const registry = `eip155:${chainId}:${address}`
   return { rpc, registry, issuerId, signer, issuerSecrets }
 }
@@ -108,11 +92,7 @@ export async function localIdentity(
     port: chainPort,
     host: '127.0.0.1',
     log: say,
-    fund: [
-      new Wallet(adminKey).address,
-      new Wallet(managerKey).address,
-      account,
-    ],
+    fund: [new Wallet(adminKey).address, new Wallet(managerKey).address, account],
   })
   stops.unshift(chain.stop)
   // From within: the gateway need not go through the chain's own port.
@@ -139,18 +119,13 @@ export async function localIdentity(
  * Renames the local chain's issuer where the settings, or the gateway's own address, have changed: its
  * uri leads to the gateway, which vouches for it.
  */
-export async function nameLocalIssuer(
-  config: Config,
-  { rpc }: Identity,
-): Promise<void> {
+export async function nameLocalIssuer(config: Config, { rpc }: Identity): Promise<void> {
   const adminKey = ensureSecret(config.dataDir, 'admin.key')
   await nameIssuer(rpc, adminKey, localIssuerTexts(config))
 }
 
 function localIssuerTexts({ issuerName, issuerUri, baseUrl, port }: Config) {
-  const here = identityAddressOf(baseUrl, LOCAL_CHAIN_ID)
-    ? baseUrl
-    : `http://127.0.0.1:${port}`
+  const here = identityAddressOf(baseUrl, LOCAL_CHAIN_ID) ? baseUrl : `http://127.0.0.1:${port}`
   return { name: issuerName ?? LOCAL_ISSUER_NAME, uri: issuerUri ?? here }
 }
 

@@ -14,32 +14,16 @@ import { sealWithNode } from '../gateway/adapters/node-seal.ts'
 import { createRegistry } from '../gateway/adapters/registry.ts'
 import { createSqliteStore } from '../gateway/adapters/sqlite-store.ts'
 import { createTombstones } from '../gateway/adapters/tombstones.ts'
-import {
-  type Block,
-  type BulkDeps,
-  type BulkIssued,
-  sealBatch,
-} from '../gateway/bulk/bulk.ts'
-import {
-  type BadLine,
-  BulkFileError,
-  checkLines,
-  documentsOf,
-} from '../gateway/bulk/lines.ts'
+import { type Block, type BulkDeps, type BulkIssued, sealBatch } from '../gateway/bulk/bulk.ts'
+import { type BadLine, BulkFileError, checkLines, documentsOf } from '../gateway/bulk/lines.ts'
 import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
 import { assertOpenIssuer } from '../gateway/issue/errors.ts'
 import { createLog } from '../gateway/log.ts'
 import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
 import { type Identity, openKubo } from '../gateway/server.ts'
-import {
-  localIdentity,
-  patiently,
-  remoteIdentity,
-  tellCause,
-} from './identity.ts'
+import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
 
-const USAGE =
-  'npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]'
+const USAGE = 'npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]'
 /** For a block; milliseconds. */
 const PATIENCE = 300_000
 
@@ -104,15 +88,11 @@ async function main(): Promise<void> {
     await writeIssued(`${out}.part`, sealed.keepBlocks())
     say('kept      all payloads, batch blocks and the manifest')
 
-    const { block, transactionHash, revoked } = await anchorBatch(
-      rpc,
-      sealed.batch,
-      {
-        signer,
-        patience: PATIENCE,
-        ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
-      },
-    )
+    const { block, transactionHash, revoked } = await anchorBatch(rpc, sealed.batch, {
+      signer,
+      patience: PATIENCE,
+      ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
+    })
     renameSync(`${out}.part`, out)
     say(
       `anchored  in block ${block}${transactionHash ? ` by ${transactionHash}` : ', before this'}`,
@@ -146,8 +126,7 @@ function readArguments(): Arguments {
     const [file, ...more] = positionals
     const { out, 'idempotency-key': idempotencyKey } = values
     if (!file || more.length > 0 || !out) throw new Error(USAGE)
-    if (existsSync(out))
-      throw new Error(`${out} is there already: remove it, or name another`)
+    if (existsSync(out)) throw new Error(`${out} is there already: remove it, or name another`)
     return { file, out, ...(idempotencyKey && { idempotencyKey }) }
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
@@ -201,10 +180,7 @@ async function openKeep(
 }
 
 /** Not under its name before everything is anchored, and on the disk before. */
-async function writeIssued(
-  path: string,
-  documents: AsyncIterable<BulkIssued>,
-): Promise<void> {
+async function writeIssued(path: string, documents: AsyncIterable<BulkIssued>): Promise<void> {
   const file = await open(path, 'w', 0o600)
   try {
     let text = ''

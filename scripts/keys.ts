@@ -23,8 +23,7 @@ function main(): void {
   })
   const [command, id] = positionals
   const dataDir = readDataDir(process.env)
-  if (!existsSync(dataDir))
-    throw new Error(`there is no ${dataDir}: set DATA_DIR to the service's`)
+  if (!existsSync(dataDir)) throw new Error(`there is no ${dataDir}: set DATA_DIR to the service's`)
   const keys = openKeyFile(join(dataDir, 'keys.json'))
 
   if (command === 'create') {
@@ -53,8 +52,7 @@ function main(): void {
 }
 
 function parseScopes(given: string[]): Scope[] {
-  const isScope = (text: string): text is Scope =>
-    SCOPES.some((scope) => scope === text)
+  const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text)
   const scopes = given.filter(isScope)
   if (given.length === 0 || scopes.length < given.length)
     throw new Error(`--scope must be of ${SCOPES.join(', ')}`)

@@ -1,14 +1,7 @@
 // `npm run library`: the library and the command `docreg` as a package of their own, dist/library: JavaScript and types of document/ and
 // verifier/, the command in one file, with the dependencies that these import and no others. `npm pack ./dist/library` makes the tarball.
 import { spawnSync } from 'node:child_process'
-import {
-  copyFileSync,
-  cpSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildCommand } from './build-command.ts'
@@ -63,10 +56,7 @@ const manifest = {
     }),
   ),
 }
-writeFileSync(
-  join(out, 'package.json'),
-  `${JSON.stringify(manifest, null, 2)}\n`,
-)
+writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 copyFileSync(join(root, 'LICENSE'), join(out, 'LICENSE'))
 copyFileSync(join(root, 'docs', 'library.md'), join(out, 'README.md'))
 console.log(out)
@@ -79,9 +69,7 @@ function importedPackages(): Set<string> {
   const packages = new Set<string>()
   for (const file of files.filter((name) => /\.(js|d\.ts)$/.test(name))) {
     const text = readFileSync(join(out, file), 'utf8')
-    for (const [, specifier = ''] of text.matchAll(
-      /from ['"](?!node:)([^.'"][^'"]*)['"]/g,
-    ))
+    for (const [, specifier = ''] of text.matchAll(/from ['"](?!node:)([^.'"][^'"]*)['"]/g))
       packages.add(
         specifier
           .split('/')

@@ -44,10 +44,7 @@ export async function ensureRegistry(
 ): Promise<string> {
   const { bytecode } = readArtifact()
   const [admin, manager] = [new Wallet(adminKey), new Wallet(managerKey)]
-  const { address, abi, request, view, write, transact } = connect(
-    provider,
-    admin,
-  )
+  const { address, abi, request, view, write, transact } = connect(provider, admin)
 
   const code = await request<Hex>('eth_getCode', address, 'latest')
   if (code === '0x')
@@ -60,11 +57,9 @@ export async function ensureRegistry(
       { cause },
     )
   })
-  if (issuers === 0n)
-    await write(admin, 'registerIssuer', manager.address, name, uri)
+  if (issuers === 0n) await write(admin, 'registerIssuer', manager.address, name, uri)
   const known = await view('accountOf', LOCAL_ISSUER_ID, account)
-  if (known.addedBlock === 0n)
-    await write(manager, 'addAccount', LOCAL_ISSUER_ID, account, GATEWAY)
+  if (known.addedBlock === 0n) await write(manager, 'addAccount', LOCAL_ISSUER_ID, account, GATEWAY)
   const chainId = Number(await request<Hex>('eth_chainId'))
   return `eip155:${chainId}:${address.toLowerCase()}`
 }
@@ -96,11 +91,7 @@ function connect(provider: Eip1193Provider, admin: Wallet) {
 
   async function view(method: string, ...args: unknown[]) {
     const data = abi.encodeFunctionData(method, args)
-    const result = await request<Hex>(
-      'eth_call',
-      { to: address, data },
-      'latest',
-    )
+    const result = await request<Hex>('eth_call', { to: address, data }, 'latest')
     return abi.decodeFunctionResult(method, result)[0]
   }
 
@@ -109,10 +100,7 @@ function connect(provider: Eip1193Provider, admin: Wallet) {
     return transact(by, { to: address, data })
   }
 
-  async function transact(
-    by: Wallet,
-    call: { to?: string; data: string },
-  ): Promise<void> {
+  async function transact(by: Wallet, call: { to?: string; data: string }): Promise<void> {
     const [nonce, gas, chain, head] = await Promise.all([
       request<Hex>('eth_getTransactionCount', by.address, 'latest'),
       request<Hex>('eth_estimateGas', { from: by.address, ...call }),
@@ -130,11 +118,7 @@ function connect(provider: Eip1193Provider, admin: Wallet) {
     })
     const hash = await request<Hex>('eth_sendRawTransaction', raw)
     // The local chain mines before it answers.
-    const receipt = await request<{ status: Hex } | null>(
-      'eth_getTransactionReceipt',
-      hash,
-    )
-    if (receipt?.status !== '0x1')
-      throw new Error(`transaction ${hash} did not succeed`)
+    const receipt = await request<{ status: Hex } | null>('eth_getTransactionReceipt', hash)
+    if (receipt?.status !== '0x1') throw new Error(`transaction ${hash} did not succeed`)
   }
 }

@@ -6,14 +6,7 @@
  * types/PackedRecord.sol` those of another file than DocumentRegistry.sol.
  */
 import { execFile } from 'node:child_process'
-import {
-  cpSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs'
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -47,10 +40,7 @@ interface Mutant {
 }
 
 const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' &&
-  value !== null &&
-  'nodeType' in value &&
-  'src' in value
+  typeof value === 'object' && value !== null && 'nodeType' in value && 'src' in value
 
 function* walk(value: unknown): Generator<Node> {
   if (Array.isArray(value)) for (const item of value) yield* walk(item)
@@ -62,16 +52,10 @@ function* walk(value: unknown): Generator<Node> {
 
 function parse(): Node {
   const solc = createRequire(import.meta.url)('solc') as {
-    compile(
-      input: string,
-      callbacks: { import(path: string): { contents: string } },
-    ): string
+    compile(input: string, callbacks: { import(path: string): { contents: string } }): string
   }
   const read = (path: string): string =>
-    readFileSync(
-      join(root, path.startsWith('@') ? `node_modules/${path}` : path),
-      'utf8',
-    )
+    readFileSync(join(root, path.startsWith('@') ? `node_modules/${path}` : path), 'utf8')
   const input = {
     language: 'Solidity',
     sources: { [target]: { content: read(target) } },
@@ -125,12 +109,7 @@ function mutantsOf(code: Buffer, ast: Node): Mutant[] {
     '>=': '>',
   }
   for (const node of walk(ast)) {
-    const {
-      operator,
-      leftExpression: left,
-      rightExpression: right,
-      condition,
-    } = node
+    const { operator, leftExpression: left, rightExpression: right, condition } = node
     if (node.nodeType === 'ForStatement') steps.add(node.loopExpression)
     if (node.nodeType === 'IfStatement' && isNode(condition)) {
       negate(condition)
@@ -138,17 +117,12 @@ function mutantsOf(code: Buffer, ast: Node): Mutant[] {
     }
     if (node.nodeType === 'Conditional') negate(condition)
     if (node.nodeType === 'BinaryOperation' && isNode(left) && isNode(right)) {
-      if (operator === '&&' || operator === '||')
-        for (const side of [left, right]) negate(side)
+      if (operator === '&&' || operator === '||') for (const side of [left, right]) negate(side)
       const other = moved[String(operator)]
       if (other !== undefined)
         add(`moved to ${other}`, node, `${text(left)} ${other} ${text(right)}`)
       if (operator === '==' || operator === '!=') {
-        add(
-          'turned',
-          node,
-          `${text(left)} ${operator === '==' ? '!=' : '=='} ${text(right)}`,
-        )
+        add('turned', node, `${text(left)} ${operator === '==' ? '!=' : '=='} ${text(right)}`)
       }
     }
     if (node.nodeType === 'ModifierInvocation' && text(node).startsWith('only'))
@@ -161,16 +135,12 @@ function mutantsOf(code: Buffer, ast: Node): Mutant[] {
   // `if (a == b)` negated and turned are one and the same.
   const seen = new Set<string>()
   return mutants.filter(({ source, line, original, kind }) => {
-    const key =
-      kind === 'turned' || kind === 'negated'
-        ? `${line} ${original} not`
-        : source
+    const key = kind === 'turned' || kind === 'negated' ? `${line} ${original} not` : source
     return seen.has(key) ? false : seen.add(key)
   })
 }
 
-const workspace = (index: number): string =>
-  join(root, 'cache', 'mutants', String(index))
+const workspace = (index: number): string => join(root, 'cache', 'mutants', String(index))
 
 /** Copies of the project in which only the contract compiles, and without the slow intermediate form: its tests deploy the artifact and stay compiled. */
 async function prepare(): Promise<void> {
@@ -197,8 +167,7 @@ export default {
 `,
   )
   const unharmed = await test(directory)
-  if (unharmed !== undefined)
-    throw new Error(`${unharmed} fails without any mutation`)
+  if (unharmed !== undefined) throw new Error(`${unharmed} fails without any mutation`)
   for (let index = 1; index < workers; index++)
     cpSync(directory, workspace(index), { recursive: true })
 }
@@ -228,9 +197,7 @@ function test(directory: string): Promise<string | undefined> {
 
 const [from, to] = values.lines.split('-').map(Number) as [number, number]
 const code = readFileSync(join(root, target))
-const all = mutantsOf(code, parse()).filter(
-  ({ line }) => line >= from && line <= to,
-)
+const all = mutantsOf(code, parse()).filter(({ line }) => line >= from && line <= to)
 const sample = Math.min(Number(values.sample ?? all.length), all.length)
 const queue = Array.from(
   { length: sample },
@@ -241,16 +208,11 @@ const results: { mutant: Mutant; by: string | undefined }[] = []
 
 async function work(index: number): Promise<void> {
   const directory = workspace(index)
-  for (
-    let mutant = queue.shift();
-    mutant !== undefined;
-    mutant = queue.shift()
-  ) {
+  for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
     writeFileSync(join(directory, target), mutant.source)
     const by = await test(directory)
     results.push({ mutant, by })
-    if (process.stderr.isTTY)
-      process.stderr.write(`\r${results.length} of ${total}`)
+    if (process.stderr.isTTY) process.stderr.write(`\r${results.length} of ${total}`)
   }
 }
 await prepare()
@@ -261,10 +223,7 @@ const explained = ({ kind, original }: Mutant): string | undefined =>
 results.sort((a, b) => a.mutant.line - b.mutant.line)
 for (const { mutant, by } of results) {
   const verdict =
-    by ??
-    (explained(mutant) === undefined
-      ? 'SURVIVED'
-      : `equivalent: ${explained(mutant)}`)
+    by ?? (explained(mutant) === undefined ? 'SURVIVED' : `equivalent: ${explained(mutant)}`)
   console.log(
     `${String(mutant.line).padStart(4)}  ${mutant.kind.padEnd(14)}  ${mutant.original.slice(0, 70).padEnd(70)}  ${verdict}`,
   )

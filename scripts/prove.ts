@@ -31,10 +31,9 @@ function main(): void {
     }
   configure()
   const checks = [
-    ...readFileSync(
-      join(root, 'test/prove/Registry.prove.sol'),
-      'utf8',
-    ).matchAll(/function (check_\w+)/g),
+    ...readFileSync(join(root, 'test/prove/Registry.prove.sol'), 'utf8').matchAll(
+      /function (check_\w+)/g,
+    ),
   ]
     .map(([, name = '']) => name)
     .filter((name) => name.startsWith(`check_${process.argv[2] ?? ''}`))
@@ -56,8 +55,7 @@ function main(): void {
 /** As hardhat.config.ts, but without the intermediate form: its code has many more paths. */
 function configure(): void {
   const settings = hre.config.solidity.profiles.default?.compilers[0]?.settings
-  if (settings === undefined)
-    throw new Error('hardhat.config.ts has no compiler')
+  if (settings === undefined) throw new Error('hardhat.config.ts has no compiler')
   mkdirSync(directory, { recursive: true })
   writeFileSync(
     env.FOUNDRY_CONFIG,
@@ -100,9 +98,7 @@ function run(contract: string, ...options: string[]): Map<string, string> {
   const results = new Map<string, string>()
   // biome-ignore lint/suspicious/noControlCharactersInRegex: Halmos colours its words
   const text = stdout.replaceAll(/\x1b\[\d+m/g, '')
-  for (const [, result = '', name = ''] of text.matchAll(
-    /\[(\w+)\] (check_\w+)\(/g,
-  ))
+  for (const [, result = '', name = ''] of text.matchAll(/\[(\w+)\] (check_\w+)\(/g))
     results.set(name, result)
   if (results.size === 0) console.error(text + stderr)
   else if (contract === 'RegistryProof') console.log(text)

@@ -6,13 +6,7 @@
  * key is needed for that. `--send` sends it with the key of the network instead.
  */
 import { parseArgs } from 'node:util'
-import {
-  Contract,
-  formatEther,
-  getAddress,
-  JsonRpcProvider,
-  type Signer,
-} from 'ethers'
+import { Contract, formatEther, getAddress, JsonRpcProvider, type Signer } from 'ethers'
 import hre from 'hardhat'
 import { readDeployment, reasonOf } from './deployment.ts'
 import { parsePermissions } from './permissions.ts'
@@ -21,9 +15,7 @@ import { parsePermissions } from './permissions.ts'
 type Actor = 'admin' | 'next admin' | 'proposed account' | 'account'
 
 /** Action → who makes the call, the registry's function, and what its arguments mean. */
-const actions: Readonly<
-  Record<string, readonly [actor: Actor, method: string, usage: string]>
-> = {
+const actions: Readonly<Record<string, readonly [actor: Actor, method: string, usage: string]>> = {
   'register-issuer': ['admin', 'registerIssuer', '<account> <name> <uri>'],
   'update-issuer': ['admin', 'updateIssuer', '<issuerId> <name> <uri>'],
   'close-issuer': ['admin', 'closeIssuer', '<issuerId>'],
@@ -35,36 +27,16 @@ const actions: Readonly<
   'accept-admin-transfer': ['next admin', 'acceptDefaultAdminTransfer', ''],
   'accept-proposal': ['proposed account', 'acceptProposal', '<issuerId>'],
   'veto-proposal': ['account', 'vetoProposal', '<issuerId>'],
-  'add-account': [
-    'account',
-    'addAccount',
-    '<issuerId> <account> <permissions>',
-  ],
-  'set-permissions': [
-    'account',
-    'setPermissions',
-    '<issuerId> <account> <permissions>',
-  ],
+  'add-account': ['account', 'addAccount', '<issuerId> <account> <permissions>'],
+  'set-permissions': ['account', 'setPermissions', '<issuerId> <account> <permissions>'],
   'retire-account': ['account', 'retireAccount', '<issuerId> <account>'],
-  'distrust-account': [
-    'account',
-    'distrustFrom',
-    '<issuerId> <account> <block>',
-  ],
+  'distrust-account': ['account', 'distrustFrom', '<issuerId> <account> <block>'],
   revoke: ['account', 'revoke', '<issuerId> <documentHash> <reason>'],
   release: ['account', 'release', '<issuerId> <documentHash>'],
   'revoke-batch': ['account', 'revokeBatch', '<issuerId> <root> <reason>'],
   'release-batch': ['account', 'releaseBatch', '<issuerId> <root>'],
-  'revoke-in-batch': [
-    'account',
-    'revokeInBatch',
-    '<issuerId> <root> <documentHashes> <reason>',
-  ],
-  'release-in-batch': [
-    'account',
-    'releaseInBatch',
-    '<issuerId> <root> <documentHashes>',
-  ],
+  'revoke-in-batch': ['account', 'revokeInBatch', '<issuerId> <root> <documentHashes> <reason>'],
+  'release-in-batch': ['account', 'releaseInBatch', '<issuerId> <root> <documentHashes>'],
 }
 
 const { values, positionals } = parseArgs({
@@ -79,16 +51,11 @@ const { values, positionals } = parseArgs({
 const [action = '', ...texts] = positionals
 const known = Object.entries(actions).find(([name]) => name === action)?.[1]
 const names = known?.[2].split(' ').filter(Boolean) ?? []
-if (
-  known === undefined ||
-  values.network === undefined ||
-  texts.length !== names.length
-) {
+if (known === undefined || values.network === undefined || texts.length !== names.length) {
   console.error(
     'npm run roles -- <action> --network <name> [--registry <address>] [--as <address>] [--send], where <action> is one of',
   )
-  for (const [name, [, , usage]] of Object.entries(actions))
-    console.error(`  ${name} ${usage}`)
+  for (const [name, [, , usage]] of Object.entries(actions)) console.error(`  ${name} ${usage}`)
   console.error('<permissions> are of issue,revoke,manage,delegate')
   console.error('<documentHashes> are one or more, with commas between them')
   process.exit(2)
@@ -101,19 +68,14 @@ const args = texts.map((text, index) => {
 })
 const { abi } = await hre.artifacts.readArtifact('DocumentRegistry')
 const network = hre.config.networks[values.network]
-if (network?.type !== 'http')
-  throw new Error(`hardhat.config.ts has no network ${values.network}`)
+if (network?.type !== 'http') throw new Error(`hardhat.config.ts has no network ${values.network}`)
 const provider = new JsonRpcProvider(await network.url.getUrl())
 const { chainId } = await provider.getNetwork()
 const address = values.registry ?? readDeployment(chainId)?.address
 if (address === undefined)
-  throw new Error(
-    `there is no deployments/${chainId}.json: name the registry by --registry`,
-  )
+  throw new Error(`there is no deployments/${chainId}.json: name the registry by --registry`)
 const registry = new Contract(getAddress(address), abi, provider)
-const connection = values.send
-  ? await hre.network.create(values.network)
-  : undefined
+const connection = values.send ? await hre.network.create(values.network) : undefined
 try {
   await run()
 } finally {
@@ -164,11 +126,8 @@ async function caller(signer: Signer | undefined): Promise<string> {
   }
   if (named !== undefined) return named
   if (actor === 'admin') return registry.getFunction('defaultAdmin')()
-  if (actor === 'next admin')
-    return (await registry.getFunction('pendingDefaultAdmin')())[0]
+  if (actor === 'next admin') return (await registry.getFunction('pendingDefaultAdmin')())[0]
   if (actor === 'proposed account')
     return (await registry.getFunction('proposalOf')(args[0])).account
-  throw new Error(
-    `--as <address> is missing: the account of the issuer that has to make this call`,
-  )
+  throw new Error(`--as <address> is missing: the account of the issuer that has to make this call`)
 }

@@ -20,9 +20,7 @@ function sources(
   if (path in found) return found
   const content = readFileSync(root + path, 'utf8')
   found[path] = { content }
-  for (const [, name = ''] of content.matchAll(
-    /^(?:import|\}).*from "(.+)";$/gm,
-  )) {
+  for (const [, name = ''] of content.matchAll(/^(?:import|\}).*from "(.+)";$/gm)) {
     const next = name.startsWith('@')
       ? `node_modules/${name}`
       : new URL(name, `file:///${path}`).pathname.slice(1)

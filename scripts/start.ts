@@ -31,16 +31,9 @@ async function main(): Promise<void> {
         ? await remoteIdentity(config, say)
         : await localIdentity(config, stops, say)
     if (config.rpcUrls.length === 0) await nameLocalIssuer(config, identity)
-    const gateway = await patiently(
-      () => startGateway(config, identity, endAtOnce),
-      say,
-    )
+    const gateway = await patiently(() => startGateway(config, identity, endAtOnce), say)
     stops.unshift(gateway.stop)
-    const stopAnswering = await answerBackups(
-      config.dataDir,
-      gateway,
-      identity,
-    ).catch(sayNoBackups)
+    const stopAnswering = await answerBackups(config.dataDir, gateway, identity).catch(sayNoBackups)
     stops.unshift(stopAnswering)
     greet(config, identity, firstKey(config))
   } catch (error) {
@@ -60,9 +53,7 @@ function answerBackups(
     const block = await request({ method: 'eth_blockNumber' }).catch(() => null)
     await gateway.copyDatabase(
       join(folder, DATABASE_FILE),
-      'copyChain' in identity
-        ? () => identity.copyChain(join(folder, CHAIN_FOLDER))
-        : undefined,
+      'copyChain' in identity ? () => identity.copyChain(join(folder, CHAIN_FOLDER)) : undefined,
     )
     return block === null ? null : Number(block)
   })

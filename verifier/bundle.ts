@@ -11,12 +11,7 @@ import { readBatch } from './checks/batch.ts'
 import { readEvent } from './checks/event.ts'
 import { readPayload } from './checks/payload.ts'
 import { ChainError } from './errors.ts'
-import type {
-  BlockSource,
-  Eip1193Provider,
-  IssuedEvent,
-  ReadOptions,
-} from './ports.ts'
+import type { BlockSource, Eip1193Provider, IssuedEvent, ReadOptions } from './ports.ts'
 import { decodeHeader, type Header } from './proof/header.ts'
 import { createChainReader } from './readers/chain.ts'
 import { createProvingReader } from './readers/proof.ts'
@@ -41,10 +36,7 @@ export type Bundle = {
   sealed: string | null
   stateProof: StateProof
   /** Of the event, where it agrees with the record. No storage proof covers it, so no verdict rests on it. */
-  unprovenEvent: Pick<
-    IssuedEvent,
-    'transactionHash' | 'blockHash' | 'logIndex'
-  > | null
+  unprovenEvent: Pick<IssuedEvent, 'transactionHash' | 'blockHash' | 'logIndex'> | null
 }
 
 const TYPE = 'document-registry-bundle'
@@ -58,10 +50,7 @@ const bundle = v.strictObject(
     type: v.literal(TYPE, `must be ${TYPE}`),
     v: v.literal(1, 'must be 1'),
     publicId: text,
-    registry: v.pipe(
-      text,
-      v.regex(REGISTRY_ID, 'must be CAIP-10 of eip155, lower case'),
-    ),
+    registry: v.pipe(text, v.regex(REGISTRY_ID, 'must be CAIP-10 of eip155, lower case')),
     batch: v.nullable(v.string('must be a string or null')),
     sealed: v.nullable(v.string('must be a string or null')),
     stateProof,
@@ -91,10 +80,7 @@ export function readBundle(input: unknown): {
   bundle: Bundle
   block: Pick<Header, 'blockNumber' | 'blockHash' | 'blockTime'>
 } {
-  const read = v.safeParse(
-    bundle,
-    readJsonFile(input, MAX_TEXT, 'bundle_malformed'),
-  )
+  const read = v.safeParse(bundle, readJsonFile(input, MAX_TEXT, 'bundle_malformed'))
   if (!read.success)
     throw new FormatError('bundle_malformed', 'not a bundle', {
       fields: problemsOf(read.issues),
@@ -126,10 +112,7 @@ export type BundleOptions = ProofOptions & { onCheck?: (check: Check) => void }
  * @returns A verdict; `unverifiable` when the block is not trusted or the proof proves nothing.
  * @throws {FormatError} as {@link readBundle}.
  */
-export async function verifyBundle(
-  input: unknown,
-  options: BundleOptions,
-): Promise<Verdict> {
+export async function verifyBundle(input: unknown, options: BundleOptions): Promise<Verdict> {
   const { bundle, block } = readBundle(input)
   return verify(bundle.publicId, {
     chain: createProofReader(bundle, block, options),
@@ -140,11 +123,7 @@ export async function verifyBundle(
 }
 
 /** @returns A source of the blocks in a bundle. */
-export function createBundleSource({
-  publicId,
-  batch,
-  sealed,
-}: Bundle): BlockSource {
+export function createBundleSource({ publicId, batch, sealed }: Bundle): BlockSource {
   const { kind, hash } = decodePublicId(publicId)
   return {
     async get(wanted) {
@@ -177,29 +156,17 @@ export type BundleSource = ReadOptions & {
  * @throws {FormatError} `public_id_…`
  * @throws {ChainError} when record and proof could not be read.
  */
-export async function createBundle(
-  publicId: string,
-  source: BundleSource,
-): Promise<Bundle> {
+export async function createBundle(publicId: string, source: BundleSource): Promise<Bundle> {
   return abortable(() => makeBundle(publicId, source), source.signal)
 }
 
-async function makeBundle(
-  publicId: string,
-  source: BundleSource,
-): Promise<Bundle> {
+async function makeBundle(publicId: string, source: BundleSource): Promise<Bundle> {
   const { provider, registry, blocks, block, signal } = source
   const decoded = decodePublicId(publicId)
   const batch =
-    decoded.kind === 'batch'
-      ? await readBatch(decoded, registry, blocks, { signal })
-      : undefined
+    decoded.kind === 'batch' ? await readBatch(decoded, registry, blocks, { signal }) : undefined
   const key = batch ? batch.key : keyOf(decoded)
-  if (!key)
-    throw new ChainError(
-      'batch_unknown',
-      `the batch block is ${batch?.check.code}`,
-    )
+  if (!key) throw new ChainError('batch_unknown', `the batch block is ${batch?.check.code}`)
   const reading = await createProvingReader(provider, registry).read(key, {
     block,
     signal,
@@ -209,9 +176,7 @@ async function makeBundle(
   const issued = record.anchoredBlock !== 0
   const chain = createChainReader(provider, registry)
   const [payload, read] = await Promise.all([
-    issued
-      ? readPayload(fromHex(key.documentHash), blocks, { signal })
-      : undefined,
+    issued ? readPayload(fromHex(key.documentHash), blocks, { signal }) : undefined,
     issued ? readEvent(chain, key, reading, { signal }) : undefined,
   ])
   const event = read?.event

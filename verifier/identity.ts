@@ -26,10 +26,8 @@ const MAX_URI = 400
 const MAX_HOST = 253
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
 const LOOPBACK = /^(?:localhost|127\.0\.0\.1)$/
-const ADDRESS =
-  /^(https?):\/\/([a-z0-9.-]+)(?::([1-9][0-9]{0,4}))?((?:\/[\w.-]+)*)\/?$/i
-const DID =
-  /^did:web:([a-zA-Z0-9.-]+)(?:%3[Aa]([1-9][0-9]{0,4}))?((?::[\w.-]+)*)$/
+const ADDRESS = /^(https?):\/\/([a-z0-9.-]+)(?::([1-9][0-9]{0,4}))?((?:\/[\w.-]+)*)\/?$/i
+const DID = /^did:web:([a-zA-Z0-9.-]+)(?:%3[Aa]([1-9][0-9]{0,4}))?((?::[\w.-]+)*)$/
 
 /**
  * One grammar of ASCII, and not `URL`: an independent verifier must find the same address.
@@ -39,10 +37,7 @@ const DID =
  * @param chainId EIP-155.
  * @returns `undefined` for every other text: it names no domain.
  */
-export function identityAddressOf(
-  uri: string,
-  chainId: number,
-): IdentityAddress | undefined {
+export function identityAddressOf(uri: string, chainId: number): IdentityAddress | undefined {
   if (uri.length > MAX_URI) return undefined
   const did = DID.exec(uri)
   const [, scheme = '', name = '', portText, path = ''] = did
@@ -53,8 +48,7 @@ export function identityAddressOf(
   const wanted = isLocal ? 'http' : 'https'
   if (scheme ? scheme.toLowerCase() !== wanted : !did) return undefined
   if (!isLocal && !isDomain(host)) return undefined
-  if (Number(portText ?? 0) > 65535 || /\/\.\.?(?:\/|$)/.test(path))
-    return undefined
+  if (Number(portText ?? 0) > 65535 || /\/\.\.?(?:\/|$)/.test(path)) return undefined
   const port = portText === (isLocal ? '80' : '443') ? undefined : portText
   const domain = `${host}${port ? `:${port}` : ''}${path}`
   return {
@@ -98,9 +92,7 @@ const services = v.array(
     serviceEndpoint: v.optional(v.unknown()),
   }),
 )
-const endpoints = v.array(
-  v.object({ registry: v.string(), issuerId: v.number() }),
-)
+const endpoints = v.array(v.object({ registry: v.string(), issuerId: v.number() }))
 const methods = v.array(
   v.object({
     blockchainAccountId: v.optional(v.pipe(v.string(), v.regex(CAIP_10))),
@@ -114,10 +106,7 @@ const methods = v.array(
  * @param did What its `id` must be.
  * @throws {FormatError} `did_document_malformed`.
  */
-export function readDidDocument(
-  bytes: Uint8Array,
-  did: string,
-): IdentityStatement {
+export function readDidDocument(bytes: Uint8Array, did: string): IdentityStatement {
   const value = refusingAs('did_document_malformed', 'not strict JSON', () =>
     parseStrictJson(decodeJsonText(bytes)),
   )
@@ -140,9 +129,7 @@ export function readDidDocument(
     })
   return {
     registries,
-    accounts: verificationMethod.flatMap(
-      (one) => one.blockchainAccountId ?? [],
-    ),
+    accounts: verificationMethod.flatMap((one) => one.blockchainAccountId ?? []),
   }
 }
 

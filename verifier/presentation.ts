@@ -2,10 +2,7 @@ import { decodeBase64url } from '../document/base64url.ts'
 import { parseClaims, readDisclosures, sdOf } from '../document/disclosures.ts'
 import { type DocumentPart, validUntilOf } from '../document/document.ts'
 import { FormatError } from '../document/errors.ts'
-import {
-  type Presentation,
-  parsePresentation,
-} from '../document/presentation.ts'
+import { type Presentation, parsePresentation } from '../document/presentation.ts'
 import { readSealedHeader } from '../document/sealed.ts'
 import { type Bound, type Content, contentOf } from './checks/content.ts'
 import type { BlockSource, ChainReading, DocumentKey } from './ports.ts'
@@ -48,18 +45,13 @@ async function verifyParsed(
     keyOf(presentation),
     [],
     { ...options, blocks: [...sourcesIn(presentation), ...blocks] },
-    (sealed, reading) =>
-      checkDisclosed(sealed, presentation, chain.registry, reading),
+    (sealed, reading) => checkDisclosed(sealed, presentation, chain.registry, reading),
   )
   return { valid, status, disclosed: document, ...rest }
 }
 
 /** @returns What the registry is asked for of a presented document. */
-export function keyOf({
-  issuerId,
-  documentHash,
-  batch,
-}: Presentation): DocumentKey {
+export function keyOf({ issuerId, documentHash, batch }: Presentation): DocumentKey {
   if (!batch) return { issuerId, documentHash }
   const { root, validUntil } = batch
   const proof = decodeBase64url(batch.proof)
@@ -80,16 +72,11 @@ function checkDisclosed(
   trusted: string,
   reading: ChainReading,
 ): Promise<Content<DocumentPart>> {
-  return contentOf(trusted, reading, async () =>
-    readDisclosed(sealed, presentation),
-  )
+  return contentOf(trusted, reading, async () => readDisclosed(sealed, presentation))
 }
 
 /** @throws {FormatError} for content that breaks a rule. */
-function readDisclosed(
-  sealed: Uint8Array,
-  presentation: Presentation,
-): Bound<DocumentPart> {
+function readDisclosed(sealed: Uint8Array, presentation: Presentation): Bound<DocumentPart> {
   const { sd } = readSealedHeader(sealed)
   if (sdOf(presentation.claims) !== sd)
     throw new FormatError('other_disclosures', 'sd is that of other claims')
@@ -97,8 +84,7 @@ function readDisclosed(
   const document = readDisclosures(claims, presentation.disclosures)
   const { registry, issuerId } = claims
   const { expiresAt } = document
-  const validUntil =
-    expiresAt === undefined ? undefined : validUntilOf({ expiresAt })
+  const validUntil = expiresAt === undefined ? undefined : validUntilOf({ expiresAt })
   return { registry, issuerId, validUntil, document }
 }
 
@@ -119,9 +105,7 @@ export function readPresentation(input: unknown): {
 function blockOf({ stateProof }: Presentation) {
   if (!stateProof) return null
   try {
-    const { blockNumber, blockHash, blockTime } = decodeHeader(
-      stateProof.header,
-    )
+    const { blockNumber, blockHash, blockTime } = decodeHeader(stateProof.header)
     return { blockNumber, blockHash, blockTime }
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause

@@ -14,9 +14,7 @@ export const REVOCATION_REASONS = {
 } as const
 export type RevocationReason = keyof typeof REVOCATION_REASONS
 
-export const REASON_NAMES = Object.keys(
-  REVOCATION_REASONS,
-) as RevocationReason[]
+export const REASON_NAMES = Object.keys(REVOCATION_REASONS) as RevocationReason[]
 
 /** Reason codes that the registry treats apart. */
 export const SUPERSEDED = 4

@@ -1,8 +1,5 @@
 /** @returns A signal that aborts after so many milliseconds, or with the given one. (`AbortSignal.any` is missing in browsers of 2023.) */
-export function withTimeout(
-  timeout: number,
-  signal: AbortSignal | undefined,
-): AbortSignal {
+export function withTimeout(timeout: number, signal: AbortSignal | undefined): AbortSignal {
   const timer = AbortSignal.timeout(timeout)
   if (!signal) return timer
   const either = new AbortController()

@@ -118,28 +118,20 @@ function weightOf(record: RegistryRecord): number {
  */
 export function contradictionOf(reading: ChainReading): string | undefined {
   const { record, account, revoker, issuer, status } = reading
-  if (status !== registryStatusOf(reading))
-    return 'the status contradicts the record'
+  if (status !== registryStatusOf(reading)) return 'the status contradicts the record'
   if (status === 'not_issued')
     return revoker === null && isEmpty(account) && isEmpty(issuer, 'id')
       ? undefined
       : 'account or issuer of a record that is not issued'
-  if (
-    account.account === NO_ACCOUNT.account ||
-    account.accountIndex !== record.accountIndex
-  )
+  if (account.account === NO_ACCOUNT.account || account.accountIndex !== record.accountIndex)
     return 'the account is not the one of the record'
   if (record.revokedBlock === 0)
-    return revoker === null && !hasRevocation(record)
-      ? undefined
-      : 'a revocation without a block'
+    return revoker === null && !hasRevocation(record) ? undefined : 'a revocation without a block'
   if (revoker?.accountIndex !== record.revokerIndex)
     return 'the revoker is not the one of the record'
   const { accountIndex } = account
   const isOneAccount = revoker.accountIndex === accountIndex
-  return isOneAccount && !isSame(revoker, account)
-    ? 'one account in two states'
-    : undefined
+  return isOneAccount && !isSame(revoker, account) ? 'one account in two states' : undefined
 }
 
 /** `setAside` is not looked at: a document of a batch can have that of the batch. */
@@ -149,8 +141,7 @@ function hasRevocation({ revokerIndex, revokedAt, reason }: RegistryRecord) {
 
 function isEmpty(part: object, ...except: string[]): boolean {
   return Object.entries(part).every(
-    ([name, value]) =>
-      except.includes(name) || value === 0 || /^(0x0*)?$/.test(String(value)),
+    ([name, value]) => except.includes(name) || value === 0 || /^(0x0*)?$/.test(String(value)),
   )
 }
 

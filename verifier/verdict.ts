@@ -157,15 +157,10 @@ const NEEDED: CheckName[] = [
  * @param issuerDomain The domain that the reader requires; if absent, `identity` decides nothing.
  * @returns The status that the checks amount to. What was not checked at all is never `valid`.
  */
-export function statusOf(
-  checks: readonly Check[],
-  issuerDomain?: string,
-): VerdictStatus {
-  const isAsked = (name: CheckName) =>
-    name !== 'identity' || issuerDomain !== undefined
+export function statusOf(checks: readonly Check[], issuerDomain?: string): VerdictStatus {
+  const isAsked = (name: CheckName) => name !== 'identity' || issuerDomain !== undefined
   const has = (name: CheckName, outcome: Check['outcome']) =>
-    isAsked(name) &&
-    checks.some((c) => c.check === name && c.outcome === outcome)
+    isAsked(name) && checks.some((c) => c.check === name && c.outcome === outcome)
   const rule = RULES.find(([name, outcome]) => has(name, outcome))
   if (rule) return rule[2]
   const needed = [...NEEDED, 'identity' as const].filter(isAsked)

@@ -4,12 +4,7 @@ import { decodePublicId, type PublicId } from '../document/public-id.ts'
 import { parseRegistryId } from '../document/registry-id.ts'
 import type { Opener } from '../document/sealed.ts'
 import { readBatch } from './checks/batch.ts'
-import {
-  checkChain,
-  checkDating,
-  checkExpiry,
-  checkRecord,
-} from './checks/chain.ts'
+import { checkChain, checkDating, checkExpiry, checkRecord } from './checks/chain.ts'
 import { type Content, checkContent } from './checks/content.ts'
 import { readEvent } from './checks/event.ts'
 import { readIdentity } from './checks/identity.ts'
@@ -81,18 +76,12 @@ export type VerifyOptions = {
  * @throws {TypeError} for an `asOf` that is not a block number, a `now` or `maxHeadAge` that is not a number, an `issuerDomain`
  *   that is not a domain.
  */
-export async function verify(
-  publicId: string,
-  options: VerifyOptions,
-): Promise<Verdict> {
+export async function verify(publicId: string, options: VerifyOptions): Promise<Verdict> {
   return verifyPublicId(decodePublicId(publicId), options)
 }
 
 /** As {@link verify}, of what `decodePublicId` returned. */
-export async function verifyPublicId(
-  publicId: PublicId,
-  options: VerifyOptions,
-): Promise<Verdict> {
+export async function verifyPublicId(publicId: PublicId, options: VerifyOptions): Promise<Verdict> {
   assertOptions(options)
   return abortable(() => verifyDecoded(publicId, options), options.signal)
 }
@@ -100,8 +89,7 @@ export async function verifyPublicId(
 /** @throws {TypeError} for a block, a second or a domain that is not one. */
 export function assertOptions(options: VerifyOptions): void {
   const { asOf = 0, chain, issuerDomain } = options
-  if (!Number.isSafeInteger(asOf) || asOf < 0)
-    throw new TypeError('asOf: a block number')
+  if (!Number.isSafeInteger(asOf) || asOf < 0) throw new TypeError('asOf: a block number')
   // Nothing is later than NaN: nothing would ever expire, and no node be stale.
   for (const name of ['now', 'maxHeadAge'] as const)
     if (Number.isNaN(Number(options[name] ?? 0)))
@@ -111,10 +99,7 @@ export function assertOptions(options: VerifyOptions): void {
     throw new TypeError('issuerDomain: a domain in ASCII, without a scheme')
 }
 
-async function verifyDecoded(
-  publicId: PublicId,
-  options: VerifyOptions,
-): Promise<Verdict> {
+async function verifyDecoded(publicId: PublicId, options: VerifyOptions): Promise<Verdict> {
   const { chain, blocks, signal } = options
   const batch =
     publicId.kind === 'batch'
@@ -150,14 +135,9 @@ export async function verifyRecord<T extends DocumentPart>(
     for (const check of checks) options.onCheck?.(check)
     return checks
   }
-  const reading = await chain
-    .read(key, { block: asOf, signal })
-    .catch(chainErrorCode)
+  const reading = await chain.read(key, { block: asOf, signal }).catch(chainErrorCode)
   if (typeof reading === 'string')
-    return unread([
-      ...before,
-      ...say([{ check: 'chain', outcome: 'unknown', code: reading }]),
-    ])
+    return unread([...before, ...say([{ check: 'chain', outcome: 'unknown', code: reading }])])
   const { now, maxHeadAge } = clockOf(options, reading)
   const checks = [
     ...before,
@@ -172,9 +152,7 @@ export async function verifyRecord<T extends DocumentPart>(
       opener: options.opener,
     })
     say([payload.check])
-    const content: Content<T> = payload.bytes
-      ? await read(payload.bytes, reading)
-      : { checks: [] }
+    const content: Content<T> = payload.bytes ? await read(payload.bytes, reading) : { checks: [] }
     if ('error' in content) options.onError?.(content.error)
     const { document } = content
     const said = say([
@@ -212,11 +190,7 @@ export async function verifyRecord<T extends DocumentPart>(
 }
 
 /** @returns No check where the date is not known. */
-function datingOf(
-  document: DocumentPart | undefined,
-  reading: ChainReading,
-  now: number,
-): Check[] {
+function datingOf(document: DocumentPart | undefined, reading: ChainReading, now: number): Check[] {
   const { issuedAt } = document ?? {}
   return issuedAt === undefined ? [] : [checkDating({ issuedAt }, reading, now)]
 }

@@ -40,13 +40,10 @@ export function createActions(session: Session): Actions {
         save(fileOf(subject.presentation))
         return true
       }
-      const text = live
-        ? await makeBundle(subject, state.sources)
-        : subject.bundle
+      const text = live ? await makeBundle(subject, state.sources) : subject.bundle
       if (text === undefined) return false
       // Part of the hash, which is public: names of files are seen.
-      const hash =
-        verdict.blockchainProof?.documentHash.slice(2, 10) ?? 'absence'
+      const hash = verdict.blockchainProof?.documentHash.slice(2, 10) ?? 'absence'
       save({ name: `proof-${hash}.json`, text })
       return true
     },
@@ -75,9 +72,7 @@ function tellProblem(problem: InputProblem): void {
 }
 
 function save({ name, text }: Excerpt['file']): void {
-  const url = URL.createObjectURL(
-    new Blob([text], { type: 'application/json' }),
-  )
+  const url = URL.createObjectURL(new Blob([text], { type: 'application/json' }))
   h('a', { href: url, download: name }).click()
   setTimeout(() => URL.revokeObjectURL(url), 60_000)
 }

@@ -35,9 +35,7 @@ export async function check(
   const blocks: Uint8Array[] = []
   const [statement, attempt] = await Promise.all([
     checkProof(subject, sources, watch.signal),
-    sources.rpc.length > 0
-      ? checkNow(subject, sources, { ...watch, blocks })
-      : undefined,
+    sources.rpc.length > 0 ? checkNow(subject, sources, { ...watch, blocks }) : undefined,
   ])
   if (statement) return { ...weigh(statement, attempt), blocks }
   if (!attempt) throw new Error('there is nobody to ask')
@@ -53,17 +51,12 @@ async function checkNow(
   const carried = 'carried' in subject ? subject.carried : undefined
   const options: VerifyOptions = {
     chain: readerOf(sources),
-    blocks: blocksOf(sources, carried).map((source) =>
-      remembering(source, blocks),
-    ),
+    blocks: blocksOf(sources, carried).map((source) => remembering(source, blocks)),
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     ...watch,
   }
   if (isExcerpt(subject)) {
-    const { disclosed: fields, ...rest } = await verifyPresentation(
-      subject.presentation,
-      options,
-    )
+    const { disclosed: fields, ...rest } = await verifyPresentation(subject.presentation, options)
     return { ...rest, fields }
   }
   const { document: fields, ...rest } = await verify(subject.publicId, options)
@@ -95,8 +88,7 @@ async function checkProof(
   const block = proofBlockOf(subject)
   if (!block) return undefined
   const { trustedBlock } = subject
-  const isTrusted =
-    trustedBlock === undefined && (await isOfChain(block, sources, signal))
+  const isTrusted = trustedBlock === undefined && (await isOfChain(block, sources, signal))
   signal.throwIfAborted()
   const options: ProofOptions = {
     registry: sources.registry,
@@ -112,10 +104,7 @@ async function checkProof(
     )
     return { ...rest, fields }
   }
-  const { document: fields, ...rest } = await verifyBundle(
-    subject.bundle,
-    options,
-  )
+  const { document: fields, ...rest } = await verifyBundle(subject.bundle, options)
   return { ...rest, fields }
 }
 
@@ -140,8 +129,6 @@ async function isOfChain(
     const { hash } = (block ?? {}) as { hash?: string }
     return id === toQuantity(chainId) && hash === blockHash
   }
-  const answers = await Promise.all(
-    rpc.map((url) => confirms(url).catch(() => false)),
-  )
+  const answers = await Promise.all(rpc.map((url) => confirms(url).catch(() => false)))
   return answers.filter((yes) => yes).length >= quorumOf(rpc.length)
 }

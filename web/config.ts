@@ -68,9 +68,7 @@ export function adjustToNetwork(
     !isLoopback(hostname)
   if (!elsewhere) return config
   const adjust = (url: string) =>
-    isOf(service, url)
-      ? origin + url.slice(new URL(service).origin.length)
-      : url
+    isOf(service, url) ? origin + url.slice(new URL(service).origin.length) : url
   return {
     ...config,
     service: adjust(service),
@@ -81,9 +79,7 @@ export function adjustToNetwork(
 
 /** @returns Whether an address is one of the service's own. */
 export function isOf(service: string | undefined, url: string): boolean {
-  return (
-    service !== undefined && (url === service || url.startsWith(`${service}/`))
-  )
+  return service !== undefined && (url === service || url.startsWith(`${service}/`))
 }
 
 function isLoopback(host: string): boolean {
@@ -101,21 +97,15 @@ export function parseSources(
   const rpc = linesOf(fields.rpc)
   const ipfs = linesOf(fields.ipfs)
   const problems: SourceProblem[] = []
-  if (!/^eip155:[1-9][0-9]*:0x[0-9a-f]{40}$/.test(registry))
-    problems.push('registry')
+  if (!/^eip155:[1-9][0-9]*:0x[0-9a-f]{40}$/.test(registry)) problems.push('registry')
   if (!rpc.every(isHttp)) problems.push('rpc')
   if (!ipfs.every(isHttp)) problems.push('ipfs')
-  return problems.length > 0
-    ? { problems }
-    : { sources: { registry, rpc: different(rpc), ipfs } }
+  return problems.length > 0 ? { problems } : { sources: { registry, rpc: different(rpc), ipfs } }
 }
 
 /** @returns Each once: a node that is named twice would agree with itself. */
 function different(urls: string[]): string[] {
-  return urls.filter(
-    (url, i) =>
-      urls.findIndex((u) => new URL(u).href === new URL(url).href) === i,
-  )
+  return urls.filter((url, i) => urls.findIndex((u) => new URL(u).href === new URL(url).href) === i)
 }
 
 function linesOf(text: string): string[] {

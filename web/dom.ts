@@ -1,8 +1,5 @@
 type Child = Node | string | undefined | false | null
-type Properties = Record<
-  string,
-  string | boolean | ((event: never) => void) | undefined
->
+type Properties = Record<string, string | boolean | ((event: never) => void) | undefined>
 
 /**
  * Makes an element. Every text goes in as text, never as markup: what a document says cannot become part of the page.
@@ -16,11 +13,9 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag)
   for (const [name, value] of Object.entries(properties)) {
-    if (typeof value === 'function')
-      element.addEventListener(name, value as EventListener)
+    if (typeof value === 'function') element.addEventListener(name, value as EventListener)
     else if (value === true) element.setAttribute(name, '')
-    else if (value !== undefined && value !== false)
-      element.setAttribute(name, value)
+    else if (value !== undefined && value !== false) element.setAttribute(name, value)
   }
   element.append(...children.filter(isThere))
   return element
@@ -31,10 +26,7 @@ function isThere(child: Child): child is Node | string {
 }
 
 /** Foreign text, kept apart: its writing direction does not spill over to what stands beside it. */
-export function foreign(
-  text: string,
-  properties: Properties = {},
-): HTMLElement {
+export function foreign(text: string, properties: Properties = {}): HTMLElement {
   return h('bdi', properties, text)
 }
 
@@ -47,8 +39,7 @@ export function svg(
   ...children: SVGElement[]
 ): SVGElement {
   const element = document.createElementNS(SVG, tag)
-  for (const [name, value] of Object.entries(attributes))
-    element.setAttribute(name, value)
+  for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value)
   element.append(...children)
   return element
 }

@@ -30,12 +30,8 @@ const CHANGEABLE: VerdictStatus[] = ['valid', 'suspended', 'not_issued']
  *
  * @param attempt What came of asking the nodes; `undefined` when there are none.
  */
-export function weigh(
-  statement: PageVerdict,
-  attempt: PageVerdict | undefined,
-): Findings {
-  if (attempt && isAnswer(attempt))
-    return { verdict: attempt, live: true, statement }
+export function weigh(statement: PageVerdict, attempt: PageVerdict | undefined): Findings {
+  if (attempt && isAnswer(attempt)) return { verdict: attempt, live: true, statement }
   return {
     verdict: statement,
     live: false,
@@ -46,9 +42,7 @@ export function weigh(
 
 function isAnswer({ checks }: PageVerdict): boolean {
   return checks.some(({ check, outcome }) =>
-    check === 'chain'
-      ? outcome === 'pass'
-      : outcome === 'fail' && FINAL_CHECKS.includes(check),
+    check === 'chain' ? outcome === 'pass' : outcome === 'fail' && FINAL_CHECKS.includes(check),
   )
 }
 

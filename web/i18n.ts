@@ -27,9 +27,7 @@ export function currentLanguage(): Language {
 /** @returns The language that the reader chose here before, else the first that the browser asks for and that there is. */
 export function preferredLanguage(): Language {
   const wanted = [kept(), ...navigator.languages]
-  const found = wanted
-    .map((tag) => tag?.toLowerCase().split('-')[0] ?? '')
-    .find(isLanguage)
+  const found = wanted.map((tag) => tag?.toLowerCase().split('-')[0] ?? '').find(isLanguage)
   return found ?? 'en'
 }
 
@@ -59,10 +57,7 @@ export function t(key: TextKey, values: Record<string, string> = {}): string {
 }
 
 /** @returns The text of a key as children of an element, with `{name}` filled in by elements. */
-export function phrase(
-  key: TextKey,
-  values: Record<string, Node>,
-): (Node | string)[] {
+export function phrase(key: TextKey, values: Record<string, Node>): (Node | string)[] {
   return LANGUAGES[language].texts[key]
     .split(/\{(\w+)\}/)
     .map((part, i) => (i % 2 === 0 ? part : (values[part] ?? part)))
@@ -85,18 +80,12 @@ export function showDay(seconds: number): string {
 
 /** @param seconds Of the Unix epoch. @returns Day and time, UTC. */
 export function showTime(seconds: number): string {
-  const time = format(
-    { dateStyle: 'long', timeStyle: 'medium' },
-    seconds * 1000,
-  )
+  const time = format({ dateStyle: 'long', timeStyle: 'medium' }, seconds * 1000)
   return `${time} UTC`
 }
 
 /** @returns A block and its time, in words. */
-export function showBlock(block: {
-  blockNumber: number
-  blockTime: number
-}): string {
+export function showBlock(block: { blockNumber: number; blockTime: number }): string {
   return t('asOf', {
     block: showNumber(block.blockNumber),
     time: showTime(block.blockTime),
@@ -105,10 +94,7 @@ export function showBlock(block: {
 
 /** @param seconds Before now. @returns `3 minutes ago`, in words. */
 export function showAgo(seconds: number): string {
-  return new Intl.RelativeTimeFormat(language).format(
-    -Math.floor(seconds / 60),
-    'minute',
-  )
+  return new Intl.RelativeTimeFormat(language).format(-Math.floor(seconds / 60), 'minute')
 }
 
 /** @returns `a, b and c`. */

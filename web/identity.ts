@@ -1,9 +1,5 @@
 import { readIdentity } from '../verifier/checks/identity.ts'
-import {
-  type Check,
-  createIdentitySource,
-  identityAddressOf,
-} from '../verifier/index.ts'
+import { type Check, createIdentitySource, identityAddressOf } from '../verifier/index.ts'
 import type { Sources } from './config.ts'
 import type { PageVerdict } from './findings.ts'
 
@@ -19,9 +15,7 @@ export function mayAsk({ identity = true, rpc }: Sources): boolean {
 }
 
 /** @returns The domain to ask whether it vouches for the issuer; `undefined` = there is none. */
-export function domainToAsk({
-  blockchainProof: proof,
-}: PageVerdict): string | undefined {
+export function domainToAsk({ blockchainProof: proof }: PageVerdict): string | undefined {
   if (proof === null) return undefined
   return identityAddressOf(proof.issuer.uri, proof.chainId)?.domain
 }
@@ -31,10 +25,7 @@ export function domainToAsk({
  *
  * @returns The verdict with what the domain says in it. It never rejects.
  */
-export async function askIdentity(
-  verdict: PageVerdict,
-  signal: AbortSignal,
-): Promise<PageVerdict> {
+export async function askIdentity(verdict: PageVerdict, signal: AbortSignal): Promise<PageVerdict> {
   const { blockchainProof: proof, checks } = verdict
   if (proof === null) return verdict
   const { issuer, registry } = proof

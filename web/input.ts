@@ -1,20 +1,10 @@
 import { decodeUtf8 } from '../document/bytes.ts'
 import { FormatError } from '../document/errors.ts'
 import type { Hex } from '../document/hex.ts'
-import {
-  type Presentation,
-  parsePresentation,
-} from '../document/presentation.ts'
-import {
-  decodePresentationLink,
-  isPresentationLink,
-} from '../document/presentation-link.ts'
+import { type Presentation, parsePresentation } from '../document/presentation.ts'
+import { decodePresentationLink, isPresentationLink } from '../document/presentation-link.ts'
 import { decodePublicId } from '../document/public-id.ts'
-import {
-  readVerifyFragment,
-  readVerifyLink,
-  type VerifyLink,
-} from '../document/verify-link.ts'
+import { readVerifyFragment, readVerifyLink, type VerifyLink } from '../document/verify-link.ts'
 import { readBundle, readPresentation } from '../verifier/index.ts'
 import { readQr } from './qr.ts'
 
@@ -81,8 +71,7 @@ export async function parseSubject(text: string): Promise<Subject> {
   const trimmed = text.trim()
   if (trimmed === '') throw new InputError('empty')
   if (trimmed.startsWith('{')) return parseFile(trimmed)
-  if (isPresentationLink(trimmed))
-    return excerptOf(() => decodePresentationLink(trimmed))
+  if (isPresentationLink(trimmed)) return excerptOf(() => decodePresentationLink(trimmed))
   return parseCode(trimmed)
 }
 
@@ -107,8 +96,7 @@ function parseCode(text: string): DocumentSubject {
 export async function parseFile(text: string): Promise<Subject> {
   if (!text.trimStart().startsWith('{')) throw new InputError('file')
   // One that is cut off is no JSON, and still an excerpt to its reader.
-  if (text.includes(PRESENTATION))
-    return excerptOf(async () => parsePresentation(text))
+  if (text.includes(PRESENTATION)) return excerptOf(async () => parsePresentation(text))
   try {
     const { publicId, registry, batch, sealed } = readBundle(text).bundle
     const carried = [batch, sealed].filter((block) => block !== null)
@@ -122,9 +110,7 @@ export async function parseFile(text: string): Promise<Subject> {
 const PRESENTATION: Presentation['type'] = 'document-registry-presentation'
 
 /** @throws {InputError} `excerpt`. */
-async function excerptOf(
-  read: () => Promise<Presentation>,
-): Promise<ExcerptSubject> {
+async function excerptOf(read: () => Promise<Presentation>): Promise<ExcerptSubject> {
   try {
     const presentation = await read()
     // A header that is none is found here, and not when the page shows the block.
@@ -138,12 +124,8 @@ async function excerptOf(
 
 /** @returns What {@link toHistory} kept; `undefined` when that is nothing. */
 export function fromHistory(kept: unknown): Promise<Subject> | undefined {
-  const { publicId, presentation, hint } = (kept ?? {}) as Record<
-    string,
-    unknown
-  >
-  if (presentation !== undefined)
-    return excerptOf(async () => parsePresentation(presentation))
+  const { publicId, presentation, hint } = (kept ?? {}) as Record<string, unknown>
+  if (presentation !== undefined) return excerptOf(async () => parsePresentation(presentation))
   if (typeof publicId !== 'string') return undefined
   return Promise.resolve({
     publicId,
@@ -159,14 +141,9 @@ export function toHistory(subject: Subject): object {
 }
 
 /** @returns The block that a proof in a file is for; `undefined` when there is no such proof. */
-export function proofBlockOf(
-  subject: Subject,
-): ReturnType<typeof readBundle>['block'] | undefined {
-  if (isExcerpt(subject))
-    return readPresentation(subject.presentation).block ?? undefined
-  return subject.bundle === undefined
-    ? undefined
-    : readBundle(subject.bundle).block
+export function proofBlockOf(subject: Subject): ReturnType<typeof readBundle>['block'] | undefined {
+  if (isExcerpt(subject)) return readPresentation(subject.presentation).block ?? undefined
+  return subject.bundle === undefined ? undefined : readBundle(subject.bundle).block
 }
 
 /** @param fragment What follows the `#` of an address. @returns `undefined` when it names no publicId. */

@@ -13,51 +13,35 @@ declare const BarcodeDetector: {
 }
 
 /** @returns The text of the QR code in a picture; `undefined` when none is found. */
-export async function readQr(
-  image: ImageBitmap | HTMLVideoElement,
-): Promise<string | undefined> {
+export async function readQr(image: ImageBitmap | HTMLVideoElement): Promise<string | undefined> {
   return (await readWithBrowser(image)) ?? readInScript(image)
 }
 
 /** The browser's own reader, where it has one: faster, and better with poor pictures. */
-async function readWithBrowser(
-  image: ImageBitmap | HTMLVideoElement,
-): Promise<string | undefined> {
+async function readWithBrowser(image: ImageBitmap | HTMLVideoElement): Promise<string | undefined> {
   if (!('BarcodeDetector' in globalThis)) return undefined
   try {
-    const [code] = await new BarcodeDetector({ formats: ['qr_code'] }).detect(
-      image,
-    )
+    const [code] = await new BarcodeDetector({ formats: ['qr_code'] }).detect(image)
     return code?.rawValue
   } catch {
     return undefined
   }
 }
 
-function readInScript(
-  image: ImageBitmap | HTMLVideoElement,
-): string | undefined {
+function readInScript(image: ImageBitmap | HTMLVideoElement): string | undefined {
   const [width, height] =
     image instanceof HTMLVideoElement
       ? [image.videoWidth, image.videoHeight]
       : [image.width, image.height]
   for (const side of SIDES) {
     const scale = Math.min(1, side / Math.max(width, height))
-    const text = tryAt(
-      image,
-      Math.round(width * scale),
-      Math.round(height * scale),
-    )
+    const text = tryAt(image, Math.round(width * scale), Math.round(height * scale))
     if (text !== undefined) return text
   }
   return undefined
 }
 
-function tryAt(
-  image: CanvasImageSource,
-  width: number,
-  height: number,
-): string | undefined {
+function tryAt(image: CanvasImageSource, width: number, height: number): string | undefined {
   const canvas = document.createElement('canvas')
   canvas.width = width
   canvas.height = height

@@ -33,19 +33,12 @@ export function readerOf(sources: Sources): ChainReader {
     createChainReader(createFetchProvider(url, patienceOf(sources)), registry),
   )
   const [only] = readers
-  return only && readers.length === 1
-    ? only
-    : createQuorumReader(readers, quorumOf(readers.length))
+  return only && readers.length === 1 ? only : createQuorumReader(readers, quorumOf(readers.length))
 }
 
 /** @param carried What a proof file carries: it comes first, costs nothing and tells no gateway. */
-export function blocksOf(
-  sources: Sources,
-  carried: string[] = [],
-): BlockSource[] {
-  const gateways = sources.ipfs.map((url) =>
-    createIpfsGatewaySource(url, patienceOf(sources)),
-  )
+export function blocksOf(sources: Sources, carried: string[] = []): BlockSource[] {
+  const gateways = sources.ipfs.map((url) => createIpfsGatewaySource(url, patienceOf(sources)))
   return carried.length > 0 ? [carriedSource(carried), ...gateways] : gateways
 }
 
@@ -60,10 +53,7 @@ function carriedSource(carried: string[]): BlockSource {
 }
 
 /** @returns That of these blocks with this sha-256. */
-export function blockWith(
-  hash: Uint8Array,
-  blocks: readonly Uint8Array[],
-): Uint8Array | undefined {
+export function blockWith(hash: Uint8Array, blocks: readonly Uint8Array[]): Uint8Array | undefined {
   return blocks.find((block) => equalBytes(sha256(block), hash))
 }
 
@@ -88,16 +78,13 @@ export async function makeBundle(
 }
 
 /** @returns Whether a service says of itself that it has erased the content: a word, and no proof. */
-export async function saysErased(
-  service: string,
-  documentHash: Hex,
-): Promise<boolean> {
+export async function saysErased(service: string, documentHash: Hex): Promise<boolean> {
   const hash = fromHex(documentHash)
   try {
-    const { status } = await fetch(
-      `${service}/ipfs/${cidOf(hash)}?format=raw`,
-      { method: 'HEAD', signal: AbortSignal.timeout(PATIENCE * 1000) },
-    )
+    const { status } = await fetch(`${service}/ipfs/${cidOf(hash)}?format=raw`, {
+      method: 'HEAD',
+      signal: AbortSignal.timeout(PATIENCE * 1000),
+    })
     return status === 410
   } catch {
     return false

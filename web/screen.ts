@@ -50,10 +50,7 @@ export function createScreen(state: State, actions: () => Actions): Screen {
     drawWaiting({ checks, slow }) {
       const place = document.querySelector('.checks')
       place?.replaceWith(viewChecks(checks, { isRunning: true }))
-      if (slow)
-        document
-          .querySelector('.verdict')
-          ?.replaceWith(viewVerdict(state, actions()))
+      if (slow) document.querySelector('.verdict')?.replaceWith(viewVerdict(state, actions()))
     },
     announce(text) {
       live.textContent = text
@@ -62,8 +59,7 @@ export function createScreen(state: State, actions: () => Actions): Screen {
     announceOutcome() {
       const { phase, sources } = state
       const to = main.querySelector('.parties .to')?.textContent ?? ''
-      live.textContent =
-        phase.at === 'done' ? `${spoken(phase, sources)} ${to}`.trim() : ''
+      live.textContent = phase.at === 'done' ? `${spoken(phase, sources)} ${to}`.trim() : ''
     },
     drawIdentity(phase) {
       const parties = viewParties(phase)
@@ -92,19 +88,14 @@ function viewMain(state: State, actions: Actions): Node[] {
           viewVerdict(state, actions),
           viewHint(state),
           ...(phase.at === 'done' ? viewRest(phase, state, actions) : []),
-          phase.at === 'checking' &&
-            viewChecks(phase.checks, { isRunning: true }),
+          phase.at === 'checking' && viewChecks(phase.checks, { isRunning: true }),
           viewTrust(state, actions),
           viewAsk(state, actions),
         ]
   return parts.filter((part) => part !== false)
 }
 
-function viewRest(
-  phase: Done,
-  { sources }: State,
-  actions: Actions,
-): (Node | false)[] {
+function viewRest(phase: Done, { sources }: State, actions: Actions): (Node | false)[] {
   return [
     viewStatement(phase),
     viewDocument(phase),
@@ -119,9 +110,5 @@ function viewRest(
 function titleOf({ phase, sources }: State): string {
   if (phase.at !== 'done') return t('title')
   const warned = networkWarning(sources) !== undefined
-  return [
-    ...(warned ? [t('network.name')] : []),
-    headlineOf(phase),
-    t('title'),
-  ].join(' · ')
+  return [...(warned ? [t('network.name')] : []), headlineOf(phase), t('title')].join(' · ')
 }

@@ -80,15 +80,11 @@ export function createSession(state: State, screen: Screen): Session {
     go(outcome)
     screen.announceOutcome()
     if (requested) screen.focusVerdict()
-    if (outcome.at === 'done' && outcome.asking !== undefined)
-      fillIn(outcome, signal)
+    if (outcome.at === 'done' && outcome.asking !== undefined) fillIn(outcome, signal)
   }
 
   /** Adds what the issuer's domain says, which never delays a verdict. */
-  async function fillIn(
-    { asking: _, ...phase }: Done,
-    signal: AbortSignal,
-  ): Promise<void> {
+  async function fillIn({ asking: _, ...phase }: Done, signal: AbortSignal): Promise<void> {
     const verdict = await askIdentity(phase.verdict, signal)
     if (signal.aborted) return
     const answered = { ...phase, verdict }
@@ -150,11 +146,7 @@ export function createSession(state: State, screen: Screen): Session {
  * address, where it would be seen and kept.
  */
 function keepInHistory(subject: Subject): void {
-  history.replaceState(
-    toHistory(subject),
-    '',
-    location.pathname + location.search,
-  )
+  history.replaceState(toHistory(subject), '', location.pathname + location.search)
 }
 
 /** @returns What the address names; `undefined` for nothing. */
@@ -202,9 +194,7 @@ async function isSaidErased(
   { config, sources }: State,
 ): Promise<boolean> {
   const service = config?.service
-  const missing = checks.some(
-    ({ check, code }) => check === 'payload' && code === 'missing',
-  )
+  const missing = checks.some(({ check, code }) => check === 'payload' && code === 'missing')
   return (
     missing &&
     blockchainProof !== null &&

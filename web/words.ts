@@ -2,12 +2,7 @@ import { decodePublicId } from '../document/public-id.ts'
 import type { BlockchainProof, VerdictStatus } from '../verifier/index.ts'
 import { networkOf } from '../verifier/network.ts'
 import type { Sources } from './config.ts'
-import {
-  type Findings,
-  isOutdated,
-  type PageVerdict,
-  shownStatus,
-} from './findings.ts'
+import { type Findings, isOutdated, type PageVerdict, shownStatus } from './findings.ts'
 import { maybe, showAgo, showDate, showDay, showList, t } from './i18n.ts'
 import { identityOf } from './identity.ts'
 import { isExcerpt } from './input.ts'
@@ -31,11 +26,7 @@ function pastOf(status: VerdictStatus): 'valid' | 'suspended' | 'not_issued' {
 
 /** @returns What else is said at once: what the verdict means, and why it is not a better one. */
 export function linesOf(phase: Done): string[] {
-  return [
-    meaningOf(phase),
-    ...reasonsOf(phase),
-    ...(phase.saidErased ? [t('erased.here')] : []),
-  ]
+  return [meaningOf(phase), ...reasonsOf(phase), ...(phase.saidErased ? [t('erased.here')] : [])]
 }
 
 function meaningOf(findings: Findings): string {
@@ -77,8 +68,7 @@ function dateOf(
 /** @returns Why it could not be checked, or not with the nodes. */
 function reasonsOf({ verdict, live, attempt }: Findings): string[] {
   const troubles = [...troublesOf(verdict)]
-  if (!live)
-    troubles.unshift(...(attempt ? troublesOf(attempt) : [t('why.no_nodes')]))
+  if (!live) troubles.unshift(...(attempt ? troublesOf(attempt) : [t('why.no_nodes')]))
   const offline = troubles.length > 0 && !navigator.onLine
   return [...new Set(offline ? [t('why.offline'), ...troubles] : troubles)]
 }
@@ -88,8 +78,7 @@ export function troublesOf({ status, checks }: PageVerdict): string[] {
   if (status !== 'unverifiable') return []
   return checks
     .filter(
-      ({ outcome, check }) =>
-        outcome === 'unknown' && check !== 'event' && check !== 'identity',
+      ({ outcome, check }) => outcome === 'unknown' && check !== 'event' && check !== 'identity',
     )
     .map(({ code }) => maybe(`why.${code}`) ?? code)
 }
@@ -107,11 +96,9 @@ export function waitingFor(
 ): string {
   const has = (name: string) => checks.some(({ check }) => check === name)
   // Of a batch, the block that leads to the record comes first.
-  const ofBatch =
-    !isExcerpt(subject) && decodePublicId(subject.publicId).kind === 'batch'
+  const ofBatch = !isExcerpt(subject) && decodePublicId(subject.publicId).kind === 'batch'
   const first = ofBatch && !has('batch')
-  const content =
-    (first || (has('chain') && !has('payload'))) && ipfs.length > 0
+  const content = (first || (has('chain') && !has('payload'))) && ipfs.length > 0
   const hosts = (content ? ipfs : rpc).map((url) => new URL(url).host)
   return t(content ? 'waiting.content' : 'waiting.chain', {
     hosts: showList([...new Set(hosts)]),
@@ -121,28 +108,19 @@ export function waitingFor(
 /** @returns How long ago the nodes were asked, in words. */
 export function agoOf(checkedAt: number): string {
   const seconds = (Date.now() - checkedAt) / 1000
-  return seconds < 60
-    ? t('checked.now')
-    : t('checked.ago', { ago: showAgo(seconds) })
+  return seconds < 60 ? t('checked.now') : t('checked.ago', { ago: showAgo(seconds) })
 }
 
 /** @returns That the document is dated in the future, if it is. */
-export function datingNotice({
-  checks,
-  fields,
-}: PageVerdict): string | undefined {
-  const early = checks.some(
-    ({ check, outcome }) => check === 'dating' && outcome === 'fail',
-  )
+export function datingNotice({ checks, fields }: PageVerdict): string | undefined {
+  const early = checks.some(({ check, outcome }) => check === 'dating' && outcome === 'fail')
   return early && fields?.issuedAt !== undefined
     ? t('dating.notice', { date: showDate(fields.issuedAt) })
     : undefined
 }
 
 /** @returns That a revocation was set aside after a theft, if one was. */
-export function setAsideNotice({
-  blockchainProof,
-}: PageVerdict): string | undefined {
+export function setAsideNotice({ blockchainProof }: PageVerdict): string | undefined {
   return blockchainProof?.setAside ? t('setAside.notice') : undefined
 }
 

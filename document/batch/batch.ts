@@ -12,14 +12,7 @@ import {
   MAX_BATCH_SIZE,
 } from './manifest.ts'
 import { createRows, type Rows, sortRows } from './rows.ts'
-import {
-  buildTree,
-  createTreeHasher,
-  HASHED_A_TURN,
-  NODE,
-  pause,
-  proofOf,
-} from './tree.ts'
+import { buildTree, createTreeHasher, HASHED_A_TURN, NODE, pause, proofOf } from './tree.ts'
 
 /** Documents that one Merkle root anchors together. Its manifest is enough to make it again. */
 export type Batch = {
@@ -54,14 +47,10 @@ type Issuer = Pick<Batch, 'registry' | 'issuerId'>
  * @throws {FormatError} `manifest_repeated` for a repeated documentHash; `manifest_malformed` for
  * no documents, and for more than a manifest can hold.
  */
-export async function buildBatch(
-  issuer: Issuer,
-  entries: Iterated<BatchEntry>,
-): Promise<Batch> {
+export async function buildBatch(issuer: Issuer, entries: Iterated<BatchEntry>): Promise<Batch> {
   const table = createTable()
   for await (const entry of entries) {
-    if (table.rows.length === MAX_BATCH_SIZE)
-      throw malformed('too many documents')
+    if (table.rows.length === MAX_BATCH_SIZE) throw malformed('too many documents')
     const turn = table.add(encodeEntry(entry))
     if (turn) await turn
   }
@@ -138,21 +127,15 @@ function assertAscending(leaves: Rows): void {
       throw new FormatError('manifest_order', `entry ${i} is out of order`)
 }
 
-async function assemble(
-  { registry, issuerId }: Issuer,
-  { leaves, rows }: Table,
-): Promise<Batch> {
+async function assemble({ registry, issuerId }: Issuer, { leaves, rows }: Table): Promise<Batch> {
   const size = rows.length
   const order = sortRows(leaves)
   const placeOf = new Uint32Array(size)
-  for (let place = 0; place < size; place++)
-    placeOf[order[place] as number] = place
+  for (let place = 0; place < size; place++) placeOf[order[place] as number] = place
   const byHash = sortRows(rows)
   assertNoneTwice(byHash, rows)
 
-  const tree = await buildTree(size, (place, out) =>
-    leaves.copyTo(order[place] as number, out),
-  )
+  const tree = await buildTree(size, (place, out) => leaves.copyTo(order[place] as number, out))
   const top = new Uint8Array(NODE)
   tree(0, top)
   const root = toHex(top)
@@ -161,8 +144,7 @@ async function assemble(
   function* entriesOf(index: number): Generator<Uint8Array> {
     const start = index * ENTRIES_A_CHUNK
     const end = Math.min(start + ENTRIES_A_CHUNK, size)
-    for (let place = start; place < end; place++)
-      yield rows.at(order[place] as number)
+    for (let place = start; place < end; place++) yield rows.at(order[place] as number)
   }
 
   const hashes = Array.from({ length: chunksOf(size) }, (_, index) => {
@@ -222,11 +204,7 @@ function assertNoneTwice(byHash: Uint32Array, rows: Rows): void {
 }
 
 /** @returns The index of the entry with this documentHash. */
-function find(
-  byHash: Uint32Array,
-  rows: Rows,
-  documentHash: Uint8Array,
-): number | undefined {
+function find(byHash: Uint32Array, rows: Rows, documentHash: Uint8Array): number | undefined {
   let [from, to] = [0, byHash.length]
   while (from < to) {
     const middle = Math.floor((from + to) / 2)

@@ -30,12 +30,7 @@ const schema = v.strictObject({
   root: bytes32,
   size,
   v: v.literal(1),
-  validUntil: v.pipe(
-    v.number(),
-    v.integer(),
-    v.minValue(0),
-    v.maxValue(MAX_VALID_UNTIL),
-  ),
+  validUntil: v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(MAX_VALID_UNTIL)),
 })
 
 export function encodeBatchBlock(block: BatchBlock): Uint8Array {

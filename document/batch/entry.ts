@@ -18,13 +18,8 @@ export const ENTRY = HASH + VALID_UNTIL
  */
 export function encodeEntry(entry: BatchEntry): Uint8Array {
   const { documentHash, validUntil } = entry
-  if (documentHash.length !== HASH)
-    throw new TypeError('documentHash is 32 bytes')
-  if (
-    !Number.isInteger(validUntil) ||
-    validUntil < 0 ||
-    validUntil > MAX_VALID_UNTIL
-  )
+  if (documentHash.length !== HASH) throw new TypeError('documentHash is 32 bytes')
+  if (!Number.isInteger(validUntil) || validUntil < 0 || validUntil > MAX_VALID_UNTIL)
     throw new TypeError('validUntil is a number of seconds of 40 bits')
   const bytes = new Uint8Array(ENTRY)
   bytes.set(documentHash)
@@ -40,7 +35,6 @@ export function encodeEntry(entry: BatchEntry): Uint8Array {
 /** @param bytes 37 bytes; not kept. */
 export function decodeEntry(bytes: Uint8Array): BatchEntry {
   let validUntil = 0
-  for (let at = HASH; at < ENTRY; at++)
-    validUntil = 256 * validUntil + (bytes[at] as number)
+  for (let at = HASH; at < ENTRY; at++) validUntil = 256 * validUntil + (bytes[at] as number)
   return { documentHash: bytes.slice(0, HASH), validUntil }
 }

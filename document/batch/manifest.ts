@@ -15,12 +15,7 @@ const MAX_BYTES = 1_048_576
 /** The root block of a manifest: what a batch is of, and the sha-256 of every chunk. */
 export type Manifest = v.InferOutput<typeof schema>
 
-export const size = v.pipe(
-  v.number(),
-  v.integer(),
-  v.minValue(1),
-  v.maxValue(MAX_BATCH_SIZE),
-)
+export const size = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_BATCH_SIZE))
 
 const schema = v.pipe(
   v.strictObject({

@@ -22,8 +22,7 @@ const ROWS_A_PART = 2048
 export function createRows(width: number): Rows {
   const parts: Uint8Array[] = []
   let length = 0
-  const partOf = (index: number) =>
-    parts[Math.floor(index / ROWS_A_PART)] as Uint8Array
+  const partOf = (index: number) => parts[Math.floor(index / ROWS_A_PART)] as Uint8Array
   const offsetOf = (index: number) => (index % ROWS_A_PART) * width
 
   return {
@@ -32,8 +31,7 @@ export function createRows(width: number): Rows {
     },
     push(row) {
       if (row.length !== width) throw new TypeError(`a row is ${width} bytes`)
-      if (length % ROWS_A_PART === 0)
-        parts.push(new Uint8Array(ROWS_A_PART * width))
+      if (length % ROWS_A_PART === 0) parts.push(new Uint8Array(ROWS_A_PART * width))
       partOf(length).set(row, offsetOf(length))
       length++
     },
@@ -45,8 +43,7 @@ export function createRows(width: number): Rows {
       const [part, offset] = [partOf(index), offsetOf(index)]
       for (let i = 0; i < width; i++) out[i] = part[offset + i] as number
     },
-    compareWith: (index, key) =>
-      compareAt(partOf(index), offsetOf(index), key, 0, key.length),
+    compareWith: (index, key) => compareAt(partOf(index), offsetOf(index), key, 0, key.length),
     compare: (a, b, bytes = width) =>
       compareAt(partOf(a), offsetOf(a), partOf(b), offsetOf(b), bytes),
   }
@@ -73,8 +70,7 @@ function mergeSort(
       for (let at = start; at < end; at++) {
         const takeLeft =
           right === end ||
-          (left < middle &&
-            compare(from[left] as number, from[right] as number) <= 0)
+          (left < middle && compare(from[left] as number, from[right] as number) <= 0)
         to[at] = from[takeLeft ? left++ : right++] as number
       }
     }

@@ -62,8 +62,7 @@ export async function buildTree(
   const inner = new Uint8Array((size - 1) * NODE)
   const tree: Tree = (node, out) => {
     if (node >= size - 1) copyLeaf(2 * size - 2 - node, out)
-    else
-      for (let i = 0; i < NODE; i++) out[i] = inner[node * NODE + i] as number
+    else for (let i = 0; i < NODE; i++) out[i] = inner[node * NODE + i] as number
   }
   const hasher = createTreeHasher()
   const [a, b] = [new Uint8Array(NODE), new Uint8Array(NODE)]

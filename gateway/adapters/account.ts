@@ -1,7 +1,4 @@
-import {
-  readBigQuantity,
-  readQuantity,
-} from '../../verifier/readers/rpc-codec.ts'
+import { readBigQuantity, readQuantity } from '../../verifier/readers/rpc-codec.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Account, Readiness } from '../issue/ports.ts'
 import type { ChainCalls } from './chain-calls.ts'

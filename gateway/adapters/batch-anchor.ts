@@ -54,9 +54,7 @@ export async function anchorBatch(
     readView(provider, batch.registry, method, args)
 
   /** @returns What the registry has under the root; `undefined` while it has nothing. */
-  async function read(): Promise<
-    Omit<Anchored, 'transactionHash'> | undefined
-  > {
+  async function read(): Promise<Omit<Anchored, 'transactionHash'> | undefined> {
     const record = await view('batchOf', issuerId, root)
     const { anchoredBlock, accountIndex, revokedBlock, reason } = record
     if (anchoredBlock === 0n) return undefined
@@ -69,12 +67,7 @@ export async function anchorBatch(
   }
 
   async function sign(): Promise<Hex> {
-    const data = abi.encodeFunctionData('issueBatch', [
-      issuerId,
-      root,
-      size,
-      manifest,
-    ]) as Hex
+    const data = abi.encodeFunctionData('issueBatch', [issuerId, root, size, manifest]) as Hex
     const call = { from: signer.address, to: address, data }
     await request('eth_call', call, 'latest')
     const [estimate, nonce, tip, head] = await Promise.all([
@@ -108,10 +101,7 @@ export async function anchorBatch(
       await request('eth_sendRawTransaction', raw)
     } catch (error) {
       // The node has it, or an earlier one of the same nonce: one of them will be in a block.
-      if (
-        !/already (known|imported)|nonce too low|underpriced/i.test(`${error}`)
-      )
-        throw error
+      if (!/already (known|imported)|nonce too low|underpriced/i.test(`${error}`)) throw error
     }
   }
 
@@ -127,13 +117,9 @@ export async function anchorBatch(
         transactionHash,
       )
       const succeeded = receipt && BigInt(receipt.status) === 1n
-      if (there)
-        return { ...there, transactionHash: succeeded ? transactionHash : null }
+      if (there) return { ...there, transactionHash: succeeded ? transactionHash : null }
       if (receipt && !succeeded)
-        throw new IssueError(
-          'registry_refused',
-          `transaction ${transactionHash} reverted`,
-        )
+        throw new IssueError('registry_refused', `transaction ${transactionHash} reverted`)
       await sleep(POLL)
     }
     throw new IssueError(
@@ -182,8 +168,7 @@ async function readView(
 /** @returns Why the registry or the chain refuses it, in the registry's own words where it gave any. */
 function refusalIn(error: unknown): IssueError | undefined {
   if (!(error instanceof RpcResponseError)) return undefined
-  const refused =
-    error.code === 3 || /revert|insufficient funds/i.test(error.message)
+  const refused = error.code === 3 || /revert|insufficient funds/i.test(error.message)
   if (!refused) return undefined
   const { data, message } = error
   const reason = typeof data === 'string' ? abi.parseError(data) : null

@@ -29,15 +29,12 @@ export function shortFingerprint(fingerprint: Hex): string {
  *   promised in the file could not be kept there.
  */
 export function bind(sqlite: DatabaseSync, binding: Binding): void {
-  const bound = sqlite
-    .prepare('SELECT registry, issuer_id AS issuerId FROM bound_to')
-    .get() as Omit<Binding, 'fingerprints'> | undefined
+  const bound = sqlite.prepare('SELECT registry, issuer_id AS issuerId FROM bound_to').get() as
+    | Omit<Binding, 'fingerprints'>
+    | undefined
   const known = fingerprintsIn(sqlite)
   const differences = bound
-    ? [
-        ...differencesOf(bound, binding),
-        ...missingSecrets(known, binding.fingerprints),
-      ]
+    ? [...differencesOf(bound, binding), ...missingSecrets(known, binding.fingerprints)]
     : []
   if (differences.length > 0)
     throw new DataDirError(
@@ -47,14 +44,11 @@ export function bind(sqlite: DatabaseSync, binding: Binding): void {
     )
   sqlite.exec('BEGIN IMMEDIATE')
   if (!bound)
-    sqlite
-      .prepare('INSERT INTO bound_to VALUES (?, ?)')
-      .run(binding.registry, binding.issuerId)
+    sqlite.prepare('INSERT INTO bound_to VALUES (?, ?)').run(binding.registry, binding.issuerId)
   const learn = sqlite.prepare(
     'INSERT INTO issuer_secret (fingerprint) VALUES (?) ON CONFLICT DO NOTHING',
   )
-  for (const fingerprint of binding.fingerprints.toReversed())
-    learn.run(fingerprint)
+  for (const fingerprint of binding.fingerprints.toReversed()) learn.run(fingerprint)
   sqlite.exec('COMMIT')
 }
 
@@ -66,10 +60,7 @@ export function fingerprintsIn(sqlite: DatabaseSync): Hex[] {
     .map(({ fingerprint }) => fingerprint as Hex)
 }
 
-function differencesOf(
-  bound: Omit<Binding, 'fingerprints'>,
-  given: Binding,
-): string[] {
+function differencesOf(bound: Omit<Binding, 'fingerprints'>, given: Binding): string[] {
   return [
     bound.registry !== given.registry &&
       `its registry is ${bound.registry}, not ${given.registry}: set RPC_URL and REGISTRY_ADDRESS to that one`,
@@ -79,10 +70,7 @@ function differencesOf(
 }
 
 /** Without a secret, documents would be lost and repeats issued twice; the first one seals. */
-function missingSecrets(
-  known: readonly Hex[],
-  given: readonly Hex[],
-): string[] {
+function missingSecrets(known: readonly Hex[], given: readonly Hex[]): string[] {
   const where = 'ISSUER_SECRET, or DATA_DIR/secrets/issuer.secret'
   const missing = known.filter((fingerprint) => !given.includes(fingerprint))
   if (missing.length > 0)

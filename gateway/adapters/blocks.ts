@@ -1,16 +1,8 @@
 import type { Eip1193Provider } from '../../verifier/ports.ts'
-import {
-  createFinalityReader,
-  type FinalityRule,
-} from '../../verifier/readers/finality.ts'
+import { createFinalityReader, type FinalityRule } from '../../verifier/readers/finality.ts'
 import { isPrunedHistory } from '../../verifier/readers/logs.ts'
 import { createRequest } from '../../verifier/readers/request.ts'
-import {
-  readHash,
-  readObject,
-  readQuantity,
-  toQuantity,
-} from '../../verifier/readers/rpc-codec.ts'
+import { readHash, readObject, readQuantity, toQuantity } from '../../verifier/readers/rpc-codec.ts'
 import type { Blocks, Head } from '../issue/ports.ts'
 import { asIssueError, type ChainCalls } from './chain-calls.ts'
 
@@ -20,10 +12,7 @@ export function createBlocks(
   { request }: ChainCalls,
   finality?: FinalityRule,
 ): Blocks {
-  const { finalizedBlock } = createFinalityReader(
-    createRequest(provider),
-    finality,
-  )
+  const { finalizedBlock } = createFinalityReader(createRequest(provider), finality)
   return {
     head: () => request('eth_getBlockByNumber', readHead, 'latest', false),
 

@@ -10,11 +10,7 @@ const abi = new Interface(registryAbi)
 /** Calls of a node whose answers are read where they come in. All reject with an `IssueError`. */
 export type ChainCalls = {
   /** @param read Reads the answer; throws what it cannot read. */
-  request<T>(
-    method: string,
-    read: (answer: unknown) => T,
-    ...params: unknown[]
-  ): Promise<T>
+  request<T>(method: string, read: (answer: unknown) => T, ...params: unknown[]): Promise<T>
   /** Calls the registry, as of the newest block. */
   call<T>(data: string, decode: (result: Hex) => T): Promise<T>
   /** @param method A view of the registry that returns one struct, as ethers decodes it. */
@@ -23,10 +19,7 @@ export type ChainCalls = {
 }
 
 /** @param address The registry's. */
-export function createChainCalls(
-  provider: Eip1193Provider,
-  address: string,
-): ChainCalls {
+export function createChainCalls(provider: Eip1193Provider, address: string): ChainCalls {
   async function request<T>(
     method: string,
     read: (answer: unknown) => T,

@@ -89,9 +89,7 @@ export function openDatabase(
     PRAGMA wal_autocheckpoint = ${CHECKPOINT};
   `)
   // Together: tables without a version would be refused at the next start. The log is there from this write on, until the file is closed.
-  sqlite.exec(
-    `BEGIN; ${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`,
-  )
+  sqlite.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
   const log = openSync(`${path}-wal`, 'r+')
   // A second one, for a second flush at the same time: each file descriptor is told of a failure once (errseq of Linux).
   const urgentLog = openSync(`${path}-wal`, 'r+')
@@ -167,8 +165,7 @@ export function openDatabase(
     new Promise((resolve, reject) => {
       if (closed) throw new Error('the database is closed')
       let result: ReturnType<typeof work>
-      const settle = (error?: unknown) =>
-        error === undefined ? resolve(result) : reject(error)
+      const settle = (error?: unknown) => (error === undefined ? resolve(result) : reject(error))
       jobs.push({
         settle,
         work: () => {
@@ -222,11 +219,7 @@ export function openDatabase(
  * @param begun Called after the first step, if there are more. Until then there must be no
  *   transaction: Node repeats a later step that meets one (SQLITE_BUSY), but fails at the first.
  */
-async function copyDatabase(
-  sqlite: DatabaseSync,
-  path: string,
-  begun: () => void,
-): Promise<void> {
+async function copyDatabase(sqlite: DatabaseSync, path: string, begun: () => void): Promise<void> {
   closeSync(openSync(path, 'wx', 0o600))
   await backup(sqlite, path, { rate: COPIED_PAGES, progress: begun })
   const file = openSync(path, 'r+')
@@ -235,10 +228,7 @@ async function copyDatabase(
 }
 
 /** See `assertReady`: readiness is asked for by anybody, as often as they like. */
-function createProbe(
-  sqlite: DatabaseSync,
-  write: Database['write'],
-): () => Promise<void> {
+function createProbe(sqlite: DatabaseSync, write: Database['write']): () => Promise<void> {
   const probe = sqlite.prepare(`
     INSERT INTO probe VALUES (1, ?1) ON CONFLICT DO UPDATE SET written_at = ?1`)
   let succeededAt = Number.NEGATIVE_INFINITY
@@ -266,8 +256,7 @@ function assertVersion(sqlite: DatabaseSync): void {
   const version = Number(row?.user_version)
   if (version === SCHEMA_VERSION) return
   sqlite.close()
-  const writer =
-    version > SCHEMA_VERSION ? 'a newer version' : 'an older version'
+  const writer = version > SCHEMA_VERSION ? 'a newer version' : 'an older version'
   throw new DataDirError(
     'other_version',
     `was written by ${writer} of this service (its format is ${version}, this one's is ${SCHEMA_VERSION}), and is not converted`,

@@ -13,18 +13,12 @@ const TYPE = Uint8Array.of(2)
  *
  * @returns What `Wallet.signTransaction` returns.
  */
-export function signEip1559(
-  key: SigningKey,
-  transaction: UnsignedTransaction,
-): Hex {
+export function signEip1559(key: SigningKey, transaction: UnsignedTransaction): Hex {
   const digest = keccak_256(encode(transaction))
   return hex(encode(transaction, key.sign(digest)))
 }
 
-function encode(
-  transaction: UnsignedTransaction,
-  signature?: Signature,
-): Uint8Array {
+function encode(transaction: UnsignedTransaction, signature?: Signature): Uint8Array {
   const { chainId, nonce, maxPriorityFeePerGas, maxFeePerGas } = transaction
   const { gasLimit, to, data } = transaction
   const fields = [
@@ -44,10 +38,7 @@ function encode(
 /** In as few bytes as it has; 0 has none. */
 function number(value: bigint): Uint8Array {
   const digits = value === 0n ? '' : value.toString(16)
-  return Buffer.from(
-    digits.padStart(digits.length + (digits.length % 2), '0'),
-    'hex',
-  )
+  return Buffer.from(digits.padStart(digits.length + (digits.length % 2), '0'), 'hex')
 }
 
 const bytes = (value: Hex) => Buffer.from(value.slice(2), 'hex')

@@ -24,9 +24,7 @@ export function createEndpointOrder<T>(
 
   async function look(): Promise<void> {
     looking = true
-    const heads = await Promise.all(
-      endpoints.map((endpoint) => readHead(endpoint).catch(() => -1)),
-    )
+    const heads = await Promise.all(endpoints.map((endpoint) => readHead(endpoint).catch(() => -1)))
     const newest = Math.max(...heads)
     const isAtHead = (_: T, i: number) => {
       const head = heads[i] ?? -1

@@ -1,7 +1,4 @@
-import {
-  readBigQuantity,
-  readObject,
-} from '../../verifier/readers/rpc-codec.ts'
+import { readBigQuantity, readObject } from '../../verifier/readers/rpc-codec.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { SignedTransaction } from '../issue/ports.ts'
 import { larger, smaller } from '../wei.ts'
@@ -13,10 +10,7 @@ const FEE_BUMP = 125n
 const PRICE_TTL_MS = 250
 
 /** Wei for a unit of gas (EIP-1559). */
-export type Offer = Pick<
-  SignedTransaction,
-  'maxFeePerGas' | 'maxPriorityFeePerGas'
->
+export type Offer = Pick<SignedTransaction, 'maxFeePerGas' | 'maxPriorityFeePerGas'>
 
 /** What transactions pay. */
 export type Fees = {
@@ -75,9 +69,7 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
         'fee_too_high',
         `a replacement would cost ${least} wei a gas, over the cap of ${cap}`,
       )
-    const tipNow = replaced
-      ? larger(tip, raised(replaced.maxPriorityFeePerGas))
-      : tip
+    const tipNow = replaced ? larger(tip, raised(replaced.maxPriorityFeePerGas)) : tip
     return {
       maxFeePerGas,
       maxPriorityFeePerGas: smaller(tipNow, maxFeePerGas),

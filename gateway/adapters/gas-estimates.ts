@@ -35,9 +35,7 @@ export type GasEstimates = {
 type Estimate = { gas: bigint; count: number; askedAt: number }
 
 /** @param ask Asks the node for an estimate of a call with this calldata (`eth_estimateGas`). */
-export function createEstimates(
-  ask: (data: Hex) => Promise<bigint>,
-): GasEstimates {
+export function createEstimates(ask: (data: Hex) => Promise<bigint>): GasEstimates {
   const estimates = new Map<Intent['kind'], Estimate>()
 
   async function of(intents: readonly Intent[], data: Hex): Promise<bigint> {
@@ -52,12 +50,10 @@ export function createEstimates(
   async function anew(intents: readonly Intent[], data: Hex): Promise<bigint> {
     const askedAt = performance.now()
     const gas = await ask(data)
-    if (gas < LEAST_GAS)
-      throw new IssueError('chain_unavailable', 'eth_estimateGas: garbage')
+    if (gas < LEAST_GAS) throw new IssueError('chain_unavailable', 'eth_estimateGas: garbage')
     const kind = kindOf(intents)
     const count = intents.length
-    if (gas >= WORK.call + WORK[kind] * BigInt(count))
-      estimates.set(kind, { gas, count, askedAt })
+    if (gas >= WORK.call + WORK[kind] * BigInt(count)) estimates.set(kind, { gas, count, askedAt })
     return gas
   }
 

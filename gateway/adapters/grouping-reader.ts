@@ -1,13 +1,5 @@
-import type {
-  ChainReader,
-  ChainReading,
-  DocumentKey,
-  IssuedEvent,
-} from '../../verifier/ports.ts'
-import {
-  type FinalityReader,
-  finalityBy,
-} from '../../verifier/readers/finality.ts'
+import type { ChainReader, ChainReading, DocumentKey, IssuedEvent } from '../../verifier/ports.ts'
+import { type FinalityReader, finalityBy } from '../../verifier/readers/finality.ts'
 import type { EventKey, ManyReader } from '../../verifier/readers/many.ts'
 import { FinalEvents } from './final-events.ts'
 import { ReadGroup } from './read-group.ts'
@@ -66,9 +58,7 @@ export function createGroupingReader(
 
     async read(key, options = {}) {
       const alone = key.batch !== undefined || options.block !== undefined
-      const reading = await (alone
-        ? chain.read(key, options)
-        : readings.read(key, options.signal))
+      const reading = await (alone ? chain.read(key, options) : readings.read(key, options.signal))
       if (options.block === undefined) byHead.moveTo(reading)
       return reading
     },

@@ -36,8 +36,7 @@ export function createIdentityCache(
     entries.delete(url)
     entries.set(url, { read, until: now() + ttl })
     const [oldest] = entries.keys()
-    if (entries.size > MAX_ENTRIES && oldest !== undefined)
-      entries.delete(oldest)
+    if (entries.size > MAX_ENTRIES && oldest !== undefined) entries.delete(oldest)
   }
 
   async function ask(address: IdentityAddress): Promise<IdentityRead> {
@@ -66,8 +65,7 @@ export function createIdentityCache(
         if (entry.read instanceof Error) throw entry.read
         return entry.read
       }
-      if (pending.size < MAX_PENDING || pending.has(address.url))
-        refresh(address).catch(() => {})
+      if (pending.size < MAX_PENDING || pending.has(address.url)) refresh(address).catch(() => {})
       return { status: 'not_asked' }
     },
     refresh,

@@ -1,11 +1,5 @@
 import { hash, randomBytes } from 'node:crypto'
-import {
-  existsSync,
-  readFileSync,
-  renameSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import * as v from 'valibot'
 import { type Grant, SCOPES, type Scope } from '../grant.ts'
 
@@ -59,12 +53,9 @@ function parseKeys(text: string, path: string): ApiKey[] {
   try {
     return v.parse(keyFile, JSON.parse(text)).keys
   } catch (cause) {
-    throw new KeyFileError(
-      `${path} is damaged: put back a copy, or remove it`,
-      {
-        cause,
-      },
-    )
+    throw new KeyFileError(`${path} is damaged: put back a copy, or remove it`, {
+      cause,
+    })
   }
 }
 
@@ -80,10 +71,7 @@ const digestOf = (key: string) => hash('sha256', key, 'hex')
  * @param damaged Told when the file cannot be read any more while it is in use.
  * @throws {KeyFileError} when it cannot be read now.
  */
-export function openKeyFile(
-  path: string,
-  damaged: (error: unknown) => void = () => {},
-): KeyFile {
+export function openKeyFile(path: string, damaged: (error: unknown) => void = () => {}): KeyFile {
   let byDigest = new Map<string, ApiKey>()
   let version = ''
   let looked = Number.NEGATIVE_INFINITY
@@ -135,8 +123,7 @@ export function openKeyFile(
       // One that is unknown may be new.
       if (Date.now() - looked > FRESH || !byDigest.has(digest)) tryToLoad()
       const found = byDigest.get(digest)
-      if (found?.expiresAt && Date.parse(found.expiresAt) <= Date.now())
-        return undefined
+      if (found?.expiresAt && Date.parse(found.expiresAt) <= Date.now()) return undefined
       return found
     },
     create({ scopes, tenant = DEFAULT_TENANT, expiresAt }) {
@@ -157,8 +144,7 @@ export function openKeyFile(
     },
     put(id, key, scopes) {
       const digest = digestOf(key)
-      if (list().some((kept) => kept.id === id && kept.digest === digest))
-        return
+      if (list().some((kept) => kept.id === id && kept.digest === digest)) return
       save([
         ...list().filter((kept) => kept.id !== id),
         {

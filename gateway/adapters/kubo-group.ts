@@ -47,12 +47,9 @@ export function encodeCar(root: Block, blocks: readonly Block[]): Uint8Array {
 }
 
 /** @returns The blocks of a CAR by their CID. Not checked against it. Rejects for one that is cut off. */
-export async function decodeCar(
-  bytes: Uint8Array,
-): Promise<Map<string, Uint8Array>> {
+export async function decodeCar(bytes: Uint8Array): Promise<Map<string, Uint8Array>> {
   const blocks = new Map<string, Uint8Array>()
   const reader = await CarReader.fromBytes(bytes)
-  for await (const { cid, bytes } of reader.blocks())
-    blocks.set(`${cid}`, bytes)
+  for await (const { cid, bytes } of reader.blocks()) blocks.set(`${cid}`, bytes)
   return blocks
 }

@@ -22,17 +22,10 @@ export type KuboNode = {
  * @param timeout Milliseconds that each call may take.
  * @param announce Whether the node may announce what it is given to the public network.
  */
-export function createKuboNode(
-  url: string,
-  timeout: number,
-  announce: boolean,
-): KuboNode {
+export function createKuboNode(url: string, timeout: number, announce: boolean): KuboNode {
   const client = connect(url)
 
-  async function ask<T>(
-    what: string,
-    call: (signal: AbortSignal) => Promise<T>,
-  ): Promise<T> {
+  async function ask<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
     try {
       return await call(AbortSignal.timeout(timeout))
     } catch (error) {
@@ -59,14 +52,8 @@ export function createKuboNode(
   }
 
   /** Reads all of it back, since an answer without an error is no proof. */
-  async function verify(
-    root: Block,
-    blocks: readonly Block[],
-    signal: AbortSignal,
-  ): Promise<void> {
-    const [there] = await collect(
-      client.pin.ls({ paths: root.cid, type: 'recursive', signal }),
-    )
+  async function verify(root: Block, blocks: readonly Block[], signal: AbortSignal): Promise<void> {
+    const [there] = await collect(client.pin.ls({ paths: root.cid, type: 'recursive', signal }))
     if (!there?.cid.equals(root.cid)) throw new Error('the pin is not there')
     const chunks = await collect(client.dag.export(root.cid, { signal }))
     const read = await decodeCar(Buffer.concat(chunks))
@@ -84,9 +71,7 @@ export function createKuboNode(
           client.config.get('Datastore', { signal }),
         ])
         if (!isRecent(version))
-          throw new Error(
-            `version ${version} is older than ${OLDEST.join('.')}`,
-          )
+          throw new Error(`version ${version} is older than ${OLDEST.join('.')}`)
         if (!announce && !isQuiet(provide))
           throw new Error(
             'the node announces what it stores: set its Provide.Enabled to false, or IPFS_ANNOUNCE=true',

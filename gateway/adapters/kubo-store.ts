@@ -25,10 +25,7 @@ const MEMORY = 10_000
  *
  * @param warn Is told once of each thing that the node's operator should know.
  */
-export function createKuboStore(
-  node: KuboNode,
-  warn: (warning: string) => void,
-): KuboStore {
+export function createKuboStore(node: KuboNode, warn: (warning: string) => void): KuboStore {
   /** From the CID of a block to the root of its group, once for each put. */
   const groupsOf = new Map<string, string[]>()
   const warned = new Set<string>()
@@ -77,8 +74,7 @@ export function createKuboStore(
       if (root === undefined) continue
       if (others.length > 0) groupsOf.set(`${cid}`, others)
       else groupsOf.delete(`${cid}`)
-      if (!others.includes(root))
-        leaving.set(root, [...(leaving.get(root) ?? []), cid])
+      if (!others.includes(root)) leaving.set(root, [...(leaving.get(root) ?? []), cid])
     }
     for (const [root, blocks] of leaving) await takeOut(CID.parse(root), blocks)
   }

@@ -33,10 +33,7 @@ function expand(prk: Buffer, info: string, length: number): Uint8Array {
 
 /** @returns The message without a block before: the first block has none. */
 function firstOf(inner: Buffer): Buffer {
-  return Buffer.concat([
-    inner.subarray(0, BLOCK),
-    inner.subarray(BLOCK + DIGEST),
-  ])
+  return Buffer.concat([inner.subarray(0, BLOCK), inner.subarray(BLOCK + DIGEST)])
 }
 
 type HmacBuffers = { inner: Buffer; outer: Buffer }

@@ -1,19 +1,13 @@
 import { createDecipheriv, createSecretKey, hash } from 'node:crypto'
 import { FormatError } from '../../document/errors.ts'
-import {
-  type Decrypt,
-  decodeOpened,
-  type Opener,
-  open,
-} from '../../document/sealed.ts'
+import { type Decrypt, decodeOpened, type Opener, open } from '../../document/sealed.ts'
 import { NODE_PRIMITIVES } from './node-seal.ts'
 
 /** Opens with Node's own cryptography, in a fraction of WebCrypto's time (docs/performance.md). */
 export const openWithNode: Opener = {
   sha256: (bytes) => hash('sha256', bytes, 'buffer'),
   open: (sealed, documentKey) => open(sealed, documentKey, decrypt),
-  decodeOpened: (opened, documentKey) =>
-    decodeOpened(opened, documentKey, NODE_PRIMITIVES),
+  decodeOpened: (opened, documentKey) => decodeOpened(opened, documentKey, NODE_PRIMITIVES),
 }
 
 const TAG_LENGTH = 16

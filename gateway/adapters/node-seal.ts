@@ -14,10 +14,7 @@ export const sealWithNode: Seal = (document, keys) => {
   const header = NODE_PRIMITIVES.encode(JSON.stringify(headerOf({ salt, sd })))
   const cipher = createCipheriv('aes-128-gcm', createSecretKey(documentKey), iv)
   cipher.setAAD(Buffer.from(header, 'latin1'))
-  const ciphertext = Buffer.concat([
-    cipher.update(pad(encodeDocument(document))),
-    cipher.final(),
-  ])
+  const ciphertext = Buffer.concat([cipher.update(pad(encodeDocument(document))), cipher.final()])
   const tag = cipher.getAuthTag()
   // The part that is empty would be an encrypted key; with `dir` there is none (RFC 7516 §5.1).
   const parts = [header, '', ...[iv, ciphertext, tag].map(base64url)]
@@ -26,8 +23,7 @@ export const sealWithNode: Seal = (document, keys) => {
 }
 
 export const NODE_PRIMITIVES: Primitives = {
-  base64url: (bytes, start, end) =>
-    bufferOf(bytes).toString('base64url', start, end),
+  base64url: (bytes, start, end) => bufferOf(bytes).toString('base64url', start, end),
   encode: (text) => Buffer.from(text, 'utf8').toString('base64url'),
   digest: (text) => hash('sha256', text, 'base64url'),
   hkdf: hkdfWithNode,
@@ -38,7 +34,5 @@ function base64url(bytes: Uint8Array): string {
 }
 
 function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.isBuffer(bytes)
-    ? bytes
-    : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
+  return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }

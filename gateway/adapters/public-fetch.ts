@@ -10,9 +10,7 @@ const SPECIAL_IPV4 = [
   ...['203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
 ]
 /** Of 2000::/3, which is all of IPv6 that is given out: what leads elsewhere, or is for documentation. */
-const SPECIAL_IPV6 = [
-  ...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'],
-]
+const SPECIAL_IPV6 = [...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']]
 
 const special = listOf('ipv4', SPECIAL_IPV4)
 const specialOfIpv6 = listOf('ipv6', SPECIAL_IPV6)
@@ -31,9 +29,7 @@ function listOf(family: 'ipv4' | 'ipv6', ranges: string[]): BlockList {
 export function isPublicAddress(address: string): boolean {
   if (isIP(address) === 4) return !special.check(address, 'ipv4')
   return (
-    isIP(address) === 6 &&
-    global.check(address, 'ipv6') &&
-    !specialOfIpv6.check(address, 'ipv6')
+    isIP(address) === 6 && global.check(address, 'ipv6') && !specialOfIpv6.check(address, 'ipv6')
   )
 }
 
@@ -92,9 +88,6 @@ export function createPublicFetch({
 /** Not `dns.lookup`: it takes a thread of the few that the disk is flushed with. */
 async function resolveByDns(hostname: string): Promise<string[]> {
   const resolver = new dns.Resolver({ timeout: 2_000, tries: 2 })
-  const found = await Promise.allSettled([
-    resolver.resolve4(hostname),
-    resolver.resolve6(hostname),
-  ])
+  const found = await Promise.allSettled([resolver.resolve4(hostname), resolver.resolve6(hostname)])
   return found.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
 }

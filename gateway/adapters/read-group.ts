@@ -79,8 +79,7 @@ export class ReadGroup<K, V> {
     this.#waiting.set(call, reads)
     const onAbandoned = () => {
       reads.delete(id)
-      if (reads.size === 0 && this.#waiting.get(call) === reads)
-        this.#waiting.delete(call)
+      if (reads.size === 0 && this.#waiting.get(call) === reads) this.#waiting.delete(call)
     }
     const read = reads.get(id) ?? { key, callers: new Set(), onAbandoned }
     reads.set(id, read)
@@ -126,13 +125,10 @@ export class ReadGroup<K, V> {
       for (const [i, { callers }] of reads.entries())
         for (const { resolve } of callers) resolve(values[i] as V)
     } catch (error) {
-      if (reads.length === 1)
-        for (const { reject } of reads[0]?.callers ?? []) reject(error)
+      if (reads.length === 1) for (const { reject } of reads[0]?.callers ?? []) reject(error)
       else
         await Promise.all(
-          reads
-            .filter(({ callers }) => callers.size > 0)
-            .map((read) => this.#settle([read])),
+          reads.filter(({ callers }) => callers.size > 0).map((read) => this.#settle([read])),
         )
     }
   }
@@ -147,8 +143,7 @@ export class ReadGroup<K, V> {
       }
     const keys = reads.map(({ key }) => key)
     const [first] = keys
-    if (first !== undefined && keys.length === 1)
-      return [await readOne(first, abandoned.signal)]
+    if (first !== undefined && keys.length === 1) return [await readOne(first, abandoned.signal)]
     const values = await readMany(keys, abandoned.signal)
     if (values.length !== keys.length)
       throw new Error(`${values.length} values for ${keys.length} keys`)

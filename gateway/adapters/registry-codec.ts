@@ -48,18 +48,12 @@ export function encodeRevokeMany(
 }
 
 /** @returns The calldata of `releaseMany(uint32, bytes32[])`. */
-export function encodeReleaseMany(
-  issuerId: number,
-  documentHashes: readonly Hex[],
-): Hex {
+export function encodeReleaseMany(issuerId: number, documentHashes: readonly Hex[]): Hex {
   return `${RELEASE_MANY}${word(issuerId)}${word(2 * WORD)}${array(documentHashes)}`
 }
 
 /** @returns The calldata of `recordsOf(uint32, bytes32[])`. */
-export function encodeRecordsOf(
-  issuerId: number,
-  documentHashes: readonly Hex[],
-): Hex {
+export function encodeRecordsOf(issuerId: number, documentHashes: readonly Hex[]): Hex {
   return `${RECORDS_OF}${word(issuerId)}${word(2 * WORD)}${array(documentHashes)}`
 }
 
@@ -72,17 +66,14 @@ export function decodeRecords(result: string, count: number): RegistryRecord[] {
   const size = FIELDS.length * DIGITS
   if (!result.startsWith(head) || result.length !== head.length + count * size)
     throw new RangeError(`not ${count} records`)
-  return Array.from({ length: count }, (_, i) =>
-    decodeRecord(result, head.length + i * size),
-  )
+  return Array.from({ length: count }, (_, i) => decodeRecord(result, head.length + i * size))
 }
 
 function decodeRecord(result: string, start: number): RegistryRecord {
   const entries = FIELDS.map(([field, bits], i) => {
     const at = start + i * DIGITS
     const value = Number(`0x${result.slice(at, at + DIGITS)}`)
-    if (!(value < 2 ** bits))
-      throw new RangeError(`${field}: over ${bits} bits`)
+    if (!(value < 2 ** bits)) throw new RangeError(`${field}: over ${bits} bits`)
     return [field, bits === 1 ? value === 1 : value]
   })
   return Object.fromEntries(entries)

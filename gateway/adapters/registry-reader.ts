@@ -42,9 +42,7 @@ export function createRegistryReader(
   const issuerTopic: Hex = `0x${issuerId.toString(16).padStart(64, '0')}`
 
   /** From which block on what an account issued is distrusted. */
-  async function distrustOf(
-    records: readonly RegistryRecord[],
-  ): Promise<Map<number, number>> {
+  async function distrustOf(records: readonly RegistryRecord[]): Promise<Map<number, number>> {
     const indexes = new Set(
       records
         .filter(({ anchoredBlock }) => anchoredBlock !== 0)
@@ -62,15 +60,12 @@ export function createRegistryReader(
 
   return {
     async records(documentHashes) {
-      const chunks = Array.from(
-        { length: Math.ceil(documentHashes.length / CHUNK) },
-        (_, i) => documentHashes.slice(i * CHUNK, (i + 1) * CHUNK),
+      const chunks = Array.from({ length: Math.ceil(documentHashes.length / CHUNK) }, (_, i) =>
+        documentHashes.slice(i * CHUNK, (i + 1) * CHUNK),
       )
       const read = await Promise.all(
         chunks.map((chunk) =>
-          call(encodeRecordsOf(issuerId, chunk), (result) =>
-            decodeRecords(result, chunk.length),
-          ),
+          call(encodeRecordsOf(issuerId, chunk), (result) => decodeRecords(result, chunk.length)),
         ),
       )
       const records = read.flat()
@@ -79,8 +74,7 @@ export function createRegistryReader(
         ...record,
         distrusted:
           record.anchoredBlock !== 0 &&
-          record.anchoredBlock >=
-            (distrust.get(record.accountIndex) ?? Infinity),
+          record.anchoredBlock >= (distrust.get(record.accountIndex) ?? Infinity),
       }))
     },
 
@@ -99,8 +93,7 @@ export function createRegistryReader(
       })
       if (logs === undefined) return undefined
       // Asked for where a record says that there is an event: a final block without one is forgotten.
-      if (logs.length === 0 && blockNumber <= (await finalizedBlock()))
-        return undefined
+      if (logs.length === 0 && blockNumber <= (await finalizedBlock())) return undefined
       return new Map(
         logs.map(({ topics, transactionHash, blockHash }) => [
           topics[1] as Hex,

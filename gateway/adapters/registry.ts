@@ -2,12 +2,7 @@ import type { Hex } from '../../document/hex.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
 import type { FinalityRule } from '../../verifier/readers/finality.ts'
-import type {
-  Account,
-  Blocks,
-  RegistryReader,
-  Transactions,
-} from '../issue/ports.ts'
+import type { Account, Blocks, RegistryReader, Transactions } from '../issue/ports.ts'
 import { createAccount } from './account.ts'
 import { createBlocks } from './blocks.ts'
 import { createChainCalls } from './chain-calls.ts'
@@ -52,12 +47,7 @@ export async function createRegistry(
     transactions: createTransactions(provider, calls, {
       ...{ ...options, chainId, address: address as Hex },
     }),
-    registry: createRegistryReader(
-      calls,
-      address,
-      issuerId,
-      blocks.finalizedBlock,
-    ),
+    registry: createRegistryReader(calls, address, issuerId, blocks.finalizedBlock),
     blocks,
   }
 }

@@ -12,20 +12,14 @@ const NO_SUCH_METHOD = -32_601
  * A signer that others run (Web3Signer; Clef; a node with unlocked accounts), so that the key is not on the gateway. It is not
  * trusted with more than the key: what it returns must be the very transaction that was asked for, from the right account.
  */
-export function createRemoteSigner(
-  provider: Eip1193Provider,
-  issuerAddress: Hex,
-): Signer {
+export function createRemoteSigner(provider: Eip1193Provider, issuerAddress: Hex): Signer {
   const address = getAddress(issuerAddress)
 
   async function request(method: string, ...params: unknown[]) {
     try {
       return await provider.request({ method, params })
     } catch (error) {
-      throw unavailable(
-        `${method}: ${error instanceof Error ? error.message : error}`,
-        error,
-      )
+      throw unavailable(`${method}: ${error instanceof Error ? error.message : error}`, error)
     }
   }
 
@@ -52,8 +46,7 @@ export function createRemoteSigner(
         throw error
       }
       const listed =
-        Array.isArray(accounts) &&
-        accounts.some((account) => sameAddress(account, address))
+        Array.isArray(accounts) && accounts.some((account) => sameAddress(account, address))
       if (!listed) throw unavailable(`the signer has no key of ${address}`)
     },
 
@@ -83,21 +76,14 @@ function toRpc(from: string, transaction: UnsignedTransaction): object {
 
 /** Web3Signer and Anvil answer with the bytes; geth and Clef with an object that has them as `raw`. */
 function rawOf(answer: unknown): Hex | undefined {
-  const raw =
-    typeof answer === 'object' && answer !== null && 'raw' in answer
-      ? answer.raw
-      : answer
+  const raw = typeof answer === 'object' && answer !== null && 'raw' in answer ? answer.raw : answer
   return typeof raw === 'string' && /^0x[0-9a-f]+$/i.test(raw)
     ? (raw.toLowerCase() as Hex)
     : undefined
 }
 
 /** Whether these bytes are this transaction, signed by this account, and nothing else. */
-function isSigned(
-  raw: Hex,
-  asked: UnsignedTransaction,
-  address: string,
-): boolean {
+function isSigned(raw: Hex, asked: UnsignedTransaction, address: string): boolean {
   try {
     const signed = Transaction.from(raw)
     return (
@@ -111,10 +97,7 @@ function isSigned(
 }
 
 function sameAddress(account: unknown, address: string): boolean {
-  return (
-    typeof account === 'string' &&
-    account.toLowerCase() === address.toLowerCase()
-  )
+  return typeof account === 'string' && account.toLowerCase() === address.toLowerCase()
 }
 
 function isNoSuchMethod(error: unknown): boolean {

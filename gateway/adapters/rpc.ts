@@ -23,10 +23,7 @@ type Args = Parameters<Eip1193Provider['request']>[0]
  * @param urls Endpoints of one chain, in order of preference; at least one.
  * @param timeout Milliseconds a request may take at one endpoint.
  */
-export function createRpcPool(
-  urls: readonly string[],
-  timeout: number,
-): RpcPool {
+export function createRpcPool(urls: readonly string[], timeout: number): RpcPool {
   const looking = urls.map((url) => createEndpoint(url, timeout))
   const order = createEndpointOrder([...urls.keys()], async (i) =>
     readQuantity(await looking[i]?.provider.request({ method: HEAD })),
@@ -74,9 +71,7 @@ function createPool(
 
   async function broadcast(args: Args): Promise<unknown> {
     try {
-      return await Promise.any(
-        endpoints.map(({ provider }) => provider.request(args)),
-      )
+      return await Promise.any(endpoints.map(({ provider }) => provider.request(args)))
     } catch (error) {
       const { errors } = error as AggregateError
       throw errors.find(isAnswer) ?? errors[0]

@@ -1,10 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import {
-  computeAddress,
-  decryptKeystoreJson,
-  SigningKey,
-  type TransactionLike,
-} from 'ethers'
+import { computeAddress, decryptKeystoreJson, SigningKey, type TransactionLike } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { ConfigError, type SignerSetting } from '../config.ts'
@@ -47,20 +42,14 @@ export function createKeySigner(key: Hex): Signer {
  * @param timeout Milliseconds a remote signer may take.
  * @throws {ConfigError} when the keystore cannot be opened.
  */
-export async function openSigner(
-  setting: SignerSetting,
-  timeout: number,
-): Promise<Signer> {
+export async function openSigner(setting: SignerSetting, timeout: number): Promise<Signer> {
   switch (setting.kind) {
     case 'key':
       return createKeySigner(setting.key)
     case 'keystore':
       return createKeySigner(await openKeystore(setting))
     case 'remote':
-      return createRemoteSigner(
-        createFetchProvider(setting.url, timeout),
-        setting.address,
-      )
+      return createRemoteSigner(createFetchProvider(setting.url, timeout), setting.address)
   }
 }
 

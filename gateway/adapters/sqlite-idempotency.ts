@@ -6,17 +6,12 @@ import type { Database } from './database.ts'
 const KEPT = 7 * 86_400_000
 
 /** The idempotency log in the gateway's database. */
-export function createSqliteIdempotencyLog({
-  sqlite,
-  write,
-}: Database): IdempotencyLog {
+export function createSqliteIdempotencyLog({ sqlite, write }: Database): IdempotencyLog {
   const forget = sqlite.prepare('DELETE FROM idempotency WHERE claimed_at < ?')
   const insert = sqlite.prepare(`
     INSERT INTO idempotency (key, document_hash, claimed_at) VALUES (?, ?, ?)
     ON CONFLICT DO NOTHING`)
-  const select = sqlite.prepare(
-    'SELECT document_hash FROM idempotency WHERE key = ?',
-  )
+  const select = sqlite.prepare('SELECT document_hash FROM idempotency WHERE key = ?')
   return {
     claim: (key, documentHash) =>
       write(() => {

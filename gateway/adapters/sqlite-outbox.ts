@@ -77,9 +77,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
   const disown = sqlite.prepare(
     "UPDATE intent SET inserted = 0 WHERE document_hash = ? AND kind = 'issue'",
   )
-  const remove = sqlite.prepare(
-    'DELETE FROM intent WHERE document_hash = ? AND kind = ?',
-  )
+  const remove = sqlite.prepare('DELETE FROM intent WHERE document_hash = ? AND kind = ?')
   const requeue = sqlite.prepare(`
     UPDATE intent SET plan = NULL, block_number = NULL WHERE document_hash = ? AND kind = ?`)
   const requeueAnchored = sqlite.prepare(`
@@ -110,20 +108,14 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
     INSERT INTO fee (minute, gwei) VALUES (?, ?)
     ON CONFLICT DO UPDATE SET gwei = gwei + excluded.gwei`)
   const forgetFees = sqlite.prepare('DELETE FROM fee WHERE minute < ?')
-  const feesSince = sqlite.prepare(
-    'SELECT sum(gwei) AS gwei FROM fee WHERE minute >= ?',
-  )
+  const feesSince = sqlite.prepare('SELECT sum(gwei) AS gwei FROM fee WHERE minute >= ?')
   const removePlan = sqlite.prepare('DELETE FROM plan WHERE id = ?')
   const queued = sqlite.prepare(`
     SELECT ${COLUMNS}, aside_until FROM intent
     WHERE plan IS NULL AND block_number IS NULL ORDER BY id`)
   const plans = sqlite.prepare('SELECT id, nonce FROM plan ORDER BY nonce')
-  const attempts = sqlite.prepare(
-    'SELECT * FROM attempt WHERE plan = ? ORDER BY id',
-  )
-  const planned = sqlite.prepare(
-    `SELECT ${COLUMNS} FROM intent WHERE plan = ? ORDER BY id`,
-  )
+  const attempts = sqlite.prepare('SELECT * FROM attempt WHERE plan = ? ORDER BY id')
+  const planned = sqlite.prepare(`SELECT ${COLUMNS} FROM intent WHERE plan = ? ORDER BY id`)
   const nextBlock = sqlite.prepare(`
     SELECT block_number, block_hash FROM intent
     WHERE block_number IS NOT NULL AND (block_number, block_hash) > (?, ?)
@@ -136,38 +128,28 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
   const payloads = sqlite.prepare(
     'SELECT document_hash, sealed FROM intent WHERE sealed IS NOT NULL ORDER BY id',
   )
-  const find = sqlite.prepare(
-    `SELECT ${COLUMNS} FROM intent WHERE document_hash = ? AND kind = ?`,
-  )
+  const find = sqlite.prepare(`SELECT ${COLUMNS} FROM intent WHERE document_hash = ? AND kind = ?`)
 
   const each = (statement: typeof remove, intents: readonly Intent[]) => {
-    for (const { documentHash, kind } of intents)
-      statement.run(documentHash, kind)
+    for (const { documentHash, kind } of intents) statement.run(documentHash, kind)
   }
 
   const place = ({ intent, anchoring }: Anchored) =>
-    [
-      intent.documentHash,
-      intent.kind,
-      anchoring.blockNumber,
-      anchoring.blockHash,
-    ] as const
+    [intent.documentHash, intent.kind, anchoring.blockNumber, anchoring.blockHash] as const
 
   const isWaiting = (documentHash: Hex, kind: Intent['kind']) =>
     waiting.get(documentHash, kind) !== undefined
 
   /** Whether what undoes it is asked for, and not on the chain yet. */
   const oppositeWaits = ({ kind, documentHash }: Intent) =>
-    (kind === 'suspend' || kind === 'release') &&
-    isWaiting(documentHash, OPPOSITES[kind])
+    (kind === 'suspend' || kind === 'release') && isWaiting(documentHash, OPPOSITES[kind])
 
   const forgetOpposites = (anchored: readonly Anchored[]) => {
     for (const kind of ['suspend', 'release'] as const) {
       const hashes = anchored
         .filter(({ intent }) => intent.kind === kind)
         .map(({ intent }) => intent.documentHash)
-      if (hashes.length > 0)
-        forgetUndone.run(OPPOSITES[kind], JSON.stringify(hashes))
+      if (hashes.length > 0) forgetUndone.run(OPPOSITES[kind], JSON.stringify(hashes))
     }
   }
 
@@ -190,14 +172,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
   ): SignedTransaction => {
     const { hash, raw, gasLimit } = transaction
     const { maxFeePerGas, maxPriorityFeePerGas } = transaction
-    insertAttempt.run(
-      plan,
-      hash,
-      raw,
-      gasLimit,
-      String(maxFeePerGas),
-      String(maxPriorityFeePerGas),
-    )
+    insertAttempt.run(plan, hash, raw, gasLimit, String(maxFeePerGas), String(maxPriorityFeePerGas))
     // In one statement, which is a quarter of the time: a transaction is for one kind.
     const [first] = intents
     const hashes = intents.map(({ documentHash }) => documentHash)
@@ -220,14 +195,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
     const sealed = payload?.sealed ?? null
     if (oppositeWaits(intent)) return false
     if (kind !== 'issue') repeatRevision.run(reason, documentHash, kind)
-    const { changes } = insertIntent.run(
-      kind,
-      documentHash,
-      validUntil,
-      reason,
-      inserted,
-      sealed,
-    )
+    const { changes } = insertIntent.run(kind, documentHash, validUntil, reason, inserted, sealed)
     if (promised) promise.run(documentHash, kind)
     return kind !== 'issue' || changes > 0
   }
@@ -239,9 +207,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
     })
     return {
       intents: deleted.map(({ intent }) => intent),
-      inserted: deleted
-        .filter(({ inserted }) => inserted)
-        .map(({ intent }) => intent.documentHash),
+      inserted: deleted.filter(({ inserted }) => inserted).map(({ intent }) => intent.documentHash),
     }
   }
 
@@ -253,8 +219,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
   return {
     insert,
     delete: withdraw,
-    add: (intent, promised = false, payload) =>
-      write(() => insert(intent, promised, payload)),
+    add: (intent, promised = false, payload) => write(() => insert(intent, promised, payload)),
     promise: (kind, documentHash) =>
       write(() => {
         promise.run(documentHash, kind)
@@ -277,8 +242,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
       }),
     setAside: (intents, until) =>
       write(() => {
-        for (const { documentHash, kind } of intents)
-          setAside.run(until, documentHash, kind)
+        for (const { documentHash, kind } of intents) setAside.run(until, documentHash, kind)
       }),
     resolve: ({ anchored, gone }) =>
       write(() => {
@@ -322,9 +286,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
         else anchorEach(anchored)
         forgetOpposites(anchored)
         each(remove, gone)
-        const named = new Set(
-          [...anchored.map(({ intent }) => intent), ...gone].map(keyOfIntent),
-        )
+        const named = new Set([...anchored.map(({ intent }) => intent), ...gone].map(keyOfIntent))
         each(
           requeue,
           plan.intents.filter((intent) => !named.has(keyOfIntent(intent))),
@@ -359,10 +321,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
       // One step in the index each, however many intents a block has.
       for (;;) {
         const last = blocks.at(-1)
-        const row = nextBlock.get(
-          last?.blockNumber ?? -1,
-          last?.blockHash ?? '',
-        ) as Row | undefined
+        const row = nextBlock.get(last?.blockNumber ?? -1, last?.blockHash ?? '') as Row | undefined
         if (row === undefined) return blocks
         blocks.push(blockOf(row))
       }
@@ -395,8 +354,7 @@ export function createSqliteOutbox({ sqlite, write }: Database): SqliteOutbox {
 function intentOf(row: Row): Intent {
   const documentHash = row.document_hash as Hex
   const kind = row.kind as Intent['kind']
-  if (kind === 'issue')
-    return { kind, documentHash, validUntil: Number(row.valid_until) }
+  if (kind === 'issue') return { kind, documentHash, validUntil: Number(row.valid_until) }
   return kind === 'revoke'
     ? { kind, documentHash, reason: Number(row.reason) }
     : { kind, documentHash }
@@ -407,10 +365,7 @@ function newPlace({ now }: Moved) {
 }
 
 /** Where a plan's intents are when all of them are in one place, as they are when nothing came between. */
-function anchoringOfAll(
-  { intents }: Plan,
-  anchored: readonly Anchored[],
-): Anchoring | undefined {
+function anchoringOfAll({ intents }: Plan, anchored: readonly Anchored[]): Anchoring | undefined {
   const [first] = anchored.map(({ anchoring }) => anchoring)
   const together =
     anchored.length === intents.length &&

@@ -17,8 +17,7 @@ export function createSqliteStore({ sqlite, write }: Database): SqliteStore {
   const select = sqlite.prepare('SELECT bytes FROM block WHERE hash = ?')
   const deleteBlock = sqlite.prepare('DELETE FROM block WHERE hash = ?')
 
-  const insert: SqliteStore['insert'] = (hash, bytes) =>
-    insertBlock.run(hash, bytes).changes > 0
+  const insert: SqliteStore['insert'] = (hash, bytes) => insertBlock.run(hash, bytes).changes > 0
   const remove: SqliteStore['delete'] = (hash) => {
     deleteBlock.run(hash)
   }

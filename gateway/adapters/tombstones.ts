@@ -15,8 +15,7 @@ export function createTombstones({ sqlite }: Database): Tombstones {
   const buried = (hash: Uint8Array) => select.get(hash) !== undefined
 
   const guardSource = (source: BlockSource): BlockSource => ({
-    get: async (hash, options) =>
-      buried(hash) ? { status: 'erased' } : source.get(hash, options),
+    get: async (hash, options) => (buried(hash) ? { status: 'erased' } : source.get(hash, options)),
   })
 
   return {

@@ -2,11 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
-import {
-  readBigQuantity,
-  readObject,
-  readQuantity,
-} from '../../verifier/readers/rpc-codec.ts'
+import { readBigQuantity, readObject, readQuantity } from '../../verifier/readers/rpc-codec.ts'
 import { SUSPENDED } from '../../verifier/reasons.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Intent, SignedTransaction, Transactions } from '../issue/ports.ts'
@@ -14,11 +10,7 @@ import { smaller } from '../wei.ts'
 import { asIssueError, type ChainCalls } from './chain-calls.ts'
 import { createFees, feeTooHigh, type Offer } from './fees.ts'
 import { createEstimates } from './gas-estimates.ts'
-import {
-  encodeIssueMany,
-  encodeReleaseMany,
-  encodeRevokeMany,
-} from './registry-codec.ts'
+import { encodeIssueMany, encodeReleaseMany, encodeRevokeMany } from './registry-codec.ts'
 import type { Signer } from './signer.ts'
 
 /** Four fifths of the cap of EIP-7825 on a transaction's gas; the rest is for what the estimate did not foresee. */
@@ -50,11 +42,9 @@ export function createTransactions(
   const fees = createFees(calls, feeCap)
   const gas = createEstimates((data) => {
     const call = { from: signer.address, to: address, data }
-    return calls
-      .request('eth_estimateGas', readBigQuantity, call)
-      .catch((error) => {
-        throw asRefusal(error)
-      })
+    return calls.request('eth_estimateGas', readBigQuantity, call).catch((error) => {
+      throw asRefusal(error)
+    })
   })
 
   /**
@@ -64,12 +54,7 @@ export function createTransactions(
    */
   async function placeOf({ hash, nonce }: SignedTransaction) {
     const count = (block: 'latest' | 'pending') =>
-      calls.request(
-        'eth_getTransactionCount',
-        readQuantity,
-        signer.address,
-        block,
-      )
+      calls.request('eth_getTransactionCount', readQuantity, signer.address, block)
     const [known, used, pooled] = await Promise.all([
       calls.request('eth_getTransactionByHash', isFound, hash),
       count('latest'),
@@ -111,8 +96,7 @@ export function createTransactions(
         return 'taken'
       } catch (error) {
         const { message, code } = asIssueError(method, error)
-        if (!(error instanceof RpcResponseError))
-          throw new IssueError(code, message, error)
+        if (!(error instanceof RpcResponseError)) throw new IssueError(code, message, error)
         const place = await placeOf(transaction)
         if (place !== undefined) return place
         // The nodes will say the same of the same bytes.
@@ -122,8 +106,7 @@ export function createTransactions(
   }
 }
 
-const isFound = (answer: unknown): boolean =>
-  answer !== null && readObject(answer) !== undefined
+const isFound = (answer: unknown): boolean => answer !== null && readObject(answer) !== undefined
 
 /**
  * A node that answered, whatever its words, would perhaps take fewer: what it says may be about what is in the transaction. If it is
@@ -131,8 +114,7 @@ const isFound = (answer: unknown): boolean =>
  */
 function asRefusal(error: IssueError): IssueError {
   const { cause, message } = error
-  const answered =
-    cause instanceof RpcResponseError && cause.code !== LIMIT_EXCEEDED
+  const answered = cause instanceof RpcResponseError && cause.code !== LIMIT_EXCEEDED
   return answered ? new IssueError('registry_refused', message, cause) : error
 }
 
@@ -151,13 +133,9 @@ function within(
   const fee = gasLimit * whole.maxFeePerGas
   if (maxFee === undefined || fee <= maxFee) return whole
   if (intents > 1)
-    throw new IssueError(
-      'too_large',
-      `${intents} may cost ${fee} wei, over the cap of ${maxFee}`,
-    )
+    throw new IssueError('too_large', `${intents} may cost ${fee} wei, over the cap of ${maxFee}`)
   const maxFeePerGas = maxFee / gasLimit
-  if (maxFeePerGas < minFeePerGas)
-    throw feeTooHigh(gasLimit * minFeePerGas, maxFee)
+  if (maxFeePerGas < minFeePerGas) throw feeTooHigh(gasLimit * minFeePerGas, maxFee)
   const { maxPriorityFeePerGas: tip } = whole
   return {
     maxFeePerGas,
@@ -180,9 +158,7 @@ function calldataOf(issuerId: number, intents: readonly Intent[]): Hex {
       return encodeIssueMany(
         issuerId,
         hashes,
-        intents.map((intent) =>
-          intent.kind === 'issue' ? intent.validUntil : 0,
-        ),
+        intents.map((intent) => (intent.kind === 'issue' ? intent.validUntil : 0)),
       )
   }
 }

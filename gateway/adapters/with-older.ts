@@ -6,10 +6,7 @@ import type { PayloadStore } from '../issue/ports.ts'
  * @param older Only read, and asked first, since it is near. It holds documents issued before the
  *   change, so nothing is put into it or removed from it any more.
  */
-export function withOlder(
-  store: PayloadStore,
-  older: PayloadStore,
-): PayloadStore {
+export function withOlder(store: PayloadStore, older: PayloadStore): PayloadStore {
   return {
     ...store,
     async get(hash) {

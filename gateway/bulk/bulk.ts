@@ -3,18 +3,10 @@ import { type Batch, buildBatch } from '../../document/batch/batch.ts'
 import { encodeBatchBlock } from '../../document/batch/block.ts'
 import type { BatchEntry } from '../../document/batch/entry.ts'
 import { createRows } from '../../document/batch/rows.ts'
-import {
-  type DocumentFields,
-  encodeDocument,
-  validUntilOf,
-} from '../../document/document.ts'
+import { type DocumentFields, encodeDocument, validUntilOf } from '../../document/document.ts'
 import type { Hex } from '../../document/hex.ts'
 import type { Hkdf } from '../../document/hkdf.ts'
-import {
-  deriveSealingKeys,
-  type IssuerSubkeys,
-  idempotentSalt,
-} from '../../document/keys.ts'
+import { deriveSealingKeys, type IssuerSubkeys, idempotentSalt } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import type { Seal } from '../../document/sealed.ts'
 

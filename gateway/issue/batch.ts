@@ -25,7 +25,6 @@ export function nextBatch(
 
 /** One call of the registry is for one kind, and for one reason. */
 function goTogether(one: Intent, other: Intent): boolean {
-  if (one.kind === 'revoke' && other.kind === 'revoke')
-    return one.reason === other.reason
+  if (one.kind === 'revoke' && other.kind === 'revoke') return one.reason === other.reason
   return one.kind === other.kind
 }

@@ -1,12 +1,7 @@
 import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
 import { createBlockTime } from './block-time.ts'
-import {
-  asIssueError,
-  IssueError,
-  type IssueErrorCode,
-  refusalOf,
-} from './errors.ts'
+import { asIssueError, IssueError, type IssueErrorCode, refusalOf } from './errors.ts'
 import { dueAt } from './gather.ts'
 import { keyOfIntent } from './intent.ts'
 import { createNap } from './nap.ts'
@@ -120,10 +115,7 @@ export function createBatcher(deps: BatcherDeps): Batcher {
   const stopping = () => stopBy !== Number.POSITIVE_INFINITY
 
   async function run(): Promise<void> {
-    while (
-      !stopping() ||
-      ((sender.inFlight() > 0 || planning) && performance.now() < stopBy)
-    ) {
+    while (!stopping() || ((sender.inFlight() > 0 || planning) && performance.now() < stopBy)) {
       await work().then(() => setTrouble(undefined), setTrouble)
       await rest()
     }
@@ -171,9 +163,7 @@ export function createBatcher(deps: BatcherDeps): Batcher {
     if (first === undefined) return false
     const lanes = MAX_IN_FLIGHT - sender.inFlight()
     const isFull = queue.size >= planner.limit
-    return (
-      (isFull && lanes > LATE_LANES) || (lanes > 0 && gathering(first) <= 0)
-    )
+    return (isFull && lanes > LATE_LANES) || (lanes > 0 && gathering(first) <= 0)
   }
 
   /**
@@ -191,21 +181,15 @@ export function createBatcher(deps: BatcherDeps): Batcher {
     return dueAt(load, blockTime) - performance.now()
   }
 
-  function conclude(
-    intent: Intent,
-    outcome: Outcome,
-    transactions?: ReadonlySet<Hex>,
-  ): void {
+  function conclude(intent: Intent, outcome: Outcome, transactions?: ReadonlySet<Hex>): void {
     deps.concluded(intent.kind, outcome.status)
     const key = keyOfIntent(intent)
     if (outcome.status === 'absent') queue.addPromised([intent])
     else if (outcome.status === 'anchored') {
       const { transactionHash } = outcome
-      const byAnother =
-        transactionHash !== null && transactions?.has(transactionHash) === false
+      const byAnother = transactionHash !== null && transactions?.has(transactionHash) === false
       waiters.answer(key, { ...outcome, byAnother })
-    } else if (outcome.status === 'moot')
-      waiters.answer(key, { status: 'moot' })
+    } else if (outcome.status === 'moot') waiters.answer(key, { status: 'moot' })
     else if (!waiters.reject(key, refusalOf(outcome.status)))
       log.error('promise_broken', { intent: key, reason: outcome.status })
   }
@@ -213,8 +197,7 @@ export function createBatcher(deps: BatcherDeps): Batcher {
   /** Until there is something to do: an intent more, a node's answer, or time to look at what is in flight. */
   async function rest(): Promise<void> {
     if (trouble) await nap.pause(RETRY_INTERVAL_MS)
-    else if (sender.inFlight() > 0)
-      await nap.sleep(Math.min(sender.pause(), untilDue()))
+    else if (sender.inFlight() > 0) await nap.sleep(Math.min(sender.pause(), untilDue()))
     else if (!mayPlan() && (!stopping() || planning))
       await nap.sleep(Math.min(MAX_SLEEP_MS, untilDue()))
   }
@@ -236,8 +219,7 @@ export function createBatcher(deps: BatcherDeps): Batcher {
   }
 
   /** Another request for the same was turned away this moment, and took the intent with it. */
-  const withdrawn = () =>
-    trouble ?? new IssueError('chain_unavailable', 'withdrawn')
+  const withdrawn = () => trouble ?? new IssueError('chain_unavailable', 'withdrawn')
 
   /** Nobody is told that it is pending before that is on disk. */
   async function late(intent: Intent): Promise<Answer> {
@@ -246,9 +228,7 @@ export function createBatcher(deps: BatcherDeps): Batcher {
     let standing = await outbox.find(kind, documentHash)
     // What a transaction carried once is not taken back: then no disk is needed for the answer.
     const mayLeave =
-      standing?.anchored === false &&
-      !standing.promised &&
-      standing.transactionHash === null
+      standing?.anchored === false && !standing.promised && standing.transactionHash === null
     if (mayLeave) standing = await outbox.promise(kind, documentHash)
     if (standing === undefined) throw withdrawn()
     if (standing.anchored) return anchoredAt(standing)
@@ -265,8 +245,7 @@ export function createBatcher(deps: BatcherDeps): Batcher {
     // Answered since it was looked for.
     else if (!waiters.has(key)) return
     // A transaction carried it once, for somebody who was told so.
-    else if (standing.transactionHash !== null)
-      queue.addPromised([standing.intent])
+    else if (standing.transactionHash !== null) queue.addPromised([standing.intent])
     else queue.add([standing.intent])
   }
 
@@ -284,11 +263,9 @@ export function createBatcher(deps: BatcherDeps): Batcher {
     enqueue: queue.addPromised,
 
     assertOpen() {
-      if (stopping())
-        throw new IssueError('stopping', 'the service is stopping')
+      if (stopping()) throw new IssueError('stopping', 'the service is stopping')
       if (trouble) throw trouble
-      if (queue.size >= MAX_QUEUE)
-        throw new IssueError('overloaded', `${queue.size} intents wait`)
+      if (queue.size >= MAX_QUEUE) throw new IssueError('overloaded', `${queue.size} intents wait`)
     },
 
     async submit(intent, wait) {
@@ -317,10 +294,6 @@ export function createBatcher(deps: BatcherDeps): Batcher {
   }
 }
 
-function anchoredAt({
-  transactionHash,
-}: {
-  transactionHash: Hex | null
-}): Answer {
+function anchoredAt({ transactionHash }: { transactionHash: Hex | null }): Answer {
   return { status: 'anchored', transactionHash }
 }

@@ -84,9 +84,7 @@ export function createBlockTime(
     },
 
     look() {
-      const period = isFast(seen)
-        ? LOOK_INTERVAL_MS.fast
-        : LOOK_INTERVAL_MS.slow
+      const period = isFast(seen) ? LOOK_INTERVAL_MS.fast : LOOK_INTERVAL_MS.slow
       if (looking || now() - lookedAt < period) return
       looking = true
       blocks
@@ -109,9 +107,7 @@ export function createBlockTime(
       const given = 1 - modulo((made - arrival) / interval, 1)
       if (given > LEAD.max) return
       const missed = took > (given + 0.5) * interval
-      const learned = missed
-        ? Math.max(lead, given) * LEAD.raise
-        : lead * LEAD.lower
+      const learned = missed ? Math.max(lead, given) * LEAD.raise : lead * LEAD.lower
       lead = Math.min(Math.max(learned, LEAD.min), LEAD.max)
     },
   }
@@ -135,9 +131,7 @@ function rhythmOf(seen: readonly Seen[]): Rhythm | undefined {
   const offsets = seen
     .filter(({ at, notBefore }) => at - notBefore <= interval / 8)
     .map(({ at, timestamp }) => at - timestamp * 1000)
-  return offsets.length > 0
-    ? { interval, offset: Math.min(...offsets) }
-    : undefined
+  return offsets.length > 0 ? { interval, offset: Math.min(...offsets) } : undefined
 }
 
 const modulo = (value: number, by: number) => ((value % by) + by) % by
@@ -161,8 +155,6 @@ function stepsOf(seen: readonly Seen[]): Step[] {
 
 /** @returns The median time between blocks, milliseconds. */
 function intervalOf(steps: readonly Step[]): number {
-  const times = steps
-    .map(({ blocks, time }) => time / blocks)
-    .sort((one, other) => one - other)
+  const times = steps.map(({ blocks, time }) => time / blocks).sort((one, other) => one - other)
   return times[Math.floor(times.length / 2)] ?? 0
 }

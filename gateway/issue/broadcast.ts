@@ -29,10 +29,7 @@ export function createBroadcaster(
       .map((plan) => inFlight.sendingOf(plan).failure)
       .find(Boolean)
 
-  async function sendOne(
-    transaction: SignedTransaction,
-    sending: Sending,
-  ): Promise<void> {
+  async function sendOne(transaction: SignedTransaction, sending: Sending): Promise<void> {
     try {
       // Where its nonce is occupied, by an earlier attempt most likely, one of both will be mined.
       await transactions.broadcast(transaction)
@@ -42,8 +39,7 @@ export function createBroadcaster(
       const error = asIssueError(cause)
       sending.failure = error
       // Not sent at all: try as soon as the chain answers.
-      if (error.code === 'chain_unavailable')
-        sending.sent = Number.NEGATIVE_INFINITY
+      if (error.code === 'chain_unavailable') sending.sent = Number.NEGATIVE_INFINITY
       else sending.taken = false
     }
   }
@@ -65,10 +61,7 @@ export function createBroadcaster(
 
     async assertSent() {
       const plans = inFlight.plans()
-      if (failure())
-        await Promise.all(
-          plans.map((plan) => inFlight.sendingOf(plan).underWay),
-        )
+      if (failure()) await Promise.all(plans.map((plan) => inFlight.sendingOf(plan).underWay))
       const error = failure()
       if (error) throw error
     },

@@ -64,9 +64,7 @@ export function refusalOf(code: 'conflict' | 'distrusted'): IssueError {
  * @param readiness Of the gateway's account, which may still revoke.
  * @throws {IssueError} `registry_refused` when the issuer is closed.
  */
-export function assertOpenIssuer<T extends { mayIssue: boolean }>(
-  readiness: T,
-): T {
+export function assertOpenIssuer<T extends { mayIssue: boolean }>(readiness: T): T {
   if (readiness.mayIssue) return readiness
   throw new IssueError('registry_refused', 'the issuer is closed')
 }

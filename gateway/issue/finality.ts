@@ -3,13 +3,7 @@ import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
 import type { Batcher } from './batcher.ts'
 import { EVENTS, keyOfIntent } from './intent.ts'
-import {
-  isDone,
-  keyOfPlace,
-  type Place,
-  placeOf,
-  readTransactions,
-} from './outcome.ts'
+import { isDone, keyOfPlace, type Place, placeOf, readTransactions } from './outcome.ts'
 import {
   type Anchored,
   type Anchoring,
@@ -93,9 +87,7 @@ export function watchFinality(deps: {
     }
     // Last, so that no block is known beside one that has taken its place.
     await forgetReplaced()
-    known = [...known, ...found].sort(
-      (one, other) => one.blockNumber - other.blockNumber,
-    )
+    known = [...known, ...found].sort((one, other) => one.blockNumber - other.blockNumber)
   }
 
   async function forgetReplaced(): Promise<void> {
@@ -108,16 +100,11 @@ export function watchFinality(deps: {
   }
 
   /** @param hash What has the block's number now; asked for before the records are, so that it is never newer than they. */
-  async function reviewBlock(
-    block: BlockId,
-    hash: Hex | null,
-    finalized: number,
-  ): Promise<void> {
+  async function reviewBlock(block: BlockId, hash: Hex | null, finalized: number): Promise<void> {
     const { blockNumber } = block
     await inChunks(
       () => outbox.anchoredIn(block, CHUNK),
-      (some) =>
-        review(some, finalized, { blockNumber, blockHash: hash ?? UNSEEN }),
+      (some) => review(some, finalized, { blockNumber, blockHash: hash ?? UNSEEN }),
     )
   }
 
@@ -183,9 +170,7 @@ export function watchFinality(deps: {
   }
 
   /** Those whose transactions a node has not put back into its pool: the others get into a block by themselves. */
-  async function withoutPooled(
-    absent: readonly Anchored[],
-  ): Promise<Anchored[]> {
+  async function withoutPooled(absent: readonly Anchored[]): Promise<Anchored[]> {
     const hashes = new Set(absent.map((one) => one.anchoring.transactionHash))
     const waiting = new Set<Hex | null>()
     for (const hash of hashes) {
@@ -201,12 +186,8 @@ export function watchFinality(deps: {
 
   async function run(): Promise<void> {
     // Not at once: at the start there is enough to do until the first request can be taken.
-    while (
-      await sleep(PERIOD, true, { signal: stop.signal }).catch(() => false)
-    )
-      await look().catch((error) =>
-        log.warn('blocks_unread', { error: String(error) }),
-      )
+    while (await sleep(PERIOD, true, { signal: stop.signal }).catch(() => false))
+      await look().catch((error) => log.warn('blocks_unread', { error: String(error) }))
   }
 
   const running = run()
@@ -249,9 +230,7 @@ async function locate(
     located.set(one, { event: EVENTS[intent.kind], blockNumber, blockHash })
   }
   const others = some.filter((one) => !located.has(one))
-  const records = await registry.records(
-    others.map(({ intent }) => intent.documentHash),
-  )
+  const records = await registry.records(others.map(({ intent }) => intent.documentHash))
   others.forEach((one, i) => {
     located.set(one, placeOf(one.intent, records[i]))
   })
@@ -266,9 +245,7 @@ async function hashesOf(
   const numbers = new Set(some.map(({ anchoring }) => anchoring.blockNumber))
   return new Map(
     await Promise.all(
-      [...numbers].map(
-        async (number) => [number, await blocks.blockHash(number)] as const,
-      ),
+      [...numbers].map(async (number) => [number, await blocks.blockHash(number)] as const),
     ),
   )
 }
@@ -286,9 +263,7 @@ async function receiptsOf(
   )
   return new Map(
     await Promise.all(
-      [...hashes].map(
-        async (hash) => [hash, await registry.receiptOf(hash)] as const,
-      ),
+      [...hashes].map(async (hash) => [hash, await registry.receiptOf(hash)] as const),
     ),
   )
 }

@@ -69,14 +69,12 @@ export function createInFlight(): InFlight {
 
     add(some) {
       plans = [...plans, ...some]
-      for (const { intents } of some)
-        for (const intent of intents) carried.add(keyOfIntent(intent))
+      for (const { intents } of some) for (const intent of intents) carried.add(keyOfIntent(intent))
     },
     replace(plan) {
       const old = plans.find(({ id }) => id === plan.id)
       plans = plans.map((other) => (other === old ? plan : other))
-      for (const intent of old?.intents ?? [])
-        carried.delete(keyOfIntent(intent))
+      for (const intent of old?.intents ?? []) carried.delete(keyOfIntent(intent))
       for (const intent of plan.intents) carried.add(keyOfIntent(intent))
     },
 

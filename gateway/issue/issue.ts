@@ -1,9 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type Document,
-  type DocumentFields,
-  validUntilOf,
-} from '../../document/document.ts'
+import { type Document, type DocumentFields, validUntilOf } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import type { Sealed } from '../../document/sealed.ts'
 import {
@@ -102,8 +98,7 @@ export function createIssuing(deps: {
 
     const { publicId } = sealed
     const { replayed } = answer
-    const transactionHash =
-      answer.transactionHash ?? (await kept(documentHash, there?.blockNumber))
+    const transactionHash = answer.transactionHash ?? (await kept(documentHash, there?.blockNumber))
     const progress =
       answer.status === 'pending'
         ? { ...PENDING, transactionHash }
@@ -200,18 +195,13 @@ export function createIssuing(deps: {
     while (true) {
       now = await read(documentHash, finality, deadline).catch(() => now)
       const late = performance.now() - started >= wait || deadline.left() === 0
-      if (late || reaches(now.finality, finality))
-        return { transactionHash, ...now }
+      if (late || reaches(now.finality, finality)) return { transactionHash, ...now }
       await sleep(Math.min(FINALITY_POLL, deadline.left()))
     }
   }
 
   /** A record that is missing was dropped by a reorg, or is not at this node yet: its finality is unknown. */
-  async function read(
-    documentHash: Hex,
-    wanted: Finality,
-    deadline: Deadline,
-  ): Promise<Reading> {
+  async function read(documentHash: Hex, wanted: Finality, deadline: Deadline): Promise<Reading> {
     const { status, record } = await deadline.within((signal) =>
       chain.read({ issuerId, documentHash }, { signal }),
     )
@@ -219,9 +209,7 @@ export function createIssuing(deps: {
     if (wanted === 'included') return { status, finality: wanted }
     const { anchoredBlock } = record
     const [finality, event] = await Promise.all([
-      deadline
-        .within((signal) => chain.finalityOf(anchoredBlock, { signal }))
-        .catch(() => null),
+      deadline.within((signal) => chain.finalityOf(anchoredBlock, { signal })).catch(() => null),
       // After a reorg, another transaction may have anchored it.
       deadline
         .within((signal) =>
@@ -250,8 +238,5 @@ function intentOf(document: Document, { documentHash }: Sealed): IssueIntent {
 }
 
 function reaches(finality: Finality | null, wanted: Finality): boolean {
-  return (
-    finality !== null &&
-    FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
-  )
+  return finality !== null && FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
 }

@@ -31,11 +31,7 @@ export type Keep = {
   /** For a document that is on the chain: its payload is there when this resolves, and stays. */
   restore(sealed: Sealed): Promise<void>
   /** Guards a document that another gateway may have issued; see `Anchorings`. */
-  adopt(
-    intent: IssueIntent,
-    anchoring: Anchoring,
-    sealed: Sealed,
-  ): Promise<void>
+  adopt(intent: IssueIntent, anchoring: Anchoring, sealed: Sealed): Promise<void>
 }
 
 /**
@@ -54,11 +50,7 @@ export function keepInOrder(
   /** By documentHash, until the payloads that are being put have their rows. */
   const adding = new Map<Hex, Promise<unknown>>()
 
-  async function add(
-    intent: Intent,
-    { documentHash, bytes }: Sealed,
-    promised?: boolean,
-  ) {
+  async function add(intent: Intent, { documentHash, bytes }: Sealed, promised?: boolean) {
     const inserted = await store.put(documentHash, bytes)
     const payload = { inserted, sealed: bytes }
     const added = await outbox.add(intent, promised, payload)
@@ -78,16 +70,12 @@ export function keepInOrder(
     },
     async withdraw(intents) {
       const withdrawn = await outbox.withdraw(intents)
-      const removals = withdrawn.inserted.map((hash) =>
-        store.remove(fromHex(hash)),
-      )
+      const removals = withdrawn.inserted.map((hash) => store.remove(fromHex(hash)))
       Promise.all(removals).catch(leftBehind)
       return withdrawn.intents
     },
-    restore: (sealed) =>
-      restore(store, outbox, sealed, (hash) => adding.get(hash)),
-    adopt: (intent, anchoring, { bytes }) =>
-      outbox.adopt(intent, anchoring, bytes),
+    restore: (sealed) => restore(store, outbox, sealed, (hash) => adding.get(hash)),
+    adopt: (intent, anchoring, { bytes }) => outbox.adopt(intent, anchoring, bytes),
   }
 }
 

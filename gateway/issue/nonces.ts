@@ -60,8 +60,7 @@ export function createNonces(deps: {
 
   /** Whether a transaction that was settled with this nonce is back in the pool. */
   async function isBack(nonce: number): Promise<boolean> {
-    for (const hash of settled.get(nonce) ?? [])
-      if (await registry.isPooled(hash)) return true
+    for (const hash of settled.get(nonce) ?? []) if (await registry.isPooled(hash)) return true
     return false
   }
 

@@ -40,9 +40,7 @@ export async function outcomesOf(
   registry: RegistryReader,
   intents: readonly Intent[],
 ): Promise<Outcome[]> {
-  const records = await registry.records(
-    intents.map(({ documentHash }) => documentHash),
-  )
+  const records = await registry.records(intents.map(({ documentHash }) => documentHash))
   const places = intents.map((intent, i) => placeOf(intent, records[i]))
   const transactions = await readTransactions(
     registry,
@@ -52,8 +50,7 @@ export async function outcomesOf(
     const place = places[i] ?? ABSENT
     if (!('blockNumber' in place)) return place
     const inBlock = transactions.get(keyOfPlace(place))
-    if (inBlock === undefined)
-      return { status: 'anchored', ...forgotten(place) }
+    if (inBlock === undefined) return { status: 'anchored', ...forgotten(place) }
     const anchoring = inBlock.get(documentHash)
     if (anchoring === undefined)
       throw new IssueError('chain_unavailable', 'a record without its event')
@@ -62,10 +59,7 @@ export async function outcomesOf(
 }
 
 /** As {@link outcomesOf}, of one intent. */
-export async function outcomeOf(
-  registry: RegistryReader,
-  intent: Intent,
-): Promise<Outcome> {
+export async function outcomeOf(registry: RegistryReader, intent: Intent): Promise<Outcome> {
   const [outcome] = await outcomesOf(registry, [intent])
   return outcome ?? ABSENT
 }
@@ -94,9 +88,7 @@ export async function outcomesOfPlans(
     registry,
     unknown.flatMap(({ intents }) => intents),
   )
-  return plans.flatMap(
-    ({ intents }, i) => shown[i] ?? read.splice(0, intents.length),
-  )
+  return plans.flatMap(({ intents }, i) => shown[i] ?? read.splice(0, intents.length))
 }
 
 /**
@@ -126,10 +118,7 @@ async function outcomesByReceipt(
  * Whether the transaction that carried an intent did what it could. A list leaves out a revision
  * that changes nothing, or that may change nothing: there is nothing left to do then.
  */
-export function isDone(
-  { kind, documentHash }: Intent,
-  { succeeded, issued }: Receipt,
-): boolean {
+export function isDone({ kind, documentHash }: Intent, { succeeded, issued }: Receipt): boolean {
   return succeeded && (kind !== 'issue' || issued.has(documentHash))
 }
 
@@ -139,10 +128,7 @@ export type Place = { event: RegistryEvent; blockNumber: number }
 const ABSENT: Undone = { status: 'absent' }
 
 /** @returns The event that a record says there is of an intent; or why there is none. */
-export function placeOf(
-  intent: Intent,
-  record: TrustedRecord | undefined,
-): Place | Undone {
+export function placeOf(intent: Intent, record: TrustedRecord | undefined): Place | Undone {
   // Block 0 is that of a record that is missing, and never later than a final block.
   if (!record?.anchoredBlock) return ABSENT
   if (intent.kind === 'issue') return placeOfIssue(intent, record)
@@ -160,10 +146,7 @@ export function placeOf(
   }
 }
 
-function placeOfIssue(
-  { validUntil }: IssueIntent,
-  record: TrustedRecord,
-): Place | Undone {
+function placeOfIssue({ validUntil }: IssueIntent, record: TrustedRecord): Place | Undone {
   if (record.distrusted) return { status: 'distrusted' }
   if (record.validUntil !== validUntil) return { status: 'conflict' }
   return { event: 'issued', blockNumber: record.anchoredBlock }

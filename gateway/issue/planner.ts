@@ -43,8 +43,7 @@ export function createPlanner(deps: {
   async function run(isDue: () => boolean): Promise<void> {
     const until = performance.now() + TOGETHER_MS
     let goOn = isDue()
-    while (goOn)
-      goOn = (await planOne()) && isDue() && performance.now() < until
+    while (goOn) goOn = (await planOne()) && isDue() && performance.now() < until
   }
 
   async function planOne(): Promise<boolean> {
@@ -104,17 +103,12 @@ export function createPlanner(deps: {
    * @returns `outage`: why none can be made now, whatever is in it; `closed`: why none can that
    *   issues; neither when it was the fault of what was in it.
    */
-  async function causeOf(
-    error: IssueError,
-  ): Promise<{ outage?: IssueError; closed?: IssueError }> {
-    const ofIntents =
-      error.code === 'too_large' || error.code === 'registry_refused'
+  async function causeOf(error: IssueError): Promise<{ outage?: IssueError; closed?: IssueError }> {
+    const ofIntents = error.code === 'too_large' || error.code === 'registry_refused'
     if (!ofIntents) return { outage: error }
     try {
       const { mayIssue } = await account.assertReady()
-      return mayIssue
-        ? {}
-        : { closed: new IssueError('registry_refused', 'issuer closed', error) }
+      return mayIssue ? {} : { closed: new IssueError('registry_refused', 'issuer closed', error) }
     } catch (cause) {
       return { outage: asIssueError(cause) }
     }
@@ -134,8 +128,7 @@ export function createPlanner(deps: {
       const outcome = outcomes[i]
       return outcome && outcome.status !== 'absent' ? [{ intent, outcome }] : []
     })
-    if (decided.length > 0)
-      await backlog.resolve(resolutionOf(unsure, outcomes))
+    if (decided.length > 0) await backlog.resolve(resolutionOf(unsure, outcomes))
     queue.seenAbsent(unsure)
     const done = new Set(decided.map(({ intent }) => intent))
     queue.remove([...done])

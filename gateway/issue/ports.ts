@@ -141,10 +141,7 @@ export type Outbox = {
    *
    * @returns Where it stands; `undefined` when it is not in the outbox (any more).
    */
-  promise(
-    kind: Intent['kind'],
-    documentHash: Hex,
-  ): Promise<Standing | undefined>
+  promise(kind: Intent['kind'], documentHash: Hex): Promise<Standing | undefined>
   /** Takes back intents that were not promised and that no transaction ever carried. */
   withdraw(intents: readonly Intent[]): Promise<Withdrawn>
   /** Where an intent stands; `undefined` when it is not in the outbox. */
@@ -173,20 +170,13 @@ export type Plans = {
   /** By nonce. */
   plans(): Promise<Plan[]>
   /** Before the first broadcast: which intents this transaction carries. */
-  plan(
-    transaction: SignedTransaction,
-    intents: readonly Intent[],
-  ): Promise<Plan>
+  plan(transaction: SignedTransaction, intents: readonly Intent[]): Promise<Plan>
   /**
    * Before its broadcast: another transaction for the nonce of a plan.
    *
    * @param intents Of those of the plan, the ones that it carries. The others go back in the queue.
    */
-  replace(
-    plan: Plan,
-    transaction: SignedTransaction,
-    intents: readonly Intent[],
-  ): Promise<Plan>
+  replace(plan: Plan, transaction: SignedTransaction, intents: readonly Intent[]): Promise<Plan>
   /**
    * After the chain showed what became of a plan; it is done with, and what is not named goes back in the queue.
    *
@@ -212,11 +202,7 @@ export type Anchorings = {
    *
    * @param sealed As in `Payload`.
    */
-  adopt(
-    intent: IssueIntent,
-    anchoring: Anchoring,
-    sealed?: Uint8Array,
-  ): Promise<void>
+  adopt(intent: IssueIntent, anchoring: Anchoring, sealed?: Uint8Array): Promise<void>
   /** The blocks with intents that are not final yet, by number. */
   blocks(): Promise<BlockId[]>
   /** Some of the intents in blocks up to this one, those of the oldest blocks first. */
@@ -303,10 +289,7 @@ export type Transactions = {
    * @throws {IssueError} `too_large` when so many do not fit in a transaction, or in what it may cost; `fee_too_high` when a single
    *   one does not.
    */
-  prepare(
-    intents: readonly Intent[],
-    options: PrepareOptions,
-  ): Promise<SignedTransaction>
+  prepare(intents: readonly Intent[], options: PrepareOptions): Promise<SignedTransaction>
   /** Whether it pays what the chain asks for now. */
   meetsCurrentFee(transaction: SignedTransaction): Promise<boolean>
   /**

@@ -114,8 +114,7 @@ export function createQueue(deps: {
     get gatheringSince() {
       return gatheringSince
     },
-    queuedAt: (intent) =>
-      entries.get(keyOfIntent(intent))?.queuedAt ?? performance.now(),
+    queuedAt: (intent) => entries.get(keyOfIntent(intent))?.queuedAt ?? performance.now(),
     add: (intents) => addAll(intents, false),
     addPromised: (intents) => addAll(intents, true),
     next: (limit) => nextBatch(intentsOf(entries.values()), limit, mustWait),
@@ -128,8 +127,7 @@ export function createQueue(deps: {
         .map(({ intent }) => intent)
     },
     seenAbsent(intents) {
-      for (const entry of entriesOf(intents))
-        entry.uncertainFrom = performance.now() + CERTAIN_MS
+      for (const entry of entriesOf(intents)) entry.uncertainFrom = performance.now() + CERTAIN_MS
     },
 
     unpromised: (intents) =>

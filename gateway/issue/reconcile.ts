@@ -7,10 +7,7 @@ import type { PayloadStore, PromisedPayloads } from './ports.ts'
  *
  * @returns How many were put back.
  */
-export async function mendStore(
-  outbox: PromisedPayloads,
-  store: PayloadStore,
-): Promise<number> {
+export async function mendStore(outbox: PromisedPayloads, store: PayloadStore): Promise<number> {
   let mended = 0
   for await (const { documentHash, sealed } of outbox.payloads()) {
     const hash = fromHex(documentHash)

@@ -3,14 +3,7 @@ import type { BlockTime } from './block-time.ts'
 import { REBROADCAST_INTERVAL_MS } from './broadcast.ts'
 import { asIssueError } from './errors.ts'
 import type { InFlight, Sending } from './in-flight.ts'
-import type {
-  Blocks,
-  Intent,
-  Plan,
-  Plans,
-  SignedTransaction,
-  Transactions,
-} from './ports.ts'
+import type { Blocks, Intent, Plan, Plans, SignedTransaction, Transactions } from './ports.ts'
 import type { Conclude } from './settle.ts'
 import type { Spending } from './spending.ts'
 
@@ -45,14 +38,10 @@ export function createReplacing(deps: {
   conclude: Conclude
   log: Log
 }): Replacing {
-  const { inFlight, transactions, blocks, outbox, spending, blockTime, log } =
-    deps
+  const { inFlight, transactions, blocks, outbox, spending, blockTime, log } = deps
 
-  const replace = (
-    plan: Plan,
-    intents: readonly Intent[],
-    replaced?: SignedTransaction,
-  ) => spending.inTurn(() => replaceNow(plan, intents, replaced))
+  const replace = (plan: Plan, intents: readonly Intent[], replaced?: SignedTransaction) =>
+    spending.inTurn(() => replaceNow(plan, intents, replaced))
 
   async function replaceStuck(): Promise<boolean> {
     const [plan] = inFlight.plans()
@@ -63,12 +52,9 @@ export function createReplacing(deps: {
     if (!sending.taken) {
       // It would be refused again: fewer need less gas, and cost less.
       const split = isRefused(sending) && plan.intents.length > 1
-      if (age < (split ? SPLIT_TIMEOUT_MS : REBROADCAST_INTERVAL_MS))
-        return false
+      if (age < (split ? SPLIT_TIMEOUT_MS : REBROADCAST_INTERVAL_MS)) return false
       // Do not bump a transaction that no node accepted, for lack of funds say: only the fee would grow.
-      return split
-        ? replace(plan, half(plan.intents))
-        : replace(plan, plan.intents)
+      return split ? replace(plan, half(plan.intents)) : replace(plan, plan.intents)
     }
     const stuckAfter = stuckAfterMs(blockTime)
     if (age < stuckAfter || !(await isPassedOver(sending))) return false
@@ -115,8 +101,7 @@ export function createReplacing(deps: {
     log.info('transaction_replaced', {
       ...{ nonce: plan.nonce, hash: transaction.hash, left: left.length },
     })
-    for (const intent of left)
-      deps.conclude(intent, { status: 'absent' }, new Set())
+    for (const intent of left) deps.conclude(intent, { status: 'absent' }, new Set())
     return true
   }
 

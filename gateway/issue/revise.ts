@@ -1,9 +1,5 @@
 import type { Hex } from '../../document/hex.ts'
-import type {
-  ChainReader,
-  ChainReading,
-  RegistryStatus,
-} from '../../verifier/ports.ts'
+import type { ChainReader, ChainReading, RegistryStatus } from '../../verifier/ports.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
 import { IssueError } from './errors.ts'
@@ -70,31 +66,21 @@ export function createRevising(deps: {
     return shows(intent, after) ? describe(request, after) : pending(intent)
   }
 
-  async function assertIssued(
-    { record }: ChainReading,
-    documentHash: Hex,
-  ): Promise<void> {
+  async function assertIssued({ record }: ChainReading, documentHash: Hex): Promise<void> {
     if (record.anchoredBlock !== 0) return
     if ((await outbox.find('issue', documentHash)) === undefined)
       throw new IssueError('not_issued', 'no such document')
   }
 
   /** @throws {IssueError} when it cannot be done. */
-  async function isDone(
-    intent: RevisionIntent,
-    { record }: ChainReading,
-  ): Promise<boolean> {
+  async function isDone(intent: RevisionIntent, { record }: ChainReading): Promise<boolean> {
     const revocation = revocationOf(record)
     if (intent.kind === 'revoke') return revocation === 'final'
-    if (revocation === 'final')
-      throw new IssueError('already_revoked', 'revoked for good')
+    if (revocation === 'final') throw new IssueError('already_revoked', 'revoked for good')
     // A node that is behind, or a reorg, may hide what was promised.
     if (intent.kind === 'suspend')
-      return (
-        revocation === 'suspended' && !(await isPromised('release', intent))
-      )
-    if (revocation === 'suspended' || (await isPromised('suspend', intent)))
-      return false
+      return revocation === 'suspended' && !(await isPromised('release', intent))
+    if (revocation === 'suspended' || (await isPromised('suspend', intent))) return false
     if (revocation === 'none' && !(await isPromised('release', intent)))
       throw new IssueError('not_suspended', 'nothing to release')
     return revocation === 'released'
@@ -107,14 +93,9 @@ export function createRevising(deps: {
     return (await outbox.find(kind, documentHash))?.anchored === false
   }
 
-  async function promise({
-    intent,
-    wait,
-    deadline,
-  }: RevisionRequest): Promise<Answer> {
+  async function promise({ intent, wait, deadline }: RevisionRequest): Promise<Answer> {
     const started = performance.now()
-    const left = () =>
-      Math.min(wait - (performance.now() - started), deadline.left())
+    const left = () => Math.min(wait - (performance.now() - started), deadline.left())
     while (!(await outbox.add(intent, wait === 0))) {
       const opposite = await outbox.find(
         intent.kind === 'suspend' ? 'release' : 'suspend',
@@ -122,8 +103,7 @@ export function createRevising(deps: {
       )
       // Taken back, or on the chain, this moment.
       if (opposite === undefined || opposite.anchored) continue
-      const waited =
-        left() > 0 && (await batcher.submit(opposite.intent, left()))
+      const waited = left() > 0 && (await batcher.submit(opposite.intent, left()))
       if (!waited || waited.status === 'pending')
         throw new IssueError('change_pending', 'the opposite is under way')
     }
@@ -142,8 +122,7 @@ export function createRevising(deps: {
     { intent, deadline }: RevisionRequest,
     { record, status }: ChainReading,
   ): Promise<Revised> {
-    const event =
-      revocationOf(record) === 'released' ? EVENTS.release : EVENTS.revoke
+    const event = revocationOf(record) === 'released' ? EVENTS.release : EVENTS.revoke
     const transactions = await deadline
       .within(() => registry.transactionsOf(event, record.revokedBlock))
       .catch(() => undefined)
@@ -151,8 +130,7 @@ export function createRevising(deps: {
       status,
       reason: record.reason,
       revisedAt: record.revokedAt,
-      transactionHash:
-        transactions?.get(intent.documentHash)?.transactionHash ?? null,
+      transactionHash: transactions?.get(intent.documentHash)?.transactionHash ?? null,
     }
   }
 

@@ -70,11 +70,8 @@ export function createSealing(deps: {
   }
 
   /** @returns Of the secret with which this request was first answered, if that was an older one. */
-  async function firstUsed(
-    request: Repeatable,
-  ): Promise<IssuerSubkeys | undefined> {
-    for (const subkeys of older)
-      if (await isClaimed(idempotency, subkeys, request)) return subkeys
+  async function firstUsed(request: Repeatable): Promise<IssuerSubkeys | undefined> {
+    for (const subkeys of older) if (await isClaimed(idempotency, subkeys, request)) return subkeys
     return undefined
   }
 

@@ -113,14 +113,9 @@ export function createSender(deps: {
   }
 
   /** Anew when the nonces that its own follows on were lost meanwhile. */
-  async function prepare(
-    intents: readonly Intent[],
-  ): Promise<SignedTransaction> {
+  async function prepare(intents: readonly Intent[]): Promise<SignedTransaction> {
     const before = nonces.losses()
-    const [nonce, maxFee] = await Promise.all([
-      nonces.next(),
-      spending.allowance(),
-    ])
+    const [nonce, maxFee] = await Promise.all([nonces.next(), spending.allowance()])
     const transaction = await transactions.prepare(intents, {
       ...{ nonce, ...(maxFee !== undefined && { maxFee }) },
     })
@@ -143,8 +138,7 @@ export function createSender(deps: {
 
     async plan(intents) {
       const { id } = await spending.inTurn(() => makePlan(intents))
-      const sendPlan = () =>
-        send(inFlight.plans().filter((one) => one.id === id))
+      const sendPlan = () => send(inFlight.plans().filter((one) => one.id === id))
       setTimeout(sendPlan, SEND_TIMEOUT_MS).unref()
       poll = 0
       const soon = performance.now() + POLL_UNANSWERED_MS
@@ -161,8 +155,7 @@ export function createSender(deps: {
       await assertSent()
     },
 
-    assertAffordable: async () =>
-      transactions.assertAffordable(await spending.allowance()),
+    assertAffordable: async () => transactions.assertAffordable(await spending.allowance()),
     spentLastHour: spending.lastHour,
 
     pause: () => Math.max(0, lookAt - performance.now()),

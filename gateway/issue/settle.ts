@@ -11,11 +11,7 @@ const UNCLEAR_TIMEOUT_MS = 2_000
 const ABSENT: Outcome = { status: 'absent' }
 
 /** Receives what became of an intent, and all transactions that could have carried it. */
-export type Conclude = (
-  intent: Intent,
-  outcome: Outcome,
-  transactions: ReadonlySet<Hex>,
-) => void
+export type Conclude = (intent: Intent, outcome: Outcome, transactions: ReadonlySet<Hex>) => void
 
 /** Settles plans: reads what became of their intents, concludes these, and notes it on disk. */
 export type Settling = {
@@ -45,8 +41,7 @@ export function createSettling(deps: {
   conclude: Conclude
   noted: (intents: readonly Intent[]) => void
 }): Settling {
-  const { inFlight, registry, outbox, blockTime, costOf, conclude, noted } =
-    deps
+  const { inFlight, registry, outbox, blockTime, costOf, conclude, noted } = deps
   let unclearSince: number | undefined
   let roundTrip = Number.POSITIVE_INFINITY
 
@@ -57,9 +52,7 @@ export function createSettling(deps: {
     } catch (error) {
       if (used.length === 1) return error
       // What one transaction runs into must not keep the others from being settled.
-      const settled = await Promise.allSettled(
-        used.map((plan) => settleAll([plan])),
-      )
+      const settled = await Promise.allSettled(used.map((plan) => settleAll([plan])))
       return settled.find((one) => one.status === 'rejected')?.reason
     }
   }
@@ -76,16 +69,12 @@ export function createSettling(deps: {
     inFlight.leave(used)
     note(used, outcomes).catch((error) => {
       inFlight.comeBack(used)
-      for (const plan of used)
-        inFlight.sendingOf(plan).failure = asIssueError(error)
+      for (const plan of used) inFlight.sendingOf(plan).failure = asIssueError(error)
       noted([])
     })
   }
 
-  async function note(
-    used: readonly Plan[],
-    outcomes: readonly Outcome[],
-  ): Promise<void> {
+  async function note(used: readonly Plan[], outcomes: readonly Outcome[]): Promise<void> {
     const rest = [...outcomes]
     await Promise.all(
       used.map(async (plan) => {
@@ -160,7 +149,5 @@ export function resolutionOf(
 }
 
 function hashesOf(plans: readonly Plan[]): Set<Hex> {
-  return new Set(
-    plans.flatMap(({ attempts }) => attempts.map(({ hash }) => hash)),
-  )
+  return new Set(plans.flatMap(({ attempts }) => attempts.map(({ hash }) => hash)))
 }

@@ -66,8 +66,7 @@ export function createSpending(
       for (const { hash } of plan.attempts.toReversed()) {
         const receipt = await registry.receiptOf(hash).catch(() => undefined)
         // A node that says more is wrong.
-        if (receipt?.fee !== undefined)
-          return smaller(receipt.fee, maxCostOf(plan))
+        if (receipt?.fee !== undefined) return smaller(receipt.fee, maxCostOf(plan))
       }
       return maxCostOf(plan)
     },
@@ -76,7 +75,5 @@ export function createSpending(
 
 /** Only one transaction of a plan can be mined. */
 function maxCostOf({ attempts }: Plan): bigint {
-  return attempts
-    .map(({ gasLimit, maxFeePerGas }) => gasLimit * maxFeePerGas)
-    .reduce(larger, 0n)
+  return attempts.map(({ gasLimit, maxFeePerGas }) => gasLimit * maxFeePerGas).reduce(larger, 0n)
 }

@@ -38,9 +38,7 @@ export function createTurnAway(deps: {
         if (goneKeys.has(key)) reject(error)
         else resolve({ status: 'pending', transactionHash: null })
     // What is still in the outbox will be adopted as promised at the next start: then it is promised.
-    queue.addPromised(
-      leavers.filter((intent) => !goneKeys.has(keyOfIntent(intent))),
-    )
+    queue.addPromised(leavers.filter((intent) => !goneKeys.has(keyOfIntent(intent))))
   }
 
   return {

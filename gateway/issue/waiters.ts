@@ -37,9 +37,7 @@ export type Waiters = {
 }
 
 /** @param late What is told of an intent that took too long. */
-export function createWaiters(
-  late: (intent: Intent) => Promise<Answer>,
-): Waiters {
+export function createWaiters(late: (intent: Intent) => Promise<Answer>): Waiters {
   const waiting = new Map<string, Map<Waiter, Intent>>()
 
   function take(key: string): Waiter[] {

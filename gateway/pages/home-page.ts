@@ -15,10 +15,7 @@ const CALLS = [
 ] as const
 
 /** The landing page. Its links are relative, so that they hold behind a proxy too. */
-export function homePage(
-  { verifyUrl, registry }: Addresses,
-  network: Network,
-): Markup {
+export function homePage({ verifyUrl, registry }: Addresses, network: Network): Markup {
   return html`${testBanner(network, 'not for real documents')}
 <section class="home">
 <h1>Documents that anyone can check</h1>

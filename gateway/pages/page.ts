@@ -7,8 +7,7 @@ import { PRIVATE } from '../envelope.ts'
 
 export type Markup = ReturnType<typeof html>
 
-const read = (path: string) =>
-  readFileSync(new URL(path, import.meta.url), 'utf8')
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
 
 /** That of the verify page, and what these pages have beside it. */
 const STYLE = read('../../web/style.css') + read('./pages.css')

@@ -6,11 +6,7 @@ import { type Hex, toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { openDocument } from '../../document/sealed.ts'
 import { FINALITIES, type Finality } from '../../verifier/ports.ts'
-import {
-  REASON_NAMES,
-  REVOCATION_REASONS,
-  reasonName,
-} from '../../verifier/reasons.ts'
+import { REASON_NAMES, REVOCATION_REASONS, reasonName } from '../../verifier/reasons.ts'
 import { verifyPublicId } from '../../verifier/verify.ts'
 import type { Deps } from '../app.ts'
 import { verifyWithin } from '../deadline.ts'
@@ -23,12 +19,7 @@ import type { Issued } from '../issue/issue.ts'
 import type { RevisionIntent } from '../issue/ports.ts'
 import { parseIssueBody } from '../issue-body.ts'
 import { authorize } from '../middleware/authorize.ts'
-import {
-  instant,
-  networkOfRegistry,
-  presentDocument,
-  presentProof,
-} from '../present.ts'
+import { instant, networkOfRegistry, presentDocument, presentProof } from '../present.ts'
 import { problemsOf, readJson } from '../request.ts'
 
 /** How final the block of the anchoring has to be before the answer. */
@@ -70,46 +61,38 @@ const REVISIONS = [
 export function documentRoutes(app: Hono<Env>, deps: Deps): void {
   const { issuing, revising, addresses, findKey, wait, newDeadline } = deps
   for (const path of ['/v1/documents', '/api/documents']) {
-    app.post(
-      path,
-      authorize(findKey, 'documents:issue', { wait: FINALITY }),
-      async (c) => {
-        const { wait: finality } = c.get('query')
-        const fields = parseIssueBody(await readJson(c), Date.now())
-        const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-        const issued = await issuing.issue({
-          fields,
-          tenant: c.get('grant').tenant,
-          ...(idempotencyKey !== undefined && { idempotencyKey }),
-          wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
-          deadline: newDeadline(),
-          finality,
-        })
-        const done = issued.status !== 'pending' && reaches(issued, finality)
-        return succeed(
-          c,
-          {
-            ...presentDocument(addresses, issued.document, issued),
-            ...(finality !== 'included' && { finality: issued.finality }),
-          },
-          done ? 201 : 202,
-          {
-            Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}`,
-            ...(issued.replayed && { 'Idempotency-Replayed': 'true' }),
-          },
-        )
-      },
-    )
+    app.post(path, authorize(findKey, 'documents:issue', { wait: FINALITY }), async (c) => {
+      const { wait: finality } = c.get('query')
+      const fields = parseIssueBody(await readJson(c), Date.now())
+      const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+      const issued = await issuing.issue({
+        fields,
+        tenant: c.get('grant').tenant,
+        ...(idempotencyKey !== undefined && { idempotencyKey }),
+        wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+        deadline: newDeadline(),
+        finality,
+      })
+      const done = issued.status !== 'pending' && reaches(issued, finality)
+      return succeed(
+        c,
+        {
+          ...presentDocument(addresses, issued.document, issued),
+          ...(finality !== 'included' && { finality: issued.finality }),
+        },
+        done ? 201 : 202,
+        {
+          Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}`,
+          ...(issued.replayed && { 'Idempotency-Replayed': 'true' }),
+        },
+      )
+    })
 
-    app.get(
-      `${path}/:publicId`,
-      authorize(findKey, 'documents:read', {}),
-      async (c) => {
-        const publicId = c.req.param('publicId')
-        const found = await findDocument(deps, publicId)
-        return succeed(c, found)
-      },
-    )
+    app.get(`${path}/:publicId`, authorize(findKey, 'documents:read', {}), async (c) => {
+      const publicId = c.req.param('publicId')
+      const found = await findDocument(deps, publicId)
+      return succeed(c, found)
+    })
 
     for (const { action, changedAt, read } of REVISIONS)
       app.post(
@@ -118,12 +101,11 @@ export function documentRoutes(app: Hono<Env>, deps: Deps): void {
         async (c) => {
           const publicId = c.req.param('publicId')
           const documentHash = hashOfOurs(deps, publicId)
-          const { status, reason, revisedAt, transactionHash } =
-            await revising.revise({
-              intent: read(documentHash, await readJson(c)),
-              wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
-              deadline: newDeadline(),
-            })
+          const { status, reason, revisedAt, transactionHash } = await revising.revise({
+            intent: read(documentHash, await readJson(c)),
+            wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+            deadline: newDeadline(),
+          })
           return succeed(
             c,
             {
@@ -148,10 +130,7 @@ async function findDocument(deps: Deps, publicId: string): Promise<object> {
   const decoded = decodePublicId(publicId)
   const { issuerId, hash, documentKey } = decoded
   const documentHash = toHex(hash)
-  const verdict = await verifyPublicId(
-    decoded,
-    verifyWithin(newDeadline(), verifyOptions),
-  )
+  const verdict = await verifyPublicId(decoded, verifyWithin(newDeadline(), verifyOptions))
   const proof = await withHistory(history, verdict.blockchainProof)
   const present = (document: Document, status: string) =>
     presentDocument(addresses, document, {
@@ -167,15 +146,12 @@ async function findDocument(deps: Deps, publicId: string): Promise<object> {
       blockchainProof: presentProof(proof),
     }
   const standing =
-    verdict.status === 'not_issued'
-      ? await standingOf({ issuerId, documentHash })
-      : undefined
+    verdict.status === 'not_issued' ? await standingOf({ issuerId, documentHash }) : undefined
   // This gateway has seen it on the chain: the node is behind.
   if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
   const pending = standing && (await openPending(deps, hash, documentKey))
   if (pending) return present(pending, 'pending')
-  if (verdict.status === 'erased')
-    throw new ApiError('erased', 'the document has been erased')
+  if (verdict.status === 'erased') throw new ApiError('erased', 'the document has been erased')
   if (verdict.checks.some(({ outcome }) => outcome === 'unknown'))
     throw unverifiable(verdict.checks)
   throw new ApiError('not_found', 'no such document')
@@ -197,10 +173,7 @@ async function openPending(
   }
 }
 
-const isObject = v.custom<object>(
-  (body) => !Array.isArray(body),
-  'must be a JSON object',
-)
+const isObject = v.custom<object>((body) => !Array.isArray(body), 'must be a JSON object')
 const revocation = v.pipe(
   isObject,
   v.strictObject({
@@ -229,34 +202,25 @@ function readBody<T>(schema: v.GenericSchema<object, T>, body: unknown): T {
 function hashOfOurs({ addresses }: Deps, publicId: string): Hex {
   const { kind, hash, issuerId } = decodePublicId(publicId)
   if (kind === 'batch')
-    throw new ApiError(
-      'bad_public_id',
-      'a document of a batch cannot be changed here yet',
-    )
+    throw new ApiError('bad_public_id', 'a document of a batch cannot be changed here yet')
   if (issuerId !== addresses.issuerId)
     throw new IssueError('other_issuer', `a document of issuer ${issuerId}`)
   return toHex(hash)
 }
 
 function reaches({ finality }: Issued, wanted: Finality): boolean {
-  return (
-    finality !== null &&
-    FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
-  )
+  return finality !== null && FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
 }
 
 /** RFC 7240. */
 function prefersAsync(prefer: string | undefined): boolean {
-  return (prefer ?? '')
-    .split(',')
-    .some((item) => item.trim().toLowerCase() === 'respond-async')
+  return (prefer ?? '').split(',').some((item) => item.trim().toLowerCase() === 'respond-async')
 }
 
 /** draft-ietf-httpapi-idempotency-key-header: a quoted string; one without quotes is taken as well. */
 function idempotencyKeyOf(header: string | undefined): string | undefined {
   if (header === undefined) return undefined
-  const key =
-    /^"([\x20-\x21\x23-\x7e]{1,255})"$|^([\x21\x23-\x7e]{1,255})$/.exec(header)
+  const key = /^"([\x20-\x21\x23-\x7e]{1,255})"$|^([\x21\x23-\x7e]{1,255})$/.exec(header)
   if (!key)
     throw new ApiError(
       'bad_idempotency_key',

@@ -22,12 +22,9 @@ export function homeRoutes(app: Hono<Env>, { addresses }: Deps): void {
 
   app.get('/', (c) => {
     if (prefers(c, 'application/json', 'text/html'))
-      return succeed(
-        c,
-        { service: 'document-registry', network, registry, links },
-        200,
-        { Vary: 'Accept' },
-      )
+      return succeed(c, { service: 'document-registry', network, registry, links }, 200, {
+        Vary: 'Accept',
+      })
     return respondWithPage(c, {
       title: 'Document registry',
       main: homePage(addresses, network),

@@ -38,8 +38,7 @@ export function ipfsRoutes(app: Hono<Env>, { store }: Deps): void {
       'Cache-Control': 'public, max-age=29030400, immutable',
       'X-Content-Type-Options': 'nosniff',
     }
-    if (c.req.header('if-none-match')?.includes(etag))
-      return c.body(null, 304, headers)
+    if (c.req.header('if-none-match')?.includes(etag)) return c.body(null, 304, headers)
     return c.body(new Uint8Array(block.bytes), 200, {
       ...headers,
       'Content-Type': RAW,

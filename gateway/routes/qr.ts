@@ -38,11 +38,7 @@ export function qrRoutes(app: Hono<Env>, { addresses }: Deps): void {
   })
 }
 
-async function respondWithPicture(
-  c: Context,
-  text: string,
-  format: Format,
-): Promise<Response> {
+async function respondWithPicture(c: Context, text: string, format: Format): Promise<Response> {
   const headers = {
     ...PRIVATE,
     'Content-Disposition': `inline; filename="${FILE_NAME}.${format}"`,
@@ -62,8 +58,7 @@ async function respondWithPicture(
 }
 
 function formatOf(format: string | undefined): Format | undefined {
-  if (format === undefined || format === 'svg' || format === 'png')
-    return format
+  if (format === undefined || format === 'svg' || format === 'png') return format
   throw new ApiError('bad_query', 'invalid query parameters', {
     details: [{ field: 'format', message: 'must be svg or png' }],
   })

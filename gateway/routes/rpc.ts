@@ -63,12 +63,7 @@ export function rpcRoutes(
 
   /** @returns The answer, and the failure that the HTTP status tells of. */
   async function answer(request: unknown): Promise<[Answer, Failure?]> {
-    const {
-      jsonrpc,
-      id = null,
-      method,
-      params = [],
-    } = isObject(request) ? request : {}
+    const { jsonrpc, id = null, method, params = [] } = isObject(request) ? request : {}
     const wellFormed =
       jsonrpc === '2.0' &&
       typeof method === 'string' &&
@@ -82,8 +77,7 @@ export function rpcRoutes(
     try {
       return [{ jsonrpc: '2.0', id, result: await rpc.request(permitted) }]
     } catch (error) {
-      if (!(error instanceof RpcResponseError))
-        return [failed(id, 'unavailable'), 'unavailable']
+      if (!(error instanceof RpcResponseError)) return [failed(id, 'unavailable'), 'unavailable']
       const isPruned = method === 'eth_getLogs' && isPrunedHistory(error)
       if (isPruned) return [failed(id, 'pruned')]
       return [{ jsonrpc: '2.0', id, error: withoutAddresses(error) }]
@@ -102,15 +96,13 @@ export function rpcRoutes(
   )
 
   app.post('/rpc', async (c) => {
-    const refuse = (failure: Failure) =>
-      respond(c, failed(null, failure), failure)
+    const refuse = (failure: Failure) => respond(c, failed(null, failure), failure)
     const body = await readAtMost(c, MAX_BODY).catch(() => undefined)
     if (body === undefined) return refuse('large')
     const request = parse(body)
     if (request === undefined) return refuse('parse')
     if (!Array.isArray(request)) return respond(c, ...(await answer(request)))
-    if (request.length === 0 || request.length > MAX_BATCH)
-      return refuse('batch')
+    if (request.length === 0 || request.length > MAX_BATCH) return refuse('batch')
     const answers = await Promise.all(request.map(answer))
     return respond(
       c,
@@ -119,11 +111,7 @@ export function rpcRoutes(
   })
 }
 
-function respond(
-  c: Context,
-  body: Answer | Answer[],
-  failure?: Failure,
-): Response {
+function respond(c: Context, body: Answer | Answer[], failure?: Failure): Response {
   const status = (failure && STATUS[failure]) ?? 200
   return c.json(body, status, {
     ...HEADERS,

@@ -6,10 +6,7 @@ import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
 
 /** GET /verify: the page that QR codes lead to. Every check is made in the reader's browser. */
-export function verifyPageRoutes(
-  app: Hono<Env>,
-  { verifyPage: { html, policy } }: Deps,
-): void {
+export function verifyPageRoutes(app: Hono<Env>, { verifyPage: { html, policy } }: Deps): void {
   const headers = {
     ...PRIVATE,
     'Content-Type': 'text/html; charset=utf-8',
@@ -21,8 +18,7 @@ export function verifyPageRoutes(
   let packed: Promise<Buffer> | undefined
 
   app.get('/verify', async (c) => {
-    if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? ''))
-      return c.body(html, 200, headers)
+    if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return c.body(html, 200, headers)
     packed ??= promisify(gzip)(html)
     return c.body(new Uint8Array(await packed), 200, {
       ...headers,

@@ -11,12 +11,7 @@ import { succeed } from '../envelope.ts'
 import { HEAD_BEHIND, unverifiable } from '../errors.ts'
 import { withHistory } from '../history.ts'
 import { authorize } from '../middleware/authorize.ts'
-import {
-  instant,
-  networkOfRegistry,
-  presentDocument,
-  presentProof,
-} from '../present.ts'
+import { instant, networkOfRegistry, presentDocument, presentProof } from '../present.ts'
 
 const PARAMETERS = {
   publicId: v.string(),
@@ -41,9 +36,7 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
       const verdict = await verifyPublicId(decoded, options)
       if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
       const standing =
-        verdict.status === 'not_issued'
-          ? await standingOf({ issuerId, documentHash })
-          : undefined
+        verdict.status === 'not_issued' ? await standingOf({ issuerId, documentHash }) : undefined
       // This gateway has seen it on the chain: the node is behind.
       if (standing?.anchored) throw unverifiable(HEAD_BEHIND)
       const status = standing ? 'pending' : verdict.status
@@ -66,8 +59,7 @@ export function verifyRoutes(app: Hono<Env>, deps: Deps): void {
           }),
         blockchainProof: stateProof
           ? {
-              ...(blockchainProof ??
-                anchorOf(addresses.registry, documentHash)),
+              ...(blockchainProof ?? anchorOf(addresses.registry, documentHash)),
               stateProof,
             }
           : blockchainProof,

@@ -46,8 +46,7 @@ async function main(): Promise<void> {
   const dataDir = readDataDir(process.env)
   if (!existsSync(join(dataDir, DATABASE_FILE)))
     throw new BackupError(`${dataDir} holds no documents: set DATA_DIR`)
-  if (existsSync(to))
-    throw new BackupError(`${to} is there already: name another folder`)
+  if (existsSync(to)) throw new BackupError(`${to} is there already: name another folder`)
   const part = `${to}.part`
   rmSync(part, { recursive: true, force: true })
   mkdirSync(part, { recursive: true })
@@ -56,18 +55,14 @@ async function main(): Promise<void> {
     if (!running) await copyStopped(dataDir, part)
     copyRest(dataDir, part, withSecrets)
     const files = await listOf(part)
-    if (!files[DATABASE_FILE])
-      throw new BackupError(`the service has not copied ${DATABASE_FILE}`)
+    if (!files[DATABASE_FILE]) throw new BackupError(`the service has not copied ${DATABASE_FILE}`)
     const createdAt = new Date().toISOString()
     const list = { createdAt, block: running?.block ?? null, files }
     writeFileSync(join(part, LIST_FILE), `${JSON.stringify(list, null, 2)}\n`)
     syncAll(part)
     renameSync(part, to)
     syncAll(dirname(to), { recursive: false })
-    const bytes = Object.values(files).reduce(
-      (sum, file) => sum + file.bytes,
-      0,
-    )
+    const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0)
     say(
       `${to}: ${Object.keys(files).length} files, ${bytes} bytes, ${running ? 'while the service runs' : 'of a stopped service'}`,
     )
@@ -127,9 +122,7 @@ function copyRest(dataDir: string, to: string, withSecrets: boolean): void {
       : []
   const paths = [
     KEYS_FILE,
-    ...entries.map(({ parentPath, name }) =>
-      relative(dataDir, join(parentPath, name)),
-    ),
+    ...entries.map(({ parentPath, name }) => relative(dataDir, join(parentPath, name))),
   ]
   const isFile = (path: string) =>
     statSync(join(dataDir, path), { throwIfNoEntry: false })?.isFile() === true
@@ -151,9 +144,7 @@ function holdsIssuerSecrets(backup: string): boolean {
   const path = join(backup, SECRETS_FOLDER, 'issuer.secret')
   if (!existsSync(path)) return false
   const lines = readFileSync(path, 'utf8').split(/\s+/)
-  const held = fingerprintsOf(
-    lines.filter((line): line is Hex => /^0x[0-9a-f]{64}$/.test(line)),
-  )
+  const held = fingerprintsOf(lines.filter((line): line is Hex => /^0x[0-9a-f]{64}$/.test(line)))
   // Immutable, so that reading leaves no files beside it.
   const url = pathToFileURL(join(backup, DATABASE_FILE))
   url.searchParams.set('immutable', '1')

@@ -8,11 +8,7 @@ import { createRegistry } from '../../gateway/adapters/registry.ts'
 import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
 import type { Config } from '../../gateway/config.ts'
-import type {
-  Intent,
-  PayloadStore,
-  RegistryReader,
-} from '../../gateway/issue/ports.ts'
+import type { Intent, PayloadStore, RegistryReader } from '../../gateway/issue/ports.ts'
 import { createLog } from '../../gateway/log.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
 import { type Identity, openKubo } from '../../gateway/server.ts'
@@ -61,9 +57,7 @@ export async function compareWithChain(
   const database = openRestored(config.dataDir)
   try {
     const fingerprints = fingerprintsOf(identity.issuerSecrets)
-    namingBackup(() =>
-      database.bindTo({ registry: id, issuerId, fingerprints }),
-    )
+    namingBackup(() => database.bindTo({ registry: id, issuerId, fingerprints }))
     assertWhole(database.sqlite)
     const { account, registry } = await createRegistry(rpc, {
       registry: id,
@@ -93,9 +87,7 @@ function namingBackup<T>(work: () => T): T {
   } catch (cause) {
     if (!(cause instanceof DataDirError)) throw cause
     const remedy =
-      cause.code === 'other_version'
-        ? ': restore it with the version that wrote it'
-        : ''
+      cause.code === 'other_version' ? ': restore it with the version that wrote it' : ''
     throw new BackupError(`the backup ${cause.problem}${remedy}`, { cause })
   }
 }
@@ -103,9 +95,7 @@ function namingBackup<T>(work: () => T): T {
 function assertWhole(sqlite: DatabaseSync): void {
   const [row] = sqlite.prepare('PRAGMA integrity_check(1)').all()
   if (row?.integrity_check !== 'ok')
-    throw new BackupError(
-      `${DATABASE_FILE} is damaged: ${row?.integrity_check}`,
-    )
+    throw new BackupError(`${DATABASE_FILE} is damaged: ${row?.integrity_check}`)
 }
 
 /** @throws {BackupError} for a payload that has another hash. */
@@ -122,10 +112,7 @@ function countPayloads(sqlite: DatabaseSync): number {
 }
 
 /** @throws {BackupError} when the chain has no record of a document that was anchored. */
-async function checkHistory(
-  sqlite: DatabaseSync,
-  registry: RegistryReader,
-): Promise<number> {
+async function checkHistory(sqlite: DatabaseSync, registry: RegistryReader): Promise<number> {
   const next = sqlite.prepare(`
     SELECT document_hash FROM history WHERE document_hash > ?
     ORDER BY document_hash LIMIT ${CHUNK}`)
@@ -133,9 +120,7 @@ async function checkHistory(
   let missing = 0
   for (let last: Uint8Array | undefined = new Uint8Array(0); last; ) {
     const rows: Record<string, unknown>[] = next.all(last)
-    const hashes: Uint8Array[] = rows.map(
-      (row) => row.document_hash as Uint8Array,
-    )
+    const hashes: Uint8Array[] = rows.map((row) => row.document_hash as Uint8Array)
     const records = await registry.records(hashes.map(toHex))
     missing += records.filter(({ anchoredBlock }) => !anchoredBlock).length
     count += hashes.length
@@ -160,15 +145,9 @@ async function checkPromises(
       SELECT id, kind, document_hash AS documentHash FROM intent
       WHERE block_number IS NULL ORDER BY id`)
     .all() as Waiting[]
-  const records = await registry.records(
-    intents.map(({ documentHash }) => documentHash),
-  )
-  const arrived = intents.filter(
-    ({ kind }, i) => kind === 'issue' && records[i]?.anchoredBlock,
-  )
-  const outdated = intents.filter(({ kind }, i) =>
-    isOutdated(kind, records[i], block),
-  )
+  const records = await registry.records(intents.map(({ documentHash }) => documentHash))
+  const arrived = intents.filter(({ kind }, i) => kind === 'issue' && records[i]?.anchoredBlock)
+  const outdated = intents.filter(({ kind }, i) => isOutdated(kind, records[i], block))
   const drop = sqlite.prepare('DELETE FROM intent WHERE id = ?')
   await write(() => {
     for (const { id } of outdated) drop.run(id)
@@ -209,9 +188,7 @@ async function fetchLater(
   const { documentHashes } = await collectIssued(rpc, registry, issuerId, {
     from: newest + 1,
   })
-  const known = sqlite.prepare(
-    "SELECT 1 FROM intent WHERE document_hash = ? AND kind = 'issue'",
-  )
+  const known = sqlite.prepare("SELECT 1 FROM intent WHERE document_hash = ? AND kind = 'issue'")
   const later = documentHashes.filter((hash) => !known.get(hash))
   const kubo = await openKubo(config, createLog(config.logLevel))
   const tombstones = createTombstones(database)

@@ -31,10 +31,7 @@ const listFile = v.object({
   /** The number of the newest on the chain before anything was copied; `null` of a stopped service. */
   block: v.nullable(v.number()),
   /** By path, with `/` between folders. */
-  files: v.record(
-    v.string(),
-    v.object({ bytes: v.number(), sha256: v.string() }),
-  ),
+  files: v.record(v.string(), v.object({ bytes: v.number(), sha256: v.string() })),
 })
 export type BackupList = v.InferOutput<typeof listFile>
 
@@ -67,15 +64,12 @@ export async function readBackup(folder: string): Promise<BackupList> {
   const paths = new Set([...Object.keys(list.files), ...Object.keys(now)])
   const problems = [...paths].flatMap((path) => {
     if (!now[path]) return [`${path} is missing`]
-    if (!list.files[path])
-      return !hasSecrets && isSecret(path) ? [] : [`${path} is not listed`]
+    if (!list.files[path]) return !hasSecrets && isSecret(path) ? [] : [`${path} is not listed`]
     const same = now[path].sha256 === list.files[path].sha256
     return same ? [] : [`${path} was changed`]
   })
   if (problems.length > 0)
-    throw new BackupError(
-      `${folder} is not as it was made: ${problems.join('; ')}`,
-    )
+    throw new BackupError(`${folder} is not as it was made: ${problems.join('; ')}`)
   return { ...list, files: now }
 }
 
@@ -97,11 +91,7 @@ function parseList(folder: string): BackupList {
  *
  * @param paths In both folders, with `/` between folders.
  */
-export function copyFiles(
-  from: string,
-  to: string,
-  paths: readonly string[],
-): void {
+export function copyFiles(from: string, to: string, paths: readonly string[]): void {
   for (const path of paths) {
     const copy = join(to, path)
     mkdirSync(dirname(copy), { recursive: true, mode: 0o700 })

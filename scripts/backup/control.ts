@@ -17,9 +17,7 @@ function socketOf(dataDir: string): string {
   const path = join(dataDir, 'control.sock')
   const name = `document-registry-${createHash('sha256').update(dataDir).digest('hex').slice(0, 16)}`
   if (process.platform === 'win32') return `\\\\.\\pipe\\${name}`
-  return Buffer.byteLength(path) <= MAX_PATH_BYTES
-    ? path
-    : join(tmpdir(), `${name}.sock`)
+  return Buffer.byteLength(path) <= MAX_PATH_BYTES ? path : join(tmpdir(), `${name}.sock`)
 }
 
 /**
@@ -68,9 +66,7 @@ export function askForBackup(
   return new Promise((resolve, reject) => {
     const asked = request({ socketPath: socketOf(dataDir), method: 'POST' })
     asked.once('error', (error: NodeJS.ErrnoException) =>
-      error.code === 'ENOENT' || error.code === 'ECONNREFUSED'
-        ? resolve(undefined)
-        : reject(error),
+      error.code === 'ENOENT' || error.code === 'ECONNREFUSED' ? resolve(undefined) : reject(error),
     )
     asked.once('response', (response) => {
       bodyOf(response).then(

@@ -30,16 +30,11 @@ async function main(): Promise<void> {
   const config = readConfig(process.env)
   const { dataDir } = config
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
-    throw new BackupError(
-      `DATA_DIR ${dataDir} is not empty: name another, or move it away`,
-    )
+    throw new BackupError(`DATA_DIR ${dataDir} is not empty: name another, or move it away`)
   const { createdAt, block, files } = await readBackup(from)
   say(`backup    ${from}, of ${createdAt}: all files are as they were made`)
   const part = `${dataDir}.part`
-  if (from === part)
-    throw new BackupError(
-      `${part} is needed for the restore: rename the backup`,
-    )
+  if (from === part) throw new BackupError(`${part} is needed for the restore: rename the backup`)
   rmSync(part, { recursive: true, force: true })
   mkdirSync(part, { recursive: true })
   try {
@@ -72,15 +67,10 @@ function readArguments(): string {
 }
 
 /** With the chain of the settings, or the one in the copy. */
-async function compare(
-  config: Config,
-  block: number | null,
-): Promise<Comparison> {
+async function compare(config: Config, block: number | null): Promise<Comparison> {
   const isLocal = config.rpcUrls.length === 0
   if (isLocal && !existsSync(join(config.dataDir, CHAIN_FOLDER)))
-    throw new BackupError(
-      'the backup has no local chain: set RPC_URL to the chain of its service',
-    )
+    throw new BackupError('the backup has no local chain: set RPC_URL to the chain of its service')
   const stops: (() => Promise<void>)[] = []
   try {
     const identity = isLocal
@@ -108,9 +98,7 @@ function linesOf({
     `payloads  ${payloads} are whole`,
     `history   ${anchored} documents were anchored, and the chain has them all`,
     `outbox    ${waiting + arrived} promised: ${arrived} have reached the chain, ${waiting} will be sent at the start`,
-    ...(outdated > 0
-      ? [`          ${outdated} changes dropped: newer ones are on the chain`]
-      : []),
+    ...(outdated > 0 ? [`          ${outdated} changes dropped: newer ones are on the chain`] : []),
     ...(later > 0
       ? [
           `later     ${later} documents of the issuer are on the chain and not in the backup: ${fetched} payloads fetched, ${lost.length} nowhere`,

@@ -65,23 +65,17 @@ async function speed(before: string): Promise<string> {
 }
 
 async function verifying(setting: Setting): Promise<string> {
-  const cases = await runVerifyCases(limits, [1, USUAL], (done) =>
-    console.log(lineOf(done)),
-  )
+  const cases = await runVerifyCases(limits, [1, USUAL], (done) => console.log(lineOf(done)))
   return verifySection(setting, limits, cases)
 }
 
 async function memory(before: string): Promise<string> {
   const documents = Number(values.documents ?? 200_000)
-  const setting = readSetting(
-    `npm run bench -- --memory --documents ${documents}`,
-  )
+  const setting = readSetting(`npm run bench -- --memory --documents ${documents}`)
   const rows = await measureMemory([documents / 10, documents], (row) =>
     console.log(memoryLine(row)),
   )
-  return rows
-    ? withSection(before, MEMORY, memorySection(setting, rows))
-    : before
+  return rows ? withSection(before, MEMORY, memorySection(setting, rows)) : before
 }
 
 async function verify(before: string): Promise<string> {

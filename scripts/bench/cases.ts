@@ -44,10 +44,7 @@ const BLOCK_TIMES = [0, 1] as const
 export const USUAL = 200
 
 /** Runs all cases, one after another, each on a fresh chain. */
-export async function runCases(
-  limits: Limits,
-  tell: (done: Case) => void,
-): Promise<Case[]> {
+export async function runCases(limits: Limits, tell: (done: Case) => void): Promise<Case[]> {
   const cases: Case[] = []
   const add = (measured: Case) => {
     const done = { ...measured, load: loadavg()[0] ?? 0 }
@@ -83,10 +80,7 @@ export async function runCases(
         }),
         toRaw: toRaw(grouped),
       })
-      const kubo =
-        blockTime === 0 && connections === USUAL
-          ? await measureKubo(limits)
-          : undefined
+      const kubo = blockTime === 0 && connections === USUAL ? await measureKubo(limits) : undefined
       if (kubo)
         add({
           name: NAMES.kubo,

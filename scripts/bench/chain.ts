@@ -54,10 +54,7 @@ export async function startInstantChain(dataDir: string): Promise<BenchChain> {
 }
 
 /** An Anvil that mines by the clock, as public chains do. */
-export async function startClockedChain(
-  dataDir: string,
-  blockTime: number,
-): Promise<BenchChain> {
+export async function startClockedChain(dataDir: string, blockTime: number): Promise<BenchChain> {
   const keys = keysIn(dataDir)
   const port = await freePort()
   const anvil = spawnAnvil(port)
@@ -88,15 +85,9 @@ export async function startClockedChain(
 }
 
 /** A geth with a block each second, big enough for all that a gateway has in flight. */
-export async function startGethChain(
-  binary: string,
-  dataDir: string,
-): Promise<BenchChain> {
+export async function startGethChain(binary: string, dataDir: string): Promise<BenchChain> {
   const keys = keysIn(dataDir)
-  const geth = await startGethNode(binary, join(dataDir, 'geth'), [
-    '--dev.gaslimit',
-    '60000000',
-  ])
+  const geth = await startGethNode(binary, join(dataDir, 'geth'), ['--dev.gaslimit', '60000000'])
   const rpc = createRpcPool([geth.url], TIMEOUT)
   const stop = async () => {
     await rpc.close()
@@ -138,8 +129,7 @@ function minesAtOnce(rpc: RpcPool): Eip1193Provider {
   return {
     async request(args) {
       const answer = await rpc.request(args)
-      if (args.method === 'eth_sendRawTransaction')
-        await rpc.request({ method: 'evm_mine' })
+      if (args.method === 'eth_sendRawTransaction') await rpc.request({ method: 'evm_mine' })
       return answer
     },
   }

@@ -8,22 +8,11 @@ import { join } from 'node:path'
 import { Interface, Wallet } from 'ethers'
 import type { Document } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
-import {
-  deriveSealingKeys,
-  deriveSubkeys,
-  randomSalt,
-} from '../../document/keys.ts'
+import { deriveSealingKeys, deriveSubkeys, randomSalt } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { seal } from '../../document/sealed.ts'
-import {
-  createBundle,
-  readBundle,
-  verifyBundle,
-} from '../../verifier/bundle.ts'
-import {
-  createChainReader,
-  parseRegistry,
-} from '../../verifier/readers/chain.ts'
+import { createBundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
+import { createChainReader, parseRegistry } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { createProvingReader } from '../../verifier/readers/proof.ts'
@@ -71,10 +60,7 @@ const publicId = encodePublicId({
   hash,
   documentKey: keys.documentKey,
 })
-const hashes = [
-  toHex(hash),
-  ...Array.from({ length: OTHERS }, () => toHex(randomBytes(32))),
-]
+const hashes = [toHex(hash), ...Array.from({ length: OTHERS }, () => toHex(randomBytes(32)))]
 for (let from = 0; from < hashes.length; from += 400)
   await issueMany(hashes.slice(from, from + 400))
 
@@ -95,9 +81,7 @@ const judge = async (work: () => Promise<{ valid: boolean }>) => {
   if (!(await work()).valid) throw new Error('not valid')
 }
 console.log(`${hashes.length} records, ${ROUNDS} rounds, one at a time`)
-await time('verify: one node', () =>
-  judge(() => verify(publicId, { chain: reader, blocks })),
-)
+await time('verify: one node', () => judge(() => verify(publicId, { chain: reader, blocks })))
 await time('verify: one node, with finality', () =>
   judge(() => verify(publicId, { chain: reader, blocks, finality: true })),
 )
@@ -107,12 +91,8 @@ await time('verify: two of three readers of one node', () =>
 await time('verify: with storage proofs', () =>
   judge(() => verify(publicId, { chain: proving, blocks })),
 )
-await time('make a bundle', () =>
-  createBundle(publicId, { provider, registry, blocks }),
-)
-await time('verify a bundle', () =>
-  judge(() => verifyBundle(text, { registry, trustedBlocks })),
-)
+await time('make a bundle', () => createBundle(publicId, { provider, registry, blocks }))
+await time('verify a bundle', () => judge(() => verifyBundle(text, { registry, trustedBlocks })))
 console.log(`bundle: ${text.length} bytes`)
 
 gateway.closeAllConnections()
@@ -129,8 +109,7 @@ async function time(name: string, work: () => Promise<unknown>): Promise<void> {
     taken.push(performance.now() - start)
   }
   taken.sort((a, b) => a - b)
-  const at = (part: number) =>
-    (taken[Math.floor(part * (ROUNDS - 1))] ?? 0).toFixed(1)
+  const at = (part: number) => (taken[Math.floor(part * (ROUNDS - 1))] ?? 0).toFixed(1)
   console.log(`${name}: p50 ${at(0.5)} ms, p99 ${at(0.99)} ms`)
 }
 

@@ -44,11 +44,7 @@ const { host } = new URL(options.url)
 const HEAD = `Host: ${host}\r\nAuthorization: Bearer ${options.apiKey}`
 const ids =
   kind === 'verify'
-    ? readFileSync(options.idsFile, 'utf8')
-        .trimEnd()
-        .split('\n')
-        .sort()
-        .slice(0, options.distinct)
+    ? readFileSync(options.idsFile, 'utf8').trimEnd().split('\n').sort().slice(0, options.distinct)
     : []
 const latencies: number[] = []
 const issued: string[] = []
@@ -85,17 +81,14 @@ async function runConnection(until: number): Promise<void> {
     const { status, body } = await connection.request(request)
     latencies.push(performance.now() - start)
     if (status !== EXPECTED[kind]) fail(status, body)
-    else if (kind === 'issue')
-      issued.push(/"publicId":"([^"]+)"/.exec(body)?.[1] ?? '')
+    else if (kind === 'issue') issued.push(/"publicId":"([^"]+)"/.exec(body)?.[1] ?? '')
   }
   connection.close()
 }
 
 const start = performance.now()
 const until = start + options.seconds * 1000
-await Promise.all(
-  Array.from({ length: options.connections }, () => runConnection(until)),
-)
+await Promise.all(Array.from({ length: options.connections }, () => runConnection(until)))
 const seconds = (performance.now() - start) / 1000
 if (kind === 'issue') writeFileSync(options.idsFile, `${issued.join('\n')}\n`)
 

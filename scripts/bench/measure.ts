@@ -4,13 +4,7 @@ import { join } from 'node:path'
 import manifest from '../../package.json' with { type: 'json' }
 import { anvilPidOf, type BenchChain, startClockedChain } from './chain.ts'
 import type { LoadOptions, LoadResult } from './load.ts'
-import {
-  freePort,
-  runScript,
-  startScript,
-  untilReady,
-  usageOf,
-} from './processes.ts'
+import { freePort, runScript, startScript, untilReady, usageOf } from './processes.ts'
 import type { RawResult } from './raw.ts'
 
 /** How much of each case: it ends at so many documents, or after so many seconds. */
@@ -33,9 +27,7 @@ export type Row = {
 
 const API_KEY = 'the-key-of-the-benchmark'
 /** Node's, as `npm start` gives them. */
-const START_FLAGS = manifest.scripts.start
-  .split(' ')
-  .filter((part) => /^--/.test(part))
+const START_FLAGS = manifest.scripts.start.split(' ').filter((part) => /^--/.test(part))
 
 /** Issues documents on a fresh chain. */
 export async function measureIssue(
@@ -52,8 +44,7 @@ export async function measureIssue(
 ): Promise<Row> {
   return inFolder(async (dataDir) => {
     const { connections, blockTime, env, flags, after } = options
-    const chain =
-      blockTime === 0 ? undefined : await startClockedChain(dataDir, blockTime)
+    const chain = blockTime === 0 ? undefined : await startClockedChain(dataDir, blockTime)
     try {
       const start = () => startGateway(dataDir, chain, env, flags)
       let gateway = await start()
@@ -77,10 +68,7 @@ export async function measureIssue(
 }
 
 /** `issueMany` without the gateway. */
-export async function measureRaw(
-  limits: Limits,
-  blockTime: number,
-): Promise<Row> {
+export async function measureRaw(limits: Limits, blockTime: number): Promise<Row> {
   return inFolder(async (dataDir) => {
     const raw = await runScript<RawResult>('bench/raw.ts', {
       dataDir,
@@ -97,10 +85,7 @@ export async function measureRaw(
 }
 
 /** A bare Hono server under the same requests. */
-export async function measureEcho(
-  limits: Limits,
-  connections: number,
-): Promise<Row> {
+export async function measureEcho(limits: Limits, connections: number): Promise<Row> {
   return inFolder(async (dataDir) => {
     const port = await freePort()
     const server = startScript('bench/echo.ts', { PORT: String(port) })
@@ -118,10 +103,9 @@ export async function measureEcho(
   })
 }
 
-type Load = Pick<
-  LoadOptions,
-  'kind' | 'connections' | 'seconds' | 'distinct'
-> & { documents: number }
+type Load = Pick<LoadOptions, 'kind' | 'connections' | 'seconds' | 'distinct'> & {
+  documents: number
+}
 
 export type RunningGateway = {
   pid: number
@@ -182,14 +166,14 @@ async function loaded(
     anvil: pids.anvil === undefined ? undefined : usageOf(pids.anvil),
   })
   const before = look()
-  const { requests, failures, seconds, p50, p99 } = await runScript<LoadResult>(
-    'bench/load.ts',
-    { ...options, apiKey: API_KEY, idsFile: join(dataDir, 'ids') },
-  )
+  const { requests, failures, seconds, p50, p99 } = await runScript<LoadResult>('bench/load.ts', {
+    ...options,
+    apiKey: API_KEY,
+    idsFile: join(dataDir, 'ids'),
+  })
   const after = look()
   const cpu = (of: 'gateway' | 'anvil') =>
-    (((after[of]?.cpu ?? Number.NaN) - (before[of]?.cpu ?? Number.NaN)) * 1e6) /
-    requests
+    (((after[of]?.cpu ?? Number.NaN) - (before[of]?.cpu ?? Number.NaN)) * 1e6) / requests
   return {
     requests,
     perSecond: requests / seconds,
@@ -205,9 +189,7 @@ async function loaded(
 }
 
 /** Runs with a fresh data folder. */
-export async function inFolder<T>(
-  use: (dataDir: string) => Promise<T>,
-): Promise<T> {
+export async function inFolder<T>(use: (dataDir: string) => Promise<T>): Promise<T> {
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-bench-'))
   try {
     return await use(dataDir)

@@ -3,10 +3,7 @@ import { Interface } from 'ethers'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { seal } from '../../document/sealed.ts'
 import { sealWithNode } from '../../gateway/adapters/node-seal.ts'
-import {
-  decodeRecords,
-  encodeIssueMany,
-} from '../../gateway/adapters/registry-codec.ts'
+import { decodeRecords, encodeIssueMany } from '../../gateway/adapters/registry-codec.ts'
 import { MAX_BATCH } from '../../gateway/issue/batch.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 
@@ -30,35 +27,25 @@ export async function measureParts(): Promise<Part[]> {
     documentKey: randomBytes(16),
     iv: randomBytes(12),
   }
-  const hashes: Hex[] = Array.from({ length: MAX_BATCH }, () =>
-    toHex(randomBytes(32)),
-  )
+  const hashes: Hex[] = Array.from({ length: MAX_BATCH }, () => toHex(randomBytes(32)))
   const expiries = hashes.map(() => 4_102_444_800)
   const record = [1, 30_000, 1_800_000_000, 4_102_444_800, 0, 0, 0, 0, false]
-  const records = abi.encodeFunctionResult('recordsOf', [
-    hashes.map(() => record),
-  ])
+  const records = abi.encodeFunctionResult('recordsOf', [hashes.map(() => record)])
   return [
     {
       name: 'seal: jose on WebCrypto, node:crypto',
-      usual: await time(() =>
-        Promise.all(hashes.map(() => seal(document, keys))),
-      ),
+      usual: await time(() => Promise.all(hashes.map(() => seal(document, keys)))),
       ours: await time(() => hashes.map(() => sealWithNode(document, keys))),
     },
     {
       name: 'calldata of a batch: ethers, by hand',
-      usual: await time(() =>
-        abi.encodeFunctionData('issueMany', [1, hashes, expiries]),
-      ),
+      usual: await time(() => abi.encodeFunctionData('issueMany', [1, hashes, expiries])),
       ours: await time(() => encodeIssueMany(1, hashes, expiries)),
     },
     {
       name: 'records of a batch: ethers, by hand',
       usual: await time(() =>
-        [...abi.decodeFunctionResult('recordsOf', records)[0]].map((one) => [
-          ...one,
-        ]),
+        [...abi.decodeFunctionResult('recordsOf', records)[0]].map((one) => [...one]),
       ),
       ours: await time(() => decodeRecords(records, MAX_BATCH)),
     },

@@ -49,15 +49,10 @@ export function startScript(
 }
 
 /** Runs one of the benchmark's scripts to its end. @returns The JSON that it printed. */
-export async function runScript<T>(
-  script: string,
-  argument: object,
-): Promise<T> {
-  const child = spawn(
-    process.execPath,
-    [pathOf(script), JSON.stringify(argument)],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  )
+export async function runScript<T>(script: string, argument: object): Promise<T> {
+  const child = spawn(process.execPath, [pathOf(script), JSON.stringify(argument)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   let output = ''
   child.stdout?.on('data', (chunk) => {
     output += chunk
@@ -91,8 +86,7 @@ export function freePort(): Promise<number> {
   })
 }
 
-const pathOf = (script: string) =>
-  new URL(`../${script}`, import.meta.url).pathname
+const pathOf = (script: string) => new URL(`../${script}`, import.meta.url).pathname
 
 function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {

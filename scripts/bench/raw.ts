@@ -10,11 +10,7 @@ import { type Hex, toHex } from '../../document/hex.ts'
 import { MAX_BATCH } from '../../gateway/issue/batch.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
-import {
-  type BenchChain,
-  startClockedChain,
-  startInstantChain,
-} from './chain.ts'
+import { type BenchChain, startClockedChain, startInstantChain } from './chain.ts'
 import { usageOf } from './processes.ts'
 
 export type RawOptions = {
@@ -38,33 +34,22 @@ const GAS_A_DOCUMENT = 27_000n
 const EXPIRY = 4_102_444_800
 const abi = new Interface(registryAbi)
 
-const { dataDir, blockTime, ...limits }: RawOptions = JSON.parse(
-  process.argv[2] ?? '{}',
-)
+const { dataDir, blockTime, ...limits }: RawOptions = JSON.parse(process.argv[2] ?? '{}')
 const chain =
-  blockTime === 0
-    ? await startInstantChain(dataDir)
-    : await startClockedChain(dataDir, blockTime)
+  blockTime === 0 ? await startInstantChain(dataDir) : await startClockedChain(dataDir, blockTime)
 try {
   console.log(JSON.stringify(await issueAll(chain)))
 } finally {
   await chain.stop()
 }
 
-async function issueAll({
-  rpc,
-  registry,
-  issuerKey,
-  anvilPid,
-}: BenchChain): Promise<RawResult> {
+async function issueAll({ rpc, registry, issuerKey, anvilPid }: BenchChain): Promise<RawResult> {
   const { chainId, address } = parseRegistry(registry)
   const wallet = new Wallet(issuerKey)
   const request = <T>(method: string, ...params: unknown[]) =>
     rpc.request({ method, params }) as Promise<T>
   const mined = async () =>
-    Number(
-      await request<Hex>('eth_getTransactionCount', wallet.address, 'latest'),
-    )
+    Number(await request<Hex>('eth_getTransactionCount', wallet.address, 'latest'))
 
   const before = usageOf(anvilPid)?.cpu
   const start = performance.now()
@@ -91,14 +76,12 @@ async function issueAll({
     while (blockTime > 0 && sent - (await mined()) >= IN_FLIGHT)
       await new Promise((resolve) => setTimeout(resolve, 5))
   }
-  while ((await mined()) < sent)
-    await new Promise((resolve) => setTimeout(resolve, 5))
+  while ((await mined()) < sent) await new Promise((resolve) => setTimeout(resolve, 5))
   const seconds = elapsed()
   const after = usageOf(anvilPid)?.cpu
   return {
     documents: sent * MAX_BATCH,
     seconds,
-    ...(before !== undefined &&
-      after !== undefined && { anvilCpu: after - before }),
+    ...(before !== undefined && after !== undefined && { anvilCpu: after - before }),
   }
 }

@@ -15,8 +15,7 @@ export type Setting = {
 }
 
 export function readSetting(command: string): Setting {
-  const git = (...args: string[]) =>
-    execFileSync('git', args, { encoding: 'utf8' }).trim()
+  const git = (...args: string[]) => execFileSync('git', args, { encoding: 'utf8' }).trim()
   const cores = cpus()
   const memory = Math.round(totalmem() / 2 ** 30)
   return {
@@ -140,11 +139,7 @@ export const placeOf = ({ command, commit, machine, load }: Setting): string =>
 export const MEMORY = 'Memory'
 export const VERIFY = 'Verify'
 
-export function verifySection(
-  setting: Setting,
-  limits: Limits,
-  cases: readonly Case[],
-): string {
+export function verifySection(setting: Setting, limits: Limits, cases: readonly Case[]): string {
   return `One gateway with the embedded store on the local chain of \`npm start\`, and a bare Hono server at as
 many connections. Load generator, gateway and Anvil are processes of their own on the same machine.
 A case ends after ${limits.documents} requests or ${limits.seconds} s, whichever is first.
@@ -169,11 +164,7 @@ export function sectionOf(document: string, title: string): string {
 }
 
 /** @returns The document with this section in place of the old one, at its end. */
-export function withSection(
-  document: string,
-  title: string,
-  text: string,
-): string {
+export function withSection(document: string, title: string, text: string): string {
   const heading = `\n## ${title}\n\n`
   const old = sectionOf(document, title)
   const rest = document.replace(`${heading}${old}\n`, '')
@@ -189,10 +180,7 @@ function tableOf<T>(columns: readonly Column<T>[], rows: readonly T[]) {
   )
 }
 
-export function table(
-  head: readonly string[],
-  rows: readonly string[][],
-): string {
+export function table(head: readonly string[], rows: readonly string[][]): string {
   const line = (cells: readonly string[]) => `| ${cells.join(' | ')} |`
   const rule = head.map((_, i) => (i === 0 ? '---' : '---:'))
   return [head, rule, ...rows].map(line).join('\n')
@@ -208,5 +196,4 @@ const format = (digits: number) => (value: number | undefined) =>
 const whole = format(0)
 const tenths = format(1)
 const ratio = format(2)
-const seconds = (value: number | undefined) =>
-  value === undefined ? '' : `${value} s`
+const seconds = (value: number | undefined) => (value === undefined ? '' : `${value} s`)

@@ -3,24 +3,11 @@ import { endAnvil, leftOverAnvil } from './anvil-process.ts'
 import { markReady } from './anvil-record.ts'
 import { carryOut, idOf } from './carry-out.ts'
 import { journalPath } from './generations.ts'
-import {
-  type BlockId,
-  type Entry,
-  Journal,
-  type JournalContent,
-  readJournal,
-} from './journal.ts'
+import { type BlockId, type Entry, Journal, type JournalContent, readJournal } from './journal.ts'
 import { type Log, type Running, runningWith } from './running.ts'
 
-const lastBlockOf = ({
-  header,
-  entries,
-  outcomes,
-}: JournalContent): BlockId | null =>
-  entries.reduce<BlockId | null>(
-    (head, { n }) => outcomes.get(n)?.block ?? head,
-    header.head,
-  )
+const lastBlockOf = ({ header, entries, outcomes }: JournalContent): BlockId | null =>
+  entries.reduce<BlockId | null>((head, { n }) => outcomes.get(n)?.block ?? head, header.head)
 
 /**
  * Takes over an Anvil that outlived an earlier run in this folder if it is where the journal is, or one entry behind; else ends it.
@@ -33,9 +20,7 @@ export const adopt = async (
 ): Promise<Running | undefined> => {
   const anvil = await leftOverAnvil(dir, log)
   if (anvil === undefined) return undefined
-  const taken = anvil.process.ready
-    ? await goOnWith(anvil, journalPath(dir, newest))
-    : undefined
+  const taken = anvil.process.ready ? await goOnWith(anvil, journalPath(dir, newest)) : undefined
   if (taken !== undefined) {
     markReady(dir, anvil)
     log(
@@ -50,10 +35,7 @@ export const adopt = async (
   return undefined
 }
 
-const goOnWith = async (
-  anvil: Anvil,
-  path: string,
-): Promise<Running | undefined> => {
+const goOnWith = async (anvil: Anvil, path: string): Promise<Running | undefined> => {
   const content = await readJournal(path)
   const known = lastBlockOf(content) ?? (await anvil.block(0))
   const journal = await Journal.open(path, content.size)

@@ -7,13 +7,7 @@ import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Anvil, originOf } from './anvil.ts'
-import {
-  isAbandoned,
-  pidByNonce,
-  readRecord,
-  removeRecord,
-  writeRecord,
-} from './anvil-record.ts'
+import { isAbandoned, pidByNonce, readRecord, removeRecord, writeRecord } from './anvil-record.ts'
 import { LocalChainError } from './errors.ts'
 import type { Log } from './running.ts'
 
@@ -23,14 +17,8 @@ const LOG_LIMIT = 1_000_000
 const binary = (): string => {
   const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
   try {
-    const root = dirname(
-      createRequire(import.meta.url).resolve(`${name}/package.json`),
-    )
-    return join(
-      root,
-      'bin',
-      process.platform === 'win32' ? 'anvil.exe' : 'anvil',
-    )
+    const root = dirname(createRequire(import.meta.url).resolve(`${name}/package.json`))
+    return join(root, 'bin', process.platform === 'win32' ? 'anvil.exe' : 'anvil')
   } catch (cause) {
     throw new LocalChainError(
       'anvil_missing',
@@ -47,9 +35,7 @@ const freePort = (): Promise<number> =>
     server.listen(0, '127.0.0.1', () => {
       const address = server.address()
       server.close(() =>
-        resolve(
-          typeof address === 'object' && address !== null ? address.port : 0,
-        ),
+        resolve(typeof address === 'object' && address !== null ? address.port : 0),
       )
     })
   })
@@ -75,11 +61,7 @@ export type AnvilStart = {
  * before it stops, and so that a start after a kill finds it ready.
  * @throws `anvil_failed` if it ends first, for instance because the state cannot be loaded
  */
-export const startAnvil = async ({
-  dir,
-  genesisTime,
-  statePath,
-}: AnvilStart): Promise<Anvil> => {
+export const startAnvil = async ({ dir, genesisTime, statePath }: AnvilStart): Promise<Anvil> => {
   const nonce = randomBytes(16).toString('hex')
   const port = await freePort()
   const log = await openLog(dir)
@@ -98,20 +80,8 @@ export const startAnvil = async ({
         originOf(nonce),
         '--quiet',
       ],
-      ...[
-        '--chain-id',
-        '31337',
-        '--timestamp',
-        String(genesisTime),
-        '--no-mining',
-      ],
-      ...[
-        '--slots-in-an-epoch',
-        '1',
-        '--prune-history',
-        '10',
-        '--enable-tx-gas-limit',
-      ],
+      ...['--chain-id', '31337', '--timestamp', String(genesisTime), '--no-mining'],
+      ...['--slots-in-an-epoch', '1', '--prune-history', '10', '--enable-tx-gas-limit'],
       ...(statePath === undefined ? [] : ['--load-state', statePath]),
     ],
     // No environment: the gateway's holds keys.
@@ -160,16 +130,11 @@ const kill = (pid: number): void => {
  * The Anvil that an earlier process left behind in this very folder, if it is alive.
  * One that lives and does not answer is ended here.
  */
-export const leftOverAnvil = async (
-  dir: string,
-  log: Log,
-): Promise<Anvil | undefined> => {
+export const leftOverAnvil = async (dir: string, log: Log): Promise<Anvil | undefined> => {
   const record = await readRecord(dir)
   if (record === undefined) return undefined
   if (!isAbandoned(dir, record)) {
-    log(
-      `${dir} is a copy of another folder, whose Anvil (process ${record.pid}) is left alone.`,
-    )
+    log(`${dir} is a copy of another folder, whose Anvil (process ${record.pid}) is left alone.`)
     return undefined
   }
   const anvil = new Anvil(record)
@@ -185,8 +150,7 @@ export const endAnvil = async (dir: string, anvil: Anvil): Promise<void> => {
   await anvil.disconnect()
   // The process id may long be another program's, unless this very Anvil answers.
   const { pid, nonce } = anvil.process
-  const found =
-    pid > 0 && (await anvil.answers(5_000)) ? pid : await pidByNonce(nonce)
+  const found = pid > 0 && (await anvil.answers(5_000)) ? pid : await pidByNonce(nonce)
   if (found !== undefined) {
     kill(found)
     while (await anvil.answers(5_000)) await sleep(2)

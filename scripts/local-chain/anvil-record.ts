@@ -3,12 +3,7 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Anvil, type AnvilProcess, originOf } from './anvil.ts'
 import { LocalChainError } from './errors.ts'
-import {
-  folderIdentity,
-  identityOf,
-  isAlive,
-  type ProcessIdentity,
-} from './identity.ts'
+import { folderIdentity, identityOf, isAlive, type ProcessIdentity } from './identity.ts'
 
 // The file by which a start finds the Anvil that an earlier one left behind in the same folder.
 
@@ -38,9 +33,7 @@ export const writeRecord = (dir: string, anvil: AnvilProcess): void => {
 export const markReady = (dir: string, { process }: Anvil): void =>
   writeRecord(dir, { ...process, ready: true })
 
-export const readRecord = async (
-  dir: string,
-): Promise<AnvilRecord | undefined> => {
+export const readRecord = async (dir: string): Promise<AnvilRecord | undefined> => {
   try {
     return JSON.parse(await readFile(recordPath(dir), 'utf8')) as AnvilRecord
   } catch {
@@ -54,10 +47,7 @@ export const readRecord = async (
  * has ended or is this process.
  * @throws `data_dir_in_use` if another process owns it: its lock on the folder must have been lost with the file
  */
-export const isAbandoned = (
-  dir: string,
-  { folder, owner }: AnvilRecord,
-): boolean => {
+export const isAbandoned = (dir: string, { folder, owner }: AnvilRecord): boolean => {
   if (folder !== folderIdentity(dir)) return false
   if (owner.pid === process.pid || !isAlive(owner)) return true
   throw new LocalChainError(
@@ -66,20 +56,13 @@ export const isAbandoned = (
   )
 }
 
-export const removeRecord = (dir: string): Promise<void> =>
-  rm(recordPath(dir), { force: true })
+export const removeRecord = (dir: string): Promise<void> => rm(recordPath(dir), { force: true })
 
 /** The process that has this nonce on its command line. Where there is no /proc that is not known. */
-export const pidByNonce = async (
-  nonce: string,
-): Promise<number | undefined> => {
-  const pids = (await readdir('/proc').catch(() => [])).filter((name) =>
-    /^\d+$/.test(name),
-  )
+export const pidByNonce = async (nonce: string): Promise<number | undefined> => {
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
   for (const pid of pids) {
-    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(
-      () => '',
-    )
+    const commandLine = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
     if (commandLine.split('\0').includes(originOf(nonce))) return Number(pid)
   }
   return undefined

@@ -61,26 +61,20 @@ export class Anvil {
       body,
     })
     const answer = Buffer.from(await response.body.arrayBuffer())
-    if (response.statusCode >= 400)
-      throw new Error(`Anvil answers HTTP ${response.statusCode}`)
+    if (response.statusCode >= 400) throw new Error(`Anvil answers HTTP ${response.statusCode}`)
     return answer
   }
 
   /** @throws also for a JSON-RPC error */
   async call(method: string, ...params: unknown[]): Promise<unknown> {
-    const { result, error } = answerOf(
-      await this.post(requestFor(method, params)),
-    )
-    if (error !== undefined)
-      throw new Error(`Anvil refuses ${method}: ${error.message}`)
+    const { result, error } = answerOf(await this.post(requestFor(method, params)))
+    if (error !== undefined) throw new Error(`Anvil refuses ${method}: ${error.message}`)
     return result
   }
 
   async block(number: number | 'latest'): Promise<Block> {
     const tag = number === 'latest' ? number : `0x${number.toString(16)}`
-    return blockOf(
-      (await this.call('eth_getBlockByNumber', tag, false)) as RpcBlock,
-    )
+    return blockOf((await this.call('eth_getBlockByNumber', tag, false)) as RpcBlock)
   }
 
   /** Mines one block at exactly this time, with all transactions that are ready. */
@@ -99,10 +93,7 @@ export class Anvil {
       signal: AbortSignal.timeout(timeoutMs),
     }).catch(() => undefined)
     await response?.body?.cancel()
-    return (
-      response?.headers.get('access-control-allow-origin') ===
-      originOf(this.process.nonce)
-    )
+    return response?.headers.get('access-control-allow-origin') === originOf(this.process.nonce)
   }
 
   async disconnect(): Promise<void> {

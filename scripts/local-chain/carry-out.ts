@@ -12,11 +12,7 @@ export type CarriedOut = {
 const ALREADY_IN_POOL = 'transaction already imported'
 
 /** Mines on top of the block that the journal knows. Another one there means that someone wrote past the journal. */
-const mineOn = async (
-  anvil: Anvil,
-  head: Block,
-  time: number,
-): Promise<Block> => {
+const mineOn = async (anvil: Anvil, head: Block, time: number): Promise<Block> => {
   const block = await anvil.mine(time)
   if (block.parentHash !== head.hash || block.number !== head.number + 1) {
     throw new Error(
@@ -64,14 +60,12 @@ export const carryOut = async (
 ): Promise<CarriedOut> => {
   const { n, method, time } = entry
   const answers: Buffer[] = []
-  if (method === 'evm_increaseTime')
-    return { outcome: { of: n }, head, answers }
+  if (method === 'evm_increaseTime') return { outcome: { of: n }, head, answers }
 
   if (method === 'evm_mine') {
     const [count, interval] = entry.params as [number, number]
     let last = head
-    for (let i = 0; i < count; i += 1)
-      last = await mineOn(anvil, last, time + i * interval)
+    for (let i = 0; i < count; i += 1) last = await mineOn(anvil, last, time + i * interval)
     return { outcome: { of: n, block: idOf(last) }, head: last, answers }
   }
 

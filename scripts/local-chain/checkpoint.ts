@@ -4,21 +4,12 @@ import { gunzip } from 'node:zlib'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import type { Anvil } from './anvil.ts'
 import { idOf } from './carry-out.ts'
-import {
-  journalPath,
-  putInPlace,
-  removeBefore,
-  statePath,
-} from './generations.ts'
+import { journalPath, putInPlace, removeBefore, statePath } from './generations.ts'
 import { type Entry, Journal, lineOf, readJournal } from './journal.ts'
 import type { Running } from './running.ts'
 
 /** Writes what Anvil holds (accounts, blocks, transactions, receipts with their logs) as the state that a generation begins with. */
-export const writeState = async (
-  dir: string,
-  generation: number,
-  anvil: Anvil,
-): Promise<void> => {
+export const writeState = async (dir: string, generation: number, anvil: Anvil): Promise<void> => {
   const dump = (await anvil.call('anvil_dumpState')) as string
   await putInPlace(
     statePath(dir, generation),
@@ -29,21 +20,14 @@ export const writeState = async (
 const transactionHash = (raw: unknown): string =>
   `0x${Buffer.from(keccak_256(Buffer.from(String(raw).slice(2), 'hex'))).toString('hex')}`
 
-type PoolContent = Record<
-  'pending' | 'queued',
-  Record<string, Record<string, { hash: string }>>
->
+type PoolContent = Record<'pending' | 'queued', Record<string, Record<string, { hash: string }>>>
 
 /** Accepted transactions that are in no block, as a rule because an earlier nonce is missing. A state does not hold them. */
 const waiting = async (anvil: Anvil, path: string): Promise<Entry[]> => {
-  const { pending, queued } = (await anvil.call(
-    'txpool_content',
-  )) as PoolContent
+  const { pending, queued } = (await anvil.call('txpool_content')) as PoolContent
   const hashes = new Set(
     [pending, queued].flatMap((part) =>
-      Object.values(part).flatMap((of) =>
-        Object.values(of).map(({ hash }) => hash),
-      ),
+      Object.values(part).flatMap((of) => Object.values(of).map(({ hash }) => hash)),
     ),
   )
   if (hashes.size === 0) return []
@@ -52,9 +36,7 @@ const waiting = async (anvil: Anvil, path: string): Promise<Entry[]> => {
     .filter(({ method }) => method === 'eth_sendRawTransaction')
     .map((entry) => ({
       ...entry,
-      params: (entry.params as unknown[]).filter((raw) =>
-        hashes.has(transactionHash(raw)),
-      ),
+      params: (entry.params as unknown[]).filter((raw) => hashes.has(transactionHash(raw))),
     }))
     .filter(({ params }) => params.length > 0)
     .map((entry, index) => ({ ...entry, n: index + 1, waiting: true }))
@@ -72,10 +54,7 @@ export const checkpoint = async (
   const path = journalPath(dir, generation)
   const carried = await waiting(anvil, journalPath(dir, header.generation))
   const nextHeader = { ...header, generation, head: idOf(head), offset }
-  const content = [
-    nextHeader,
-    ...carried.flatMap((entry) => [entry, { of: entry.n }]),
-  ]
+  const content = [nextHeader, ...carried.flatMap((entry) => [entry, { of: entry.n }])]
     .map(lineOf)
     .join('')
   let next: Journal

@@ -1,10 +1,5 @@
 import { copyFile } from 'node:fs/promises'
-import {
-  generationsIn,
-  journalPath,
-  makeDir,
-  statePath,
-} from './generations.ts'
+import { generationsIn, journalPath, makeDir, statePath } from './generations.ts'
 
 /**
  * Copies the chain's states and journals. Nothing may write to them meanwhile: the chain is stopped and

@@ -11,11 +11,7 @@ export type LocalChainErrorCode =
 export class LocalChainError extends Error {
   readonly code: LocalChainErrorCode
 
-  constructor(
-    code: LocalChainErrorCode,
-    message: string,
-    options?: ErrorOptions,
-  ) {
+  constructor(code: LocalChainErrorCode, message: string, options?: ErrorOptions) {
     super(message, options)
     this.name = 'LocalChainError'
     this.code = code

@@ -1,9 +1,4 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { parseStrictJson } from '../../document/json.ts'
 import { LocalChainError } from './errors.ts'
 import { READS } from './methods.ts'
@@ -17,9 +12,7 @@ const UNSUPPORTED_MEDIA_TYPE = 415
 const BAD_GATEWAY = 502
 const SWEEP_MS = 10
 
-const bodyOf = async (
-  request: IncomingMessage,
-): Promise<Buffer | undefined> => {
+const bodyOf = async (request: IncomingMessage): Promise<Buffer | undefined> => {
   const chunks: Buffer[] = []
   let size = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -67,27 +60,20 @@ const answerCall = async (writer: Writer, call: Call): Promise<Answered> => {
       code: -32601,
       message: `${method} is not offered by the local chain: it is not a read, and its effect would not come back after a restart`,
     })
-  if (id === undefined)
-    return errorFor(call, { code: -32600, message: `${method} needs an id` })
+  if (id === undefined) return errorFor(call, { code: -32600, message: `${method} needs an id` })
   return write(writer, call)
 }
 
 const answerItem = async (writer: Writer, item: unknown): Promise<Answered> => {
   const call = callOf(item)
-  return call === undefined
-    ? errorFor(undefined, NOT_A_REQUEST)
-    : answerCall(writer, call)
+  return call === undefined ? errorFor(undefined, NOT_A_REQUEST) : answerCall(writer, call)
 }
 
 /** Does the calls of a batch one after another. A notification has no answer. */
-const answerBatch = async (
-  writer: Writer,
-  batch: readonly unknown[],
-): Promise<string> => {
+const answerBatch = async (writer: Writer, batch: readonly unknown[]): Promise<string> => {
   if (batch.length === 0) return errorFor(undefined, NOT_A_REQUEST)
   const answers: string[] = []
-  for (const item of batch)
-    answers.push((await answerItem(writer, item)).toString())
+  for (const item of batch) answers.push((await answerItem(writer, item)).toString())
   const nonEmpty = answers.filter((answer) => answer !== '')
   return nonEmpty.length === 0 ? '' : `[${nonEmpty.join(',')}]`
 }
@@ -181,14 +167,9 @@ export const listen = (
   drainMs: number,
 ): Promise<Front> =>
   new Promise((resolve, reject) => {
-    const server = createServer(
-      { keepAliveTimeout: 60_000 },
-      (request, response) => {
-        serve(writer, request, response).catch((error: Error) =>
-          response.destroy(error),
-        )
-      },
-    )
+    const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
+      serve(writer, request, response).catch((error: Error) => response.destroy(error))
+    })
     server.once('error', (cause: NodeJS.ErrnoException) => {
       reject(
         cause.code === 'EADDRINUSE'
@@ -206,10 +187,7 @@ export const listen = (
         new Promise<void>((done) => {
           const cut = setTimeout(() => server.closeAllConnections(), drainMs)
           // A connection that has got its answer is idle, and would be kept alive.
-          const sweep = setInterval(
-            () => server.closeIdleConnections(),
-            SWEEP_MS,
-          )
+          const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS)
           server.close(() => {
             clearTimeout(cut)
             clearInterval(sweep)
@@ -218,8 +196,7 @@ export const listen = (
         })
       resolve({
         server,
-        port:
-          typeof address === 'object' && address !== null ? address.port : port,
+        port: typeof address === 'object' && address !== null ? address.port : port,
         close,
       })
     })

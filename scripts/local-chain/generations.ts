@@ -33,10 +33,7 @@ export const makeDir = async (dir: string): Promise<void> => {
 }
 
 /** Writes a file so that after a crash there is the whole of it or nothing. */
-export const putInPlace = async (
-  path: string,
-  content: Uint8Array | string,
-): Promise<void> => {
+export const putInPlace = async (path: string, content: Uint8Array | string): Promise<void> => {
   const temporary = `${path}.tmp`
   try {
     const file = await open(temporary, 'w', 0o600)
@@ -63,13 +60,9 @@ export const putInPlace = async (
 }
 
 /** Removes the generations before the given one, and what an interrupted write left. */
-export const removeBefore = async (
-  dir: string,
-  generation: number,
-): Promise<void> => {
+export const removeBefore = async (dir: string, generation: number): Promise<void> => {
   const { journals, states } = await generationsIn(dir)
-  const old = (numbers: number[]) =>
-    numbers.filter((number) => number < generation)
+  const old = (numbers: number[]) => numbers.filter((number) => number < generation)
   const leftOver = (await readdir(dir))
     .filter((name) => name.endsWith('.tmp'))
     .map((name) => join(dir, name))

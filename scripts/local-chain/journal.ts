@@ -18,11 +18,7 @@ export type BlockId = { number: number; hash: string }
 /** A change of the chain, written down before Anvil hears of it. */
 export type Entry = {
   n: number
-  method:
-    | 'eth_sendRawTransaction'
-    | 'anvil_setBalance'
-    | 'evm_mine'
-    | 'evm_increaseTime'
+  method: 'eth_sendRawTransaction' | 'anvil_setBalance' | 'evm_mine' | 'evm_increaseTime'
   /**
    * As for Anvil; those of `evm_mine` are [number of blocks, seconds between them], those of `eth_sendRawTransaction` all
    * transactions that came together, to share a block.
@@ -48,8 +44,7 @@ export type JournalContent = {
   size: number
 }
 
-export const lineOf = (value: Header | Entry | Outcome): string =>
-  `${JSON.stringify(value)}\n`
+export const lineOf = (value: Header | Entry | Outcome): string => `${JSON.stringify(value)}\n`
 
 const parseLine = (line: string): Header | Entry | Outcome | undefined => {
   try {
@@ -76,15 +71,13 @@ export const readJournal = async (path: string): Promise<JournalContent> => {
   let start = 0
   for (let number = 1; start < bytes.length; number += 1) {
     const end = bytes.indexOf(0x0a, start)
-    const value =
-      end < 0 ? undefined : parseLine(bytes.toString('utf8', start, end))
+    const value = end < 0 ? undefined : parseLine(bytes.toString('utf8', start, end))
     const isLast = end < 0 || end === bytes.length - 1
     const isExpected =
       value !== undefined &&
       ('journal' in value
         ? number === 1
-        : number > 1 &&
-          ('of' in value || value.n === (entries.at(-1)?.n ?? 0) + 1))
+        : number > 1 && ('of' in value || value.n === (entries.at(-1)?.n ?? 0) + 1))
     if (value === undefined && isLast && header !== undefined) break
     if (!isExpected) {
       throw new LocalChainError(
@@ -132,14 +125,8 @@ export class Journal {
     const bytes = Buffer.from(line)
     try {
       for (let done = 0; done < bytes.length; ) {
-        done += (
-          await this.#file.write(
-            bytes,
-            done,
-            bytes.length - done,
-            this.#size + done,
-          )
-        ).bytesWritten
+        done += (await this.#file.write(bytes, done, bytes.length - done, this.#size + done))
+          .bytesWritten
       }
       await settle()
       this.#size += bytes.length

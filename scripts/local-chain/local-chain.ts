@@ -34,16 +34,10 @@ export type LocalChain = {
   stop: () => Promise<void>
 }
 
-const fundAll = async (
-  writer: Writer,
-  addresses: readonly string[],
-): Promise<void> => {
+const fundAll = async (writer: Writer, addresses: readonly string[]): Promise<void> => {
   for (const address of addresses) {
     await writer.submit(async (make) => {
-      if (
-        (await writer.anvil.call('eth_getBalance', address, 'latest')) !== '0x0'
-      )
-        return
+      if ((await writer.anvil.call('eth_getBalance', address, 'latest')) !== '0x0') return
       await make({ method: 'anvil_setBalance', params: [address, FUND_WEI] })
     })
   }

@@ -18,9 +18,7 @@ export const lock = (dir: string): Lock => {
   try {
     // Never open the file otherwise: closing it would give up the lock of this process.
     chmodSync(path, 0o600)
-    database.exec(
-      'PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE',
-    )
+    database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (cause) {
     database.close()
     if ((cause as { errcode?: number }).errcode !== SQLITE_BUSY) throw cause

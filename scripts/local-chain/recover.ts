@@ -6,12 +6,7 @@ import { markReady } from './anvil-record.ts'
 import { type CarriedOut, carryOut } from './carry-out.ts'
 import { writeState } from './checkpoint.ts'
 import { LocalChainError } from './errors.ts'
-import {
-  generationsIn,
-  journalPath,
-  putInPlace,
-  statePath,
-} from './generations.ts'
+import { generationsIn, journalPath, putInPlace, statePath } from './generations.ts'
 import {
   type Entry,
   Journal,
@@ -22,12 +17,7 @@ import {
 } from './journal.ts'
 import { type Log, type Running, runningWith } from './running.ts'
 
-const failed = (
-  path: string,
-  { n }: Entry,
-  what: string,
-  cause?: unknown,
-): LocalChainError =>
+const failed = (path: string, { n }: Entry, what: string, cause?: unknown): LocalChainError =>
   new LocalChainError(
     'replay_failed',
     `Entry ${n} of ${path} ${what}. The file was changed, or Anvil is another version than the one that wrote it: install that version, or move the directory away to begin with a new chain.`,
@@ -41,26 +31,18 @@ const replayOne = async (
   known: Outcome | undefined,
   path: string,
 ): Promise<CarriedOut> => {
-  const carried = await carryOut(
-    anvil,
-    head,
-    entry,
-    undefined,
-    known?.refused,
-  ).catch((cause: Error) => {
-    throw failed(path, entry, `cannot be replayed: ${cause.message}`, cause)
-  })
+  const carried = await carryOut(anvil, head, entry, undefined, known?.refused).catch(
+    (cause: Error) => {
+      throw failed(path, entry, `cannot be replayed: ${cause.message}`, cause)
+    },
+  )
   const { block } = carried.outcome
   if (known === undefined || known.block?.hash === block?.hash) return carried
   const now =
     block === undefined
       ? `is refused now: ${carried.answers.join(' ')}`
       : `makes ${block.number} (${block.hash}) now`
-  throw failed(
-    path,
-    entry,
-    `made block ${known.block?.number} (${known.block?.hash}) and ${now}`,
-  )
+  throw failed(path, entry, `made block ${known.block?.number} (${known.block?.hash}) and ${now}`)
 }
 
 /** Does to Anvil what the journal says. What was refused then is left out; a block that was mined must come back as it was. */
@@ -112,19 +94,14 @@ const load = async (
       log(`${path} does not end with the block that it should.`)
       return undefined
     } catch (error) {
-      if (!(error instanceof LocalChainError) || error.code !== 'anvil_failed')
-        throw error
+      if (!(error instanceof LocalChainError) || error.code !== 'anvil_failed') throw error
       log(`${path} cannot be loaded. ${error.message}`)
     }
   }
   return undefined
 }
 
-const rebuild = async (
-  dir: string,
-  journals: number[],
-  log: Log,
-): Promise<Running> => {
+const rebuild = async (dir: string, journals: number[], log: Log): Promise<Running> => {
   for (const generation of journals.toReversed()) {
     const content = await readJournal(journalPath(dir, generation))
     const anvil = await load(dir, generation, content, log)
@@ -147,12 +124,7 @@ const goOn = async (
 ): Promise<Running> => {
   const { generation } = content.header
   try {
-    const chain = await replay(
-      anvil,
-      journalPath(dir, generation),
-      content,
-      log,
-    )
+    const chain = await replay(anvil, journalPath(dir, generation), content, log)
     if (!journals.includes(generation + 1)) {
       markReady(dir, anvil)
       return chain
@@ -189,7 +161,5 @@ export const recover = async (dir: string, log: Log): Promise<Running> => {
     )
     journals = [0]
   }
-  return (
-    (await adopt(dir, journals.at(-1) ?? 0, log)) ?? rebuild(dir, journals, log)
-  )
+  return (await adopt(dir, journals.at(-1) ?? 0, log)) ?? rebuild(dir, journals, log)
 }

@@ -26,14 +26,10 @@ export const callOf = (value: unknown): Call | undefined => {
 }
 
 /** @returns The JSON text of a call: what Anvil gets is what was read here, and not what a client wrote. */
-export const textOf = (call: Call): string =>
-  JSON.stringify({ jsonrpc: '2.0', ...call })
+export const textOf = (call: Call): string => JSON.stringify({ jsonrpc: '2.0', ...call })
 
-export const requestFor = (
-  method: string,
-  params: unknown,
-  id: unknown = 1,
-): string => JSON.stringify({ jsonrpc: '2.0', id, method, params })
+export const requestFor = (method: string, params: unknown, id: unknown = 1): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
 export const resultFor = (call: Call, result: unknown): string =>
   JSON.stringify({ jsonrpc: '2.0', id: call.id ?? null, result })
@@ -51,11 +47,8 @@ export const answerOf = (bytes: Buffer | string): Answer => {
 
 /** A quantity as clients write it: 12, '12' or '0xc'. */
 export const quantityOf = (value: unknown): number | undefined => {
-  if (typeof value === 'string' && !/^(0x[0-9a-f]+|\d+)$/i.test(value))
-    return undefined
+  if (typeof value === 'string' && !/^(0x[0-9a-f]+|\d+)$/i.test(value)) return undefined
   const quantity =
-    typeof value === 'string' || typeof value === 'number'
-      ? Number(value)
-      : Number.NaN
+    typeof value === 'string' || typeof value === 'number' ? Number(value) : Number.NaN
   return Number.isSafeInteger(quantity) && quantity >= 0 ? quantity : undefined
 }

@@ -69,8 +69,7 @@ export async function startLocalChainThread({
   thread.on('message', (message: FromThread) => {
     if (message.kind === 'log') log(message.line)
     else if (message.kind === 'answer') take(message.id)?.resolve(message.body)
-    else if (message.kind === 'no answer')
-      take(message.id)?.reject(new Error(message.message))
+    else if (message.kind === 'no answer') take(message.id)?.reject(new Error(message.message))
     else if (message.kind === 'failed') started.reject(errorOf(message))
     else
       started.resolve({
@@ -92,7 +91,5 @@ export async function startLocalChainThread({
 }
 
 function errorOf({ code, message }: FromThread & { kind: 'failed' }): Error {
-  return code === undefined
-    ? new Error(message)
-    : new LocalChainError(code, message)
+  return code === undefined ? new Error(message) : new LocalChainError(code, message)
 }

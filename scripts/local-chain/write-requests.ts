@@ -1,12 +1,4 @@
-import {
-  answerOf,
-  type Call,
-  errorFor,
-  quantityOf,
-  requestFor,
-  resultFor,
-  textOf,
-} from './rpc.ts'
+import { answerOf, type Call, errorFor, quantityOf, requestFor, resultFor, textOf } from './rpc.ts'
 import type { Writer } from './writer.ts'
 
 const MOST_BLOCKS = 1_000
@@ -19,17 +11,13 @@ const AMOUNT = /^0x[0-9a-f]{1,64}$/i
 
 type Answered = Buffer | string
 
-const paramsOf = ({ params }: Call): unknown[] =>
-  Array.isArray(params) ? params : []
+const paramsOf = ({ params }: Call): unknown[] => (Array.isArray(params) ? params : [])
 
 const invalid = (call: Call, message: string): string =>
   errorFor(call, { code: INVALID_PARAMS, message })
 
 const tooLate = (call: Call): string =>
-  invalid(
-    call,
-    `${call.method} goes beyond ${MAX_TIME}, the last time there is`,
-  )
+  invalid(call, `${call.method} goes beyond ${MAX_TIME}, the last time there is`)
 
 const sendRaw = async (writer: Writer, call: Call): Promise<Answered> => {
   const [raw, ...more] = paramsOf(call)
@@ -45,16 +33,13 @@ const sendRaw = async (writer: Writer, call: Call): Promise<Answered> => {
 /** Signed first, so that the journal holds bytes and not a wish, whose gas and nonce a replay could fill in another way. */
 const sendSigned = (writer: Writer, call: Call): Promise<Answered> =>
   writer.submit(async (make) => {
-    const signed = await writer.anvil.post(
-      requestFor('eth_signTransaction', call.params, call.id),
-    )
+    const signed = await writer.anvil.post(requestFor('eth_signTransaction', call.params, call.id))
     const { result, error } = answerOf(signed)
     if (error !== undefined) return signed
     const params = [result]
-    const { answers } = await make(
-      { method: 'eth_sendRawTransaction', params },
-      [requestFor('eth_sendRawTransaction', params, call.id)],
-    )
+    const { answers } = await make({ method: 'eth_sendRawTransaction', params }, [
+      requestFor('eth_sendRawTransaction', params, call.id),
+    ])
     return answers[0] ?? ''
   })
 
@@ -67,9 +52,7 @@ const sendSync = async (writer: Writer, call: Call): Promise<Answered> => {
   })
   const { result: hash, error } = answerOf(sent)
   if (error !== undefined) return sent
-  const receipt = await writer.anvil.post(
-    requestFor('eth_getTransactionReceipt', [hash], call.id),
-  )
+  const receipt = await writer.anvil.post(requestFor('eth_getTransactionReceipt', [hash], call.id))
   // EIP-7966: 4 says that the transaction was accepted and is in no block yet.
   return answerOf(receipt).result === null
     ? errorFor(call, {
@@ -86,18 +69,11 @@ const mineOne = (writer: Writer, call: Call): Promise<Answered> =>
     const now = writer.now
     const at = wanted === undefined ? now : quantityOf(wanted)
     if (at === undefined)
-      return invalid(
-        call,
-        'evm_mine takes no parameter here, or a time in seconds',
-      )
+      return invalid(call, 'evm_mine takes no parameter here, or a time in seconds')
     if (at < writer.notBefore)
-      return invalid(
-        call,
-        `Timestamp error: ${at} is lower than previous block's timestamp`,
-      )
+      return invalid(call, `Timestamp error: ${at} is lower than previous block's timestamp`)
     if (at > MAX_TIME) return tooLate(call)
-    const offset =
-      wanted === undefined ? writer.offset : writer.offset + at - now
+    const offset = wanted === undefined ? writer.offset : writer.offset + at - now
     await make({ method: 'evm_mine', params: [1, 0], at, offset })
     return resultFor(call, '0x0')
   })
@@ -118,8 +94,7 @@ const mineMany = (writer: Writer, call: Call): Promise<Answered> => {
     const duration = Math.max(0, count - 1) * interval
     if (writer.now + duration > MAX_TIME) return tooLate(call)
     const offset = writer.offset + duration
-    if (count > 0)
-      await make({ method: 'evm_mine', params: [count, interval], offset })
+    if (count > 0) await make({ method: 'evm_mine', params: [count, interval], offset })
     return resultFor(call, null)
   })
 }
@@ -127,9 +102,7 @@ const mineMany = (writer: Writer, call: Call): Promise<Answered> => {
 const increaseTime = (writer: Writer, call: Call): Promise<Answered> => {
   const seconds = quantityOf(paramsOf(call)[0])
   if (seconds === undefined)
-    return Promise.resolve(
-      invalid(call, 'evm_increaseTime takes a number of seconds'),
-    )
+    return Promise.resolve(invalid(call, 'evm_increaseTime takes a number of seconds'))
   return writer.submit(async (make) => {
     if (writer.now + seconds > MAX_TIME) return tooLate(call)
     const offset = writer.offset + seconds
@@ -143,15 +116,8 @@ const isAmount = (wei: unknown): boolean =>
 
 const setBalance = (writer: Writer, call: Call): Promise<Answered> => {
   const [address, wei, ...more] = paramsOf(call)
-  if (
-    typeof address !== 'string' ||
-    !ADDRESS.test(address) ||
-    !isAmount(wei) ||
-    more.length > 0
-  )
-    return Promise.resolve(
-      invalid(call, `${call.method} takes an address and an amount in wei`),
-    )
+  if (typeof address !== 'string' || !ADDRESS.test(address) || !isAmount(wei) || more.length > 0)
+    return Promise.resolve(invalid(call, `${call.method} takes an address and an amount in wei`))
   const method = 'anvil_setBalance'
   const params = [address, wei]
   return writer.submit(async (make) => {

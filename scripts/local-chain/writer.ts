@@ -49,9 +49,7 @@ const isFinal = async (anvil: Anvil, head: Block): Promise<boolean> => {
   if (head.number === 0) return true
   const before = await anvil.block(head.number - 1)
   const { error } = answerOf(
-    await anvil.post(
-      requestFor('eth_getBalance', [`0x${'0'.repeat(40)}`, 'finalized']),
-    ),
+    await anvil.post(requestFor('eth_getBalance', [`0x${'0'.repeat(40)}`, 'finalized'])),
   )
   return head.transactions + before.transactions === 0 && error === undefined
 }
@@ -88,9 +86,7 @@ export class Writer {
   async start(): Promise<void> {
     await this.#exclusive(() => this.#bringUp())
     this.#watch = setInterval(() => {
-      this.#check().catch((error: Error) =>
-        this.#log(`Anvil cannot be watched: ${error.message}`),
-      )
+      this.#check().catch((error: Error) => this.#log(`Anvil cannot be watched: ${error.message}`))
     }, WATCH_MS).unref()
   }
 
@@ -113,10 +109,7 @@ export class Writer {
 
   /** The time that the next block gets: the clock's, and never before the last block. Equal times are allowed. */
   get now(): number {
-    return Math.max(
-      Math.floor(Date.now() / 1000) + this.offset,
-      this.#notBefore,
-    )
+    return Math.max(Math.floor(Date.now() / 1000) + this.offset, this.#notBefore)
   }
 
   /**
@@ -125,13 +118,9 @@ export class Writer {
    * @throws {ChainDown} if Anvil is gone; the change may have been made, or be made by the replay
    */
   submit<T>(
-    plan: (
-      make: (change: Change, bodies?: readonly string[]) => Promise<CarriedOut>,
-    ) => Promise<T>,
+    plan: (make: (change: Change, bodies?: readonly string[]) => Promise<CarriedOut>) => Promise<T>,
   ): Promise<T> {
-    return this.#exclusive(() =>
-      plan((change, bodies) => this.#make(change, bodies)),
-    )
+    return this.#exclusive(() => plan((change, bodies) => this.#make(change, bodies)))
   }
 
   /**
@@ -151,8 +140,7 @@ export class Writer {
 
   async #transactAll(): Promise<void> {
     const group = this.#waiting.splice(0, MOST_TOGETHER)
-    if (this.#waiting.length > 0)
-      this.#exclusive(() => this.#transactAll()).catch(() => undefined)
+    if (this.#waiting.length > 0) this.#exclusive(() => this.#transactAll()).catch(() => undefined)
     try {
       const { answers } = await this.#make(
         {
@@ -161,8 +149,7 @@ export class Writer {
         },
         group.map(({ body }) => body),
       )
-      for (const [i, { resolve }] of group.entries())
-        resolve(answers[i] ?? Buffer.alloc(0))
+      for (const [i, { resolve }] of group.entries()) resolve(answers[i] ?? Buffer.alloc(0))
     } catch (error) {
       for (const { reject } of group) reject(error)
     }
@@ -188,9 +175,7 @@ export class Writer {
       const carried = await carryOut(running.anvil, running.head, entry, bodies)
       // A replay finds it again, so that a disk that just filled up stops nothing.
       await running.journal.note(carried.outcome).catch((error: Error) => {
-        this.#log(
-          `The outcome of entry ${entry.n} was not noted: ${error.message}`,
-        )
+        this.#log(`The outcome of entry ${entry.n} was not noted: ${error.message}`)
       })
       running.offset = entry.offset
       if (carried.head !== running.head) {
@@ -202,10 +187,9 @@ export class Writer {
       return carried
     } catch (cause) {
       await this.#bringBack(cause)
-      throw new ChainDown(
-        'Anvil failed while it handled this request, and was brought back',
-        { cause },
-      )
+      throw new ChainDown('Anvil failed while it handled this request, and was brought back', {
+        cause,
+      })
     }
   }
 
@@ -238,9 +222,7 @@ export class Writer {
       this.submit(async (make) => {
         await make({ method: 'evm_mine', params: [2, 0] })
         await this.#shortenJournal()
-      }).catch((error: Error) =>
-        this.#log(`No finalizing blocks: ${error.message}`),
-      )
+      }).catch((error: Error) => this.#log(`No finalizing blocks: ${error.message}`))
     }, ms).unref()
   }
 
@@ -256,11 +238,7 @@ export class Writer {
 
   /** So that a start after a power cut stays quick although the chain was never stopped. */
   async #shortenJournal(): Promise<void> {
-    if (
-      this.#running === undefined ||
-      this.#running.next <= ENTRIES_BEFORE_CHECKPOINT
-    )
-      return
+    if (this.#running === undefined || this.#running.next <= ENTRIES_BEFORE_CHECKPOINT) return
     const began = performance.now()
     this.#running = await checkpoint(this.#dir, this.#running)
     this.#checkpointAt = performance.now()
@@ -272,8 +250,7 @@ export class Writer {
     const { anvil } = this.#running
     if ((await anvil.answers(HUNG_MS)) || this.#stopped) return
     await this.#exclusive(async () => {
-      if (this.#running?.anvil === anvil)
-        await this.#bringBack(new Error('it does not answer'))
+      if (this.#running?.anvil === anvil) await this.#bringBack(new Error('it does not answer'))
     })
   }
 
@@ -295,9 +272,7 @@ export class Writer {
     const running = this.#running
     this.#running = undefined
     clearTimeout(this.#idle)
-    this.#log(
-      `Anvil failed (${String(cause)}); it is brought back from the journal.`,
-    )
+    this.#log(`Anvil failed (${String(cause)}); it is brought back from the journal.`)
     await running?.journal.close()
     await running?.anvil.disconnect()
     for (
@@ -307,9 +282,7 @@ export class Writer {
     ) {
       if (attempt > 1) await sleep(1_000)
       await this.#bringUp().catch((error: Error) =>
-        this.#log(
-          `Attempt ${attempt} to bring Anvil back failed: ${error.message}`,
-        ),
+        this.#log(`Attempt ${attempt} to bring Anvil back failed: ${error.message}`),
       )
     }
   }
@@ -324,8 +297,7 @@ export class Writer {
       const running = this.#running
       if (running === undefined) return
       this.#running = undefined
-      const ended =
-        running.next === 1 ? running : await this.#leaveCleanState(running)
+      const ended = running.next === 1 ? running : await this.#leaveCleanState(running)
       await ended.journal.close()
       await endAnvil(this.#dir, running.anvil)
     })

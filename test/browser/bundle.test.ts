@@ -1,12 +1,5 @@
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  test,
-} from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { type Bundle, readBundle } from '../../verifier/index.ts'
 import type { PageConfig } from '../../web/config.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
@@ -124,9 +117,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     expect(await unproven.textContent()).toContain('no node has confirmed it')
     await trust(bundle)
     const card = await shown('valid', 'open')
-    expect(await title()).toBe(
-      `Was valid on ${dayOf(bundle)}, not checked since`,
-    )
+    expect(await title()).toBe(`Was valid on ${dayOf(bundle)}, not checked since`)
     expect(await page.title()).toContain('Was valid on')
     const text = await card.textContent()
     expect(text).toContain('It may have been withdrawn since then')
@@ -179,9 +170,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await drop(bundle)
     await shown('unverifiable', 'open')
     expect(await title()).toBe('Could not be checked')
-    expect(await page.locator('.checks li.fail').textContent()).toContain(
-      'has been revoked',
-    )
+    expect(await page.locator('.checks li.fail').textContent()).toContain('has been revoked')
   })
 
   test('behavior: a node that answers late is waited for', async () => {
@@ -233,9 +222,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await shown('unverifiable', 'open')
     await trust(bundle)
     const card = await shown('suspended', 'open')
-    expect(await title()).toBe(
-      `Was on hold on ${dayOf(bundle)}, not checked since`,
-    )
+    expect(await title()).toBe(`Was on hold on ${dayOf(bundle)}, not checked since`)
     expect(await card.textContent()).toContain('may have released it')
 
     world.node = 'answers'
@@ -255,9 +242,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await trust(bundle)
     await shown('revoked', 'bad')
     expect(await title()).toBe('Revoked')
-    expect(await page.locator('.verdict').textContent()).toContain(
-      'From a proof file',
-    )
+    expect(await page.locator('.verdict').textContent()).toContain('From a proof file')
   })
 
   test('behavior: that it was not issued is dated too, and no longer red', async () => {
@@ -274,9 +259,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await shown('unverifiable', 'open')
     await trust(absent)
     await shown('not_issued', 'open')
-    expect(await title()).toBe(
-      `Not issued by ${dayOf(bundle)}, not checked since`,
-    )
+    expect(await title()).toBe(`Not issued by ${dayOf(bundle)}, not checked since`)
   })
 
   test('behavior: content that only the file has serves the answer of now', async () => {
@@ -287,16 +270,13 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await drop(bundle)
     const card = await shown('valid', 'good')
     expect(await card.textContent()).toContain('Checked just now')
-    expect(await page.locator('.document').textContent()).toContain(
-      'Ada Lovelace',
-    )
+    expect(await page.locator('.document').textContent()).toContain('Ada Lovelace')
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Save the proof' }).click(),
     ])
     const chunks: Buffer[] = []
-    for await (const chunk of await download.createReadStream())
-      chunks.push(chunk)
+    for await (const chunk of await download.createReadStream()) chunks.push(chunk)
     const saved = readBundle(Buffer.concat(chunks).toString()).bundle
     expect(saved.sealed).toBe(bundle.sealed)
   })
@@ -312,15 +292,11 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     // The registry that the page trusts has the document, whatever the file says of it.
     await shown('valid', 'good')
     expect(await page.locator('#hint').textContent()).toContain(forged.registry)
-    expect(await page.locator('.statement').textContent()).toContain(
-      'about another registry',
-    )
+    expect(await page.locator('.statement').textContent()).toContain('about another registry')
     world.node = 'hangs up'
     await drop(forged)
     await shown('unverifiable', 'open')
-    expect(await page.locator('.verdict').textContent()).toContain(
-      'about another registry',
-    )
+    expect(await page.locator('.verdict').textContent()).toContain('about another registry')
   })
 
   test('error: a forged proof is of no weight, with a node and without', async () => {
@@ -331,17 +307,13 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await open()
     await drop(forged)
     await shown('revoked', 'bad')
-    expect(await page.locator('.statement').textContent()).toContain(
-      'proves nothing',
-    )
+    expect(await page.locator('.statement').textContent()).toContain('proves nothing')
     world.node = 'hangs up'
     await drop(forged)
     await shown('unverifiable', 'open')
     await trust(forged)
     await shown('unverifiable', 'open')
-    expect(await page.locator('.verdict').textContent()).toContain(
-      'The proof proves nothing',
-    )
+    expect(await page.locator('.verdict').textContent()).toContain('The proof proves nothing')
   })
 
   test('behavior: a page that is left open says how old its answer is, and checks again', async () => {
@@ -351,9 +323,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
     await shown('valid', 'good')
     await world.revoke(hash)
     await page.clock.fastForward('03:00')
-    expect(await page.locator('#checked').textContent()).toMatch(
-      /^Checked 3 minutes ago$/,
-    )
+    expect(await page.locator('#checked').textContent()).toMatch(/^Checked 3 minutes ago$/)
     await shown('valid', 'good')
     await page.clock.fastForward('08:00')
     await shown('revoked', 'bad')

@@ -5,11 +5,7 @@ import { quorumOf } from '../../web/readers.ts'
 import { inWords } from '../../web/views/document.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { readCases } from '../support/corpus/case.ts'
-import {
-  type CorpusCase,
-  startWorld,
-  type World,
-} from '../support/corpus/world.ts'
+import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
 import { give } from '../support/give-file.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
 
@@ -67,9 +63,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     const { registry, rpc, ipfs, given } = one
     const [service = ''] = ipfs
     const page = await browser.newPage({ locale: 'en' })
-    await page.goto(
-      `${pages.host({ registry, rpc, ipfs, service })}#publicId=${given}`,
-    )
+    await page.goto(`${pages.host({ registry, rpc, ipfs, service })}#publicId=${given}`)
     const verdict = page.locator('.verdict[data-status=unverifiable]')
     await verdict.waitFor()
     expect(await verdict.textContent()).toContain('says that it has erased')
@@ -80,10 +74,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     ['valid-events-pruned', 'was not found. That does not change'],
     ['valid-event-pruned-geth', 'normal for an older document'],
     ['valid-event-error', 'could not be looked up'],
-    [
-      'valid-event-contradicts',
-      'does not fit the record. That does not change',
-    ],
+    ['valid-event-contradicts', 'does not fit the record. That does not change'],
   ])(
     'behavior: why the event is not known (%s) is not told as trouble with the content',
     async (name, words) => {
@@ -116,16 +107,12 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     const notPassed = await page
       .locator('.checks li:not(.pass):not([data-check=identity])')
       .evaluateAll((lines) =>
-        lines.map(
-          ({ dataset, className }) =>
-            `${dataset.check} ${className} ${dataset.code}`,
-        ),
+        lines.map(({ dataset, className }) => `${dataset.check} ${className} ${dataset.code}`),
       )
     expect({
       status: await verdict.getAttribute('data-status'),
       notPassed: notPassed.sort(),
-      document:
-        (await page.locator('.document dl, .document.excerpt').count()) > 0,
+      document: (await page.locator('.document dl, .document.excerpt').count()) > 0,
       hinted: (await page.locator('#hint').count()) > 0,
       setAside: (await page.locator('#set-aside').count()) > 0,
       disclosed: await disclosedOn(page),
@@ -150,9 +137,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
   async function routeDomain(page: Page, { domain }: CorpusCase) {
     if (!domain?.address) return
     await page.route(domain.address, async (route) => {
-      const response = await fetch(domain.served, { redirect: 'manual' }).catch(
-        () => undefined,
-      )
+      const response = await fetch(domain.served, { redirect: 'manual' }).catch(() => undefined)
       // Playwright adds the header, and the browser would not.
       const isOpen = response?.headers.has('access-control-allow-origin')
       if (!response || !isOpen) return route.abort()

@@ -1,13 +1,6 @@
 import { readFileSync } from 'node:fs'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  test,
-} from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { toHex } from '../../document/hex.ts'
 import { type Presentation, parsePresentation } from '../../document/index.ts'
 import { decodePublicId } from '../../document/public-id.ts'
@@ -113,17 +106,14 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await page.goto(pages.host({ ...world.config, ...config }))
     await page.locator('section.ask').waitFor()
   }
-  const status = (name: string) =>
-    page.locator(`.verdict[data-status=${name}]`).waitFor()
+  const status = (name: string) => page.locator(`.verdict[data-status=${name}]`).waitFor()
   const shows = async () => {
     await page.locator('.document.excerpt').waitFor()
     const main = (await page.locator('main').textContent()) ?? ''
     expect(main).toContain('The holder chose to show only these fields')
     for (const text of SHOWN) expect(main).toContain(text)
     for (const text of HIDDEN) expect(main).not.toContain(text)
-    expect(await page.locator('.mark').textContent()).toBe(
-      'Excerpt of a document',
-    )
+    expect(await page.locator('.mark').textContent()).toBe('Excerpt of a document')
     expect(await page.locator('.share').count()).toBe(0)
   }
 
@@ -157,9 +147,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await give(page, text, name)
     await status('valid')
     await shows()
-    expect(
-      await page.evaluate(() => document.activeElement?.getAttribute('id')),
-    ).toBe('verdict')
+    expect(await page.evaluate(() => document.activeElement?.getAttribute('id'))).toBe('verdict')
   })
 
   test('default: as text, a file or a link, and as a picture of its QR code', async () => {
@@ -199,9 +187,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     ]
     const inside = [
       text,
-      ...presentation.disclosures.map((one) =>
-        Buffer.from(one, 'base64url').toString(),
-      ),
+      ...presentation.disclosures.map((one) => Buffer.from(one, 'base64url').toString()),
     ].join('\n')
     for (const text of SHOWN) expect(inside).toContain(text)
     for (const secret of secrets) expect(inside).not.toContain(secret)
@@ -224,12 +210,9 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await make()
     await page.getByRole('checkbox', { name: 'Identifier' }).check()
     expect(await page.getByText('The excerpt is ready').count()).toBe(0)
-    for (const box of await page.locator('.share input').all())
-      await box.uncheck()
+    for (const box of await page.locator('.share input').all()) await box.uncheck()
     await page.getByRole('button', { name: 'Make the excerpt' }).click()
-    expect(await page.locator('#share-problem').textContent()).toBe(
-      'Tick at least one field.',
-    )
+    expect(await page.locator('#share-problem').textContent()).toBe('Tick at least one field.')
     expect(await page.getByText('The excerpt is ready').count()).toBe(0)
   })
 
@@ -329,9 +312,7 @@ describeInBrowser('an excerpt of a document, on the page', () => {
     await page.waitForLoadState('networkidle')
     // Its verdict would seem to be that of the link.
     expect(await page.locator('.verdict').count()).toBe(0)
-    expect(await page.locator('#problem').textContent()).toContain(
-      'not an excerpt',
-    )
+    expect(await page.locator('#problem').textContent()).toContain('not an excerpt')
   })
 
   test('behavior: without a node, one with a state proof is neutral and dated', async () => {

@@ -1,14 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core'
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  test,
-} from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '../../document/hex.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
 import { readVerifyPage } from '../../gateway/verify-page.ts'
@@ -68,11 +61,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
   })
   afterEach(() => context.close())
 
-  const open = async (
-    publicId: string,
-    status: string,
-    config: PageConfig = world.config,
-  ) => {
+  const open = async (publicId: string, status: string, config: PageConfig = world.config) => {
     await page.goto(`${pages.host(config)}#${publicId}`)
     const card = page.locator(`.verdict[data-status=${status}]`)
     await card.waitFor()
@@ -115,9 +104,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     const { publicId } = await world.issue()
     await open(publicId, 'valid')
     const header = page.locator('header')
-    expect(await header.locator('.host').textContent()).toBe(
-      new URL(pages.url).host,
-    )
+    expect(await header.locator('.host').textContent()).toBe(new URL(pages.url).host)
     expect(await visible(header)).toContain('address bar show the same?')
     await page.emulateMedia({ media: 'print' })
     expect(await header.locator('.host').isVisible()).toBe(false)
@@ -190,9 +177,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
       documentKey,
     })
     const card = await open(forged, 'wrong_key')
-    expect(await page.locator('h1').textContent()).toBe(
-      'This code does not open the document',
-    )
+    expect(await page.locator('h1').textContent()).toBe('This code does not open the document')
     expect(await visible(card)).not.toContain('Testville')
     expect(await seen()).not.toContain('Testville')
     expect(await seen()).not.toContain('testville')
@@ -262,9 +247,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     const { publicId } = await world.issue()
     world.content = 'hangs'
     await open(publicId, 'checking')
-    await page
-      .locator('.verdict', { hasText: 'waiting for the content' })
-      .waitFor()
+    await page.locator('.verdict', { hasText: 'waiting for the content' }).waitFor()
     world.content = 'answers'
     await page.locator('.verdict[data-status=valid]').waitFor()
   })
@@ -327,9 +310,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect(await page.locator('[role=status]').first().textContent()).toContain(
       'dated in the future',
     )
-    expect(await visible(page.locator('.checks li.fail'))).toContain(
-      'in_future',
-    )
+    expect(await visible(page.locator('.checks li.fail'))).toContain('in_future')
     await open((await world.issue()).publicId, 'valid')
     expect(await page.locator('#dating').count()).toBe(0)
   })
@@ -338,9 +319,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     const { publicId } = await world.issue()
     expect(decodePublicId(publicId).kind).toBe('single')
     await page.goto(pages.host(world.config))
-    await page
-      .getByLabel('Code or link')
-      .fill(`https://issuer.example/qr/${publicId}?format=png`)
+    await page.getByLabel('Code or link').fill(`https://issuer.example/qr/${publicId}?format=png`)
     await page.keyboard.press('Enter')
     await page.locator('.verdict[data-status=valid]').waitFor()
     expect(page.url()).not.toContain(publicId)

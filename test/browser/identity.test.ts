@@ -1,13 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  test,
-} from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { encodePublicId } from '../../document/public-id.ts'
 import { createDidDocument } from '../../verifier/identity.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
@@ -101,21 +94,15 @@ describeInBrowser('who issued it, on the page', () => {
     expect(await parties().textContent()).not.toContain('not confirmed')
     await check('linked')
     const size = (selector: string) =>
-      page
-        .locator(selector)
-        .evaluate((e) => Number.parseFloat(getComputedStyle(e).fontSize))
-    expect(await size('.linked .host')).toBeGreaterThan(
-      await size('.parties .to'),
-    )
+      page.locator(selector).evaluate((e) => Number.parseFloat(getComputedStyle(e).fontSize))
+    expect(await size('.linked .host')).toBeGreaterThan(await size('.parties .to'))
     expect(await page.locator('[role=status]').nth(1).textContent()).toBe(
       `The issuer is confirmed by the domain ${host}.`,
     )
   })
 
   test('behavior: asks without a cookie or the address of the page or the document', async () => {
-    await context.addCookies([
-      { name: 'session', value: 'secret', url: domain.url },
-    ])
+    await context.addCookies([{ name: 'session', value: 'secret', url: domain.url }])
     await open()
     await parties().locator('.linked').waitFor()
     expect(asked.map(({ url }) => url)).toEqual(['/.well-known/did.json'])
@@ -132,63 +119,41 @@ describeInBrowser('who issued it, on the page', () => {
       'but not the account that issued',
       { accounts: [`0x${'1'.repeat(40)}`] },
     ],
-  ] as const)(
-    'behavior: warns beside the verdict: %s',
-    async (code, words, changes) => {
-      answer = serving(statement(changes))
-      await open()
-      const denial = page.locator('.verdict #denial')
-      await denial.waitFor()
-      expect(await denial.textContent()).toContain(words)
-      expect(await denial.textContent()).toContain(host)
-      expect(await parties().textContent()).toContain('not confirmed by any')
-      await check(code)
-      expect(await page.locator('.checks > ul').textContent()).toContain(code)
-      // It decides no status.
-      expect(await page.locator('.verdict.good').count()).toBe(1)
-      expect(await page.locator('.linked').count()).toBe(0)
-    },
-  )
+  ] as const)('behavior: warns beside the verdict: %s', async (code, words, changes) => {
+    answer = serving(statement(changes))
+    await open()
+    const denial = page.locator('.verdict #denial')
+    await denial.waitFor()
+    expect(await denial.textContent()).toContain(words)
+    expect(await denial.textContent()).toContain(host)
+    expect(await parties().textContent()).toContain('not confirmed by any')
+    await check(code)
+    expect(await page.locator('.checks > ul').textContent()).toContain(code)
+    // It decides no status.
+    expect(await page.locator('.verdict.good').count()).toBe(1)
+    expect(await page.locator('.linked').count()).toBe(0)
+  })
 
   const MOVED = { ...CORS, location: 'http://localhost/did.json' }
   test.each<[string, string, typeof answer]>([
     ['hangs up', 'unreachable', (_, response) => response.destroy()],
-    [
-      'is missing',
-      'unreachable',
-      (_, response) => response.writeHead(404, CORS).end(),
-    ],
-    [
-      'does not allow it',
-      'unreachable',
-      (...to) => serving(statement(), {})(...to),
-    ],
-    [
-      'leads elsewhere',
-      'unreachable',
-      (_, response) => response.writeHead(302, MOVED).end(),
-    ],
+    ['is missing', 'unreachable', (_, response) => response.writeHead(404, CORS).end()],
+    ['does not allow it', 'unreachable', (...to) => serving(statement(), {})(...to)],
+    ['leads elsewhere', 'unreachable', (_, response) => response.writeHead(302, MOVED).end()],
     ['is too large', 'malformed', serving(' '.repeat(70_000))],
     ['is not JSON', 'malformed', serving('<!doctype html>')],
-    [
-      'is of another domain',
-      'malformed',
-      serving('{"id":"did:web:x.example"}'),
-    ],
-  ])(
-    'behavior: a did.json that %s leaves the issuer unconfirmed',
-    async (_, code, manner) => {
-      answer = manner
-      await open()
-      await check(code)
-      expect(await parties().textContent()).toContain(
-        `calls itself ${NAME}, not confirmed by any domain`,
-      )
-      expect(await parties().textContent()).toContain(host)
-      expect(await page.locator('.linked, #denial').count()).toBe(0)
-      expect(await page.locator('.verdict.good').count()).toBe(1)
-    },
-  )
+    ['is of another domain', 'malformed', serving('{"id":"did:web:x.example"}')],
+  ])('behavior: a did.json that %s leaves the issuer unconfirmed', async (_, code, manner) => {
+    answer = manner
+    await open()
+    await check(code)
+    expect(await parties().textContent()).toContain(
+      `calls itself ${NAME}, not confirmed by any domain`,
+    )
+    expect(await parties().textContent()).toContain(host)
+    expect(await page.locator('.linked, #denial').count()).toBe(0)
+    expect(await page.locator('.verdict.good').count()).toBe(1)
+  })
 
   test('behavior: a slow domain does not delay the verdict, and is filled in', async () => {
     let release = () => {}
@@ -215,9 +180,7 @@ describeInBrowser('who issued it, on the page', () => {
   test('behavior: names no issuer and no domain beside what is not genuine', async () => {
     const { hash } = await world.issue()
     const documentKey = new Uint8Array(16)
-    await open(
-      encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey }),
-    )
+    await open(encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey }))
     await check('linked')
     expect(await page.locator('.verdict').textContent()).not.toContain(host)
     expect(await page.locator('.parties').count()).toBe(0)
@@ -294,9 +257,7 @@ describeInBrowser('who issued it, on the page', () => {
       await page.goto(`${pages.host(elsewhere.config)}#${publicId}`)
       await check('no_domain')
       expect(await parties().locator('.host, .linked').count()).toBe(0)
-      expect(await parties().textContent()).toContain(
-        'https://mit.example/?%E2%80%AEelpmaxe',
-      )
+      expect(await parties().textContent()).toContain('https://mit.example/?%E2%80%AEelpmaxe')
     } finally {
       await elsewhere.stop()
     }

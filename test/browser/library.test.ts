@@ -47,10 +47,7 @@ describeInBrowser('the library in Chromium', () => {
   })
 
   test('default: every vector', async () => {
-    const outcome = await page.evaluate(
-      (vectors) => library.runVectors(vectors),
-      VECTORS,
-    )
+    const outcome = await page.evaluate((vectors) => library.runVectors(vectors), VECTORS)
     expect(outcome).toEqual({ wrong: [], tried: VECTOR_COUNT })
   })
 
@@ -58,12 +55,7 @@ describeInBrowser('the library in Chromium', () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const status = await page.evaluate(
       async ({ publicId, rpc, registry, ipfs }) => {
-        const {
-          createChainReader,
-          createFetchProvider,
-          createIpfsGatewaySource,
-          verify,
-        } = library
+        const { createChainReader, createFetchProvider, createIpfsGatewaySource, verify } = library
         const { status } = await verify(publicId, {
           chain: createChainReader(createFetchProvider(rpc), registry),
           blocks: [createIpfsGatewaySource(ipfs)],

@@ -59,10 +59,7 @@ const DIPLOMA: Partial<Document> = {
 }
 
 /** States that the corpus does not know: of a chain that is not for tests, of proof files, of waiting. */
-const SCENES: Record<
-  string,
-  (page: Page, world: PageWorld, url: string) => Promise<void>
-> = {
+const SCENES: Record<string, (page: Page, world: PageWorld, url: string) => Promise<void>> = {
   async real(page, world, url) {
     await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
     await page.locator('.good').waitFor()
@@ -83,9 +80,7 @@ const SCENES: Record<
   async real_wrong_key(page, world, url) {
     const { hash } = await world.issue(DIPLOMA)
     const documentKey = new Uint8Array(16)
-    await page.goto(
-      `${url}#${encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey })}`,
-    )
+    await page.goto(`${url}#${encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey })}`)
     await page.locator('.bad').waitFor()
   },
   async linked(page, world, url) {
@@ -164,9 +159,7 @@ async function serveDidDocument(
   const json = createDidDocument({ did, registry, issuerId })
   const headers = { 'access-control-allow-origin': '*' }
   await page.unrouteAll()
-  await page.route(`${ISSUER.uri}/**`, (route) =>
-    route.fulfill({ json, headers }),
-  )
+  await page.route(`${ISSUER.uri}/**`, (route) => route.fulfill({ json, headers }))
 }
 
 /** Drops an excerpt with the name and one entry. */
@@ -190,10 +183,7 @@ async function giveExcerpt(
 
 /** Pictures of every state, to be looked at. */
 const PICTURES = new URL('../../cache/page/', import.meta.url).pathname
-const axe = readFileSync(
-  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-  'utf8',
-)
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 describeInBrowser('how the page looks', () => {
   let world: World
@@ -219,8 +209,7 @@ describeInBrowser('how the page looks', () => {
   test.each(Object.entries(LOOKS))(
     'behavior: every state is within reach of everybody: %s',
     async (look, { width, colorScheme, locale }) => {
-      const nameOf = (state: string) =>
-        `${PICTURES}${look.replaceAll(/\W+/g, '-')}-${state}.png`
+      const nameOf = (state: string) => `${PICTURES}${look.replaceAll(/\W+/g, '-')}-${state}.png`
       const context = await browser.newContext({
         viewport: { width, height: 800 },
         colorScheme,
@@ -284,11 +273,9 @@ describeInBrowser('how the page looks', () => {
       expect(await html.getAttribute('lang')).toBe(tag)
       expect(await html.getAttribute('dir')).toBe(dir)
       expect(await page.locator('h1').textContent()).toBe(texts['valid.title'])
-      expect(
-        await page
-          .locator('#language')
-          .evaluate((e) => e === document.activeElement),
-      ).toBe(true)
+      expect(await page.locator('#language').evaluate((e) => e === document.activeElement)).toBe(
+        true,
+      )
       expect(await isTooWide(page)).toBe(false)
       expect(await brokenWords(page)).toEqual([])
       // What was not filled in, or is a key and no text.
@@ -317,8 +304,7 @@ describeInBrowser('how the page looks', () => {
         await page.evaluate(() => {
           const { activeElement: e } = document
           const outline = e?.closest('.button, *')
-          const seen =
-            outline && getComputedStyle(outline).outlineStyle !== 'none'
+          const seen = outline && getComputedStyle(outline).outlineStyle !== 'none'
           return seen || e?.closest('.button')
             ? e?.id || e?.textContent || e?.localName
             : `unseen ${e?.localName}`
@@ -345,17 +331,11 @@ describeInBrowser('how the page looks', () => {
   })
 
   async function open(page: Page, name: string | undefined): Promise<void> {
-    const one = world.cases.find(
-      (each) => each.case === (name ?? 'valid-minimal'),
-    )
+    const one = world.cases.find((each) => each.case === (name ?? 'valid-minimal'))
     if (!one) throw new Error(`no case ${name}`)
     const { registry, rpc, ipfs, given } = one
-    const fragment = given.includes('#')
-      ? given.slice(given.indexOf('#'))
-      : `#publicId=${given}`
-    await page.goto(
-      pages.host({ registry, rpc, ipfs }) + (name ? fragment : ''),
-    )
+    const fragment = given.includes('#') ? given.slice(given.indexOf('#')) : `#publicId=${given}`
+    await page.goto(pages.host({ registry, rpc, ipfs }) + (name ? fragment : ''))
     await page.locator('.verdict:not(.busy), section.ask:not(.again)').waitFor()
   }
 
@@ -395,21 +375,12 @@ describeInBrowser('how the page looks', () => {
           axe: { run(options: object): Promise<AxeResults> }
         }
       ).axe.run({
-        runOnly: [
-          'wcag2a',
-          'wcag2aa',
-          'wcag21a',
-          'wcag21aa',
-          'wcag22aa',
-          'best-practice',
-        ],
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
         resultTypes: ['violations'],
       }),
     )
     return [
-      ...violations.flatMap(({ id, nodes }) =>
-        nodes.map(({ html }) => `${id}: ${html}`),
-      ),
+      ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)),
       ...((await isTooWide(page)) ? ['too wide'] : []),
     ]
   }

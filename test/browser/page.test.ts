@@ -1,13 +1,6 @@
 import { gzipSync } from 'node:zlib'
 import type { Browser, BrowserContext, Page, Request } from 'playwright-core'
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  expect,
-  test,
-} from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
 import { toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
@@ -64,8 +57,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
       dialog.dismiss()
     })
     page.on('console', (message) => {
-      if (/Content.Security.Policy|Trusted/i.test(message.text()))
-        mishaps.push(message.text())
+      if (/Content.Security.Policy|Trusted/i.test(message.text())) mishaps.push(message.text())
     })
   })
   afterEach(async () => {
@@ -128,20 +120,13 @@ describeInBrowser('the page, as the gateway serves it', () => {
         JSON.stringify(await request.allHeaders()),
       ]),
     )
-    for (const secret of secrets)
-      expect(sent.flat().join('\n')).not.toContain(secret)
-    expect(sent.map(([, , headers]) => headers).join()).not.toMatch(
-      /"referer":"[^"]/,
-    )
+    for (const secret of secrets) expect(sent.flat().join('\n')).not.toContain(secret)
+    expect(sent.map(([, , headers]) => headers).join()).not.toMatch(/"referer":"[^"]/)
     const urls = sent.map(([url = '']) => url)
     const isOwn = (url: string) => url.startsWith(stack.url)
-    const paths = new Set(
-      urls.filter(isOwn).map((url) => url.slice(stack.url.length)),
-    )
+    const paths = new Set(urls.filter(isOwn).map((url) => url.slice(stack.url.length)))
     const elsewhere = urls.filter((url) => !isOwn(url))
-    expect(paths).toEqual(
-      new Set(['/verify', '/rpc', `/ipfs/${cidOf(hash)}?format=raw`]),
-    )
+    expect(paths).toEqual(new Set(['/verify', '/rpc', `/ipfs/${cidOf(hash)}?format=raw`]))
     expect(elsewhere).toEqual([DID_DOCUMENT])
     const traces = await page.evaluate(() =>
       JSON.stringify([
@@ -213,9 +198,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
       expect(await input.getAttribute('aria-invalid')).toBe('true')
       expect(await focused()).toBe('number')
     }
-    expect(requests.some((request) => request.url().endsWith('/rpc'))).toBe(
-      false,
-    )
+    expect(requests.some((request) => request.url().endsWith('/rpc'))).toBe(false)
   })
 
   test('behavior: it tells of each check as it comes, over a slow line too', async () => {
@@ -228,12 +211,8 @@ describeInBrowser('the page, as the gateway serves it', () => {
       await route.continue()
     })
     await page.goto((await issue()).verifyUrl)
-    await page
-      .locator('.checks li[data-code=not_revoked]')
-      .waitFor({ state: 'attached' })
-    expect(await page.locator('.verdict').getAttribute('data-status')).toBe(
-      'checking',
-    )
+    await page.locator('.checks li[data-code=not_revoked]').waitFor({ state: 'attached' })
+    expect(await page.locator('.verdict').getAttribute('data-status')).toBe('checking')
     expect(await page.locator('h1').textContent()).toBe('Checking …')
     release()
     await verdict('valid')
@@ -263,9 +242,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     await page.getByLabel('Code or link').fill(publicId)
     await page.keyboard.press('Enter')
     await verdict('unverifiable')
-    expect(await page.locator('.verdict').textContent()).toContain(
-      'This device is offline',
-    )
+    expect(await page.locator('.verdict').textContent()).toContain('This device is offline')
   })
 
   test('behavior: hostile text is shown as it is, and obeyed by nothing', async () => {
@@ -275,16 +252,12 @@ describeInBrowser('the page, as the gateway serves it', () => {
         [text.slice(0, 64), `name ${i}`],
       ]),
     )
-    await page.goto(
-      (await issue({ subjectName: HOSTILE[1], metadata })).verifyUrl,
-    )
+    await page.goto((await issue({ subjectName: HOSTILE[1], metadata })).verifyUrl)
     await verdict('valid')
     const values = await page.locator('.document dd').allTextContents()
     const names = await page.locator('.document dt').allTextContents()
     expect(values[0]).toBe(HOSTILE[1])
-    expect(await page.locator('.parties .to strong').textContent()).toBe(
-      HOSTILE[1],
-    )
+    expect(await page.locator('.parties .to strong').textContent()).toBe(HOSTILE[1])
     for (const text of HOSTILE) {
       expect(values).toContain(text)
       expect(names).toContain(text.slice(0, 64))
@@ -292,18 +265,8 @@ describeInBrowser('the page, as the gateway serves it', () => {
     const elements = await page
       .locator('.document *')
       .evaluateAll((all) => [...new Set(all.map(({ localName }) => localName))])
-    expect(elements.sort()).toEqual([
-      'bdi',
-      'dd',
-      'div',
-      'dl',
-      'dt',
-      'h2',
-      'h3',
-    ])
-    expect(
-      await page.locator('script, style, iframe, base, a, img').count(),
-    ).toBe(3)
+    expect(elements.sort()).toEqual(['bdi', 'dd', 'div', 'dl', 'dt', 'h2', 'h3'])
+    expect(await page.locator('script, style, iframe, base, a, img').count()).toBe(3)
   })
 
   test('behavior: the number is copied', async () => {
@@ -312,9 +275,7 @@ describeInBrowser('the page, as the gateway serves it', () => {
     await page.goto(verifyUrl)
     await page.getByRole('button', { name: 'Copy the code' }).click()
     await page.getByRole('button', { name: 'Copied' }).waitFor()
-    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(
-      publicId,
-    )
+    expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(publicId)
   })
 
   test('behavior: on paper, the verdict and nothing to press', async () => {
@@ -358,17 +319,13 @@ describeInBrowser('the page, as the gateway serves it', () => {
     await page.getByText('Choose whom to ask').click()
     await page.getByLabel('Nodes of the blockchain').fill('ftp://x')
     await page.getByRole('button', { name: 'Use these' }).click()
-    expect(await page.locator('#rpc-problem').textContent()).toContain(
-      'https://',
-    )
+    expect(await page.locator('#rpc-problem').textContent()).toContain('https://')
     await page
       .getByLabel('Nodes of the blockchain')
       .fill(`${stack.chainUrl}\n${stack.url}/rpc?second`)
     await page.getByRole('button', { name: 'Use these' }).click()
     await verdict('valid')
-    expect(await page.locator('.trust').textContent()).toContain(
-      'Of 2 nodes, 2 must',
-    )
+    expect(await page.locator('.trust').textContent()).toContain('Of 2 nodes, 2 must')
     stack.proxy.change = (method, result) =>
       method === 'eth_call' ? String(result).replace(/1(?=0{8})/, '2') : result
     await page.reload()

@@ -8,10 +8,7 @@ import { ADA, type Stack, startStack } from '../support/stack.ts'
 
 /** Pictures of both pages, to be looked at. */
 const PICTURES = new URL('../../cache/page/', import.meta.url).pathname
-const axe = readFileSync(
-  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
-  'utf8',
-)
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const LOOKS = [
   { width: 320, colorScheme: 'dark' },
@@ -44,15 +41,9 @@ describeInBrowser('the pages around the code and at the root', () => {
     page.on('console', (message) => refused.push(message.text()))
     await page.goto(`${stack.url}/qr/${publicId}`)
     const code = page.locator('img')
-    expect(
-      await code.evaluate((img: HTMLImageElement) => img.naturalWidth),
-    ).toBeGreaterThan(0)
-    expect(await page.locator('.banner').textContent()).toBe(
-      'Test network: not a real document',
-    )
-    expect(await page.locator('.secret').textContent()).toMatch(
-      /can read the whole document/,
-    )
+    expect(await code.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(0)
+    expect(await page.locator('.banner').textContent()).toBe('Test network: not a real document')
+    expect(await page.locator('.secret').textContent()).toMatch(/can read the whole document/)
     // The code and nothing else: no script, nothing from elsewhere.
     expect(requested).toEqual([
       `${stack.url}/qr/${publicId}`,
@@ -77,9 +68,7 @@ describeInBrowser('the pages around the code and at the root', () => {
       ])
       expect(download.suggestedFilename()).toBe(`document-qr-code.${format}`)
       const saved = readFileSync(await download.path())
-      expect(saved.subarray(0, 4).toString('latin1')).toBe(
-        format === 'svg' ? '<svg' : '\x89PNG',
-      )
+      expect(saved.subarray(0, 4).toString('latin1')).toBe(format === 'svg' ? '<svg' : '\x89PNG')
       await page.close()
     },
   )
@@ -150,24 +139,13 @@ describeInBrowser('the pages around the code and at the root', () => {
           axe: { run(options: object): Promise<AxeResults> }
         }
       ).axe.run({
-        runOnly: [
-          'wcag2a',
-          'wcag2aa',
-          'wcag21a',
-          'wcag21aa',
-          'wcag22aa',
-          'best-practice',
-        ],
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
         resultTypes: ['violations'],
       }),
     )
-    const tooWide = await page.evaluate(
-      () => document.documentElement.scrollWidth > innerWidth,
-    )
+    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
     return [
-      ...violations.flatMap(({ id, nodes }) =>
-        nodes.map(({ html }) => `${id}: ${html}`),
-      ),
+      ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)),
       ...(tooWide ? ['too wide'] : []),
     ]
   }

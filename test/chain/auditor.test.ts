@@ -41,38 +41,24 @@ test('behavior: an auditor reads a document, its events and its account', async 
   const { connection, registry, issuer } = await freshRegistry()
   const hash = sha256(toUtf8Bytes('a sealed document'))
   const account = (await issuer.getAddress()).toLowerCase()
-  const issued = await (
-    await registry.connect(issuer).issue(1, hash, 1_893_456_000)
-  ).wait()
+  const issued = await (await registry.connect(issuer).issue(1, hash, 1_893_456_000)).wait()
   await connection.provider.request({
     method: 'hardhat_mine',
     params: ['0x10'],
   })
-  const revoked = await (
-    await registry.connect(issuer).revoke(1, hash, 1)
-  ).wait()
+  const revoked = await (await registry.connect(issuer).revoke(1, hash, 1)).wait()
   const address = await registry.getAddress()
-  const rpc = async <Answer>(
-    method: string,
-    ...params: unknown[]
-  ): Promise<Answer> =>
+  const rpc = async <Answer>(method: string, ...params: unknown[]): Promise<Answer> =>
     (await connection.provider.request({ method, params })) as Answer
 
   const namespace = BigInt(at(word(1), word(base)))
   const recordSlot = at(hash, word(namespace + 1n))
-  for (const shown of [
-    hash,
-    word(namespace),
-    recordSlot,
-    issuedTopic,
-    revokedTopic,
-  ])
+  for (const shown of [hash, word(namespace), recordSlot, issuedTopic, revokedTopic])
     expect(manual.includes(shown), shown).toBe(true)
   const read = async (slot: string): Promise<bigint> =>
     BigInt(await rpc<string>('eth_getStorageAt', address, slot, 'latest'))
   const record = await read(recordSlot)
-  const part = (from: bigint, bits: bigint): bigint =>
-    (record >> from) & ((1n << bits) - 1n)
+  const part = (from: bigint, bits: bigint): bigint => (record >> from) & ((1n << bits) - 1n)
   const anchoredBlock = part(16n, 40n)
   const revokedBlock = part(152n, 40n)
   expect(part(0n, 16n)).toBe(1n)
@@ -110,9 +96,7 @@ test('behavior: an auditor reads a document, its events and its account', async 
   expect(manual.includes(accountSlot), accountSlot).toBe(true)
   expect(await read(accountSlot)).toBe(BigInt(account))
   // The issuer's state: one document, no batch, two accounts.
-  expect((await read(word(namespace))) & ((1n << 96n) - 1n)).toBe(
-    1n | (2n << 80n),
-  )
+  expect((await read(word(namespace))) & ((1n << 96n) - 1n)).toBe(1n | (2n << 80n))
   await connection.close()
 })
 
@@ -142,10 +126,7 @@ describe('the list of an issuer', () => {
     )
     const account = new NonceManager(wallet)
     const { abi, bytecode } = JSON.parse(
-      readFileSync(
-        `${root}artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json`,
-        'utf8',
-      ),
+      readFileSync(`${root}artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json`, 'utf8'),
     )
     registry = (await new ContractFactory(abi, bytecode, account).deploy(
       wallet.address,
@@ -158,8 +139,7 @@ describe('the list of an issuer', () => {
     for (const name of ['One', 'Another']) {
       await send('registerIssuer', wallet.address, name, '')
     }
-    for (const issuerId of [1, 2])
-      await send('setPermissions', issuerId, wallet.address, 7)
+    for (const issuerId of [1, 2]) await send('setPermissions', issuerId, wallet.address, 7)
     const hashes = Array.from({ length: 30 }, (_, index) => id(`${index}`))
     await send('issueMany', 1, hashes.slice(0, 20), Array(20).fill(0))
     await send('issueMany', 1, hashes.slice(10), Array(20).fill(0))
@@ -193,8 +173,7 @@ describe('the list of an issuer', () => {
     }).listen(0, '127.0.0.1')
     await new Promise((resolve) => liar.once('listening', resolve))
     const address = liar.address()
-    if (address === null || typeof address === 'string')
-      throw new Error('no port')
+    if (address === null || typeof address === 'string') throw new Error('no port')
     liarUrl = `http://127.0.0.1:${address.port}`
   })
   afterAll(async () => {
@@ -202,12 +181,7 @@ describe('the list of an issuer', () => {
     await anvil.kill()
   })
 
-  const list = async (
-    program: string,
-    url: string,
-    issuerId: number,
-    origin = String(block),
-  ) => {
+  const list = async (program: string, url: string, issuerId: number, origin = String(block)) => {
     const [command, file] = (
       program === 'ethers'
         ? [process.execPath, 'examples/list-documents.mjs']
@@ -215,15 +189,11 @@ describe('the list of an issuer', () => {
     ) as [string, string]
     const args = [file, url, String(registry.target), String(issuerId)]
     return new Promise<{ code: number; output: string }>((resolve) => {
-      execFile(
-        command,
-        [...args, origin],
-        { cwd: root },
-        (error, stdout, stderr) =>
-          resolve({
-            code: error === null ? 0 : Number(error.code),
-            output: stdout + stderr,
-          }),
+      execFile(command, [...args, origin], { cwd: root }, (error, stdout, stderr) =>
+        resolve({
+          code: error === null ? 0 : Number(error.code),
+          output: stdout + stderr,
+        }),
       )
     })
   }

@@ -24,9 +24,7 @@ function testsOf(directory: string): Set<string> {
 
 test('default: every test that the manual names exists', () => {
   const tests = testsOf('test/contracts')
-  const named = [...manual.matchAll(/`(\w+Test\.\w+)`/g)].map(
-    ([, name = '']) => name,
-  )
+  const named = [...manual.matchAll(/`(\w+Test\.\w+)`/g)].map(([, name = '']) => name)
   expect(named.length).toBeGreaterThan(50)
   expect(named.filter((name) => !tests.has(name))).toEqual([])
 })

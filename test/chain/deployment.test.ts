@@ -1,21 +1,9 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
-import {
-  existsSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
-import {
-  JsonRpcProvider,
-  keccak256,
-  Transaction,
-  toBeHex,
-  Wallet,
-} from 'ethers'
+import { JsonRpcProvider, keccak256, Transaction, toBeHex, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   checkBlockNumbers,
@@ -29,18 +17,14 @@ import {
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const anvil = `${root}node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil`
 // Anvil's well-known first accounts.
-const deployerKey =
-  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
-const nextAdminKey =
-  '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+const deployerKey = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const nextAdminKey = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 const deployer = new Wallet(deployerKey).address
 const nextAdmin = new Wallet(nextAdminKey).address
-const managerKey =
-  '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a'
+const managerKey = '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a'
 const manager = new Wallet(managerKey).address
 const issuer = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
-const proposedKey =
-  '0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a'
+const proposedKey = '0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a'
 const proposed = new Wallet(proposedKey).address
 /** A contract that can be the admin, as a multi-signature wallet is. */
 const wallet = '0x00000000000000000000000000000000000a11e7'
@@ -66,22 +50,11 @@ class Chain {
   readonly inputFile: string
   readonly #process: ChildProcess
 
-  private constructor(
-    port: number,
-    chainId: number,
-    options: readonly string[],
-  ) {
+  private constructor(port: number, chainId: number, options: readonly string[]) {
     this.url = `http://127.0.0.1:${port}`
     this.file = `${root}deployments/${chainId}.json`
     this.inputFile = `${root}deployments/${chainId}.input.json`
-    const args = [
-      '--port',
-      String(port),
-      '--chain-id',
-      String(chainId),
-      '--silent',
-      ...options,
-    ]
+    const args = ['--port', String(port), '--chain-id', String(chainId), '--silent', ...options]
     this.#process = spawn(anvil, args, { stdio: 'ignore' })
   }
 
@@ -89,11 +62,7 @@ class Chain {
     const chain = new Chain(await freePort(), chainId, options)
     chain.forget()
     for (let attempt = 0; attempt < 100; attempt++) {
-      if (
-        await fetch(chain.url, { method: 'POST', body: '{}' }).catch(
-          () => undefined,
-        )
-      ) {
+      if (await fetch(chain.url, { method: 'POST', body: '{}' }).catch(() => undefined)) {
         // Calls are simulated in the newest block, and the registry refuses block 0.
         await chain.rpc('evm_mine')
         return chain
@@ -113,11 +82,7 @@ class Chain {
   }
 
   /** @param key The operator's; absent where the command must do without. */
-  run(
-    key: string | undefined,
-    script: string,
-    ...args: string[]
-  ): Promise<Run> {
+  run(key: string | undefined, script: string, ...args: string[]): Promise<Run> {
     const env = {
       // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
       ...process.env,
@@ -127,17 +92,12 @@ class Chain {
     }
     return new Promise((resolve) => {
       const command = [`scripts/${script}.ts`, ...args, '--network', 'custom']
-      execFile(
-        process.execPath,
-        command,
-        { cwd: root, env },
-        (error, stdout, stderr) => {
-          resolve({
-            code: error === null ? 0 : Number(error.code),
-            output: stdout + stderr,
-          })
-        },
-      )
+      execFile(process.execPath, command, { cwd: root, env }, (error, stdout, stderr) => {
+        resolve({
+          code: error === null ? 0 : Number(error.code),
+          output: stdout + stderr,
+        })
+      })
     })
   }
 
@@ -146,8 +106,7 @@ class Chain {
   }
 
   forget(): void {
-    for (const file of [this.file, this.inputFile])
-      rmSync(file, { force: true })
+    for (const file of [this.file, this.inputFile]) rmSync(file, { force: true })
   }
 
   stop(): void {
@@ -164,8 +123,7 @@ describe('an ordinary chain', () => {
     chain = await Chain.start(7_700_001)
   })
   afterAll(() => chain.stop())
-  const roles = (key: string | undefined, ...args: string[]) =>
-    chain.run(key, 'roles', ...args)
+  const roles = (key: string | undefined, ...args: string[]) => chain.run(key, 'roles', ...args)
 
   test('error: refuses a plain admin and an impossible delay', {
     timeout: 60_000,
@@ -216,11 +174,7 @@ describe('an ordinary chain', () => {
       admin: deployer,
       adminDelay: DAY,
       forwarderCodeHash: keccak256(
-        (await chain.rpc(
-          'eth_getCode',
-          deployment.forwarder,
-          'latest',
-        )) as string,
+        (await chain.rpc('eth_getCode', deployment.forwarder, 'latest')) as string,
       ),
     })
     expect(deployment.compiler).toEqual({
@@ -251,11 +205,7 @@ describe('an ordinary chain', () => {
       expect(readFileSync(chain.inputFile, 'utf8')).toBe(input)
     }
     expect(
-      await chain.run(
-        deployerKey,
-        'deploy',
-        ...[...plain, '--adopt', '--block', '3'],
-      ),
+      await chain.run(deployerKey, 'deploy', ...[...plain, '--adopt', '--block', '3']),
     ).toMatchObject({
       code: 1,
       output: expect.stringContaining('block 3 holds no event'),
@@ -263,12 +213,7 @@ describe('an ordinary chain', () => {
 
     // The admin: each call first without a key, then for good.
     expect(await roles(undefined, 'no-such-action')).toMatchObject({ code: 2 })
-    const register = [
-      'register-issuer',
-      manager,
-      'A university',
-      'https://university.example',
-    ]
+    const register = ['register-issuer', manager, 'A university', 'https://university.example']
     const printed = await roles(undefined, ...register)
     expect(printed.code).toBe(0)
     expect(printed.output).toContain(`from   ${deployer} (admin)`)
@@ -297,16 +242,12 @@ describe('an ordinary chain', () => {
       code: 0,
       output: expect.stringContaining('It would succeed.'),
     })
-    expect(
-      await roles(managerKey, ...add, '--as', deployer, '--send'),
-    ).toMatchObject({
+    expect(await roles(managerKey, ...add, '--as', deployer, '--send')).toMatchObject({
       code: 1,
       output: expect.stringContaining('but the key is that of'),
     })
     expect(await roles(managerKey, ...add, '--send')).toMatchObject({ code: 0 })
-    expect(
-      await roles(managerKey, 'set-permissions', '1', issuer, 'write'),
-    ).toMatchObject({
+    expect(await roles(managerKey, 'set-permissions', '1', issuer, 'write')).toMatchObject({
       code: 1,
       output: expect.stringContaining('issue, revoke, manage, delegate'),
     })
@@ -317,9 +258,7 @@ describe('an ordinary chain', () => {
       expect(await roles(managerKey, ...args, '--send')).toMatchObject({
         code: 0,
       })
-    expect(
-      await roles(undefined, 'release', '1', hash, '--as', manager),
-    ).toMatchObject({
+    expect(await roles(undefined, 'release', '1', hash, '--as', manager)).toMatchObject({
       code: 1,
       output: expect.stringContaining('MissingPermissions'),
     })
@@ -335,9 +274,7 @@ describe('an ordinary chain', () => {
       expect(await roles(deployerKey, ...args, '--send')).toMatchObject({
         code: 0,
       })
-    expect(
-      await roles(undefined, 'veto-proposal', '1', '--as', manager),
-    ).toMatchObject({ code: 0 })
+    expect(await roles(undefined, 'veto-proposal', '1', '--as', manager)).toMatchObject({ code: 0 })
     expect(await roles(undefined, 'withdraw-proposal', '1')).toMatchObject({
       code: 0,
     })
@@ -345,9 +282,7 @@ describe('an ordinary chain', () => {
       code: 1,
       output: expect.stringContaining('OutsideAcceptWindow'),
     })
-    expect(
-      await roles(nextAdminKey, 'accept-admin-transfer', '--send'),
-    ).toMatchObject({
+    expect(await roles(nextAdminKey, 'accept-admin-transfer', '--send')).toMatchObject({
       code: 1,
       output: expect.stringContaining('AccessControlEnforcedDefaultAdminDelay'),
     })
@@ -367,16 +302,12 @@ describe('an ordinary chain', () => {
 
     await chain.rpc('evm_increaseTime', DAY + 1)
     await chain.rpc('evm_mine')
-    expect(
-      await roles(proposedKey, 'accept-proposal', '1', '--send'),
-    ).toMatchObject({ code: 0 })
+    expect(await roles(proposedKey, 'accept-proposal', '1', '--send')).toMatchObject({ code: 0 })
     expect(await roles(undefined, 'accept-admin-transfer')).toMatchObject({
       code: 0,
       output: expect.stringContaining(`from   ${nextAdmin} (next admin)`),
     })
-    expect(
-      await roles(nextAdminKey, 'accept-admin-transfer', '--send'),
-    ).toMatchObject({ code: 0 })
+    expect(await roles(nextAdminKey, 'accept-admin-transfer', '--send')).toMatchObject({ code: 0 })
     const after = await chain.run(deployerKey, 'check-deployment')
     expect(after.output).toContain(`admin     ${nextAdmin}`)
     expect(after.output).toContain(`2 ${proposed} manage`)
@@ -436,15 +367,12 @@ describe('a wallet as the admin', () => {
     const solc = createRequire(import.meta.url)('solc')
     const input = JSON.parse(readFileSync(chain.inputFile, 'utf8'))
     const { contracts } = JSON.parse(solc.compile(JSON.stringify(input)))
-    const { evm } =
-      contracts['project/contracts/DocumentRegistry.sol'].DocumentRegistry
+    const { evm } = contracts['project/contracts/DocumentRegistry.sol'].DocumentRegistry
     const { address } = chain.deployment()
     const code = (await chain.rpc('eth_getCode', address, 'latest')) as string
     const { immutableReferences, object } = evm.deployedBytecode
     expect(withoutImmutables(code, immutableReferences)).toBe(`0x${object}`)
-    expect(planOf(`0x${evm.bytecode.object}`, wallet, 2 * DAY).address).toBe(
-      address,
-    )
+    expect(planOf(`0x${evm.bytecode.object}`, wallet, 2 * DAY).address).toBe(address)
   })
 })
 
@@ -478,11 +406,7 @@ describe('a chain whose block.number is not the one of its logs', () => {
   test('behavior: refuses what answers like no ArbSys', {
     timeout: 60_000,
   }, async () => {
-    await chain.rpc(
-      'anvil_setCode',
-      '0x0000000000000000000000000000000000000064',
-      '0x6001',
-    )
+    await chain.rpc('anvil_setCode', '0x0000000000000000000000000000000000000064', '0x6001')
     const { code, output } = await chain.run(deployerKey, 'deploy', ...plain)
     expect(code).not.toBe(0)
     expect(output).toContain('the deployment would fail: UnknownBlockNumbers()')
@@ -495,12 +419,9 @@ describe('a chain whose block.number is not the one of its logs', () => {
       getCode: async () => arbSys,
       call: async () => toBeHex(number, 32),
     })
-    for (const number of [1_000, 1_001])
-      await checkBlockNumbers(answers(number, '0x'))
+    for (const number of [1_000, 1_001]) await checkBlockNumbers(answers(number, '0x'))
     for (const number of [999, 1_002]) {
-      await expect(checkBlockNumbers(answers(number, '0x'))).rejects.toThrow(
-        'block.number is',
-      )
+      await expect(checkBlockNumbers(answers(number, '0x'))).rejects.toThrow('block.number is')
     }
     await checkBlockNumbers(answers(5, '0xfe'))
   })

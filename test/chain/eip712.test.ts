@@ -1,11 +1,5 @@
 import { readFileSync } from 'node:fs'
-import {
-  Contract,
-  getAddress,
-  type Signer,
-  TypedDataEncoder,
-  Wallet,
-} from 'ethers'
+import { Contract, getAddress, type Signer, TypedDataEncoder, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   FORWARD_REQUEST_TYPES,
@@ -37,10 +31,7 @@ const vectors = JSON.parse(
   readonly requests: readonly Vector[]
 }
 const signer = new Wallet(vectors.key)
-const domain = forwarderDomain(
-  BigInt(vectors.chainId),
-  getAddress(vectors.forwarder),
-)
+const domain = forwarderDomain(BigInt(vectors.chainId), getAddress(vectors.forwarder))
 const callOf = ({ gas, nonce, data }: Vector) => ({
   to: vectors.registry,
   gas: BigInt(gas),
@@ -95,9 +86,7 @@ describe('requests', () => {
     async (vector) => {
       const call = callOf(vector)
       const content = { from: signer.address, value: 0n, ...call }
-      expect(
-        TypedDataEncoder.hash(domain, FORWARD_REQUEST_TYPES, content),
-      ).toBe(vector.digest)
+      expect(TypedDataEncoder.hash(domain, FORWARD_REQUEST_TYPES, content)).toBe(vector.digest)
       const { signature } = await signForwardRequest(signer, domain, call)
       expect(signature).toBe(vector.signature)
     },
@@ -121,13 +110,9 @@ describe('requests', () => {
     }
     const { account, revoker } = await chain.registry.verificationOf(
       1,
-      chain.registry.interface.parseTransaction(requests[0] as { data: string })
-        ?.args[1],
+      chain.registry.interface.parseTransaction(requests[0] as { data: string })?.args[1],
     )
-    expect([account.account, revoker.account]).toEqual([
-      signer.address,
-      signer.address,
-    ])
+    expect([account.account, revoker.account]).toEqual([signer.address, signer.address])
     const { documentCount, batchCount } = await chain.registry.issuerOf(1)
     expect([documentCount, batchCount]).toEqual([3n, 1n])
     // Nothing is carried out twice.
@@ -135,9 +120,7 @@ describe('requests', () => {
   })
 
   test('error: an account without DELEGATE is refused', async () => {
-    await chain.registry
-      .connect(chain.manager)
-      .setPermissions(1, signer.address, ISSUE | REVOKE)
+    await chain.registry.connect(chain.manager).setPermissions(1, signer.address, ISSUE | REVOKE)
     const nonce = await forwarder.getFunction('nonces')(signer.address)
     const data = chain.registry.interface.encodeFunctionData('issue', [
       1,

@@ -5,10 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test, vi } from 'vitest'
-import {
-  generationsIn,
-  journalPath,
-} from '../../scripts/local-chain/generations.ts'
+import { generationsIn, journalPath } from '../../scripts/local-chain/generations.ts'
 import { readJournal } from '../../scripts/local-chain/journal.ts'
 import {
   allBlocks,
@@ -96,8 +93,7 @@ const DISGUISES: Record<string, (call: Call) => Sent> = {
   'as it should be': (call) => plain(json(call)),
   'Application/JSON': (call) => plain(json(call), 'Application/JSON'),
   'application/x+json': (call) => plain(json(call), 'application/x+json'),
-  'application/vnd.api+json': (call) =>
-    plain(json(call), 'application/vnd.api+json'),
+  'application/vnd.api+json': (call) => plain(json(call), 'application/vnd.api+json'),
   'text/plain': (call) => plain(json(call), 'text/plain'),
   'a space before the type': (call) => plain(json(call), ' application/json'),
   'a charset': (call) => plain(json(call), 'application/json; charset=utf-16'),
@@ -130,36 +126,23 @@ const DISGUISES: Record<string, (call: Call) => Sent> = {
     plain(
       `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${JSON.stringify(params)},"method":"eth_chainId"}`,
     ),
-  'an escaped key': (call) =>
-    plain(json(call).replace('"method"', '"\\u006dethod"')),
+  'an escaped key': (call) => plain(json(call).replace('"method"', '"\\u006dethod"')),
   'an escaped method': ([method, params]) =>
-    plain(
-      json(['METHOD', params]).replace(
-        'METHOD',
-        method.replaceAll('_', '\\u005f'),
-      ),
-    ),
-  'upper case': ([method, params]) =>
-    plain(json([method.toUpperCase(), params])),
-  'a space after the method': ([method, params]) =>
-    plain(json([`${method} `, params])),
+    plain(json(['METHOD', params]).replace('METHOD', method.replaceAll('_', '\\u005f'))),
+  'upper case': ([method, params]) => plain(json([method.toUpperCase(), params])),
+  'a space after the method': ([method, params]) => plain(json([`${method} `, params])),
   'a batch of one': (call) => plain(`[${json(call)}]`),
   'a nested batch': (call) => plain(`[[${json(call)}]]`),
   'a nested batch beside a write': (call) =>
     plain(`[${json(['evm_increaseTime', [0]])},[${json(call)}]]`),
-  'a batch behind a read': (call) =>
-    plain(`[${json(['eth_chainId', []])},${json(call)}]`),
-  'a notification': ([method, params]) =>
-    plain(JSON.stringify({ jsonrpc: '2.0', method, params })),
+  'a batch behind a read': (call) => plain(`[${json(['eth_chainId', []])},${json(call)}]`),
+  'a notification': ([method, params]) => plain(JSON.stringify({ jsonrpc: '2.0', method, params })),
   'an id that is an object': (call) => plain(json(call, {})),
-  'no version': ([method, params]) =>
-    plain(JSON.stringify({ id: 1, method, params })),
+  'no version': ([method, params]) => plain(JSON.stringify({ id: 1, method, params })),
   'a method that is a list': ([method, params]) =>
     plain(JSON.stringify({ jsonrpc: '2.0', id: 1, method: [method], params })),
   'a further member': ([method, params]) =>
-    plain(
-      JSON.stringify({ jsonrpc: '2.0', id: 1, method, params, extra: true }),
-    ),
+    plain(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params, extra: true })),
   'an upgrade to WebSocket': (call) => ({
     headers: {
       'content-type': 'application/json',
@@ -190,8 +173,7 @@ const send = (url: string, { headers, body }: Sent): Promise<string> =>
 async function stateOf(dir: string) {
   const { port } = JSON.parse(readFileSync(join(dir, 'anvil.json'), 'utf8'))
   const url = `http://127.0.0.1:${port}`
-  const read = (method: string, ...params: unknown[]) =>
-    ask(url, method, ...params)
+  const read = (method: string, ...params: unknown[]) => ask(url, method, ...params)
   const [info, metadata, ...more] = await Promise.all([
     ask<Record<string, unknown>>(url, 'anvil_nodeInfo'),
     ask<Record<string, unknown>>(url, 'anvil_metadata'),
@@ -217,9 +199,7 @@ async function settledState(dir: string): Promise<{
 }> {
   const entries = await finishedEntries(dir)
   const state = await stateOf(dir)
-  return (await finishedEntries(dir)) === entries
-    ? { entries, state }
-    : settledState(dir)
+  return (await finishedEntries(dir)) === entries ? { entries, state } : settledState(dir)
 }
 
 async function finishedEntries(dir: string): Promise<number> {

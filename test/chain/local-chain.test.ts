@@ -47,29 +47,15 @@ describe('a clean stop and start', () => {
     const address = await deploy(first.url, from)
     const hashes: string[] = []
     for (let id = 1; id <= 200; id += 1)
-      hashes.push(
-        await call(
-          first.url,
-          'eth_sendRawTransaction',
-          await issue(from, address, id),
-        ),
-      )
+      hashes.push(await call(first.url, 'eth_sendRawTransaction', await issue(from, address, id)))
     const blocks = await allBlocks(first.url)
-    const receipts = await Promise.all(
-      hashes.map((hash) => receipt(first.url, hash)),
-    )
+    const receipts = await Promise.all(hashes.map((hash) => receipt(first.url, hash)))
     await first.stop()
 
     const second = await start(dir)
     expect(await allBlocks(second.url, blocks.length)).toEqual(blocks)
-    expect(
-      await Promise.all(hashes.map((hash) => receipt(second.url, hash))),
-    ).toEqual(receipts)
-    expect(
-      receipts.every(
-        (found) => found?.status === '0x1' && found.logs.length === 1,
-      ),
-    ).toBe(true)
+    expect(await Promise.all(hashes.map((hash) => receipt(second.url, hash)))).toEqual(receipts)
+    expect(receipts.every((found) => found?.status === '0x1' && found.logs.length === 1)).toBe(true)
     expect(
       await call(second.url, 'eth_getLogs', {
         fromBlock: '0x3',
@@ -79,11 +65,7 @@ describe('a clean stop and start', () => {
       }),
     ).toHaveLength(200)
     expect(
-      await call(
-        second.url,
-        'eth_sendRawTransaction',
-        await issue(from, address, 201),
-      ),
+      await call(second.url, 'eth_sendRawTransaction', await issue(from, address, 201)),
     ).toMatch(/^0x/)
   })
 
@@ -106,29 +88,21 @@ describe('a clean stop and start', () => {
     ])
     expect(statSync(dir).mode & 0o777).toBe(0o700)
     for (const file of files)
-      expect(
-        `${file} ${(statSync(join(dir, file)).mode & 0o777).toString(8)}`,
-      ).toBe(`${file} 600`)
+      expect(`${file} ${(statSync(join(dir, file)).mode & 0o777).toString(8)}`).toBe(`${file} 600`)
   })
 
   test('behavior: a stop that finds nothing new leaves the files as they are', async () => {
     const dir = tempDir()
     await (await start(dir)).stop()
     await (await start(dir)).stop()
-    expect(readdirSync(dir).sort()).toEqual([
-      'anvil.log',
-      'journal-0.jsonl',
-      'lock.db',
-    ])
+    expect(readdirSync(dir).sort()).toEqual(['anvil.log', 'journal-0.jsonl', 'lock.db'])
   })
 
   test('behavior: stop lets what is in flight end, is quick, and may be called twice', async () => {
     const dir = tempDir()
     const chain = await start(dir)
     const from = devAccount()
-    const raws = await Promise.all(
-      Array.from({ length: 20 }, () => from.transfer()),
-    )
+    const raws = await Promise.all(Array.from({ length: 20 }, () => from.transfer()))
     const sent = Promise.allSettled(
       raws.map((raw) => call<string>(chain.url, 'eth_sendRawTransaction', raw)),
     )
@@ -142,8 +116,7 @@ describe('a clean stop and start', () => {
     expect(answered.length).toBeGreaterThan(0)
 
     const again = await start(dir)
-    for (const hash of answered)
-      expect(await receipt(again.url, hash)).not.toBeNull()
+    for (const hash of answered) expect(await receipt(again.url, hash)).not.toBeNull()
   })
 
   test('behavior: a transaction that waits for an earlier nonce is not lost', async () => {
@@ -152,9 +125,7 @@ describe('a clean stop and start', () => {
     const from = devAccount()
     const [earlier, later] = [await from.transfer(), await from.transfer()]
     const hash = await call<string>(first.url, 'eth_sendRawTransaction', later)
-    expect(
-      await ask(first.url, 'eth_sendRawTransactionSync', later),
-    ).toMatchObject({
+    expect(await ask(first.url, 'eth_sendRawTransactionSync', later)).toMatchObject({
       error: { message: 'transaction already imported' },
     })
     await first.stop()
@@ -212,9 +183,7 @@ describe('kill -9', () => {
     const known = new Map<string, string>()
     for (let round = 0; round < 6; round += 1) {
       const chain = await startProcess(dir)
-      const raws = await Promise.all(
-        Array.from({ length: 10 }, () => from.transfer()),
-      )
+      const raws = await Promise.all(Array.from({ length: 10 }, () => from.transfer()))
       const sent = raws.map(async (raw) => {
         const { transactionHash, blockHash } = await call<{
           transactionHash: string
@@ -228,16 +197,13 @@ describe('kill -9', () => {
       await Promise.allSettled(sent)
       // Those that were not answered are sent again, as the gateway does: they are known, or they are new.
       const again = await startProcess(dir)
-      for (const raw of raws)
-        await ask(again.url, 'eth_sendRawTransaction', raw)
+      for (const raw of raws) await ask(again.url, 'eth_sendRawTransaction', raw)
       await again.kill()
     }
     const chain = await start(dir)
     for (const [hash, blockHash] of known)
       expect((await receipt(chain.url, hash))?.blockHash).toBe(blockHash)
-    expect(
-      await call(chain.url, 'eth_getTransactionCount', from.address, 'latest'),
-    ).toBe('0x3c')
+    expect(await call(chain.url, 'eth_getTransactionCount', from.address, 'latest')).toBe('0x3c')
   })
 
   test('behavior: an Anvil that lives on is taken over', async () => {
@@ -268,14 +234,11 @@ describe('kill -9', () => {
     )
     const found = await receipt(first.url, hash)
     await first.kill()
-    const { pid, port } = JSON.parse(
-      readFileSync(join(dir, 'anvil.json'), 'utf8'),
-    ) as { pid: number; port: number }
-    await call(
-      `http://127.0.0.1:${port}`,
-      'evm_mine',
-      Math.floor(Date.now() / 1000) + 100,
-    )
+    const { pid, port } = JSON.parse(readFileSync(join(dir, 'anvil.json'), 'utf8')) as {
+      pid: number
+      port: number
+    }
+    await call(`http://127.0.0.1:${port}`, 'evm_mine', Math.floor(Date.now() / 1000) + 100)
     const stray = await block(`http://127.0.0.1:${port}`, 2)
 
     const second = await start(dir)
@@ -308,11 +271,7 @@ describe('kill -9', () => {
     const chain = await start(dir)
     const from = devAccount()
     for (let round = 0; round < 3; round += 1) {
-      const hash = await call<string>(
-        chain.url,
-        'eth_sendRawTransaction',
-        await from.transfer(),
-      )
+      const hash = await call<string>(chain.url, 'eth_sendRawTransaction', await from.transfer())
       const found = await receipt(chain.url, hash)
       killAnvil(dir)
       const down = await post(
@@ -335,9 +294,7 @@ describe('kill -9', () => {
         })
         .toEqual(found)
     }
-    expect(
-      chain.lines.filter((line) => line.startsWith('Anvil failed')),
-    ).toHaveLength(3)
+    expect(chain.lines.filter((line) => line.startsWith('Anvil failed'))).toHaveLength(3)
   })
 
   test('behavior: a process that has the number of an old Anvil is left alone', async () => {
@@ -394,9 +351,7 @@ describe('a folder and its copies', () => {
     const drill = await start(copy)
     expect(anvilPid(copy)).not.toBe(pid)
     expect(drill.lines.join()).toContain('is a copy of another folder')
-    expect(await receipt(drill.url, before)).toEqual(
-      await receipt(live.url, before),
-    )
+    expect(await receipt(drill.url, before)).toEqual(await receipt(live.url, before))
     await call(drill.url, 'anvil_mine', '0x3')
     const after = await transfer(live.url, from)
     expect(await receipt(drill.url, after)).toBeNull()
@@ -500,38 +455,25 @@ describe('a folder and its copies', () => {
 
 describe('transactions that come together', () => {
   const sendAll = (url: string, raws: readonly string[]) =>
-    Promise.all(
-      raws.map((raw) => ask<string>(url, 'eth_sendRawTransaction', raw)),
-    )
+    Promise.all(raws.map((raw) => ask<string>(url, 'eth_sendRawTransaction', raw)))
 
   test('behavior: share a block, and come back in it after a kill', async () => {
     const dir = tempDir()
     const chain = await startProcess(dir)
     const [one, other] = [devAccount(), account()]
     await call(chain.url, 'eth_sendRawTransaction', await one.transfer())
-    await call(
-      chain.url,
-      'anvil_setBalance',
-      other.address,
-      `0x${'f'.repeat(20)}`,
-    )
+    await call(chain.url, 'anvil_setBalance', other.address, `0x${'f'.repeat(20)}`)
     const raws = await Promise.all(
       Array.from({ length: 40 }, (_, i) => (i % 2 ? one : other).transfer()),
     )
     const sent = await sendAll(chain.url, raws)
-    const receipts = await Promise.all(
-      sent.map(({ result }) => receipt(chain.url, result)),
-    )
+    const receipts = await Promise.all(sent.map(({ result }) => receipt(chain.url, result)))
     const blocks = await allBlocks(chain.url)
     killAnvil(dir)
     await chain.kill()
 
-    expect(
-      new Set(receipts.map((found) => found?.blockHash)).size,
-    ).toBeLessThan(20)
-    expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(
-      blocks,
-    )
+    expect(new Set(receipts.map((found) => found?.blockHash)).size).toBeLessThan(20)
+    expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(blocks)
   })
 
   test('behavior: one that is refused does not keep the others out', async () => {
@@ -545,9 +487,7 @@ describe('transactions that come together', () => {
     const first = call(chain.url, 'evm_mine')
     const sent = await sendAll(chain.url, raws)
     await first
-    const mined = await Promise.all(
-      [0, 3].map((i) => receipt(chain.url, sent[i]?.result ?? '')),
-    )
+    const mined = await Promise.all([0, 3].map((i) => receipt(chain.url, sent[i]?.result ?? '')))
     const blocks = await allBlocks(chain.url)
     killAnvil(dir)
     await chain.kill()
@@ -559,9 +499,7 @@ describe('transactions that come together', () => {
       undefined,
     ])
     expect(mined.map((found) => found?.status)).toEqual(['0x1', '0x1'])
-    expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(
-      blocks,
-    )
+    expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(blocks)
   })
 
   test('behavior: what one block has no gas for is in the next', async () => {
@@ -569,24 +507,16 @@ describe('transactions that come together', () => {
     const chain = await startProcess(dir)
     const from = devAccount()
     const raws = await Promise.all(
-      Array.from({ length: 6 }, () =>
-        from.sign({ to: from.address, gasLimit: 16_000_000 }),
-      ),
+      Array.from({ length: 6 }, () => from.sign({ to: from.address, gasLimit: 16_000_000 })),
     )
     const sent = await sendAll(chain.url, raws)
-    const receipts = await Promise.all(
-      sent.map(({ result }) => receipt(chain.url, result)),
-    )
+    const receipts = await Promise.all(sent.map(({ result }) => receipt(chain.url, result)))
     const blocks = await allBlocks(chain.url)
     killAnvil(dir)
     await chain.kill()
 
-    expect(receipts.map((found) => found?.status)).toEqual(
-      raws.map(() => '0x1'),
-    )
-    expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(
-      blocks,
-    )
+    expect(receipts.map((found) => found?.status)).toEqual(raws.map(() => '0x1'))
+    expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(blocks)
   })
 })
 
@@ -603,9 +533,7 @@ describe('a journal that has grown long', () => {
     const waiting = await call<string>(first.url, 'eth_sendRawTransaction', gap)
     for (let i = 0; i < 300; i += 1)
       await call(first.url, 'eth_sendRawTransaction', await from.transfer())
-    await expect
-      .poll(() => readdirSync(dir), { timeout: 5_000 })
-      .toContain('journal-1.jsonl')
+    await expect.poll(() => readdirSync(dir), { timeout: 5_000 }).toContain('journal-1.jsonl')
     for (let i = 0; i < 10; i += 1)
       await call(first.url, 'eth_sendRawTransaction', await from.transfer())
     const blocks = await allBlocks(first.url)
@@ -618,18 +546,18 @@ describe('a journal that has grown long', () => {
     const fromNewest = await startProcess(dir)
     expect(fromNewest.lines.join()).toMatch(/Replayed 1\d /)
     expect(await allBlocks(fromNewest.url, blocks.length)).toEqual(blocks)
-    expect(
-      await call(fromNewest.url, 'eth_getTransactionByHash', waiting),
-    ).toMatchObject({ blockNumber: null })
+    expect(await call(fromNewest.url, 'eth_getTransactionByHash', waiting)).toMatchObject({
+      blockNumber: null,
+    })
     killAnvil(dir)
     await fromNewest.kill()
 
     writeFileSync(join(dir, 'state-1.json'), '{}')
     const fromGenesis = await start(dir)
     expect(await allBlocks(fromGenesis.url, blocks.length)).toEqual(blocks)
-    expect(
-      await call(fromGenesis.url, 'eth_getTransactionByHash', waiting),
-    ).toMatchObject({ blockNumber: null })
+    expect(await call(fromGenesis.url, 'eth_getTransactionByHash', waiting)).toMatchObject({
+      blockNumber: null,
+    })
   })
 })
 
@@ -637,8 +565,7 @@ test('behavior: a chain that is never idle has its journal shortened too', async
   const dir = tempDir()
   const from = devAccount()
   const chain = await start(dir, { checkpointEvery: 200 })
-  const send = async () =>
-    call(chain.url, 'eth_sendRawTransaction', await from.transfer())
+  const send = async () => call(chain.url, 'eth_sendRawTransaction', await from.transfer())
   for (let i = 0; i < 301; i += 1) await send()
   let sent = 0
   while (!readdirSync(dir).includes('journal-1.jsonl') && sent < 100) {
@@ -649,9 +576,7 @@ test('behavior: a chain that is never idle has its journal shortened too', async
   const blocks = (await allBlocks(chain.url)) as { transactions: unknown[] }[]
   expect(sent).toBeLessThan(100)
   // No empty block: it was never idle.
-  expect(
-    blocks.every(({ transactions }, i) => i === 0 || transactions.length > 0),
-  ).toBe(true)
+  expect(blocks.every(({ transactions }, i) => i === 0 || transactions.length > 0)).toBe(true)
   await chain.stop()
   const again = await start(dir)
   expect(await allBlocks(again.url, blocks.length)).toEqual(blocks)
@@ -674,11 +599,7 @@ describe('damaged files', () => {
     killAnvil(dir)
     await second.kill()
     expect(readdirSync(dir)).toEqual(
-      expect.arrayContaining([
-        'journal-0.jsonl',
-        'journal-1.jsonl',
-        'state-1.json',
-      ]),
+      expect.arrayContaining(['journal-0.jsonl', 'journal-1.jsonl', 'state-1.json']),
     )
     return blocks
   }
@@ -686,10 +607,7 @@ describe('damaged files', () => {
   test('behavior: a torn last line of the journal is dropped', async () => {
     const dir = tempDir()
     const blocks = await twoGenerations(dir)
-    appendFileSync(
-      join(dir, 'journal-1.jsonl'),
-      '{"n":6,"method":"eth_sendRawTrans',
-    )
+    appendFileSync(join(dir, 'journal-1.jsonl'), '{"n":6,"method":"eth_sendRawTrans')
     const chain = await start(dir)
     expect(await allBlocks(chain.url, blocks.length)).toEqual(blocks)
     await call(chain.url, 'evm_mine')
@@ -715,10 +633,7 @@ describe('damaged files', () => {
     const path = join(dir, 'journal-1.jsonl')
     writeFileSync(
       path,
-      readFileSync(path, 'utf8').replace(
-        /"time":(\d+)/,
-        (_, time) => `"time":${Number(time) - 1}`,
-      ),
+      readFileSync(path, 'utf8').replace(/"time":(\d+)/, (_, time) => `"time":${Number(time) - 1}`),
     )
     await expect(start(dir)).rejects.toMatchObject({
       code: 'replay_failed',
@@ -727,20 +642,13 @@ describe('damaged files', () => {
   })
 
   test.for([
-    [
-      'cut',
-      (path: string) =>
-        writeFileSync(path, readFileSync(path).subarray(0, 5_000)),
-    ],
+    ['cut', (path: string) => writeFileSync(path, readFileSync(path).subarray(0, 5_000))],
     [
       'of another block',
       (path: string) =>
         writeFileSync(
           path,
-          readFileSync(path, 'utf8').replace(
-            '"best_block_number":5',
-            '"best_block_number":4',
-          ),
+          readFileSync(path, 'utf8').replace('"best_block_number":5', '"best_block_number":4'),
         ),
     ],
   ] as const)(
@@ -763,8 +671,7 @@ describe('damaged files', () => {
       await call(chain.url, 'eth_sendRawTransaction', await from.transfer())
       await chain.stop()
     }
-    for (const file of ['state-2.json', 'state-3.json'])
-      writeFileSync(join(dir, file), 'junk')
+    for (const file of ['state-2.json', 'state-3.json']) writeFileSync(join(dir, file), 'junk')
     await expect(start(dir)).rejects.toMatchObject({ code: 'no_usable_state' })
   })
 })
@@ -823,11 +730,7 @@ describe('time and finality', () => {
   test('behavior: what was mined becomes final on an idle chain, with the same blocks after a replay', async () => {
     const dir = tempDir()
     const chain = await startProcess(dir)
-    await call(
-      chain.url,
-      'eth_sendRawTransaction',
-      await devAccount().transfer(),
-    )
+    await call(chain.url, 'eth_sendRawTransaction', await devAccount().transfer())
     await expect
       .poll(async () => Number((await block(chain.url, 'finalized')).number), {
         timeout: 5_000,
@@ -848,9 +751,9 @@ describe('time and finality', () => {
     await first.stop()
     const { url } = await start(dir)
     await call(url, 'eth_sendRawTransaction', await devAccount().transfer())
-    expect(
-      await call(url, 'eth_getBalance', devAccount().address, 'finalized'),
-    ).toBe(`0x${(10_000n * ETHER).toString(16)}`)
+    expect(await call(url, 'eth_getBalance', devAccount().address, 'finalized')).toBe(
+      `0x${(10_000n * ETHER).toString(16)}`,
+    )
   })
 
   test('behavior: blocks have the time of the wall clock, and the shifts that were asked for are remembered', async () => {
@@ -858,16 +761,13 @@ describe('time and finality', () => {
     const first = await start(dir)
     const from = devAccount()
     const ahead = async (url: string) =>
-      Number((await block(url, 'latest')).timestamp) -
-      Math.floor(Date.now() / 1000)
+      Number((await block(url, 'latest')).timestamp) - Math.floor(Date.now() / 1000)
     await call(first.url, 'eth_sendRawTransaction', await from.transfer())
     expect(Math.abs(await ahead(first.url))).toBeLessThanOrEqual(1)
     expect(await call(first.url, 'evm_increaseTime', 1_000)).toBe(1_000)
     expect(await call(first.url, 'evm_mine')).toBe('0x0')
     expect(Math.abs((await ahead(first.url)) - 1_000)).toBeLessThanOrEqual(1)
-    expect(
-      await call(first.url, 'evm_mine', Math.floor(Date.now() / 1000) + 5_000),
-    ).toBe('0x0')
+    expect(await call(first.url, 'evm_mine', Math.floor(Date.now() / 1000) + 5_000)).toBe('0x0')
     expect(await call(first.url, 'anvil_mine', '0x3', '0x64')).toBeNull()
     expect(Math.abs((await ahead(first.url)) - 5_200)).toBeLessThanOrEqual(1)
     expect(await ask(first.url, 'evm_mine', 5)).toMatchObject({
@@ -890,9 +790,7 @@ describe('the front', () => {
   test('behavior: answers and errors are those of Anvil', async () => {
     const dir = tempDir()
     const { url } = await start(dir)
-    const { port } = JSON.parse(
-      readFileSync(join(dir, 'anvil.json'), 'utf8'),
-    ) as { port: number }
+    const { port } = JSON.parse(readFileSync(join(dir, 'anvil.json'), 'utf8')) as { port: number }
     const from = devAccount()
     const spent = await from.transfer()
     await call(url, 'eth_sendRawTransaction', spent)
@@ -901,16 +799,8 @@ describe('the front', () => {
       raw(2, 'eth_getBlockByNumber', '0x1', true),
       raw(12345, 'eth_sendRawTransaction', spent),
       raw('y', 'eth_sendRawTransaction', '0x1234'),
-      raw(
-        4,
-        'eth_sendRawTransaction',
-        await from.sign({ to: from.address, gasLimit: 17_000_000 }),
-      ),
-      raw(
-        4,
-        'eth_sendRawTransaction',
-        await from.sign({ to: from.address, value: 10n ** 30n }),
-      ),
+      raw(4, 'eth_sendRawTransaction', await from.sign({ to: from.address, gasLimit: 17_000_000 })),
+      raw(4, 'eth_sendRawTransaction', await from.sign({ to: from.address, value: 10n ** 30n })),
       raw(6, 'eth_sendTransaction', {
         from: `0x${'12'.repeat(20)}`,
         to: from.address,
@@ -920,10 +810,7 @@ describe('the front', () => {
       '{"jsonrpc":"2.0","id":8,"method":"eth_chainId","params":null}',
     ]
     for (const body of bodies) {
-      const [ours, anvils] = [
-        await post(url, body),
-        await post(`http://127.0.0.1:${port}`, body),
-      ]
+      const [ours, anvils] = [await post(url, body), await post(`http://127.0.0.1:${port}`, body)]
       expect([body, ours.status, await ours.text()]).toEqual([
         body,
         anvils.status,
@@ -959,20 +846,19 @@ describe('the front', () => {
     expect(await response.json()).toMatchObject({ error: { code } })
   })
 
-  test.for([
-    'application/x+json',
-    'text/plain',
-    'application/x-www-form-urlencoded',
-  ])('error: refuses a body of the type %s', async (type) => {
-    const { url } = await start(tempDir())
-    const response = await fetch(url, {
-      method: 'POST',
-      headers: { 'content-type': type },
-      body: raw(1, 'eth_chainId'),
-    })
-    expect(response.status).toBe(415)
-    expect(await response.json()).toMatchObject({ error: { code: -32600 } })
-  })
+  test.for(['application/x+json', 'text/plain', 'application/x-www-form-urlencoded'])(
+    'error: refuses a body of the type %s',
+    async (type) => {
+      const { url } = await start(tempDir())
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: { 'content-type': type },
+        body: raw(1, 'eth_chainId'),
+      })
+      expect(response.status).toBe(415)
+      expect(await response.json()).toMatchObject({ error: { code: -32600 } })
+    },
+  )
 
   test('args: the type of a body may be written in upper case and have a charset', async () => {
     const { url } = await start(tempDir())
@@ -1003,9 +889,7 @@ describe('the front', () => {
       raw(3, 'eth_blockNumber'),
       raw(4, 'anvil_setCode'),
     ]
-    const answers = (await (
-      await post(url, `[${batch.join()}]`)
-    ).json()) as Answer<string>[]
+    const answers = (await (await post(url, `[${batch.join()}]`)).json()) as Answer<string>[]
     expect(answers).toMatchObject(
       [
         { id: 'a', result: '0x0' },
@@ -1029,9 +913,11 @@ describe('the front', () => {
       to,
       value: '0x5',
     })
-    expect(
-      await ask(first.url, 'anvil_setBalance', account().address, '0x7'),
-    ).toEqual({ jsonrpc: '2.0', id: 7, result: null })
+    expect(await ask(first.url, 'anvil_setBalance', account().address, '0x7')).toEqual({
+      jsonrpc: '2.0',
+      id: 7,
+      result: null,
+    })
     await call(first.url, 'hardhat_setBalance', to, '0x8')
     const found = await receipt(first.url, hash)
     killAnvil(dir)
@@ -1061,9 +947,7 @@ describe('the front', () => {
 
   test('error: a request that is too large, and one that is no POST', async () => {
     const { url } = await start(tempDir())
-    expect(
-      (await post(url, raw(1, 'eth_chainId', '0'.repeat(3_000_000)))).status,
-    ).toBe(413)
+    expect((await post(url, raw(1, 'eth_chainId', '0'.repeat(3_000_000)))).status).toBe(413)
     expect((await fetch(url)).status).toBe(405)
   })
 
@@ -1071,15 +955,11 @@ describe('the front', () => {
     const dir = tempDir()
     const { url } = await start(dir)
     const from = devAccount()
-    const raws = await Promise.all(
-      Array.from({ length: 100 }, () => from.transfer()),
-    )
+    const raws = await Promise.all(Array.from({ length: 100 }, () => from.transfer()))
     const answers = await Promise.all(
       raws.map((one) => call<string>(url, 'eth_sendRawTransaction', one)),
     )
-    const receipts = await Promise.all(
-      answers.map((hash) => receipt(url, hash)),
-    )
+    const receipts = await Promise.all(answers.map((hash) => receipt(url, hash)))
     expect(receipts.every((found) => found?.status === '0x1')).toBe(true)
   })
 })

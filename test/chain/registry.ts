@@ -11,21 +11,19 @@ export const DELEGATE = 8
 export async function freshRegistry() {
   const connection = await hre.network.create()
   const { ethers } = connection
-  const [admin, manager, issuer, other] =
-    (await ethers.getSigners()) as unknown as [Signer, Signer, Signer, Signer]
+  const [admin, manager, issuer, other] = (await ethers.getSigners()) as unknown as [
+    Signer,
+    Signer,
+    Signer,
+    Signer,
+  ]
   const registry = await ethers.deployContract(
     'DocumentRegistry',
     [await admin.getAddress(), 86_400],
     admin,
   )
-  await registry.registerIssuer(
-    await manager.getAddress(),
-    'An issuer',
-    'https://issuer.example',
-  )
-  await registry
-    .connect(manager)
-    .addAccount(1, await issuer.getAddress(), ISSUE | REVOKE)
+  await registry.registerIssuer(await manager.getAddress(), 'An issuer', 'https://issuer.example')
+  await registry.connect(manager).addAccount(1, await issuer.getAddress(), ISSUE | REVOKE)
   return {
     connection,
     provider: ethers.provider,

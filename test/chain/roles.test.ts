@@ -8,10 +8,7 @@ import { Interface, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Batch, buildBatch } from '../../document/batch/batch.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
-import {
-  type LocalChain,
-  startLocalChain,
-} from '../../scripts/local-chain/local-chain.ts'
+import { type LocalChain, startLocalChain } from '../../scripts/local-chain/local-chain.ts'
 import { ensureRegistry } from '../../scripts/local-registry.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
@@ -94,8 +91,7 @@ async function printAndSend(key: Hex, ...args: string[]): Promise<void> {
   const { code, stdout, stderr } = await roles([...args, '--as', from])
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   expect(stdout).toContain('It would succeed. Nothing was sent')
-  const printed = (name: string) =>
-    new RegExp(`^${name} +(\\S+)`, 'm').exec(stdout)?.[1] ?? ''
+  const printed = (name: string) => new RegExp(`^${name} +(\\S+)`, 'm').exec(stdout)?.[1] ?? ''
   expect(printed('from')).toBe(from)
   expect(printed('to').toLowerCase()).toBe(parseRegistry(registry).address)
   expect(printed('value')).toBe('0')
@@ -134,16 +130,7 @@ describe('npm run roles on the local chain', () => {
     const { PATH = '', HOME = '' } = process.env
     const { code, stderr } = await run(
       'npm',
-      [
-        'run',
-        '--silent',
-        'roles',
-        '--',
-        'close-issuer',
-        '1',
-        '--network',
-        'custom',
-      ],
+      ['run', '--silent', 'roles', '--', 'close-issuer', '1', '--network', 'custom'],
       { cwd: root, env: { PATH, HOME, CUSTOM_RPC_URL: chain.url } },
     )
     expect(code).toBe(1)
@@ -192,8 +179,7 @@ describe('npm run roles on the local chain', () => {
   test('behavior: sets permissions, by the printed call and with --send', {
     timeout: TIMEOUT,
   }, async () => {
-    const permissions = async () =>
-      (await view('accountOf', 1, issuer)).permissions
+    const permissions = async () => (await view('accountOf', 1, issuer)).permissions
     const set = ['set-permissions', '1', issuer]
     expect(await permissions()).toBe(3n)
     await printAndSend(managerKey, ...set, 'issue')

@@ -51,10 +51,7 @@ interface Layout {
 /** The compiler's layout of a contract whose one variable is the struct that the registry keeps at its ERC-7201 position. */
 function compiled(): Layout {
   const solc = createRequire(import.meta.url)('solc') as {
-    compile(
-      input: string,
-      callbacks: { import(path: string): { contents: string } },
-    ): string
+    compile(input: string, callbacks: { import(path: string): { contents: string } }): string
   }
   const read = (path: string): string =>
     readFileSync(
@@ -85,9 +82,7 @@ function compiled(): Layout {
 
 test('default: the compiler lays the struct out as documented', () => {
   const { storage, types } = compiled()
-  expect(types[storage[0]?.type ?? '']?.label).toBe(
-    'struct DocumentRegistry.Storage',
-  )
+  expect(types[storage[0]?.type ?? '']?.label).toBe('struct DocumentRegistry.Storage')
   for (const [name, rows] of Object.entries(documented)) {
     const struct = Object.values(types).find(({ label }) => label === name)
     expect(
@@ -109,8 +104,6 @@ test('default: the struct stands at the ERC-7201 position of document-registry.s
   expect((BigInt(keccak256(preimage)) >> 8n) << 8n).toBe(base)
 
   const { connection, provider, registry } = await freshRegistry()
-  expect(await provider.getStorage(registry, toBeHex(base + 1n, 32))).toBe(
-    toBeHex(1, 32),
-  )
+  expect(await provider.getStorage(registry, toBeHex(base + 1n, 32))).toBe(toBeHex(1, 32))
   await connection.close()
 })

@@ -4,13 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import {
-  ContractFactory,
-  Interface,
-  type InterfaceAbi,
-  type TransactionLike,
-  Wallet,
-} from 'ethers'
+import { ContractFactory, Interface, type InterfaceAbi, type TransactionLike, Wallet } from 'ethers'
 import { onTestFinished } from 'vitest'
 import {
   type LocalChain,
@@ -59,8 +53,7 @@ export const tempDir = (): string => {
 }
 
 export const anvilPid = (dir: string): number =>
-  (JSON.parse(readFileSync(join(dir, 'anvil.json'), 'utf8')) as { pid: number })
-    .pid
+  (JSON.parse(readFileSync(join(dir, 'anvil.json'), 'utf8')) as { pid: number }).pid
 
 export const killAnvil = (dir: string): void => {
   const pid = existsSync(join(dir, 'anvil.json')) ? anvilPid(dir) : 0
@@ -125,35 +118,21 @@ export const ask = async <T>(
   ).json()) as Answer<T>
 
 /** @throws for an error */
-export const call = async <T>(
-  url: string,
-  method: string,
-  ...params: unknown[]
-): Promise<T> => {
+export const call = async <T>(url: string, method: string, ...params: unknown[]): Promise<T> => {
   const { result, error } = await ask<T>(url, method, ...params)
   if (error !== undefined) throw new Error(`${method}: ${error.message}`)
   return result
 }
 
 export const block = (url: string, tag: string | number): Promise<Block> =>
-  call(
-    url,
-    'eth_getBlockByNumber',
-    typeof tag === 'number' ? `0x${tag.toString(16)}` : tag,
-    false,
-  )
+  call(url, 'eth_getBlockByNumber', typeof tag === 'number' ? `0x${tag.toString(16)}` : tag, false)
 
 export const receipt = (url: string, hash: string): Promise<Receipt | null> =>
   call(url, 'eth_getTransactionReceipt', hash)
 
 /** All blocks, or the first so many, whole. */
-export const allBlocks = async (
-  url: string,
-  count?: number,
-): Promise<unknown[]> => {
-  const numbers = Array(
-    count ?? Number(await call<string>(url, 'eth_blockNumber')) + 1,
-  ).keys()
+export const allBlocks = async (url: string, count?: number): Promise<unknown[]> => {
+  const numbers = Array(count ?? Number(await call<string>(url, 'eth_blockNumber')) + 1).keys()
   return Promise.all(
     [...numbers].map((number) =>
       call(url, 'eth_getBlockByNumber', `0x${number.toString(16)}`, true),
@@ -188,23 +167,16 @@ export const account = (
 
 /** One of the accounts that Anvil funds at genesis. */
 export const devAccount = () =>
-  account(
-    new Wallet(
-      '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',
-    ),
-  )
+  account(new Wallet('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'))
 
 export type Account = ReturnType<typeof account>
 
 /** Deploys the registry with this account as its issuer; returns its address. */
-export const deploy = async (
-  url: string,
-  { address, sign }: Account,
-): Promise<string> => {
-  const { data } = await new ContractFactory(
-    artifact.abi,
-    artifact.bytecode,
-  ).getDeployTransaction(address, 86_400)
+export const deploy = async (url: string, { address, sign }: Account): Promise<string> => {
+  const { data } = await new ContractFactory(artifact.abi, artifact.bytecode).getDeployTransaction(
+    address,
+    86_400,
+  )
   const { contractAddress } = await call<Receipt>(
     url,
     'eth_sendRawTransactionSync',
@@ -215,11 +187,7 @@ export const deploy = async (
     'eth_sendRawTransaction',
     await sign({
       to: contractAddress,
-      data: registry.encodeFunctionData('registerIssuer', [
-        address,
-        'Name',
-        'uri',
-      ]),
+      data: registry.encodeFunctionData('registerIssuer', [address, 'Name', 'uri']),
     }),
   )
   // All permissions but DELEGATE: its first account manages the issuer, and issues and revokes too.
@@ -234,17 +202,9 @@ export const deploy = async (
   return contractAddress
 }
 
-export const issue = (
-  { sign }: Account,
-  to: string,
-  id: number,
-): Promise<string> =>
+export const issue = ({ sign }: Account, to: string, id: number): Promise<string> =>
   sign({
     to,
     gasLimit: 200_000,
-    data: registry.encodeFunctionData('issue', [
-      1,
-      `0x${id.toString(16).padStart(64, '0')}`,
-      0,
-    ]),
+    data: registry.encodeFunctionData('issue', [1, `0x${id.toString(16).padStart(64, '0')}`, 0]),
   })

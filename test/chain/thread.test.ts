@@ -37,9 +37,7 @@ test('behavior: stopped, twice at once, it is gone, and what was on it is there 
   await expect(fetch(first.url)).rejects.toThrow()
   await expect(first.send(ask('eth_chainId'))).rejects.toThrow('has ended')
   const { send } = await start({}, dataDir)
-  const { result } = JSON.parse(
-    await send(ask('eth_getBalance', [address, 'latest'])),
-  )
+  const { result } = JSON.parse(await send(ask('eth_getBalance', [address, 'latest'])))
   expect(BigInt(result)).toBe(10n ** 24n)
 })
 

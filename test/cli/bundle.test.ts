@@ -1,10 +1,4 @@
-import {
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -24,13 +18,7 @@ beforeAll(async () => {
   stack = await startStack()
   publicId = (await stack.issue(ADA)).body.data.publicId
   file = join(dir, 'bundle.json')
-  const { code, stderr } = await docreg([
-    'bundle',
-    publicId,
-    ...asked(),
-    '--out',
-    file,
-  ])
+  const { code, stderr } = await docreg(['bundle', publicId, ...asked(), '--out', file])
   if (code !== 0) throw new Error(stderr)
   blockHash = await trustedHashOf(file)
 })
@@ -69,11 +57,7 @@ const offline = (...args: string[]) =>
   })
 
 test('default: a bundle, verified with the network denied', async () => {
-  for (const given of [
-    ['--bundle', file],
-    [file],
-    ['--bundle', file, publicId],
-  ]) {
+  for (const given of [['--bundle', file], [file], ['--bundle', file, publicId]]) {
     const { code, stdout } = await offline(...given, '--block-hash', blockHash)
     const verdict = JSON.parse(stdout)
     expect(verdict).toMatchObject({
@@ -118,9 +102,7 @@ test('behavior: to standard output, of a document that was never issued', async 
   expect(stderr).toContain('Warning')
   const absent = join(dir, 'absent.json')
   writeFileSync(absent, stdout)
-  const verdict = await offline(
-    ...[absent, '--block-hash', await trustedHashOf(absent)],
-  )
+  const verdict = await offline(...[absent, '--block-hash', await trustedHashOf(absent)])
   expect(JSON.parse(verdict.stdout).status).toBe('not_issued')
   expect(verdict.code).toBe(1)
 })
@@ -139,13 +121,7 @@ test('behavior: as of an earlier block, where it was not revoked', async () => {
     body: '{}',
   })
   const statusAsOf = async (...options: string[]) => {
-    const { stdout } = await docreg([
-      'verify',
-      id,
-      '--json',
-      ...asked(),
-      ...options,
-    ])
+    const { stdout } = await docreg(['verify', id, '--json', ...asked(), ...options])
     return JSON.parse(stdout).status
   }
   expect(await statusAsOf()).toBe('revoked')
@@ -161,16 +137,10 @@ test('error: as of a block that the node does not have', async () => {
 })
 
 test('error: a block that is not trusted', async () => {
-  const { code, stdout } = await offline(
-    file,
-    '--block-hash',
-    `0x${'1'.repeat(64)}`,
-  )
+  const { code, stdout } = await offline(file, '--block-hash', `0x${'1'.repeat(64)}`)
   expect(code).toBe(2)
   const { checks, warnings } = JSON.parse(stdout)
-  expect(checks).toEqual([
-    { check: 'chain', outcome: 'unknown', code: 'block_untrusted' },
-  ])
+  expect(checks).toEqual([{ check: 'chain', outcome: 'unknown', code: 'block_untrusted' }])
   // So that its reader can ask somebody whom he trusts.
   expect(warnings[0]).toContain(blockHash)
 })
@@ -207,10 +177,7 @@ test.each<[string, (text: string) => Uint8Array]>([
         Buffer.from('"}'),
       ]),
   ],
-  [
-    'UTF-16 with a byte order mark',
-    (text) => Buffer.from(`\ufeff${text}`, 'utf16le'),
-  ],
+  ['UTF-16 with a byte order mark', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')],
   ['UTF-16', (text) => Buffer.from(text, 'utf16le')],
   ['a no-break space before it', (text) => Buffer.from(`\u00a0${text}`)],
 ])('error: refuses a bundle in %s', async (_, encode) => {
@@ -223,33 +190,21 @@ test.each<[string, (text: string) => Uint8Array]>([
 
 test('error: a bundle of another document', async () => {
   const other = (await stack.issue(ADA)).body.data.publicId
-  const { code, stdout } = await offline(
-    ...['--bundle', file, other, '--block-hash', blockHash],
-  )
+  const { code, stdout } = await offline(...['--bundle', file, other, '--block-hash', blockHash])
   expect(code).toBe(2)
   expect(JSON.parse(stdout).error.code).toBe('bundle_of_another')
 })
 
 test.each<[string, () => string[]]>([
   ['no trusted block', () => ['verify', file]],
-  [
-    'a node besides',
-    () => ['verify', file, '--block-hash', blockHash, '--rpc', stack.chainUrl],
-  ],
+  ['a node besides', () => ['verify', file, '--block-hash', blockHash, '--rpc', stack.chainUrl]],
   [
     '--bundle without a bundle',
     () => ['verify', '--bundle', join(dir, 'id'), '--block-hash', blockHash],
   ],
   [
     'a bundle from two nodes',
-    () => [
-      'bundle',
-      publicId,
-      '--rpc',
-      stack.chainUrl,
-      '--rpc',
-      stack.chainUrl,
-    ],
+    () => ['bundle', publicId, '--rpc', stack.chainUrl, '--rpc', stack.chainUrl],
   ],
 ])('error: wrong usage, %s', async (_, args) => {
   writeFileSync(join(dir, 'id'), publicId)
@@ -259,13 +214,7 @@ test.each<[string, () => string[]]>([
 
 test('error: a file that cannot be written, a node that is down', async () => {
   const out = join(dir, 'no', 'such', 'folder')
-  const unwritable = await docreg([
-    'bundle',
-    publicId,
-    ...asked(),
-    '--out',
-    out,
-  ])
+  const unwritable = await docreg(['bundle', publicId, ...asked(), '--out', out])
   expect(unwritable).toMatchObject({ code: 2, stdout: '' })
   const down = await docreg([
     ...['bundle', publicId, '--json', '--rpc', 'http://127.0.0.1:1'],

@@ -70,9 +70,7 @@ describe('docreg identity', () => {
     ['issuer 0', [...domain, '--issuer', '0']],
     ['check into a file', ['check', ...issuer, ...domain, '--out', 'x']],
   ])('error: wrong usage: %s', async (_, args) => {
-    const { code, stdout } = await docreg([
-      ...['identity', '--registry', registry, ...args],
-    ])
+    const { code, stdout } = await docreg([...['identity', '--registry', registry, ...args]])
     expect([code, stdout]).toEqual([64, ''])
   })
 
@@ -106,10 +104,7 @@ describe('docreg identity check', () => {
     docreg(['identity', 'check', ...options(host), ...more])
 
   /** A server with the file that the command itself makes. */
-  const serveOwn = async (
-    headers: Record<string, string>,
-    ...accounts: string[]
-  ) => {
+  const serveOwn = async (headers: Record<string, string>, ...accounts: string[]) => {
     let file = ''
     const host = await serve((_, response) => {
       response.writeHead(200, headers).end(file)
@@ -161,30 +156,23 @@ describe('docreg identity check', () => {
 
   test('behavior: another origin is no leave, the one that asks is', async () => {
     const only = { 'access-control-allow-origin': 'https://example.edu' }
-    expect(await codesOf(await serveOwn({ ...JSON_TYPE, ...only }))).toEqual([
-      ...[1, 'no_cors'],
-    ])
+    expect(await codesOf(await serveOwn({ ...JSON_TYPE, ...only }))).toEqual([...[1, 'no_cors']])
     let file = ''
     const host = await serve(({ headers }, response) => {
-      response
-        .setHeader('access-control-allow-origin', headers.origin ?? '')
-        .end(file)
+      response.setHeader('access-control-allow-origin', headers.origin ?? '').end(file)
     })
     file = (await docreg(['identity', ...options(host)])).stdout
     expect(await codesOf(host)).toEqual([0])
   })
 
   test('error: what keeps a verifier from reading it', async () => {
-    const code = async (listener: RequestListener) =>
-      codesOf(await serve(listener))
+    const code = async (listener: RequestListener) => codesOf(await serve(listener))
     expect(
       await code((_, response) => {
         response.writeHead(301, { location: 'https://www.example.edu/' }).end()
       }),
     ).toEqual([1, 'redirect'])
-    expect(
-      await code((_, response) => void response.writeHead(404).end()),
-    ).toEqual([1, 'status'])
+    expect(await code((_, response) => void response.writeHead(404).end())).toEqual([1, 'status'])
     expect(
       await code((_, response) => {
         response.writeHead(200, OPEN).end('a'.repeat(70_000))
@@ -200,9 +188,7 @@ describe('docreg identity check', () => {
 
   test('error: another issuer, and an account that is not listed', async () => {
     const host = await serveOwn({ ...JSON_TYPE, ...OPEN }, account)
-    expect(await codesOf(host, '--account', other)).toEqual([
-      ...[1, 'account_not_listed'],
-    ])
+    expect(await codesOf(host, '--account', other)).toEqual([...[1, 'account_not_listed']])
     expect(await codesOf(host, '--issuer', '8')).toEqual([1, 'denied'])
   })
 })

@@ -8,16 +8,8 @@ import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
 import { docreg } from '../support/docreg.ts'
-import {
-  type FaultProxy,
-  prunedHistory,
-  startFaultProxy,
-} from '../support/fault-proxy.ts'
-import {
-  hashOf,
-  issueBatchOfAnother,
-  issueList,
-} from '../support/issued-list.ts'
+import { type FaultProxy, prunedHistory, startFaultProxy } from '../support/fault-proxy.ts'
+import { hashOf, issueBatchOfAnother, issueList } from '../support/issued-list.ts'
 
 // A list that was kept, and the manifests of its batches, at a node that forgets.
 
@@ -49,11 +41,8 @@ beforeAll(async () => {
   blocks = await startBlockServer()
   for (const { manifest, manifestBlock, chunks } of [batch, smaller]) {
     blocks.set(fromHex(manifest), manifestBlock)
-    const { chunks: hashes } = JSON.parse(
-      new TextDecoder().decode(manifestBlock),
-    )
-    for (const [i, chunk] of [...chunks()].entries())
-      blocks.set(fromHex(hashes[i]), chunk)
+    const { chunks: hashes } = JSON.parse(new TextDecoder().decode(manifestBlock))
+    for (const [i, chunk] of [...chunks()].entries()) blocks.set(fromHex(hashes[i]), chunk)
   }
 })
 afterEach(() => node.heal())
@@ -121,12 +110,7 @@ test('behavior: a node that drops events without a word makes the list incomplet
 test.each<[string, () => string, string, number]>([
   ['no source has', () => `manifest ${hashOf(9, 9)}`, 'unreadable', 2],
   ['nobody knows', () => '', 'no_manifest', 2],
-  [
-    'lists another batch',
-    () => `manifest ${smaller.manifest}`,
-    'other_root',
-    1,
-  ],
+  ['lists another batch', () => `manifest ${smaller.manifest}`, 'other_root', 1],
   [
     'is not a manifest',
     () => {
@@ -149,10 +133,7 @@ test.each<[string, () => string, string, number]>([
   expect(code).toBe(1)
   const whole = await list(2)
   const documents = whole.stdout.match(/^document .*$/gm)?.join('\n')
-  const all = fileOf(
-    'all',
-    `${documents}\nbatch ${batch.root} x, ${manifest()}\n`,
-  )
+  const all = fileOf('all', `${documents}\nbatch ${batch.root} x, ${manifest()}\n`)
   const judged = await recounted(2, '--hashes', all)
   expect(judged.stdout).toContain(`not recounted: ${expected}`)
   expect(judged.code).toBe(exit)

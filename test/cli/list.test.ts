@@ -9,13 +9,7 @@ import type { Hex } from '../../document/hex.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { docreg } from '../support/docreg.ts'
-import {
-  documents,
-  hashOf,
-  issueList,
-  ofAnother,
-  roots,
-} from '../support/issued-list.ts'
+import { documents, hashOf, issueList, ofAnother, roots } from '../support/issued-list.ts'
 
 let dir: string
 let anvil: AnvilNode
@@ -26,11 +20,7 @@ beforeAll(async () => {
   anvil = await startAnvilNode(dir)
   const provider = createFetchProvider(anvil.url, 30_000)
   registry = await issueList(provider)
-  const block = await anvil.request<{ hash: Hex }>(
-    'eth_getBlockByNumber',
-    'latest',
-    false,
-  )
+  const block = await anvil.request<{ hash: Hex }>('eth_getBlockByNumber', 'latest', false)
   blockHash = block.hash
 })
 afterAll(async () => {
@@ -52,10 +42,7 @@ test('default: every document and batch, and that these are all', async () => {
   expect(stdout).toContain(`document ${documents[3]} revoked block `)
   expect(stdout).toContain(`document ${documents[4]} suspended block `)
   expect(stdout).toMatch(
-    new RegExp(
-      `^batch ${roots[0]} valid block .*, 7 documents, manifest ${hashOf(5, 0)}$`,
-      'm',
-    ),
+    new RegExp(`^batch ${roots[0]} valid block .*, 7 documents, manifest ${hashOf(5, 0)}$`, 'm'),
   )
   expect(stdout).toMatch(
     /^COMPLETE: 30 of 30 documents, 2 of 2 batches\nissuer 1, as of block \d+, /m,
@@ -131,15 +118,9 @@ test('error: a proof that is changed, of another issuer, or untrusted', async ()
   const nodes = proof.nodes.slice(1)
   expect(await check(changed({ nodes }))).toBe('proof_invalid')
   const documentHashes = [documents[0], ...documents]
-  expect(await check(changed({ documentHashes }))).toBe(
-    'completeness_malformed',
-  )
-  expect(await check(file, '--block-hash', hashOf(9, 9))).toBe(
-    'block_untrusted',
-  )
-  expect(await check(file, '--block-hash', blockHash, '--issuer', '2')).toBe(
-    'other_issuer',
-  )
+  expect(await check(changed({ documentHashes }))).toBe('completeness_malformed')
+  expect(await check(file, '--block-hash', hashOf(9, 9))).toBe('block_untrusted')
+  expect(await check(file, '--block-hash', blockHash, '--issuer', '2')).toBe('other_issuer')
   expect(await check(join(dir, 'absent'))).toBe('unreadable')
 })
 
@@ -162,9 +143,7 @@ test('error: a node without old logs is reported as pruned', async () => {
   }).listen(0, '127.0.0.1')
   await once(node, 'listening')
   const { port } = node.address() as AddressInfo
-  const { code, stdout } = await ofIssuer(
-    ...['--rpc', `http://127.0.0.1:${port}`, '--json'],
-  )
+  const { code, stdout } = await ofIssuer(...['--rpc', `http://127.0.0.1:${port}`, '--json'])
   node.close()
   expect(JSON.parse(stdout).error.code).toBe('pruned')
   expect(code).toBe(2)
@@ -177,9 +156,7 @@ test('error: a file with too many hashes, or with a line without one', async () 
     [lines.join('\n'), 'too_many'],
     ['document 0x12', 'unreadable'],
   ] as const) {
-    const { code, stdout } = await list(
-      ...['--hashes', fileOf('bad', text), '--json'],
-    )
+    const { code, stdout } = await list(...['--hashes', fileOf('bad', text), '--json'])
     expect(JSON.parse(stdout).error.code).toBe(expected)
     expect(code).toBe(2)
   }

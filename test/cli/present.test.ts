@@ -1,19 +1,10 @@
-import {
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toFile } from 'qrcode'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { parsePresentation } from '../../document/presentation.ts'
-import {
-  decodePresentationLink,
-  MAX_QR_LINK,
-} from '../../document/presentation-link.ts'
+import { decodePresentationLink, MAX_QR_LINK } from '../../document/presentation-link.ts'
 import { docreg } from '../support/docreg.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
@@ -42,8 +33,7 @@ const present = (...args: string[]) =>
   docreg(['present', '-', ...registry(), '--ipfs', stack.url, ...args], {
     stdin: publicId,
   })
-const verify = (...args: string[]) =>
-  docreg(['verify', ...args, ...registry(), '--no-identity'])
+const verify = (...args: string[]) => docreg(['verify', ...args, ...registry(), '--no-identity'])
 const asked = () => ['--rpc', stack.chainUrl, '--ipfs', stack.url]
 const NAME = ['--fields', 'subjectName']
 
@@ -96,9 +86,7 @@ describe('present', () => {
     const report = await verify(file, ...asked())
     const lines = report.stdout.split('\n')
     expect(lines[0]).toMatch(/^VALID/)
-    const at = lines.indexOf(
-      'Disclosed, to be compared with what you were told',
-    )
+    const at = lines.indexOf('Disclosed, to be compared with what you were told')
     expect(lines.slice(at + 1, at + 5)).toEqual([
       `  issuedAt  ${ADA.issuedAt}`,
       '  How much the document holds besides is not known.',
@@ -185,10 +173,9 @@ describe('present', () => {
   })
 
   test('error: says when the sealed document is not to be had', async () => {
-    const { code, stdout } = await docreg(
-      ['present', '-', ...registry(), ...NAME, '--json'],
-      { stdin: publicId },
-    )
+    const { code, stdout } = await docreg(['present', '-', ...registry(), ...NAME, '--json'], {
+      stdin: publicId,
+    })
     expect(code).toBe(2)
     expect(JSON.parse(stdout).error.code).toBe('unavailable')
   })

@@ -20,8 +20,7 @@ const deploy = (chainId: number) =>
     join(dir, `${chainId}.json`),
     JSON.stringify({ chainId, address: ADDRESS, codeHash: CODE_HASH }),
   )
-const trusted = (given?: string) =>
-  trustedRegistry(given, pathToFileURL(`${dir}/`))
+const trusted = (given?: string) => trustedRegistry(given, pathToFileURL(`${dir}/`))
 const known = (chainId: number) => ({
   registry: `eip155:${chainId}:${ADDRESS.toLowerCase()}`,
   codeHash: CODE_HASH,

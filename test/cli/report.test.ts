@@ -22,10 +22,7 @@ const STATUSES: VerdictStatus[] = [
   ...(['tampered', 'expired', 'valid'] as const),
 ]
 
-const verdictOf = (
-  status: VerdictStatus,
-  more: Partial<Verdict> = {},
-): Verdict => ({
+const verdictOf = (status: VerdictStatus, more: Partial<Verdict> = {}): Verdict => ({
   valid: status === 'valid',
   status,
   document: null,
@@ -48,11 +45,8 @@ const dated = (status: VerdictStatus) =>
     checks: [{ check: 'dating', outcome: 'fail', code: 'in_future' }],
   })
 
-const linesOf = (
-  verdict: Verdict,
-  network: 'test' | 'live',
-  warnings: string[] = [],
-) => report({ verdict, network, warnings }, (_, text) => text).split('\n')
+const linesOf = (verdict: Verdict, network: 'test' | 'live', warnings: string[] = []) =>
+  report({ verdict, network, warnings }, (_, text) => text).split('\n')
 
 test('default: the words of the banner', () => {
   expect(TEST_NETWORK).toBe('Test network: not a real document')
@@ -86,9 +80,7 @@ describe.each(STATUSES)('%s', (status) => {
 })
 
 test('behavior: a date that has come is not mentioned', () => {
-  const checks = [
-    { check: 'dating', outcome: 'pass', code: 'not_in_future' } as const,
-  ]
+  const checks = [{ check: 'dating', outcome: 'pass', code: 'not_in_future' } as const]
   const lines = linesOf({ ...dated('valid'), checks }, 'live')
   expect(lines.join('\n')).not.toContain('dated in the future')
 })
@@ -97,9 +89,7 @@ test('behavior: names the document that this one replaces', () => {
   const verdict = dated('valid')
   const supersedes: Hex = `0x${'09af'.repeat(16)}`
   const document = verdict.document && { ...verdict.document, supersedes }
-  expect(linesOf({ ...verdict, document }, 'live')).toContain(
-    `  supersedes   ${supersedes}`,
-  )
+  expect(linesOf({ ...verdict, document }, 'live')).toContain(`  supersedes   ${supersedes}`)
   expect(linesOf(verdict, 'live').join('\n')).not.toContain('supersedes')
 })
 
@@ -159,10 +149,7 @@ describe('what the record tells', () => {
   const AT = 1_800_000_500
 
   test('default: how long before the document its account was added', () => {
-    const [lines, oneBlock] = [
-      recorded({}).join('\n'),
-      { account: { ...issuing, addedBlock: 9 } },
-    ]
+    const [lines, oneBlock] = [recorded({}).join('\n'), { account: { ...issuing, addedBlock: 9 } }]
     expect(lines).toContain('added in block 7, 3 blocks before it issued this')
     expect(lines).not.toMatch(/^ {2}(revoked|suspended|released|by account)/m)
     expect(recorded(oneBlock).join('\n')).toContain('1 block before it')
@@ -191,11 +178,7 @@ describe('what the record tells', () => {
     )
   })
 
-  const judged = (
-    status: Verdict['status'],
-    check: Check,
-    domain: string | null = null,
-  ) =>
+  const judged = (status: Verdict['status'], check: Check, domain: string | null = null) =>
     linesOf(
       verdictOf(status, {
         checks: [{ check: 'issuer', outcome: 'pass', code: 'trusted' }, check],
@@ -221,17 +204,13 @@ describe('what the record tells', () => {
 
   test('behavior: without a domain, a name is what the issuer calls itself', () => {
     const lines = judged('valid', identity('unknown', 'no_domain'))
-    expect(lines.join('\n')).toContain(
-      'calls itself Office, not confirmed by any domain',
-    )
+    expect(lines.join('\n')).toContain('calls itself Office, not confirmed by any domain')
     expect(lines.join('\n')).not.toContain('✓')
   })
 
   test('behavior: a denial stands right below the verdict', () => {
     expect(judged('valid', identity('fail', 'denied'))[1]).toBe(DENIED)
-    expect(judged('valid', identity('fail', 'account_not_listed'))[1]).toBe(
-      ACCOUNT_NOT_LISTED,
-    )
+    expect(judged('valid', identity('fail', 'account_not_listed'))[1]).toBe(ACCOUNT_NOT_LISTED)
   })
 
   test('behavior: a required domain that is not linked is told as that', () => {
@@ -264,10 +243,6 @@ test('behavior: of a presentation, shows what is there and no more', () => {
     expect.stringMatching(/^ {2}metadata\.\P{Cc}+A$/u),
     ...note,
   ])
-  expect(linesFor({}).slice(1, 5)).toEqual([
-    '',
-    'Nothing is disclosed',
-    ...note,
-  ])
+  expect(linesFor({}).slice(1, 5)).toEqual(['', 'Nothing is disclosed', ...note])
   expect(linesFor(null).join('\n')).not.toContain('isclosed')
 })

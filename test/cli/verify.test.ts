@@ -29,10 +29,7 @@ beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'docreg-'))
   stack = await startStack()
   issued = (await stack.issue({ ...ADA, metadata: HOSTILE })).body.data
-  asked = [
-    ...['--rpc', stack.chainUrl, '--registry', stack.registry],
-    ...['--ipfs', stack.url],
-  ]
+  asked = [...['--rpc', stack.chainUrl, '--registry', stack.registry], ...['--ipfs', stack.url]]
 })
 afterAll(async () => {
   await stack.stop()
@@ -50,11 +47,9 @@ function file(name: string, content: string | Uint8Array): string {
   return path
 }
 
-const image = (name: string) =>
-  fileURLToPath(new URL(`images/${name}`, import.meta.url))
+const image = (name: string) => fileURLToPath(new URL(`images/${name}`, import.meta.url))
 
-const verify = (given: string, ...more: string[]) =>
-  docreg(['verify', given, ...asked, ...more])
+const verify = (given: string, ...more: string[]) => docreg(['verify', given, ...asked, ...more])
 
 /** A white square as a PNG file: 1 bit for each pixel, the lines packed one like the other. */
 function emptyPng(side: number): Buffer {
@@ -69,10 +64,7 @@ function emptyPng(side: number): Buffer {
   }
   return Buffer.concat([
     Buffer.from('89504e470d0a1a0a', 'hex'),
-    chunk(
-      'IHDR',
-      Buffer.from([...uint32(side), ...uint32(side), 1, 0, 0, 0, 0]),
-    ),
+    chunk('IHDR', Buffer.from([...uint32(side), ...uint32(side), 1, 0, 0, 0, 0])),
     chunk('IDAT', deflateSync(Buffer.alloc((side / 8 + 1) * side))),
     chunk('IEND', Buffer.alloc(0)),
   ])
@@ -157,33 +149,13 @@ describe('what it takes', () => {
       'no_qr_code',
       () => file('cut.jpg', readFileSync(image('photo.jpg')).subarray(0, 500)),
     ],
-    [
-      'codes of different documents',
-      'several_qr_codes',
-      () => image('two-codes.jpg'),
-    ],
-    [
-      'an SVG',
-      'no_qr_code',
-      () => file('qr.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>'),
-    ],
-    [
-      'an address without a publicId',
-      'no_public_id',
-      () => 'https://testville.example/verify',
-    ],
+    ['codes of different documents', 'several_qr_codes', () => image('two-codes.jpg')],
+    ['an SVG', 'no_qr_code', () => file('qr.svg', '<svg xmlns="http://www.w3.org/2000/svg"/>')],
+    ['an address without a publicId', 'no_public_id', () => 'https://testville.example/verify'],
     ['no such file', 'unreadable', () => join(dir, 'absent.png')],
-    [
-      'too large a file',
-      'unreadable',
-      () => file('big', Buffer.alloc(2 ** 25)),
-    ],
+    ['too large a file', 'unreadable', () => file('big', Buffer.alloc(2 ** 25))],
     ['a mistyped publicId', 'public_id_checksum', () => mistyped()],
-    [
-      'a file of something else',
-      'public_id_malformed',
-      () => file('x', 'hello'),
-    ],
+    ['a file of something else', 'public_id_malformed', () => file('x', 'hello')],
     ['JSON that is no bundle', 'bundle_malformed', () => file('j', '{"v":1}')],
   ])('error: %s', async (_, code, given) => {
     const human = await verify(await given())
@@ -258,9 +230,7 @@ describe('what it writes', () => {
     const [year, month, day] = issuedAt.split('-').map(Number)
     const name = MONTHS[(month ?? 0) - 1]
     expect(stdout).toMatch(/^VALID/)
-    expect(stdout).toContain(
-      `\nThis document is dated in the future: ${day} ${name} ${year}\n`,
-    )
+    expect(stdout).toContain(`\nThis document is dated in the future: ${day} ${name} ${year}\n`)
     expect(stdout).toMatch(/fail +dating +in_future/)
     const never = await verify(issued.publicId)
     expect(never.stdout).not.toContain('in the future')
@@ -271,11 +241,7 @@ describe('what it writes', () => {
       const command = [process.execPath, DOCREG, 'verify', '-', ...asked]
       const { stdout } = await run(
         'script',
-        [
-          '-qec',
-          `${command.join(' ')} < ${file('id', issued.publicId)}`,
-          '/dev/null',
-        ],
+        ['-qec', `${command.join(' ')} < ${file('id', issued.publicId)}`, '/dev/null'],
         {
           env: { PATH: '/usr/bin:/bin', TERM: 'xterm-256color', ...env },
         },
@@ -305,11 +271,7 @@ describe('what it writes', () => {
   })
 
   test('behavior: help', async () => {
-    for (const args of [
-      ['--help'],
-      ['verify', '--help'],
-      ['bundle', '--help'],
-    ]) {
+    for (const args of [['--help'], ['verify', '--help'], ['bundle', '--help']]) {
       const { code, stdout } = await docreg(args)
       expect(code).toBe(0)
       expect(stdout).toContain('--registry')
@@ -327,10 +289,7 @@ describe('wrong usage is 64, and asks nobody', () => {
     ['an address that is none', ['verify', 'a', '--rpc', 'localhost:8545']],
     [
       'a node that would agree with itself',
-      [
-        ...['verify', 'a', '--rpc', 'http://127.0.0.1:1'],
-        ...['--rpc', 'http://127.0.0.1:1/'],
-      ],
+      [...['verify', 'a', '--rpc', 'http://127.0.0.1:1'], ...['--rpc', 'http://127.0.0.1:1/']],
     ],
     ['a registry that is none', ['verify', 'a', '--registry', '0x00']],
     ['a chain without a deployment', ['verify', 'a', '--registry', 'eip155:9']],
@@ -382,14 +341,11 @@ describe('several nodes', () => {
   test('default: more than half must agree', async () => {
     expect((await verify(issued.publicId, ...DOWN)).code).toBe(2)
     expect((await verify(issued.publicId, ...DOWN, ...more())).code).toBe(0)
-    expect(
-      (await verify(issued.publicId, ...DOWN, ...DOWN_TOO, ...more())).code,
-    ).toBe(2)
+    expect((await verify(issued.publicId, ...DOWN, ...DOWN_TOO, ...more())).code).toBe(2)
   })
 
   test('args: --quorum', async () => {
-    const quorum = (n: string) =>
-      verify(issued.publicId, ...DOWN, ...more(), '--quorum', n)
+    const quorum = (n: string) => verify(issued.publicId, ...DOWN, ...more(), '--quorum', n)
     expect((await quorum('1')).code).toBe(0)
     expect((await quorum('3')).code).toBe(2)
   })
@@ -400,16 +356,10 @@ test('behavior: a stale node is no verdict, unless any age is asked for', async 
   const account = [`0x${'1'.repeat(40)}`, 1, 3, 4, 0, 0, 0]
   const none = [`0x${'0'.repeat(40)}`, 0, 0, 0, 0, 0, 0]
   const issuer = ['', '', 1, 0, 2, 3, 0]
-  const answer = [
-    ...[1, 9, 1_700_000_000, 1],
-    ...[record, account, none, issuer],
-  ]
+  const answer = [...[1, 9, 1_700_000_000, 1], ...[record, account, none, issuer]]
   const node = await serveHttp(async (request, response) => {
     const { id, method } = JSON.parse(await bodyOf(request))
-    const result =
-      method === 'eth_call'
-        ? abi.encodeFunctionResult('verificationOf', [answer])
-        : []
+    const result = method === 'eth_call' ? abi.encodeFunctionResult('verificationOf', [answer]) : []
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
   })
   const told = (...options: string[]) =>
@@ -418,9 +368,7 @@ test('behavior: a stale node is no verdict, unless any age is asked for', async 
       ...['--registry', `eip155:1:0x${'a'.repeat(40)}`, ...options],
     ])
   const chainCheck = async (...options: string[]) => {
-    const { network, checks } = JSON.parse(
-      (await told('--json', ...options)).stdout,
-    )
+    const { network, checks } = JSON.parse((await told('--json', ...options)).stdout)
     expect(network).toBe('live')
     return checks[0].code
   }

@@ -4,17 +4,9 @@ import { decodeUtf8 } from '../../document/bytes.ts'
 import { fromHex } from '../../document/hex.ts'
 import { parsePresentation } from '../../document/presentation.ts'
 import { buildCommand } from '../../scripts/build-command.ts'
-import {
-  createBundle,
-  readBundle,
-  verifyBundle,
-} from '../../verifier/bundle.ts'
+import { createBundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
 import { readPayload } from '../../verifier/checks/payload.ts'
-import {
-  keyOf,
-  readPresentation,
-  verifyPresentationProof,
-} from '../../verifier/presentation.ts'
+import { keyOf, readPresentation, verifyPresentationProof } from '../../verifier/presentation.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { createProvingReader } from '../../verifier/readers/proof.ts'
@@ -30,20 +22,13 @@ import {
   told,
 } from '../support/corpus/judge.ts'
 import { type RestDoor, startRestDoor } from '../support/corpus/rest.ts'
-import {
-  type CorpusCase,
-  startWorld,
-  type World,
-} from '../support/corpus/world.ts'
+import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
 import { run } from '../support/docreg.ts'
 
 /** As it is packed; in the checkout, where its packages are. */
-const COMMAND = fileURLToPath(
-  new URL('../../dist/corpus/docreg.js', import.meta.url),
-)
+const COMMAND = fileURLToPath(new URL('../../dist/corpus/docreg.js', import.meta.url))
 
-const DID_PRELOAD = new URL('../support/corpus/did-preload.ts', import.meta.url)
-  .href
+const DID_PRELOAD = new URL('../support/corpus/did-preload.ts', import.meta.url).href
 
 let world: World
 beforeAll(async () => {
@@ -72,14 +57,10 @@ const provable = cases.filter(
     'status' in expected &&
     !expected.notPassed.some((check) => /^(chain|batch)/.test(check)),
 )
-const bundleNames = provable
-  .filter(({ present }) => present === undefined)
-  .map(({ name }) => name)
+const bundleNames = provable.filter(({ present }) => present === undefined).map(({ name }) => name)
 // Offline, a proof of another registry than the chosen one is not looked at.
 const provenNames = provable
-  .filter(
-    ({ present, expected }) => present && !('otherRegistryHinted' in expected),
-  )
+  .filter(({ present, expected }) => present && !('otherRegistryHinted' in expected))
   .map(({ name }) => name)
 
 function caseOf(name: string): CorpusCase {
@@ -148,9 +129,7 @@ describe.concurrent('command', () => {
       },
     )
     const answer = JSON.parse(stdout)
-    expect(
-      'error' in answer ? { error: answer.error.code } : told(answer),
-    ).toEqual(expectedOf(one))
+    expect('error' in answer ? { error: answer.error.code } : told(answer)).toEqual(expectedOf(one))
     const identity = caseIdentity(name)
     if (identity) expect(identityTold(answer.checks)).toBe(identity)
     expect(stderr).toBe('')
@@ -209,10 +188,7 @@ describe('presentation with a proof', () => {
     const { rpc, registry, ipfs, timeout, asOf } = one
     const presentation = parsePresentation(one.given)
     const key = keyOf(presentation)
-    const reader = createProvingReader(
-      createFetchProvider(rpc[0] ?? ''),
-      registry,
-    )
+    const reader = createProvingReader(createFetchProvider(rpc[0] ?? ''), registry)
     const { stateProof } = await reader.read(key, { block: asOf ?? undefined })
     const { bytes } = await readPayload(
       fromHex(key.documentHash),
@@ -260,9 +236,7 @@ describe('REST', () => {
         status: 503,
         code: 'unverifiable',
       })
-      expect(notPassed(body.error.details)).toEqual(
-        expected.notPassed.toSorted(),
-      )
+      expect(notPassed(body.error.details)).toEqual(expected.notPassed.toSorted())
       return
     }
     expect(status).toBe(200)

@@ -6,16 +6,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { EXAMPLES, pythonOfExamples } from '../examples/python.ts'
 import { required } from '../faults/support/machine.ts'
 import { readCases } from '../support/corpus/case.ts'
-import {
-  expectedOf,
-  libraryTells,
-  publicIdOf,
-} from '../support/corpus/judge.ts'
-import {
-  formatServed,
-  recordCases,
-  servedFile,
-} from '../support/corpus/served.ts'
+import { expectedOf, libraryTells, publicIdOf } from '../support/corpus/judge.ts'
+import { formatServed, recordCases, servedFile } from '../support/corpus/served.ts'
 import type { CorpusCase } from '../support/corpus/world.ts'
 
 const python = required(await pythonOfExamples())
@@ -28,8 +20,7 @@ test('behavior: served.json of every case is what its chain and sources answer t
   const changed: string[] = []
   for await (const served of recordCases()) {
     const file = servedFile({ name: served.case })
-    const same =
-      existsSync(file) && readFileSync(file, 'utf8') === formatServed(served)
+    const same = existsSync(file) && readFileSync(file, 'utf8') === formatServed(served)
     if (!same) changed.push(served.case)
   }
   expect(changed, 'run npm run corpus').toEqual([])
@@ -61,13 +52,10 @@ describe.skipIf(python === undefined)('served by Python from the files', () => {
     expect(served.map((one) => one.case)).toEqual(names)
   })
 
-  test.each(names)(
-    'behavior: the library judges %s as it should',
-    async (name) => {
-      const one = caseOf(name)
-      expect(await libraryTells(one)).toEqual(expectedOf(one))
-    },
-  )
+  test.each(names)('behavior: the library judges %s as it should', async (name) => {
+    const one = caseOf(name)
+    expect(await libraryTells(one)).toEqual(expectedOf(one))
+  })
 
   // One of each kind: a Python is started for each.
   const kinds = new Map(

@@ -91,9 +91,7 @@ function libraryOn({ proof, codeHash, ...options }: Given): object {
       documents: shapeOf(result.documents, (one) => [
         ...[one.documentHash, one.status, one.account],
       ]),
-      batches: shapeOf(result.batches, (one) => [
-        ...[one.root, one.status, one.account, one.size],
-      ]),
+      batches: shapeOf(result.batches, (one) => [...[one.root, one.status, one.account, one.size]]),
     }
   } catch (error) {
     if (error instanceof FormatError) return { error: error.code }
@@ -127,17 +125,14 @@ const given = (name: string, proof: object, more: object = {}): Given => ({
 
 const flipped = (hex: string, random: Random): string => {
   const at = 2 + random.below(hex.length - 2)
-  const digit =
-    (Number.parseInt(hex[at] ?? '0', 16) ^ (1 + random.below(15))) & 15
+  const digit = (Number.parseInt(hex[at] ?? '0', 16) ^ (1 + random.below(15))) & 15
   return `${hex.slice(0, at)}${digit.toString(16)}${hex.slice(at + 1)}`
 }
 
 test.skipIf(python === undefined)(
   'default: an independent reader comes to the same lists',
   async () => {
-    const found = await expectSame(
-      proofs.map(({ name, proof }) => given(name, proof)),
-    )
+    const found = await expectSame(proofs.map(({ name, proof }) => given(name, proof)))
     expect(found.map((one) => 'status' in one && one.status)).toEqual([
       ...['complete', 'incomplete', 'complete', 'incomplete'],
       ...['incomplete', 'complete', 'complete'],
@@ -150,10 +145,7 @@ test.skipIf(python === undefined)(
   async () => {
     const proof = proofs[0]?.proof as CompletenessProof
     const { nodes, accountProof, header } = proof
-    const strangers = [
-      ...[...nodes].reverse().slice(1),
-      ...accountProof.slice(0, 1),
-    ]
+    const strangers = [...[...nodes].reverse().slice(1), ...accountProof.slice(0, 1)]
     const changes: [string, object][] = [
       ['another type', { type: 'document-registry-bundle' }],
       ['version 2', { v: 2 }],
@@ -175,14 +167,8 @@ test.skipIf(python === undefined)(
       ['a node too many', { nodes: [...nodes, accountProof[0]] }],
       ['an empty node', { nodes: ['0x'] }],
       ['no account', { accountProof: [] }],
-      [
-        'an account without its leaf',
-        { accountProof: accountProof.slice(0, -1) },
-      ],
-      [
-        'the account twice',
-        { accountProof: [...accountProof, ...accountProof] },
-      ],
+      ['an account without its leaf', { accountProof: accountProof.slice(0, -1) }],
+      ['the account twice', { accountProof: [...accountProof, ...accountProof] }],
       ['a header that is none', { header: '0xc0' }],
       ['a header with bytes after it', { header: `${header}00` }],
       ['a header cut off', { header: header.slice(0, -2) }],

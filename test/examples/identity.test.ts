@@ -27,42 +27,21 @@ const URIS = [
   ...['https://example.edu:443', 'https://example.edu:0443', 'https://a.b:80'],
   ...['https://example.edu:65535/x', 'https://example.edu:65536'],
   ...['https://127.0.0.1', 'https://[::1]', 'https://localhost', 'https://a'],
-  ...[
-    'https://a.localhost',
-    'https://a.1b',
-    'https://a.b1',
-    'https://-a.example',
-  ],
-  ...[
-    'https://a-.example',
-    'https://a..example',
-    'https://a.example.',
-    'https://.a.b',
-  ],
+  ...['https://a.localhost', 'https://a.1b', 'https://a.b1', 'https://-a.example'],
+  ...['https://a-.example', 'https://a..example', 'https://a.example.', 'https://.a.b'],
   ...[' https://a.example', 'https://a.example\n', 'https://exаmple.edu'],
   ...['https://xn--exmple-4nf.edu', 'https://a_b.example', 'https://İ.example'],
   ...[`https://${LABEL_63}.example`, `https://a${LABEL_63}.example`],
   ...[`https://${HOST_253}`, `https://a${HOST_253}`],
-  ...[
-    `https://a.example/${'b'.repeat(382)}`,
-    `https://a.example/${'b'.repeat(383)}`,
-  ],
+  ...[`https://a.example/${'b'.repeat(382)}`, `https://a.example/${'b'.repeat(383)}`],
   ...['did:web:example.edu', 'did:web:Example.edu:Law', 'DID:web:example.edu'],
   ...['did:web:example.edu%3A443', 'did:web:example.edu%3a8443:x:y'],
   ...['did:web:example.edu:', 'did:web:example.edu/x', 'did:web:a.b:..'],
   ...['did:web:example.edu%3A08', 'did:web:a.b%3A70000', 'did:web:a.b%2Fx'],
   ...['http://localhost', 'http://localhost:3000', 'http://LOCALHOST:3000/x/'],
   ...['http://127.0.0.1:80', 'http://127.0.0.1:443', 'http://127.0.0.2:3000'],
-  ...[
-    'https://localhost:3000',
-    'did:web:localhost',
-    'did:web:localhost%3A3000',
-  ],
-  ...[
-    'did:web:127.0.0.1%3A80:x',
-    'http://example.edu',
-    'http://example.edu:80',
-  ],
+  ...['https://localhost:3000', 'did:web:localhost', 'did:web:localhost%3A3000'],
+  ...['did:web:127.0.0.1%3A80:x', 'http://example.edu', 'http://example.edu:80'],
 ]
 
 type Served = {
@@ -87,8 +66,7 @@ const accounts = (...listed: unknown[]) => ({
 })
 const of = (account: string, chain = 31337) => `eip155:${chain}:${account}`
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
-const text = (did: string, more: string) =>
-  JSON.stringify(linked(did)).replace(/}$/, `,${more}}`)
+const text = (did: string, more: string) => JSON.stringify(linked(did)).replace(/}$/, `,${more}}`)
 
 const SERVED: Served[] = [
   { name: 'linked', body: linked },
@@ -104,9 +82,7 @@ const SERVED: Served[] = [
     name: 'another issuer',
     body: (id) =>
       linked(id, {
-        service: [
-          vouching({ serviceEndpoint: [{ registry: REGISTRY, issuerId: 8 }] }),
-        ],
+        service: [vouching({ serviceEndpoint: [{ registry: REGISTRY, issuerId: 8 }] })],
       }),
   },
   {
@@ -115,9 +91,7 @@ const SERVED: Served[] = [
       linked(id, {
         service: [
           vouching({
-            serviceEndpoint: [
-              { registry: REGISTRY.toUpperCase(), issuerId: 7 },
-            ],
+            serviceEndpoint: [{ registry: REGISTRY.toUpperCase(), issuerId: 7 }],
           }),
         ],
       }),
@@ -150,13 +124,11 @@ const SERVED: Served[] = [
   },
   {
     name: 'another type',
-    body: (id) =>
-      linked(id, { service: [vouching({ type: 'documentregistry' })] }),
+    body: (id) => linked(id, { service: [vouching({ type: 'documentregistry' })] }),
   },
   {
     name: 'a type in parts',
-    body: (id) =>
-      linked(id, { service: [vouching({ type: [['DocumentRegistry']] })] }),
+    body: (id) => linked(id, { service: [vouching({ type: [['DocumentRegistry']] })] }),
   },
   { name: 'no type', body: (id) => linked(id, { service: [{}] }) },
   {
@@ -167,8 +139,7 @@ const SERVED: Served[] = [
   { name: 'service an object', body: (id) => linked(id, { service: {} }) },
   {
     name: 'endpoint in text',
-    body: (id) =>
-      linked(id, { service: [vouching({ serviceEndpoint: 'https://x' })] }),
+    body: (id) => linked(id, { service: [vouching({ serviceEndpoint: 'https://x' })] }),
   },
   {
     name: 'endpoint an empty text',
@@ -195,13 +166,11 @@ const SERVED: Served[] = [
   },
   {
     name: 'one good endpoint, one malformed',
-    body: (id) =>
-      linked(id, { service: [vouching(), vouching({ serviceEndpoint: [1] })] }),
+    body: (id) => linked(id, { service: [vouching(), vouching({ serviceEndpoint: [1] })] }),
   },
   {
     name: 'the account, in upper case',
-    body: (id) =>
-      linked(id, accounts(of(ACCOUNT.toUpperCase().replace('0X', '0x')))),
+    body: (id) => linked(id, accounts(of(ACCOUNT.toUpperCase().replace('0X', '0x')))),
   },
   { name: 'another account', body: (id) => linked(id, accounts(of(OTHER))) },
   {
@@ -261,16 +230,10 @@ let output: {
   addresses: object[]
   codes: { code: string; domain: string | null }[]
 }
-const uriOf = (index: number) =>
-  `did:web:localhost%3A${new URL(server.url).port}:${index}`
-const domainOf = (index: number) =>
-  `localhost:${new URL(server.url).port}/${index}`
+const uriOf = (index: number) => `did:web:localhost%3A${new URL(server.url).port}:${index}`
+const domainOf = (index: number) => `localhost:${new URL(server.url).port}/${index}`
 const requiredOf = ({ required }: Served, index: number) =>
-  required === undefined
-    ? null
-    : required === 'same'
-      ? domainOf(index)
-      : 'other.example'
+  required === undefined ? null : required === 'same' ? domainOf(index) : 'other.example'
 
 beforeAll(async () => {
   server = await serveHttp((request, response) => {
@@ -312,12 +275,8 @@ test.skipIf(python === undefined)(
 test.skipIf(python === undefined).each(SERVED.map((one, i) => ({ ...one, i })))(
   'behavior: the example judges what a domain serves as the library does: $name',
   async (one) => {
-    const account = { account: ACCOUNT } as Parameters<
-      typeof readIdentity
-    >[1]['account']
-    const issuer = { id: 7, uri: uriOf(one.i) } as Parameters<
-      typeof readIdentity
-    >[1]['issuer']
+    const account = { account: ACCOUNT } as Parameters<typeof readIdentity>[1]['account']
+    const issuer = { id: 7, uri: uriOf(one.i) } as Parameters<typeof readIdentity>[1]['issuer']
     const { check, domain } = await readIdentity(
       REGISTRY,
       { account, issuer },

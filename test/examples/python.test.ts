@@ -8,11 +8,7 @@ import type { Check } from '../../verifier/verdict.ts'
 import { required } from '../faults/support/machine.ts'
 import { readCases } from '../support/corpus/case.ts'
 import { libraryVerdict, publicIdOf } from '../support/corpus/judge.ts'
-import {
-  type CorpusCase,
-  startWorld,
-  type World,
-} from '../support/corpus/world.ts'
+import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 import mustFail from '../vectors/must-fail.json' with { type: 'json' }
 import presentations from '../vectors/presentations.json' with { type: 'json' }
@@ -59,9 +55,7 @@ function argumentsFor(one: CorpusCase): string[] {
 function coarse(code: string): string {
   if (/^public_id_/.test(code)) return 'public_id_malformed'
   if (/^sealed_/.test(code)) return 'sealed_format'
-  return /^(json_|not_canonical$|document_fields$)/.test(code)
-    ? 'document_format'
-    : code
+  return /^(json_|not_canonical$|document_fields$)/.test(code) ? 'document_format' : code
 }
 
 /** What the library says of the same case, in those codes. */
@@ -70,10 +64,7 @@ async function libraryOn(one: CorpusCase) {
   const coarsened = checks.map((check) =>
     check.check === 'content' ? { ...check, code: coarse(check.code) } : check,
   )
-  const found =
-    'disclosed' in shown
-      ? { disclosed: shown.disclosed }
-      : { document: shown.document }
+  const found = 'disclosed' in shown ? { disclosed: shown.disclosed } : { document: shown.document }
   const domain = shown.blockchainProof?.issuer.domain ?? null
   return { valid, status, ...found, domain, checks: coarsened }
 }
@@ -105,13 +96,9 @@ describe.skipIf(python === undefined)('the corpus', () => {
   }
 
   // It asks one node, for its newest block.
-  const cases = readCases().filter(
-    ({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1,
-  )
+  const cases = readCases().filter(({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1)
   const named = (malformed: boolean) =>
-    cases
-      .filter(({ expected }) => 'error' in expected === malformed)
-      .map(({ name }) => name)
+    cases.filter(({ expected }) => 'error' in expected === malformed).map(({ name }) => name)
 
   test.each(named(false))('behavior: %s', async (name) => {
     const one = caseOf(name)
@@ -163,17 +150,14 @@ test.skipIf(python === undefined)(
     expect(JSON.parse(stdout)).toEqual({
       codes: mustFail.cases
         .filter(
-          ({ format, name }) =>
-            READ.includes(format) && !(format === 'json' && name === 'nothing'),
+          ({ format, name }) => READ.includes(format) && !(format === 'json' && name === 'nothing'),
         )
         .map(({ code }) => coarse(code)),
-      golden: golden.documents.map(
-        ({ documentHash, documentKey, document }) => ({
-          documentHash,
-          documentKey,
-          document,
-        }),
-      ),
+      golden: golden.documents.map(({ documentHash, documentKey, document }) => ({
+        documentHash,
+        documentKey,
+        document,
+      })),
       presented: presentations.cases.map(({ disclosed }) => [disclosed, null]),
       notPresented: presentations.mustFail
         .filter(({ text }) => text !== undefined)

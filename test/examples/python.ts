@@ -1,12 +1,6 @@
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheFolder } from '../../scripts/cache-folder.ts'
@@ -24,13 +18,10 @@ export const pythonOfExamples = () => pythonWith(REQUIREMENTS)
  * A Python with some packages: a virtual environment in this user's cache folder, made once for each version of Python and of the
  * file that lists them.
  */
-export async function pythonWith(
-  requirements: string,
-): Promise<Available<string>> {
+export async function pythonWith(requirements: string): Promise<Available<string>> {
   try {
     // Fails before 3.11.
-    const check =
-      'import sys; assert sys.version_info >= (3, 11); print(sys.version)'
+    const check = 'import sys; assert sys.version_info >= (3, 11); print(sys.version)'
     const { stdout: version } = await run('python3', ['-c', check])
     const digest = createHash('sha256')
       .update(version)
@@ -53,13 +44,7 @@ async function make(folder: string, requirements: string): Promise<void> {
   try {
     mkdirSync(dirname(folder), { recursive: true })
     await run('python3', ['-m', 'venv', fresh])
-    const pip = [
-      '-m',
-      'pip',
-      'install',
-      '--quiet',
-      '--disable-pip-version-check',
-    ]
+    const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
     await run(join(fresh, 'bin', 'python'), [...pip, '-r', requirements])
     // By rename, so that nobody uses half of it.
     renameSync(fresh, folder)

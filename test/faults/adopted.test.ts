@@ -17,8 +17,7 @@ test('behavior: a gateway guards a document of which it only acknowledged the re
   const wish = await client.issue({ idempotencyKey: 'moved-on' })
   await gateway.kill()
   // Another gateway of the issuer knows nothing of it, and the first one never comes back.
-  for (const name of ['gateway.db', 'gateway.db-wal'])
-    rmSync(join(dataDir, name), { force: true })
+  for (const name of ['gateway.db', 'gateway.db-wal']) rmSync(join(dataDir, name), { force: true })
   await gateway.start()
   const told = await client.repeat(wish)
   await reorg(world, 1)

@@ -1,25 +1,11 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  appendFileSync,
-  cpSync,
-  existsSync,
-  readFileSync,
-  rmSync,
-} from 'node:fs'
+import { appendFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import {
-  type GatewayProcess,
-  gatewayProcess,
-} from '../support/gateway-process.ts'
+import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
-import {
-  API_KEY,
-  type Client,
-  createClient,
-  promisesOf,
-} from './support/client.ts'
+import { API_KEY, type Client, createClient, promisesOf } from './support/client.ts'
 import { type Folder, temporaryFolder } from './support/machine.ts'
 import { startAnvilWorld } from './support/world.ts'
 
@@ -82,9 +68,7 @@ test('behavior: a backup beside a service that issues is restored with everythin
   const load = Array.from({ length: 6 }, async () => {
     while (working) await client.issue()
   })
-  await expect
-    .poll(() => client.wishes.flatMap(promisesOf).length, PATIENCE)
-    .toBeGreaterThan(50)
+  await expect.poll(() => client.wishes.flatMap(promisesOf).length, PATIENCE).toBeGreaterThan(50)
   const before = client.wishes.flatMap(promisesOf)
   const made = await run('backup', [backup], { DATA_DIR: dataDir })
   working = false
@@ -101,8 +85,7 @@ test('behavior: a backup beside a service that issues is restored with everythin
   expect(result.output).toContain('the chain has them all')
   expect(result.output).not.toContain('missing-payloads')
   const { client: reader } = await startService(restored)
-  const statuses = () =>
-    Promise.all(before.map(async (id) => (await reader.verify(id)).status))
+  const statuses = () => Promise.all(before.map(async (id) => (await reader.verify(id)).status))
   await expect.poll(statuses, PATIENCE).toEqual(before.map(() => 'valid'))
   const next = await reader.issue()
   expect(promisesOf(next)).toHaveLength(1)
@@ -134,9 +117,9 @@ test('behavior: a backup that is older than the chain is repaired by another sou
     expect(found.output).toContain('1 payloads fetched, 0 nowhere')
     expect(lost).toMatchObject({ code: 0 })
     expect(lost.output).toContain('0 payloads fetched, 1 nowhere')
-    expect(
-      readFileSync(join(restored, 'missing-payloads.txt'), 'utf8'),
-    ).toMatch(/^0x[0-9a-f]{64}\n$/)
+    expect(readFileSync(join(restored, 'missing-payloads.txt'), 'utf8')).toMatch(
+      /^0x[0-9a-f]{64}\n$/,
+    )
 
     // Everything from before is there, and what is new can be issued.
     const { client } = await startService(restored, {

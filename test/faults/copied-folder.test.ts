@@ -5,20 +5,11 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
-import {
-  type GatewayProcess,
-  gatewayProcess,
-} from '../support/gateway-process.ts'
+import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { freshSeed, type Random, seededRandom } from '../support/random.ts'
 import { randomKey } from '../support/stack.ts'
-import {
-  API_KEY,
-  type Client,
-  createClient,
-  promisesOf,
-  type Wish,
-} from './support/client.ts'
+import { API_KEY, type Client, createClient, promisesOf, type Wish } from './support/client.ts'
 import { falseVerdict } from './support/false-verdict.ts'
 import { type Ledger, readLedger } from './support/ledger.ts'
 import { type Folder, temporaryFolder } from './support/machine.ts'
@@ -69,12 +60,10 @@ async function startService(dataDir: string): Promise<Service> {
     ISSUER_SECRET: issuerSecret,
   })
   await gateway.start()
-  const [registry = ''] =
-    /eip155:\d+:0x[0-9a-f]{40}/.exec(gateway.output()) ?? []
+  const [registry = ''] = /eip155:\d+:0x[0-9a-f]{40}/.exec(gateway.output()) ?? []
   const node = createFetchProvider(`http://127.0.0.1:${chainPort}`, 60_000)
   const ledger = readLedger(
-    <T>(method: string, ...params: unknown[]) =>
-      node.request({ method, params }) as Promise<T>,
+    <T>(method: string, ...params: unknown[]) => node.request({ method, params }) as Promise<T>,
     registry,
   )
   const client = createClient(gateway.url)
@@ -136,9 +125,7 @@ async function drill(n: number, end: 'stop' | 'kill'): Promise<Service> {
   await copy(live.dataDir, dataDir)
   const service = await startService(dataDir)
   await Promise.all(before.map((wish) => untilValid(service, wish)))
-  const own = await Promise.all(
-    Array.from({ length: 5 }, () => service.client.issue()),
-  )
+  const own = await Promise.all(Array.from({ length: 5 }, () => service.client.issue()))
   if (end === 'kill') {
     await service.gateway.kill()
     await service.gateway.start()
@@ -164,8 +151,7 @@ async function issueOne({ client }: Service, random: Random): Promise<void> {
   if (idempotencyKey && random.next() < 0.5) await client.repeat(wish)
 }
 
-const acknowledged = (): Wish[] =>
-  live.client.wishes.filter((wish) => promisesOf(wish).length > 0)
+const acknowledged = (): Wish[] => live.client.wishes.filter((wish) => promisesOf(wish).length > 0)
 
 async function untilAcknowledged(count: number): Promise<void> {
   const deadline = performance.now() + PATIENCE

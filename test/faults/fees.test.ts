@@ -30,9 +30,7 @@ test('behavior: at the cap of the hour, issuing answers fee_too_high, also after
   await setBaseFee(GWEI)
   expect(await codeAt('/readyz')).toBe('fee_too_high')
   const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
-  expect(metrics).toContain(
-    'document_registry_issuing_stopped{code="fee_too_high"} 1',
-  )
+  expect(metrics).toContain('document_registry_issuing_stopped{code="fee_too_high"} 1')
   // What was spent is not forgotten.
   await gateway.kill()
   await gateway.start()
@@ -73,8 +71,7 @@ test('behavior: a plan over the cap of every node is split until they take it', 
     const { gasLimit } = Transaction.from(String(params[0]))
     if (gasLimit < 100_000n) return undefined
     refused++
-    const message =
-      'tx fee (1.08 ether) exceeds the configured cap (1.00 ether)'
+    const message = 'tx fee (1.08 ether) exceeds the configured cap (1.00 ether)'
     return { kind: 'refusal', error: { code: -32000, message } }
   }
   const wishes = await Promise.all(
@@ -101,7 +98,5 @@ async function codeAt(path: string): Promise<unknown> {
 /** @returns The status, or the code of a refusal. */
 async function answerOf(): Promise<unknown> {
   const [told] = (await world.client.issue()).told
-  return told?.kind === 'issued'
-    ? told.status
-    : told?.kind === 'refused' && told.code
+  return told?.kind === 'issued' ? told.status : told?.kind === 'refused' && told.code
 }

@@ -26,9 +26,7 @@ test('behavior: looking after it costs the same, however much it is', async () =
   await Promise.all(Array.from({ length: 300 }, () => world.client.issue()))
   await looks(1)
   const calls = await looks(2)
-  expect(calls.filter((method) => method !== 'eth_getBlockByNumber')).toEqual(
-    [],
-  )
+  expect(calls.filter((method) => method !== 'eth_getBlockByNumber')).toEqual([])
   // One of each look for the newest final block, one for the newest with documents.
   expect(calls).toHaveLength(2 * 2)
 })
@@ -61,9 +59,7 @@ test('behavior: a repeat at a node that is behind, which is then refused, leaves
   const blocks = (await head()) - before
   proxy.fault = (call) => {
     if (call.method === 'eth_estimateGas') return { kind: 'drop_before' }
-    return isCallOf('recordsOf', call)
-      ? { kind: 'stale_head', blocks }
-      : undefined
+    return isCallOf('recordsOf', call) ? { kind: 'stale_head', blocks } : undefined
   }
   expect(await client.repeat(wish)).toMatchObject({
     kind: 'refused',
@@ -82,9 +78,7 @@ test('behavior: a repeat restores a payload that the store has lost', async () =
   await becomeFinal()
   const [publicId = ''] = promisesOf(wish)
   const sqlite = new DatabaseSync(database())
-  sqlite
-    .prepare('DELETE FROM block WHERE hash = ?')
-    .run(decodePublicId(publicId).hash)
+  sqlite.prepare('DELETE FROM block WHERE hash = ?').run(decodePublicId(publicId).hash)
   sqlite.close()
   await world.settle()
   expect((await world.judge()).lost).toEqual([wish.number])
@@ -133,10 +127,7 @@ async function head(): Promise<number> {
 
 /** Makes everything final, and waits until it has left the outbox. The gateway does not run then. */
 async function becomeFinal(): Promise<void> {
-  await world.chain.request(
-    'anvil_mine',
-    `0x${(2 * FINALITY + 1).toString(16)}`,
-  )
+  await world.chain.request('anvil_mine', `0x${(2 * FINALITY + 1).toString(16)}`)
   do {
     await world.settle()
     await looks(0)
@@ -150,9 +141,7 @@ const database = () => join(world.dataDir, 'gateway.db')
 async function outbox(): Promise<{ number: number; hash: string }[]> {
   await world.gateway.kill()
   const sqlite = new DatabaseSync(database())
-  const rows = sqlite
-    .prepare('SELECT block_number, block_hash FROM intent ORDER BY id')
-    .all()
+  const rows = sqlite.prepare('SELECT block_number, block_hash FROM intent ORDER BY id').all()
   sqlite.close()
   return rows.map(({ block_number, block_hash }) => ({
     number: Number(block_number),

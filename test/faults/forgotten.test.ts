@@ -34,9 +34,7 @@ test('behavior: after a downtime longer than nodes keep receipts and logs, the r
         return status
       }),
     )
-  await expect
-    .poll(statuses, { timeout: 20_000 })
-    .toEqual(wishes.map(() => 'valid'))
+  await expect.poll(statuses, { timeout: 20_000 }).toEqual(wishes.map(() => 'valid'))
   // No intent waits for a receipt that every node dropped.
   await expect.poll(inFlight, { timeout: 10_000 }).toBe(0)
   const next = await client.issue()
@@ -51,14 +49,11 @@ test('behavior: after a downtime longer than nodes keep receipts and logs, the r
 async function inFlight(): Promise<number> {
   const response = await fetch(`${world.gateway.url}/metrics`)
   const name = 'document_registry_transactions_in_flight'
-  const [, figure] =
-    new RegExp(`^${name} (\\d+)$`, 'm').exec(await response.text()) ?? []
+  const [, figure] = new RegExp(`^${name} (\\d+)$`, 'm').exec(await response.text()) ?? []
   return Number(figure)
 }
 
 async function pending(): Promise<number> {
-  const { pending } = await world.chain.request<{ pending: string }>(
-    'txpool_status',
-  )
+  const { pending } = await world.chain.request<{ pending: string }>('txpool_status')
   return Number(pending)
 }

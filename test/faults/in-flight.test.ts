@@ -57,9 +57,7 @@ test('behavior: the clock goes back an hour, and the node forgets its pool', asy
 }, 60_000)
 
 async function pooled(): Promise<number> {
-  const { pending } = await world.chain.request<{ pending: string }>(
-    'txpool_status',
-  )
+  const { pending } = await world.chain.request<{ pending: string }>('txpool_status')
   return Number(pending)
 }
 

@@ -63,10 +63,7 @@ test('behavior: killed again at each call of its recovery', async () => {
  * @param stride Every how many steps one is taken.
  * @returns How many steps there were.
  */
-async function eachStep(
-  step: (n: number) => Promise<void>,
-  stride = 1,
-): Promise<number> {
+async function eachStep(step: (n: number) => Promise<void>, stride = 1): Promise<number> {
   const first = 1 + seededRandom(freshSeed()).below(stride)
   for (let n = first; n <= MOST_STEPS; n += stride) {
     await step(n)

@@ -23,8 +23,7 @@ async function start(): Promise<{ world: World; still: FaultProxy }> {
   const chain: Chain = {
     ...anvil,
     rewrites: 0,
-    fund: (account) =>
-      anvil.request('anvil_setBalance', account, '0x56bc75e2d63100000'),
+    fund: (account) => anvil.request('anvil_setBalance', account, '0x56bc75e2d63100000'),
   }
   const world = await startWorld(chain, folder.dir, {
     RPC_URL: `${still.url},${good.url}`,
@@ -36,8 +35,7 @@ async function start(): Promise<{ world: World; still: FaultProxy }> {
 test('behavior: documents are issued while the preferred node stands still', async () => {
   const { world, still } = await start()
   const { chain, client } = world
-  const height = async () =>
-    Number(await chain.request<string>('eth_blockNumber'))
+  const height = async () => Number(await chain.request<string>('eth_blockNumber'))
   await client.issue()
   const since = await height()
   still.fault = async () => ({
@@ -50,9 +48,7 @@ test('behavior: documents are issued while the preferred node stands still', asy
     .poll(async () => (await client.issue()).told, { timeout: 20_000 })
     .toMatchObject([{ kind: 'issued', status: 201 }])
   for (let i = 0; i < 5; i++)
-    expect((await client.issue()).told).toMatchObject([
-      { kind: 'issued', status: 201 },
-    ])
+    expect((await client.issue()).told).toMatchObject([{ kind: 'issued', status: 201 }])
   still.heal()
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)

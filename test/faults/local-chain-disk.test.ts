@@ -2,13 +2,7 @@ import { readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  allBlocks,
-  call,
-  devAccount,
-  killAnvil,
-  start,
-} from '../chain/testkit.ts'
+import { allBlocks, call, devAccount, killAnvil, start } from '../chain/testkit.ts'
 import { fill } from './support/failing-disk.ts'
 import { required, smallDisk } from './support/machine.ts'
 
@@ -25,8 +19,7 @@ test('behavior: the local chain refuses writes while its disk is full, and heals
   onTestFinished(() => killAnvil(dir))
   const chain = await start(dir)
   const from = devAccount()
-  const send = async () =>
-    call(chain.url, 'eth_sendRawTransaction', await from.transfer())
+  const send = async () => call(chain.url, 'eth_sendRawTransaction', await from.transfer())
   for (let i = 0; i < 5; i++) await send()
   // Its finalizing blocks too.
   const head = () => call(chain.url, 'eth_blockNumber').catch(() => 'down')

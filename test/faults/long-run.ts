@@ -43,9 +43,7 @@ async function anvilWorld(env: Record<string, string>): Promise<Setting> {
   return { world, troubles: values.rewrites ? troubles : [] }
 }
 
-async function gethWorld(
-  env: Record<string, string>,
-): Promise<Setting | undefined> {
+async function gethWorld(env: Record<string, string>): Promise<Setting | undefined> {
   const binary = await gethBinary()
   if (binary === undefined) return undefined
   const world = await startGethWorld(binary, env)
@@ -70,8 +68,7 @@ async function killKubo(kubo: Kubo): Promise<void> {
 
 function figuresOf(figures: Figures, seconds: number): [string, unknown][] {
   const restarts = figures.restarts.map(Math.round).sort((a, b) => a - b)
-  const at = (share: number) =>
-    restarts[Math.ceil(share * restarts.length) - 1] ?? 0
+  const at = (share: number) => restarts[Math.ceil(share * restarts.length) - 1] ?? 0
   return [
     ['chain', `${values.chain}${values.rewrites ? ', rewritten' : ''}`],
     ['store', values.store],
@@ -116,8 +113,7 @@ if (started !== undefined) {
       random,
       troubles: kubo ? [...troubles, () => killKubo(kubo)] : troubles,
       progress({ kills, acknowledged }) {
-        if (kills % 10 === 0)
-          console.log(`${kills} kills, ${acknowledged} acknowledged`)
+        if (kills % 10 === 0) console.log(`${kills} kills, ${acknowledged} acknowledged`)
       },
     })
     const seconds = (performance.now() - began) / 1000
@@ -125,10 +121,7 @@ if (started !== undefined) {
       console.log(`${name.padEnd(28)}${value}`)
     const { lost, doubled, falseValid, notValid, unreadable } = figures
     const { notRevoked, revokedUnasked } = figures
-    const wrong = [
-      ...[lost, doubled, notValid, unreadable],
-      ...[notRevoked, revokedUnasked],
-    ].flat()
+    const wrong = [...[lost, doubled, notValid, unreadable], ...[notRevoked, revokedUnasked]].flat()
     if (wrong.length > 0 || falseValid > 0) process.exitCode = 1
   } finally {
     await world.close()

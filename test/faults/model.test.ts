@@ -46,11 +46,7 @@ class IssueWithKey implements Command {
     model.keys.add(this.key)
     const wish = keyed.get(this.key)
     if (wish) await world.client.repeat(wish)
-    else
-      keyed.set(
-        this.key,
-        await world.client.issue({ idempotencyKey: `key-${this.key}` }),
-      )
+    else keyed.set(this.key, await world.client.issue({ idempotencyKey: `key-${this.key}` }))
     expect(promisesOf(keyed.get(this.key) as Wish).length).toBeLessThan(2)
   }
   toString = () => `issueWithKey(${this.key})`

@@ -1,11 +1,6 @@
 import { Transaction, Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import {
-  type Fault,
-  GARBAGE,
-  type RpcCall,
-  randomFaults,
-} from '../support/fault-proxy.ts'
+import { type Fault, GARBAGE, type RpcCall, randomFaults } from '../support/fault-proxy.ts'
 import { gethPoolRules } from '../support/geth-pool-rules.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
 import { promisesOf } from './support/client.ts'
@@ -104,8 +99,7 @@ test('behavior: somebody else uses the nonce first', async () => {
 /** The first calls of a method fare badly, the later ones well. */
 function every(method: string, fault: Fault, times: number) {
   let left = times
-  return (call: RpcCall) =>
-    call.method === method && left-- > 0 ? fault : undefined
+  return (call: RpcCall) => (call.method === method && left-- > 0 ? fault : undefined)
 }
 
 async function issueSome(): Promise<void> {

@@ -69,9 +69,7 @@ test('behavior: anchored, not seen at a node that is behind, and the next transa
   proxy.fault = ({ method }) => {
     if (method === 'eth_estimateGas' && sent) return { kind: 'drop_before' }
     // The nonce is read where the block is there, the records where it is not.
-    return method === 'eth_call' && sent
-      ? { kind: 'stale_head', blocks: 1 }
-      : undefined
+    return method === 'eth_call' && sent ? { kind: 'stale_head', blocks: 1 } : undefined
   }
   const wish = await client.issue({ idempotencyKey })
   await world.settle()
@@ -103,9 +101,7 @@ test.each(['finalized', undefined] as const)(
   async (wait) => {
     const { client, proxy } = world
     proxy.fault = (call) =>
-      isCallOf('verificationOf', call)
-        ? { kind: 'stale_head', blocks: 1 }
-        : undefined
+      isCallOf('verificationOf', call) ? { kind: 'stale_head', blocks: 1 } : undefined
     const wish = await client.issue({ idempotencyKey, ...(wait && { wait }) })
     await client.repeat(wish)
     expect(wish.told).toMatchObject([
@@ -123,7 +119,5 @@ test.each(['finalized', undefined] as const)(
 function refuseEstimates(times = Number.POSITIVE_INFINITY): void {
   let left = times
   world.proxy.fault = ({ method }: RpcCall) =>
-    method === 'eth_estimateGas' && left-- > 0
-      ? { kind: 'drop_before' }
-      : undefined
+    method === 'eth_estimateGas' && left-- > 0 ? { kind: 'drop_before' } : undefined
 }

@@ -32,8 +32,7 @@ try {
     (name) => JSON.stringify(Reflect.get(judgement, name)) !== '[]',
   )
   process.stdout.write(`${JSON.stringify({ ...values, ...load, wrong })}\n`)
-  if (load.pending > load.requests / 100 || wrong.length > 0)
-    process.exitCode = 1
+  if (load.pending > load.requests / 100 || wrong.length > 0) process.exitCode = 1
 } finally {
   await world.close()
 }

@@ -62,14 +62,9 @@ test('behavior: a reorg drops issue, suspension and revocation', async () => {
 test('behavior: what somebody else released, before it was final, is not suspended again', async () => {
   const { publicId, documentHash, registry } = await issue()
   expect(await change('suspend', publicId)).toBe(200)
-  await transact(provider(), registry, world.issuerKey, 'release', [
-    ...[1, documentHash],
-  ])
+  await transact(provider(), registry, world.issuerKey, 'release', [...[1, documentHash]])
   // Another fork without the release: then the suspension stands. With it, nothing is to be done.
-  await world.chain.request(
-    'anvil_mine',
-    `0x${(2 * FINALITY + 2).toString(16)}`,
-  )
+  await world.chain.request('anvil_mine', `0x${(2 * FINALITY + 2).toString(16)}`)
   await twoLooks()
   await becomes(publicId, 'valid')
   await world.gateway.kill()
@@ -124,8 +119,7 @@ async function insist(action: Action, publicId: string): Promise<void> {
   while (statuses.at(-1) !== 200) {
     if (!world.gateway.running()) await restart()
     statuses.push(await change(action, publicId).catch(() => 'unanswered'))
-    if (statuses.length > 20)
-      throw new Error(`${action} is not done: ${statuses}`)
+    if (statuses.length > 20) throw new Error(`${action} is not done: ${statuses}`)
   }
 }
 
@@ -151,9 +145,7 @@ const becomes = (publicId: string, status: string) =>
   expect
     .poll(
       async () => {
-        const verdict = await world.client
-          .verify(publicId)
-          .catch(() => undefined)
+        const verdict = await world.client.verify(publicId).catch(() => undefined)
         return verdict?.status
       },
       { timeout: 20_000 },
@@ -167,11 +159,6 @@ const mineSome = () => world.chain.request('anvil_mine', '0x5')
 const twoLooks = () => sleep(5_000)
 
 const provider = () => ({
-  request: ({
-    method,
-    params = [],
-  }: {
-    method: string
-    params?: readonly unknown[]
-  }) => world.chain.request(method, ...params),
+  request: ({ method, params = [] }: { method: string; params?: readonly unknown[] }) =>
+    world.chain.request(method, ...params),
 })

@@ -9,10 +9,7 @@ import { ensureRegistry } from '../../scripts/local-registry.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
-import {
-  type GatewayProcess,
-  gatewayProcess,
-} from '../support/gateway-process.ts'
+import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { ADA, API_KEY, randomKey } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
@@ -29,9 +26,7 @@ let gateways: [GatewayProcess, GatewayProcess]
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
   const [adminKey, ...issuerKeys] = [randomKey(), randomKey(), randomKey()]
-  const [first = '', second = ''] = issuerKeys.map(
-    (key) => new Wallet(key).address,
-  )
+  const [first = '', second = ''] = issuerKeys.map((key) => new Wallet(key).address)
   chain = await startLocalChain({
     dataDir: join(folder, 'chain'),
     port: 0,
@@ -76,10 +71,7 @@ afterAll(async () => {
 const authorization = `Bearer ${API_KEY}`
 
 /** @returns `undefined` when the gateway was not there to answer. */
-async function issue(
-  { url }: GatewayProcess,
-  idempotencyKey: string,
-): Promise<Issued | undefined> {
+async function issue({ url }: GatewayProcess, idempotencyKey: string): Promise<Issued | undefined> {
   try {
     const response = await fetch(`${url}/v1/documents`, {
       method: 'POST',
@@ -120,9 +112,7 @@ test('behavior: the same request at both is one document', async () => {
   expect(both[0]?.publicId).toBeDefined()
   expect(both[1]?.publicId).toBe(both[0]?.publicId)
   for (const gateway of gateways)
-    await expect
-      .poll(() => statusOf(gateway, both[0]?.publicId ?? ''))
-      .toBe('valid')
+    await expect.poll(() => statusOf(gateway, both[0]?.publicId ?? '')).toBe('valid')
 })
 
 test('behavior: both under load, one killed in the middle, its clients go on at the other', async () => {
@@ -139,9 +129,7 @@ test('behavior: both under load, one killed in the middle, its clients go on at 
   const load = [doomed, other].flatMap((gateway, g) =>
     Array.from({ length: 10 }, (_, i) => work(gateway, `load-${g}-${i}`)),
   )
-  await expect
-    .poll(() => answered.size, { timeout: 20_000 })
-    .toBeGreaterThan(60)
+  await expect.poll(() => answered.size, { timeout: 20_000 }).toBeGreaterThan(60)
   await doomed.kill()
   await Promise.all(load)
   expect(answered.size).toBe(400)
@@ -151,12 +139,8 @@ test('behavior: both under load, one killed in the middle, its clients go on at 
   expect(new Set(ids.map(({ publicId }) => publicId)).size).toBe(400)
   for (const { publicId } of ids)
     for (const gateway of gateways)
-      await expect
-        .poll(() => statusOf(gateway, publicId), { timeout: 10_000 })
-        .toBe('valid')
+      await expect.poll(() => statusOf(gateway, publicId), { timeout: 10_000 }).toBe('valid')
   const events = (await issuedEvents()).filter((hash) => !before.has(hash))
   expect(events.length).toBe(new Set(events).size)
-  expect(new Set(events)).toEqual(
-    new Set(ids.map(({ documentHash }) => documentHash)),
-  )
+  expect(new Set(events)).toEqual(new Set(ids.map(({ documentHash }) => documentHash)))
 }, 90_000)

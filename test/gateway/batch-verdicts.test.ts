@@ -5,24 +5,13 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Batch, buildBatch } from '../../document/batch/batch.ts'
-import {
-  type BatchBlock,
-  encodeBatchBlock,
-} from '../../document/batch/block.ts'
+import { type BatchBlock, encodeBatchBlock } from '../../document/batch/block.ts'
 import { type Document, validUntilOf } from '../../document/document.ts'
 import { toHex } from '../../document/hex.ts'
-import {
-  deriveSealingKeys,
-  deriveSubkeys,
-  randomSalt,
-} from '../../document/keys.ts'
+import { deriveSealingKeys, deriveSubkeys, randomSalt } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { seal } from '../../document/sealed.ts'
-import {
-  createBundle,
-  readBundle,
-  verifyBundle,
-} from '../../verifier/bundle.ts'
+import { createBundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
 import type { BlockSource, ChainReader } from '../../verifier/ports.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
@@ -98,11 +87,7 @@ async function issueBatch(entries: Sealed[]): Promise<Batch> {
 beforeAll(async () => {
   anvil = await startAnvilNode(dir)
   for (const key of Object.values(keys))
-    await anvil.request(
-      'anvil_setBalance',
-      new Wallet(key).address,
-      '0x56bc75e2d63100000',
-    )
+    await anvil.request('anvil_setBalance', new Wallet(key).address, '0x56bc75e2d63100000')
   registry = await deployRegistry(provider(), keys, {
     name: 'Registry office of Testville',
     uri: 'https://testville.example',
@@ -159,37 +144,34 @@ describe('documents of a batch', () => {
     ['superseded', () => [open, documents[4]], 'superseded'],
     ['suspended with its batch', () => [held, inHeld[0]], 'suspended'],
     ['revoked in a suspended batch', () => [held, inHeld[1]], 'revoked'],
-  ])(
-    'default: %s, alike from node, proof and bundle',
-    async (_, which, status) => {
-      const [batch, sealed] = which()
-      const publicId = issuedId(batch, sealed)
-      const verdict = await judge(publicId)
-      expect(verdict.status).toBe(status)
-      expect(verdict.checks[0]).toEqual({
-        ...{ check: 'batch', outcome: 'pass', code: 'read' },
-      })
-      expect(verdict.checks.at(-1)?.code).toBe('agrees')
-      expect(verdict.document?.subjectName).toBe(ADA.subjectName)
-      expect(verdict.blockchainProof).toMatchObject({
-        documentHash: toHex(sealed?.documentHash as Uint8Array),
-        batchRoot: batch.root,
-        issuer: { id: 1, name: 'Registry office of Testville' },
-        account: { address: new Wallet(keys.issuer).address.toLowerCase() },
-        transactionHash: expect.stringMatching(/^0x/),
-      })
-      const proven = await judge(publicId, proving())
-      expect(proven.blockchainProof).toEqual(verdict.blockchainProof)
-      const bundle = await createBundle(publicId, {
-        ...{ provider: provider(), registry, blocks: [blocks] },
-      })
-      const trustedBlocks = [readBundle(bundle).block.blockHash]
-      const read = await verifyBundle(JSON.stringify(bundle), {
-        ...{ registry, trustedBlocks },
-      })
-      expect([read.status, read.document]).toEqual([status, verdict.document])
-    },
-  )
+  ])('default: %s, alike from node, proof and bundle', async (_, which, status) => {
+    const [batch, sealed] = which()
+    const publicId = issuedId(batch, sealed)
+    const verdict = await judge(publicId)
+    expect(verdict.status).toBe(status)
+    expect(verdict.checks[0]).toEqual({
+      ...{ check: 'batch', outcome: 'pass', code: 'read' },
+    })
+    expect(verdict.checks.at(-1)?.code).toBe('agrees')
+    expect(verdict.document?.subjectName).toBe(ADA.subjectName)
+    expect(verdict.blockchainProof).toMatchObject({
+      documentHash: toHex(sealed?.documentHash as Uint8Array),
+      batchRoot: batch.root,
+      issuer: { id: 1, name: 'Registry office of Testville' },
+      account: { address: new Wallet(keys.issuer).address.toLowerCase() },
+      transactionHash: expect.stringMatching(/^0x/),
+    })
+    const proven = await judge(publicId, proving())
+    expect(proven.blockchainProof).toEqual(verdict.blockchainProof)
+    const bundle = await createBundle(publicId, {
+      ...{ provider: provider(), registry, blocks: [blocks] },
+    })
+    const trustedBlocks = [readBundle(bundle).block.blockHash]
+    const read = await verifyBundle(JSON.stringify(bundle), {
+      ...{ registry, trustedBlocks },
+    })
+    expect([read.status, read.document]).toEqual([status, verdict.document])
+  })
 
   test('behavior: a single publicId of a batched document is not issued', async () => {
     const { documentHash: hash, documentKey } = documents[2] as Sealed
@@ -201,8 +183,7 @@ describe('documents of a batch', () => {
   test('behavior: the sealed document is erased or missing', async () => {
     const { documentHash } = documents[0] as Sealed
     const without = (status: 'erased' | 'missing'): BlockSource => ({
-      get: async (hash) =>
-        toHex(hash) === toHex(documentHash) ? { status } : blocks.get(hash),
+      get: async (hash) => (toHex(hash) === toHex(documentHash) ? { status } : blocks.get(hash)),
     })
     const statusWith = async (status: 'erased' | 'missing') =>
       (await judge(issuedId(open), one(), [without(status)])).status
@@ -213,24 +194,15 @@ describe('documents of a batch', () => {
 
 describe('batch blocks that lead nowhere', () => {
   const changed = (more: Partial<BatchBlock>) =>
-    publicIdOf(
-      { ...blockOf(open, documents[0]), ...more },
-      documents[0] as Sealed,
-    )
+    publicIdOf({ ...blockOf(open, documents[0]), ...more }, documents[0] as Sealed)
 
   test.each<[string, () => Partial<BatchBlock>]>([
     ['another expiry', () => ({ validUntil: 0 })],
     ['another document', () => ({ documentHash: `0x${'5a'.repeat(32)}` })],
     ['the root of another batch', () => ({ root: held.root })],
     ['a root that was not issued', () => ({ root: `0x${'5a'.repeat(32)}` })],
-    [
-      'the proof of another document',
-      () => ({ proof: blockOf(open, documents[1]).proof }),
-    ],
-    [
-      'a proof that fits another size',
-      () => ({ size: 2, proof: new Uint8Array(32) }),
-    ],
+    ['the proof of another document', () => ({ proof: blockOf(open, documents[1]).proof })],
+    ['a proof that fits another size', () => ({ size: 2, proof: new Uint8Array(32) })],
   ])('error: %s: not issued', async (_, more) => {
     for (const chain of [one(), proving()])
       expect(ended(await judge(changed(more()), chain))).toEqual([
@@ -271,10 +243,7 @@ describe('batch blocks that lead nowhere', () => {
       [source(async () => ({ status: 'missing' })), 'missing'],
       [source(async () => ({ status: 'erased' })), 'erased'],
       [source(() => Promise.reject(new Error('down'))), 'unreachable'],
-      [
-        source(async () => ({ status: 'found', bytes: new Uint8Array(1) })),
-        'wrong_bytes',
-      ],
+      [source(async () => ({ status: 'found', bytes: new Uint8Array(1) })), 'wrong_bytes'],
     ] as const) {
       expect(ended(await judge(publicId, one(), [...from]))).toEqual([
         ...['unverifiable', 'batch', 'unknown', code],
@@ -293,14 +262,8 @@ describe('batch blocks that lead nowhere', () => {
     })
     const trustedBlocks = [readBundle(bundle).block.blockHash]
     const outcome = async (batch: string | null) =>
-      ended(
-        await verifyBundle({ ...bundle, batch }, { registry, trustedBlocks }),
-      )
-    expect(await outcome(null)).toEqual([
-      ...['unverifiable', 'batch', 'unknown', 'missing'],
-    ])
-    expect(await outcome('{}')).toEqual([
-      ...['unverifiable', 'batch', 'unknown', 'wrong_bytes'],
-    ])
+      ended(await verifyBundle({ ...bundle, batch }, { registry, trustedBlocks }))
+    expect(await outcome(null)).toEqual([...['unverifiable', 'batch', 'unknown', 'missing']])
+    expect(await outcome('{}')).toEqual([...['unverifiable', 'batch', 'unknown', 'wrong_bytes']])
   })
 })

@@ -3,24 +3,14 @@ import { build } from 'esbuild'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type Hex, toHex } from '../../document/hex.ts'
-import {
-  deriveSealingKeys,
-  deriveSubkeys,
-  randomSalt,
-} from '../../document/keys.ts'
+import { deriveSealingKeys, deriveSubkeys, randomSalt } from '../../document/keys.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
 import { seal } from '../../document/sealed.ts'
 import { instant, presentProof } from '../../gateway/present.ts'
 import { type Bundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
 import type * as Verifier from '../../verifier/index.ts'
 import { startBlockServer } from '../support/block-server.ts'
-import {
-  ADA,
-  API_KEY,
-  randomKey,
-  type Stack,
-  startStack,
-} from '../support/stack.ts'
+import { ADA, API_KEY, randomKey, type Stack, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
@@ -57,10 +47,7 @@ async function distrusted(): Promise<string> {
     method: 'anvil_setBalance',
     params: [address, '0xde0b6b3a7640000'],
   })
-  const keys = deriveSealingKeys(
-    deriveSubkeys(new Uint8Array(32)),
-    randomSalt(),
-  )
+  const keys = deriveSealingKeys(deriveSubkeys(new Uint8Array(32)), randomSalt())
   const document = { ...ADA, registry: stack.registry, issuerId: 1 }
   const { bytes, documentHash } = await seal(document, keys)
   blocks.set(documentHash, bytes)
@@ -75,8 +62,7 @@ async function distrusted(): Promise<string> {
   })
 }
 
-const issue = async (fields: object = {}) =>
-  (await stack.issue({ ...ADA, ...fields })).body.data
+const issue = async (fields: object = {}) => (await stack.issue({ ...ADA, ...fields })).body.data
 
 const revoked = async (reason: number) => {
   const { publicId, documentHash } = await issue()
@@ -95,10 +81,7 @@ async function makeBlocks(count: number): Promise<void> {
 describe('every verdict has its bundle, and the same verdict without a network', () => {
   test.each<[string, () => Promise<string>]>([
     ['valid', async () => (await issue()).publicId],
-    [
-      'expired',
-      async () => (await issue({ expiresAt: '2026-02-01' })).publicId,
-    ],
+    ['expired', async () => (await issue({ expiresAt: '2026-02-01' })).publicId],
     ['revoked', () => revoked(1)],
     ['superseded', () => revoked(4)],
     ['suspended', () => revoked(6)],
@@ -155,9 +138,8 @@ describe('every verdict has its bundle, and the same verdict without a network',
   test('behavior: the event is in it, as the chain has it', async () => {
     const { publicId } = await issue()
     const { body } = await bundleOf(publicId)
-    const { transactionHash, blockHash, logIndex } = (
-      await stack.verify(publicId)
-    ).body.data.blockchainProof
+    const { transactionHash, blockHash, logIndex } = (await stack.verify(publicId)).body.data
+      .blockchainProof
     expect(body.unprovenEvent).toEqual({ transactionHash, blockHash, logIndex })
   })
 
@@ -171,10 +153,7 @@ describe('every verdict has its bundle, and the same verdict without a network',
         ...stateProof.accountProof,
         ...stateProof.storageProof.flatMap(({ proof }) => proof),
       ]
-      const own =
-        JSON.stringify(body).length -
-        (sealed?.length ?? 0) -
-        nodes.join('').length
+      const own = JSON.stringify(body).length - (sealed?.length ?? 0) - nodes.join('').length
       expect(own).toBeLessThan(4096)
     }
   })
@@ -199,10 +178,10 @@ describe('every verdict has its bundle, and the same verdict without a network',
       ...{ AbortSignal, atob, btoa, crypto, CryptoKey },
       ...{ TextDecoder, TextEncoder, Uint8Array: globalThis.Uint8Array },
     }
-    const offline = runInContext(
-      `${outputFiles[0]?.text}; loaded`,
-      createContext(denied),
-    ) as Pick<typeof Verifier, 'readBundle' | 'verifyBundle'>
+    const offline = runInContext(`${outputFiles[0]?.text}; loaded`, createContext(denied)) as Pick<
+      typeof Verifier,
+      'readBundle' | 'verifyBundle'
+    >
     const text = JSON.stringify((await bundleOf((await issue()).publicId)).body)
     const verdict = await offline.verifyBundle(text, trusting(text))
     expect(verdict.status).toBe('valid')
@@ -273,19 +252,11 @@ describe('what changes a bundle changes its verdict', () => {
     ['another type', () => ({ ...bundle, type: 'x' }), 'bundle_malformed'],
     ['another version', () => ({ ...bundle, v: 2 }), 'bundle_malformed'],
     ['a field too many', () => ({ ...bundle, x: 1 }), 'bundle_malformed'],
-    [
-      'a field missing',
-      () => ({ ...bundle, sealed: undefined }),
-      'bundle_malformed',
-    ],
+    ['a field missing', () => ({ ...bundle, sealed: undefined }), 'bundle_malformed'],
     ['no object', () => [bundle], 'bundle_malformed'],
     ['nothing', () => null, 'bundle_malformed'],
     ['no JSON', () => '{', 'json_syntax'],
-    [
-      'a key twice',
-      () => JSON.stringify(bundle).replace('{', '{"v":1,'),
-      'json_duplicate_key',
-    ],
+    ['a key twice', () => JSON.stringify(bundle).replace('{', '{"v":1,'), 'json_duplicate_key'],
     [
       'a mistyped publicId',
       () => ({ ...bundle, publicId: mistype(bundle.publicId) }),
@@ -306,11 +277,7 @@ describe('what changes a bundle changes its verdict', () => {
       () => ({ ...bundle, sealed: other.sealed }),
       'unverifiable: wrong_bytes',
     ],
-    [
-      'no sealed bytes',
-      () => ({ ...bundle, sealed: null }),
-      'unverifiable: missing',
-    ],
+    ['no sealed bytes', () => ({ ...bundle, sealed: null }), 'unverifiable: missing'],
     [
       'the header of another block',
       () => withProof({ header: later.stateProof.header }),
@@ -371,10 +338,7 @@ describe('what changes a bundle changes its verdict', () => {
       'a slot twice',
       () =>
         withProof({
-          storageProof: bundle.stateProof.storageProof.flatMap((slot) => [
-            slot,
-            slot,
-          ]),
+          storageProof: bundle.stateProof.storageProof.flatMap((slot) => [slot, slot]),
         }),
       'unverifiable: proof_invalid',
     ],
@@ -441,15 +405,10 @@ describe('what changes a bundle changes its verdict', () => {
       blockHash: forged,
       logIndex: 7,
     }
-    const verdict = await verifyBundle(
-      { ...bundle, unprovenEvent },
-      trusting(bundle),
-    )
+    const verdict = await verifyBundle({ ...bundle, unprovenEvent }, trusting(bundle))
     expect(verdict.status).toBe('valid')
     expect(JSON.stringify(verdict)).not.toContain(forged)
-    expect(await outcomeOf({ ...bundle, unprovenEvent: null })).toBe(
-      'valid: unproven',
-    )
+    expect(await outcomeOf({ ...bundle, unprovenEvent: null })).toBe('valid: unproven')
   })
 
   test('error: every bad field is named, none of their values', async () => {
@@ -495,14 +454,10 @@ describe('what changes a bundle changes its verdict', () => {
       (await verifyBundle(bundle, options)).checks[0]?.code
     const [hash = '0x'] = trustedBlocks
     const elsewhere = `eip155:31337:0x${'00'.repeat(20)}`
-    expect(await codeOf({ registry, trustedBlocks: [] })).toBe(
-      'block_untrusted',
-    )
+    expect(await codeOf({ registry, trustedBlocks: [] })).toBe('block_untrusted')
     const many = [trusting(later).trustedBlocks[0] ?? '0x', hash]
     expect(await codeOf({ registry, trustedBlocks: many })).toBe('proven')
-    expect(await codeOf({ registry: elsewhere, trustedBlocks })).toBe(
-      'other_registry',
-    )
+    expect(await codeOf({ registry: elsewhere, trustedBlocks })).toBe('other_registry')
     const { keccak256 } = await import('ethers')
     const code = await stack.provider.request({
       method: 'eth_getCode',
@@ -510,19 +465,14 @@ describe('what changes a bundle changes its verdict', () => {
     })
     const codeHash = keccak256(code as Hex) as Hex
     expect(await codeOf({ registry, trustedBlocks, codeHash })).toBe('proven')
-    expect(
-      await codeOf({ registry, trustedBlocks, codeHash: flip(codeHash) }),
-    ).toBe('other_code')
+    expect(await codeOf({ registry, trustedBlocks, codeHash: flip(codeHash) })).toBe('other_code')
     await expect(
       verifyBundle(bundle, { registry: 'eip155:1:0xABC', trustedBlocks }),
     ).rejects.toThrow(TypeError)
   })
 
   test('error: another account than a registry is proven at the address', async () => {
-    for (const address of [
-      new Wallet(stack.issuerKey).address,
-      flip(`0x${'9'.repeat(40)}`),
-    ]) {
+    for (const address of [new Wallet(stack.issuerKey).address, flip(`0x${'9'.repeat(40)}`)]) {
       const registry = `eip155:31337:${address.toLowerCase()}`
       const { accountProof } = (await stack.provider.request({
         method: 'eth_getProof',
@@ -538,9 +488,7 @@ describe('what changes a bundle changes its verdict', () => {
         ...trusting(body),
         registry,
       })
-      expect(checks).toEqual([
-        { check: 'chain', outcome: 'unknown', code: 'no_registry' },
-      ])
+      expect(checks).toEqual([{ check: 'chain', outcome: 'unknown', code: 'no_registry' }])
     }
   })
 })
@@ -549,16 +497,11 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
   test('error: a mistyped publicId, no key, a key without the scope', async () => {
     const publicId = golden.documents[0]?.publicId ?? ''
     const malformed = await bundleOf('abc')
-    expect([malformed.status, malformed.body.error.code]).toEqual([
-      400,
-      'bad_public_id',
-    ])
+    expect([malformed.status, malformed.body.error.code]).toEqual([400, 'bad_public_id'])
     const path = `/v1/documents/${publicId}/bundle`
     expect((await stack.request(path)).status).toBe(401)
     const key = `Bearer ${stack.key(['verify'])}`
-    expect(
-      (await stack.request(path, { headers: { authorization: key } })).status,
-    ).toBe(403)
+    expect((await stack.request(path, { headers: { authorization: key } })).status).toBe(403)
   })
 
   test('error: a node without proofs, and none at all', async () => {
@@ -602,15 +545,10 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
   test('error: a node that proves something else', async () => {
     const { publicId } = await issue()
     stack.proxy.change = (method, result) =>
-      method === 'eth_getProof'
-        ? { ...(result as object), accountProof: ['0x80'] }
-        : result
+      method === 'eth_getProof' ? { ...(result as object), accountProof: ['0x80'] } : result
     const { status, body } = await bundleOf(publicId)
     stack.proxy.change = (_, result) => result
-    expect([status, body.error.details[0]?.code]).toEqual([
-      503,
-      'proof_invalid',
-    ])
+    expect([status, body.error.details[0]?.code]).toEqual([503, 'proof_invalid'])
   })
 
   test('error: a document that is on its way is no proof of absence', async () => {
@@ -621,9 +559,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     const { status, body } = await bundleOf(publicId)
     expect([status, body.error.details[0].code]).toEqual([503, 'head_behind'])
     stack.proxy.refuse = () => false
-    await expect
-      .poll(async () => (await bundleOf(publicId)).status, { timeout: 20_000 })
-      .toBe(200)
+    await expect.poll(async () => (await bundleOf(publicId)).status, { timeout: 20_000 }).toBe(200)
   })
 
   test('error: a node that stands still', async () => {
@@ -632,8 +568,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
       const { publicId } = (await impatient.issue(ADA)).body.data
       const path = `/v1/documents/${publicId}/bundle`
       const codeOf = async () =>
-        (await impatient.request(path, { headers: { authorization } })).body
-          .error?.details[0].code
+        (await impatient.request(path, { headers: { authorization } })).body.error?.details[0].code
       await expect.poll(codeOf, { timeout: 20_000 }).toBe('head_stale')
     } finally {
       await impatient.stop()
@@ -641,10 +576,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
   })
 
   test('error: the block of the document cannot be had', async () => {
-    const keys = deriveSealingKeys(
-      deriveSubkeys(new Uint8Array(32)),
-      randomSalt(),
-    )
+    const keys = deriveSealingKeys(deriveSubkeys(new Uint8Array(32)), randomSalt())
     const hash = new Uint8Array(32).fill(7)
     await send('issue', [1, hash, 0])
     const { documentKey } = keys
@@ -703,16 +635,13 @@ describe('GET /v1/verify?proof=full', () => {
         registry: stack.registry,
         trustedBlocks: [asOf.blockHash],
       })
-      expect(
-        block && { ...block, blockTime: instant(block.blockTime) },
-      ).toEqual(asOf)
+      expect(block && { ...block, blockTime: instant(block.blockTime) }).toEqual(asOf)
     }
   })
 
   test('behavior: without it, no proof and no block hash', async () => {
     const { publicId } = await issue()
-    const { blockchainProof, asOf } = (await verify(`publicId=${publicId}`))
-      .body.data
+    const { blockchainProof, asOf } = (await verify(`publicId=${publicId}`)).body.data
     expect(blockchainProof).not.toHaveProperty('stateProof')
     expect(asOf.blockHash).toBeNull()
   })

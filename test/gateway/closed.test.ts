@@ -7,13 +7,7 @@ import { createKeySigner } from '../../gateway/adapters/signer.ts'
 import { readConfig } from '../../gateway/config.ts'
 import { startGateway } from '../../gateway/server.ts'
 import { freePort } from '../support/http.ts'
-import {
-  ADA,
-  API_KEY,
-  randomKey,
-  type Stack,
-  startStack,
-} from '../support/stack.ts'
+import { ADA, API_KEY, randomKey, type Stack, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
 let stack: Stack
@@ -32,8 +26,7 @@ const change = (publicId: string, what: string, body: object) =>
     body: JSON.stringify(body),
   })
 
-const admin = (name: string) =>
-  transact(stack.provider, stack.registry, stack.adminKey, name, [1])
+const admin = (name: string) => transact(stack.provider, stack.registry, stack.adminKey, name, [1])
 
 test('behavior: the gateway of a closed issuer issues nothing, and still revokes', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
@@ -44,14 +37,8 @@ test('behavior: the gateway of a closed issuer issues nothing, and still revokes
     stack.issue({ ...ADA, subjectId: '2' }),
     change(publicId, 'suspend', {}),
   ])
-  expect([refused.status, refused.body.error.code]).toEqual([
-    503,
-    'registry_refused',
-  ])
-  expect([suspended.status, suspended.body.data.status]).toEqual([
-    200,
-    'suspended',
-  ])
+  expect([refused.status, refused.body.error.code]).toEqual([503, 'registry_refused'])
+  expect([suspended.status, suspended.body.data.status]).toEqual([200, 'suspended'])
   const released = await change(publicId, 'release', {})
   expect([released.status, released.body.data.status]).toEqual([200, 'valid'])
   // What it reads of the account is good for a second.

@@ -3,15 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import fc from 'fast-check'
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  test,
-} from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import {
   ChainError,
@@ -68,8 +60,7 @@ async function hashOfBlock(): Promise<Hex> {
   return (block as { hash: Hex }).hash
 }
 
-const check = (input: unknown) =>
-  verifyCompleteness(input, { registry, trustedBlocks })
+const check = (input: unknown) => verifyCompleteness(input, { registry, trustedBlocks })
 const prove = (given: { documentHashes?: Hex[]; roots?: Hex[] }) =>
   createCompletenessProof(provider, registry, 1, {
     documentHashes: documents,
@@ -95,12 +86,10 @@ describe('a proof of completeness', () => {
       'suspended',
       'valid',
     ])
-    expect(new Set(listed.map(({ account }) => account))).toEqual(
-      new Set([ISSUER]),
+    expect(new Set(listed.map(({ account }) => account))).toEqual(new Set([ISSUER]))
+    expect(listing.batches.listed.map(({ root, size }) => ({ root, size }))).toEqual(
+      roots.map((root) => ({ root, size: 7 })),
     )
-    expect(
-      listing.batches.listed.map(({ root, size }) => ({ root, size })),
-    ).toEqual(roots.map((root) => ({ root, size: 7 })))
   })
 
   test('default: as text and as bytes, and every node once', () => {
@@ -115,9 +104,7 @@ describe('a proof of completeness', () => {
       documentHashes: [...documents, ofAnother],
       roots,
     })
-    const proven = check(
-      await prove({ documentHashes: [...documents, ofAnother] }),
-    ) as Listing
+    const proven = check(await prove({ documentHashes: [...documents, ofAnother] })) as Listing
     expect(read).toEqual({
       ...proven,
       asOf: { ...proven.asOf, blockHash: null },
@@ -135,9 +122,7 @@ describe('a proof of completeness', () => {
   })
 
   test('behavior: a list longer than one request, most of it never issued', async () => {
-    const strange = Array.from({ length: 600 }, (_, i) =>
-      hashOf(10 + (i >> 8), i & 0xff),
-    )
+    const strange = Array.from({ length: 600 }, (_, i) => hashOf(10 + (i >> 8), i & 0xff))
     const given = { documentHashes: [...strange, ...documents], roots }
     const methods: string[] = []
     const counting: Eip1193Provider = {
@@ -170,12 +155,7 @@ describe('a proof of completeness', () => {
       for (const { status, documents, batches } of [proven, read]) {
         expect(status).toBe('complete')
         const statuses = documents.listed.map((one) => one.status)
-        expect(statuses.slice(18, 22)).toEqual([
-          'valid',
-          'valid',
-          'distrusted',
-          'distrusted',
-        ])
+        expect(statuses.slice(18, 22)).toEqual(['valid', 'valid', 'distrusted', 'distrusted'])
         expect(batches.listed[0]?.status).toBe('distrusted')
       }
     } finally {
@@ -185,24 +165,19 @@ describe('a proof of completeness', () => {
 
   test('behavior: a view is held to the hash of the code', async () => {
     const keys = { documentHashes: documents, roots }
-    const read = (codeHash: Hex) =>
-      readCompleteness(provider, registry, 1, { ...keys, codeHash })
+    const read = (codeHash: Hex) => readCompleteness(provider, registry, 1, { ...keys, codeHash })
     await expect(read(hashOf(9, 9))).rejects.toThrow(refused('other_code'))
     const address = registry.split(':')[2]
     const code = await anvil.request<Hex>('eth_getCode', address, 'latest')
     const good = toHex(keccak_256(fromHex(code)))
     expect((await read(good)).status).toBe('complete')
-    expect(
-      verifyCompleteness(proof, { registry, trustedBlocks, codeHash: good })
-        .status,
-    ).toBe('complete')
+    expect(verifyCompleteness(proof, { registry, trustedBlocks, codeHash: good }).status).toBe(
+      'complete',
+    )
   })
 
   test('behavior: an omitted document or batch makes it incomplete', async () => {
-    for (const given of [
-      { documentHashes: documents.slice(1) },
-      { roots: roots.slice(1) },
-    ]) {
+    for (const given of [{ documentHashes: documents.slice(1) }, { roots: roots.slice(1) }]) {
       expect(check(await prove(given)).status).toBe('incomplete')
       const lists = { documentHashes: documents, roots, ...given }
       const read = await readCompleteness(provider, registry, 1, lists)
@@ -243,9 +218,10 @@ describe('a proof of completeness', () => {
       params: [`0x${(blockNumber - 7).toString(16)}`, false],
     })
     const hashes = [(header as { hash: Hex }).hash]
-    expect(
-      verifyCompleteness(early, { registry, trustedBlocks: hashes }),
-    ).toMatchObject({ status: 'complete', documents: { count: 20 } })
+    expect(verifyCompleteness(early, { registry, trustedBlocks: hashes })).toMatchObject({
+      status: 'complete',
+      documents: { count: 20 },
+    })
   })
 
   test('error: reports an untrusted block, another registry and other code', () => {
@@ -271,9 +247,7 @@ describe('a proof of completeness', () => {
       Array(100_001).fill(first),
       { length: 1 },
     ])
-      expect(() => check({ ...proof, documentHashes })).toThrow(
-        refused('completeness_malformed'),
-      )
+      expect(() => check({ ...proof, documentHashes })).toThrow(refused('completeness_malformed'))
   })
 
   test.each<[string, (proof: CompletenessProof) => unknown]>([
@@ -316,10 +290,7 @@ describe('a proof of completeness', () => {
             .map(([name, value]) => ({ ...proof, [name]: value })),
           fc
             .tuple(fc.nat(text.length - 1), fc.constantFrom(...'0a9"[],{}x'))
-            .map(
-              ([at, character]) =>
-                text.slice(0, at) + character + text.slice(at + 1),
-            ),
+            .map(([at, character]) => text.slice(0, at) + character + text.slice(at + 1)),
           fc.anything(),
         ),
         (input) => {
@@ -405,8 +376,7 @@ describe('a reorg while a list is judged', () => {
           return provider.request(args)
         }
         const wei = `0x${(++node.reorgs).toString(16)}`
-        const answer =
-          method === 'eth_call' ? undefined : await provider.request(args)
+        const answer = method === 'eth_call' ? undefined : await provider.request(args)
         before = before.then(() => replaceNewest(wei))
         await before
         return answer ?? provider.request(args)
@@ -422,9 +392,7 @@ describe('a reorg while a list is judged', () => {
     await anvil.request('evm_mine')
   }
   // More than one request, also of proofs.
-  const strange = Array.from({ length: 300 }, (_, i) =>
-    hashOf(10 + (i >> 8), i & 0xff),
-  )
+  const strange = Array.from({ length: 300 }, (_, i) => hashOf(10 + (i >> 8), i & 0xff))
   const given = { documentHashes: [...strange, ...documents], roots }
 
   test.each(['eth_getBlockByNumber', 'eth_getProof'])(
@@ -434,9 +402,10 @@ describe('a reorg while a list is judged', () => {
       const made = await createCompletenessProof(node, registry, 1, given)
       expect(node.reorgs).toBe(1)
       const blockHash = await hashOfBlock()
-      expect(
-        verifyCompleteness(made, { registry, trustedBlocks: [blockHash] }),
-      ).toMatchObject({ status: 'complete', asOf: { blockHash } })
+      expect(verifyCompleteness(made, { registry, trustedBlocks: [blockHash] })).toMatchObject({
+        status: 'complete',
+        asOf: { blockHash },
+      })
     },
   )
 
@@ -455,9 +424,9 @@ describe('a reorg while a list is judged', () => {
       [createCompletenessProof, 'eth_getProof', 'proof_invalid'],
       [readCompleteness, 'eth_call', 'state_unavailable'],
     ] as const)
-      await expect(
-        judge(reorganising(method, Infinity), registry, 1, given),
-      ).rejects.toThrow(refused(code))
+      await expect(judge(reorganising(method, Infinity), registry, 1, given)).rejects.toThrow(
+        refused(code),
+      )
   })
 })
 
@@ -466,17 +435,13 @@ describe('the list from events', () => {
     const found = await collectIssued(provider, registry, 1)
     expect([...found.documentHashes].sort()).toEqual(documents)
     expect([...found.roots].sort()).toEqual(roots)
-    expect(found.manifests).toEqual(
-      new Map(roots.map((root) => [root, hashOf(5, 0)])),
-    )
+    expect(found.manifests).toEqual(new Map(roots.map((root) => [root, hashOf(5, 0)])))
     const of2 = await collectIssued(provider, registry, 2)
     expect(of2.documentHashes).toHaveLength(2)
   })
 
   /** A node that answers for some blocks at a time, or not at all. */
-  const limited = (
-    refuse: (range: { from: number; to: number }) => Error | undefined,
-  ) => {
+  const limited = (refuse: (range: { from: number; to: number }) => Error | undefined) => {
     const ranges: number[] = []
     const request: Eip1193Provider['request'] = async (args) => {
       if (args.method === 'eth_getLogs') {
@@ -493,9 +458,7 @@ describe('the list from events', () => {
 
   test('behavior: asks for shorter ranges where the node limits them', async () => {
     const node = limited(({ from, to }) =>
-      to - from >= 3
-        ? new RpcResponseError(-32005, 'block range too large', undefined)
-        : undefined,
+      to - from >= 3 ? new RpcResponseError(-32005, 'block range too large', undefined) : undefined,
     )
     const found = await collectIssued(node, registry, 1)
     expect([...found.documentHashes].sort()).toEqual(documents)
@@ -503,12 +466,8 @@ describe('the list from events', () => {
   })
 
   test('error: reports a node that has pruned its logs', async () => {
-    const node = limited(
-      () => new RpcResponseError(4444, 'pruned history unavailable', undefined),
-    )
-    await expect(collectIssued(node, registry, 1)).rejects.toThrow(
-      refused('pruned'),
-    )
+    const node = limited(() => new RpcResponseError(4444, 'pruned history unavailable', undefined))
+    await expect(collectIssued(node, registry, 1)).rejects.toThrow(refused('pruned'))
   })
 
   test('error: gives up on a node that is down, and on logs of other contracts', async () => {
@@ -517,9 +476,7 @@ describe('the list from events', () => {
       asked++
       return new Error('down')
     })
-    await expect(collectIssued(down, registry, 1)).rejects.toThrow(
-      refused('rpc_unreachable'),
-    )
+    await expect(collectIssued(down, registry, 1)).rejects.toThrow(refused('rpc_unreachable'))
     expect(asked).toBe(3)
     const other = registry.replace(/.$/, (c) => (c === '0' ? '1' : '0'))
     const liar: Eip1193Provider = {
@@ -530,8 +487,6 @@ describe('the list from events', () => {
         return JSON.parse(text.replaceAll(address(registry), address(other)))
       },
     }
-    await expect(collectIssued(liar, registry, 1)).rejects.toThrow(
-      refused('rpc_unreachable'),
-    )
+    await expect(collectIssued(liar, registry, 1)).rejects.toThrow(refused('rpc_unreachable'))
   })
 })

@@ -1,12 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import {
-  ADA,
-  type Answer,
-  API_KEY,
-  type Stack,
-  startStack,
-} from '../support/stack.ts'
+import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
 let stack: Stack
 let issued: Answer['body']['data']
@@ -18,8 +12,7 @@ beforeAll(async () => {
   expect(status).toBe(201)
   issued = body.data
   // Until it is final: only then is an event that is missing one that was forgotten.
-  for (let look = 0; look < 80 && (await finality()) !== 'finalized'; look++)
-    await sleep(250)
+  for (let look = 0; look < 80 && (await finality()) !== 'finalized'; look++) await sleep(250)
 })
 afterAll(() => stack.stop())
 afterEach(() => {
@@ -43,17 +36,14 @@ describe.each([
     'pruned',
     () => {
       stack.proxy.fail = (method) =>
-        method === 'eth_getLogs'
-          ? { code: 4444, message: 'pruned history unavailable' }
-          : undefined
+        method === 'eth_getLogs' ? { code: 4444, message: 'pruned history unavailable' } : undefined
     },
   ],
   [
     'has no old logs and does not say so',
     'missing',
     () => {
-      stack.proxy.change = (method, result) =>
-        method === 'eth_getLogs' ? [] : result
+      stack.proxy.change = (method, result) => (method === 'eth_getLogs' ? [] : result)
     },
   ],
 ])('a node that %s', (_, code, forget) => {
@@ -66,9 +56,7 @@ describe.each([
       status: 'valid',
       document: { blockchainHash },
       blockchainProof: { transactionHash: blockchainHash },
-      checks: expect.arrayContaining([
-        { check: 'event', outcome: 'unknown', code },
-      ]),
+      checks: expect.arrayContaining([{ check: 'event', outcome: 'unknown', code }]),
     })
     expect((await retrieve()).body.data).toMatchObject({
       status: 'valid',

@@ -6,13 +6,7 @@ import type { BlockRead } from '../../verifier/ports.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { verify } from '../../verifier/verify.ts'
 import { startRpcProxy } from '../support/rpc-proxy.ts'
-import {
-  ADA,
-  type Answer,
-  API_KEY,
-  type Stack,
-  startStack,
-} from '../support/stack.ts'
+import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
 // A node that takes calls and never answers, as one does whose process hangs.
 
@@ -36,8 +30,7 @@ afterEach(async () => {
 }, 20_000)
 afterAll(() => stack.stop())
 
-const get = (path: string) =>
-  stack.request(path, { headers: { authorization } })
+const get = (path: string) => stack.request(path, { headers: { authorization } })
 
 const post = (path: string, body: object, headers: object = {}) =>
   stack.request(path, {
@@ -77,17 +70,12 @@ const becomes = (publicId: string, status: string) =>
     })
     .toBe(status)
 
-const CHAIN_UNKNOWN = [
-  { check: 'chain', outcome: 'unknown', code: 'rpc_unreachable' },
-]
+const CHAIN_UNKNOWN = [{ check: 'chain', outcome: 'unknown', code: 'rpc_unreachable' }]
 
 describe('nothing is promised yet', () => {
   test.each<[string, (publicId: string) => Promise<Answer>]>([
     ['verify', (publicId) => stack.verify(publicId)],
-    [
-      'verify with a proof',
-      (publicId) => get(`/v1/verify?publicId=${publicId}&proof=full`),
-    ],
+    ['verify with a proof', (publicId) => get(`/v1/verify?publicId=${publicId}&proof=full`)],
     ['a document', (publicId) => get(`/v1/documents/${publicId}`)],
     ['a bundle', (publicId) => get(`/v1/documents/${publicId}/bundle`)],
   ])('error: %s is unverifiable within the time', async (_, ask) => {
@@ -157,9 +145,7 @@ describe('it is promised', () => {
   test('behavior: a revocation whose event cannot be read is done all the same', async () => {
     const publicId = await issue()
     hang((method) => method === 'eth_getLogs')
-    const { status, body } = await timed(
-      post(`/v1/documents/${publicId}/revoke`, {}),
-    )
+    const { status, body } = await timed(post(`/v1/documents/${publicId}/revoke`, {}))
     expect(status).toBe(200)
     expect(body.data).toMatchObject({
       status: 'revoked',
@@ -180,12 +166,9 @@ describe('it is promised', () => {
   test('behavior: a document whose finality cannot be read is answered 202 within the time', async () => {
     const fields = { ...ADA, subjectId: '2' }
     const asked = stack.proxy.asked.length
-    const sent = () =>
-      stack.proxy.asked.slice(asked).includes('eth_getTransactionReceipt')
+    const sent = () => stack.proxy.asked.slice(asked).includes('eth_getTransactionReceipt')
     hang((method) => method === 'eth_getBlockByNumber' && sent())
-    const { status, body } = await timed(
-      post('/v1/documents?wait=finalized', fields),
-    )
+    const { status, body } = await timed(post('/v1/documents?wait=finalized', fields))
     expect(status).toBe(202)
     expect(body.data).toMatchObject({ status: 'valid', finality: null })
   })
@@ -211,10 +194,7 @@ test('behavior: a revocation is reported although the payload hangs', async () =
     chain: createChainReader(stack.provider, stack.registry),
     blocks: [{ get: () => new Promise<BlockRead>(() => {}) }],
   }
-  const verdict = await verify(
-    publicId,
-    verifyWithin(createDeadline(500), options),
-  )
+  const verdict = await verify(publicId, verifyWithin(createDeadline(500), options))
   expect(verdict.status).toBe('revoked')
   expect(verdict.checks).toContainEqual({
     check: 'payload',

@@ -42,25 +42,16 @@ async function load(entry: string): Promise<unknown> {
     target: 'es2022',
     write: false,
   })
-  return runInContext(
-    `${outputFiles[0]?.text}; loaded`,
-    createContext({ ...WEB }),
-  )
+  return runInContext(`${outputFiles[0]?.text}; loaded`, createContext({ ...WEB }))
 }
 
 test('behavior: verifies with every Node module denied', async () => {
-  const {
-    verify,
-    createChainReader,
-    createFetchProvider,
-    createIpfsGatewaySource,
-  } = (await load(`export * from '../../verifier/index.ts'`)) as typeof Verifier
+  const { verify, createChainReader, createFetchProvider, createIpfsGatewaySource } = (await load(
+    `export * from '../../verifier/index.ts'`,
+  )) as typeof Verifier
   const { publicId } = (await stack.issue(ADA)).body.data
   const verdict = await verify(publicId, {
-    chain: createChainReader(
-      createFetchProvider(stack.chainUrl),
-      stack.registry,
-    ),
+    chain: createChainReader(createFetchProvider(stack.chainUrl), stack.registry),
     blocks: [createIpfsGatewaySource(stack.url)],
   })
   expect(verdict.valid).toBe(true)

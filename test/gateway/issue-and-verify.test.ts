@@ -12,13 +12,7 @@ import {
   verify,
 } from '../../verifier/index.ts'
 import { bareApp } from '../support/bare-app.ts'
-import {
-  ADA,
-  type Answer,
-  API_KEY,
-  type Stack,
-  startStack,
-} from '../support/stack.ts'
+import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
 let stack: Stack
@@ -62,9 +56,7 @@ test('default: issue, then verify', async () => {
       verifyUrl: `${stack.url}/verify#publicId=${publicId}&registry=${stack.registry}`,
     },
   })
-  expect(issued.headers.get('location')).toBe(
-    `${stack.url}/v1/documents/${publicId}`,
-  )
+  expect(issued.headers.get('location')).toBe(`${stack.url}/v1/documents/${publicId}`)
   expect(issued.headers.get('cache-control')).toBe('no-store')
   expect(issued.headers.get('referrer-policy')).toBe('no-referrer')
 
@@ -172,18 +164,13 @@ test.each([
 })
 
 test('behavior: many at once, each with a publicId of its own, in few transactions', async () => {
-  const answers = await Promise.all(
-    Array.from({ length: 60 }, () => stack.issue(ADA)),
-  )
+  const answers = await Promise.all(Array.from({ length: 60 }, () => stack.issue(ADA)))
   expect(answers.map(({ status }) => status)).toEqual(Array(60).fill(201))
   const ids = new Set(answers.map(({ body }) => body.data.publicId))
   expect(ids.size).toBe(60)
-  const transactions = new Set(
-    answers.map(({ body }) => body.data.blockchainHash),
-  )
+  const transactions = new Set(answers.map(({ body }) => body.data.blockchainHash))
   expect(transactions.size).toBeLessThan(30)
-  for (const publicId of ids)
-    expect((await stack.verify(publicId)).body.data.valid).toBe(true)
+  for (const publicId of ids) expect((await stack.verify(publicId)).body.data.valid).toBe(true)
 })
 
 describe('Idempotency-Key', () => {
@@ -201,49 +188,32 @@ describe('Idempotency-Key', () => {
 
   test('behavior: several requests at once are one document, and all but one are marked', async () => {
     const headers = { 'idempotency-key': 'order-2' }
-    const answers = await Promise.all(
-      Array.from({ length: 5 }, () => stack.issue(ADA, headers)),
-    )
+    const answers = await Promise.all(Array.from({ length: 5 }, () => stack.issue(ADA, headers)))
     for (const { body } of answers) expect(body).toEqual(answers[0]?.body)
-    expect(answers.map(replayed).sort()).toEqual([
-      null,
-      ...Array(4).fill('true'),
-    ])
+    expect(answers.map(replayed).sort()).toEqual([null, ...Array(4).fill('true')])
   })
 
   test('behavior: a repeat that is answered 202 is marked too', async () => {
     const headers = { 'idempotency-key': 'order-3', prefer: 'respond-async' }
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
-    const [first, again] = [
-      await stack.issue(ADA, headers),
-      await stack.issue(ADA, headers),
-    ]
+    const [first, again] = [await stack.issue(ADA, headers), await stack.issue(ADA, headers)]
     stack.proxy.refuse = () => false
     expect([first.status, replayed(first)]).toEqual([202, null])
     expect([again.status, replayed(again)]).toEqual([202, 'true'])
     // The gateway takes a moment to notice that the node is back.
-    await expect
-      .poll(async () => (await stack.issue(ADA)).status, { timeout: 10_000 })
-      .toBe(201)
+    await expect.poll(async () => (await stack.issue(ADA)).status, { timeout: 10_000 }).toBe(201)
   })
 
   test('behavior: after a request that issued nothing, the first that issues is not marked', async () => {
     const headers = { 'idempotency-key': 'order-4' }
     stack.proxy.fail = (method) =>
-      method === 'eth_estimateGas'
-        ? { code: 3, message: 'execution reverted' }
-        : undefined
+      method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined
     const refused = await stack.issue(ADA, headers)
     stack.proxy.fail = () => undefined
     expect([refused.status, replayed(refused)]).toEqual([503, null])
-    const answers = await Promise.all(
-      Array.from({ length: 5 }, () => stack.issue(ADA, headers)),
-    )
+    const answers = await Promise.all(Array.from({ length: 5 }, () => stack.issue(ADA, headers)))
     expect(answers.map(({ status }) => status)).toEqual(Array(5).fill(201))
-    expect(answers.map(replayed).sort()).toEqual([
-      null,
-      ...Array(4).fill('true'),
-    ])
+    expect(answers.map(replayed).sort()).toEqual([null, ...Array(4).fill('true')])
     expect(replayed(await stack.issue(ADA, headers))).toBe('true')
   })
 
@@ -260,9 +230,7 @@ describe('Idempotency-Key', () => {
 
   test('error: too long', async () => {
     const headers = { 'idempotency-key': 'x'.repeat(256) }
-    expect((await stack.issue(ADA, headers)).body.error.code).toBe(
-      'bad_idempotency_key',
-    )
+    expect((await stack.issue(ADA, headers)).body.error.code).toBe('bad_idempotency_key')
   })
 })
 
@@ -378,17 +346,9 @@ describe('/ipfs', () => {
   })
 
   test.each([
-    [
-      'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku',
-      '?format=raw',
-      404,
-    ],
+    ['bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku', '?format=raw', 404],
     ['bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku', '', 406],
-    [
-      'bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku',
-      '?format=car',
-      406,
-    ],
+    ['bafkreihdwdcefgh4dqkjv67uzcmw7ojee6xedzdetojuzjevtenxquvyku', '?format=car', 406],
     ['nonsense', '?format=raw', 400],
   ])('error: %s%s', async (cid, query, status) => {
     expect((await stack.request(`/ipfs/${cid}${query}`)).status).toBe(status)
@@ -398,10 +358,7 @@ describe('/ipfs', () => {
 test('behavior: verified without the service, with publicId, node, registry and /ipfs alone', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   const verdict = await verify(publicId, {
-    chain: createChainReader(
-      createFetchProvider(stack.chainUrl),
-      stack.registry,
-    ),
+    chain: createChainReader(createFetchProvider(stack.chainUrl), stack.registry),
     blocks: [createIpfsGatewaySource(stack.url)],
   })
   expect(verdict).toMatchObject({
@@ -429,9 +386,7 @@ test('behavior: no name or identifier of a subject stands in clear in anything t
   for (const secret of secrets) {
     expect(all.includes(secret)).toBe(false)
     expect(all.includes(Buffer.from(secret).toString('hex'))).toBe(false)
-    expect(
-      all.includes(Buffer.from(secret).toString('base64url').slice(2, -4)),
-    ).toBe(false)
+    expect(all.includes(Buffer.from(secret).toString('base64url').slice(2, -4))).toBe(false)
   }
 })
 
@@ -450,9 +405,7 @@ test('behavior: health and readiness', async () => {
 test('behavior: the verify page needs nothing from elsewhere', async () => {
   const page = await stack.request('/verify')
   expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
-  expect(page.headers.get('content-security-policy')).toContain(
-    "default-src 'none'",
-  )
+  expect(page.headers.get('content-security-policy')).toContain("default-src 'none'")
   const html = Buffer.from(page.body).toString()
   expect(html).toContain(stack.registry)
   expect(html).not.toMatch(/ (src|href)="(?!data:)/)
@@ -471,10 +424,7 @@ describe('landing page', () => {
     'default: a page for Accept: %s',
     async (accept) => {
       const { status, headers, body } = await open(accept)
-      expect([status, headers.get('content-type')]).toEqual([
-        200,
-        'text/html; charset=utf-8',
-      ])
+      expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
       expect(Buffer.from(body).toString()).toContain(stack.registry)
     },
   )
@@ -517,9 +467,7 @@ describe('network', () => {
       expect(status).toBeLessThan(300)
       expect(body.data.network).toBe('test')
     }
-    expect((await stack.verify(publicId)).body.data.document.network).toBe(
-      'test',
-    )
+    expect((await stack.verify(publicId)).body.data.document.network).toBe('test')
   })
 
   test('behavior: is live for a chain that is not known as a test network', async () => {

@@ -13,10 +13,7 @@ import { decodePublicId } from '../../document/public-id.ts'
 import { openDatabase } from '../../gateway/adapters/database.ts'
 import { blockCid, groupRoot } from '../../gateway/adapters/kubo-group.ts'
 import { createKuboNode } from '../../gateway/adapters/kubo-node.ts'
-import {
-  createKuboStore,
-  type KuboStore,
-} from '../../gateway/adapters/kubo-store.ts'
+import { createKuboStore, type KuboStore } from '../../gateway/adapters/kubo-store.ts'
 import { createSqliteOutbox } from '../../gateway/adapters/sqlite-outbox.ts'
 import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
@@ -32,8 +29,7 @@ import { ADA, type Answer, type Stack, startStack } from '../support/stack.ts'
 const binary = await kuboBinary()
 const TIMEOUT = 2_000
 
-const sha256 = (bytes: Uint8Array) =>
-  new Uint8Array(createHash('sha256').update(bytes).digest())
+const sha256 = (bytes: Uint8Array) => new Uint8Array(createHash('sha256').update(bytes).digest())
 const randomBlock = () => {
   const bytes = new Uint8Array(randomBytes(300))
   return { hash: sha256(bytes), bytes }
@@ -84,8 +80,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
   }
 
   describe('the store', () => {
-    const node = (url = kubo.apiUrl, announce = false) =>
-      createKuboNode(url, TIMEOUT, announce)
+    const node = (url = kubo.apiUrl, announce = false) => createKuboNode(url, TIMEOUT, announce)
     const open = () => createKuboStore(node(), () => {})
 
     test('default: put, get, remove', async () => {
@@ -105,8 +100,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     test('behavior: put again while it is being removed, it stays', async () => {
       const store = open()
       const blocks = Array.from({ length: 300 }, randomBlock)
-      const putAll = () =>
-        Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
+      const putAll = () => Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
       await putAll()
       const removing = blocks.map(({ hash }) => store.remove(hash))
       await putAll()
@@ -120,9 +114,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       const before = await kubo.pins()
       const blocks = Array.from({ length: 150 }, randomBlock)
       await Promise.all(
-        [...blocks, ...blocks.slice(0, 5)].map(({ hash, bytes }) =>
-          store.put(hash, bytes),
-        ),
+        [...blocks, ...blocks.slice(0, 5)].map(({ hash, bytes }) => store.put(hash, bytes)),
       )
       const fresh = (await kubo.pins()).filter((pin) => !before.includes(pin))
       expect(fresh).toHaveLength(1)
@@ -155,23 +147,20 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     test.each([
       ['together', true],
       ['one after the other', false],
-    ])(
-      'behavior: put twice %s, it goes with the second remove',
-      async (_, together) => {
-        const store = open()
-        const { hash, bytes } = randomBlock()
-        const puts = [store.put(hash, bytes)]
-        if (!together) await puts[0]
-        puts.push(store.put(hash, bytes))
-        await Promise.all(puts)
-        await store.remove(hash)
-        await collectGarbage()
-        expect(await has(hash)).toBe(true)
-        await store.remove(hash)
-        await collectGarbage()
-        expect(await has(hash)).toBe(false)
-      },
-    )
+    ])('behavior: put twice %s, it goes with the second remove', async (_, together) => {
+      const store = open()
+      const { hash, bytes } = randomBlock()
+      const puts = [store.put(hash, bytes)]
+      if (!together) await puts[0]
+      puts.push(store.put(hash, bytes))
+      await Promise.all(puts)
+      await store.remove(hash)
+      await collectGarbage()
+      expect(await has(hash)).toBe(true)
+      await store.remove(hash)
+      await collectGarbage()
+      expect(await has(hash)).toBe(false)
+    })
 
     test('behavior: nothing is taken from another gateway', async () => {
       const [a, b] = [open(), open()]
@@ -255,8 +244,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
 
     test('behavior: warns once of a datastore that does not flush', async () => {
       const spec = await kubo.ipfs('config', 'Datastore.Spec')
-      const set = (spec: string) =>
-        kubo.ipfs('config', '--json', 'Datastore.Spec', spec)
+      const set = (spec: string) => kubo.ipfs('config', '--json', 'Datastore.Spec', spec)
       const warnings: string[] = []
       const store = createKuboStore(node(), (text) => warnings.push(text))
       await store.assertReady()
@@ -281,41 +269,36 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       })
       const bury = (hash: Uint8Array) =>
         database.write(() =>
-          database.sqlite
-            .prepare('INSERT INTO tombstone (hash) VALUES (?)')
-            .run(hash),
+          database.sqlite.prepare('INSERT INTO tombstone (hash) VALUES (?)').run(hash),
         )
 
       test.each([
         ['Kubo', () => open(), collectGarbage],
         ['SQLite', () => createSqliteStore(database), async () => {}],
-      ])(
-        'behavior: what has been erased does not come back: %s',
-        async (_, make, sweep) => {
-          const bare = make()
-          const tombstones = createTombstones(database)
-          const store = tombstones.guardStore(bare)
-          const { hash, bytes } = randomBlock()
-          await store.put(hash, bytes)
-          await store.remove(hash)
-          await bury(hash)
-          await store.put(hash, bytes)
-          expect(await store.get(hash)).toEqual({ status: 'erased' })
-          await sweep()
-          expect(await bare.get(hash)).toEqual({ status: 'missing' })
-          const elsewhere = tombstones.guardSource({
-            get: async () => ({ status: 'found', bytes }),
-          })
-          expect(await elsewhere.get(hash)).toEqual({ status: 'erased' })
+      ])('behavior: what has been erased does not come back: %s', async (_, make, sweep) => {
+        const bare = make()
+        const tombstones = createTombstones(database)
+        const store = tombstones.guardStore(bare)
+        const { hash, bytes } = randomBlock()
+        await store.put(hash, bytes)
+        await store.remove(hash)
+        await bury(hash)
+        await store.put(hash, bytes)
+        expect(await store.get(hash)).toEqual({ status: 'erased' })
+        await sweep()
+        expect(await bare.get(hash)).toEqual({ status: 'missing' })
+        const elsewhere = tombstones.guardSource({
+          get: async () => ({ status: 'found', bytes }),
+        })
+        expect(await elsewhere.get(hash)).toEqual({ status: 'erased' })
 
-          const during = randomBlock()
-          const putting = store.put(during.hash, during.bytes)
-          await bury(during.hash)
-          await putting
-          await sweep()
-          expect(await bare.get(during.hash)).toEqual({ status: 'missing' })
-        },
-      )
+        const during = randomBlock()
+        const putting = store.put(during.hash, during.bytes)
+        await bury(during.hash)
+        await putting
+        await sweep()
+        expect(await bare.get(during.hash)).toEqual({ status: 'missing' })
+      })
 
       test('behavior: a promise is never kept without its payload', async () => {
         const outbox = createSqliteOutbox(database)
@@ -324,9 +307,9 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         const documentHash = toHex(hash)
         const intent = { kind: 'issue', documentHash, validUntil: 0 } as const
         const sealed = { documentHash: hash, bytes }
-        await expect(
-          keepInOrder(nowhere, outbox, fail).add(intent, sealed),
-        ).rejects.toMatchObject({ code: 'store_unavailable' })
+        await expect(keepInOrder(nowhere, outbox, fail).add(intent, sealed)).rejects.toMatchObject({
+          code: 'store_unavailable',
+        })
         expect(await outbox.find('issue', documentHash)).toBeUndefined()
         await keepInOrder(open(), outbox, fail).add(intent, sealed)
         expect(await outbox.find('issue', documentHash)).toBeDefined()
@@ -362,9 +345,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
           const repeated = keepInOrder(next(first), outbox, fail)
           await repeated.add(intent, sealed)
           await repeated.withdraw([intent])
-          await expect
-            .poll(async () => (await kubo.pins()).length)
-            .toBe(pins.length)
+          await expect.poll(async () => (await kubo.pins()).length).toBe(pins.length)
           await collectGarbage()
           expect(await has(hash)).toBe(true)
         },
@@ -392,8 +373,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
 
     test('behavior: the log warns of what the operator should know', async () => {
       const spec = await kubo.ipfs('config', 'Datastore.Spec')
-      const set = (spec: string) =>
-        kubo.ipfs('config', '--json', 'Datastore.Spec', spec)
+      const set = (spec: string) => kubo.ipfs('config', '--json', 'Datastore.Spec', spec)
       await set(spec.replace('"sync": true', '"sync": false'))
       const log = captureLog()
       const other = await startStack({
@@ -404,9 +384,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       await other.stop()
       log.stop()
       for (const event of ['kubo_announces', 'kubo_not_durable'])
-        expect(log.lines(event)).toMatchObject([
-          { level: 'warn', warning: expect.any(String) },
-        ])
+        expect(log.lines(event)).toMatchObject([{ level: 'warn', warning: expect.any(String) }])
     })
 
     const abi = new Interface(registryAbi)
@@ -442,10 +420,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
 
     test('behavior: the same idempotency key again', async () => {
       const headers = { 'idempotency-key': 'once' }
-      const [a, b] = [
-        await stack.issue(ADA, headers),
-        await stack.issue(ADA, headers),
-      ]
+      const [a, b] = [await stack.issue(ADA, headers), await stack.issue(ADA, headers)]
       expect(a.body.data.publicId).toBe(b.body.data.publicId)
     })
 
@@ -454,8 +429,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       const hash = hashOf(issued)
       const read = await fetch(`${stack.url}/ipfs/${cidOf(hash)}?format=raw`)
       const bytes = new Uint8Array(await read.arrayBuffer())
-      for (const pin of await kubo.pins())
-        await kubo.client.pin.rm(CID.parse(pin))
+      for (const pin of await kubo.pins()) await kubo.client.pin.rm(CID.parse(pin))
       await collectGarbage()
       expect((await stack.verify(issued.body.data.publicId)).status).toBe(503)
       gateway.set(hash, bytes)
@@ -478,9 +452,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         })
         const unread = await stack.verify(issued.body.data.publicId)
         expect(unread.body.error.code).toBe('unverifiable')
-        const block = await stack.request(
-          `/ipfs/${cidOf(hashOf(issued))}?format=raw`,
-        )
+        const block = await stack.request(`/ipfs/${cidOf(hashOf(issued))}?format=raw`)
         expect(block.status).toBe(503)
 
         if (signal === 'SIGSTOP') await kubo.signal('SIGCONT')
@@ -500,8 +472,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       const client = async () => {
         while (!over) {
           const answer = await stack.issue(ADA)
-          if (answer.status === 201 || answer.status === 202)
-            acknowledged.push(answer)
+          if (answer.status === 201 || answer.status === 202) acknowledged.push(answer)
           else {
             expect(answer.body.error.code).toBe('store_unavailable')
             refused++
@@ -522,17 +493,14 @@ describe.skipIf(binary === undefined)('Kubo', () => {
 
       expect(refused).toBeGreaterThan(0)
       expect(acknowledged.length).toBeGreaterThan(20)
-      for (const issued of acknowledged)
-        expect(await has(hashOf(issued))).toBe(true)
+      for (const issued of acknowledged) expect(await has(hashOf(issued))).toBe(true)
       const sample = acknowledged.filter((_, i) => i % 10 === 0)
       for (const issued of sample) {
         expect(await pinType(hashOf(issued))).toMatch(/^indirect/)
         await expect.poll(() => statusOf(issued)).toBe('valid')
       }
       // Each of them once, and none that was refused.
-      await expect
-        .poll(issuedEvents, { timeout: 10_000 })
-        .toBe(before + acknowledged.length)
+      await expect.poll(issuedEvents, { timeout: 10_000 }).toBe(before + acknowledged.length)
     }, 60_000)
   })
 
@@ -540,8 +508,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
     const guarded = await createKubo(binary ?? '', 'gateway:p@ss/word')
     await guarded.start()
     const { host } = new URL(guarded.apiUrl)
-    const open = (url: string) =>
-      createKuboStore(createKuboNode(url, TIMEOUT, false), () => {})
+    const open = (url: string) => createKuboStore(createKuboNode(url, TIMEOUT, false), () => {})
     const store = open(`http://gateway:p%40ss%2Fword@${host}`)
     const { hash, bytes } = randomBlock()
     await store.put(hash, bytes)

@@ -3,13 +3,7 @@ import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import type { Hex } from '../../document/hex.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
-import {
-  ADA,
-  API_KEY,
-  randomKey,
-  type Stack,
-  startStack,
-} from '../support/stack.ts'
+import { ADA, API_KEY, randomKey, type Stack, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
@@ -152,20 +146,14 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
 
   test('behavior: many at once, for several reasons, in few transactions', async () => {
     const reasons = ['keyCompromise', 'superseded', 'unspecified']
-    const issued = await Promise.all(
-      Array.from({ length: 30 }, () => stack.issue(ADA)),
-    )
+    const issued = await Promise.all(Array.from({ length: 30 }, () => stack.issue(ADA)))
     const answers = await Promise.all(
-      issued.map(({ body }, i) =>
-        revoke(body.data.publicId, { reason: reasons[i % 3] }),
-      ),
+      issued.map(({ body }, i) => revoke(body.data.publicId, { reason: reasons[i % 3] })),
     )
     answers.forEach(({ body }, i) => {
       expect(body.data.reason).toBe(reasons[i % 3])
     })
-    const transactions = new Set(
-      answers.map(({ body }) => body.data.blockchainHash),
-    )
+    const transactions = new Set(answers.map(({ body }) => body.data.blockchainHash))
     expect(transactions.size).toBeLessThan(15)
   })
 
@@ -190,21 +178,14 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     const accepted = await revoke(publicId, {}, { prefer: 'respond-async' })
     expect(accepted.status).toBe(202)
     expect(accepted.body.data.status).toBe('pending')
-    await expect
-      .poll(async () => (await stack.verify(publicId)).body.data?.status)
-      .toBe('revoked')
+    await expect.poll(async () => (await stack.verify(publicId)).body.data?.status).toBe('revoked')
   })
 
   test('behavior: a second caller gets the reason of the revocation that is pending', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const held = Promise.withResolvers<boolean>()
-    stack.proxy.refuse = (method) =>
-      method === 'eth_sendRawTransaction' ? held.promise : false
-    const first = await revoke(
-      publicId,
-      { reason: 'keyCompromise' },
-      { prefer: 'respond-async' },
-    )
+    stack.proxy.refuse = (method) => (method === 'eth_sendRawTransaction' ? held.promise : false)
+    const first = await revoke(publicId, { reason: 'keyCompromise' }, { prefer: 'respond-async' })
     expect(first.status).toBe(202)
     const [second, third] = await Promise.all([
       revoke(publicId, { reason: 'superseded' }, { prefer: 'respond-async' }),
@@ -294,10 +275,8 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
       },
       body: JSON.stringify(body),
     })
-  const statusOf = async (publicId: string) =>
-    (await stack.verify(publicId)).body.data?.status
-  const issue = async (): Promise<string> =>
-    (await stack.issue(ADA)).body.data.publicId
+  const statusOf = async (publicId: string) => (await stack.verify(publicId)).body.data?.status
+  const issue = async (): Promise<string> => (await stack.issue(ADA)).body.data.publicId
 
   test('default: suspends and releases, any number of times', async () => {
     const publicId = await issue()
@@ -361,8 +340,7 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
   test('behavior: a release waits for the suspension that is under way', async () => {
     const publicId = await issue()
     const held = Promise.withResolvers<boolean>()
-    stack.proxy.refuse = (method) =>
-      method === 'eth_sendRawTransaction' ? held.promise : false
+    stack.proxy.refuse = (method) => (method === 'eth_sendRawTransaction' ? held.promise : false)
     const suspended = await change('suspend', publicId, {
       prefer: 'respond-async',
     })
@@ -380,8 +358,7 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
   test('error: a release that may not wait, while the suspension is under way', async () => {
     const publicId = await issue()
     const held = Promise.withResolvers<boolean>()
-    stack.proxy.refuse = (method) =>
-      method === 'eth_sendRawTransaction' ? held.promise : false
+    stack.proxy.refuse = (method) => (method === 'eth_sendRawTransaction' ? held.promise : false)
     await change('suspend', publicId, { prefer: 'respond-async' })
     const refused = await change('release', publicId, {
       prefer: 'respond-async',
@@ -398,15 +375,9 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
     const { documentHash } = (await change('suspend', publicId)).body.data
     const key = await addAccount(2)
     const send = (name: string, ...args: unknown[]) =>
-      transact(stack.provider, stack.registry, key, name, [
-        1,
-        documentHash,
-        ...args,
-      ])
+      transact(stack.provider, stack.registry, key, name, [1, documentHash, ...args])
     await send('release')
-    expect((await change('suspend', publicId)).body.data.status).toBe(
-      'suspended',
-    )
+    expect((await change('suspend', publicId)).body.data.status).toBe('suspended')
     await send('release')
     const revoked = (await revoke(publicId)).body.data
     expect(revoked).toMatchObject({ status: 'revoked', reason: 'unspecified' })
@@ -435,12 +406,9 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
 
 describe('a record that stands already', () => {
   /** A document that is promised, while no transaction can be made. */
-  async function promise(
-    key: string,
-  ): Promise<{ publicId: string; documentHash: Hex }> {
+  async function promise(key: string): Promise<{ publicId: string; documentHash: Hex }> {
     const held = Promise.withResolvers<boolean>()
-    stack.proxy.refuse = (method) =>
-      method === 'eth_estimateGas' ? held.promise : false
+    stack.proxy.refuse = (method) => (method === 'eth_estimateGas' ? held.promise : false)
     const pending = await stack.issue(ADA, {
       'idempotency-key': key,
       prefer: 'respond-async',
@@ -473,9 +441,7 @@ describe('a record that stands already', () => {
       ...[1, documentHash, 0],
     ])
     stack.proxy.refuse = () => false
-    await expect
-      .poll(async () => (await again('same')).status, { timeout: 10_000 })
-      .toBe(201)
+    await expect.poll(async () => (await again('same')).status, { timeout: 10_000 }).toBe(201)
     const { data } = (await again('same')).body
     expect(data).toMatchObject({ status: 'valid', blockchainHash: hash })
   })
@@ -483,16 +449,12 @@ describe('a record that stands already', () => {
   test('error: distrusted, and a repeat does not issue it again', async () => {
     const key = await addAccount(1)
     const { publicId, documentHash } = await promise('distrusted')
-    await transact(stack.provider, stack.registry, key, 'issue', [
-      ...[1, documentHash, 0],
+    await transact(stack.provider, stack.registry, key, 'issue', [...[1, documentHash, 0]])
+    await transact(stack.provider, stack.registry, stack.adminKey, 'distrustFrom', [
+      1,
+      new Wallet(key).address,
+      1,
     ])
-    await transact(
-      stack.provider,
-      stack.registry,
-      stack.adminKey,
-      'distrustFrom',
-      [1, new Wallet(key).address, 1],
-    )
     // The promise has waited for so long that the gateway looks before it sends.
     await sleep(5_500)
     stack.proxy.refuse = () => false
@@ -504,9 +466,7 @@ describe('a record that stands already', () => {
     const { status } = await again('distrusted')
     expect(status).toBe(409)
     // Time for the promise to be sent, were it.
-    await expect
-      .poll(async () => (await stack.request('/readyz')).status)
-      .toBe(200)
+    await expect.poll(async () => (await stack.request('/readyz')).status).toBe(200)
     await stack.issue(ADA)
     expect((await stack.verify(publicId)).body.data.status).toBe('distrusted')
   }, 30_000)
@@ -538,9 +498,7 @@ test('behavior: figures', async () => {
   const { headers, body } = await stack.request('/metrics')
   expect(headers.get('content-type')).toContain('text/plain')
   const text = Buffer.from(body).toString()
-  expect(text).toMatch(
-    /intents_concluded_total\{kind="issue",outcome="anchored"\} \d+/,
-  )
+  expect(text).toMatch(/intents_concluded_total\{kind="issue",outcome="anchored"\} \d+/)
   expect(text).toMatch(/account_balance_ether [\d.e+]+/)
 })
 

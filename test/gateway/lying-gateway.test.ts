@@ -1,12 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
 import { fromHex } from '../../document/hex.ts'
-import {
-  instant,
-  networkOfRegistry,
-  presentDocument,
-  presentProof,
-} from '../../gateway/present.ts'
+import { instant, networkOfRegistry, presentDocument, presentProof } from '../../gateway/present.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
@@ -113,10 +108,7 @@ describe('who verifies himself asks the gateway for ciphertext only', () => {
   })
 
   test.each<[string, (bytes: Uint8Array) => unknown]>([
-    [
-      'changed by a bit',
-      (bytes) => bytes.map((b, i) => (i === 300 ? b ^ 1 : b)),
-    ],
+    ['changed by a bit', (bytes) => bytes.map((b, i) => (i === 300 ? b ^ 1 : b))],
     ['cut off', (bytes) => bytes.subarray(0, 200)],
     ['withheld', () => undefined],
   ])('error: the ciphertext is %s', async (_, lie) => {
@@ -152,10 +144,7 @@ describe('who asks the gateway can hold its answer against the chain', () => {
   /** @returns What in an answer is not what chain and ciphertext say, by its path. */
   async function lies(id: string, { data }: Json): Promise<string[]> {
     const own = await verify(id, {
-      chain: createChainReader(
-        createFetchProvider(stack.chainUrl),
-        stack.registry,
-      ),
+      chain: createChainReader(createFetchProvider(stack.chainUrl), stack.registry),
       blocks: [createIpfsGatewaySource(stack.url)],
       // As of the block that the answer says it is true for.
       asOf: data.asOf.blockNumber,
@@ -191,8 +180,7 @@ describe('who asks the gateway can hold its answer against the chain', () => {
   }
 
   test('default: an honest answer has nothing to find', async () => {
-    for (const id of [publicId, revokedId])
-      expect(await lies(id, await answerOf(id))).toEqual([])
+    for (const id of [publicId, revokedId]) expect(await lies(id, await answerOf(id))).toEqual([])
   })
 
   test('error: every field that is changed is found', async () => {
@@ -227,8 +215,7 @@ describe('who asks the gateway can hold its answer against the chain', () => {
 
 /** @returns The values of a JSON value that are neither object nor array, by their paths. */
 function leavesOf(value: Json, path = ''): Map<string, unknown> {
-  if (typeof value !== 'object' || value === null)
-    return new Map([[path, value]])
+  if (typeof value !== 'object' || value === null) return new Map([[path, value]])
   return new Map(
     Object.entries(value).flatMap(([key, child]) => [
       ...leavesOf(child, path === '' ? key : `${path}.${key}`),

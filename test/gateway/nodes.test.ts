@@ -6,24 +6,12 @@ import { Interface, Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Document, validUntilOf } from '../../document/document.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import {
-  deriveSealingKeys,
-  deriveSubkeys,
-  randomSalt,
-} from '../../document/keys.ts'
+import { deriveSealingKeys, deriveSubkeys, randomSalt } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { seal } from '../../document/sealed.ts'
 import { startLocalChain } from '../../scripts/local-chain/local-chain.ts'
-import {
-  createBundle,
-  readBundle,
-  verifyBundle,
-} from '../../verifier/bundle.ts'
-import type {
-  BlockSource,
-  ChainReader,
-  Eip1193Provider,
-} from '../../verifier/ports.ts'
+import { createBundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
+import type { BlockSource, ChainReader, Eip1193Provider } from '../../verifier/ports.ts'
 import { decodeRlp, encodeRlp } from '../../verifier/proof/rlp.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
@@ -35,11 +23,7 @@ import type { Check } from '../../verifier/verdict.ts'
 import { type VerifyOptions, verify } from '../../verifier/verify.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
-import {
-  type FaultProxy,
-  prunedHistory,
-  startFaultProxy,
-} from '../support/fault-proxy.ts'
+import { type FaultProxy, prunedHistory, startFaultProxy } from '../support/fault-proxy.ts'
 import { serveHttp } from '../support/http.ts'
 import { patient } from '../support/patient.ts'
 import { type RpcProxy, startRpcProxy } from '../support/rpc-proxy.ts'
@@ -71,10 +55,7 @@ const send = (name: string, args: unknown[], key = keys.issuer) =>
 
 async function issue(fields: object = {}): Promise<string> {
   const document: Document = { ...ADA, ...fields, registry, issuerId: 1 }
-  const sealing = deriveSealingKeys(
-    deriveSubkeys(new Uint8Array(32)),
-    randomSalt(),
-  )
+  const sealing = deriveSealingKeys(deriveSubkeys(new Uint8Array(32)), randomSalt())
   const { bytes, documentHash: hash } = await seal(document, sealing)
   blocks.set(hash, bytes)
   await send('issue', [1, hash, validUntilOf(document)])
@@ -91,21 +72,13 @@ const hashes = new Map<Uint8Array, Hex>()
 beforeAll(async () => {
   anvil = await startAnvilNode(dir)
   for (const key of Object.values(keys))
-    await anvil.request(
-      'anvil_setBalance',
-      new Wallet(key).address,
-      '0x56bc75e2d63100000',
-    )
-  registry = await deployRegistry(
-    patient(createFetchProvider(anvil.url)),
-    keys,
-    { name: 'Registry office of Testville', uri: 'https://testville.example' },
-  )
+    await anvil.request('anvil_setBalance', new Wallet(key).address, '0x56bc75e2d63100000')
+  registry = await deployRegistry(patient(createFetchProvider(anvil.url)), keys, {
+    name: 'Registry office of Testville',
+    uri: 'https://testville.example',
+  })
   blocks = await startBlockServer()
-  const [proxy, other] = [
-    await startFaultProxy(anvil.url),
-    await startFaultProxy(anvil.url),
-  ]
+  const [proxy, other] = [await startFaultProxy(anvil.url), await startFaultProxy(anvil.url)]
   honest = [proxy, other]
   liar = await startRpcProxy(anvil.url)
   kept = await issue({ expiresAt: '2090-01-01' })
@@ -134,21 +107,14 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-const provider = (url: string): Eip1193Provider =>
-  createFetchProvider(url, 2_000)
-const reader = ({ url }: { url: string }) =>
-  createChainReader(provider(url), registry)
+const provider = (url: string): Eip1193Provider => createFetchProvider(url, 2_000)
+const reader = ({ url }: { url: string }) => createChainReader(provider(url), registry)
 const source = (): BlockSource => createIpfsGatewaySource(blocks.url)
-const judge = (
-  publicId: string,
-  chain: ChainReader,
-  options: Partial<VerifyOptions> = {},
-) => verify(publicId, { chain, blocks: [source()], ...options })
-const codeOf = async (...args: Parameters<typeof judge>) =>
-  (await judge(...args)).checks[0]?.code
+const judge = (publicId: string, chain: ChainReader, options: Partial<VerifyOptions> = {}) =>
+  verify(publicId, { chain, blocks: [source()], ...options })
+const codeOf = async (...args: Parameters<typeof judge>) => (await judge(...args)).checks[0]?.code
 
-const twoOfThree = () =>
-  createQuorumReader([reader(liar), ...honest.map(reader)], 2)
+const twoOfThree = () => createQuorumReader([reader(liar), ...honest.map(reader)], 2)
 const both = (maxLag?: number) =>
   createQuorumReader([reader(liar), reader(honest[0])], 2, {
     ...(maxLag !== undefined && { maxLag }),
@@ -171,9 +137,7 @@ function tell(change: (told: Told) => object): void {
 }
 /** As the registry answers where there is none. */
 const zeros = (part: Part): Part =>
-  Object.fromEntries(
-    Object.entries(part).map(([name, value]) => [name, zeroOf(name, value)]),
-  )
+  Object.fromEntries(Object.entries(part).map(([name, value]) => [name, zeroOf(name, value)]))
 function zeroOf(name: string, value: unknown): unknown {
   if (name === 'account') return `0x${'00'.repeat(20)}`
   return typeof value === 'string' ? '' : typeof value === 'boolean' ? false : 0
@@ -254,13 +218,9 @@ const LIES: [string, () => void][] = [
   ],
   [
     'a revocation set aside',
-    () =>
-      tell((told) => ({ ...told, record: { ...told.record, setAside: true } })),
+    () => tell((told) => ({ ...told, record: { ...told.record, setAside: true } })),
   ],
-  [
-    'a block that is not there',
-    () => tell((told) => ({ ...told, blockNumber: 10_000_000 })),
-  ],
+  ['a block that is not there', () => tell((told) => ({ ...told, blockNumber: 10_000_000 }))],
   ['another time', () => tell((told) => ({ ...told, blockTime: 1 }))],
 ]
 
@@ -286,9 +246,7 @@ describe('one node is believed', () => {
     const { blockchainProof } = await judge(kept, reader(liar), {
       finality: true,
     })
-    expect(['included', 'safe', 'finalized']).toContain(
-      blockchainProof?.finality,
-    )
+    expect(['included', 'safe', 'finalized']).toContain(blockchainProof?.finality)
     expect(liar.asked).toHaveLength(4)
   })
 
@@ -332,12 +290,9 @@ describe('two of three must agree', () => {
       judge(revoked, reader(honest[0])),
     ])
     lie()
-    expect(
-      await Promise.all([
-        judge(kept, twoOfThree()),
-        judge(revoked, twoOfThree()),
-      ]),
-    ).toEqual(truth)
+    expect(await Promise.all([judge(kept, twoOfThree()), judge(revoked, twoOfThree())])).toEqual(
+      truth,
+    )
   })
 
   test.each<[string, () => void]>([
@@ -390,9 +345,7 @@ describe('two of three must agree', () => {
     const truth = await finality(reader(honest[0]))
     for (const number of ['0xfffffff', '0x0']) {
       liar.change = (method, result) =>
-        method === 'eth_getBlockByNumber'
-          ? { ...(result as object), number }
-          : result
+        method === 'eth_getBlockByNumber' ? { ...(result as object), number } : result
       const lie = number === '0x0' ? 'included' : 'finalized'
       expect(await finality(reader(liar))).toBe(lie)
       expect(await finality(twoOfThree())).toBe(truth)
@@ -425,9 +378,7 @@ describe('all of two must agree', () => {
       status: 'unverifiable',
       document: null,
       blockchainProof: null,
-      checks: [
-        { check: 'chain', outcome: 'unknown', code: 'endpoints_disagree' },
-      ],
+      checks: [{ check: 'chain', outcome: 'unknown', code: 'endpoints_disagree' }],
       asOf: null,
     })
   })
@@ -461,10 +412,7 @@ describe('all of two must agree', () => {
   })
 
   test('error: readers of two registries, no reader, one twice, another quorum', () => {
-    const other = createChainReader(
-      provider(liar.url),
-      `eip155:1:0x${'0'.repeat(40)}`,
-    )
+    const other = createChainReader(provider(liar.url), `eip155:1:0x${'0'.repeat(40)}`)
     const one = reader(liar)
     expect(() => createQuorumReader([one, other], 1)).toThrow(TypeError)
     expect(() => createQuorumReader([], 0)).toThrow(TypeError)
@@ -549,8 +497,7 @@ describe('nodes that have pruned their history', () => {
 })
 
 describe('as of a block', () => {
-  const past = (publicId: string, asOf = before) =>
-    judge(publicId, reader(honest[0]), { asOf })
+  const past = (publicId: string, asOf = before) => judge(publicId, reader(honest[0]), { asOf })
 
   test('default: what was true then, by the time of then', async () => {
     for (const [publicId, now] of [
@@ -620,9 +567,9 @@ describe('as of a block', () => {
 
   test('error: a clock or an age that is no number', async () => {
     for (const name of ['now', 'maxHeadAge'])
-      await expect(
-        judge(lapsed, reader(honest[0]), { [name]: Number.NaN }),
-      ).rejects.toThrow(TypeError)
+      await expect(judge(lapsed, reader(honest[0]), { [name]: Number.NaN })).rejects.toThrow(
+        TypeError,
+      )
   })
 
   test('error: a block to come', async () => {
@@ -657,9 +604,7 @@ describe('as of a block', () => {
       request: ({ method, params = [] }) =>
         provider(url).request({
           method,
-          params: params.map((p) =>
-            method === 'eth_call' && p === quantity ? 'latest' : p,
-          ),
+          params: params.map((p) => (method === 'eth_call' && p === quantity ? 'latest' : p)),
         }),
     }
     const quantity = `0x${before.toString(16)}`
@@ -729,8 +674,7 @@ describe('as of a block', () => {
 
 describe('abort, time-outs, and how it goes', () => {
   const slow = () => {
-    for (const proxy of honest)
-      proxy.fault = () => ({ kind: 'delay', milliseconds: 60_000 })
+    for (const proxy of honest) proxy.fault = () => ({ kind: 'delay', milliseconds: 60_000 })
   }
 
   test('behavior: aborted before, nobody is asked', async () => {
@@ -772,10 +716,7 @@ describe('abort, time-outs, and how it goes', () => {
 
   test('error: a node that takes too long', async () => {
     slow()
-    const impatient = createChainReader(
-      createFetchProvider(honest[0].url, 50),
-      registry,
-    )
+    const impatient = createChainReader(createFetchProvider(honest[0].url, 50), registry)
     expect(await codeOf(kept, impatient)).toBe('rpc_unreachable')
   })
 
@@ -793,10 +734,7 @@ describe('abort, time-outs, and how it goes', () => {
       response.on('drain', more)
       more()
     })
-    const chain = createChainReader(
-      createFetchProvider(endless.url, 60_000),
-      registry,
-    )
+    const chain = createChainReader(createFetchProvider(endless.url, 60_000), registry)
     expect(await codeOf(kept, chain)).toBe('rpc_unreachable')
     await endless.close()
     expect(sent).toBeLessThan(2 ** 27)
@@ -851,8 +789,7 @@ describe('proofs of nodes that leave something out', () => {
     const asked: unknown[] = []
     let forgot = 0
     honest[0].answered = async ({ method }) => {
-      if (method === 'eth_call' && forgot < times)
-        await anvil.request('evm_mine')
+      if (method === 'eth_call' && forgot < times) await anvil.request('evm_mine')
     }
     honest[0].fault = ({ method, params }) => {
       if (method !== dropped) return undefined
@@ -866,10 +803,7 @@ describe('proofs of nodes that leave something out', () => {
   test('behavior: a header with fields of a later fork, from the bytes that the node has', async () => {
     const good = await bundleFrom((args) => node().request(args))
     const { header } = good.stateProof
-    const later = async (
-      raw: unknown,
-      args: Parameters<Eip1193Provider['request']>[0],
-    ) => {
+    const later = async (raw: unknown, args: Parameters<Eip1193Provider['request']>[0]) => {
       if (args.method === 'debug_getRawHeader') return raw
       const result = await node().request(args)
       return args.method === 'eth_getBlockByNumber'
@@ -878,9 +812,9 @@ describe('proofs of nodes that leave something out', () => {
     }
     expect(await bundleFrom((args) => later(header, args))).toEqual(good)
     for (const raw of [null, '0xc0', 'x'])
-      await expect(
-        bundleFrom((args) => later(raw, args)),
-      ).rejects.toMatchObject({ code: 'proof_unavailable' })
+      await expect(bundleFrom((args) => later(raw, args))).rejects.toMatchObject({
+        code: 'proof_unavailable',
+      })
   })
 
   test('behavior: reads again when header and proof are of different branches of the chain', async () => {
@@ -896,9 +830,10 @@ describe('proofs of nodes that leave something out', () => {
     const bundle = await reorganised(1)
     expect(asked).toBe(2)
     const trustedBlocks = [readBundle(bundle).block.blockHash]
-    expect(
-      await verifyBundle(bundle, { registry, trustedBlocks }),
-    ).toMatchObject({ status: 'valid', asOf: { blockNumber: await head() } })
+    expect(await verifyBundle(bundle, { registry, trustedBlocks })).toMatchObject({
+      status: 'valid',
+      asOf: { blockNumber: await head() },
+    })
     await expect(reorganised(Infinity)).rejects.toMatchObject({
       code: 'proof_invalid',
     })
@@ -963,13 +898,10 @@ describe('proofs of nodes that leave something out', () => {
   })
 
   test('behavior: a block of the same number and state that is not of the chain', async () => {
-    const { header } = (await bundleFrom((args) => node().request(args)))
-      .stateProof
+    const { header } = (await bundleFrom((args) => node().request(args))).stateProof
     const fields = decodeRlp(fromHex(header)) as Uint8Array[]
     const extraData = '0x01'
-    const hash = toHex(
-      keccak_256(encodeRlp(fields.with(12, fromHex(extraData)))),
-    )
+    const hash = toHex(keccak_256(encodeRlp(fields.with(12, fromHex(extraData)))))
     const forger: Eip1193Provider = {
       async request(args) {
         const result = await node().request(args)
@@ -985,9 +917,7 @@ describe('proofs of nodes that leave something out', () => {
     expect(await codeOf(kept, two)).toBe('endpoints_disagree')
     const nodes = [node(), provider(honest[1].url)].map(proving)
     const three = createQuorumReader([forged, ...nodes], 2)
-    expect((await judge(kept, three)).asOf?.blockHash).toBe(
-      toHex(keccak_256(fromHex(header))),
-    )
+    expect((await judge(kept, three)).asOf?.blockHash).toBe(toHex(keccak_256(fromHex(header))))
   })
 
   test('behavior: an event that does not agree is left out', async () => {

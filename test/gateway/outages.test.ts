@@ -18,9 +18,7 @@ const abi = new Interface(registryAbi)
 async function issuedEvents(): Promise<number> {
   const logs = await stack.provider.request({
     method: 'eth_getLogs',
-    params: [
-      { fromBlock: '0x0', topics: [abi.getEvent('DocumentIssued')?.topicHash] },
-    ],
+    params: [{ fromBlock: '0x0', topics: [abi.getEvent('DocumentIssued')?.topicHash] }],
   })
   return (logs as unknown[]).length
 }
@@ -36,9 +34,7 @@ describe('the chain is down', () => {
     expect(headers.get('retry-after')).toBeTruthy()
     expect(body.error).toMatchObject({
       code: 'unverifiable',
-      details: [
-        { check: 'chain', outcome: 'unknown', code: 'rpc_unreachable' },
-      ],
+      details: [{ check: 'chain', outcome: 'unknown', code: 'rpc_unreachable' }],
     })
     stack.proxy.refuse = () => false
     expect((await stack.verify(publicId)).body.data.status).toBe('valid')
@@ -102,19 +98,20 @@ describe('the chain is down', () => {
 })
 
 describe('a node that is not to be believed', () => {
-  test.each([
-    ['another chain', 'wrong_chain', (v: unknown[]) => [1n, ...v.slice(1)]],
-  ])('error: %s', async (_, code, change) => {
-    const { publicId } = (await stack.issue(ADA)).body.data
-    stack.proxy.change = (method, result) => {
-      if (method !== 'eth_call') return result
-      const [v] = abi.decodeFunctionResult('verificationOf', String(result))
-      return abi.encodeFunctionResult('verificationOf', [change([...v])])
-    }
-    const { status, body } = await stack.verify(publicId)
-    expect(status).toBe(503)
-    expect(body.error.details[0].code).toBe(code)
-  })
+  test.each([['another chain', 'wrong_chain', (v: unknown[]) => [1n, ...v.slice(1)]]])(
+    'error: %s',
+    async (_, code, change) => {
+      const { publicId } = (await stack.issue(ADA)).body.data
+      stack.proxy.change = (method, result) => {
+        if (method !== 'eth_call') return result
+        const [v] = abi.decodeFunctionResult('verificationOf', String(result))
+        return abi.encodeFunctionResult('verificationOf', [change([...v])])
+      }
+      const { status, body } = await stack.verify(publicId)
+      expect(status).toBe(503)
+      expect(body.error.details[0].code).toBe(code)
+    },
+  )
 
   test.each([
     ['no contract at the address', '0x'],
@@ -122,8 +119,7 @@ describe('a node that is not to be believed', () => {
     ['no text', 5],
   ])('error: %s', async (_, answer) => {
     const { publicId } = (await stack.issue(ADA)).body.data
-    stack.proxy.change = (method, result) =>
-      method === 'eth_call' ? answer : result
+    stack.proxy.change = (method, result) => (method === 'eth_call' ? answer : result)
     const { status, body } = await stack.verify(publicId)
     expect(status).toBe(503)
     expect(body.error.details[0].code).toBe('no_registry')
@@ -145,23 +141,19 @@ describe('a node that is not to be believed', () => {
           ]).data,
         })),
     ],
-  ])(
-    'behavior: %s is unknown, and does not block valid',
-    async (_, code, change) => {
-      const { publicId, blockchainHash } = (await stack.issue(ADA)).body.data
-      stack.proxy.change = (method, result) =>
-        method === 'eth_getLogs' ? change(result) : result
-      const { data } = (await stack.verify(publicId)).body
-      expect(data.valid).toBe(true)
-      expect(data.checks).toContainEqual({
-        check: 'event',
-        outcome: 'unknown',
-        code,
-      })
-      // The gateway keeps what it anchored.
-      expect(data.blockchainProof.transactionHash).toBe(blockchainHash)
-    },
-  )
+  ])('behavior: %s is unknown, and does not block valid', async (_, code, change) => {
+    const { publicId, blockchainHash } = (await stack.issue(ADA)).body.data
+    stack.proxy.change = (method, result) => (method === 'eth_getLogs' ? change(result) : result)
+    const { data } = (await stack.verify(publicId)).body
+    expect(data.valid).toBe(true)
+    expect(data.checks).toContainEqual({
+      check: 'event',
+      outcome: 'unknown',
+      code,
+    })
+    // The gateway keeps what it anchored.
+    expect(data.blockchainProof.transactionHash).toBe(blockchainHash)
+  })
 })
 
 test('behavior: one eth_call and one eth_getLogs decide a verdict', async () => {

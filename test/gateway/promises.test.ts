@@ -25,9 +25,7 @@ const statusOf = async (publicId: string) => {
 }
 
 const becomesValid = (publicId: string) =>
-  expect
-    .poll(() => statusOf(publicId), { timeout: 20_000, interval: 100 })
-    .toBe('valid')
+  expect.poll(() => statusOf(publicId), { timeout: 20_000, interval: 100 }).toBe('valid')
 
 /** Answers like this once to a method, then no more. */
 function once<T>(method: string, answer: T): (asked: string) => T | undefined {
@@ -55,8 +53,7 @@ describe('what was promised is kept', () => {
 
   test('behavior: a transaction that no node takes is made anew', async () => {
     const intrinsic = { code: -32000, message: 'intrinsic gas too low' }
-    stack.proxy.fail = (method) =>
-      method === 'eth_sendRawTransaction' ? intrinsic : undefined
+    stack.proxy.fail = (method) => (method === 'eth_sendRawTransaction' ? intrinsic : undefined)
     const { body } = await stack.issue(ADA)
     expect(body.data.status).toBe('pending')
     stack.proxy.fail = () => undefined
@@ -75,8 +72,7 @@ describe('what was promised is kept', () => {
       'latest',
       false,
     )
-    stack.proxy.fail = (method) =>
-      method === 'eth_sendRawTransaction' ? poor : undefined
+    stack.proxy.fail = (method) => (method === 'eth_sendRawTransaction' ? poor : undefined)
     const { body } = await stack.issue(ADA)
     expect(body.data.status).toBe('pending')
     // Long enough for two new attempts, were they made.
@@ -84,23 +80,19 @@ describe('what was promised is kept', () => {
     stack.proxy.fail = () => undefined
     await becomesValid(body.data.publicId)
     const { data } = (await stack.verify(body.data.publicId)).body
-    const { maxFeePerGas, maxPriorityFeePerGas } = await request<
-      Record<string, string>
-    >('eth_getTransactionByHash', data.blockchainProof.transactionHash)
-    expect(Number(maxPriorityFeePerGas)).toBeLessThanOrEqual(Number(tip))
-    expect(Number(maxFeePerGas)).toBeLessThanOrEqual(
-      2 * Number(baseFeePerGas) + Number(tip),
+    const { maxFeePerGas, maxPriorityFeePerGas } = await request<Record<string, string>>(
+      'eth_getTransactionByHash',
+      data.blockchainProof.transactionHash,
     )
+    expect(Number(maxPriorityFeePerGas)).toBeLessThanOrEqual(Number(tip))
+    expect(Number(maxFeePerGas)).toBeLessThanOrEqual(2 * Number(baseFeePerGas) + Number(tip))
   })
 
   test('behavior: an estimate that cannot be is not believed', async () => {
-    stack.proxy.change = (method, result) =>
-      method === 'eth_estimateGas' ? '0x5' : result
+    stack.proxy.change = (method, result) => (method === 'eth_estimateGas' ? '0x5' : result)
     expect((await stack.issue(ADA)).status).toBe(503)
     stack.proxy.change = (_, result) => result
-    await expect
-      .poll(async () => (await stack.issue(ADA)).status, { timeout: 5_000 })
-      .toBe(201)
+    await expect.poll(async () => (await stack.issue(ADA)).status, { timeout: 5_000 }).toBe(201)
   })
 })
 
@@ -108,10 +100,7 @@ describe('a node that contradicts itself, or is behind', () => {
   test.each([
     ['no receipt', () => null],
     ['a receipt without logs', () => ({})],
-    [
-      'a receipt with none of its logs',
-      (receipt: object) => ({ ...receipt, logs: [] }),
-    ],
+    ['a receipt with none of its logs', (receipt: object) => ({ ...receipt, logs: [] })],
   ])('behavior: %s, but records and events', async (_, change) => {
     stack.proxy.change = (method, result) =>
       method === 'eth_getTransactionReceipt' ? change(result as object) : result
@@ -122,9 +111,7 @@ describe('a node that contradicts itself, or is behind', () => {
       params: [body.data.blockchainHash],
     })) as { logs: { topics: string[] }[]; status: string }
     expect(mined).toBe('0x1')
-    expect(logs.map(({ topics }) => topics[1])).toContain(
-      body.data.documentHash,
-    )
+    expect(logs.map(({ topics }) => topics[1])).toContain(body.data.documentHash)
   })
 
   test.each([
@@ -137,10 +124,7 @@ describe('a node that contradicts itself, or is behind', () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.change = (method, result) => {
       if (method !== 'eth_call') return result
-      const [answer] = abi.decodeFunctionResult(
-        'verificationOf',
-        String(result),
-      )
+      const [answer] = abi.decodeFunctionResult('verificationOf', String(result))
       const verification = answer.toObject()
       const record = { ...answer.record.toObject(), ...change }
       return encode({ ...verification, status, record })
@@ -152,10 +136,7 @@ describe('a node that contradicts itself, or is behind', () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.change = (method, result) => {
       if (method !== 'eth_call') return result
-      const [answer] = abi.decodeFunctionResult(
-        'verificationOf',
-        String(result),
-      )
+      const [answer] = abi.decodeFunctionResult('verificationOf', String(result))
       const none = Object.fromEntries(
         Object.keys(answer.record.toObject()).map((name) => [name, 0n]),
       )
@@ -169,9 +150,7 @@ describe('a node that contradicts itself, or is behind', () => {
     const fragment = abi.getFunction('verificationOf')
     const [output] = fragment?.outputs ?? []
     const names = output?.components?.map(({ name }) => name) ?? []
-    return abi.encodeFunctionResult('verificationOf', [
-      names.map((name) => verification[name]),
-    ])
+    return abi.encodeFunctionResult('verificationOf', [names.map((name) => verification[name])])
   }
 })
 

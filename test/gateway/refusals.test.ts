@@ -139,8 +139,7 @@ test('error: every bad field is named at once', async () => {
     'subjectName',
     'unknown',
   ])
-  for (const { message } of body.error.details)
-    expect(message).not.toMatch(/Not Snake|2026-13-01/)
+  for (const { message } of body.error.details) expect(message).not.toMatch(/Not Snake|2026-13-01/)
 })
 
 test('error: refuses names that RFC 9901 keeps for itself', async () => {
@@ -166,16 +165,11 @@ test.each<[string, object]>([
   ['toString', { a: { toString: '7' } }],
   ['valueOf', { a: { valueOf: [], toString: null } }],
   ['toJSON', { a: { toJSON: { toJSON: 1 } } }],
-])(
-  'error: metadata with an object named %s is a bad field',
-  async (_, metadata) => {
-    const { status, body } = await stack.issue({ ...ADA, metadata })
-    expect(status).toBe(422)
-    expect(body.error.details).toEqual([
-      { field: 'metadata.a', message: 'must be a string' },
-    ])
-  },
-)
+])('error: metadata with an object named %s is a bad field', async (_, metadata) => {
+  const { status, body } = await stack.issue({ ...ADA, metadata })
+  expect(status).toBe(422)
+  expect(body.error.details).toEqual([{ field: 'metadata.a', message: 'must be a string' }])
+})
 
 test('error: names of bad entries are bounded, of which there may be hundreds', async () => {
   const metadata = Object.fromEntries(
@@ -210,10 +204,7 @@ describe('rules of the API on top of the format', () => {
     expect(body.error.code).toBe('bad_fields')
     expect(body.error.details).toHaveLength(4)
     const messages = Object.fromEntries(
-      body.error.details.map((d: { field: string; message: string }) => [
-        d.field,
-        d.message,
-      ]),
+      body.error.details.map((d: { field: string; message: string }) => [d.field, d.message]),
     )
     expect(messages).toEqual({
       subjectName: 'must have a letter, digit, punctuation mark or symbol',
@@ -223,34 +214,20 @@ describe('rules of the API on top of the format', () => {
     })
   })
 
-  test.each([
-    '   ',
-    '\u00a0',
-    '\u200b',
-    '\u0301',
-    '\u{e000}',
-    '\u3164',
-    '\u1160\uffa0',
-    '\u2800',
-  ])(
+  test.each(['   ', '\u00a0', '\u200b', '\u0301', '\u{e000}', '\u3164', '\u1160\uffa0', '\u2800'])(
     'error: a name in which there is nothing to see: %j',
     async (subjectName) => {
       const { status, body } = await stack.issue({ ...ADA, subjectName })
       expect(status).toBe(422)
-      expect(body.error.details).toEqual([
-        { field: 'subjectName', message: expect.any(String) },
-      ])
+      expect(body.error.details).toEqual([{ field: 'subjectName', message: expect.any(String) }])
     },
   )
 
-  test.each(['李', '7', '?', '€', '👑', ' é '])(
-    'args: the name %j',
-    async (subjectName) => {
-      const { status, body } = await stack.issue({ ...ADA, subjectName })
-      expect(status).toBe(201)
-      expect(body.data.subjectName).toBe(subjectName)
-    },
-  )
+  test.each(['李', '7', '?', '€', '👑', ' é '])('args: the name %j', async (subjectName) => {
+    const { status, body } = await stack.issue({ ...ADA, subjectName })
+    expect(status).toBe(201)
+    expect(body.data.subjectName).toBe(subjectName)
+  })
 
   test('args: dated 366 days ahead, and not 368', async () => {
     const last = await stack.issue({ ...ADA, issuedAt: daysAhead(366) })
@@ -258,9 +235,7 @@ describe('rules of the API on top of the format', () => {
     // One day more could be the last good one by the time that it arrives.
     const late = await stack.issue({ ...ADA, issuedAt: daysAhead(368) })
     expect(late.status).toBe(422)
-    expect(late.body.error.details).toEqual([
-      { field: 'issuedAt', message: expect.any(String) },
-    ])
+    expect(late.body.error.details).toEqual([{ field: 'issuedAt', message: expect.any(String) }])
   })
 
   test('args: the last good date follows the day in UTC', () => {
@@ -287,10 +262,7 @@ describe('rules of the API on top of the format', () => {
         body: JSON.stringify(ADA),
       })
     const refused = await post('?dry_run=1')
-    expect([refused.status, refused.body.error.code]).toEqual([
-      400,
-      'bad_query',
-    ])
+    expect([refused.status, refused.body.error.code]).toEqual([400, 'bad_query'])
     const first = await post('?wait=included')
     expect(first.status).toBe(201)
     expect(first.headers.get('idempotency-replayed')).toBeNull()
@@ -319,12 +291,7 @@ describe('bodies', () => {
     ['half a surrogate pair', '{"subjectName":"\\ud800"}', 400, 'bad_json'],
     ['null', 'null', 422, 'bad_fields'],
     ['an array', '[]', 422, 'bad_fields'],
-    [
-      'deeply nested',
-      `${'['.repeat(30_000)}${']'.repeat(30_000)}`,
-      400,
-      'bad_json',
-    ],
+    ['deeply nested', `${'['.repeat(30_000)}${']'.repeat(30_000)}`, 400, 'bad_json'],
     ['64 KiB and a byte', ' '.repeat(64 * 1024 + 1), 413, 'too_large'],
   ])('error: %s', async (_, body, status, code) => {
     const answer = await post(body)
@@ -417,9 +384,7 @@ describe('verify', () => {
       outcome: 'fail',
       code: 'not_issued',
     })
-    expect(toHex(decodePublicId(NEVER_ISSUED).hash)).toBe(
-      golden.documents[0]?.documentHash,
-    )
+    expect(toHex(decodePublicId(NEVER_ISSUED).hash)).toBe(golden.documents[0]?.documentHash)
   })
 })
 

@@ -6,13 +6,7 @@ import { cidOf } from '../../document/cid.ts'
 import { fromHex } from '../../document/hex.ts'
 import { bareApp } from '../support/bare-app.ts'
 import { type CapturedLog, captureLog } from '../support/captured-log.ts'
-import {
-  ADA,
-  type Answer,
-  API_KEY,
-  type Stack,
-  startStack,
-} from '../support/stack.ts'
+import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
 const NEVER_ISSUED = golden.documents[0]?.publicId ?? ''
@@ -75,54 +69,34 @@ describe('unknown query parameters', () => {
     expect(response.status).toBe(401)
   })
 
-  test.each(authorized)(
-    'error: %s refuses ?dry_run=1 before it does anything',
-    async (route) => {
-      for (const query of [
-        '?dry_run=1',
-        '?dry_run',
-        '?wait=now&dry_run=0&x=',
-      ]) {
-        const response = await send(route, query)
-        expect(response.status).toBe(400)
-        const { error } = (await response.json()) as Answer['body']
-        expect(error.code).toBe('bad_query')
-        expect(error.details).toContainEqual({
-          field: 'dry_run',
-          message: 'unknown parameter',
-        })
-      }
-    },
-  )
+  test.each(authorized)('error: %s refuses ?dry_run=1 before it does anything', async (route) => {
+    for (const query of ['?dry_run=1', '?dry_run', '?wait=now&dry_run=0&x=']) {
+      const response = await send(route, query)
+      expect(response.status).toBe(400)
+      const { error } = (await response.json()) as Answer['body']
+      expect(error.code).toBe('bad_query')
+      expect(error.details).toContainEqual({
+        field: 'dry_run',
+        message: 'unknown parameter',
+      })
+    }
+  })
 
   test.each<[string, string, string[]]>([
     ['POST /v1/documents', '?wait=safe&wait=safe', ['wait']],
     ['POST /v1/documents', '?wait=tomorrow&Wait=safe', ['Wait', 'wait']],
-    [
-      'POST /v1/documents',
-      '?__proto__=1&constructor=1',
-      ['__proto__', 'constructor'],
-    ],
+    ['POST /v1/documents', '?__proto__=1&constructor=1', ['__proto__', 'constructor']],
     ['POST /v1/documents', '?dry%5Frun=1&%ff=1', ['dry_run', '\ufffd']],
     ['GET /v1/verify', '', ['publicId']],
     ['GET /v1/verify', '?proof=half', ['proof', 'publicId']],
-    [
-      'GET /v1/verify',
-      '?publicId=1&publicId=2&proof=full&proof=full',
-      ['proof', 'publicId'],
-    ],
+    ['GET /v1/verify', '?publicId=1&publicId=2&proof=full&proof=full', ['proof', 'publicId']],
     ['GET /v1/documents/:publicId', '?wait=safe', ['wait']],
-  ])(
-    'error: %s%s names every bad parameter once',
-    async (route, query, fields) => {
-      const response = await send(route, query)
-      expect(response.status).toBe(400)
-      const { error } = (await response.json()) as Answer['body']
-      expect(
-        error.details.map(({ field }: { field: string }) => field).sort(),
-      ).toEqual(fields)
-    },
-  )
+  ])('error: %s%s names every bad parameter once', async (route, query, fields) => {
+    const response = await send(route, query)
+    expect(response.status).toBe(400)
+    const { error } = (await response.json()) as Answer['body']
+    expect(error.details.map(({ field }: { field: string }) => field).sort()).toEqual(fields)
+  })
 })
 
 test('error: what a bug says is neither reported nor logged', async () => {
@@ -135,9 +109,7 @@ test('error: what a bug says is neither reported nor logged', async () => {
   const response = await app.request(path, { headers: WITH_KEY })
   const { error } = (await response.json()) as Answer['body']
   expect([response.status, error.code]).toEqual([500, 'internal'])
-  const bug = JSON.parse(
-    log.find((line) => line.includes('internal_error')) ?? '',
-  )
+  const bug = JSON.parse(log.find((line) => line.includes('internal_error')) ?? '')
   expect(bug).toMatchObject({ requestId: error.requestId, error: 'TypeError' })
   expect(bug.frames[0]).toMatch(/^at .*bundleOf.*requests\.test\.ts/)
   expect(JSON.stringify([log, error])).not.toContain(NEVER_ISSUED)
@@ -211,38 +183,15 @@ describe('over all routes', () => {
     const issued = await send('POST', v1, [v1, 201], keyed, fields)
     publicId = issued.body.data.publicId
     const cid = cidOf(fromHex(issued.body.data.documentHash))
-    await send(
-      'POST',
-      v1,
-      [v1, 202],
-      { ...WITH_KEY, prefer: 'respond-async' },
-      fields,
-    )
+    await send('POST', v1, [v1, 202], { ...WITH_KEY, prefer: 'respond-async' }, fields)
     await send('POST', v1, [v1, 422], keyed, ADA)
     await send('POST', v1, [v1, 422], WITH_KEY, { ...fields, subjectName: '' })
     await send('POST', `${v1}?${publicId}`, [v1, 400], WITH_KEY, fields)
-    await send(
-      'POST',
-      v1,
-      [v1, 401],
-      { authorization: `Bearer ${publicId}` },
-      fields,
-    )
-    await send(
-      'POST',
-      v1,
-      [v1, 415],
-      { ...WITH_KEY, 'content-type': 'text/plain' },
-      fields,
-    )
+    await send('POST', v1, [v1, 401], { authorization: `Bearer ${publicId}` }, fields)
+    await send('POST', v1, [v1, 415], { ...WITH_KEY, 'content-type': 'text/plain' }, fields)
     for (const method of ['GET', 'HEAD']) {
       await send(method, `${v1}/${publicId}`, [one, 200], WITH_KEY)
-      await send(
-        method,
-        `/v1/verify?publicId=${publicId}`,
-        ['/v1/verify', 200],
-        WITH_KEY,
-      )
+      await send(method, `/v1/verify?publicId=${publicId}`, ['/v1/verify', 200], WITH_KEY)
       await send(method, `/qr/${publicId}`, ['/qr/:publicId', 200])
       await send(method, '/', ['/', 200])
       await send(method, '/verify', ['/verify', 200])
@@ -254,10 +203,7 @@ describe('over all routes', () => {
     }
     const page = { 'sec-fetch-dest': 'document' }
     await send('GET', `/qr/${publicId}`, ['/qr/:publicId', 200], page)
-    await send('GET', `/qr/${publicId}?format=${publicId}`, [
-      '/qr/:publicId',
-      400,
-    ])
+    await send('GET', `/qr/${publicId}?format=${publicId}`, ['/qr/:publicId', 400])
     await send('GET', `/qr/${publicId.slice(1)}`, ['/qr/:publicId', 400])
     await send('GET', '/', ['/', 200], { accept: 'application/json' })
     await send('GET', `/ipfs/${cid}?format=raw`, ['/ipfs/:cid', 304], {
@@ -266,24 +212,9 @@ describe('over all routes', () => {
     await send('GET', `/ipfs/${publicId}`, ['/ipfs/:cid', 400])
     await send('GET', `/ipfs/${cid}`, ['/ipfs/:cid', 406])
     await send('GET', `${v1}/${NEVER_ISSUED}`, [one, 404], WITH_KEY)
-    await send(
-      'GET',
-      `${v1}/${publicId}/bundle`,
-      [`${one}/bundle`, 200],
-      WITH_KEY,
-    )
-    await send(
-      'GET',
-      `${v1}/${publicId}/bundle/${publicId}`,
-      ['*', 404],
-      WITH_KEY,
-    )
-    await send(
-      'DELETE',
-      `${v1}/${publicId}?publicId=${publicId}`,
-      [one, 405],
-      WITH_KEY,
-    )
+    await send('GET', `${v1}/${publicId}/bundle`, [`${one}/bundle`, 200], WITH_KEY)
+    await send('GET', `${v1}/${publicId}/bundle/${publicId}`, ['*', 404], WITH_KEY)
+    await send('DELETE', `${v1}/${publicId}?publicId=${publicId}`, [one, 405], WITH_KEY)
     const block = {
       jsonrpc: '2.0',
       id: 1,
@@ -293,20 +224,9 @@ describe('over all routes', () => {
     await send('POST', '/rpc', ['/rpc', 200], {}, block)
     await send('POST', '/rpc', ['/rpc', 400], {}, publicId)
     await send('OPTIONS', '/rpc', ['/rpc', 204])
-    await send(
-      'POST',
-      `${v1}/${publicId}/revoke`,
-      [`${one}/revoke`, 200],
-      WITH_KEY,
-      {},
-    )
+    await send('POST', `${v1}/${publicId}/revoke`, [`${one}/revoke`, 200], WITH_KEY, {})
     stack.proxy.refuse = () => true
-    await send(
-      'GET',
-      `/v1/verify?publicId=${publicId}`,
-      ['/v1/verify', 503],
-      WITH_KEY,
-    )
+    await send('GET', `/v1/verify?publicId=${publicId}`, ['/v1/verify', 503], WITH_KEY)
     await send('POST', v1, [v1, 503], WITH_KEY, fields)
     stack.proxy.refuse = () => false
     return all
@@ -320,9 +240,7 @@ describe('over all routes', () => {
     expect(new Set(ids).size).toBe(sent.length)
     for (const { response } of sent)
       if (response.body.error?.requestId)
-        expect(response.headers.get('x-request-id')).toBe(
-          response.body.error.requestId,
-        )
+        expect(response.headers.get('x-request-id')).toBe(response.body.error.requestId)
   })
 
   test('default: the log has one line for each request', () => {
@@ -364,10 +282,7 @@ describe('over all routes', () => {
   test.each([
     ['a backslash in the target', 'GET /\\healthz HTTP/1.1\r\nHost: localhost'],
     ['a Host that is not one', 'GET /healthz HTTP/1.1\r\nHost: a b'],
-    [
-      'a scheme that is not http',
-      'GET ftp://localhost/ HTTP/1.1\r\nHost: localhost',
-    ],
+    ['a scheme that is not http', 'GET ftp://localhost/ HTTP/1.1\r\nHost: localhost'],
   ])('error: %s', async (_, head) => {
     const socket = connect(Number(new URL(stack.url).port), '127.0.0.1')
     socket.write(`${head}\r\nConnection: close\r\n\r\n`)

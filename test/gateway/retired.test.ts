@@ -1,12 +1,6 @@
 import { Wallet } from 'ethers'
 import { expect, onTestFinished, test } from 'vitest'
-import {
-  ADA,
-  type Answer,
-  API_KEY,
-  type Stack,
-  startStack,
-} from '../support/stack.ts'
+import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 
 // Requests that wait while the issuer, or the admin, takes the right to issue away.
@@ -30,15 +24,12 @@ const accountOf = ({ issuerKey }: Stack) => new Wallet(issuerKey).address
 /** Holds back the next estimates, and with them the next transaction, until the result is called. */
 function holdEstimates({ proxy }: Stack): () => void {
   const held = Promise.withResolvers<boolean>()
-  proxy.refuse = (method) =>
-    method === 'eth_estimateGas' ? held.promise : false
+  proxy.refuse = (method) => (method === 'eth_estimateGas' ? held.promise : false)
   return () => held.resolve(false)
 }
 
 const estimateAsked = ({ proxy }: Stack, from: number) =>
-  expect
-    .poll(() => proxy.asked.slice(from).includes('eth_estimateGas'))
-    .toBe(true)
+  expect.poll(() => proxy.asked.slice(from).includes('eth_estimateGas')).toBe(true)
 
 const revoke = (stack: Stack, publicId: string): Promise<Answer> =>
   stack.request(`/v1/documents/${publicId}/revoke`, {
@@ -55,15 +46,9 @@ const statusOf = async (stack: Stack, publicId: string) =>
 
 test.each<[string, (stack: Stack) => Promise<unknown>, mayRevoke?: boolean]>([
   ['retired', (stack) => admin(stack, 'retireAccount', [1, accountOf(stack)])],
-  [
-    'distrusted',
-    (stack) => admin(stack, 'distrustFrom', [1, accountOf(stack), 1]),
-  ],
+  ['distrusted', (stack) => admin(stack, 'distrustFrom', [1, accountOf(stack), 1])],
   ['of a closed issuer', (stack) => admin(stack, 'closeIssuer', [1]), true],
-  [
-    'without ISSUE',
-    (stack) => admin(stack, 'setPermissions', [1, accountOf(stack), 2]),
-  ],
+  ['without ISSUE', (stack) => admin(stack, 'setPermissions', [1, accountOf(stack), 2])],
 ])(
   'error: refuses requests that wait when the account is %s',
   async (_, change, mayRevoke = false) => {
@@ -100,17 +85,13 @@ test('behavior: keeps what it promised and nothing else, once the account is bac
   const promised = await stack.issue(ADA, { prefer: 'respond-async' })
   expect(promised.status).toBe(202)
   await estimateAsked(stack, from)
-  const waiting = [
-    stack.issue(ADA, { 'idempotency-key': 'a' }),
-    revoke(stack, publicId),
-  ]
+  const waiting = [stack.issue(ADA, { 'idempotency-key': 'a' }), revoke(stack, publicId)]
   await expect
     .poll(async () => (await stack.request('/metrics')).body)
     .toSatisfy((text) => /intents_queued 3/.test(Buffer.from(text).toString()))
   await admin(stack, 'setPermissions', [1, accountOf(stack), 8])
   release()
-  for (const answer of await Promise.all(waiting))
-    expect(answer).toMatchObject(REFUSED)
+  for (const answer of await Promise.all(waiting)) expect(answer).toMatchObject(REFUSED)
 
   await admin(stack, 'setPermissions', [1, accountOf(stack), 3])
   await expect
@@ -118,9 +99,7 @@ test('behavior: keeps what it promised and nothing else, once the account is bac
       timeout: 10_000,
     })
     .toBe('valid')
-  await expect
-    .poll(async () => (await stack.request('/readyz')).status)
-    .toBe(200)
+  await expect.poll(async () => (await stack.request('/readyz')).status).toBe(200)
   expect(await statusOf(stack, publicId)).toBe('valid')
   const again = await stack.issue(ADA, { 'idempotency-key': 'a' })
   expect(again.status).toBe(201)
@@ -145,7 +124,5 @@ test('behavior: promises what a transaction already carries, refuses what waits 
   const { status, body } = await carried
   expect(status).toBe(202)
   await admin(stack, 'setPermissions', [1, accountOf(stack), 3])
-  await expect
-    .poll(() => statusOf(stack, body.data.publicId), { timeout: 10_000 })
-    .toBe('valid')
+  await expect.poll(() => statusOf(stack, body.data.publicId), { timeout: 10_000 }).toBe('valid')
 }, 30_000)

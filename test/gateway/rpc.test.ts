@@ -30,9 +30,7 @@ afterAll(() => stack.stop())
 const post = (body: string, headers: Record<string, string> = {}) =>
   stack.request('/rpc', { method: 'POST', body, headers })
 const call = async (method: string, params: unknown) => {
-  const { body } = await post(
-    JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }),
-  )
+  const { body } = await post(JSON.stringify({ jsonrpc: '2.0', id: 7, method, params }))
   return body
 }
 
@@ -105,63 +103,27 @@ describe('what is not', () => {
   })
 
   test.each<[string, string, () => unknown]>([
-    [
-      'another contract',
-      'eth_call',
-      () => [{ to: OTHER, data: DATA }, 'latest'],
-    ],
+    ['another contract', 'eth_call', () => [{ to: OTHER, data: DATA }, 'latest']],
     ['no contract', 'eth_call', () => [{ data: DATA }, 'latest']],
-    [
-      'a sender',
-      'eth_call',
-      () => [{ from: OTHER, to: address, data: DATA }, 'latest'],
-    ],
-    [
-      'gas to burn',
-      'eth_call',
-      () => [{ to: address, data: DATA, gas: '0xffffffff' }, 'latest'],
-    ],
+    ['a sender', 'eth_call', () => [{ from: OTHER, to: address, data: DATA }, 'latest']],
+    ['gas to burn', 'eth_call', () => [{ to: address, data: DATA, gas: '0xffffffff' }, 'latest']],
     [
       'state of one’s own',
       'eth_call',
-      () => [
-        { to: address, data: DATA },
-        'latest',
-        { [address]: { code: '0x00' } },
-      ],
+      () => [{ to: address, data: DATA }, 'latest', { [address]: { code: '0x00' } }],
     ],
-    [
-      'a function that writes',
-      'eth_call',
-      () => [{ to: address, data: WRITING }, 'latest'],
-    ],
-    [
-      'a function that is none',
-      'eth_call',
-      () => [{ to: address, data: '0x12345678' }, 'latest'],
-    ],
+    ['a function that writes', 'eth_call', () => [{ to: address, data: WRITING }, 'latest']],
+    ['a function that is none', 'eth_call', () => [{ to: address, data: '0x12345678' }, 'latest']],
     ['no selector', 'eth_call', () => [{ to: address, data: '0x' }, 'latest']],
-    [
-      'half a byte',
-      'eth_call',
-      () => [{ to: address, data: `${DATA}1` }, 'latest'],
-    ],
+    ['half a byte', 'eth_call', () => [{ to: address, data: `${DATA}1` }, 'latest']],
     ['the pool', 'eth_call', () => [{ to: address, data: DATA }, 'pending']],
-    [
-      'many blocks of logs',
-      'eth_getLogs',
-      () => [{ address, fromBlock: '0x0', toBlock: '0x1' }],
-    ],
+    ['many blocks of logs', 'eth_getLogs', () => [{ address, fromBlock: '0x0', toBlock: '0x1' }]],
     [
       'logs up to the head',
       'eth_getLogs',
       () => [{ address, fromBlock: 'latest', toBlock: 'latest' }],
     ],
-    [
-      'logs of all',
-      'eth_getLogs',
-      () => [{ fromBlock: '0x1', toBlock: '0x1' }],
-    ],
+    ['logs of all', 'eth_getLogs', () => [{ fromBlock: '0x1', toBlock: '0x1' }]],
     [
       'logs of others',
       'eth_getLogs',
@@ -169,11 +131,7 @@ describe('what is not', () => {
     ],
     ['whole transactions', 'eth_getBlockByNumber', () => ['latest', true]],
     ['proofs of others', 'eth_getProof', () => [OTHER, [HASH], 'latest']],
-    [
-      'proofs without end',
-      'eth_getProof',
-      () => [address, Array(257).fill(HASH), 'latest'],
-    ],
+    ['proofs without end', 'eth_getProof', () => [address, Array(257).fill(HASH), 'latest']],
     ['code of others', 'eth_getCode', () => [OTHER, 'latest']],
     ['params by name', 'eth_chainId', () => ({})],
     ['params too many', 'eth_chainId', () => [1]],
@@ -187,18 +145,11 @@ describe('what is not', () => {
     ['not JSON', '{', 400, -32700],
     ['no request', '"x"', 400, -32600],
     ['no version', '{"id":1,"method":"eth_chainId","params":[]}', 400, -32600],
-    [
-      'an id that is none',
-      '{"jsonrpc":"2.0","id":{},"method":"eth_chainId"}',
-      400,
-      -32600,
-    ],
+    ['an id that is none', '{"jsonrpc":"2.0","id":{},"method":"eth_chainId"}', 400, -32600],
     ['an empty batch', '[]', 400, -32600],
     [
       'a batch too large',
-      JSON.stringify(
-        Array(11).fill({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' }),
-      ),
+      JSON.stringify(Array(11).fill({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' })),
       400,
       -32600,
     ],
@@ -230,10 +181,7 @@ test('behavior: a batch is answered one by one, in order', async () => {
   )
   expect(status).toBe(200)
   expect(
-    body.map(({ id, error }: { id: number; error?: { code: number } }) => [
-      id,
-      error?.code,
-    ]),
+    body.map(({ id, error }: { id: number; error?: { code: number } }) => [id, error?.code]),
   ).toEqual([
     [1, undefined],
     [2, -32601],
@@ -255,9 +203,7 @@ test('behavior: pages of any origin may ask, without credentials', async () => {
     expect(headers.get('access-control-allow-origin')).toBe('*')
     expect(headers.get('access-control-allow-credentials')).toBeNull()
   }
-  expect(preflight.headers.get('access-control-allow-headers')).toBe(
-    'content-type',
-  )
+  expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type')
 })
 
 describe('trouble of the node', () => {
@@ -269,9 +215,7 @@ describe('trouble of the node', () => {
     const reads = Array.from({ length: 40 }, () =>
       call('eth_getProof', [address, [HASH], 'latest']),
     )
-    await vi.waitFor(() =>
-      expect(stack.proxy.asked.length).toBeGreaterThanOrEqual(before + 8),
-    )
+    await vi.waitFor(() => expect(stack.proxy.asked.length).toBeGreaterThanOrEqual(before + 8))
     const first = await Promise.race([
       stack.issue(ADA).then(({ status }) => status),
       Promise.any(reads).then(() => 'a read'),
@@ -300,40 +244,31 @@ describe('trouble of the node', () => {
     [4444, `pruned at ${RPC_URL}`],
     [-32000, `Receipt not available for From block 1. ${RPC_URL}`],
     [-32701, `History has been pruned for this block: ${RPC_URL}`],
-  ])(
-    'error: it has pruned its history: %i, without its words',
-    async (code, message) => {
-      const { publicId, blockchainHash } = (await stack.issue(ADA)).body.data
-      stack.proxy.fail = (method) =>
-        method === 'eth_getLogs' ? { code, message } : undefined
-      const filter = { address, fromBlock: '0x1', toBlock: '0x1' }
-      const { error } = await call('eth_getLogs', [filter])
-      const chain = createChainReader(
-        createFetchProvider(`${stack.url}/rpc`),
-        stack.registry,
-      )
-      const blocks = [createIpfsGatewaySource(stack.url)]
-      const { status, checks } = await verify(publicId, { chain, blocks })
-      const overRest = (await stack.verify(publicId)).body.data
-      stack.proxy.fail = () => undefined
-      expect(error).toEqual({
-        code: 4444,
-        message: 'pruned history unavailable',
-      })
-      for (const verdict of [{ status, checks }, overRest]) {
-        expect(verdict.status).toBe('valid')
-        expect(verdict.checks.at(-1)).toMatchObject({ code: 'pruned' })
-      }
-      // The gateway keeps what the node forgot.
-      expect(overRest.document.blockchainHash).toBe(blockchainHash)
-    },
-  )
+  ])('error: it has pruned its history: %i, without its words', async (code, message) => {
+    const { publicId, blockchainHash } = (await stack.issue(ADA)).body.data
+    stack.proxy.fail = (method) => (method === 'eth_getLogs' ? { code, message } : undefined)
+    const filter = { address, fromBlock: '0x1', toBlock: '0x1' }
+    const { error } = await call('eth_getLogs', [filter])
+    const chain = createChainReader(createFetchProvider(`${stack.url}/rpc`), stack.registry)
+    const blocks = [createIpfsGatewaySource(stack.url)]
+    const { status, checks } = await verify(publicId, { chain, blocks })
+    const overRest = (await stack.verify(publicId)).body.data
+    stack.proxy.fail = () => undefined
+    expect(error).toEqual({
+      code: 4444,
+      message: 'pruned history unavailable',
+    })
+    for (const verdict of [{ status, checks }, overRest]) {
+      expect(verdict.status).toBe('valid')
+      expect(verdict.checks.at(-1)).toMatchObject({ code: 'pruned' })
+    }
+    // The gateway keeps what the node forgot.
+    expect(overRest.document.blockchainHash).toBe(blockchainHash)
+  })
 
   test('error: it does not answer', async () => {
     stack.proxy.refuse = () => true
-    const { status, headers, body } = await post(
-      '{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}',
-    )
+    const { status, headers, body } = await post('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}')
     stack.proxy.refuse = () => false
     expect(status).toBe(503)
     expect(headers.get('retry-after')).toBe('2')
@@ -345,14 +280,11 @@ describe('trouble of the node', () => {
 describe('PUBLIC_RPC_URL', () => {
   test('behavior: the page asks there, and is not told of RPC_URL', async () => {
     const own = await startStack({
-      PUBLIC_RPC_URL:
-        'https://a.example/key, https://b.example, https://a.example/key/',
+      PUBLIC_RPC_URL: 'https://a.example/key, https://b.example, https://a.example/key/',
     })
     try {
       const html = Buffer.from((await own.request('/verify')).body).toString()
-      const config = JSON.parse(
-        /id="config">(.*?)<\/script>/.exec(html)?.[1] ?? '',
-      )
+      const config = JSON.parse(/id="config">(.*?)<\/script>/.exec(html)?.[1] ?? '')
       expect(config).toEqual({
         registry: own.registry,
         rpc: ['https://a.example/key', 'https://b.example'],

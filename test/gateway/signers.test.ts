@@ -5,17 +5,11 @@ import { join } from 'node:path'
 import { encryptKeystoreJson, Transaction, Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../document/hex.ts'
-import {
-  openSigner,
-  type UnsignedTransaction,
-} from '../../gateway/adapters/signer.ts'
+import { openSigner, type UnsignedTransaction } from '../../gateway/adapters/signer.ts'
 import { readConfig, type SignerSetting } from '../../gateway/config.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { freePort } from '../support/http.ts'
-import {
-  type SignerServer,
-  startSignerServer,
-} from '../support/signer-server.ts'
+import { type SignerServer, startSignerServer } from '../support/signer-server.ts'
 import { ADA, randomKey, type Stack, startStack } from '../support/stack.ts'
 
 const TIMEOUT = 1_000
@@ -72,11 +66,7 @@ describe('encrypted keystore', () => {
     ['another password', {}, 'ISSUER_KEYSTORE_PASSWORD_FILE'],
     ['no such keystore', { path: '/nowhere' }, 'ISSUER_KEYSTORE'],
     ['not a keystore', { path: import.meta.filename }, 'ISSUER_KEYSTORE'],
-    [
-      'no password file',
-      { passwordFile: '/nowhere' },
-      'ISSUER_KEYSTORE_PASSWORD_FILE',
-    ],
+    ['no password file', { passwordFile: '/nowhere' }, 'ISSUER_KEYSTORE_PASSWORD_FILE'],
   ])('error: %s', async (_, setting, name) => {
     writeFileSync(passwordFile(), 'a guess at it')
     const error = await open(setting).catch((error) => error)
@@ -94,8 +84,7 @@ describe.each(['web3signer', 'geth', 'clef'] as const)(
       server = await startSignerServer(key, dialect)
     })
     afterAll(() => server.close())
-    const open = () =>
-      openSigner({ kind: 'remote', url: server.url, address: account }, TIMEOUT)
+    const open = () => openSigner({ kind: 'remote', url: server.url, address: account }, TIMEOUT)
 
     test('default: exactly what was asked for', async () => {
       const signer = await open()
@@ -119,8 +108,7 @@ describe('remote signer that is not to be believed', () => {
   afterAll(() => server.close())
   const open = (of = account) =>
     openSigner({ kind: 'remote', url: server.url, address: of }, TIMEOUT)
-  const sign = async () =>
-    (await open()).sign(TRANSACTION).catch((error) => error.code)
+  const sign = async () => (await open()).sign(TRANSACTION).catch((error) => error.code)
 
   test.each([
     ['nonce', { nonce: 8 }],
@@ -131,24 +119,15 @@ describe('remote signer that is not to be believed', () => {
     ['gas limit', { gasLimit: 90_001n }],
     ['fee', { maxFeePerGas: 2_000_000_008n }],
     ['tip', { maxPriorityFeePerGas: 8n }],
-    [
-      'access list',
-      { accessList: [{ address: `0x${'60'.repeat(20)}`, storageKeys: [] }] },
-    ],
-    [
-      'type',
-      { type: 1, maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 7n },
-    ],
+    ['access list', { accessList: [{ address: `0x${'60'.repeat(20)}`, storageKeys: [] }] }],
+    ['type', { type: 1, maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 7n }],
   ])('error: another %s', async (_, change) => {
     server.change = (transaction) => ({ ...transaction, ...change })
     expect(await sign()).toBe('signer_unavailable')
   })
 
   test.each<[string, (raw: string) => unknown]>([
-    [
-      'another account',
-      () => new Wallet(randomKey()).signTransaction(TRANSACTION),
-    ],
+    ['another account', () => new Wallet(randomKey()).signTransaction(TRANSACTION)],
     ['no signature', () => Transaction.from(TRANSACTION).unsignedSerialized],
     ['more behind it', (raw) => `${raw}00`],
     ['cut off', (raw) => raw.slice(0, -2)],
@@ -170,10 +149,7 @@ describe('remote signer that is not to be believed', () => {
 
   test('error: nobody is there', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
-    const signer = await openSigner(
-      { kind: 'remote', url, address: account },
-      TIMEOUT,
-    )
+    const signer = await openSigner({ kind: 'remote', url, address: account }, TIMEOUT)
     const code = { code: 'signer_unavailable' }
     await expect(signer.assertReady()).rejects.toMatchObject(code)
     await expect(signer.sign(TRANSACTION)).rejects.toMatchObject(code)
@@ -186,11 +162,10 @@ describe('remote signer: a real Anvil with an unlocked account', () => {
   beforeAll(async () => {
     const port = await freePort()
     url = `http://127.0.0.1:${port}`
-    anvil = spawn(
-      'anvil',
-      ['--port', `${port}`, '--accounts', '1', '--silent'],
-      { detached: true, stdio: 'ignore' },
-    )
+    anvil = spawn('anvil', ['--port', `${port}`, '--accounts', '1', '--silent'], {
+      detached: true,
+      stdio: 'ignore',
+    })
   })
   // Its group: the command is a wrapper around the binary.
   afterAll(() => process.kill(-(anvil.pid ?? 0)))
@@ -202,10 +177,7 @@ describe('remote signer: a real Anvil with an unlocked account', () => {
   test('default: signs what it is asked to', async () => {
     await expect.poll(accounts, { timeout: 10_000 }).toHaveLength(1)
     const [account] = (await accounts()) as [`0x${string}`]
-    const signer = await openSigner(
-      { kind: 'remote', url, address: account },
-      TIMEOUT,
-    )
+    const signer = await openSigner({ kind: 'remote', url, address: account }, TIMEOUT)
     await signer.assertReady()
     const raw = await signer.sign(TRANSACTION)
     expect(Transaction.from(raw).from).toBe(signer.address)
@@ -220,10 +192,7 @@ describe('a gateway without a key', () => {
       server = await startSignerServer(issuerKey, 'web3signer')
       const { address } = new Wallet(issuerKey)
       const account = toHex(Buffer.from(address.slice(2), 'hex'))
-      return openSigner(
-        { kind: 'remote', url: server.url, address: account },
-        TIMEOUT,
-      )
+      return openSigner({ kind: 'remote', url: server.url, address: account }, TIMEOUT)
     })
   })
   afterAll(async () => {
@@ -246,9 +215,7 @@ describe('a gateway without a key', () => {
     expect(refused.headers.get('retry-after')).toBeTruthy()
     expect(refused.body.error.code).toBe('signer_unavailable')
     server.answer = answer
-    await expect
-      .poll(async () => (await stack.issue(ADA)).status, { timeout: 5_000 })
-      .toBe(201)
+    await expect.poll(async () => (await stack.issue(ADA)).status, { timeout: 5_000 }).toBe(201)
   })
 })
 
@@ -259,12 +226,16 @@ describe('settings', () => {
   test('default: each of the three', () => {
     expect(signer({})).toBeUndefined()
     expect(signer({ ISSUER_KEY: key })).toEqual({ kind: 'key', key })
-    expect(
-      signer({ ISSUER_KEYSTORE: 'a', ISSUER_KEYSTORE_PASSWORD_FILE: 'b' }),
-    ).toEqual({ kind: 'keystore', path: 'a', passwordFile: 'b' })
-    expect(
-      signer({ ISSUER_SIGNER_URL: 'http://signer:9000', ISSUER_ADDRESS }),
-    ).toEqual({ kind: 'remote', url: 'http://signer:9000', address: account })
+    expect(signer({ ISSUER_KEYSTORE: 'a', ISSUER_KEYSTORE_PASSWORD_FILE: 'b' })).toEqual({
+      kind: 'keystore',
+      path: 'a',
+      passwordFile: 'b',
+    })
+    expect(signer({ ISSUER_SIGNER_URL: 'http://signer:9000', ISSUER_ADDRESS })).toEqual({
+      kind: 'remote',
+      url: 'http://signer:9000',
+      address: account,
+    })
   })
 
   test.each([

@@ -2,17 +2,10 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { buildBatch } from '../../document/batch/batch.ts'
-import {
-  type BatchBlock,
-  encodeBatchBlock,
-} from '../../document/batch/block.ts'
+import { type BatchBlock, encodeBatchBlock } from '../../document/batch/block.ts'
 import { encodeDocument, validUntilOf } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
-import {
-  deriveSealingKeys,
-  deriveSubkeys,
-  randomSalt,
-} from '../../document/keys.ts'
+import { deriveSealingKeys, deriveSubkeys, randomSalt } from '../../document/keys.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
 import { sealPlaintext } from '../../document/sealed.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
@@ -44,24 +37,15 @@ const bound = (fields: object = {}) => ({
 /** Anchors a block that the gateway did not make, and serves it. */
 async function anchor(
   plaintext: Uint8Array,
-  {
-    validUntil = 0,
-    block,
-    sd,
-  }: { validUntil?: number; block?: Uint8Array; sd?: string } = {},
+  { validUntil = 0, block, sd }: { validUntil?: number; block?: Uint8Array; sd?: string } = {},
 ) {
-  const keys = deriveSealingKeys(
-    deriveSubkeys(new Uint8Array(32).fill(9)),
-    randomSalt(),
-  )
+  const keys = deriveSealingKeys(deriveSubkeys(new Uint8Array(32).fill(9)), randomSalt())
   const sealed = await (sd === undefined
     ? sealAnything(plaintext, keys)
     : sealPlaintext(plaintext, sd, keys))
   const bytes = block ?? sealed.bytes
   const hash = block
-    ? new Uint8Array(
-        await crypto.subtle.digest('SHA-256', new Uint8Array(block)),
-      )
+    ? new Uint8Array(await crypto.subtle.digest('SHA-256', new Uint8Array(block)))
     : sealed.documentHash
   blocks.set(hash, bytes)
   await send('issue', [1, hash, validUntil])
@@ -107,18 +91,10 @@ describe('tampered: the right hash, but content that does not fit', () => {
   test.each<[string, () => Uint8Array, string]>([
     ['not JSON', () => text('hello'), 'json_syntax'],
     ['a list', () => text('[]'), 'document_fields'],
-    [
-      'a field missing',
-      () => document({ subjectId: undefined }),
-      'document_fields',
-    ],
+    ['a field missing', () => document({ subjectId: undefined }), 'document_fields'],
     ['a field too many', () => document({ extra: '1' }), 'document_fields'],
     ['a bad field', () => document({ subjectId: 'x' }), 'document_fields'],
-    [
-      'not canonical',
-      () => text(JSON.stringify(bound(), null, 1)),
-      'not_canonical',
-    ],
+    ['not canonical', () => text(JSON.stringify(bound(), null, 1)), 'not_canonical'],
     ['a key twice', () => text('{"a":1,"a":1}'), 'json_duplicate_key'],
     [
       'another registry',
@@ -126,11 +102,7 @@ describe('tampered: the right hash, but content that does not fit', () => {
       'other_registry',
     ],
     ['another issuer', () => document({ issuerId: 2 }), 'other_issuer'],
-    [
-      'metadata without an entry',
-      () => document({ metadata: {} }),
-      'document_fields',
-    ],
+    ['metadata without an entry', () => document({ metadata: {} }), 'document_fields'],
     [
       'an expiry that the record does not have',
       () => document({ expiresAt: '2090-01-01' }),
@@ -181,10 +153,7 @@ describe('tampered: the right hash, but content that does not fit', () => {
       method: 'anvil_setBalance',
       params: [address, '0xde0b6b3a7640000'],
     })
-    const keys = deriveSealingKeys(
-      deriveSubkeys(new Uint8Array(32)),
-      randomSalt(),
-    )
+    const keys = deriveSealingKeys(deriveSubkeys(new Uint8Array(32)), randomSalt())
     const sealed = await sealAnything(document(), keys)
     blocks.set(sealed.documentHash, sealed.bytes)
     await send('setPermissions', [2, address, PERMISSION.issue], key)
@@ -257,10 +226,7 @@ test('behavior: a document dated in the future is valid, and a check says so', a
 })
 
 test('behavior: a document of a batch, which the gateway did not issue', async () => {
-  const keys = deriveSealingKeys(
-    deriveSubkeys(new Uint8Array(32).fill(9)),
-    randomSalt(),
-  )
+  const keys = deriveSealingKeys(deriveSubkeys(new Uint8Array(32).fill(9)), randomSalt())
   const { bytes, documentHash } = await sealAnything(document(), keys)
   const { registry } = stack
   const entries = [{ documentHash, validUntil: 0 }]
@@ -291,10 +257,7 @@ describe('after a theft', () => {
   const manager = () => new Wallet(stack.adminKey).address.toLowerCase()
   const issued = async () => (await stack.issue(ADA)).body.data
   const forged = async () => {
-    const keys = deriveSealingKeys(
-      deriveSubkeys(new Uint8Array(32).fill(9)),
-      randomSalt(),
-    )
+    const keys = deriveSealingKeys(deriveSubkeys(new Uint8Array(32).fill(9)), randomSalt())
     const { documentHash: hash, bytes } = await sealAnything(document(), keys)
     blocks.set(hash, bytes)
     await send('issue', [1, hash, 0], stolenKey)
@@ -363,9 +326,7 @@ describe('revoked', () => {
     const verdict = await verdictOf(publicId)
     expect(verdict).toMatchObject({ valid: false, status })
     expect(verdict.blockchainProof).toMatchObject({ reason: name })
-    expect(Date.parse(verdict.blockchainProof.revokedAt)).toBeGreaterThan(
-      1.7e12,
-    )
+    expect(Date.parse(verdict.blockchainProof.revokedAt)).toBeGreaterThan(1.7e12)
     expect(verdict.document.subjectName).toBe(ADA.subjectName)
   })
 

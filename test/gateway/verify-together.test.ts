@@ -14,9 +14,7 @@ let expected: string[]
 beforeAll(async () => {
   stack = await startStack()
   const issued = await Promise.all(
-    Array.from({ length: COUNT }, (_, i) =>
-      stack.issue({ ...ADA, subjectId: String(i) }),
-    ),
+    Array.from({ length: COUNT }, (_, i) => stack.issue({ ...ADA, subjectId: String(i) })),
   )
   const ours = issued.map(({ body }) => body.data.publicId)
   for (const publicId of ours.slice(0, 3)) await revoke(publicId)
@@ -30,9 +28,7 @@ beforeAll(async () => {
   ].map((change) => encodePublicId({ ...decoded, ...change }))
   publicIds = [...ours, ...foreign, ...ours.slice(0, 5)]
   const statuses = (from: number, to: number) =>
-    Array.from({ length: to - from }, (_, i) =>
-      from + i < 3 ? 'revoked' : 'valid',
-    )
+    Array.from({ length: to - from }, (_, i) => (from + i < 3 ? 'revoked' : 'valid'))
   expected = [
     ...statuses(0, COUNT),
     ...['not_issued', 'not_issued', 'wrong_key'],
@@ -69,9 +65,7 @@ async function verifyTogether() {
   })
   stack.proxy.refuse = (method) => (method === 'eth_call' ? gate : false)
   const answers = publicIds.map((publicId) => stack.verify(publicId))
-  await expect
-    .poll(() => reads(from), { timeout: 15_000 })
-    .toBeGreaterThanOrEqual(AT_ONCE)
+  await expect.poll(() => reads(from), { timeout: 15_000 }).toBeGreaterThanOrEqual(AT_ONCE)
   open()
   return { answers: await Promise.all(answers), calls: reads(from) }
 }
@@ -101,8 +95,7 @@ const WORD = 64
 
 /** What the node answers to a call of many: its second word is their number, not a chain id. */
 const isGroup = (method: string, result: unknown): result is string =>
-  method === 'eth_call' &&
-  Number(`0x${String(result).slice(2 + WORD, 2 + 2 * WORD)}`) < CHAIN_ID
+  method === 'eth_call' && Number(`0x${String(result).slice(2 + WORD, 2 + 2 * WORD)}`) < CHAIN_ID
 
 test.each<[string, (group: string) => string]>([
   ['is garbage', () => '0x'],
@@ -117,26 +110,21 @@ test.each<[string, (group: string) => string]>([
       return `${head}${other}${one}${group.slice(head.length + 2 * WORD)}`
     },
   ],
-])(
-  'error: no verdict follows from an answer to many that %s',
-  async (_, change) => {
-    let groups = 0
-    stack.proxy.change = (method, result) => {
-      if (!isGroup(method, result)) return result
-      groups++
-      return change(result)
-    }
-    const { answers } = await verifyTogether()
-    expect(groups).toBeGreaterThan(0)
-    expect(answers.map(({ body }) => body.data.status)).toEqual(expected)
-  },
-)
+])('error: no verdict follows from an answer to many that %s', async (_, change) => {
+  let groups = 0
+  stack.proxy.change = (method, result) => {
+    if (!isGroup(method, result)) return result
+    groups++
+    return change(result)
+  }
+  const { answers } = await verifyTogether()
+  expect(groups).toBeGreaterThan(0)
+  expect(answers.map(({ body }) => body.data.status)).toEqual(expected)
+})
 
 test('error: an outage is an outage for each of them, and ends for each', async () => {
   stack.proxy.refuse = (method) => method === 'eth_call'
-  const answers = await Promise.all(
-    publicIds.map((publicId) => stack.verify(publicId)),
-  )
+  const answers = await Promise.all(publicIds.map((publicId) => stack.verify(publicId)))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))
   stack.proxy.refuse = () => false
   const after = await verifyTogether()

@@ -7,12 +7,7 @@ import { FormatError } from '../../document/errors.ts'
 import type { Hex } from '../../document/hex.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import type { StateProof } from '../../document/state-proof.ts'
-import {
-  type Bundle,
-  createBundle,
-  readBundle,
-  verifyBundle,
-} from '../../verifier/bundle.ts'
+import { type Bundle, createBundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
 import { ChainError } from '../../verifier/errors.ts'
 import { readStateProof } from '../../verifier/proof/state-proof.ts'
 import type { VerdictStatus } from '../../verifier/verdict.ts'
@@ -81,10 +76,7 @@ function bundleOf(name: string): Bundle {
 }
 
 /** Judges with the block of the unchanged bundle trusted. @returns `undefined` when it is refused as malformed. */
-async function judge(
-  name: string,
-  input: unknown,
-): Promise<VerdictStatus | undefined> {
+async function judge(name: string, input: unknown): Promise<VerdictStatus | undefined> {
   const trusted: Hex = readBundle(bundleOf(name)).block.blockHash
   try {
     const { status, checks } = await verifyBundle(input, {
@@ -144,10 +136,8 @@ describe.each(names)('a bundle of a document %s', (name) => {
   test('behavior: with well-formed nodes, slots and headers changed', async () => {
     const bundle = bundleOf(name)
     const bytesOf = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
-    const hexOf = (bytes: Uint8Array): Hex =>
-      `0x${Buffer.from(bytes).toString('hex')}`
-    const node = (hex: Hex) =>
-      fc.oneof(fc.constant(hex), mangled(bytesOf(hex)).map(hexOf))
+    const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
+    const node = (hex: Hex) => fc.oneof(fc.constant(hex), mangled(bytesOf(hex)).map(hexOf))
     const nodesOf = (nodes: readonly Hex[]) =>
       nodes.length === 0
         ? fc.constant([])
@@ -210,19 +200,10 @@ describe('what is no bundle at all', () => {
     ['nested lists', () => '['.repeat(SIZE / 2) + ']'.repeat(SIZE / 2)],
     ['a list of zeros', () => `[${'0,'.repeat(SIZE / 2)}0]`],
     ['many members', () => `{${'"a":0,'.repeat(SIZE / 6)}"a":0}`],
-    [
-      'many empty nodes',
-      () => JSON.stringify(proof({ accountProof: Array(2e6).fill(0) })()),
-    ],
-    [
-      'many empty slots',
-      () => JSON.stringify(proof({ storageProof: Array(2e6).fill({}) })()),
-    ],
+    ['many empty nodes', () => JSON.stringify(proof({ accountProof: Array(2e6).fill(0) })())],
+    ['many empty slots', () => JSON.stringify(proof({ storageProof: Array(2e6).fill({}) })())],
     ['many good nodes', proof({ accountProof: Array(1e6).fill('0x00') })],
-    [
-      'more slots than a registry has',
-      proof({ storageProof: Array(4_097).fill({}) }),
-    ],
+    ['more slots than a registry has', proof({ storageProof: Array(4_097).fill({}) })],
     [
       'a sealed document of megabytes',
       () => ({ ...bundleOf('in force'), sealed: '.'.repeat(SIZE) }),

@@ -141,9 +141,7 @@ describe('tries', () => {
       }),
     )
     fc.assert(
-      fc.property(changed, ({ root, key, nodes }) =>
-        refuses(() => readTrie(root, key, nodes)),
-      ),
+      fc.property(changed, ({ root, key, nodes }) => refuses(() => readTrie(root, key, nodes))),
       RUNS,
     )
   })
@@ -184,18 +182,13 @@ describe('parsed values', () => {
       metadata: { a: 'b', constructor: 'c' },
     }
     fc.assert(
-      fc.property(mutated(good), (value) =>
-        refuses(() => parseDocumentFields(value)),
-      ),
+      fc.property(mutated(good), (value) => refuses(() => parseDocumentFields(value))),
       { numRuns: 2_000 },
     )
   })
 
   test('behavior: every bad field is named, bounded and well-formed', () => {
-    const metadata = fc.dictionary(
-      fc.string({ unit: 'binary', maxLength: 100 }),
-      jsonValue,
-    )
+    const metadata = fc.dictionary(fc.string({ unit: 'binary', maxLength: 100 }), jsonValue)
     fc.assert(
       fc.property(metadata, (value) => {
         try {

@@ -47,17 +47,11 @@ async function judge(
 ): Promise<Verdict> {
   const hash = sha256(sealed)
   const { documentKey } = KEYS
-  return verify(
-    encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey }),
-    {
-      chain: createChainReader(
-        nodeWith(resultsFor(toHex(hash), record)),
-        REGISTRY,
-      ),
-      blocks: [{ get: async () => ({ status: 'found', bytes: sealed }) }],
-      ...options,
-    },
-  )
+  return verify(encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey }), {
+    chain: createChainReader(nodeWith(resultsFor(toHex(hash), record)), REGISTRY),
+    blocks: [{ get: async () => ({ status: 'found', bytes: sealed }) }],
+    ...options,
+  })
 }
 
 /** Of hostile bytes: in force they are refused or good, revoked they are revoked. */
@@ -70,9 +64,7 @@ async function endsInVerdicts(sealed: Uint8Array): Promise<void> {
 
 /** A JWE that opens, with this text for its header. */
 function jweOf(header: string | Uint8Array, plaintext: Uint8Array): Uint8Array {
-  const first = encodeBase64url(
-    typeof header === 'string' ? utf8(header) : header,
-  )
+  const first = encodeBase64url(typeof header === 'string' ? utf8(header) : header)
   const cipher = createCipheriv('aes-128-gcm', KEYS.documentKey, KEYS.iv)
   cipher.setAAD(utf8(first))
   const ciphertext = Buffer.concat([cipher.update(plaintext), cipher.final()])
@@ -81,8 +73,7 @@ function jweOf(header: string | Uint8Array, plaintext: Uint8Array): Uint8Array {
 }
 
 const goodSealed = async () => (await seal(DOCUMENT, KEYS)).bytes
-const opening = (header: string | Uint8Array) =>
-  jweOf(header, pad(toCanonical(DOCUMENT)))
+const opening = (header: string | Uint8Array) => jweOf(header, pad(toCanonical(DOCUMENT)))
 
 describe('sealed bytes', () => {
   test('default: the good ones are valid, or revoked', async () => {
@@ -100,9 +91,7 @@ describe('sealed bytes', () => {
   test('behavior: any bytes end in a verdict', async () => {
     const bytes = fc.oneof(
       fc.uint8Array({ maxLength: 200 }),
-      fc
-        .string({ unit: fc.constantFrom(...'.....AQgw_-=019xyz \u0080') })
-        .map(utf8),
+      fc.string({ unit: fc.constantFrom(...'.....AQgw_-=019xyz \u0080') }).map(utf8),
     )
     await fc.assert(fc.asyncProperty(bytes, endsInVerdicts), { numRuns: 250 })
   })
@@ -112,8 +101,7 @@ describe('sealed bytes', () => {
     await fc.assert(
       fc.asyncProperty(mangled(sealed), async (bytes) => {
         await endsInVerdicts(bytes)
-        if (!Buffer.from(bytes).equals(sealed))
-          expect((await judge(bytes)).valid).toBe(false)
+        if (!Buffer.from(bytes).equals(sealed)) expect((await judge(bytes)).valid).toBe(false)
       }),
       { numRuns: 200 },
     )
@@ -123,9 +111,7 @@ describe('sealed bytes', () => {
 describe('headers of a JWE that opens', () => {
   test('behavior: a kid of any length ends in a verdict', async () => {
     for (let length = 0; length < 50; length++)
-      await endsInVerdicts(
-        opening(JSON.stringify({ ...HEADER, kid: 'A'.repeat(length) })),
-      )
+      await endsInVerdicts(opening(JSON.stringify({ ...HEADER, kid: 'A'.repeat(length) })))
   })
 
   test('behavior: anything in any place ends in a verdict', async () => {
@@ -151,8 +137,7 @@ describe('headers of a JWE that opens', () => {
 })
 
 describe('documents sealed under the right key', () => {
-  const sealAs = async (plaintext: Uint8Array) =>
-    (await sealAnything(plaintext, KEYS)).bytes
+  const sealAs = async (plaintext: Uint8Array) => (await sealAnything(plaintext, KEYS)).bytes
   /** Canonical where that is possible, so that the fields are looked at. */
   const textOf = (value: unknown) => {
     try {
@@ -187,9 +172,7 @@ describe('documents sealed under the right key', () => {
       mangled(pad(toCanonical(DOCUMENT))),
     )
     await fc.assert(
-      fc.asyncProperty(plaintext, (bytes) =>
-        endsInVerdicts(jweOf(JSON.stringify(HEADER), bytes)),
-      ),
+      fc.asyncProperty(plaintext, (bytes) => endsInVerdicts(jweOf(JSON.stringify(HEADER), bytes))),
       { numRuns: 250 },
     )
   })
@@ -223,11 +206,7 @@ describe('sealed bytes as large as a source may give', () => {
         jweOf(
           JSON.stringify(HEADER),
           pad(
-            toCanonical(
-              Object.fromEntries(
-                Array.from({ length: 60_000 }, (_, i) => [`k${i}`, 1]),
-              ),
-            ),
+            toCanonical(Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${i}`, 1]))),
           ),
         ),
     ],
@@ -239,9 +218,7 @@ describe('sealed bytes as large as a source may give', () => {
           pad(
             toCanonical({
               ...DOCUMENT,
-              metadata: Object.fromEntries(
-                Array.from({ length: 60_000 }, (_, i) => [`k${i}`, {}]),
-              ),
+              metadata: Object.fromEntries(Array.from({ length: 60_000 }, (_, i) => [`k${i}`, {}])),
             }),
           ),
         ),
@@ -283,11 +260,7 @@ describe('a program that cannot decrypt', () => {
     })
     const inForce = await judge(sealed, {}, { onError })
     expect(inForce).toMatchObject({ status: 'unverifiable', document: null })
-    const expired = await judge(
-      sealed,
-      { validUntil: 4e9 },
-      { now: 5e9, onError },
-    )
+    const expired = await judge(sealed, { validUntil: 4e9 }, { now: 5e9, onError })
     expect(expired.status).toBe('unverifiable')
     expect(errors).toHaveLength(3)
   })
@@ -317,10 +290,7 @@ describe('batch blocks', () => {
     const { documentKey } = KEYS
     const id = { kind: 'batch', issuerId: 1, hash, documentKey } as const
     return verify(encodePublicId(id), {
-      chain: createChainReader(
-        nodeWith(resultsFor(toHex(sha256(sealed)))),
-        REGISTRY,
-      ),
+      chain: createChainReader(nodeWith(resultsFor(toHex(sha256(sealed)))), REGISTRY),
       blocks: [block, sealed].map((bytes) => ({
         get: async () => ({ status: 'found', bytes }),
       })),
@@ -336,9 +306,7 @@ describe('batch blocks', () => {
     expect(checks).toContainEqual({
       ...{ check: 'payload', outcome: 'unknown', code: 'wrong_bytes' },
     })
-    expect(checks).not.toContainEqual(
-      expect.objectContaining({ check: 'content' }),
-    )
+    expect(checks).not.toContainEqual(expect.objectContaining({ check: 'content' }))
   })
 
   test('behavior: anything in the place of one ends in a verdict', async () => {

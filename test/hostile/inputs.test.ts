@@ -109,17 +109,13 @@ describe('a proof file on the page', () => {
   test.each<[string, Uint8Array]>([
     ['with a byte order mark', Buffer.from(`\ufeff${text}`)],
     ['in UTF-16', Buffer.from(`\ufeff${text}`, 'utf16le')],
-    [
-      'with a byte that is not UTF-8 in it',
-      Buffer.concat([Buffer.from(text), Buffer.of(0xff)]),
-    ],
+    ['with a byte that is not UTF-8 in it', Buffer.concat([Buffer.from(text), Buffer.of(0xff)])],
   ])('error: refuses one %s', async (_, bytes) => {
     await expect(read(bytes)).rejects.toThrow(PageInputError)
   })
 })
 
-const isTold = (error: unknown) =>
-  error instanceof InputError || error instanceof FormatError
+const isTold = (error: unknown) => error instanceof InputError || error instanceof FormatError
 
 describe('what docreg is given', () => {
   test('behavior: any argument is read or refused', async () => {
@@ -127,9 +123,7 @@ describe('what docreg is given', () => {
       fc.asyncProperty(
         typed.filter((text) => text !== '-'),
         async (text) => {
-          await readSubject(text).catch((error) =>
-            expect(error).toSatisfy(isTold),
-          )
+          await readSubject(text).catch((error) => expect(error).toSatisfy(isTold))
         },
       ),
       { numRuns: 300 },
@@ -146,11 +140,7 @@ describe('what docreg is given', () => {
       mutated(bundle).map((value) => Buffer.from(JSON.stringify(value) ?? '{')),
       200,
     ],
-    [
-      'a bundle with bytes changed',
-      mangled(Buffer.from(JSON.stringify(bundle))),
-      200,
-    ],
+    ['a bundle with bytes changed', mangled(Buffer.from(JSON.stringify(bundle))), 200],
     [
       'a picture that is none',
       fc.oneof(
@@ -162,18 +152,13 @@ describe('what docreg is given', () => {
     ['a picture with bytes changed', mangled(photo), 5],
   ]
 
-  test.each(contents)(
-    'behavior: a file of %s is read or refused',
-    async (_, content, numRuns) => {
-      await fc.assert(
-        fc.asyncProperty(content, async (bytes) => {
-          writeFileSync(file, bytes)
-          await readSubject(file).catch((error) =>
-            expect(error).toSatisfy(isTold),
-          )
-        }),
-        { numRuns },
-      )
-    },
-  )
+  test.each(contents)('behavior: a file of %s is read or refused', async (_, content, numRuns) => {
+    await fc.assert(
+      fc.asyncProperty(content, async (bytes) => {
+        writeFileSync(file, bytes)
+        await readSubject(file).catch((error) => expect(error).toSatisfy(isTold))
+      }),
+      { numRuns },
+    )
+  })
 })

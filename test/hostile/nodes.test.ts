@@ -8,11 +8,7 @@ import { seal } from '../../document/sealed.ts'
 import { createRpcPool, type RpcPool } from '../../gateway/adapters/rpc.ts'
 import { createBundle } from '../../verifier/bundle.ts'
 import { ChainError, RpcResponseError } from '../../verifier/errors.ts'
-import type {
-  BlockSource,
-  ChainReader,
-  Eip1193Provider,
-} from '../../verifier/ports.ts'
+import type { BlockSource, ChainReader, Eip1193Provider } from '../../verifier/ports.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
@@ -66,12 +62,10 @@ async function endsInVerdicts(node: Eip1193Provider): Promise<void> {
     createBundle(publicId, { provider: node, registry: REGISTRY, blocks: [] }),
   ]
   for (const settled of await Promise.allSettled(asked))
-    if (settled.status === 'rejected')
-      expect(settled.reason).toBeInstanceOf(ChainError)
+    if (settled.status === 'rejected') expect(settled.reason).toBeInstanceOf(ChainError)
 }
 
-const answer = (members: object) =>
-  JSON.stringify({ jsonrpc: '2.0', id: 1, ...members })
+const answer = (members: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, ...members })
 
 describe('the answer itself', () => {
   test('default: a good node says valid, with event and finality', async () => {
@@ -98,14 +92,9 @@ describe('the answer itself', () => {
   })
 
   test('behavior: any result and any error, together or alone, end in a verdict', async () => {
-    const members = fc.record(
-      { result: jsonValue, error: jsonValue },
-      { requiredKeys: [] },
-    )
+    const members = fc.record({ result: jsonValue, error: jsonValue }, { requiredKeys: [] })
     await fc.assert(
-      fc.asyncProperty(members, (one) =>
-        endsInVerdicts(memoryNode(() => answer(one))),
-      ),
+      fc.asyncProperty(members, (one) => endsInVerdicts(memoryNode(() => answer(one)))),
       { numRuns: 200 },
     )
   })
@@ -170,24 +159,19 @@ const ALL: Record<string, unknown> = {
 }
 
 describe('results', () => {
-  test.each(methods)(
-    'behavior: any result of %s ends in a verdict',
-    async (method) => {
-      const good = ALL[method]
-      const result = fc.oneof(
-        jsonValue,
-        mutated(good),
-        fc.string({ unit: fc.constantFrom(...'0123456789abcdefx') }),
-        fc.uint8Array({ maxLength: 64 }).map((bytes) => toHex(bytes)),
-      )
-      await fc.assert(
-        fc.asyncProperty(result, (one) =>
-          endsInVerdicts(nodeWith({ ...ALL, [method]: one })),
-        ),
-        { numRuns: 150 },
-      )
-    },
-  )
+  test.each(methods)('behavior: any result of %s ends in a verdict', async (method) => {
+    const good = ALL[method]
+    const result = fc.oneof(
+      jsonValue,
+      mutated(good),
+      fc.string({ unit: fc.constantFrom(...'0123456789abcdefx') }),
+      fc.uint8Array({ maxLength: 64 }).map((bytes) => toHex(bytes)),
+    )
+    await fc.assert(
+      fc.asyncProperty(result, (one) => endsInVerdicts(nodeWith({ ...ALL, [method]: one }))),
+      { numRuns: 150 },
+    )
+  })
 
   test('behavior: an answer to verificationOf with bytes changed is never believed but for what it then says', async () => {
     const good = Buffer.from(String(GOOD.eth_call).slice(2), 'hex')
@@ -204,10 +188,7 @@ describe('results', () => {
   })
 
   test('behavior: a block with a header that is its own, and anything else, ends in a verdict', async () => {
-    const header = fc.oneof(
-      mutated(block),
-      fc.constantFrom(...stateProofs.blocks),
-    )
+    const header = fc.oneof(mutated(block), fc.constantFrom(...stateProofs.blocks))
     await fc.assert(
       fc.asyncProperty(header, (one) =>
         endsInVerdicts(nodeWith({ ...ALL, eth_getBlockByNumber: one })),
@@ -238,12 +219,9 @@ describe('the event', () => {
     expect(await eventOf([])).toBe('missing')
   })
 
-  test.each(NOT_QUANTITIES)(
-    'error: a logIndex of %j is not a place',
-    async (logIndex) => {
-      expect(await eventOf([{ ...log, logIndex }])).toBe('contradicts')
-    },
-  )
+  test.each(NOT_QUANTITIES)('error: a logIndex of %j is not a place', async (logIndex) => {
+    expect(await eventOf([{ ...log, logIndex }])).toBe('contradicts')
+  })
 
   test.each<[string, unknown]>([
     ['null', null],
@@ -269,17 +247,14 @@ describe('the event', () => {
 })
 
 describe('finality', () => {
-  test.each(NOT_QUANTITIES)(
-    'error: is unknown when a block has the number %j',
-    async (number) => {
-      const node = nodeWith({ ...GOOD, eth_getBlockByNumber: { number } })
-      await expect(reader(node).finalityOf(10)).rejects.toMatchObject({
-        code: 'rpc_unreachable',
-      })
-      const { blockchainProof } = await judge(reader(node))
-      expect(blockchainProof?.finality).toBeNull()
-    },
-  )
+  test.each(NOT_QUANTITIES)('error: is unknown when a block has the number %j', async (number) => {
+    const node = nodeWith({ ...GOOD, eth_getBlockByNumber: { number } })
+    await expect(reader(node).finalityOf(10)).rejects.toMatchObject({
+      code: 'rpc_unreachable',
+    })
+    const { blockchainProof } = await judge(reader(node))
+    expect(blockchainProof?.finality).toBeNull()
+  })
 })
 
 describe('answers as large as are read', () => {
@@ -305,8 +280,7 @@ describe('answers as large as are read', () => {
     ],
     [
       'nodes of a proof',
-      () =>
-        result('eth_getProof', { ...PROOF, accountProof: Array(1e6).fill('') }),
+      () => result('eth_getProof', { ...PROOF, accountProof: Array(1e6).fill('') }),
     ],
   ])('behavior: %s end in a verdict in time', async (_, results) => {
     const node = nodeWith(results())
@@ -345,17 +319,14 @@ describe('over HTTP', () => {
       ]),
     ],
     ['UTF-16', Buffer.from(good, 'utf16le')],
-  ])(
-    'error: refuses an answer in %s, in the library and in the gateway',
-    async (_, bytes) => {
-      const library = createFetchProvider(server.url)
-      body = Buffer.from(good)
-      expect([await ask(library), await ask(pool)]).toEqual(['0x1', '0x1'])
-      body = bytes
-      await expect(ask(library)).rejects.toBeInstanceOf(FormatError)
-      await expect(ask(pool)).rejects.toBeInstanceOf(FormatError)
-    },
-  )
+  ])('error: refuses an answer in %s, in the library and in the gateway', async (_, bytes) => {
+    const library = createFetchProvider(server.url)
+    body = Buffer.from(good)
+    expect([await ask(library), await ask(pool)]).toEqual(['0x1', '0x1'])
+    body = bytes
+    await expect(ask(library)).rejects.toBeInstanceOf(FormatError)
+    await expect(ask(pool)).rejects.toBeInstanceOf(FormatError)
+  })
 })
 
 describe('a gateway', () => {

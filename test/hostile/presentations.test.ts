@@ -92,8 +92,7 @@ function isAccepted(
 }
 
 describe.each(['alone', 'in a batch'] as const)('a document %s', (name) => {
-  const holds = async (input: unknown) =>
-    isAccepted(await online(input), input, shown[name])
+  const holds = async (input: unknown) => isAccepted(await online(input), input, shown[name])
 
   test('default: its presentation is valid as text, as bytes and parsed', async () => {
     const text = JSON.stringify(shown[name])
@@ -170,12 +169,9 @@ test('behavior: of 1,000 changes none makes a revoked document valid', async () 
   expect((await online(original))?.status).toBe('revoked')
   const bytes = Buffer.from(JSON.stringify(original))
   await fc.assert(
-    fc.asyncProperty(
-      fc.oneof(mutated(original), mangled(bytes)),
-      async (changed) => {
-        expect((await online(changed))?.valid).not.toBe(true)
-      },
-    ),
+    fc.asyncProperty(fc.oneof(mutated(original), mangled(bytes)), async (changed) => {
+      expect((await online(changed))?.valid).not.toBe(true)
+    }),
     { numRuns: 1_000 },
   )
 })
@@ -195,20 +191,11 @@ const huge: [string, (good: Presentation) => unknown][] = [
   ['one string', () => `"${'a'.repeat(SIZE)}"`],
   ['nested lists', () => '['.repeat(SIZE / 2) + ']'.repeat(SIZE / 2)],
   ['many members', () => `{${'"a":0,'.repeat(SIZE / 6)}"a":0}`],
-  [
-    'many digests',
-    (p) => ({ ...p, claims: { ...p.claims, _sd: Array(1e6).fill(0) } }),
-  ],
+  ['many digests', (p) => ({ ...p, claims: { ...p.claims, _sd: Array(1e6).fill(0) } })],
   ['many disclosures', (p) => ({ ...p, disclosures: Array(2e6).fill(0) })],
-  [
-    'a long disclosure',
-    (p) => ({ ...p, disclosures: ['A'.repeat(SIZE - 8_000)] }),
-  ],
+  ['a long disclosure', (p) => ({ ...p, disclosures: ['A'.repeat(SIZE - 8_000)] })],
   ['a long sealed document', (p) => ({ ...p, sealed: '.'.repeat(SIZE) })],
-  [
-    'a long path',
-    (p) => ({ ...p, batch: { ...p.batch, proof: 'A'.repeat(SIZE) } }),
-  ],
+  ['a long path', (p) => ({ ...p, batch: { ...p.batch, proof: 'A'.repeat(SIZE) } })],
 ]
 test.each(huge)('behavior: %s ends in time', async (_, make) => {
   const input = make(shown['in a batch'])
@@ -245,8 +232,7 @@ describe.each(['alone', 'in a batch'])('with a proof, %s', (name) => {
         trustedBlocks: [trusted],
       }),
     )
-  const holds = async (input: unknown) =>
-    isAccepted(await offline(input), input, proven)
+  const holds = async (input: unknown) => isAccepted(await offline(input), input, proven)
 
   test('default: it is valid offline', async () => {
     expect(await holds(JSON.stringify(proven))).toBe(true)
@@ -257,12 +243,9 @@ describe.each(['alone', 'in a batch'])('with a proof, %s', (name) => {
   test('behavior: 1,000 changes show nothing else', async () => {
     const bytes = Buffer.from(JSON.stringify(proven))
     await fc.assert(
-      fc.asyncProperty(
-        fc.oneof(mutated(proven), mangled(bytes)),
-        async (changed) => {
-          await holds(changed)
-        },
-      ),
+      fc.asyncProperty(fc.oneof(mutated(proven), mangled(bytes)), async (changed) => {
+        await holds(changed)
+      }),
       { numRuns: 1_000 },
     )
   })

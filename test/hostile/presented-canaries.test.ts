@@ -9,10 +9,7 @@ import {
   encodePresentation,
   type Presentation,
 } from '../../document/presentation.ts'
-import {
-  decodePresentationLink,
-  encodePresentationLink,
-} from '../../document/presentation-link.ts'
+import { decodePresentationLink, encodePresentationLink } from '../../document/presentation-link.ts'
 import { readSealedHeader } from '../../document/sealed.ts'
 import { verifyPresentation } from '../../verifier/presentation.ts'
 import { REGISTRY } from '../support/corpus/payload.ts'
@@ -49,8 +46,7 @@ function randomDocument(random: Random): Document {
 
 function randomChoice(document: Document, random: Random): Choice {
   const { fields, metadata } = choicesOf(document)
-  const some = (names: readonly string[]) =>
-    names.filter(() => random.below(2) === 0)
+  const some = (names: readonly string[]) => names.filter(() => random.below(2) === 0)
   return { fields: some(fields), metadata: some(metadata) }
 }
 
@@ -63,8 +59,7 @@ function secretsOf(held: Held, choose: Choice): Uint8Array[] {
     ...fields.filter(({ name }) => !choose.fields.includes(name)),
     ...metadata.filter(({ name }) => !choose.metadata.includes(name)),
   ]
-  const saltOf = (text: string) =>
-    JSON.parse(Buffer.from(text, 'base64url').toString())[0]
+  const saltOf = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString())[0]
   // Names of the metadata too; those of fields are the same in every document.
   const names = metadata.filter((one) => hidden.includes(one))
   return [
@@ -152,8 +147,7 @@ describe('canaries', () => {
       for (const secret of secretsOf(held, choose)) {
         secrets++
         for (const encoding of encodingsOf(secret))
-          if (texts.includes(encoding))
-            throw new Error(`document ${i}: found ${encoding}`)
+          if (texts.includes(encoding)) throw new Error(`document ${i}: found ${encoding}`)
       }
       const { disclosed, status } = await verifyPresentation(long, {
         chain: registry.reader,
@@ -168,9 +162,7 @@ describe('canaries', () => {
 
 function chosenOf(document: Document, { fields, metadata }: Choice): object {
   const pick = (from: object, names: readonly string[]) =>
-    Object.fromEntries(
-      Object.entries(from).filter(([name]) => names.includes(name)),
-    )
+    Object.fromEntries(Object.entries(from).filter(([name]) => names.includes(name)))
   const shown = pick(document.metadata ?? {}, metadata)
   return {
     ...pick(document, fields),

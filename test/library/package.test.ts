@@ -27,11 +27,9 @@ const consumer = mkdtempSync(join(tmpdir(), 'library-'))
 
 beforeAll(async () => {
   await run('node', ['scripts/library.ts'], { cwd: root })
-  await run(
-    'npm',
-    ['pack', join(root, 'dist/library'), '--pack-destination', consumer],
-    { cwd: consumer },
-  )
+  await run('npm', ['pack', join(root, 'dist/library'), '--pack-destination', consumer], {
+    cwd: consumer,
+  })
   const [tarball = ''] = readdirSync(consumer)
   const modules = join(consumer, 'node_modules')
   const installed = join(modules, 'document-registry')
@@ -40,9 +38,7 @@ beforeAll(async () => {
     ...['-xzf', join(consumer, tarball)],
     ...['-C', installed, '--strip-components=1'],
   ])
-  const { dependencies } = JSON.parse(
-    readFileSync(join(installed, 'package.json'), 'utf8'),
-  )
+  const { dependencies } = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8'))
   for (const name of Object.keys(dependencies)) {
     mkdirSync(dirname(join(modules, name)), { recursive: true })
     symlinkSync(join(root, 'node_modules', name), join(modules, name))
@@ -100,9 +96,7 @@ export const wrong: number = verdict
 
 /** The examples of docs/library.md, with what they leave out. */
 const DOCUMENTED = [
-  ...readFileSync(join(root, 'docs/library.md'), 'utf8').matchAll(
-    /```ts\n(.*?)```/gs,
-  ),
+  ...readFileSync(join(root, 'docs/library.md'), 'utf8').matchAll(/```ts\n(.*?)```/gs),
 ].map(([, code = '']) => {
   const given = {
     publicId: 'string',
@@ -115,9 +109,7 @@ const DOCUMENTED = [
     provider: "import('document-registry/verifier').Eip1193Provider",
     blocks: "import('document-registry/verifier').BlockSource[]",
   }
-  const missing = Object.entries(given).filter(
-    ([name]) => !code.includes(`const ${name} =`),
-  )
+  const missing = Object.entries(given).filter(([name]) => !code.includes(`const ${name} =`))
   return missing
     .map(([name, type]) => `declare const ${name}: ${type}\n`)
     .join('')
@@ -128,9 +120,7 @@ const DOCUMENTED = [
 function nodes(): string[] {
   const folders = (process.env.PATH ?? '').split(delimiter)
   const outside = folders.filter((folder) => !folder.includes('node_modules'))
-  const found = outside
-    .map((folder) => join(folder, 'node'))
-    .find((path) => existsSync(path))
+  const found = outside.map((folder) => join(folder, 'node')).find((path) => existsSync(path))
   return found ? [process.execPath, found] : [process.execPath]
 }
 
@@ -144,15 +134,10 @@ test.each(nodes())('default: imported by %s', async (node) => {
 test.each(nodes())('default: the command, run by %s', async (node) => {
   const command = join(consumer, 'node_modules/document-registry/cli/docreg.js')
   const photo = join(root, 'test/cli/images/photo.jpg')
-  const sources = [
-    ...['--rpc', 'http://127.0.0.1:1'],
-    ...['--registry', proof?.registry ?? ''],
-  ]
-  const { code, stdout } = await run(
-    node,
-    [command, 'verify', photo, '--json', ...sources],
-    { cwd: consumer },
-  ).catch((error) => error)
+  const sources = [...['--rpc', 'http://127.0.0.1:1'], ...['--registry', proof?.registry ?? '']]
+  const { code, stdout } = await run(node, [command, 'verify', photo, '--json', ...sources], {
+    cwd: consumer,
+  }).catch((error) => error)
   expect(code).toBe(2)
   expect(JSON.parse(stdout).status).toBe('unverifiable')
 })

@@ -38,9 +38,7 @@ async function startGateway(env: Record<string, string> = {}) {
   const issuerOf = async (publicId: string) => {
     const { body } = await request(`/v1/verify?publicId=${publicId}`)
     const { checks, blockchainProof } = body.data
-    const { code } = checks.find(
-      ({ check }: { check: string }) => check === 'identity',
-    )
+    const { code } = checks.find(({ check }: { check: string }) => check === 'identity')
     const { name, uri, domain } = blockchainProof.issuer
     return { code, name, uri, domain }
   }
@@ -59,9 +57,7 @@ test('default: the issuer of the local chain is linked to the gateway, also afte
   const linked = ({ url, host }: typeof first, name: string) => ({
     ...{ code: 'linked', name, uri: url, domain: host },
   })
-  await expect
-    .poll(() => first.issuerOf(publicId))
-    .toEqual(linked(first, 'Local test issuer'))
+  await expect.poll(() => first.issuerOf(publicId)).toEqual(linked(first, 'Local test issuer'))
 
   const { response, body: did } = await first.request('/.well-known/did.json')
   expect(response.headers.get('access-control-allow-origin')).toBe('*')
@@ -73,9 +69,7 @@ test('default: the issuer of the local chain is linked to the gateway, also afte
   await first.stop()
 
   const second = await startGateway({ ISSUER_NAME: 'Testville' })
-  await expect
-    .poll(() => second.issuerOf(publicId))
-    .toEqual(linked(second, 'Testville'))
+  await expect.poll(() => second.issuerOf(publicId)).toEqual(linked(second, 'Testville'))
 })
 
 test('behavior: with another ISSUER_URI, the gateway is not the domain', {
@@ -111,7 +105,7 @@ test('error: a name or uri that the registry would refuse', () => {
   expect(problemsOf({ ISSUER_URI: `https://${'a'.repeat(400)}` })).toContain(
     'ISSUER_URI must have at most 400 bytes',
   )
-  expect(
-    readConfig({ ISSUER_NAME: 'é'.repeat(100), ISSUER_URI: 'https://a.edu' }),
-  ).toMatchObject({ issuerUri: 'https://a.edu' })
+  expect(readConfig({ ISSUER_NAME: 'é'.repeat(100), ISSUER_URI: 'https://a.edu' })).toMatchObject({
+    issuerUri: 'https://a.edu',
+  })
 })

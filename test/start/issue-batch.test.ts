@@ -1,13 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,13 +23,9 @@ import { transact } from '../support/transact.ts'
 // `npm run issue-batch` beside `npm start`, in one data folder and on one local chain.
 
 const KEY = 'a-key-that-only-the-tests-have'
-const COMMAND = fileURLToPath(
-  new URL('../../scripts/issue-batch.ts', import.meta.url),
-)
+const COMMAND = fileURLToPath(new URL('../../scripts/issue-batch.ts', import.meta.url))
 const PATIENCE = 120_000
-const BATCH_ISSUED = new Interface(registryAbi).getEvent(
-  'BatchIssued',
-)?.topicHash
+const BATCH_ISSUED = new Interface(registryAbi).getEvent('BatchIssued')?.topicHash
 const REASON = { keyCompromise: 1, certificateHold: 6 }
 
 const binary = await kuboBinary()
@@ -62,9 +51,7 @@ const textAt = (name: string) => readFileSync(at(name), 'utf8')
 
 /** @returns The path of a file with these on its lines. */
 function write(lines: readonly (object | string)[], name = 'documents.jsonl') {
-  const texts = lines.map((line) =>
-    typeof line === 'string' ? line : JSON.stringify(line),
-  )
+  const texts = lines.map((line) => (typeof line === 'string' ? line : JSON.stringify(line)))
   writeFileSync(at(name), `${texts.join('\n')}\n`)
   return at(name)
 }
@@ -82,8 +69,7 @@ const issued = (name = 'issued.jsonl'): Line[] =>
     .split('\n')
     .map((line) => JSON.parse(line))
 
-const rootIn = ({ stderr }: Run) =>
-  /^root +(0x[0-9a-f]{64})$/m.exec(stderr)?.[1]
+const rootIn = ({ stderr }: Run) => /^root +(0x[0-9a-f]{64})$/m.exec(stderr)?.[1]
 
 /** Starts it and kills it as soon as what it has told, or left, is so. */
 async function killWhen(file: string, reached: (told: string) => boolean) {
@@ -106,10 +92,9 @@ async function startGateway() {
   await gateway.start()
   const registry = /registry +(eip155:\S+)/.exec(gateway.output())?.[1] ?? ''
   const statusOf = async ({ publicId }: Line) => {
-    const response = await fetch(
-      `${gateway.url}/v1/verify?publicId=${publicId}`,
-      { headers: { authorization: `Bearer ${KEY}` } },
-    )
+    const response = await fetch(`${gateway.url}/v1/verify?publicId=${publicId}`, {
+      headers: { authorization: `Bearer ${KEY}` },
+    })
     const { data } = (await response.json()) as { data: { status: string } }
     return data.status
   }
@@ -124,9 +109,7 @@ test(
     expect(done.stderr).toMatch(/anchored +in block \d+ by 0x/)
     const root = rootIn(done)
     const lines = issued()
-    expect(lines.map(({ line }) => line)).toEqual(
-      people(1000).map((_, i) => i + 1),
-    )
+    expect(lines.map(({ line }) => line)).toEqual(people(1000).map((_, i) => i + 1))
     expect(new Set(lines.map(({ publicId }) => publicId)).size).toBe(1000)
     expect(statSync(at('issued.jsonl')).mode & 0o777).toBe(0o600)
     expect(existsSync(at('issued.jsonl.part'))).toBe(false)
@@ -169,19 +152,13 @@ test(
 
     const provider = createFetchProvider(chain)
     const send = (name: string, ...args: unknown[]) =>
-      transact(provider, registry, env.ISSUER_KEY as Hex, name, [
-        1,
-        root,
-        ...args,
-      ])
+      transact(provider, registry, env.ISSUER_KEY as Hex, name, [1, root, ...args])
     await send('revokeInBatch', [first.documentHash], REASON.keyCompromise)
     expect(await statusOf(first)).toBe('revoked')
     expect(await statusOf(last)).toBe('valid')
     await send('revokeBatch', REASON.certificateHold)
     expect(await statusOf(last)).toBe('suspended')
-    const { anchoredBlock, revokedBlock } = JSON.parse(
-      (await recount(manifest)).stdout,
-    )
+    const { anchoredBlock, revokedBlock } = JSON.parse((await recount(manifest)).stdout)
     expect(revokedBlock).toBeGreaterThan(anchoredBlock)
     await send('releaseBatch')
     expect(await statusOf(last)).toBe('valid')
@@ -212,9 +189,7 @@ test(
     const second = await issueBatch(file, 'second.jsonl', more)
     expect([first.code, second.code]).toEqual([0, 0])
     expect(rootIn(second)).not.toBe(rootIn(first))
-    const hashes = [...issued(), ...issued('second.jsonl')].map(
-      ({ documentHash }) => documentHash,
-    )
+    const hashes = [...issued(), ...issued('second.jsonl')].map(({ documentHash }) => documentHash)
     expect(new Set(hashes).size).toBe(6)
   },
   PATIENCE,
@@ -224,9 +199,7 @@ test(
   'behavior: killed at any moment, it is run again and issues one batch',
   async () => {
     const file = write(people(6_000))
-    await killWhen(file, () =>
-      existsSync(join(env.DATA_DIR ?? '', 'gateway.db')),
-    )
+    await killWhen(file, () => existsSync(join(env.DATA_DIR ?? '', 'gateway.db')))
     for (const moment of ['root', 'manifest', 'kept', 'kept'])
       await killWhen(file, (told) => told.includes(moment))
     // The last kill may have come too late.
@@ -317,8 +290,7 @@ test(
       const documentHash = new Uint8Array(32).fill(seed)
       const entries = [{ documentHash, validUntil: 0 }]
       const batch = await buildBatch({ registry: of, issuerId: 1 }, entries)
-      for (const bytes of [batch.manifestBlock, ...batch.chunks()])
-        blocks.set(sha256(bytes), bytes)
+      for (const bytes of [batch.manifestBlock, ...batch.chunks()]) blocks.set(sha256(bytes), bytes)
       return batch
     }
     const codeOf = async ({ manifest }: Batch) => {

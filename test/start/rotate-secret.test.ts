@@ -6,10 +6,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '../../document/hex.ts'
 import { shortFingerprint } from '../../gateway/adapters/binding.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
-import {
-  type GatewayProcess,
-  gatewayProcess,
-} from '../support/gateway-process.ts'
+import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { ADA, API_KEY, randomKey } from '../support/stack.ts'
 
@@ -110,9 +107,7 @@ test('error: does not start without each secret that it knows, and names which o
   await start(OLD)
   await start(NEW, OLD)
   await running?.stop()
-  const [newer = '', older = ''] = fingerprintsOf([NEW, OLD]).map(
-    shortFingerprint,
-  )
+  const [newer = '', older = ''] = fingerprintsOf([NEW, OLD]).map(shortFingerprint)
   const missing = (fingerprint: string) =>
     `its issuer secret with the fingerprint ${fingerprint} is missing`
   for (const [secrets, message] of [
@@ -125,8 +120,7 @@ test('error: does not start without each secret that it knows, and names which o
     refused.launch()
     await refused.ended()
     expect(refused.output()).toContain(message)
-    for (const secret of [OLD, NEW])
-      expect(refused.output()).not.toContain(secret)
+    for (const secret of [OLD, NEW]) expect(refused.output()).not.toContain(secret)
   }
   await start(NEW, OLD)
 }, 60_000)

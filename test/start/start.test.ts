@@ -1,23 +1,10 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import {
-  existsSync,
-  mkdtempSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { request as httpRequest } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
-import {
-  afterEach,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-} from 'vitest'
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { ensureSecret } from '../../scripts/secrets.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { freePort, serveHttp } from '../support/http.ts'
@@ -83,19 +70,12 @@ async function ready(at = url): Promise<void> {
 const group = (run = running) => -(run?.child.pid ?? Number.NaN)
 
 /** @returns Its exit code. */
-async function stop(
-  signal: NodeJS.Signals,
-  run = running,
-): Promise<number | undefined> {
+async function stop(signal: NodeJS.Signals, run = running): Promise<number | undefined> {
   process.kill(group(run), signal)
   return run?.ended
 }
 
-async function issue(
-  key = KEY,
-  fields: object = ADA,
-  { at = url, headers = {} } = {},
-) {
+async function issue(key = KEY, fields: object = ADA, { at = url, headers = {} } = {}) {
   const response = await fetch(`${at}/v1/documents`, {
     method: 'POST',
     headers: {
@@ -173,8 +153,7 @@ test('behavior: kill -9 of the whole group right after the answer, ten times in 
   }
   start({ API_KEY: KEY })
   await ready()
-  for (const { publicId } of issued)
-    expect((await verify(publicId)).status).toBe('valid')
+  for (const { publicId } of issued) expect((await verify(publicId)).status).toBe('valid')
 }, 120_000)
 
 test('behavior: a repeat after a restart is marked as one', async () => {
@@ -202,9 +181,7 @@ test('behavior: nothing that was answered is lost when Anvil is killed too', asy
   await ready()
   const { publicId } = await issue()
   const { blockchainProof } = await verify(publicId)
-  const { pid } = JSON.parse(
-    readFileSync(join(dataDir, 'chain', 'anvil.json'), 'utf8'),
-  )
+  const { pid } = JSON.parse(readFileSync(join(dataDir, 'chain', 'anvil.json'), 'utf8'))
   process.kill(pid, 'SIGKILL')
   await stop('SIGKILL')
   start({ API_KEY: KEY })
@@ -233,9 +210,7 @@ test.each([
         },
         ...(body && { method: 'POST', body: JSON.stringify(body) }),
       }).then(({ status }) => status)
-    const { pid } = JSON.parse(
-      readFileSync(join(dataDir, 'chain', 'anvil.json'), 'utf8'),
-    )
+    const { pid } = JSON.parse(readFileSync(join(dataDir, 'chain', 'anvil.json'), 'utf8'))
     process.kill(pid, 'SIGSTOP')
     const began = performance.now()
     const statuses = await Promise.all([
@@ -309,12 +284,7 @@ describe('what is kept', () => {
   test('behavior: nobody else may read it', async () => {
     start({ API_KEY: KEY })
     await ready()
-    for (const name of [
-      'secrets/issuer.key',
-      'secrets/issuer.secret',
-      'keys.json',
-      'gateway.db',
-    ])
+    for (const name of ['secrets/issuer.key', 'secrets/issuer.secret', 'keys.json', 'gateway.db'])
       expect(statSync(join(dataDir, name)).mode & 0o077).toBe(0)
     expect(readFileSync(join(dataDir, 'keys.json'), 'utf8')).not.toContain(KEY)
   }, 30_000)
@@ -410,9 +380,7 @@ describe('a data folder belongs to a registry, an issuer and a secret', () => {
       ISSUER_SECRET: randomKey(),
     })
     expect(await ended).toBe(1)
-    expect(output()).toMatch(
-      /cannot start:\n {2}DATA_DIR belongs to another gateway/,
-    )
+    expect(output()).toMatch(/cannot start:\n {2}DATA_DIR belongs to another gateway/)
     expect(output()).toMatch(
       /issuer secret with the fingerprint 0x[0-9a-f]{16}… is missing .*ISSUER_SECRET/,
     )
@@ -431,24 +399,17 @@ describe('a data folder belongs to a registry, an issuer and a secret', () => {
     rmSync(join(dataDir, 'secrets', 'admin.key'))
     const { output, ended } = start({ API_KEY: KEY })
     expect(await ended).toBe(1)
-    expect(output()).toMatch(
-      /registry is eip155:31337:0x\w+, not eip155:31337:0x\w+: set RPC_URL/,
-    )
+    expect(output()).toMatch(/registry is eip155:31337:0x\w+, not eip155:31337:0x\w+: set RPC_URL/)
     expect(output()).not.toContain('issuer secret')
   }, 60_000)
 
   test('behavior: another account of the same issuer goes on with it', async () => {
     const publicId = await issueOnce()
     const key = randomKey()
-    const [, registry = ''] =
-      /registry {2}(\S+)/.exec(running?.output() ?? '') ?? []
+    const [, registry = ''] = /registry {2}(\S+)/.exec(running?.output() ?? '') ?? []
     const managerKey = ensureSecret(dataDir, 'manager.key')
     const chain = createFetchProvider(`http://127.0.0.1:${env.CHAIN_PORT}`)
-    await transact(chain, registry, managerKey, 'addAccount', [
-      1,
-      new Wallet(key).address,
-      3,
-    ])
+    await transact(chain, registry, managerKey, 'addAccount', [1, new Wallet(key).address, 3])
     await stop('SIGTERM')
 
     start({ API_KEY: KEY, ISSUER_KEY: key })

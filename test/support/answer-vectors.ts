@@ -83,16 +83,11 @@ export async function* outcomesOf({
     const bundle = changed(base?.bundle ?? {}, one.changes ?? [])
     const trust = { ...base, ...one } as unknown as Trust
     const found = await verdictOf(one.text ?? JSON.stringify(bundle), trust)
-    const got =
-      'error' in found
-        ? found
-        : { status: found.status, notPassed: found.notPassed }
+    const got = 'error' in found ? found : { status: found.status, notPassed: found.notPassed }
     yield { name: one.name, got, expected: one.expected }
   }
   for (const one of quorums.cases) {
-    const readers = one.nodes.map((node) =>
-      createChainReader(providerOf(node), quorums.registry),
-    )
+    const readers = one.nodes.map((node) => createChainReader(providerOf(node), quorums.registry))
     const reader = createQuorumReader(readers, one.quorum)
     const got = await codeOrShape(() => reader.read(keyOf(one), at(one.block)))
     const { reading, ...code } = one.expected as { reading?: object }
@@ -117,9 +112,7 @@ const at = (block: number | null) => (block === null ? {} : { block })
 function keyOf({ issuerId, documentHash, batch }: Key): DocumentKey {
   const alone = { issuerId, documentHash: documentHash as Hex }
   if (!batch) return alone
-  const proof = fromHex(
-    `0x${batch.proof.map((sibling) => sibling.slice(2)).join('')}`,
-  )
+  const proof = fromHex(`0x${batch.proof.map((sibling) => sibling.slice(2)).join('')}`)
   const { root, validUntil } = batch
   return { ...alone, batch: { root: root as Hex, validUntil, proof } }
 }
@@ -142,9 +135,7 @@ function shapeOf({ status, revoker, issuer, ...rest }: ChainReading): object {
   }
 }
 
-async function codeOrShape(
-  read: () => Promise<ChainReading>,
-): Promise<{ code?: string }> {
+async function codeOrShape(read: () => Promise<ChainReading>): Promise<{ code?: string }> {
   try {
     return shapeOf(await read())
   } catch (error) {
@@ -171,9 +162,7 @@ async function verdictOf(
     const { status, checks, document = null, asOf } = verdict
     const notPassed = checks
       // Nobody is asked who vouches for the issuer: it says nothing about a bundle.
-      .filter(
-        ({ check, outcome }) => outcome !== 'pass' && check !== 'identity',
-      )
+      .filter(({ check, outcome }) => outcome !== 'pass' && check !== 'identity')
       .map(({ check, outcome, code }) => `${check} ${outcome} ${code}`)
     return { status, notPassed, ...{ document, asOf } }
   } catch (error) {
@@ -204,10 +193,8 @@ function providerOf(node: Node): Eip1193Provider {
     async request({ params = [] }) {
       if (node === null) throw new Error('down')
       const block = String((params as unknown[])[1])
-      const answer =
-        block === 'latest' ? node.latest : node.blocks?.[Number(block)]
-      if (answer === undefined)
-        throw new RpcResponseError(-32000, 'missing trie node', undefined)
+      const answer = block === 'latest' ? node.latest : node.blocks?.[Number(block)]
+      if (answer === undefined) throw new RpcResponseError(-32000, 'missing trie node', undefined)
       return answer
     },
   }

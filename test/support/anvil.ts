@@ -53,8 +53,7 @@ export async function startAnvilNode(
       { cwd: dir, stdio: 'ignore', env: {} },
     )
     while (!(await answers())) {
-      if (child.exitCode !== null)
-        throw new Error(`Anvil ended with ${child.exitCode}`)
+      if (child.exitCode !== null) throw new Error(`Anvil ended with ${child.exitCode}`)
       await sleep(10)
     }
     await prepare(request)

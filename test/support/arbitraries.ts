@@ -6,10 +6,7 @@ const ODD_NAMES = [
   ...['toJSON', 'then', 'length', 'hasOwnProperty', 'get', '0', '-1', ''],
 ]
 
-const name = fc.oneof(
-  fc.constantFrom(...ODD_NAMES),
-  fc.string({ unit: 'binary', maxLength: 8 }),
-)
+const name = fc.oneof(fc.constantFrom(...ODD_NAMES), fc.string({ unit: 'binary', maxLength: 8 }))
 
 const scalar = fc.oneof(
   fc.constantFrom(null, true, false, 0, -0, 1, -1, '', '7', '0x', '0x0'),
@@ -19,18 +16,16 @@ const scalar = fc.oneof(
 )
 
 /** What JSON.parse can give, own members `__proto__` and lone surrogates included. */
-export const jsonValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>(
-  (tie) => ({
-    value: fc.oneof(
-      { depthSize: 'small', withCrossShrink: true },
-      scalar,
-      fc.array(tie('value'), { maxLength: 4 }),
-      fc
-        .array(fc.tuple(name, tie('value')), { maxLength: 4 })
-        .map((members) => Object.fromEntries(members)),
-    ),
-  }),
-).value
+export const jsonValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small', withCrossShrink: true },
+    scalar,
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc
+      .array(fc.tuple(name, tie('value')), { maxLength: 4 })
+      .map((members) => Object.fromEntries(members)),
+  ),
+})).value
 
 /** An object with some of its members replaced, removed or added; anywhere in it. */
 export function mutated(value: unknown): fc.Arbitrary<unknown> {
@@ -67,8 +62,7 @@ function apply(holder: object, path: readonly string[], change: Change): void {
     Reflect.deleteProperty(parent, last)
     return
   }
-  const target =
-    change.at === undefined ? parent : (parent as Record<string, unknown>)[last]
+  const target = change.at === undefined ? parent : (parent as Record<string, unknown>)[last]
   if (typeof target !== 'object' || target === null) return
   if (Array.isArray(target) && change.at !== undefined) {
     target.push(change.put)
@@ -85,9 +79,7 @@ function apply(holder: object, path: readonly string[], change: Change): void {
 function pathsOf(value: unknown, path: string[] = ['root']): string[][] {
   const inner =
     typeof value === 'object' && value !== null
-      ? Object.entries(value).flatMap(([key, item]) =>
-          pathsOf(item, [...path, key]),
-        )
+      ? Object.entries(value).flatMap(([key, item]) => pathsOf(item, [...path, key]))
       : []
   return [path, ...inner]
 }
@@ -118,10 +110,5 @@ function mangle(bytes: Uint8Array, change: ByteChange): Uint8Array {
   const { at, flip, cut = 0, repeat = 0, insert = new Uint8Array() } = change
   const after = bytes.slice(at + cut)
   if (flip !== undefined && after.length > 0) after[0] = (after[0] ?? 0) ^ flip
-  return Buffer.concat([
-    bytes.subarray(0, at),
-    insert,
-    bytes.subarray(at, at + repeat),
-    after,
-  ])
+  return Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(at, at + repeat), after])
 }

@@ -35,8 +35,7 @@ export function bareApp(parts: Partial<Deps> = {}) {
   }
   const sink: Log = { debug: write, info: write, warn: write, error: write }
   const deps = new Proxy({ ...known, log: sink } as Deps, {
-    get: (target, name) =>
-      name in target ? Reflect.get(target, name) : unused,
+    get: (target, name) => (name in target ? Reflect.get(target, name) : unused),
   })
   return { app: createApp(deps), log }
 }

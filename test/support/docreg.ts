@@ -14,9 +14,7 @@ type RunOptions = {
 }
 
 /** The command's source. */
-export const DOCREG = fileURLToPath(
-  new URL('../../cli/docreg.ts', import.meta.url),
-)
+export const DOCREG = fileURLToPath(new URL('../../cli/docreg.ts', import.meta.url))
 
 /** Runs `docreg` as a process. @param options.program Another file than the source. */
 export function docreg(

@@ -68,18 +68,14 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
         await sleep(fault.milliseconds)
     }
     const asked =
-      fault?.kind === 'stale_head'
-        ? withHead(call, await behind(direct, fault.blocks))
-        : call
+      fault?.kind === 'stale_head' ? withHead(call, await behind(direct, fault.blocks)) : call
     const answer =
       fault?.kind === 'stale_head' && call.method === 'eth_blockNumber'
         ? { result: await behind(direct, fault.blocks) }
         : await node.send(asked)
     await behaviour.answered(call, answer)
     if (fault?.kind === 'drop_after') return DROPPED
-    const hidden =
-      fault?.kind === 'null_receipt' &&
-      call.method === 'eth_getTransactionReceipt'
+    const hidden = fault?.kind === 'null_receipt' && call.method === 'eth_getTransactionReceipt'
     return replyTo(call, hidden ? { result: null } : answer)
   }
 
@@ -172,9 +168,7 @@ export function prunedHistory(
         return isPruned(first) ? { kind: 'refusal', error } : undefined
       case 'eth_getTransactionReceipt': {
         const receipt = await direct<{ blockNumber: Hex } | null>(method, first)
-        return isPruned(receipt?.blockNumber)
-          ? { kind: 'null_receipt' }
-          : undefined
+        return isPruned(receipt?.blockNumber) ? { kind: 'null_receipt' } : undefined
       }
     }
     return undefined
@@ -226,17 +220,13 @@ function nodeAt(url: string) {
   }
 }
 
-async function behind(
-  direct: FaultProxy['direct'],
-  blocks: number,
-): Promise<Hex> {
+async function behind(direct: FaultProxy['direct'], blocks: number): Promise<Hex> {
   const head = Number(await direct<Hex>('eth_blockNumber'))
   return `0x${Math.max(0, head - blocks).toString(16)}`
 }
 
 /** The same call with `latest` meaning an older block. */
 function withHead(call: RpcCall, head: Hex): RpcCall {
-  const older = (param: unknown) =>
-    param === 'latest' || param === 'pending' ? head : param
+  const older = (param: unknown) => (param === 'latest' || param === 'pending' ? head : param)
   return { ...call, params: call.params.map(older) }
 }

@@ -34,8 +34,7 @@ DatabaseSync.prototype.exec = function (this: DatabaseSync, sql: string) {
 }
 
 function dieIf(side: 'before' | 'after'): void {
-  if (doomed?.side === side && commits === doomed.count)
-    process.kill(process.pid, 'SIGKILL')
+  if (doomed?.side === side && commits === doomed.count) process.kill(process.pid, 'SIGKILL')
 }
 
 process.on('message', (order: Order) => {

@@ -37,8 +37,7 @@ export function gatewayProcess(env: Record<string, string>): GatewayProcess {
   let child: ChildProcess | undefined
   let text = ''
 
-  const running = () =>
-    child !== undefined && child.exitCode === null && child.signalCode === null
+  const running = () => child !== undefined && child.exitCode === null && child.signalCode === null
 
   function launch(): void {
     if (running()) throw new Error('the gateway runs already')

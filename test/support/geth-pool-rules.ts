@@ -11,9 +11,7 @@ const PRICE_BUMP = 10n
  *
  * @returns What to set as a proxy's `fault`.
  */
-export function gethPoolRules(
-  direct: FaultProxy['direct'],
-): FaultProxy['fault'] {
+export function gethPoolRules(direct: FaultProxy['direct']): FaultProxy['fault'] {
   /** The newest transaction that was let through, by sender and nonce. */
   const pool = new Map<string, Transaction>()
 
@@ -26,15 +24,11 @@ export function gethPoolRules(
     if (method !== 'eth_sendRawTransaction') return undefined
     const transaction = Transaction.from(String(params[0]))
     const { from, nonce, hash } = transaction
-    const next = Number(
-      await direct<Hex>('eth_getTransactionCount', from, 'latest'),
-    )
-    if (nonce < next)
-      return refusal(`nonce too low: next nonce ${next}, tx nonce ${nonce}`)
+    const next = Number(await direct<Hex>('eth_getTransactionCount', from, 'latest'))
+    if (nonce < next) return refusal(`nonce too low: next nonce ${next}, tx nonce ${nonce}`)
     const place = `${from}:${nonce}`
     const rival = pool.get(place)
-    if (rival?.hash === hash && (await isPooled(direct, hash)))
-      return refusal('already known')
+    if (rival?.hash === hash && (await isPooled(direct, hash))) return refusal('already known')
     if (
       rival &&
       rival.hash !== hash &&
@@ -47,14 +41,8 @@ export function gethPoolRules(
   }
 }
 
-async function isPooled(
-  direct: FaultProxy['direct'],
-  hash: string | null,
-): Promise<boolean> {
-  const found = await direct<{ blockNumber: Hex | null } | null>(
-    'eth_getTransactionByHash',
-    hash,
-  )
+async function isPooled(direct: FaultProxy['direct'], hash: string | null): Promise<boolean> {
+  const found = await direct<{ blockNumber: Hex | null } | null>('eth_getTransactionByHash', hash)
   return found !== null && found.blockNumber === null
 }
 

@@ -55,8 +55,7 @@ export async function startGethNode(
       { stdio: 'ignore', env: { HOME: dir } },
     )
     while (!(await answers())) {
-      if (child.exitCode !== null)
-        throw new Error(`geth ended with ${child.exitCode}`)
+      if (child.exitCode !== null) throw new Error(`geth ended with ${child.exitCode}`)
       await sleep(20)
     }
   }
@@ -86,10 +85,7 @@ export async function startGethNode(
         to: account,
         value: '0x56bc75e2d63100000',
       })
-      while (
-        BigInt(await request<string>('eth_getBalance', account, 'latest')) ===
-        0n
-      )
+      while (BigInt(await request<string>('eth_getBalance', account, 'latest')) === 0n)
         await sleep(50)
     },
     kill: () => end('SIGKILL'),

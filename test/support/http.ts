@@ -1,17 +1,10 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-} from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http'
 import { type AddressInfo, createServer as createTcpServer } from 'node:net'
 
 /** A real server on a free loopback port. */
 export type TestServer = { url: string; close(): Promise<void> }
 
-export async function serveHttp(
-  listener: RequestListener,
-): Promise<TestServer> {
+export async function serveHttp(listener: RequestListener): Promise<TestServer> {
   const server = createServer(listener)
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)

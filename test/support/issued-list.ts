@@ -40,8 +40,7 @@ export async function issueList(provider: Eip1193Provider): Promise<string> {
   for (const half of [documents.slice(0, 20), documents.slice(10)])
     await send('issuer', 'issueMany', [1, half, half.map(() => 0)])
   await send('manager', 'issueMany', [2, [ofAnother, documents[0]], [0, 0]])
-  for (const root of roots)
-    await send('issuer', 'issueBatch', [1, root, 7, hashOf(5, 0)])
+  for (const root of roots) await send('issuer', 'issueBatch', [1, root, 7, hashOf(5, 0)])
   // A revocation without an anchoring part is not a document.
   await send('issuer', 'revokeInBatch', [1, roots[0], [inBatch], 1])
   await send('issuer', 'revoke', [1, documents[3], 1])

@@ -34,10 +34,7 @@ export const kuboBinary = (): Promise<string | undefined> =>
   })
 
 /** @param secret What its RPC API asks for, `user:password`. */
-export async function createKubo(
-  binary: string,
-  secret?: string,
-): Promise<Kubo> {
+export async function createKubo(binary: string, secret?: string): Promise<Kubo> {
   const folder = mkdtempSync(join(tmpdir(), 'document-registry-kubo-'))
   const env = { IPFS_PATH: folder, HOME: folder, IPFS_TELEMETRY: 'off' }
   const [api, gateway] = [await freePort(), await freePort()]
@@ -46,8 +43,7 @@ export async function createKubo(
   let daemon: ChildProcess | undefined
   let ended: Promise<void> = Promise.resolve()
 
-  const ipfs = async (...args: string[]) =>
-    (await run(binary, args, { env })).stdout.trim()
+  const ipfs = async (...args: string[]) => (await run(binary, args, { env })).stdout.trim()
 
   // The profile `test`: no bootstrap, random ports on loopback, no discovery.
   await ipfs('init', '--empty-repo', '--profile=test')
@@ -72,8 +68,7 @@ export async function createKubo(
 
     async pins() {
       const pins: string[] = []
-      for await (const { cid } of client.pin.ls({ type: 'recursive' }))
-        pins.push(cid.toString())
+      for await (const { cid } of client.pin.ls({ type: 'recursive' })) pins.push(cid.toString())
       return pins
     },
 

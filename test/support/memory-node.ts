@@ -55,12 +55,7 @@ export function resultsFor(
       changedBlock: 2,
     },
   }
-  const log = abi.encodeEventLog('DocumentIssued', [
-    documentHash,
-    1,
-    ACCOUNT,
-    validUntil,
-  ])
+  const log = abi.encodeEventLog('DocumentIssued', [documentHash, 1, ACCOUNT, validUntil])
   return {
     eth_call: abi.encodeFunctionResult('verificationOf', [verification]),
     eth_getLogs: [
@@ -79,9 +74,7 @@ export function resultsFor(
 }
 
 /** @param answer Gives the text of the answer to a method. @returns A node without a network in between. */
-export function memoryNode(
-  answer: (method: string) => string,
-): Eip1193Provider {
+export function memoryNode(answer: (method: string) => string): Eip1193Provider {
   return createProvider(async (body) => answer(JSON.parse(body).method))
 }
 

@@ -21,10 +21,7 @@ const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const BLOCK = { blockNumber: 20, blockTime: 1_800_000_000 }
 
 /** @param registry CAIP-10. @param issuerId The one issuer that there is. */
-export function createMemoryRegistry(
-  registry: string,
-  issuerId = 1,
-): MemoryRegistry {
+export function createMemoryRegistry(registry: string, issuerId = 1): MemoryRegistry {
   const records = new Map<Hex, { validUntil: number }>()
   const roots = new Set<Hex>()
   const revoked = new Set<Hex>()
@@ -42,8 +39,7 @@ export function createMemoryRegistry(
   }
 
   return {
-    issue: (hash, validUntil = 0) =>
-      void records.set(toHex(hash), { validUntil }),
+    issue: (hash, validUntil = 0) => void records.set(toHex(hash), { validUntil }),
     issueBatch: (root) => void roots.add(root),
     revoke: (hash) => void revoked.add(toHex(hash)),
     reader: {

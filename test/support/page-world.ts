@@ -8,11 +8,7 @@ import { buildBatch } from '../../document/batch/batch.ts'
 import { encodeBatchBlock } from '../../document/batch/block.ts'
 import { type Document, validUntilOf } from '../../document/document.ts'
 import { toHex } from '../../document/hex.ts'
-import {
-  deriveSealingKeys,
-  deriveSubkeys,
-  randomSalt,
-} from '../../document/keys.ts'
+import { deriveSealingKeys, deriveSubkeys, randomSalt } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { seal } from '../../document/sealed.ts'
 import { ensureRegistry } from '../../scripts/local-registry.ts'
@@ -40,9 +36,7 @@ export type PageWorld = {
   node: Manner
   content: Manner
   /** @returns The publicId, and the hash that the registry knows. */
-  issue(
-    fields?: Partial<Document>,
-  ): Promise<{ publicId: string; hash: Uint8Array }>
+  issue(fields?: Partial<Document>): Promise<{ publicId: string; hash: Uint8Array }>
   /** @returns The publicId of the first of two documents that one transaction issues. */
   issueInBatch(fields?: Partial<Document>): Promise<string>
   revoke(hash: Uint8Array): Promise<void>

@@ -7,8 +7,7 @@ export function patient(provider: Eip1193Provider): Eip1193Provider {
     async request(args) {
       for (;;) {
         const result = await provider.request(args)
-        if (args.method !== 'eth_getTransactionReceipt' || result !== null)
-          return result
+        if (args.method !== 'eth_getTransactionReceipt' || result !== null) return result
         await sleep(20)
       }
     },

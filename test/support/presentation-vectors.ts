@@ -4,12 +4,7 @@ import {
   parsePresentation,
 } from '../../document/presentation.ts'
 import { decodePresentationLink } from '../../document/presentation-link.ts'
-import type {
-  BlockSource,
-  ChainReader,
-  ChainReading,
-  DocumentKey,
-} from '../../verifier/ports.ts'
+import type { BlockSource, ChainReader, ChainReading, DocumentKey } from '../../verifier/ports.ts'
 import { verifyPresentation } from '../../verifier/presentation.ts'
 
 // Runs where it is bundled for: without Node, in a browser.
@@ -83,9 +78,7 @@ function registryOf(registry: string, validUntil: number) {
 }
 
 const sourcesOf = (sealed: string | null): BlockSource[] =>
-  sealed === null
-    ? []
-    : [{ get: async () => ({ status: 'found', bytes: utf8(sealed) }) }]
+  sealed === null ? [] : [{ get: async () => ({ status: 'found', bytes: utf8(sealed) }) }]
 
 /** @returns What is read of a presentation, and what it must be. */
 export async function readingsOf(
@@ -108,9 +101,7 @@ export async function readingsOf(
     ],
   ]
   if (link !== null) {
-    const bytes = encodePresentation(
-      await decodePresentationLink(`https://page.example/${link}`),
-    )
+    const bytes = encodePresentation(await decodePresentationLink(`https://page.example/${link}`))
     const same = encodePresentation(presentation as Presentation)
     found.push(['link', [...bytes], [...same]])
   }

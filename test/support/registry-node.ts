@@ -58,8 +58,7 @@ export function createRegistryNode(): RegistryNode {
   return node
 }
 
-export const refusal = (message: string) =>
-  new RpcResponseError(-32000, message, undefined)
+export const refusal = (message: string) => new RpcResponseError(-32000, message, undefined)
 
 function callOf(params: readonly unknown[]) {
   const [{ data }] = params as [{ data: Hex }]
@@ -80,9 +79,7 @@ function readOf(node: RegistryNode, params: readonly unknown[]): unknown {
   const [first, second] = call?.args ?? []
   if (name === 'verificationsOf')
     return abi.encodeFunctionResult(name, [
-      first.map(([issuerId, hash]: Result) =>
-        verificationOf(node, Number(issuerId), hash),
-      ),
+      first.map(([issuerId, hash]: Result) => verificationOf(node, Number(issuerId), hash)),
     ])
   const hash = name === 'verificationOf' ? second : call?.args[2]
   const verification = verificationOf(node, Number(first), hash)
@@ -133,12 +130,7 @@ function logsOf({ entries }: RegistryNode, params: readonly unknown[]) {
 }
 
 /** @returns The log of a document's issue. */
-export function eventOf({
-  issuerId,
-  documentHash,
-  block,
-  fork,
-}: Omit<Entry, 'revokedBlock'>) {
+export function eventOf({ issuerId, documentHash, block, fork }: Omit<Entry, 'revokedBlock'>) {
   const values = [documentHash, issuerId, ACCOUNT.account, 0]
   return {
     ...abi.encodeEventLog('DocumentIssued', values),

@@ -43,8 +43,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
         body,
       })
     ).json()) as { result?: unknown }
-    if ('result' in answer)
-      answer.result = await behaviour.change(method, answer.result)
+    if ('result' in answer) answer.result = await behaviour.change(method, answer.result)
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(answer))
   })

@@ -11,10 +11,7 @@ export const NO_DOCUMENT_SD = 'A'.repeat(43)
  * Seals any bytes: under the `sd` of the document that they are, or under one that fits no
  * document.
  */
-export function sealAnything(
-  plaintext: Uint8Array,
-  keys: SealingKeys,
-): Promise<Sealed> {
+export function sealAnything(plaintext: Uint8Array, keys: SealingKeys): Promise<Sealed> {
   return sealPlaintext(plaintext, sdFor(plaintext, keys), keys)
 }
 

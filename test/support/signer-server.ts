@@ -13,24 +13,17 @@ export type SignerServer = TestServer & {
   answer: (raw: string) => unknown
 }
 
-export async function startSignerServer(
-  key: Hex,
-  dialect: Dialect,
-): Promise<SignerServer> {
+export async function startSignerServer(key: Hex, dialect: Dialect): Promise<SignerServer> {
   const wallet = new Wallet(key)
   const behaviour: Pick<SignerServer, 'change' | 'answer'> = {
     change: (transaction) => transaction,
     answer: (raw) => (dialect === 'web3signer' ? raw : { raw, tx: {} }),
   }
   const methods: Record<string, (params: Rpc[]) => unknown> = {
-    [dialect === 'clef' ? 'account_list' : 'eth_accounts']: () => [
-      wallet.address.toLowerCase(),
-    ],
-    [dialect === 'clef' ? 'account_signTransaction' : 'eth_signTransaction']:
-      async ([asked = {}]) =>
-        behaviour.answer(
-          await wallet.signTransaction(behaviour.change(fromRpc(asked))),
-        ),
+    [dialect === 'clef' ? 'account_list' : 'eth_accounts']: () => [wallet.address.toLowerCase()],
+    [dialect === 'clef' ? 'account_signTransaction' : 'eth_signTransaction']: async ([
+      asked = {},
+    ]) => behaviour.answer(await wallet.signTransaction(behaviour.change(fromRpc(asked)))),
   }
   const server = await serveHttp(async (request, response) => {
     const { id, method, params } = JSON.parse(await bodyOf(request))

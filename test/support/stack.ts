@@ -11,10 +11,7 @@ import { readConfig } from '../../gateway/config.ts'
 import type { Scope } from '../../gateway/grant.ts'
 import { type Gateway, startGateway } from '../../gateway/server.ts'
 import { startLocalChain } from '../../scripts/local-chain/local-chain.ts'
-import {
-  ensureRegistry,
-  LOCAL_ISSUER_ID,
-} from '../../scripts/local-registry.ts'
+import { ensureRegistry, LOCAL_ISSUER_ID } from '../../scripts/local-registry.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { freePort } from './http.ts'

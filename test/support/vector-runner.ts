@@ -13,11 +13,7 @@ import type { DocumentKey } from '../../verifier/ports.ts'
 import { readStateProof } from '../../verifier/proof/state-proof.ts'
 import { readTrie } from '../../verifier/proof/trie.ts'
 import { type AnswerVectors, outcomesOf } from './answer-vectors.ts'
-import {
-  type PresentationVectors,
-  readingsOf,
-  refusalOf,
-} from './presentation-vectors.ts'
+import { type PresentationVectors, readingsOf, refusalOf } from './presentation-vectors.ts'
 
 // Runs where it is bundled for: without Node, in a browser.
 
@@ -65,9 +61,7 @@ export type Vectors = {
 }
 
 /** @returns The names of the vectors that do not hold here; how many were tried. */
-export async function runVectors(
-  vectors: Vectors,
-): Promise<{ wrong: string[]; tried: number }> {
+export async function runVectors(vectors: Vectors): Promise<{ wrong: string[]; tried: number }> {
   const wrong: string[] = []
   let tried = 0
   const expectSame = (name: string, got: unknown, expected: unknown) => {
@@ -94,13 +88,11 @@ export async function runVectors(
     expectSame(name, read ? toHex(read) : null, value)
   }
   for (const one of vectors.proofs)
-    expectSame(
-      one.name,
-      readStateProof(one.stateProof as StateProof, one.registry, keyOf(one)),
-      { ...one.reading, blockHash: one.blockHash },
-    )
-  for await (const one of outcomesOf(vectors.answers))
-    expectSame(one.name, one.got, one.expected)
+    expectSame(one.name, readStateProof(one.stateProof as StateProof, one.registry, keyOf(one)), {
+      ...one.reading,
+      blockHash: one.blockHash,
+    })
+  for await (const one of outcomesOf(vectors.answers)) expectSame(one.name, one.got, one.expected)
   for (const one of vectors.presentations.cases)
     for (const [what, got, expected] of await readingsOf(one, vectors))
       expectSame(`${one.name}, ${what}`, got, expected)
@@ -175,9 +167,7 @@ async function codeOf(work: () => unknown): Promise<string> {
 function sorted(value: unknown): string {
   return JSON.stringify(value, (_, part) =>
     part && typeof part === 'object' && !Array.isArray(part)
-      ? Object.fromEntries(
-          Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)),
-        )
+      ? Object.fromEntries(Object.entries(part).sort(([a], [b]) => (a < b ? -1 : 1)))
       : part,
   )
 }

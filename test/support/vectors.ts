@@ -23,16 +23,10 @@ export const VECTORS: Vectors = {
 /** How many comparisons they make. */
 export const VECTOR_COUNT =
   2 * VECTORS.golden.length +
-  VECTORS.batches.reduce(
-    (sum, { documents }) => sum + 1 + documents.length,
-    0,
-  ) +
+  VECTORS.batches.reduce((sum, { documents }) => sum + 1 + documents.length, 0) +
   VECTORS.mustFail.length +
   VECTORS.tries.length +
   VECTORS.proofs.length +
-  VECTORS.presentations.cases.reduce(
-    (sum, { link }) => sum + (link ? 3 : 2),
-    0,
-  ) +
+  VECTORS.presentations.cases.reduce((sum, { link }) => sum + (link ? 3 : 2), 0) +
   VECTORS.presentations.mustFail.length +
   countOf(VECTORS.answers)

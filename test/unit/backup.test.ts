@@ -39,11 +39,9 @@ async function bind(...secrets: Hex[]): Promise<void> {
 }
 
 async function backUp(to: string): Promise<string> {
-  const { stdout } = await promisify(execFile)(
-    process.execPath,
-    [SCRIPT.pathname, join(dir, to)],
-    { env: { DATA_DIR: dataDir } },
-  )
+  const { stdout } = await promisify(execFile)(process.execPath, [SCRIPT.pathname, join(dir, to)], {
+    env: { DATA_DIR: dataDir },
+  })
   return stdout
 }
 
@@ -77,9 +75,7 @@ test('error: refuses a backup with a link in it', async () => {
   await bind(randomKey())
   await backUp('copy')
   symlinkSync(dataDir, join(dir, 'copy', 'secrets'))
-  await expect(readBackup(join(dir, 'copy'))).rejects.toThrow(
-    'secrets is not a file',
-  )
+  await expect(readBackup(join(dir, 'copy'))).rejects.toThrow('secrets is not a file')
 })
 
 test('behavior: files that others could read are restored for this user alone', () => {

@@ -28,8 +28,7 @@ function* numbered(size: number): Generator<BatchEntry> {
     }
 }
 
-const batchOf = (size: number) =>
-  buildBatch({ registry, issuerId }, numbered(size))
+const batchOf = (size: number) => buildBatch({ registry, issuerId }, numbered(size))
 
 describe.each(vectors.batches)('golden: a batch of $size', (vector) => {
   test('root, manifest and chunks', async () => {
@@ -70,28 +69,23 @@ describe.each(vectors.batches)('golden: a batch of $size', (vector) => {
     const chunks = vector.chunks.map((chunk) => fromHex(`0x${chunk}`))
     const batch = await recountBatch(bytes(vector.manifestBlock), chunks)
     expect(batch.manifest).toBe(vector.manifest)
-    expect([...batch.blocks()]).toEqual([
-      ...(await batchOf(vector.size)).blocks(),
-    ])
+    expect([...batch.blocks()]).toEqual([...(await batchOf(vector.size)).blocks()])
   })
 })
 
-test.each(vectors.large)(
-  'golden: a batch of $size, at the end of a chunk',
-  async (vector) => {
-    const batch = await batchOf(vector.size)
-    expect(text(batch.manifestBlock)).toBe(vector.manifestBlock)
-    expect(batch.manifest).toBe(vector.manifest)
-    const blocks = [...batch.blocks()]
-    const ends = [blocks.at(0), blocks.at(-1)] as BatchBlock[]
-    expect(ends.map((block) => text(encodeBatchBlock(block)))).toEqual([
-      vector.firstBlock,
-      vector.lastBlock,
-    ])
-    const recounted = await recountBatch(batch.manifestBlock, batch.chunks())
-    expect(recounted.manifest).toBe(vector.manifest)
-  },
-)
+test.each(vectors.large)('golden: a batch of $size, at the end of a chunk', async (vector) => {
+  const batch = await batchOf(vector.size)
+  expect(text(batch.manifestBlock)).toBe(vector.manifestBlock)
+  expect(batch.manifest).toBe(vector.manifest)
+  const blocks = [...batch.blocks()]
+  const ends = [blocks.at(0), blocks.at(-1)] as BatchBlock[]
+  expect(ends.map((block) => text(encodeBatchBlock(block)))).toEqual([
+    vector.firstBlock,
+    vector.lastBlock,
+  ])
+  const recounted = await recountBatch(batch.manifestBlock, batch.chunks())
+  expect(recounted.manifest).toBe(vector.manifest)
+})
 
 test.each([1, 2, 3, 7, 16, 33, 1_000])(
   'behavior: agrees with @openzeppelin/merkle-tree on a batch of %i',
@@ -143,14 +137,12 @@ test('default: takes entries from a stream, in any order', async () => {
 test.each<[string, BatchEntry[]]>([
   ['manifest_malformed', []],
   ['manifest_repeated', [...numbered(3), ...numbered(1)]],
-  [
-    'manifest_repeated',
-    [...numbered(3)].flatMap((one) => [one, { ...one, validUntil: 86_400 }]),
-  ],
+  ['manifest_repeated', [...numbered(3)].flatMap((one) => [one, { ...one, validUntil: 86_400 }])],
 ])('error: %s', async (code, entries) => {
-  await expect(
-    buildBatch({ registry, issuerId }, entries),
-  ).rejects.toMatchObject({ name: 'FormatError', code })
+  await expect(buildBatch({ registry, issuerId }, entries)).rejects.toMatchObject({
+    name: 'FormatError',
+    code,
+  })
 })
 
 test.each([
@@ -159,9 +151,7 @@ test.each([
   { documentHash: new Uint8Array(32), validUntil: -1 },
   { documentHash: new Uint8Array(32), validUntil: 0.5 },
 ])('error: rejects a malformed entry: %o', async (entry) => {
-  await expect(
-    buildBatch({ registry, issuerId }, [entry]),
-  ).rejects.toBeInstanceOf(TypeError)
+  await expect(buildBatch({ registry, issuerId }, [entry])).rejects.toBeInstanceOf(TypeError)
 })
 
 test('behavior: rows with the same beginning are compared whole', () => {

@@ -40,10 +40,7 @@ const RECORD = {
 type Ports = Account & Transactions & RegistryReader & Blocks
 
 /** A chain that mines what it is sent, in the order of nonces, as long as `mining`. */
-function startWorld(
-  changes: (chain: Chain) => Partial<Ports> = () => ({}),
-  feeCaps: FeeCaps = {},
-) {
+function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeCaps: FeeCaps = {}) {
   disk = (done) => done()
   const dir = mkdtempSync(join(tmpdir(), 'batcher-'))
   const database = openDatabase(join(dir, 'gateway.db'))
@@ -101,11 +98,7 @@ function createChain() {
     /** Nonces that were signed, in order. */
     signed: [] as number[],
     mine() {
-      for (
-        let hash = pool.get(chain.nonce);
-        hash && chain.mining;
-        hash = pool.get(chain.nonce)
-      ) {
+      for (let hash = pool.get(chain.nonce); hash && chain.mining; hash = pool.get(chain.nonce)) {
         for (const { documentHash } of carried.get(hash) ?? [])
           if (!anchored.has(documentHash)) anchored.set(documentHash, hash)
         pool.delete(chain.nonce++)
@@ -156,9 +149,7 @@ function createChain() {
     },
     records: async (hashes) =>
       hashes.map((hash) =>
-        anchored.has(hash)
-          ? { ...RECORD, anchoredBlock: 1 }
-          : { ...RECORD, anchoredBlock: 0 },
+        anchored.has(hash) ? { ...RECORD, anchoredBlock: 1 } : { ...RECORD, anchoredBlock: 0 },
       ),
     transactionsOf: anchorings,
     receiptOf: async (transactionHash) => ({
@@ -176,12 +167,9 @@ function createChain() {
 test('error: repeated while the first is withdrawn, it is not anchored without its payload', async () => {
   const first = Promise.withResolvers<never>()
   let prepared = 0
-  const { chain, outbox, store, issue, newIntent } = startWorld(
-    ({ ports }) => ({
-      prepare: (...args) =>
-        prepared++ === 0 ? first.promise : ports.prepare(...args),
-    }),
-  )
+  const { chain, outbox, store, issue, newIntent } = startWorld(({ ports }) => ({
+    prepare: (...args) => (prepared++ === 0 ? first.promise : ports.prepare(...args)),
+  }))
   const intent = newIntent()
   const refused = { code: 'fee_too_high' }
   const one = expect(issue(intent)).rejects.toMatchObject(refused)
@@ -200,8 +188,7 @@ test('error: repeated while the first is withdrawn, it is not anchored without i
   expect(await outbox.find('issue', intent.documentHash)).toBeUndefined()
   expect(chain.anchored.size).toBe(0)
   await vi.waitUntil(
-    async () =>
-      (await store.get(fromHex(intent.documentHash))).status === 'missing',
+    async () => (await store.get(fromHex(intent.documentHash))).status === 'missing',
   )
 })
 
@@ -223,8 +210,7 @@ test('behavior: a chain that goes back while transactions are made is recovered 
   chain.mining = true
   await vi.waitUntil(() => chain.nonce > 3, { timeout: 15_000 })
   clearInterval(load)
-  for (const answer of await Promise.all(answers))
-    expect(answer.status).toBe('anchored')
+  for (const answer of await Promise.all(answers)) expect(answer.status).toBe('anchored')
   expect(events.filter((event) => event === 'nonces_lost')).toHaveLength(1)
 }, 60_000)
 

@@ -1,8 +1,5 @@
 import { beforeEach, describe, expect, test } from 'vitest'
-import {
-  type BlockTime,
-  createBlockTime,
-} from '../../gateway/issue/block-time.ts'
+import { type BlockTime, createBlockTime } from '../../gateway/issue/block-time.ts'
 import { dueAt } from '../../gateway/issue/gather.ts'
 import type { Head } from '../../gateway/issue/ports.ts'
 
@@ -162,8 +159,7 @@ describe('when intents get a transaction', () => {
   const BLOCK = 50_000
   const twelve: BlockTime = {
     interval: () => 12_000,
-    nextAfter: (time) =>
-      BLOCK + Math.ceil((time + 1 - BLOCK) / 12_000) * 12_000,
+    nextAfter: (time) => BLOCK + Math.ceil((time + 1 - BLOCK) / 12_000) * 12_000,
     lead: () => 1_000,
     look() {},
     included() {},

@@ -68,13 +68,7 @@ let down: string | undefined
 
 const signer = createKeySigner(toHex(randomBytes(32)))
 const provider = {
-  async request({
-    method,
-    params = [],
-  }: {
-    method: string
-    params?: readonly unknown[]
-  }) {
+  async request({ method, params = [] }: { method: string; params?: readonly unknown[] }) {
     if (method === down) throw new Error('connection refused')
     switch (method) {
       case 'eth_sendRawTransaction':
@@ -89,11 +83,12 @@ const provider = {
     throw new Error(`${method} is not asked for`)
   },
 }
-const { broadcast } = createTransactions(
-  provider,
-  createChainCalls(provider, ADDRESS),
-  { chainId: 1, address: ADDRESS, issuerId: 1, signer },
-)
+const { broadcast } = createTransactions(provider, createChainCalls(provider, ADDRESS), {
+  chainId: 1,
+  address: ADDRESS,
+  issuerId: 1,
+  signer,
+})
 
 beforeEach(() => {
   down = undefined
@@ -101,36 +96,27 @@ beforeEach(() => {
 })
 
 describe('a transaction that the node has', () => {
-  test.each(ALREADY_KNOWN)(
-    'behavior: is taken by %s (%i %s)',
-    async (...of) => {
-      words = of
-      node = { known: true, latest: NONCE, pending: NONCE + 1 }
-      expect(await broadcast(transaction)).toBe('taken')
-    },
-  )
+  test.each(ALREADY_KNOWN)('behavior: is taken by %s (%i %s)', async (...of) => {
+    words = of
+    node = { known: true, latest: NONCE, pending: NONCE + 1 }
+    expect(await broadcast(transaction)).toBe('taken')
+  })
 })
 
 describe('a nonce that is used', () => {
-  test.each(NONCE_TOO_LOW)(
-    'behavior: is settled at %s (%i %s)',
-    async (...of) => {
-      words = of
-      node = { known: false, latest: NONCE + 1, pending: NONCE + 1 }
-      expect(await broadcast(transaction)).toBe('taken')
-    },
-  )
+  test.each(NONCE_TOO_LOW)('behavior: is settled at %s (%i %s)', async (...of) => {
+    words = of
+    node = { known: false, latest: NONCE + 1, pending: NONCE + 1 }
+    expect(await broadcast(transaction)).toBe('taken')
+  })
 })
 
 describe('a nonce that another transaction waits with', () => {
-  test.each(UNDERPRICED)(
-    'behavior: is occupied at %s (%i %s)',
-    async (...of) => {
-      words = of
-      node = { known: false, latest: NONCE, pending: NONCE + 1 }
-      expect(await broadcast(transaction)).toBe('occupied')
-    },
-  )
+  test.each(UNDERPRICED)('behavior: is occupied at %s (%i %s)', async (...of) => {
+    words = of
+    node = { known: false, latest: NONCE, pending: NONCE + 1 }
+    expect(await broadcast(transaction)).toBe('occupied')
+  })
 })
 
 describe('a transaction that is nowhere', () => {

@@ -6,10 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { deriveSubkeys, fingerprintOf } from '../../document/keys.ts'
-import {
-  type Binding,
-  shortFingerprint,
-} from '../../gateway/adapters/binding.ts'
+import { type Binding, shortFingerprint } from '../../gateway/adapters/binding.ts'
 import { DataDirError } from '../../gateway/adapters/data-dir-error.ts'
 import { type Database, openDatabase } from '../../gateway/adapters/database.ts'
 
@@ -34,9 +31,7 @@ beforeEach(() => {
   disk = (_, done) => done()
   dir = mkdtempSync(join(tmpdir(), 'database-'))
   failures = []
-  database = openDatabase(join(dir, 'gateway.db'), ({ message }) =>
-    failures.push(message),
-  )
+  database = openDatabase(join(dir, 'gateway.db'), ({ message }) => failures.push(message))
 })
 afterEach(async () => {
   await database.close()
@@ -47,9 +42,7 @@ const fingerprint = (byte: string): Hex => `0x${byte.repeat(32)}`
 
 const remember = (text: string, urgent?: boolean) =>
   database.write(() => {
-    database.sqlite
-      .prepare('INSERT INTO tombstone VALUES (?)')
-      .run(Buffer.from(text))
+    database.sqlite.prepare('INSERT INTO tombstone VALUES (?)').run(Buffer.from(text))
   }, urgent)
 
 test('default: what was written is told of after the log that holds it was flushed', async () => {
@@ -182,10 +175,7 @@ test('behavior: one piece of work that fails takes the others of its commit with
   await remember('after')
   await database.close()
   const file = readFileSync(join(dir, 'gateway.db'))
-  expect([file.includes('beside'), file.includes('after')]).toEqual([
-    false,
-    true,
-  ])
+  expect([file.includes('beside'), file.includes('after')]).toEqual([false, true])
 })
 
 describe('whom a file belongs to', () => {
@@ -215,9 +205,7 @@ describe('whom a file belongs to', () => {
     const names = ['registry is', 'issuer is', 'issuer secret with']
     const attempt = () => database.bindTo({ ...BINDING, ...change })
     expect(attempt).toThrow(DataDirError)
-    expect(attempt).toThrow(
-      expect.objectContaining({ code: 'bound_to_another' }),
-    )
+    expect(attempt).toThrow(expect.objectContaining({ code: 'bound_to_another' }))
     expect(attempt).toThrow(`its ${name} `)
     for (const other of names.filter((other) => other !== name))
       expect(attempt).not.toThrow(`its ${other} `)
@@ -305,8 +293,7 @@ test('behavior: a copy that begins late is not broken by the transactions that c
   }
   // Every thread of the pool, which the copy is made on.
   const occupyThreads = () => {
-    for (let i = 0; i < 4; i++)
-      pbkdf2('password', 'salt', 20_000, 64, 'sha512', () => {})
+    for (let i = 0; i < 4; i++) pbkdf2('password', 'salt', 20_000, 64, 'sha512', () => {})
   }
   const loads = [load(), load()]
   for (let i = 0; i < COPIES; i++) {
@@ -327,20 +314,17 @@ test('behavior: a copy that begins late is not broken by the transactions that c
 test.each([
   ['an older', 1],
   ['a newer', 1_000],
-])(
-  'error: refuses a file of %s version and leaves it as it is',
-  (which, version) => {
-    const path = join(dir, 'other.db')
-    const other = new DatabaseSync(path)
-    other.exec(`CREATE TABLE bound_to (registry TEXT NOT NULL) STRICT;
+])('error: refuses a file of %s version and leaves it as it is', (which, version) => {
+  const path = join(dir, 'other.db')
+  const other = new DatabaseSync(path)
+  other.exec(`CREATE TABLE bound_to (registry TEXT NOT NULL) STRICT;
     INSERT INTO bound_to VALUES ('eip155:1:0xab');
     PRAGMA user_version = ${version}`)
-    other.close()
-    const before = readFileSync(path)
-    const attempt = () => openDatabase(path)
-    expect(attempt).toThrow(expect.objectContaining({ code: 'other_version' }))
-    expect(attempt).toThrow(`written by ${which} version`)
-    expect(attempt).toThrow('start with another DATA_DIR')
-    expect(readFileSync(path)).toEqual(before)
-  },
-)
+  other.close()
+  const before = readFileSync(path)
+  const attempt = () => openDatabase(path)
+  expect(attempt).toThrow(expect.objectContaining({ code: 'other_version' }))
+  expect(attempt).toThrow(`written by ${which} version`)
+  expect(attempt).toThrow('start with another DATA_DIR')
+  expect(readFileSync(path)).toEqual(before)
+})

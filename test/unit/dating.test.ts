@@ -73,9 +73,7 @@ describe('statusOf', () => {
     code: 'x',
   }))
   const failing = (check: Check['check']): Check[] =>
-    passed.map((one) =>
-      one.check === check ? { ...one, outcome: 'fail' } : one,
-    )
+    passed.map((one) => (one.check === check ? { ...one, outcome: 'fail' } : one))
   const dated = FAIL as Check
 
   test('default: dating decides no status, whatever it says', () => {
@@ -98,9 +96,7 @@ describe('statusOf', () => {
   test('behavior: distrust comes first, and a revocation before a suspension', () => {
     const fail = (...checks: Check['check'][]) =>
       statusOf(
-        passed.map((one) =>
-          checks.includes(one.check) ? { ...one, outcome: 'fail' } : one,
-        ),
+        passed.map((one) => (checks.includes(one.check) ? { ...one, outcome: 'fail' } : one)),
       )
     expect(fail('suspension', 'revocation', 'issuer')).toBe('distrusted')
     expect(fail('suspension', 'revocation', 'expiry')).toBe('revoked')
@@ -110,8 +106,8 @@ describe('statusOf', () => {
   test('error: dating stands in for no check that is missing', () => {
     // A presentation has no key: there, `content` passes without one.
     for (const name of names.filter((one) => one !== 'key'))
-      expect(
-        statusOf([...passed.filter((c) => c.check !== name), PASS as Check]),
-      ).toBe('unverifiable')
+      expect(statusOf([...passed.filter((c) => c.check !== name), PASS as Check])).toBe(
+        'unverifiable',
+      )
   })
 })

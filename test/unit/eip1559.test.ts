@@ -4,8 +4,7 @@ import { expect, test } from 'vitest'
 import type { Hex } from '../../document/hex.ts'
 import { signEip1559 } from '../../gateway/adapters/eip1559.ts'
 
-const hex = (bytes: Uint8Array): Hex =>
-  `0x${Buffer.from(bytes).toString('hex')}`
+const hex = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
 const bytes = (minLength: number, maxLength = minLength) =>
   fc.uint8Array({ minLength, maxLength }).map(hex)
 const wei = fc.bigInt({ min: 0n, max: 2n ** 128n })

@@ -1,10 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
-import {
-  createFinalityReader,
-  type FinalityRule,
-} from '../../verifier/readers/finality.ts'
+import { createFinalityReader, type FinalityRule } from '../../verifier/readers/finality.ts'
 import { createRequest } from '../../verifier/readers/request.ts'
 
 type Answer = () => unknown
@@ -36,8 +33,7 @@ const provider = {
     return node[tag]?.()
   },
 }
-const open = (rule?: FinalityRule) =>
-  createFinalityReader(createRequest(provider), rule)
+const open = (rule?: FinalityRule) => createFinalityReader(createRequest(provider), rule)
 
 /** What nodes that do not know the tag answer. */
 const UNKNOWN_TAG = error(-32602, 'hex string without 0x prefix')
@@ -71,29 +67,23 @@ describe('by the tags', () => {
     expect(await finalityOf(951)).toBe('included')
   })
 
-  test.each(NO_BLOCK)(
-    'behavior: nothing is final while %s names no block',
-    async (_, answer) => {
-      node.finalized = answer
-      node.safe = answer
-      const { finalityOf, finalizedBlock } = open({ depthWithoutTag: 64 })
-      expect(await finalizedBlock()).toBe(0)
-      expect(await finalityOf(1)).toBe('included')
-      expect(asked).not.toContain('latest')
-    },
-  )
+  test.each(NO_BLOCK)('behavior: nothing is final while %s names no block', async (_, answer) => {
+    node.finalized = answer
+    node.safe = answer
+    const { finalityOf, finalizedBlock } = open({ depthWithoutTag: 64 })
+    expect(await finalizedBlock()).toBe(0)
+    expect(await finalityOf(1)).toBe('included')
+    expect(asked).not.toContain('latest')
+  })
 
-  test.each(NO_ANSWER)(
-    'error: finality is unknown when the node %s',
-    async (_, answer) => {
-      node.finalized = answer
-      const { finalityOf, finalizedBlock } = open({ depthWithoutTag: 64 })
-      await expect(finalizedBlock()).rejects.toMatchObject({
-        name: 'ChainError',
-      })
-      await expect(finalityOf(1)).rejects.toMatchObject({ name: 'ChainError' })
-    },
-  )
+  test.each(NO_ANSWER)('error: finality is unknown when the node %s', async (_, answer) => {
+    node.finalized = answer
+    const { finalityOf, finalizedBlock } = open({ depthWithoutTag: 64 })
+    await expect(finalizedBlock()).rejects.toMatchObject({
+      name: 'ChainError',
+    })
+    await expect(finalityOf(1)).rejects.toMatchObject({ name: 'ChainError' })
+  })
 
   test('error: safe is unknown, and only a final block is decided', async () => {
     node.safe = error(-32005, 'limit exceeded')

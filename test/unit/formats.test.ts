@@ -20,19 +20,9 @@ import {
 import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { parseStrictJson } from '../../document/json.ts'
-import {
-  deriveSealingKeys,
-  deriveSubkeys,
-  idempotentSalt,
-} from '../../document/keys.ts'
+import { deriveSealingKeys, deriveSubkeys, idempotentSalt } from '../../document/keys.ts'
 import { decodePublicId, encodePublicId } from '../../document/public-id.ts'
-import {
-  open,
-  openDocument,
-  readSealedHeader,
-  seal,
-  sealPlaintext,
-} from '../../document/sealed.ts'
+import { open, openDocument, readSealedHeader, seal, sealPlaintext } from '../../document/sealed.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 import mustFail from '../vectors/must-fail.json' with { type: 'json' }
 
@@ -81,9 +71,7 @@ describe.each(golden.documents)('golden: $name', (vector) => {
     expect(readSealedHeader(sealed.bytes)).toEqual(header)
     const opened = await open(sealed.bytes, hex(vector.documentKey))
     expect(opened).toEqual({ ...header, plaintext: bytes(vector.canonical) })
-    expect(await openDocument(sealed.bytes, hex(vector.documentKey))).toEqual(
-      vector.document,
-    )
+    expect(await openDocument(sealed.bytes, hex(vector.documentKey))).toEqual(vector.document)
   })
 
   test('disclosures, both ways', () => {
@@ -125,17 +113,13 @@ describe.each(golden.documents)('golden: $name', (vector) => {
   })
 })
 
-const decoders: Record<
-  string,
-  (vector: (typeof mustFail.cases)[number]) => unknown
-> = {
+const decoders: Record<string, (vector: (typeof mustFail.cases)[number]) => unknown> = {
   publicId: ({ input }) => decodePublicId(input),
   cid: ({ input }) => hashOfCid(input),
   json: ({ input }) => parseStrictJson(input),
   canonical: ({ input }) => fromCanonical(bytes(input)),
   document: ({ input }) => decodeDocument(bytes(input)),
-  sealed: ({ input, documentKey = '' }) =>
-    openDocument(bytes(input), hex(documentKey)),
+  sealed: ({ input, documentKey = '' }) => openDocument(bytes(input), hex(documentKey)),
   claims: ({ input }) => parseClaims(parseStrictJson(input)),
   disclosures: ({ input }) => {
     const { claims, disclosures } = JSON.parse(input)
@@ -171,18 +155,16 @@ describe('must fail', () => {
     for (let at = 0; at < vector.sealed.length; at++) {
       const flipped = bytes(vector.sealed)
       flipped[at] = (flipped[at] ?? 0) ^ (1 << (at % 7))
-      await expect(
-        open(flipped, hex(vector.documentKey)),
-      ).rejects.toBeInstanceOf(FormatError)
+      await expect(open(flipped, hex(vector.documentKey))).rejects.toBeInstanceOf(FormatError)
     }
   })
 
   test('error: a publicId with a character beyond Latin-1, which is no digit', () => {
     const publicId = golden.documents[0]?.publicId ?? ''
     for (let at = 0; at < publicId.length; at++)
-      expect(() =>
-        decodePublicId(`${publicId.slice(0, at)}Ā${publicId.slice(at + 1)}`),
-      ).toThrow(expect.objectContaining({ code: 'public_id_malformed' }))
+      expect(() => decodePublicId(`${publicId.slice(0, at)}Ā${publicId.slice(at + 1)}`)).toThrow(
+        expect.objectContaining({ code: 'public_id_malformed' }),
+      )
   })
 
   test('behavior: every mistyped character of a publicId is refused', () => {
@@ -277,11 +259,7 @@ describe('document as sent', () => {
 
   test.each<[string, object, string[]]>([
     ['nothing', {}, ['subjectName', 'subjectId', 'category', 'issuedAt']],
-    [
-      '201 characters',
-      { ...good, subjectName: 'x'.repeat(201) },
-      ['subjectName'],
-    ],
+    ['201 characters', { ...good, subjectName: 'x'.repeat(201) }, ['subjectName']],
     ['empty name', { ...good, subjectName: '' }, ['subjectName']],
     ['control character', { ...good, subjectName: 'a\u0000' }, ['subjectName']],
     ['C1 control', { ...good, subjectName: 'a\u0085' }, ['subjectName']],
@@ -299,26 +277,14 @@ describe('document as sent', () => {
     ['newline after', { ...good, category: 'a\n' }, ['category']],
     ['30 February', { ...good, issuedAt: '2024-02-30' }, ['issuedAt']],
     ['timestamp', { ...good, issuedAt: '2024-02-28T00:00:00Z' }, ['issuedAt']],
-    [
-      'before the first date',
-      { ...good, issuedAt: '1970-01-01' },
-      ['issuedAt'],
-    ],
-    [
-      'after the last date',
-      { ...good, expiresAt: '9999-12-31' },
-      ['expiresAt'],
-    ],
+    ['before the first date', { ...good, issuedAt: '1970-01-01' }, ['issuedAt']],
+    ['after the last date', { ...good, expiresAt: '9999-12-31' }, ['expiresAt']],
     ['expires before', { ...good, expiresAt: '2026-01-30' }, ['expiresAt']],
     ['null', { ...good, expiresAt: null }, ['expiresAt']],
     ['metadata an array', { ...good, metadata: [] }, ['metadata']],
     ['metadata null', { ...good, metadata: null }, ['metadata']],
     ['value not text', { ...good, metadata: { gpa: 3.9 } }, ['metadata.gpa']],
-    [
-      'value with a lone surrogate',
-      { ...good, metadata: { a: '\udfff' } },
-      ['metadata.a'],
-    ],
+    ['value with a lone surrogate', { ...good, metadata: { a: '\udfff' } }, ['metadata.a']],
     ['empty key', { ...good, metadata: { '': 'v' } }, ['metadata.']],
     [
       'key of 65, named by its beginning',
@@ -351,11 +317,7 @@ describe('document as sent', () => {
       [`${'x'.repeat(64)}…`],
     ],
     ['65 entries', { ...good, metadata: entries(65) }, ['metadata']],
-    [
-      'over 32 KiB',
-      { ...good, metadata: { k: 'x'.repeat(32 * 1024) } },
-      ['metadata'],
-    ],
+    ['over 32 KiB', { ...good, metadata: { k: 'x'.repeat(32 * 1024) } }, ['metadata']],
     [
       'keys that disclosures need, and __proto__',
       {
@@ -381,15 +343,7 @@ describe('document as sent', () => {
         metadata: 1,
         x: 1,
       },
-      [
-        'subjectName',
-        'subjectId',
-        'category',
-        'issuedAt',
-        'expiresAt',
-        'metadata',
-        'x',
-      ],
+      ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt', 'metadata', 'x'],
     ],
     ['an array', [], ['']],
   ])('error: %s', (_, value, fields) => {
@@ -404,9 +358,7 @@ describe('document as sent', () => {
   })
 
   test('behavior: of a thousand bad entries, as many are named as a document may have', () => {
-    const metadata = Object.fromEntries(
-      Array.from({ length: 1_000 }, (_, i) => [`k${i}`, i]),
-    )
+    const metadata = Object.fromEntries(Array.from({ length: 1_000 }, (_, i) => [`k${i}`, i]))
     try {
       parseDocumentFields({ ...good, metadata })
       expect.unreachable()

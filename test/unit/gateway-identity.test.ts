@@ -6,9 +6,7 @@ import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 
 const NAME = 'University'
 const ISSUER = [NAME, 'https://university.example', 0, 0, 1, 1, 0]
-const answer = new Interface(registryAbi).encodeFunctionResult('issuerOf', [
-  ISSUER,
-])
+const answer = new Interface(registryAbi).encodeFunctionResult('issuerOf', [ISSUER])
 const hexOf = (text: string) => Buffer.from(text).toString('hex')
 const ignore = () => {}
 

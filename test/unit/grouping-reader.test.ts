@@ -2,11 +2,7 @@ import { Interface } from 'ethers'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Hex } from '../../document/hex.ts'
 import { createGroupingReader } from '../../gateway/adapters/grouping-reader.ts'
-import type {
-  ChainReader,
-  DocumentKey,
-  Finality,
-} from '../../verifier/ports.ts'
+import type { ChainReader, DocumentKey, Finality } from '../../verifier/ports.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createFinalityReader } from '../../verifier/readers/finality.ts'
 import { createManyReader } from '../../verifier/readers/many.ts'
@@ -29,8 +25,7 @@ const keyOf = (n: number, issuerId = 1): DocumentKey => ({
   issuerId,
   documentHash: hashOf(n),
 })
-const keysTo = (count: number) =>
-  Array.from({ length: count }, (_, i) => keyOf(i + 1))
+const keysTo = (count: number) => Array.from({ length: count }, (_, i) => keyOf(i + 1))
 
 let node: RegistryNode
 let alone: ChainReader
@@ -46,17 +41,13 @@ beforeEach(() => {
   for (let n = 1; n <= 10; n++) issue(n, { revokedBlock: n % 3 ? 0 : 60 + n })
 })
 
-function issue(
-  n: number,
-  { issuerId = 1, block = 50 + (n % 2), revokedBlock = 0 } = {},
-) {
+function issue(n: number, { issuerId = 1, block = 50 + (n % 2), revokedBlock = 0 } = {}) {
   const entry = { ...keyOf(n, issuerId), block, fork: FORK, revokedBlock }
   node.entries.push(entry)
   return entry
 }
 
-const readAll = (keys: readonly DocumentKey[]) =>
-  Promise.all(keys.map((key) => reader.read(key)))
+const readAll = (keys: readonly DocumentKey[]) => Promise.all(keys.map((key) => reader.read(key)))
 const countOf = (method: string, call?: string) =>
   node.asked.filter((one) => one.method === method && one.call === call).length
 
@@ -65,8 +56,7 @@ describe('readings', () => {
     const keys = [...keysTo(12), keyOf(1, 2), keyOf(3), keyOf(1)]
     const readings = await readAll(keys)
     expect(node.asked.map(({ call }) => call)).toEqual(['verificationsOf'])
-    for (const [i, key] of keys.entries())
-      expect(readings[i]).toEqual(await alone.read(key))
+    for (const [i, key] of keys.entries()) expect(readings[i]).toEqual(await alone.read(key))
     expect(readings.map(({ status }) => status)).toEqual([
       ...['valid', 'valid', 'revoked', 'valid', 'valid', 'revoked', 'valid'],
       ...['valid', 'revoked', 'valid', 'not_issued', 'not_issued'],
@@ -85,10 +75,7 @@ describe('readings', () => {
     const [entry] = node.entries
     if (entry) entry.revokedBlock = 99
     expect((await reader.read(keyOf(1))).status).toBe('revoked')
-    expect((await readAll(keysTo(2))).map(({ status }) => status)).toEqual([
-      'revoked',
-      'valid',
-    ])
+    expect((await readAll(keysTo(2))).map(({ status }) => status)).toEqual(['revoked', 'valid'])
   })
 
   test('behavior: one alone, one of a batch and one of an older block are read as ever', async () => {
@@ -114,9 +101,7 @@ describe('readings', () => {
       return result
     }
     const readings = await readAll(keysTo(3))
-    expect(readings.map(({ status }) => status)).toEqual([
-      ...['valid', 'valid', 'revoked'],
-    ])
+    expect(readings.map(({ status }) => status)).toEqual([...['valid', 'valid', 'revoked']])
     expect(countOf('eth_call', 'verificationsOf')).toBe(1)
     expect(countOf('eth_call', 'verificationOf')).toBe(3)
   })
@@ -124,13 +109,10 @@ describe('readings', () => {
   test('error: what the node cannot answer of one spoils no other', async () => {
     node.answer = ({ call, params }, result) => {
       if (call === 'verificationsOf') throw refusal('internal error')
-      if (JSON.stringify(params).includes(hashOf(2).slice(2)))
-        throw refusal('internal error')
+      if (JSON.stringify(params).includes(hashOf(2).slice(2))) throw refusal('internal error')
       return result
     }
-    const outcomes = await Promise.allSettled(
-      keysTo(3).map((key) => reader.read(key)),
-    )
+    const outcomes = await Promise.allSettled(keysTo(3).map((key) => reader.read(key)))
     expect(outcomes).toMatchObject([
       { value: { status: 'valid' } },
       { reason: { code: 'rpc_error' } },
@@ -141,8 +123,7 @@ describe('readings', () => {
 
 const wordAt = (hex: string, index: number, word: string) =>
   `${hex.slice(0, 2 + 64 * index)}${word}${hex.slice(2 + 64 * (index + 1))}`
-const wordOf = (hex: string, index: number) =>
-  hex.slice(2 + 64 * index, 2 + 64 * (index + 1))
+const wordOf = (hex: string, index: number) => hex.slice(2 + 64 * index, 2 + 64 * (index + 1))
 const swapped = (hex: string, one: number, other: number) =>
   wordAt(wordAt(hex, one, wordOf(hex, other)), other, wordOf(hex, one))
 const encodeMany = (verifications: object[]) =>
@@ -178,9 +159,7 @@ describe('hostile answers to a group', () => {
     node.answer = ({ call }, result) =>
       call === 'verificationsOf' ? change(String(result)) : result
     const readings = await readAll(keysTo(3))
-    expect(readings.map(({ status }) => status)).toEqual([
-      ...['valid', 'valid', 'revoked'],
-    ])
+    expect(readings.map(({ status }) => status)).toEqual([...['valid', 'valid', 'revoked']])
     expect(countOf('eth_call', 'verificationOf')).toBe(3)
   })
 
@@ -191,9 +170,7 @@ describe('hostile answers to a group', () => {
       createManyReader(node.provider, other),
       createFinalityReader(createRequest(node.provider)),
     )
-    const outcomes = await Promise.allSettled(
-      keysTo(2).map((key) => reader.read(key)),
-    )
+    const outcomes = await Promise.allSettled(keysTo(2).map((key) => reader.read(key)))
     expect(outcomes).toMatchObject([
       { reason: { code: 'wrong_chain' } },
       { reason: { code: 'wrong_chain' } },
@@ -223,12 +200,8 @@ describe('events', () => {
     // The same hash, issued by another issuer in the same block.
     issue(2, { issuerId: 2, block: 50 })
     const keys = [...keysTo(10), keyOf(2, 2), keyOf(11), keyOf(4)]
-    const blocks = keys.map(
-      ({ documentHash }) => 50 + (Number(documentHash) % 2),
-    )
-    const events = await Promise.all(
-      keys.map((key, i) => reader.issuedEvent(key, blocks[i] ?? 0)),
-    )
+    const blocks = keys.map(({ documentHash }) => 50 + (Number(documentHash) % 2))
+    const events = await Promise.all(keys.map((key, i) => reader.issuedEvent(key, blocks[i] ?? 0)))
     expect(countOf('eth_getLogs')).toBe(1)
     for (const [i, key] of keys.entries())
       expect(events[i]).toEqual(await alone.issuedEvent(key, blocks[i] ?? 0))
@@ -251,9 +224,7 @@ describe('events', () => {
 
   test('behavior: a call reads no more than a hundred blocks', async () => {
     const blocks = [1, 99, 100, 150, 199, 200, 5_000_000]
-    await Promise.all(
-      blocks.map((block) => reader.issuedEvent(keyOf(1), block)),
-    )
+    await Promise.all(blocks.map((block) => reader.issuedEvent(keyOf(1), block)))
     const ranges = node.asked.map(({ params }) => {
       const [{ fromBlock, toBlock }] = params as [Record<string, Hex>]
       return [Number(fromBlock), Number(toBlock)]
@@ -274,8 +245,7 @@ describe('events', () => {
     expect(await look(2)).toEqual(first)
     expect(countOf('eth_getLogs')).toBe(asked)
     expect(first).toEqual({
-      transactionHash: eventOf({ ...keyOf(2), block: 50, fork: FORK })
-        .transactionHash,
+      transactionHash: eventOf({ ...keyOf(2), block: 50, fork: FORK }).transactionHash,
       finality: 'finalized',
     })
   })
@@ -288,9 +258,7 @@ describe('events', () => {
     expect(before.finality).toBe('included')
     reorg()
     const after = await look(1)
-    expect(after.transactionHash).toBe(
-      before.transactionHash?.replaceAll('1', '2'),
-    )
+    expect(after.transactionHash).toBe(before.transactionHash?.replaceAll('1', '2'))
   })
 
   test('behavior: an event that was read before its block was final is read again', async () => {
@@ -317,8 +285,7 @@ describe('events', () => {
   })
 
   test('behavior: an event that is missing is not kept as missing', async () => {
-    node.answer = ({ method }, result) =>
-      method === 'eth_getLogs' ? [] : result
+    node.answer = ({ method }, result) => (method === 'eth_getLogs' ? [] : result)
     await look(1)
     expect((await look(1)).transactionHash).toBeUndefined()
     node.answer = (_, result) => result
@@ -349,40 +316,29 @@ describe('events', () => {
     ],
     [
       'an event of another contract',
-      (logs) =>
-        logs.map((log) => ({ ...log, address: `0x${'cd'.repeat(20)}` })),
+      (logs) => logs.map((log) => ({ ...log, address: `0x${'cd'.repeat(20)}` })),
     ],
-    [
-      'an event without data',
-      (logs) => logs.map((log) => ({ ...log, data: '0x' })),
-    ],
+    ['an event without data', (logs) => logs.map((log) => ({ ...log, data: '0x' }))],
     ['a thousand events', (logs) => Array(1000).fill(logs[0])],
-  ])(
-    'error: %s in the answer to a group, so each is read alone',
-    async (_, change) => {
-      let groups = 0
-      node.answer = ({ method, params }, result) => {
-        const [{ topics }] = params as [{ topics?: unknown[] }]
-        const grouped = method === 'eth_getLogs' && Array.isArray(topics?.[1])
-        if (!grouped) return result
-        groups++
-        return change(result as object[])
-      }
-      const events = await Promise.all(
-        [2, 4, 6].map((n) => reader.issuedEvent(keyOf(n), 50)),
-      )
-      expect(groups).toBe(1)
-      for (const [i, n] of [2, 4, 6].entries())
-        expect(events[i]).toEqual(await alone.issuedEvent(keyOf(n), 50))
-    },
-  )
+  ])('error: %s in the answer to a group, so each is read alone', async (_, change) => {
+    let groups = 0
+    node.answer = ({ method, params }, result) => {
+      const [{ topics }] = params as [{ topics?: unknown[] }]
+      const grouped = method === 'eth_getLogs' && Array.isArray(topics?.[1])
+      if (!grouped) return result
+      groups++
+      return change(result as object[])
+    }
+    const events = await Promise.all([2, 4, 6].map((n) => reader.issuedEvent(keyOf(n), 50)))
+    expect(groups).toBe(1)
+    for (const [i, n] of [2, 4, 6].entries())
+      expect(events[i]).toEqual(await alone.issuedEvent(keyOf(n), 50))
+  })
 
   test('behavior: the order of the events in the answer does not matter', async () => {
     node.answer = ({ method }, result) =>
       method === 'eth_getLogs' ? (result as object[]).toReversed() : result
-    const events = await Promise.all(
-      [2, 4, 6].map((n) => reader.issuedEvent(keyOf(n), 50)),
-    )
+    const events = await Promise.all([2, 4, 6].map((n) => reader.issuedEvent(keyOf(n), 50)))
     for (const [i, n] of [2, 4, 6].entries())
       expect(events[i]).toEqual(await alone.issuedEvent(keyOf(n), 50))
   })

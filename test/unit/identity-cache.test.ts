@@ -29,9 +29,7 @@ function world() {
       read: ({ url }, { signal } = {}) => {
         asked.push({ url, signal })
         return new Promise((resolve, reject) => {
-          waiting.push((read) =>
-            read instanceof Error ? reject(read) : resolve(read),
-          )
+          waiting.push((read) => (read instanceof Error ? reject(read) : resolve(read)))
         })
       },
     },

@@ -29,11 +29,7 @@ describe('identityAddressOf', () => {
   const at = (domain: string, did: string, url: string) => ({
     ...{ domain, did: `did:web:${did}`, url },
   })
-  const root = at(
-    'example.edu',
-    'example.edu',
-    'https://example.edu/.well-known/did.json',
-  )
+  const root = at('example.edu', 'example.edu', 'https://example.edu/.well-known/did.json')
   const deep = at(
     'example.edu/staff/registrar',
     'example.edu:staff:registrar',
@@ -92,11 +88,7 @@ describe('identityAddressOf', () => {
     ...['https://example.edu.', `https://${'a'.repeat(64)}.edu`],
     `https://${'a.'.repeat(126)}edu`,
     `https://example.edu/${'a'.repeat(400)}`,
-    ...[
-      'https://müller.example',
-      'https://exаmple.edu',
-      'https://ex%61mple.edu',
-    ],
+    ...['https://müller.example', 'https://exаmple.edu', 'https://ex%61mple.edu'],
     ...['did:web:', 'did:web:example.edu:', 'did:web:example.edu::a'],
     ...['did:web:example.edu/a', 'did:web:example.edu#a', 'did:web:a.b:..:c'],
     ...['did:web:example.edu:8443:a b', 'did:web:10.0.0.1', 'DID:WEB:a.edu'],
@@ -106,11 +98,7 @@ describe('identityAddressOf', () => {
   })
 
   test('behavior: a local chain also takes http on loopback with a port', () => {
-    const local = at(
-      'localhost:3000/a',
-      'localhost%3A3000:a',
-      'http://localhost:3000/a/did.json',
-    )
+    const local = at('localhost:3000/a', 'localhost%3A3000:a', 'http://localhost:3000/a/did.json')
     for (const uri of ['http://localhost:3000/a', 'did:web:localhost%3A3000:a'])
       expect(identityAddressOf(uri, LOCAL)).toEqual(local)
     expect(identityAddressOf('http://127.0.0.1:80', LOCAL)?.url).toBe(
@@ -137,9 +125,7 @@ describe('identityAddressOf', () => {
         const url = new URL(address.url)
         expect(url.href).toBe(address.url)
         expect(url.host).toBe(new URL(uri).host)
-        expect([url.username, url.password, url.search, url.hash]).toEqual(
-          Array(4).fill(''),
-        )
+        expect([url.username, url.password, url.search, url.hash]).toEqual(Array(4).fill(''))
         expect(identityAddressOf(address.did, chainId)).toEqual(address)
       }),
       { numRuns: 2_000 },
@@ -174,9 +160,10 @@ describe('readDidDocument', () => {
       registries: [{ registry, issuerId: 7 }],
       accounts: [],
     })
-    expect(
-      read(createDidDocument({ ...made, accounts: [account, other] })).accounts,
-    ).toEqual([`eip155:1:${account}`, `eip155:1:${other}`])
+    expect(read(createDidDocument({ ...made, accounts: [account, other] })).accounts).toEqual([
+      `eip155:1:${account}`,
+      `eip155:1:${other}`,
+    ])
   })
 
   test('behavior: other members, services and keys may be anything', () => {
@@ -187,10 +174,7 @@ describe('readDidDocument', () => {
       verificationMethod: [{ id: 1, publicKeyJwk: { kty: 'EC' } }],
       service: [
         service('https://example.edu/mail', 'Mail'),
-        service(
-          [{ registry, issuerId: 7, note: 'ours' }],
-          ['A', 'DocumentRegistry'],
-        ),
+        service([{ registry, issuerId: 7, note: 'ours' }], ['A', 'DocumentRegistry']),
         service([{ registry, issuerId: 8 }]),
       ],
     }
@@ -209,24 +193,13 @@ describe('readDidDocument', () => {
     ['a type that is a number', { id: did, service: [service([], 1)] }],
     ['an endpoint that is not a list', { id: did, service: [service({})] }],
     ['an endpoint that is text', { id: did, service: [service([registry])] }],
-    [
-      'an issuerId that is text',
-      { id: did, service: [service([{ registry, issuerId: '7' }])] },
-    ],
+    ['an issuerId that is text', { id: did, service: [service([{ registry, issuerId: '7' }])] }],
     ['methods not in a list', { id: did, verificationMethod: {} }],
     ['a method that is text', { id: did, verificationMethod: [`${did}#b`] }],
-    [
-      'an account that is a number',
-      { id: did, verificationMethod: [method(1)] },
-    ],
-    [
-      'an account not of CAIP-10',
-      { id: did, verificationMethod: [method(account)] },
-    ],
+    ['an account that is a number', { id: did, verificationMethod: [method(1)] }],
+    ['an account not of CAIP-10', { id: did, verificationMethod: [method(account)] }],
   ])('error: %s', (_, value) => {
-    expect(() => read(value)).toThrow(
-      expect.objectContaining({ code: 'did_document_malformed' }),
-    )
+    expect(() => read(value)).toThrow(expect.objectContaining({ code: 'did_document_malformed' }))
   })
 
   test.each([
@@ -245,9 +218,7 @@ describe('readDidDocument', () => {
   })
 
   test('error: bytes that are not UTF-8', () => {
-    expect(() => readDidDocument(Uint8Array.of(0x22, 0xff, 0x22), did)).toThrow(
-      FormatError,
-    )
+    expect(() => readDidDocument(Uint8Array.of(0x22, 0xff, 0x22), did)).toThrow(FormatError)
   })
 
   test('behavior: whatever it reads, it answers or refuses as malformed', () => {
@@ -273,10 +244,7 @@ describe('readDidDocument', () => {
         try {
           const { registries, accounts } = read(document)
           for (const one of registries)
-            expect([typeof one.registry, typeof one.issuerId]).toEqual([
-              'string',
-              'number',
-            ])
+            expect([typeof one.registry, typeof one.issuerId]).toEqual(['string', 'number'])
           expect(accounts.every((one) => one.includes(':'))).toBe(true)
         } catch (error) {
           expect(error).toMatchObject({ code: 'did_document_malformed' })
@@ -303,11 +271,7 @@ describe('readIdentity', () => {
       identity: serving({ status: 'found', bytes: bytesOf(document) }),
       ...more,
     })
-  const ended = (
-    outcome: string,
-    code: string,
-    domain: string | null = null,
-  ) => ({
+  const ended = (outcome: string, code: string, domain: string | null = null) => ({
     check: { check: 'identity', outcome, code },
     domain,
   })
@@ -326,16 +290,10 @@ describe('readIdentity', () => {
 
   test.each<[string, unknown]>([
     ['no service', []],
-    [
-      'another type',
-      [service([{ registry, issuerId: 7 }], 'documentRegistry')],
-    ],
+    ['another type', [service([{ registry, issuerId: 7 }], 'documentRegistry')]],
     ['an empty list', [service([])]],
     ['another issuer', [service([{ registry, issuerId: 8 }])]],
-    [
-      'another chain',
-      [service([{ registry: registry.replace(':1:', ':10:'), issuerId: 7 }])],
-    ],
+    ['another chain', [service([{ registry: registry.replace(':1:', ':10:'), issuerId: 7 }])]],
   ])('error: a domain denies it: %s', async (_, service) => {
     expect(await check({ id: did, service })).toEqual(ended('fail', 'denied'))
   })
@@ -352,20 +310,16 @@ describe('readIdentity', () => {
     expect(await listing(onThis(account.toUpperCase()))).toEqual(linked)
     expect(await listing(onThis(other), onThis(account))).toEqual(linked)
     expect(await listing(onThis(other))).toEqual(notListed)
-    expect(await listing(`eip155:10:${other}`, 'solana:5eykt:7S3P4')).toEqual(
-      linked,
-    )
-    expect(await listing(`eip155:10:${account}`, onThis(other))).toEqual(
-      notListed,
-    )
+    expect(await listing(`eip155:10:${other}`, 'solana:5eykt:7S3P4')).toEqual(linked)
+    expect(await listing(`eip155:10:${account}`, onThis(other))).toEqual(notListed)
   })
 
   test('error: what could not be asked, had or read is unknown', async () => {
     const unknown = async (code: string, options: object, uri?: string) => {
       const issuer = { ...reading.issuer, uri: uri ?? reading.issuer.uri }
-      expect(
-        await readIdentity(registry, { ...reading, issuer }, options),
-      ).toEqual(ended('unknown', code))
+      expect(await readIdentity(registry, { ...reading, issuer }, options)).toEqual(
+        ended('unknown', code),
+      )
     }
     const down = { identity: serving(new Error('down')) }
     await unknown('not_asked', {})
@@ -373,20 +327,15 @@ describe('readIdentity', () => {
     await unknown('no_domain', down, 'ftp://example.edu')
     await unknown('unreachable', down)
     await unknown('malformed', { identity: serving({ status: 'too_large' }) })
-    expect(await check({ id: 'did:web:example.org' })).toEqual(
-      ended('unknown', 'malformed'),
-    )
+    expect(await check({ id: 'did:web:example.org' })).toEqual(ended('unknown', 'malformed'))
   })
 
   test('behavior: another domain than the required one fails, and is named', async () => {
     const document = { id: did, service: [named] }
-    const requiring = (issuerDomain: string) =>
-      check(document, { issuerDomain })
+    const requiring = (issuerDomain: string) => check(document, { issuerDomain })
     expect(await requiring('example.edu')).toEqual(linked)
     for (const domain of ['example.org', 'example.edu/a', 'www.example.edu'])
-      expect(await requiring(domain)).toEqual(
-        ended('fail', 'other_domain', 'example.edu'),
-      )
+      expect(await requiring(domain)).toEqual(ended('fail', 'other_domain', 'example.edu'))
   })
 })
 
@@ -443,16 +392,12 @@ describe('createIdentitySource', () => {
 
   test('error: every status but 200', async () => {
     for (const status of [204, 206, 304, 404, 500])
-      await expect(
-        get((_, response) => void response.writeHead(status).end()),
-      ).rejects.toThrow()
+      await expect(get((_, response) => void response.writeHead(status).end())).rejects.toThrow()
   })
 
   test('error: more than 64 KiB, whatever is announced', async () => {
     const limit = 64 * 1024
-    const whole = await get(
-      (_, response) => void response.end('a'.repeat(limit)),
-    )
+    const whole = await get((_, response) => void response.end('a'.repeat(limit)))
     expect(whole.status).toBe('found')
     const endless = await get((_, response) => {
       const send = () => {
@@ -577,9 +522,7 @@ describe('statusOf', () => {
     ...['chain', 'record', 'issuer', 'identity', 'supersession', 'revocation'],
     ...['suspension', 'payload', 'key', 'content', 'expiry'],
   ] as Check['check'][]
-  const checks = (
-    outcomes: Partial<Record<Check['check'], Check['outcome']>>,
-  ): Check[] =>
+  const checks = (outcomes: Partial<Record<Check['check'], Check['outcome']>>): Check[] =>
     names.map((check) => ({
       ...{ check, code: 'x', outcome: outcomes[check] ?? 'pass' },
     }))
@@ -589,9 +532,7 @@ describe('statusOf', () => {
       expect(statusOf(checks({ identity }))).toBe('valid')
       expect(statusOf(checks({ identity, revocation: 'fail' }))).toBe('revoked')
     }
-    expect(
-      statusOf(checks({}).filter(({ check }) => check !== 'identity')),
-    ).toBe('valid')
+    expect(statusOf(checks({}).filter(({ check }) => check !== 'identity'))).toBe('valid')
   })
 
   test('behavior: a required domain must be linked', () => {
@@ -599,9 +540,7 @@ describe('statusOf', () => {
       statusOf(checks(outcomes), 'example.edu')
     expect(required({})).toBe('valid')
     expect(required({ identity: 'fail' })).toBe('distrusted')
-    expect(required({ identity: 'fail', revocation: 'fail' })).toBe(
-      'distrusted',
-    )
+    expect(required({ identity: 'fail', revocation: 'fail' })).toBe('distrusted')
     expect(required({ identity: 'unknown' })).toBe('unverifiable')
     expect(
       statusOf(
@@ -619,8 +558,6 @@ describe('statusOf', () => {
       ['content', 'tampered'],
       ['expiry', 'expired'],
     ] as const)
-      expect(
-        statusOf(checks({ identity: 'unknown', [check]: 'fail' }), 'a.edu'),
-      ).toBe(status)
+      expect(statusOf(checks({ identity: 'unknown', [check]: 'fail' }), 'a.edu')).toBe(status)
   })
 })

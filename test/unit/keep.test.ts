@@ -49,8 +49,7 @@ describe.each([
   let dir: string
   let gateway: ReturnType<typeof open>
   const { intent, sealed } = newDocument()
-  const statusOf = async () =>
-    (await gateway.store.get(sealed.documentHash)).status
+  const statusOf = async () => (await gateway.store.get(sealed.documentHash)).status
 
   beforeEach(() => {
     dir = mkdtempSync(join(tmpdir(), 'keep-'))
@@ -74,9 +73,7 @@ describe.each([
     await gateway.keep.add(intent, sealed)
     expect(await statusOf()).toBe('found')
     await gateway.keep.withdraw([intent])
-    expect(
-      await gateway.outbox.find('issue', intent.documentHash),
-    ).toBeUndefined()
+    expect(await gateway.outbox.find('issue', intent.documentHash)).toBeUndefined()
     await expect.poll(statusOf).toBe('missing')
   })
 

@@ -17,35 +17,24 @@ const documents = golden.documents.map(({ name, canonical }) => ({
   document: decodeDocument(new TextEncoder().encode(canonical)),
 }))
 
-test.each(documents)(
-  'default: opens $name as WebCrypto does',
-  async ({ document }) => {
-    const { bytes } = await seal(document, keys)
-    const opened = await openWithNode.open(bytes, keys.documentKey)
-    const { plaintext, ...header } = await open(bytes, keys.documentKey)
-    expect(opened).toMatchObject(header)
-    expect(Buffer.from(opened.plaintext)).toEqual(Buffer.from(plaintext))
-    expect(openWithNode.decodeOpened(opened, keys.documentKey)).toEqual(
-      document,
-    )
-  },
-)
+test.each(documents)('default: opens $name as WebCrypto does', async ({ document }) => {
+  const { bytes } = await seal(document, keys)
+  const opened = await openWithNode.open(bytes, keys.documentKey)
+  const { plaintext, ...header } = await open(bytes, keys.documentKey)
+  expect(opened).toMatchObject(header)
+  expect(Buffer.from(opened.plaintext)).toEqual(Buffer.from(plaintext))
+  expect(openWithNode.decodeOpened(opened, keys.documentKey)).toEqual(document)
+})
 
 test('default: hashes as the library does', () => {
   const bytes = randomBytes(1000)
-  expect(Buffer.from(openWithNode.sha256(bytes))).toEqual(
-    Buffer.from(sha256(bytes)),
-  )
+  expect(Buffer.from(openWithNode.sha256(bytes))).toEqual(Buffer.from(sha256(bytes)))
 })
 
 type Opening = Pick<Opener, 'open' | 'decodeOpened'>
 
 /** @returns What an implementation makes of sealed bytes: a document, or the code of its error. */
-async function outcome(
-  { open, decodeOpened }: Opening,
-  sealed: Uint8Array,
-  key: Uint8Array,
-) {
+async function outcome({ open, decodeOpened }: Opening, sealed: Uint8Array, key: Uint8Array) {
   try {
     return decodeOpened(await open(sealed, key), key)
   } catch (error) {
@@ -67,48 +56,18 @@ describe('what does not open fails as with WebCrypto', async () => {
 
   test.each<[string, Uint8Array, Uint8Array, string]>([
     ['another key', bytes, randomBytes(16), 'wrong_key'],
-    [
-      'another tag',
-      joined(header, '', iv, ciphertext, 'A'.repeat(22)),
-      documentKey,
-      'wrong_key',
-    ],
+    ['another tag', joined(header, '', iv, ciphertext, 'A'.repeat(22)), documentKey, 'wrong_key'],
     [
       'a shorter tag',
       joined(header, '', iv, ciphertext, tag?.slice(0, 16)),
       documentKey,
       'sealed_malformed',
     ],
-    [
-      'another iv',
-      joined(header, '', 'A'.repeat(16), ciphertext, tag),
-      documentKey,
-      'wrong_key',
-    ],
-    [
-      'less ciphertext',
-      joined(header, '', iv, ciphertext.slice(4), tag),
-      documentKey,
-      'wrong_key',
-    ],
-    [
-      'no ciphertext',
-      joined(header, '', iv, '', tag),
-      documentKey,
-      'wrong_key',
-    ],
-    [
-      'a header in other words',
-      joined(spaced, '', iv, ciphertext, tag),
-      documentKey,
-      'wrong_key',
-    ],
-    [
-      'four parts',
-      joined(header, '', iv, ciphertext),
-      documentKey,
-      'sealed_malformed',
-    ],
+    ['another iv', joined(header, '', 'A'.repeat(16), ciphertext, tag), documentKey, 'wrong_key'],
+    ['less ciphertext', joined(header, '', iv, ciphertext.slice(4), tag), documentKey, 'wrong_key'],
+    ['no ciphertext', joined(header, '', iv, '', tag), documentKey, 'wrong_key'],
+    ['a header in other words', joined(spaced, '', iv, ciphertext, tag), documentKey, 'wrong_key'],
+    ['four parts', joined(header, '', iv, ciphertext), documentKey, 'sealed_malformed'],
   ])('error: %s', async (_, sealed, key, code) => {
     expect(await outcome(openWithNode, sealed, key)).toBe(code)
     expect(await outcome({ open, decodeOpened }, sealed, key)).toBe(code)

@@ -11,9 +11,7 @@ const documents = golden.documents.map(({ name, canonical }) => ({
   document: decodeDocument(new TextEncoder().encode(canonical)),
 }))
 const metadata = (entries: number) =>
-  Object.fromEntries(
-    Array.from({ length: entries }, (_, i) => [`clé ${i}`, 'x'.repeat(i * 9)]),
-  )
+  Object.fromEntries(Array.from({ length: entries }, (_, i) => [`clé ${i}`, 'x'.repeat(i * 9)]))
 
 for (const { name, document } of [
   ...documents,
@@ -34,9 +32,7 @@ for (const { name, document } of [
     const { bytes, documentHash } = await sealWithNode(document, keys)
     const expected = await seal(document, keys)
     expect(Buffer.from(bytes)).toEqual(Buffer.from(expected.bytes))
-    expect(Buffer.from(documentHash)).toEqual(
-      Buffer.from(expected.documentHash),
-    )
+    expect(Buffer.from(documentHash)).toEqual(Buffer.from(expected.documentHash))
   })
 
 test.each([16, 31, 32, 33, 384, 1120, 8160])(

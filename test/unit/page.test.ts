@@ -22,10 +22,7 @@ describe('languages', () => {
       expect(Object.keys(texts).sort()).toEqual(Object.keys(en).sort())
       for (const [key, text] of Object.entries(texts)) {
         expect([key, text.trim().length > 0]).toEqual([key, true])
-        expect([key, places(text)]).toEqual([
-          key,
-          places(en[key as keyof typeof en]),
-        ])
+        expect([key, places(text)]).toEqual([key, places(en[key as keyof typeof en])])
       }
     },
   )
@@ -48,10 +45,7 @@ describe('languages', () => {
       event: true,
     }
     // `unproven` and `pruned` are about the event alone, which has words of its own.
-    const troubles: Record<
-      Exclude<ChainErrorCode, 'unproven' | 'pruned'>,
-      true
-    > = {
+    const troubles: Record<Exclude<ChainErrorCode, 'unproven' | 'pruned'>, true> = {
       rpc_unreachable: true,
       rpc_error: true,
       no_registry: true,
@@ -67,10 +61,7 @@ describe('languages', () => {
     }
     expect(Object.keys(en)).toEqual(
       expect.arrayContaining([
-        ...Object.keys(checks).flatMap((name) => [
-          `${name}.pass`,
-          `${name}.unknown`,
-        ]),
+        ...Object.keys(checks).flatMap((name) => [`${name}.pass`, `${name}.unknown`]),
         'chain.proven',
         'event.unproven',
         'event.pruned',
@@ -94,11 +85,7 @@ describe('languages', () => {
           .map(([key]) => `${tag} ${key}`),
       )
     // Words that are the same in both.
-    expect(same).toEqual([
-      'de document.subjectName',
-      'de asOf',
-      'fr trust.transaction',
-    ])
+    expect(same).toEqual(['de document.subjectName', 'de asOf', 'fr trust.transaction'])
   })
 })
 
@@ -133,10 +120,7 @@ describe('what the reader gives', () => {
     ['https://a.example/qr/', 'malformed'],
     ['https://a.example/qr/x', 'malformed'],
     [`https://a.example/ipfs/${publicId}`, 'malformed'],
-    [
-      `${publicId.slice(0, -1)}${publicId.endsWith('2') ? '3' : '2'}`,
-      'mistyped',
-    ],
+    [`${publicId.slice(0, -1)}${publicId.endsWith('2') ? '3' : '2'}`, 'mistyped'],
     ['#presentation=', 'excerpt'],
     [`https://a.example/#presentation=${'A'.repeat(99_999)}`, 'excerpt'],
     ['{', 'bundle'],
@@ -158,10 +142,7 @@ describe('what the reader gives', () => {
     ).toEqual({ problems: ['registry', 'rpc', 'ipfs'] })
     expect(
       parseSources({
-        registry: registry
-          .toUpperCase()
-          .replace('EIP', 'eip')
-          .replace('0X', '0x'),
+        registry: registry.toUpperCase().replace('EIP', 'eip').replace('0X', '0x'),
         rpc: 'https://a.example\n https://b.example https://a.example/',
         ipfs: '',
       }),
@@ -184,9 +165,7 @@ describe('a node that stands still', () => {
   ]
   const judge = async (chainId: number, maxHeadAge?: number) => {
     const node = await serveHttp((_, response) => {
-      const result = abi.encodeFunctionResult('verificationOf', [
-        answer(chainId),
-      ])
+      const result = abi.encodeFunctionResult('verificationOf', [answer(chainId)])
       response.end(JSON.stringify({ jsonrpc: '2.0', id: 1, result }))
     })
     const sources = {
@@ -228,11 +207,10 @@ describe('a service that calls itself localhost', () => {
     })
   })
 
-  test.each([
-    'http://127.0.0.1:3000/verify',
-    'http://[::1]/v',
-    'file:///v.html',
-  ])('behavior: not from %s', (href) => {
-    expect(at(href)).toEqual(config)
-  })
+  test.each(['http://127.0.0.1:3000/verify', 'http://[::1]/v', 'file:///v.html'])(
+    'behavior: not from %s',
+    (href) => {
+      expect(at(href)).toEqual(config)
+    },
+  )
 })

@@ -58,9 +58,7 @@ describe('a link', () => {
 
   test('error: is not made of a presentation with its sealed document', async () => {
     const { sealed } = await present(held)
-    await expect(
-      encodePresentationLink(PAGE, { ...shown, sealed }),
-    ).rejects.toThrow(TypeError)
+    await expect(encodePresentationLink(PAGE, { ...shown, sealed })).rejects.toThrow(TypeError)
   })
 
   test('error: stops inflating after 64 KiB', async () => {
@@ -86,9 +84,9 @@ describe('a link', () => {
     await fc.assert(
       fc.asyncProperty(mangled(deflated), async (bytes) => {
         const text = Buffer.from(bytes).toString('base64url')
-        const read = await decodePresentationLink(
-          `${PAGE}#presentation=${text}`,
-        ).catch((error) => error)
+        const read = await decodePresentationLink(`${PAGE}#presentation=${text}`).catch(
+          (error) => error,
+        )
         if (!(read instanceof FormatError)) expect(read.type).toBe(shown.type)
       }),
       { numRuns: 300 },

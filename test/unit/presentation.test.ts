@@ -46,10 +46,7 @@ const judge = (input: unknown): Promise<PresentationVerdict> =>
 const DECIDES_NOTHING = ['identity', 'event']
 const notPassed = ({ checks }: PresentationVerdict) =>
   checks
-    .filter(
-      ({ outcome, check }) =>
-        outcome !== 'pass' && !DECIDES_NOTHING.includes(check),
-    )
+    .filter(({ outcome, check }) => outcome !== 'pass' && !DECIDES_NOTHING.includes(check))
     .map(({ check, outcome, code }) => `${check} ${outcome} ${code}`)
 
 /** @returns The code and the names of the bad fields. */
@@ -123,10 +120,7 @@ describe('createPresentation', () => {
       { publicId, batchBlock: other.sealed },
       { publicId: ofIssuer2 },
     ])
-      expect(await refusal(() => make(source))).toEqual([
-        'presentation_source',
-        [],
-      ])
+      expect(await refusal(() => make(source))).toEqual(['presentation_source', []])
   })
 })
 
@@ -147,17 +141,9 @@ describe('parsePresentation', () => {
     ['another version', ['v'], (p) => ({ ...p, v: 2 })],
     ['a member more', ['publicId'], (p) => ({ ...p, publicId: 'x' })],
     ['a member less', ['sealed'], ({ sealed: _, ...p }) => p],
-    [
-      'upper case',
-      ['documentHash'],
-      (p) => ({ ...p, documentHash: `0x${'A'.repeat(64)}` }),
-    ],
+    ['upper case', ['documentHash'], (p) => ({ ...p, documentHash: `0x${'A'.repeat(64)}` })],
     ['issuer 0', ['issuerId'], (p) => ({ ...p, issuerId: 0 })],
-    [
-      'another issuer than the claims',
-      ['issuerId'],
-      (p) => ({ ...p, issuerId: 2 }),
-    ],
+    ['another issuer than the claims', ['issuerId'], (p) => ({ ...p, issuerId: 2 })],
     [
       'another registry than the claims',
       ['registry'],
@@ -172,26 +158,10 @@ describe('parsePresentation', () => {
         claims: { ...p.claims, _sd: p.claims._sd.toReversed() },
       }),
     ],
-    [
-      'disclosures that are none',
-      ['disclosures'],
-      (p) => ({ ...p, disclosures: 'x' }),
-    ],
-    [
-      'disclosures that are no text',
-      ['disclosures.1'],
-      (p) => ({ ...p, disclosures: ['', 1] }),
-    ],
-    [
-      'too many disclosures',
-      ['disclosures'],
-      (p) => ({ ...p, disclosures: Array(71).fill('') }),
-    ],
-    [
-      'half a sibling',
-      ['batch.proof'],
-      (p) => ({ ...p, batch: { ...path, proof: 'AA' } }),
-    ],
+    ['disclosures that are none', ['disclosures'], (p) => ({ ...p, disclosures: 'x' })],
+    ['disclosures that are no text', ['disclosures.1'], (p) => ({ ...p, disclosures: ['', 1] })],
+    ['too many disclosures', ['disclosures'], (p) => ({ ...p, disclosures: Array(71).fill('') })],
+    ['half a sibling', ['batch.proof'], (p) => ({ ...p, batch: { ...path, proof: 'AA' } })],
     [
       'too many siblings',
       ['batch.proof'],
@@ -202,16 +172,8 @@ describe('parsePresentation', () => {
       ['batch.validUntil'],
       (p) => ({ ...p, batch: { ...path, validUntil: 2 ** 40 } }),
     ],
-    [
-      'a sealed document that is no text',
-      ['sealed'],
-      (p) => ({ ...p, sealed: 1 }),
-    ],
-    [
-      'a proof that is none',
-      ['stateProof'],
-      (p) => ({ ...p, stateProof: 'x' }),
-    ],
+    ['a sealed document that is no text', ['sealed'], (p) => ({ ...p, sealed: 1 })],
+    ['a proof that is none', ['stateProof'], (p) => ({ ...p, stateProof: 'x' })],
   ]
   const path = { root: `0x${'0'.repeat(64)}`, validUntil: 0, proof: '' }
   test.each(bad)('error: refuses %s', async (_, fields, change) => {
@@ -235,17 +197,16 @@ describe('parsePresentation', () => {
       null,
       [],
     ])
-      expect((await refusal(() => parsePresentation(input)))[0]).toBe(
-        'presentation_malformed',
-      )
+      expect((await refusal(() => parsePresentation(input)))[0]).toBe('presentation_malformed')
   })
 
   test('error: names a header that is none', async () => {
     const shown = await present(alone, NAME)
     const stateProof = { header: '0x00', accountProof: [], storageProof: [] }
-    expect(
-      await refusal(() => readPresentation({ ...shown, stateProof })),
-    ).toEqual(['presentation_malformed', ['stateProof.header']])
+    expect(await refusal(() => readPresentation({ ...shown, stateProof }))).toEqual([
+      'presentation_malformed',
+      ['stateProof.header'],
+    ])
   })
 })
 
@@ -265,23 +226,14 @@ describe('verifyPresentation', () => {
   })
 
   test('behavior: says when it is dated only if that is shown', async () => {
-    const dated = await judge(
-      await present(alone, { ...NOTHING, fields: ['issuedAt'] }),
-    )
-    const names = ({ checks }: PresentationVerdict) =>
-      checks.map(({ check }) => check)
+    const dated = await judge(await present(alone, { ...NOTHING, fields: ['issuedAt'] }))
+    const names = ({ checks }: PresentationVerdict) => checks.map(({ check }) => check)
     expect(names(dated)).toContain('dating')
-    expect(names(await judge(await present(alone, NAME)))).not.toContain(
-      'dating',
-    )
+    expect(names(await judge(await present(alone, NAME)))).not.toContain('dating')
     expect(names(dated)).not.toContain('key')
   })
 
-  const bad: [
-    string,
-    string,
-    (shown: Presentation) => Promise<object> | object,
-  ][] = [
+  const bad: [string, string, (shown: Presentation) => Promise<object> | object][] = [
     [
       'a disclosure of another document',
       'disclosure_unlisted',

@@ -1,10 +1,7 @@
 import { createServer, type RequestListener } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
-import {
-  createPublicFetch,
-  isPublicAddress,
-} from '../../gateway/adapters/public-fetch.ts'
+import { createPublicFetch, isPublicAddress } from '../../gateway/adapters/public-fetch.ts'
 
 describe('isPublicAddress', () => {
   test.each([
@@ -47,8 +44,7 @@ describe('createPublicFetch', () => {
     const { port } = server.address() as AddressInfo
     return { port, connections: () => connections }
   }
-  const names = (table: Record<string, string[]>) => async (host: string) =>
-    table[host] ?? []
+  const names = (table: Record<string, string[]>) => async (host: string) => table[host] ?? []
   const reasonOf = async (work: Promise<unknown>): Promise<string> => {
     const error = await work.then(
       () => new Error('it was fetched'),
@@ -71,17 +67,11 @@ describe('createPublicFetch', () => {
 
   test('error: a name with any address that is not public', async () => {
     const { port, connections } = await listen()
-    for (const addresses of [
-      ['127.0.0.1'],
-      ['8.8.8.8', '127.0.0.1'],
-      ['::ffff:127.0.0.1'],
-    ]) {
+    for (const addresses of [['127.0.0.1'], ['8.8.8.8', '127.0.0.1'], ['::ffff:127.0.0.1']]) {
       const get = createPublicFetch({
         resolve: names({ 'issuer.test': addresses }),
       })
-      expect(await reasonOf(get(`http://issuer.test:${port}/`))).toBe(
-        'not a public address',
-      )
+      expect(await reasonOf(get(`http://issuer.test:${port}/`))).toBe('not a public address')
     }
     expect(connections()).toBe(0)
   })
@@ -90,9 +80,7 @@ describe('createPublicFetch', () => {
     const { port, connections } = await listen()
     const get = createPublicFetch()
     for (const host of ['127.0.0.1', '[::1]', '[::ffff:127.0.0.1]', '127.1'])
-      expect(await reasonOf(get(`http://${host}:${port}/`))).toBe(
-        'not a public address',
-      )
+      expect(await reasonOf(get(`http://${host}:${port}/`))).toBe('not a public address')
     expect(connections()).toBe(0)
   })
 
@@ -107,9 +95,7 @@ describe('createPublicFetch', () => {
       },
       isAllowed: (address) => address === '127.0.0.2',
     })
-    expect(await reasonOf(get(`http://issuer.test:${port}/`))).toMatch(
-      /ECONNREFUSED/,
-    )
+    expect(await reasonOf(get(`http://issuer.test:${port}/`))).toMatch(/ECONNREFUSED/)
     expect([asked, connections()]).toEqual([1, 0])
   })
 
@@ -117,9 +103,7 @@ describe('createPublicFetch', () => {
     const { port, connections } = await listen()
     const get = createPublicFetch({ resolve: names({}) })
     for (const name of ['localhost', 'nowhere.test'])
-      expect(await reasonOf(get(`http://${name}:${port}/`))).toBe(
-        'the name has no address',
-      )
+      expect(await reasonOf(get(`http://${name}:${port}/`))).toBe('the name has no address')
     expect(connections()).toBe(0)
   })
 
@@ -129,17 +113,13 @@ describe('createPublicFetch', () => {
     const { port } = await listen(({ headers, method }, response) => {
       const { cookie, referer, authorization } = headers
       seen.push({ method, cookie, referer, authorization })
-      response
-        .writeHead(302, { location: `http://127.0.0.1:${inner.port}/` })
-        .end()
+      response.writeHead(302, { location: `http://127.0.0.1:${inner.port}/` }).end()
     })
     const get = createPublicFetch({
       resolve: names({ 'issuer.test': ['127.0.0.1'] }),
       isAllowed: () => true,
     })
-    await expect(
-      get(`http://issuer.test:${port}/`, { redirect: 'error' }),
-    ).rejects.toThrow()
+    await expect(get(`http://issuer.test:${port}/`, { redirect: 'error' })).rejects.toThrow()
     expect(seen).toEqual([{ method: 'GET' }])
     expect(inner.connections()).toBe(0)
   })

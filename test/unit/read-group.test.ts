@@ -191,15 +191,10 @@ describe('signals', () => {
     const first = group.read('x/1')
     await nextTurn()
     const leaving = new AbortController()
-    const left = ['x/2', 'y/1'].map((key) =>
-      settled(group.read(key, leaving.signal)),
-    )
+    const left = ['x/2', 'y/1'].map((key) => settled(group.read(key, leaving.signal)))
     const stayed = group.read('x/3')
     leaving.abort(gone)
-    expect(await Promise.all(left)).toEqual([
-      { reason: gone },
-      { reason: gone },
-    ])
+    expect(await Promise.all(left)).toEqual([{ reason: gone }, { reason: gone }])
     calls[0]?.answer()
     await first
     await nextTurn()
@@ -219,11 +214,7 @@ describe('signals', () => {
     await nextTurn()
     leaving.abort(gone)
     expect(await left).toEqual({ reason: gone })
-    expect(calls.map(({ signal }) => signal.aborted)).toEqual([
-      false,
-      true,
-      false,
-    ])
+    expect(calls.map(({ signal }) => signal.aborted)).toEqual([false, true, false])
     calls[2]?.answer()
     expect(await stayed).toBe(textOf('x/2'))
     calls[1]?.fail(new Error('aborted'))

@@ -12,8 +12,7 @@ import {
 import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 
 const abi = new Interface(registryAbi)
-const hashes = (count: number) =>
-  Array.from({ length: count }, () => toHex(randomBytes(32)))
+const hashes = (count: number) => Array.from({ length: count }, () => toHex(randomBytes(32)))
 const ISSUER_ID = 2 ** 32 - 1
 const RECORD = [1, 2, 3, 2 ** 40 - 1, 5, 6, 7, 10, true]
 

@@ -2,10 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { Interface, Transaction } from 'ethers'
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { type Hex, toHex } from '../../document/hex.ts'
-import {
-  createRegistry,
-  type RegistryPorts,
-} from '../../gateway/adapters/registry.ts'
+import { createRegistry, type RegistryPorts } from '../../gateway/adapters/registry.ts'
 import { createKeySigner } from '../../gateway/adapters/signer.ts'
 import type { Intent } from '../../gateway/issue/ports.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
@@ -85,20 +82,14 @@ beforeEach(async () => {
   ports = await createRegistry(
     {
       request: async ({ method, params = [] }) =>
-        method in garbage
-          ? garbage[method]
-          : answers[method]?.(params as unknown[]),
+        method in garbage ? garbage[method] : answers[method]?.(params as unknown[]),
     },
     { registry: `eip155:31337:${ADDRESS}`, issuerId: ISSUER_ID, signer },
   )
 })
 
 const gasOf = async (intents: readonly Intent[]) =>
-  Number(
-    Transaction.from(
-      (await ports.transactions.prepare(intents, { nonce: 0 })).raw,
-    ).gasLimit,
-  )
+  Number(Transaction.from((await ports.transactions.prepare(intents, { nonce: 0 })).raw).gasLimit)
 const withMargin = (gas: number) => Math.floor((gas * 110) / 100)
 
 describe('gas', () => {
@@ -143,8 +134,7 @@ describe('gas', () => {
   test('behavior: each kind has its own', async () => {
     await gasOf(issues(50))
     const revocations = issues(30).map(
-      ({ documentHash }) =>
-        ({ kind: 'revoke', documentHash, reason: 1 }) as const,
+      ({ documentHash }) => ({ kind: 'revoke', documentHash, reason: 1 }) as const,
     )
     await gasOf(revocations)
     expect(estimated).toEqual([50, 30])
@@ -158,8 +148,7 @@ describe('fees', () => {
 
   test('default: of several that may cost too much, fewer', async () => {
     const gas = BigInt(withMargin(CALL + EACH * 4))
-    const four = (maxFee: bigint) =>
-      ports.transactions.prepare(issues(4), { nonce: 0, maxFee })
+    const four = (maxFee: bigint) => ports.transactions.prepare(issues(4), { nonce: 0, maxFee })
     expect(await four(gas * OFFER)).toMatchObject({ maxFeePerGas: OFFER })
     await expect(four(gas * OFFER - 1n)).rejects.toMatchObject({
       code: 'too_large',
@@ -167,8 +156,7 @@ describe('fees', () => {
   })
 
   test('behavior: one alone offers what it may, down to what the chain asks', async () => {
-    const prepare = (maxFee: bigint) =>
-      ports.transactions.prepare(issues(1), { nonce: 0, maxFee })
+    const prepare = (maxFee: bigint) => ports.transactions.prepare(issues(1), { nonce: 0, maxFee })
     expect(await prepare(one * 8n)).toMatchObject({ maxFeePerGas: 8n })
     await expect(prepare(one * 8n - 1n)).rejects.toMatchObject({
       code: 'fee_too_high',
@@ -187,9 +175,9 @@ describe('fees', () => {
   test('behavior: knows without a transaction whether one can be paid for', async () => {
     await ports.transactions.assertAffordable()
     await ports.transactions.assertAffordable(60_000n * 8n)
-    await expect(
-      ports.transactions.assertAffordable(60_000n * 8n - 1n),
-    ).rejects.toMatchObject({ code: 'fee_too_high' })
+    await expect(ports.transactions.assertAffordable(60_000n * 8n - 1n)).rejects.toMatchObject({
+      code: 'fee_too_high',
+    })
   })
 })
 
@@ -197,9 +185,9 @@ test.each([-32000, -32603, -32015, 3])(
   'error: an estimate that the node answers with error %i is about what it estimated',
   async (code) => {
     failure = new RpcResponseError(code, 'unknown words', undefined)
-    await expect(
-      ports.transactions.prepare(issues(4), { nonce: 0 }),
-    ).rejects.toMatchObject({ code: 'registry_refused' })
+    await expect(ports.transactions.prepare(issues(4), { nonce: 0 })).rejects.toMatchObject({
+      code: 'registry_refused',
+    })
   },
 )
 
@@ -209,12 +197,7 @@ describe('receipts', () => {
   const transactionHash = hash()
   const blockHash = hash()
   const word = (value: number) => `0x${value.toString(16).padStart(64, '0')}`
-  const log = (
-    address: string,
-    topic: unknown,
-    documentHash: Hex,
-    issuerId = ISSUER_ID,
-  ) => ({
+  const log = (address: string, topic: unknown, documentHash: Hex, issuerId = ISSUER_ID) => ({
     address,
     topics: [topic, documentHash, word(issuerId)],
     data: '0x',
@@ -241,17 +224,13 @@ describe('receipts', () => {
 
   test('behavior: of a transaction that failed', async () => {
     receipt = mined([], '0x0')
-    const { succeeded } =
-      (await ports.registry.receiptOf(transactionHash)) ?? {}
+    const { succeeded } = (await ports.registry.receiptOf(transactionHash)) ?? {}
     expect(succeeded).toBe(false)
   })
 
   test.each([
     ['none', null],
-    [
-      'of no block yet',
-      { ...mined([log(ADDRESS, issued, one)]), blockHash: null },
-    ],
+    ['of no block yet', { ...mined([log(ADDRESS, issued, one)]), blockHash: null }],
   ])('behavior: shows nothing when there is %s', async (_, answer) => {
     receipt = answer
     expect(await ports.registry.receiptOf(transactionHash)).toBeUndefined()
@@ -274,9 +253,7 @@ describe('receipts', () => {
     ['a log whose logIndex is true', mined([{ ...good, logIndex: true }])],
   ])('error: refuses %s', async (_, answer) => {
     receipt = answer
-    await expect(
-      ports.registry.receiptOf(transactionHash),
-    ).rejects.toMatchObject({
+    await expect(ports.registry.receiptOf(transactionHash)).rejects.toMatchObject({
       code: 'chain_unavailable',
     })
   })
@@ -291,22 +268,18 @@ describe('answers that are not what was asked for', () => {
     eth_chainId: () => ports.account.assertReady(),
     eth_getBalance: () => ports.account.assertReady(),
     eth_getTransactionCount: () => ports.account.nextNonce(),
-    eth_maxPriorityFeePerGas: () =>
-      ports.transactions.prepare(issues(1), { nonce: 0 }),
+    eth_maxPriorityFeePerGas: () => ports.transactions.prepare(issues(1), { nonce: 0 }),
     eth_estimateGas: () => ports.transactions.prepare(issues(1), { nonce: 0 }),
   }
 
-  test.each(Object.keys(asks))(
-    'error: refuses as %s what is not a quantity',
-    async (method) => {
-      for (const answer of NOT_QUANTITIES) {
-        garbage = { [method]: answer }
-        await expect(asks[method]?.()).rejects.toMatchObject({
-          code: 'chain_unavailable',
-        })
-      }
-    },
-  )
+  test.each(Object.keys(asks))('error: refuses as %s what is not a quantity', async (method) => {
+    for (const answer of NOT_QUANTITIES) {
+      garbage = { [method]: answer }
+      await expect(asks[method]?.()).rejects.toMatchObject({
+        code: 'chain_unavailable',
+      })
+    }
+  })
 
   test('error: refuses a nonce over 53 bits, which no number holds exactly', async () => {
     garbage = { eth_getTransactionCount: '0x20000000000000' }
@@ -321,9 +294,7 @@ describe('answers that are not what was asked for', () => {
       await expect(ports.blocks.blockHash(1)).rejects.toMatchObject({
         code: 'chain_unavailable',
       })
-      await expect(
-        ports.transactions.prepare(issues(1), { nonce: 0 }),
-      ).rejects.toMatchObject({
+      await expect(ports.transactions.prepare(issues(1), { nonce: 0 })).rejects.toMatchObject({
         code: 'chain_unavailable',
       })
     }
@@ -334,9 +305,7 @@ describe('answers that are not what was asked for', () => {
   test('error: refuses logs that are not logs', async () => {
     for (const logs of [null, {}, 'x', [null], [{}]]) {
       garbage = { eth_getLogs: logs }
-      await expect(
-        ports.registry.transactionsOf('issued', 1),
-      ).rejects.toMatchObject({
+      await expect(ports.registry.transactionsOf('issued', 1)).rejects.toMatchObject({
         code: 'chain_unavailable',
       })
     }
@@ -373,9 +342,7 @@ describe('records', () => {
     account.distrustedFrom = 9
     records = [recordAt(8), recordAt(9), recordAt(10), recordAt(0)]
     const read = await ports.registry.records(records.map(() => hash()))
-    expect(read.map(({ distrusted }) => distrusted)).toEqual([
-      ...[false, true, true, false],
-    ])
+    expect(read.map(({ distrusted }) => distrusted)).toEqual([...[false, true, true, false]])
   })
 
   test('behavior: each account is read once', async () => {
@@ -410,10 +377,7 @@ describe('readiness', () => {
   test.each<[string, () => void]>([
     ['an account of no such issuer', () => (account.addedBlock = 0)],
     ['an account without ISSUE', () => (account.permissions = 2 | 4 | 8)],
-    [
-      'a retired account',
-      () => Object.assign(account, { permissions: 0, retiredBlock: 9 }),
-    ],
+    ['a retired account', () => Object.assign(account, { permissions: 0, retiredBlock: 9 })],
     ['an issuer that is not there', () => (issuer.accountCount = 0)],
   ])('error: refuses %s', async (_, change) => {
     change()

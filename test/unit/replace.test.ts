@@ -36,10 +36,7 @@ function stuck(age: number, taken: boolean, failure?: IssueError) {
     transactions: {
       async prepare(intents, options) {
         if (intents.length > chain.fits)
-          throw new IssueError(
-            chain.fits < 1 ? 'fee_too_high' : 'too_large',
-            'over the cap',
-          )
+          throw new IssueError(chain.fits < 1 ? 'fee_too_high' : 'too_large', 'over the cap')
         made.push({ ...options, count: intents.length })
         return sign(word(200 + made.length))
       },
@@ -95,8 +92,7 @@ beforeEach(() => vi.useRealTimers())
 describe('a transaction that a node took', () => {
   test('default: is not replaced before a new block has come', async () => {
     const { chain, replaceStuck, made } = stuck(31, true)
-    for (let look = 0; look < 3; look++)
-      expect(await replaceStuck()).toBe(false)
+    for (let look = 0; look < 3; look++) expect(await replaceStuck()).toBe(false)
     expect(made).toEqual([])
     chain.block++
     expect(await replaceStuck()).toBe(true)
@@ -104,8 +100,7 @@ describe('a transaction that a node took', () => {
 
   test('behavior: nor on a chain that stands still, however long', async () => {
     const { replaceStuck, made } = stuck(3_600, true)
-    for (let look = 0; look < 3; look++)
-      expect(await replaceStuck()).toBe(false)
+    for (let look = 0; look < 3; look++) expect(await replaceStuck()).toBe(false)
     expect(made).toEqual([])
   })
 

@@ -6,11 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Hex, toHex } from '../../document/hex.ts'
 import type { PayloadStore } from '../../gateway/issue/ports.ts'
-import {
-  fetchPayloads,
-  isOutdated,
-  openRestored,
-} from '../../scripts/backup/compare.ts'
+import { fetchPayloads, isOutdated, openRestored } from '../../scripts/backup/compare.ts'
 import { BackupError } from '../../scripts/backup/contents.ts'
 import { RELEASED, SUSPENDED } from '../../verifier/reasons.ts'
 
@@ -55,8 +51,7 @@ test.each([
 
 test('behavior: payloads that only another source has are put into the store', async () => {
   const bytesOf = (text: string) => new TextEncoder().encode(text)
-  const hashOf = (text: string) =>
-    toHex(createHash('sha256').update(text).digest())
+  const hashOf = (text: string) => toHex(createHash('sha256').update(text).digest())
   const storeOf = (blocks: Map<Hex, Uint8Array>): PayloadStore => ({
     async put(hash, bytes) {
       blocks.set(toHex(hash), bytes)
@@ -68,11 +63,7 @@ test('behavior: payloads that only another source has are put into the store', a
     },
     async remove() {},
   })
-  const [kept, fetched, forged] = ['kept', 'fetched', 'forged'].map(hashOf) as [
-    Hex,
-    Hex,
-    Hex,
-  ]
+  const [kept, fetched, forged] = ['kept', 'fetched', 'forged'].map(hashOf) as [Hex, Hex, Hex]
   const held = new Map([[kept, bytesOf('kept')]])
   const elsewhere = new Map([
     [fetched, bytesOf('fetched')],

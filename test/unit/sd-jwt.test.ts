@@ -17,12 +17,7 @@ const sdJwt = new SDJwtInstance({
       .digest()
   },
   verifier: (data, signature) =>
-    verify(
-      null,
-      Buffer.from(data),
-      publicKey,
-      Buffer.from(signature, 'base64url'),
-    ),
+    verify(null, Buffer.from(data), publicKey, Buffer.from(signature, 'base64url')),
 })
 
 /**
@@ -38,64 +33,60 @@ function credential(claims: object, disclosures: readonly string[]): string {
   return [`${signed}.${signature}`, ...disclosures, ''].join('~')
 }
 
-describe.each(golden.documents)(
-  'an implementation of RFC 9901 reads: $name',
-  (vector) => {
-    const document = decodeDocument(new TextEncoder().encode(vector.canonical))
-    const { claims, fields, metadata } = disclose(document, {
-      salt: Buffer.from(vector.salt, 'hex'),
-      documentKey: Buffer.from(vector.documentKey, 'hex'),
-    })
-    const { registry, issuerId } = document
+describe.each(golden.documents)('an implementation of RFC 9901 reads: $name', (vector) => {
+  const document = decodeDocument(new TextEncoder().encode(vector.canonical))
+  const { claims, fields, metadata } = disclose(document, {
+    salt: Buffer.from(vector.salt, 'hex'),
+    documentKey: Buffer.from(vector.documentKey, 'hex'),
+  })
+  const { registry, issuerId } = document
 
-    test('behavior: everything that is disclosed', async () => {
-      const all = [...fields, ...metadata].map(({ text }) => text)
-      const { payload } = await sdJwt.verify(credential(claims, all))
-      expect(payload).toEqual({ metadata: {}, ...document })
-    })
+  test('behavior: everything that is disclosed', async () => {
+    const all = [...fields, ...metadata].map(({ text }) => text)
+    const { payload } = await sdJwt.verify(credential(claims, all))
+    expect(payload).toEqual({ metadata: {}, ...document })
+  })
 
-    test('behavior: each field without the others, and nothing', async () => {
-      for (const { text, name, value } of fields) {
-        const { payload } = await sdJwt.verify(credential(claims, [text]))
-        const shown = { registry, issuerId, metadata: {}, [name]: value }
-        expect(payload).toEqual(shown)
-      }
-      for (const { text, name, value } of metadata) {
-        const { payload } = await sdJwt.verify(credential(claims, [text]))
-        const shown = { registry, issuerId, metadata: { [name]: value } }
-        expect(payload).toEqual(shown)
-      }
-      const { payload } = await sdJwt.verify(credential(claims, []))
-      expect(payload).toEqual({ registry, issuerId, metadata: {} })
-    })
+  test('behavior: each field without the others, and nothing', async () => {
+    for (const { text, name, value } of fields) {
+      const { payload } = await sdJwt.verify(credential(claims, [text]))
+      const shown = { registry, issuerId, metadata: {}, [name]: value }
+      expect(payload).toEqual(shown)
+    }
+    for (const { text, name, value } of metadata) {
+      const { payload } = await sdJwt.verify(credential(claims, [text]))
+      const shown = { registry, issuerId, metadata: { [name]: value } }
+      expect(payload).toEqual(shown)
+    }
+    const { payload } = await sdJwt.verify(credential(claims, []))
+    expect(payload).toEqual({ registry, issuerId, metadata: {} })
+  })
 
-    test('behavior: a presentation, as it is verified here', async () => {
-      const memory = createMemoryRegistry(registry, issuerId)
-      const documentHash = Buffer.from(vector.documentHash.slice(2), 'hex')
-      memory.issue(documentHash, validUntilOf(document))
-      const { fields, metadata } = choicesOf(document)
-      const everySecond = (names: readonly string[]) =>
-        names.filter((_, i) => i % 2 === 0)
-      const presentation = await createPresentation({
-        publicId: vector.publicId,
-        sealed: Buffer.from(vector.sealed),
-        choose: {
-          fields: everySecond(fields),
-          metadata: everySecond(metadata),
-        },
-        includeSealed: true,
-      })
-      const { claims, disclosures } = presentation
-      const { payload } = await sdJwt.verify(credential(claims, disclosures))
-      const { disclosed } = await verifyPresentation(presentation, {
-        chain: memory.reader,
-        blocks: [],
-      })
-      expect(disclosed).not.toBeNull()
-      expect(payload).toEqual({
-        ...{ registry, issuerId, metadata: {} },
-        ...disclosed,
-      })
+  test('behavior: a presentation, as it is verified here', async () => {
+    const memory = createMemoryRegistry(registry, issuerId)
+    const documentHash = Buffer.from(vector.documentHash.slice(2), 'hex')
+    memory.issue(documentHash, validUntilOf(document))
+    const { fields, metadata } = choicesOf(document)
+    const everySecond = (names: readonly string[]) => names.filter((_, i) => i % 2 === 0)
+    const presentation = await createPresentation({
+      publicId: vector.publicId,
+      sealed: Buffer.from(vector.sealed),
+      choose: {
+        fields: everySecond(fields),
+        metadata: everySecond(metadata),
+      },
+      includeSealed: true,
     })
-  },
-)
+    const { claims, disclosures } = presentation
+    const { payload } = await sdJwt.verify(credential(claims, disclosures))
+    const { disclosed } = await verifyPresentation(presentation, {
+      chain: memory.reader,
+      blocks: [],
+    })
+    expect(disclosed).not.toBeNull()
+    expect(payload).toEqual({
+      ...{ registry, issuerId, metadata: {} },
+      ...disclosed,
+    })
+  })
+})

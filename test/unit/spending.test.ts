@@ -23,12 +23,7 @@ function open(
   const registry = {
     ...{ receiptOf, records: none, transactionsOf: none, isPooled: none },
   }
-  return createSpending(
-    caps,
-    { feesSince: async () => settled },
-    registry,
-    () => [plan],
-  )
+  return createSpending(caps, { feesSince: async () => settled }, registry, () => [plan])
 }
 
 describe('allowance', () => {
@@ -72,10 +67,7 @@ describe('in turn', () => {
     const other = inTurn(work('other', false))
     await one
     expect(await other).toBe('other')
-    expect(events).toEqual([
-      ...['one begins', 'one ends'],
-      ...['other begins', 'other ends'],
-    ])
+    expect(events).toEqual([...['one begins', 'one ends'], ...['other begins', 'other ends']])
   })
 })
 
@@ -102,9 +94,7 @@ describe('cost of a plan', () => {
 
   test('behavior: as much as the dearest may cost, where that is not known', async () => {
     expect(await open({ hour: 100n }, 0n).costOf(plan)).toBe(60n)
-    const down = open({ hour: 100n }, 0n, async () =>
-      Promise.reject(new Error('down')),
-    )
+    const down = open({ hour: 100n }, 0n, async () => Promise.reject(new Error('down')))
     expect(await down.costOf(plan)).toBe(60n)
   })
 

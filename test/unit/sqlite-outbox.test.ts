@@ -5,10 +5,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { type Database, openDatabase } from '../../gateway/adapters/database.ts'
-import {
-  createSqliteOutbox,
-  type SqliteOutbox,
-} from '../../gateway/adapters/sqlite-outbox.ts'
+import { createSqliteOutbox, type SqliteOutbox } from '../../gateway/adapters/sqlite-outbox.ts'
 import type { Anchored, Intent } from '../../gateway/issue/ports.ts'
 
 let dir: string
@@ -33,8 +30,7 @@ const issue = (): Intent => ({
 
 const queued = async () => (await outbox.queued()).map(({ intent }) => intent)
 
-const requeue = (anchored: Anchored) =>
-  outbox.review({ gone: [], moved: [], dropped: [anchored] })
+const requeue = (anchored: Anchored) => outbox.review({ gone: [], moved: [], dropped: [anchored] })
 
 async function added(intents: Intent[]): Promise<Intent[]> {
   await Promise.all(intents.map((intent) => outbox.add(intent)))
@@ -108,12 +104,8 @@ test('behavior: each elsewhere, one gone, one back in the queue', async () => {
     },
     0n,
   )
-  expect(await outbox.anchoredIn(places[0], 10)).toEqual([
-    { intent: a, anchoring: places[0] },
-  ])
-  expect(await outbox.anchoredIn(places[1], 10)).toEqual([
-    { intent: b, anchoring: places[1] },
-  ])
+  expect(await outbox.anchoredIn(places[0], 10)).toEqual([{ intent: a, anchoring: places[0] }])
+  expect(await outbox.anchoredIn(places[1], 10)).toEqual([{ intent: b, anchoring: places[1] }])
   expect(await outbox.find('issue', gone.documentHash)).toBeUndefined()
   expect(await queued()).toEqual([absent])
   expect(await outbox.plans()).toEqual([])
@@ -254,8 +246,7 @@ test('behavior: what needs no transaction any more is on the chain, or gone', as
 })
 
 describe('what was promised', () => {
-  const withdrawn = async (intent: Intent) =>
-    (await outbox.withdraw([intent])).intents
+  const withdrawn = async (intent: Intent) => (await outbox.withdraw([intent])).intents
 
   test('default: nobody was told of an intent that is only added', async () => {
     const [intent] = await added([issue()])

@@ -1,8 +1,4 @@
-import {
-  decodeRlp as ethersDecode,
-  encodeRlp as ethersEncode,
-  keccak256,
-} from 'ethers'
+import { decodeRlp as ethersDecode, encodeRlp as ethersEncode, keccak256 } from 'ethers'
 import { describe, expect, test } from 'vitest'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import type { StateProof } from '../../document/state-proof.ts'
@@ -50,8 +46,7 @@ describe('what real nodes prove', () => {
 
   test('behavior: absence is one slot, also under a revocation', () => {
     for (const { reading, stateProof } of cases)
-      if (reading.status === 'not_issued')
-        expect(stateProof.storageProof).toHaveLength(1)
+      if (reading.status === 'not_issued') expect(stateProof.storageProof).toHaveLength(1)
     const { record } = named('not issued alone, and revoked in a batch').reading
     expect(record).toMatchObject({ anchoredBlock: 0, reason: 1 })
     expect(record.revokedBlock).toBeGreaterThan(0)
@@ -72,22 +67,17 @@ describe('what real nodes prove', () => {
     expect(named('issued again').reading.status).toBe('valid')
   })
 
-  test.each(cases)(
-    'error: $name, asked of another document and issuer',
-    (one) => {
-      const { registry, stateProof } = one
-      const key = keyOf(one)
-      const hash: Hex = `0x${'5a'.repeat(32)}`
-      const batch = key.batch && { ...key.batch, root: hash }
-      for (const other of [
-        { issuerId: 1, documentHash: hash, ...(batch && { batch }) },
-        { ...key, issuerId: 3 },
-      ])
-        expect(() => readStateProof(stateProof, registry, other)).toThrow(
-          refused('proof_invalid'),
-        )
-    },
-  )
+  test.each(cases)('error: $name, asked of another document and issuer', (one) => {
+    const { registry, stateProof } = one
+    const key = keyOf(one)
+    const hash: Hex = `0x${'5a'.repeat(32)}`
+    const batch = key.batch && { ...key.batch, root: hash }
+    for (const other of [
+      { issuerId: 1, documentHash: hash, ...(batch && { batch }) },
+      { ...key, issuerId: 3 },
+    ])
+      expect(() => readStateProof(stateProof, registry, other)).toThrow(refused('proof_invalid'))
+  })
 
   test.each(cases)('error: $name, the proof of another chain', (one) => {
     const foreign = cases.find(({ registry }) => registry !== one.registry)
@@ -111,9 +101,9 @@ describe('what real nodes prove', () => {
         proof: absent.stateProof.storageProof[0]?.proof ?? [],
       })),
     }
-    expect(() =>
-      readStateProof(forged, sample.registry, keyOf(sample)),
-    ).toThrow(refused('proof_invalid'))
+    expect(() => readStateProof(forged, sample.registry, keyOf(sample))).toThrow(
+      refused('proof_invalid'),
+    )
   })
 })
 
@@ -128,16 +118,12 @@ describe('what is no registry, or no proof', () => {
   const readSlots = (...slots: string[]) => {
     const words = [ISSUED, toHexWord(0xabn), NONE, NONE, ...slots]
     const next = words[Symbol.iterator]()
-    return readVerification(
-      key,
-      () => fromHex(`0x${next.next().value ?? '00'.repeat(32)}`),
-      block,
-    ).issuer
+    return readVerification(key, () => fromHex(`0x${next.next().value ?? '00'.repeat(32)}`), block)
+      .issuer
   }
   const short = (bytes: string, length: number) =>
     bytes.padEnd(62, '0') + (2 * length).toString(16).padStart(2, '0')
-  const long = (length: number) =>
-    (2 * length + 1).toString(16).padStart(64, '0')
+  const long = (length: number) => (2 * length + 1).toString(16).padStart(64, '0')
 
   test('default: texts of up to 31 bytes, and longer ones', () => {
     expect(readSlots(short('4142', 2), short('', 0))).toMatchObject({
@@ -167,9 +153,7 @@ describe('what is no registry, or no proof', () => {
   test('error: a record of an account that is not there', () => {
     const words = [ISSUED].values()
     const read = () => fromHex(`0x${words.next().value ?? NONE}`)
-    expect(() => readVerification(key, read, block)).toThrow(
-      refused('no_registry'),
-    )
+    expect(() => readVerification(key, read, block)).toThrow(refused('no_registry'))
   })
 
   test.each<[string, string]>([
@@ -198,29 +182,22 @@ describe('what is no registry, or no proof', () => {
       },
     ])
       expect(() =>
-        readStateProof(
-          { ...stateProof, ...change } as StateProof,
-          registry,
-          keyOf(sample),
-        ),
+        readStateProof({ ...stateProof, ...change } as StateProof, registry, keyOf(sample)),
       ).toThrow(refused('proof_invalid'))
   })
 })
 
 describe('headers', () => {
   const ZERO = `0x${'00'.repeat(32)}`
-  const EMPTY =
-    '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
+  const EMPTY = '0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421'
   /** Ethereum's genesis, of before London; the others have the fields of Prague. */
   const GENESIS: Record<string, unknown> = {
     origin: 'Ethereum, block 0',
     hash: '0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3',
     parentHash: ZERO,
-    sha3Uncles:
-      '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
+    sha3Uncles: '0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347',
     miner: `0x${'00'.repeat(20)}`,
-    stateRoot:
-      '0xd7f8974fb5ac78d9ac099b9ad5018bedc2ce0a72dad1827a1709da30580f0544',
+    stateRoot: '0xd7f8974fb5ac78d9ac099b9ad5018bedc2ce0a72dad1827a1709da30580f0544',
     transactionsRoot: EMPTY,
     receiptsRoot: EMPTY,
     logsBloom: `0x${'00'.repeat(256)}`,
@@ -229,8 +206,7 @@ describe('headers', () => {
     gasLimit: '0x1388',
     gasUsed: '0x0',
     timestamp: '0x0',
-    extraData:
-      '0x11bbe8db4e347b4e8c937c1c8370e4b5ed33adb3db69cbdb7a38e1e50b1b82fa',
+    extraData: '0x11bbe8db4e347b4e8c937c1c8370e4b5ed33adb3db69cbdb7a38e1e50b1b82fa',
     mixHash: ZERO,
     nonce: '0x0000000000000042',
   }
@@ -294,10 +270,7 @@ describe('headers', () => {
     })
 
     test('behavior: the access list alone, before slots are in headers', () => {
-      const { rlp, block } = blockWith(
-        { blockAccessListHash },
-        blockAccessListHash,
-      )
+      const { rlp, block } = blockWith({ blockAccessListHash }, blockAccessListHash)
       expect(encodeHeader(block)).toBe(rlp)
     })
 
@@ -323,9 +296,7 @@ describe('headers', () => {
     const longer = (count: number) =>
       toHex(encodeRlp([...fields, ...Array(count).fill(Uint8Array.of(1))]))
     expect(decodeHeader(longer(9)).blockNumber).toBeGreaterThan(0)
-    expect(() => decodeHeader(longer(2 ** 16))).toThrow(
-      refused('proof_invalid'),
-    )
+    expect(() => decodeHeader(longer(2 ** 16))).toThrow(refused('proof_invalid'))
   })
 
   test.each<[string, Hex]>([

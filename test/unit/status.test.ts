@@ -31,10 +31,7 @@ const account: RegistryAccount = {
   ...{ account: `0x${'b2'.repeat(20)}`, accountIndex: 2, permissions: 1 },
   addedBlock: 3,
 }
-const statusOf = (
-  record: RegistryRecord,
-  { distrustedFrom = 0, blockTime = 100 } = {},
-) =>
+const statusOf = (record: RegistryRecord, { distrustedFrom = 0, blockTime = 100 } = {}) =>
   registryStatusOf({
     record,
     account: { ...account, distrustedFrom },
@@ -50,11 +47,7 @@ describe('registryStatusOf', () => {
     ['a release', 'valid', revoked(8, 8)],
     ['a release, then the end', 'expired', { ...revoked(8, 8), validUntil: 1 }],
     ['a revocation without a reason', 'revoked', revoked(8, 0)],
-    [
-      'a revocation after the end',
-      'revoked',
-      { ...revoked(8, 1), validUntil: 1 },
-    ],
+    ['a revocation after the end', 'revoked', { ...revoked(8, 1), validUntil: 1 }],
     ['a successor', 'superseded', revoked(8, 4)],
     ['a reason without a revocation', 'valid', { reason: 6 }],
   ])('default: %s: %s', (_, status, more) => {
@@ -65,9 +58,7 @@ describe('registryStatusOf', () => {
     for (const more of [{}, revoked(8, 1), revoked(8, 4), { validUntil: 1 }]) {
       for (const distrustedFrom of [1, 7])
         expect(statusOf(issued(more), { distrustedFrom })).toBe('distrusted')
-      expect(statusOf(issued(more), { distrustedFrom: 8 })).toBe(
-        statusOf(issued(more)),
-      )
+      expect(statusOf(issued(more), { distrustedFrom: 8 })).toBe(statusOf(issued(more)))
     }
   })
 
@@ -84,10 +75,7 @@ describe('recordInBatch', () => {
     ...NO_RECORD,
     ...more,
   })
-  const chosen = (
-    ofOwn: Partial<RegistryRecord>,
-    ofBatch: Partial<RegistryRecord>,
-  ) => {
+  const chosen = (ofOwn: Partial<RegistryRecord>, ofBatch: Partial<RegistryRecord>) => {
     const record = recordInBatch(own(ofOwn), batch(ofBatch), 0)
     return [record.revokedBlock, record.reason]
   }
@@ -119,10 +107,9 @@ describe('recordInBatch', () => {
       [true, false],
       [false, true],
     ] as const)
-      expect(
-        recordInBatch(own({ setAside: one }), batch({ setAside: other }), 0)
-          .setAside,
-      ).toBe(true)
+      expect(recordInBatch(own({ setAside: one }), batch({ setAside: other }), 0).setAside).toBe(
+        true,
+      )
     expect(recordInBatch(own(), batch(), 0).setAside).toBe(false)
   })
 })
@@ -160,10 +147,7 @@ describe('contradictionOf', () => {
   })
 
   test.each<[string, ChainReading]>([
-    [
-      'valid, of a revoked record',
-      reading({ record: issued(revoked(8, 1)), revoker }),
-    ],
+    ['valid, of a revoked record', reading({ record: issued(revoked(8, 1)), revoker })],
     ['revoked, of a record that is not', reading({ status: 'revoked' })],
     [
       'suspended, of a released one',
@@ -171,19 +155,10 @@ describe('contradictionOf', () => {
     ],
     ['not issued, of a record', reading({ status: 'not_issued' })],
     ['distrusted, of a trusted account', reading({ status: 'distrusted' })],
-    [
-      'a distrusted account, ignored',
-      reading({ account: { ...account, distrustedFrom: 7 } }),
-    ],
-    [
-      'no account',
-      reading({ account: NO_ACCOUNT, record: issued({ accountIndex: 0 }) }),
-    ],
+    ['a distrusted account, ignored', reading({ account: { ...account, distrustedFrom: 7 } })],
+    ['no account', reading({ account: NO_ACCOUNT, record: issued({ accountIndex: 0 }) })],
     ['another account', reading({ account: { ...account, accountIndex: 1 } })],
-    [
-      'no revoker',
-      reading({ status: 'revoked', record: issued(revoked(8, 1)) }),
-    ],
+    ['no revoker', reading({ status: 'revoked', record: issued(revoked(8, 1)) })],
     [
       'another revoker',
       reading({
@@ -202,14 +177,8 @@ describe('contradictionOf', () => {
       }),
     ],
     ['the account of nothing', absent({ account })],
-    [
-      'the revoker of nothing',
-      absent({ record: { ...NO_RECORD, ...revoked(8, 1) }, revoker }),
-    ],
-    [
-      'the issuer of nothing',
-      absent({ issuer: { ...emptyIssuer(1), name: 'A' } }),
-    ],
+    ['the revoker of nothing', absent({ record: { ...NO_RECORD, ...revoked(8, 1) }, revoker })],
+    ['the issuer of nothing', absent({ issuer: { ...emptyIssuer(1), name: 'A' } })],
   ])('error: %s', (_, one) => {
     expect(contradictionOf(one)).toEqual(expect.any(String))
   })

@@ -28,9 +28,7 @@ describe("go-ethereum's proofs", () => {
 
   test('default: nodes inside their parents are among them, found and absent', () => {
     // A proof of one node whose key parts late is one of nodes in a node.
-    const inside = cases.filter(
-      ({ name, proof }) => name.includes('inside') && proof.length <= 2,
-    )
+    const inside = cases.filter(({ name, proof }) => name.includes('inside') && proof.length <= 2)
     expect(inside.some(({ value }) => value === null)).toBe(true)
     expect(inside.some(({ value }) => value !== null)).toBe(true)
   })
@@ -54,10 +52,7 @@ describe("go-ethereum's proofs", () => {
     if (proof.length > 1) changed.push([root, [...proof].reverse()])
     for (const [i, node] of proof.entries())
       for (let at = 0; at < (node.length - 2) / 2; at += 7)
-        changed.push([
-          root,
-          proof.map((one, j) => (j === i ? flipped(node, at) : one)),
-        ])
+        changed.push([root, proof.map((one, j) => (j === i ? flipped(node, at) : one))])
     for (const [changedRoot, nodes] of changed)
       expect(() => read(changedRoot, key, nodes)).toThrow(refused)
   })

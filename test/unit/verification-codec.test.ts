@@ -20,11 +20,8 @@ const abi = new Interface(registryAbi)
 const HASH: Hex = `0x${'5a'.repeat(32)}`
 const ROOT: Hex = `0x${'6b'.repeat(32)}`
 const KEY = { issuerId: 0xffff_fffe, documentHash: HASH }
-const uint = (bits: number) =>
-  fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n })
-const address = fc
-  .uint8Array({ minLength: 20, maxLength: 20 })
-  .map((bytes) => toHex(bytes))
+const uint = (bits: number) => fc.bigInt({ min: 0n, max: 2n ** BigInt(bits) - 1n })
+const address = fc.uint8Array({ minLength: 20, maxLength: 20 }).map((bytes) => toHex(bytes))
 const text = fc.string({ unit: 'grapheme', maxLength: 80 })
 const account = fc.record({
   account: address,
@@ -65,8 +62,7 @@ const verification = fc.record({
 })
 type Value = typeof verification extends fc.Arbitrary<infer T> ? T : never
 
-const encode = (value: Value) =>
-  abi.encodeFunctionResult('verificationOf', [value])
+const encode = (value: Value) => abi.encodeFunctionResult('verificationOf', [value])
 const decode = (data: unknown) => decodeVerification(data, KEY.issuerId)
 /** Numbers as the decoder has them. */
 const plain = <T extends object>(part: T) =>
@@ -118,9 +114,7 @@ test('default: encodes and decodes a call of many as ethers does', () => {
   const keys = fc.array(
     fc.record({
       issuerId: uint(32).map(Number),
-      documentHash: fc
-        .uint8Array({ minLength: 32, maxLength: 32 })
-        .map((bytes) => toHex(bytes)),
+      documentHash: fc.uint8Array({ minLength: 32, maxLength: 32 }).map((bytes) => toHex(bytes)),
     }),
     { maxLength: 5 },
   )
@@ -157,12 +151,7 @@ test('default: decodes the event as ethers does', () => {
   expect(abi.getEvent('DocumentIssued')?.topicHash).toBe(ISSUED_TOPIC)
   fc.assert(
     fc.property(uint(32), address, uint(40), (issuerId, by, validUntil) => {
-      const log = abi.encodeEventLog('DocumentIssued', [
-        HASH,
-        issuerId,
-        by,
-        validUntil,
-      ])
+      const log = abi.encodeEventLog('DocumentIssued', [HASH, issuerId, by, validUntil])
       expect(decodeIssued(read(log))).toEqual({
         issuerId: Number(issuerId),
         account: by,
@@ -249,12 +238,7 @@ describe('what Solidity would not encode is refused', () => {
   })
 
   test('error: an event of another kind, with other topics or other data', () => {
-    const log = abi.encodeEventLog('DocumentIssued', [
-      HASH,
-      1,
-      `0x${'ab'.repeat(20)}`,
-      0,
-    ])
+    const log = abi.encodeEventLog('DocumentIssued', [HASH, 1, `0x${'ab'.repeat(20)}`, 0])
     expect(decodeIssued(read(log)).issuerId).toBe(1)
     for (const other of [
       { ...log, topics: [HASH, ...log.topics.slice(1)] },

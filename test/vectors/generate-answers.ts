@@ -30,8 +30,7 @@ const ORIGIN =
   'eth_call, eth_getProof, eth_getBlockByNumber and eth_getLogs of Anvil 1.7.1, read with ethers 6.17.0, by generate-answers.ts'
 
 /** Anvil's first account: it gives the registry of documents.json. */
-const ADMIN: Hex =
-  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+const ADMIN: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 const MANAGER: Hex = `0x${'b2'.repeat(32)}`
 const ISSUER: Hex = `0x${'c3'.repeat(32)}`
 const STOLEN: Hex = `0x${'d4'.repeat(32)}`
@@ -67,9 +66,7 @@ function read(answer: string): Values {
     if (typeof value === 'string')
       return /^0x[0-9a-fA-F]{40}$/.test(value) ? value.toLowerCase() : value
     const { toObject } = value as { toObject(): Record<string, unknown> }
-    return Object.fromEntries(
-      Object.entries(toObject.call(value)).map(([k, v]) => [k, plain(v)]),
-    )
+    return Object.fromEntries(Object.entries(toObject.call(value)).map(([k, v]) => [k, plain(v)]))
   }
   return plain(tuple) as Values
 }
@@ -98,8 +95,7 @@ const FOREVER = 253402214400
 const dir = mkdtempSync(join(tmpdir(), 'answers-'))
 const anvil = await startAnvilNode(dir)
 const provider = patient({
-  request: ({ method, params = [] }) =>
-    anvil.request(method, ...(params as unknown[])),
+  request: ({ method, params = [] }) => anvil.request(method, ...(params as unknown[])),
 })
 const accountOf = (key: Hex) => new Wallet(key).address
 for (const key of [ADMIN, MANAGER, ISSUER, STOLEN])
@@ -128,14 +124,9 @@ const of = (documentHash: string, issuerId = 1): Key => ({
   documentHash,
   batch: null,
 })
-const blockNumber = async () =>
-  Number(await anvil.request<string>('eth_blockNumber'))
+const blockNumber = async () => Number(await anvil.request<string>('eth_blockNumber'))
 const call = (key: Key, block: number) =>
-  anvil.request<string>(
-    'eth_call',
-    { to: address, data: dataOf(key) },
-    `0x${block.toString(16)}`,
-  )
+  anvil.request<string>('eth_call', { to: address, data: dataOf(key) }, `0x${block.toString(16)}`)
 
 // The chain.
 await send('issue', [1, valid.documentHash, 0])
@@ -158,11 +149,7 @@ await send('revoke', [1, hash(6), 1], STOLEN)
 await send('distrustFrom', [1, accountOf(STOLEN), 1], MANAGER)
 await send('release', [1, hash(6)], MANAGER)
 await send('registerIssuer', [accountOf(MANAGER), 'N'.repeat(32), ''], ADMIN)
-await send(
-  'setPermissions',
-  [2, accountOf(MANAGER), PERMISSION.issue | PERMISSION.manage],
-  MANAGER,
-)
+await send('setPermissions', [2, accountOf(MANAGER), PERMISSION.issue | PERMISSION.manage], MANAGER)
 await send('issue', [2, hash(1), 0], MANAGER)
 
 const leaves: [string, number][] = [
@@ -174,9 +161,7 @@ const tree = StandardMerkleTree.of(leaves, ['bytes32', 'uint40'])
 const inOrder = leaves.toSorted((one, other) =>
   tree.leafHash(one) < tree.leafHash(other) ? -1 : 1,
 )
-const chunk = concat(
-  inOrder.flatMap(([leaf, until]) => [leaf, toBeHex(until, 5)]),
-)
+const chunk = concat(inOrder.flatMap(([leaf, until]) => [leaf, toBeHex(until, 5)]))
 const manifest = sha256(
   toUtf8Bytes(
     JSON.stringify({
@@ -245,8 +230,7 @@ const patched = (at: number, byte: number) => {
 }
 /** The last byte of a word. */
 const last = (index: number) => index * 32 + 31
-const lie = (change: (values: Values) => void, name = 'valid') =>
-  rewrite(answerOf(name), change)
+const lie = (change: (values: Values) => void, name = 'valid') => rewrite(answerOf(name), change)
 const setIn = (name: string, member: string, value: Value, of = 'valid') =>
   lie((values) => {
     part(values, name)[member] = value
@@ -327,13 +311,11 @@ const bad: Bad[] = [
     'wrong_chain',
   ],
 ]
-const mustFail: object[] = bad.map(
-  ([name, answer, code = 'no_registry', base = 'valid']) => {
-    const [, key] = keys.find(([one]) => one === base) ?? []
-    if (!key) throw new Error(base)
-    return { name, ...key, block: null, answer, code }
-  },
-)
+const mustFail: object[] = bad.map(([name, answer, code = 'no_registry', base = 'valid']) => {
+  const [, key] = keys.find(([one]) => one === base) ?? []
+  if (!key) throw new Error(base)
+  return { name, ...key, block: null, answer, code }
+})
 mustFail.push({
   name: 'as of a block, the answer for another',
   ...of(valid.documentHash),
@@ -352,14 +334,10 @@ save('verifications', { registry, cases: good, mustFail })
 const HEADER =
   'parentHash sha3Uncles miner stateRoot transactionsRoot receiptsRoot logsBloom difficulty number gasLimit gasUsed timestamp extraData mixHash nonce baseFeePerGas withdrawalsRoot blobGasUsed excessBlobGas parentBeaconBlockRoot requestsHash'
 const QUANTITIES =
-  'difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas'.split(
-    ' ',
-  )
+  'difficulty number gasLimit gasUsed timestamp baseFeePerGas blobGasUsed excessBlobGas'.split(' ')
 const at = (key: string, slot: string) => keccak256(concat([key, slot]))
-const plus = (slot: string, by: number) =>
-  word((BigInt(slot) + BigInt(by)) % 2n ** 256n)
-const BASE =
-  '0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200'
+const plus = (slot: string, by: number) => word((BigInt(slot) + BigInt(by)) % 2n ** 256n)
+const BASE = '0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200'
 const bits = (value: bigint, from: number, count: number) =>
   (value >> BigInt(from)) & (2n ** BigInt(count) - 1n)
 
@@ -372,14 +350,7 @@ const blockAt = (block: number) =>
 async function slotsOf(key: Key, block: number): Promise<string[]> {
   const N = at(word(key.issuerId), BASE)
   const load = async (slot: string) =>
-    BigInt(
-      await anvil.request<string>(
-        'eth_getStorageAt',
-        address,
-        slot,
-        quantity(block),
-      ),
-    )
+    BigInt(await anvil.request<string>('eth_getStorageAt', address, slot, quantity(block)))
   const own = at(key.documentHash, plus(N, 1))
   const slots = key.batch ? [at(key.batch.root, plus(N, 2)), own] : [own]
   const anchor = await load(slots[0] as string)
@@ -387,8 +358,7 @@ async function slotsOf(key: Key, block: number): Promise<string[]> {
   const record = await load(own)
   const indexes = [bits(anchor, 0, 16)]
   const revoker = bits(record, 136, 16)
-  if (bits(record, 152, 40) !== 0n && revoker !== indexes[0])
-    indexes.push(revoker)
+  if (bits(record, 152, 40) !== 0n && revoker !== indexes[0]) indexes.push(revoker)
   for (const index of indexes) {
     const slot = at(word(index), plus(N, 4))
     const account = bits(await load(slot), 0, 160)
@@ -467,9 +437,7 @@ function blockOf(key: Key): string {
   })
 }
 
-const codeHash = keccak256(
-  await anvil.request<string>('eth_getCode', address, 'latest'),
-)
+const codeHash = keccak256(await anvil.request<string>('eth_getCode', address, 'latest'))
 const trusted = await blockAt(head)
 const earlier = await blockAt(beforeRevocation)
 type Golden = typeof valid
@@ -490,8 +458,7 @@ async function bundleOf(
   const block = more.block ?? trusted
   const batch = key.batch ? blockOf(key) : null
   const isIssued = !expected.notPassed.includes('record fail not_issued')
-  const ofBatch =
-    batch && publicIdOf(2, sha256(toUtf8Bytes(batch)), documentKey)
+  const ofBatch = batch && publicIdOf(2, sha256(toUtf8Bytes(batch)), documentKey)
   return {
     name,
     registry,
@@ -531,12 +498,7 @@ const never = {
   notPassed: ['record fail not_issued'],
 }
 const bundles = [
-  await bundleOf(
-    'valid',
-    of(valid.documentHash),
-    valid,
-    verdict('valid', true),
-  ),
+  await bundleOf('valid', of(valid.documentHash), valid, verdict('valid', true)),
   await bundleOf(
     'valid, with an event that nobody believes',
     of(valid.documentHash),
@@ -802,8 +764,7 @@ const c = await later(12)
 const d = await later(96)
 const e = await later(1)
 const answers = new Map<number, string>()
-for (const block of [beforeRevocation, a, b, c, d, e])
-  answers.set(block, await call(one, block))
+for (const block of [beforeRevocation, a, b, c, d, e]) answers.set(block, await call(one, block))
 const answerAt = (block: number) => answers.get(block) ?? ''
 type Node = { latest?: string; blocks?: Record<string, string> } | null
 /** A node with this newest block that knows these older ones, and nothing else. */
@@ -884,12 +845,7 @@ const quorums = [
     agree(b),
   ),
   quorum('a common block 120 s old', 2, [honest(d, a), honest(a)], agree(a)),
-  quorum(
-    'a common block 121 s old',
-    2,
-    [honest(e, a), honest(a)],
-    fails('endpoints_disagree'),
-  ),
+  quorum('a common block 121 s old', 2, [honest(e, a), honest(a)], fails('endpoints_disagree')),
   quorum(
     'all are of another chain',
     2,
@@ -902,12 +858,7 @@ const quorums = [
     [{ latest: foreign }, null, honest(c)],
     fails('rpc_unreachable'),
   ),
-  quorum(
-    'none has a registry',
-    1,
-    [{ latest: '0x' }, { latest: '0x' }],
-    fails('no_registry'),
-  ),
+  quorum('none has a registry', 1, [{ latest: '0x' }, { latest: '0x' }], fails('no_registry')),
   quorum(
     'as of a block',
     2,

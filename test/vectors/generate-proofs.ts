@@ -28,8 +28,7 @@ const PAST = 1_000_000_000
 const FUTURE = 4_000_000_000
 const REASON = { keyCompromise: 1, certificateHold: 6, privilegeWithdrawn: 9 }
 
-const hash = (byte: number): Hex =>
-  `0x${byte.toString(16).padStart(2, '0').repeat(32)}`
+const hash = (byte: number): Hex => `0x${byte.toString(16).padStart(2, '0').repeat(32)}`
 
 /** Documents that are issued alone, by what becomes of them. */
 const ALONE = {
@@ -127,11 +126,7 @@ function casesOf(batched: Case[], held: Case[]): Case[] {
   ]
 }
 
-async function proofsOf(
-  url: string,
-  origin: string,
-  fund: (account: string) => Promise<void>,
-) {
+async function proofsOf(url: string, origin: string, fund: (account: string) => Promise<void>) {
   const provider = patient(createFetchProvider(url))
   const keys = [ADMIN, MANAGER, ISSUER, STOLEN]
   for (const key of keys) await fund(new Wallet(key).address)
@@ -165,19 +160,11 @@ async function proofsOf(
   await revoke(ALONE.released, REASON.certificateHold)
   await send('release', [1, ALONE.released])
   await revoke(ALONE.revoked, REASON.keyCompromise)
-  await revoke(
-    ALONE['revoked by another account'],
-    REASON.privilegeWithdrawn,
-    MANAGER,
-  )
-  await send('supersede', [
-    ...[1, hash(0), ALONE.superseded, ALONE.successor],
-    FUTURE,
-  ])
+  await revoke(ALONE['revoked by another account'], REASON.privilegeWithdrawn, MANAGER)
+  await send('supersede', [...[1, hash(0), ALONE.superseded, ALONE.successor], FUTURE])
 
   const [batched, held] = [treeOf(BATCHED), treeOf(HELD)]
-  for (const { root, size } of [batched, held])
-    await send('issueBatch', [1, root, size, hash(0)])
+  for (const { root, size } of [batched, held]) await send('issueBatch', [1, root, size, hash(0)])
   await send('revokeInBatch', [
     ...[1, batched.root, [BATCHED['revoked in a batch']]],
     REASON.keyCompromise,
@@ -189,11 +176,7 @@ async function proofsOf(
   ])
 
   await send('addAccount', [1, accountOf(STOLEN), 3], MANAGER)
-  for (const name of [
-    'distrusted',
-    'distrusted and revoked',
-    'issued again',
-  ] as const)
+  for (const name of ['distrusted', 'distrusted and revoked', 'issued again'] as const)
     await send('issue', [1, ALONE[name], 0], STOLEN)
   await send('issue', [1, ALONE['set aside'], 0])
   await revoke(ALONE['distrusted and revoked'], REASON.keyCompromise)

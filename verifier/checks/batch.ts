@@ -1,7 +1,4 @@
-import {
-  type BatchBlock,
-  decodeBatchBlock,
-} from '../../document/batch/block.ts'
+import { type BatchBlock, decodeBatchBlock } from '../../document/batch/block.ts'
 import { FormatError } from '../../document/errors.ts'
 import type { PublicId } from '../../document/public-id.ts'
 import type { BlockSource, DocumentKey, ReadOptions } from '../ports.ts'

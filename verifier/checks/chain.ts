@@ -1,11 +1,6 @@
 import type { Document } from '../../document/document.ts'
 import type { ChainReading } from '../ports.ts'
-import {
-  isDistrustedAt,
-  isRevoked,
-  isSuperseded,
-  isSuspended,
-} from '../status.ts'
+import { isDistrustedAt, isRevoked, isSuperseded, isSuspended } from '../status.ts'
 import type { Check } from '../verdict.ts'
 
 /** @returns Whether the head is fresh enough to say anything by. `maxHeadAge` in seconds; `undefined` = not judged. */
@@ -26,8 +21,7 @@ export function checkChain(
 
 /** @returns What the registry alone decides, in the order in which it matters. */
 export function checkRecord({ record, account }: ChainReading): Check[] {
-  if (record.anchoredBlock === 0)
-    return [{ check: 'record', outcome: 'fail', code: 'not_issued' }]
+  if (record.anchoredBlock === 0) return [{ check: 'record', outcome: 'fail', code: 'not_issued' }]
   const distrusted = isDistrustedAt(account, record.anchoredBlock)
   const superseded = isSuperseded(record)
   const revoked = isRevoked(record) && !superseded
@@ -51,8 +45,7 @@ export function checkRecord({ record, account }: ChainReading): Check[] {
 /** @returns Whether it has expired, by the later of `now` and the block's time (both in seconds). */
 export function checkExpiry(reading: ChainReading, now: number): Check {
   const { validUntil } = reading.record
-  const expired =
-    validUntil !== 0 && Math.max(now, reading.blockTime) >= validUntil
+  const expired = validUntil !== 0 && Math.max(now, reading.blockTime) >= validUntil
   return expired
     ? { check: 'expiry', outcome: 'fail', code: 'expired' }
     : { check: 'expiry', outcome: 'pass', code: 'not_expired' }

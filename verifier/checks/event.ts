@@ -1,11 +1,5 @@
 import { ChainError, type ChainErrorCode } from '../errors.ts'
-import type {
-  ChainReader,
-  ChainReading,
-  DocumentKey,
-  IssuedEvent,
-  ReadOptions,
-} from '../ports.ts'
+import type { ChainReader, ChainReading, DocumentKey, IssuedEvent, ReadOptions } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
 /** Troubles that say more of an event than that it could not be read. */

@@ -35,11 +35,10 @@ export async function readIdentity(
   { account, issuer }: Issuing,
   { identity, issuerDomain, signal }: IdentityOptions,
 ): Promise<{ check: Check; domain: string | null }> {
-  const end = (
-    outcome: Check['outcome'],
-    code: string,
-    domain: string | null = null,
-  ) => ({ check: { check: 'identity', outcome, code } satisfies Check, domain })
+  const end = (outcome: Check['outcome'], code: string, domain: string | null = null) => ({
+    check: { check: 'identity', outcome, code } satisfies Check,
+    domain,
+  })
   if (!identity) return end('unknown', 'not_asked')
   const { chainId } = parseRegistryId(registry)
   const address = identityAddressOf(issuer.uri, chainId)
@@ -54,17 +53,11 @@ export async function readIdentity(
   const code = objectionTo(statement, registry, issuer.id, account.account)
   if (code) return end('fail', code)
   const { domain } = address
-  const isOther =
-    issuerDomain !== undefined && parseDomain(issuerDomain, chainId) !== domain
-  return isOther
-    ? end('fail', 'other_domain', domain)
-    : end('pass', 'linked', domain)
+  const isOther = issuerDomain !== undefined && parseDomain(issuerDomain, chainId) !== domain
+  return isOther ? end('fail', 'other_domain', domain) : end('pass', 'linked', domain)
 }
 
-function statementOf(
-  read: IdentityRead,
-  { did }: IdentityAddress,
-): IdentityStatement | undefined {
+function statementOf(read: IdentityRead, { did }: IdentityAddress): IdentityStatement | undefined {
   if (read.status !== 'found') return undefined
   try {
     return readDidDocument(read.bytes, did)
@@ -82,15 +75,11 @@ export function objectionTo(
   account: string,
 ): string | undefined {
   const isNamed = registries.some(
-    (one) =>
-      one.registry.toLowerCase() === registry && one.issuerId === issuerId,
+    (one) => one.registry.toLowerCase() === registry && one.issuerId === issuerId,
   )
   if (!isNamed) return 'denied'
   const chain = registry.slice(0, registry.lastIndexOf(':') + 1)
-  const ofChain = accounts
-    .map((one) => one.toLowerCase())
-    .filter((one) => one.startsWith(chain))
-  const isListed =
-    ofChain.length === 0 || ofChain.includes(chain + account.toLowerCase())
+  const ofChain = accounts.map((one) => one.toLowerCase()).filter((one) => one.startsWith(chain))
+  const isListed = ofChain.length === 0 || ofChain.includes(chain + account.toLowerCase())
   return isListed ? undefined : 'account_not_listed'
 }

@@ -31,11 +31,8 @@ export async function readPayload(
       }
     seen.add(read.status)
   }
-  if (seen.has('erased'))
-    return { check: { check: 'payload', outcome: 'fail', code: 'erased' } }
-  const code =
-    (['wrong_bytes', 'unreachable'] as const).find((one) => seen.has(one)) ??
-    'missing'
+  if (seen.has('erased')) return { check: { check: 'payload', outcome: 'fail', code: 'erased' } }
+  const code = (['wrong_bytes', 'unreachable'] as const).find((one) => seen.has(one)) ?? 'missing'
   return { check: { check: 'payload', outcome: 'unknown', code } }
 }
 
@@ -47,8 +44,7 @@ async function readFrom(
 ): Promise<BlockRead | { status: 'unreachable' } | { status: 'wrong_bytes' }> {
   try {
     const read = await source.get(hash, options)
-    const good =
-      read.status !== 'found' || equalBytes(opener.sha256(read.bytes), hash)
+    const good = read.status !== 'found' || equalBytes(opener.sha256(read.bytes), hash)
     return good ? read : { status: 'wrong_bytes' }
   } catch {
     return { status: 'unreachable' }

@@ -5,22 +5,12 @@ import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { decodeJsonText, parseStrictJson } from '../../document/json.ts'
 import { bytes32, issuerId, registry } from '../../document/members.ts'
 import { ChainError, type ChainErrorCode } from '../errors.ts'
-import type {
-  RegistryAccount,
-  RegistryIssuer,
-  RegistryRecord,
-  RegistryStatus,
-} from '../ports.ts'
+import type { RegistryAccount, RegistryIssuer, RegistryRecord, RegistryStatus } from '../ports.ts'
 import { parseRegistry } from '../readers/chain.ts'
 import { NO_ACCOUNT, registryStatusOf } from '../status.ts'
 import { decodeHeader, type Header } from './header.ts'
 import { invalid, readProof } from './invalid.ts'
-import {
-  slotsOfIssuer,
-  unpackRecord,
-  unpackSigner,
-  unpackState,
-} from './slots.ts'
+import { slotsOfIssuer, unpackRecord, unpackSigner, unpackState } from './slots.ts'
 import { readStorageRoot, wordOf } from './state-proof.ts'
 import { decodeNode, type NodeOf, readTrieBy, type TrieNode } from './trie.ts'
 
@@ -112,10 +102,7 @@ const MAX_TEXT = 256 * 1024 * 1024
 const MAX_NODES = 10 * MAX_KEYS
 
 const bytes = v.custom<Hex>(
-  (value) =>
-    typeof value === 'string' &&
-    value.length % 2 === 0 &&
-    /^0x[0-9a-f]+$/.test(value),
+  (value) => typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]+$/.test(value),
 )
 const listOf = (item: v.GenericSchema<Hex, Hex>, most: number) =>
   v.pipe(
@@ -125,9 +112,7 @@ const listOf = (item: v.GenericSchema<Hex, Hex>, most: number) =>
 const keys = v.pipe(
   listOf(bytes32, MAX_KEYS),
   // In order, so that each is there once.
-  v.check((list) =>
-    list.every((key, i) => i === 0 || key > (list[i - 1] ?? key)),
-  ),
+  v.check((list) => list.every((key, i) => i === 0 || key > (list[i - 1] ?? key))),
 )
 const schema = v.strictObject({
   type: v.literal(TYPE),
@@ -156,19 +141,14 @@ function parseInput(input: unknown): unknown {
   if (typeof input !== 'string' && !(input instanceof Uint8Array)) return input
   if (input.length > MAX_TEXT) throw malformed([])
   try {
-    return parseStrictJson(
-      typeof input === 'string' ? input : decodeJsonText(input),
-    )
+    return parseStrictJson(typeof input === 'string' ? input : decodeJsonText(input))
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
     throw malformed([], cause)
   }
 }
 
-function malformed(
-  fields: FormatError['fields'],
-  cause?: FormatError,
-): FormatError {
+function malformed(fields: FormatError['fields'], cause?: FormatError): FormatError {
   const message = 'not a proof of completeness'
   return new FormatError('completeness_malformed', message, { fields, cause })
 }
@@ -188,10 +168,7 @@ export type CompletenessOptions = {
  * @param input A proof as JSON text, the bytes of one, or parsed.
  * @throws {FormatError} `completeness_malformed` when it is not such a proof; also when a hash is repeated or out of order.
  */
-export function verifyCompleteness(
-  input: unknown,
-  options: CompletenessOptions,
-): Completeness {
+export function verifyCompleteness(input: unknown, options: CompletenessOptions): Completeness {
   const { address } = parseRegistry(options.registry)
   const proof = readInput(input)
   try {
@@ -199,9 +176,7 @@ export function verifyCompleteness(
       throw new ChainError('other_registry', `a proof of ${proof.registry}`)
     const header = readProof(() => decodeHeader(proof.header))
     const { blockHash } = header
-    const trusted = options.trustedBlocks.some(
-      (hash) => hash.toLowerCase() === blockHash,
-    )
+    const trusted = options.trustedBlocks.some((hash) => hash.toLowerCase() === blockHash)
     if (!trusted)
       throw new ChainError(
         'block_untrusted',
@@ -246,8 +221,7 @@ export function createNodeSet(nodes: Iterable<Hex>): {
   used(): Hex[]
 } {
   const known = new Map<string, { node: Hex; decoded?: TrieNode }>()
-  for (const node of nodes)
-    known.set(toHex(keccak_256(fromHex(node))), { node })
+  for (const node of nodes) known.set(toHex(keccak_256(fromHex(node))), { node })
   return {
     nodeOf(hash) {
       const found = known.get(toHex(hash))
@@ -255,10 +229,7 @@ export function createNodeSet(nodes: Iterable<Hex>): {
       found.decoded ??= decodeNode(fromHex(found.node))
       return found.decoded
     },
-    used: () =>
-      [...known.values()].flatMap(({ node, decoded }) =>
-        decoded ? [node] : [],
-      ),
+    used: () => [...known.values()].flatMap(({ node, decoded }) => (decoded ? [node] : [])),
   }
 }
 
@@ -274,10 +245,7 @@ export type IssuerReader = {
 }
 
 /** @param read Gives what is in a slot. */
-export function createSlotReader(
-  issuerId: number,
-  read: (slot: Hex) => bigint,
-): IssuerReader {
+export function createSlotReader(issuerId: number, read: (slot: Hex) => bigint): IssuerReader {
   const slots = slotsOfIssuer(issuerId)
   return {
     counts: unpackState(read(slots.state)),
@@ -314,9 +282,7 @@ export function listingOf(
   const documents = split(keys.documentHashes, reader.record)
   const batches = split(keys.roots, reader.batch)
   const { documentCount, batchCount } = reader.counts
-  const complete =
-    documents.issued.length === documentCount &&
-    batches.issued.length === batchCount
+  const complete = documents.issued.length === documentCount && batches.issued.length === batchCount
   return {
     status: complete ? 'complete' : 'incomplete',
     issuerId,
@@ -347,8 +313,7 @@ function split(
   recordOf: (key: Hex) => RegistryRecord,
 ): { issued: { key: Hex; record: RegistryRecord }[]; notIssued: Hex[] } {
   const all = keys.map((key) => ({ key, record: recordOf(key) }))
-  const isIssued = ({ record }: { record: RegistryRecord }) =>
-    record.anchoredBlock !== 0
+  const isIssued = ({ record }: { record: RegistryRecord }) => record.anchoredBlock !== 0
   return {
     issued: all.filter(isIssued),
     notIssued: all.filter((one) => !isIssued(one)).map(({ key }) => key),

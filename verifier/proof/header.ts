@@ -32,11 +32,9 @@ export function decodeHeader(rlp: Hex): Header {
   // It is decoded before anyone has said that its hash is to be trusted: millions of items would take gigabytes.
   if (bytes.length > MAX_HEADER) throw invalid('too long for a header')
   const fields = decodeRlp(bytes)
-  if (fields instanceof Uint8Array || fields.length < FIELDS)
-    throw invalid('not a header')
+  if (fields instanceof Uint8Array || fields.length < FIELDS) throw invalid('not a header')
   const { [STATE_ROOT]: root, [NUMBER]: number, [TIMESTAMP]: time } = fields
-  if (!(root instanceof Uint8Array) || root.length !== 32)
-    throw invalid('not a header')
+  if (!(root instanceof Uint8Array) || root.length !== 32) throw invalid('not a header')
   return {
     blockNumber: integer(number),
     blockHash: toHex(keccak_256(bytes)),

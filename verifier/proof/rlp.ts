@@ -12,22 +12,17 @@ const SHORT = 55
 const MAX_DEPTH = 32
 
 export function encodeRlp(item: RlpItem): Uint8Array {
-  if (!(item instanceof Uint8Array))
-    return withLength(LIST, concatBytes(...item.map(encodeRlp)))
+  if (!(item instanceof Uint8Array)) return withLength(LIST, concatBytes(...item.map(encodeRlp)))
   const [first = BYTES] = item
   return item.length === 1 && first < BYTES ? item : withLength(BYTES, item)
 }
 
 function withLength(kind: number, payload: Uint8Array): Uint8Array {
-  if (payload.length <= SHORT)
-    return concatBytes(Uint8Array.of(kind + payload.length), payload)
+  if (payload.length <= SHORT) return concatBytes(Uint8Array.of(kind + payload.length), payload)
   const length: number[] = []
   for (let rest = payload.length; rest > 0; rest = Math.floor(rest / 256))
     length.unshift(rest % 256)
-  return concatBytes(
-    Uint8Array.of(kind + SHORT + length.length, ...length),
-    payload,
-  )
+  return concatBytes(Uint8Array.of(kind + SHORT + length.length, ...length), payload)
 }
 
 /** @throws {FormatError} `proof_invalid` when it is not, to the byte, the encoding of one item. */
@@ -37,21 +32,15 @@ export function decodeRlp(bytes: Uint8Array): RlpItem {
   return item
 }
 
-function readItem(
-  bytes: Uint8Array,
-  start: number,
-  depth: number,
-): { item: RlpItem; end: number } {
+function readItem(bytes: Uint8Array, start: number, depth: number): { item: RlpItem; end: number } {
   const first = bytes[start]
   if (first === undefined || depth > MAX_DEPTH) throw invalid('not RLP')
-  if (first < BYTES)
-    return { item: bytes.slice(start, start + 1), end: start + 1 }
+  if (first < BYTES) return { item: bytes.slice(start, start + 1), end: start + 1 }
   const kind = first < LIST ? BYTES : LIST
   const { from, end } = readLength(bytes, start, first - kind)
   if (kind === BYTES) {
     const item = bytes.slice(from, end)
-    if (item.length === 1 && (item[0] ?? 0) < BYTES)
-      throw invalid('RLP of a byte that is its own')
+    if (item.length === 1 && (item[0] ?? 0) < BYTES) throw invalid('RLP of a byte that is its own')
     return { item, end }
   }
   const list: RlpItem[] = []
@@ -65,16 +54,11 @@ function readItem(
 }
 
 /** @param code What the first byte says beside the kind. @returns Where the payload begins and ends. */
-function readLength(
-  bytes: Uint8Array,
-  start: number,
-  code: number,
-): { from: number; end: number } {
+function readLength(bytes: Uint8Array, start: number, code: number): { from: number; end: number } {
   const width = Math.max(0, code - SHORT)
   const from = start + 1 + width
   const digits = bytes.subarray(start + 1, from)
-  const length =
-    width === 0 ? code : digits.reduce((sum, byte) => sum * 256 + byte, 0)
+  const length = width === 0 ? code : digits.reduce((sum, byte) => sum * 256 + byte, 0)
   const shortest = width === 0 || (length > SHORT && digits[0] !== 0)
   const end = from + length
   if (!shortest || end > bytes.length) throw invalid('RLP of another length')

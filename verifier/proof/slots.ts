@@ -13,18 +13,12 @@ import type {
   RegistryIssuer,
   RegistryRecord,
 } from '../ports.ts'
-import {
-  emptyIssuer,
-  NO_ACCOUNT,
-  recordInBatch,
-  registryStatusOf,
-} from '../status.ts'
+import { emptyIssuer, NO_ACCOUNT, recordInBatch, registryStatusOf } from '../status.ts'
 
 // Where the registry keeps what a verdict reads: docs/contract.md, "Storage". It never changes.
 
 /** The ERC-7201 position of `document-registry.storage`: a mapping of issuers. */
-const NAMESPACES =
-  0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200n
+const NAMESPACES = 0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200n
 /** Slots of an issuer, from its first. */
 const [STATE, RECORDS, BATCHES, ACCOUNTS, ACCOUNTS_OF, , NAME, URI] = [
   0n,
@@ -44,10 +38,7 @@ type Word = bigint
 export type ReadSlot = (slot: Hex) => Uint8Array
 
 /** What a proof proves of a document, apart from the block. */
-type Proven = Pick<
-  ChainReading,
-  'status' | 'record' | 'account' | 'revoker' | 'issuer'
->
+type Proven = Pick<ChainReading, 'status' | 'record' | 'account' | 'revoker' | 'issuer'>
 
 /**
  * @param block The block whose state `readSlot` reads.
@@ -96,8 +87,7 @@ export function slotsOf(
   const own = at(BigInt(documentHash), namespace + RECORDS)
   const anchored = batch ? at(BigInt(batch.root), namespace + BATCHES) : own
   if (record.anchoredBlock === 0) return [toSlot(anchored)]
-  const isOther =
-    revoker !== null && revoker.accountIndex !== account.accountIndex
+  const isOther = revoker !== null && revoker.accountIndex !== account.accountIndex
   return [
     anchored,
     ...(batch ? [own] : []),
@@ -126,10 +116,7 @@ export function slotsOfIssuer(issuerId: number): {
   }
 }
 
-function slotsOfAccount(
-  namespace: Word,
-  { account, accountIndex }: RegistryAccount,
-): Word[] {
+function slotsOfAccount(namespace: Word, { account, accountIndex }: RegistryAccount): Word[] {
   return [
     at(BigInt(accountIndex), namespace + ACCOUNTS_OF),
     at(BigInt(account), namespace + ACCOUNTS),
@@ -163,9 +150,7 @@ export function unpackRecord(word: Word): RegistryRecord {
   }
 }
 
-export function unpackState(
-  word: Word,
-): Omit<RegistryIssuer, 'id' | 'name' | 'uri'> {
+export function unpackState(word: Word): Omit<RegistryIssuer, 'id' | 'name' | 'uri'> {
   return {
     documentCount: bits(word, 0, 40),
     batchCount: bits(word, 40, 40),
@@ -181,8 +166,7 @@ function readRecord(
   { documentHash, batch: path }: DocumentKey,
   read: (slot: Word) => Word,
 ): RegistryRecord {
-  const readOwn = () =>
-    unpackRecord(read(at(BigInt(documentHash), namespace + RECORDS)))
+  const readOwn = () => unpackRecord(read(at(BigInt(documentHash), namespace + RECORDS)))
   if (!path) return readOwn()
   // The slot of a batch has its size in the place of the expiry.
   const batch = unpackRecord(read(at(BigInt(path.root), namespace + BATCHES)))
@@ -190,15 +174,10 @@ function readRecord(
     batch.anchoredBlock !== 0 &&
     isProofLength(path.proof.length / NODE, batch.validUntil) &&
     leadsToRoot(documentHash, path)
-  return proven
-    ? recordInBatch(readOwn(), batch, path.validUntil)
-    : unpackRecord(0n)
+  return proven ? recordInBatch(readOwn(), batch, path.validUntil) : unpackRecord(0n)
 }
 
-function leadsToRoot(
-  documentHash: Hex,
-  { root, validUntil, proof }: BatchPath,
-): boolean {
+function leadsToRoot(documentHash: Hex, { root, validUntil, proof }: BatchPath): boolean {
   const entry = encodeEntry({ documentHash: fromHex(documentHash), validUntil })
   return equalBytes(rootOf(entry, proof), fromHex(root))
 }
@@ -209,9 +188,7 @@ function readAccount(
   accountIndex: number,
   read: (slot: Word) => Word,
 ): RegistryAccount {
-  const signer = unpackSigner(
-    read(at(BigInt(accountIndex), namespace + ACCOUNTS_OF)),
-  )
+  const signer = unpackSigner(read(at(BigInt(accountIndex), namespace + ACCOUNTS_OF)))
   const held = read(at(BigInt(signer.account), namespace + ACCOUNTS))
   return {
     ...signer,
@@ -224,9 +201,7 @@ function readAccount(
 }
 
 /** @throws {ChainError} `no_registry` for the slot of an account that does not exist. */
-export function unpackSigner(
-  word: Word,
-): Pick<RegistryAccount, 'account' | 'distrustedFrom'> {
+export function unpackSigner(word: Word): Pick<RegistryAccount, 'account' | 'distrustedFrom'> {
   const address = BigInt.asUintN(160, word)
   if (address === 0n) throw notOfRegistry('no account in the place of one')
   return {
@@ -254,13 +229,11 @@ function readText(slot: Word, readSlot: ReadSlot): string {
   const last = word[31] ?? 0
   const isShort = last % 2 === 0
   const length = isShort ? last / 2 : Number(BigInt(toHex(word)) / 2n)
-  if (isShort !== length < 32)
-    throw notOfRegistry('no text in the place of one')
+  if (isShort !== length < 32) throw notOfRegistry('no text in the place of one')
   if (isShort) return toText(word.subarray(0, length))
   const first = BigInt(toHex(keccak_256(toBytes(slot))))
   const parts: Uint8Array[] = []
-  for (let i = 0; i * 32 < length; i++)
-    parts.push(readSlot(toSlot(first + BigInt(i))))
+  for (let i = 0; i * 32 < length; i++) parts.push(readSlot(toSlot(first + BigInt(i))))
   return toText(concatBytes(...parts).subarray(0, length))
 }
 

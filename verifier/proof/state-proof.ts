@@ -40,12 +40,7 @@ function readState(
   codeHash: Hex | undefined,
 ): ChainReading & { blockHash: Hex } {
   const header = decodeHeader(proof.header)
-  const storageRoot = readStorageRoot(
-    proof.accountProof,
-    header,
-    address,
-    codeHash,
-  )
+  const storageRoot = readStorageRoot(proof.accountProof, header, address, codeHash)
   if (!Array.isArray(proof.storageProof)) throw invalid('not slots')
   const slots = proof.storageProof.values()
   const read = readVerification(
@@ -69,35 +64,22 @@ export function readStorageRoot(
   address: Hex,
   expected?: Hex,
 ): Uint8Array {
-  const leaf = readTrie(
-    stateRoot,
-    keccak_256(fromHex(address)),
-    nodesOf(accountProof),
-  )
+  const leaf = readTrie(stateRoot, keccak_256(fromHex(address)), nodesOf(accountProof))
   if (!leaf) throw new ChainError('no_registry', 'no account at the address')
   const account = decodeRlp(leaf)
   const [, , storageRoot, code] = account
   if (!(storageRoot instanceof Uint8Array && code instanceof Uint8Array))
     throw invalid('not an account')
   const codeHash = toHex(code)
-  if (codeHash === NO_CODE)
-    throw new ChainError('no_registry', 'no code at the address')
+  if (codeHash === NO_CODE) throw new ChainError('no_registry', 'no code at the address')
   if (expected !== undefined && codeHash !== expected)
     throw new ChainError('other_code', 'other code at the address')
   return storageRoot
 }
 
-function readSlot(
-  given: SlotProof | undefined,
-  slot: Hex,
-  storageRoot: Uint8Array,
-): Uint8Array {
+function readSlot(given: SlotProof | undefined, slot: Hex, storageRoot: Uint8Array): Uint8Array {
   if (given?.key !== slot) throw invalid('not the slot that is read next')
-  const leaf = readTrie(
-    storageRoot,
-    keccak_256(fromHex(slot)),
-    nodesOf(given.proof),
-  )
+  const leaf = readTrie(storageRoot, keccak_256(fromHex(slot)), nodesOf(given.proof))
   const word = wordOf(leaf)
   if (given.value !== toHex(word)) throw invalid('another value is proven')
   return word
@@ -108,8 +90,7 @@ export function wordOf(leaf: Uint8Array | undefined): Uint8Array {
   const word = new Uint8Array(32)
   if (leaf) {
     const value = decodeRlp(leaf)
-    if (!(value instanceof Uint8Array) || value.length > 32)
-      throw invalid('not a slot')
+    if (!(value instanceof Uint8Array) || value.length > 32) throw invalid('not a slot')
     word.set(value, 32 - value.length)
   }
   return word

@@ -44,16 +44,10 @@ export function readTrieBy(
   key: Uint8Array,
   nodeOf: NodeOf,
 ): Uint8Array | undefined {
-  return equalBytes(root, EMPTY_ROOT)
-    ? undefined
-    : walk(nodeOf, root, [...bytesToHex(key)])
+  return equalBytes(root, EMPTY_ROOT) ? undefined : walk(nodeOf, root, [...bytesToHex(key)])
 }
 
-function walk(
-  nodeOf: NodeOf,
-  root: Uint8Array,
-  path: string[],
-): Uint8Array | undefined {
+function walk(nodeOf: NodeOf, root: Uint8Array, path: string[]): Uint8Array | undefined {
   let node = nodeOf(root)
   for (let at = 0; ; ) {
     if (node.length === 17) {
@@ -77,8 +71,7 @@ function walk(
 function fetchNode(nodes: Iterator<Uint8Array>, hash: Uint8Array): TrieNode {
   const { value, done } = nodes.next()
   if (done) throw invalid('nodes too few')
-  if (!equalBytes(keccak_256(value), hash))
-    throw invalid('a node of another hash')
+  if (!equalBytes(keccak_256(value), hash)) throw invalid('a node of another hash')
   return decodeNode(value)
 }
 

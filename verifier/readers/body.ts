@@ -7,10 +7,7 @@ export class TooLargeError extends Error {
  * @returns The body of an answer.
  * @throws {TooLargeError} as soon as it has more bytes than `limit`: the rest is not read.
  */
-export async function readAtMost(
-  response: Response,
-  limit: number,
-): Promise<Uint8Array> {
+export async function readAtMost(response: Response, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
   // Not `for await`: Safari cannot iterate over a stream.

@@ -44,19 +44,14 @@ export function createChainReader(
     async read(key, { block, signal } = {}) {
       const data = encodeVerificationCall(key)
       const at = block === undefined ? 'latest' : toQuantity(block)
-      const result = await request(
-        'eth_call',
-        [{ to: address, data }, at],
-        signal,
-      ).catch((error) => {
-        throw block === undefined ? error : stateError(error, block)
-      })
+      const result = await request('eth_call', [{ to: address, data }, at], signal).catch(
+        (error) => {
+          throw block === undefined ? error : stateError(error, block)
+        },
+      )
       const { chainId: answering, reading } = decodeReading(result, key)
       if (answering !== chainId)
-        throw new ChainError(
-          'wrong_chain',
-          `chain ${answering}, not ${chainId}`,
-        )
+        throw new ChainError('wrong_chain', `chain ${answering}, not ${chainId}`)
       if (block !== undefined && reading.blockNumber !== block)
         throw new ChainError(
           'state_unavailable',
@@ -74,18 +69,13 @@ export function createChainReader(
         topics: topicsOf(key),
       }
       const logs = await requestLogs(request, filter, signal)
-      const items = readStrictly('eth_getLogs', () =>
-        readList(logs, (log) => log),
-      )
+      const items = readStrictly('eth_getLogs', () => readList(logs, (log) => log))
       // Only the last is looked at: a hostile node can send a million, and a document that is
       // issued again in the block in which its issue was distrusted has two.
-      return items.length === 0
-        ? undefined
-        : decodeEvent(items.at(-1), address, key)
+      return items.length === 0 ? undefined : decodeEvent(items.at(-1), address, key)
     },
 
-    finalityOf: (blockNumber, { signal } = {}) =>
-      finality.finalityOf(blockNumber, signal),
+    finalityOf: (blockNumber, { signal } = {}) => finality.finalityOf(blockNumber, signal),
   }
 }
 
@@ -95,8 +85,7 @@ const OF_THE_REQUEST = [3, -32700, -32600, -32601, -32004, -32005, -32006]
 /** `verificationOf` never reverts: an error where the newest block gives none is a state that the node does not have. */
 export function stateError(error: unknown, block: number): unknown {
   const cause = error instanceof ChainError ? error.cause : undefined
-  const ofState =
-    cause instanceof RpcResponseError && !OF_THE_REQUEST.includes(cause.code)
+  const ofState = cause instanceof RpcResponseError && !OF_THE_REQUEST.includes(cause.code)
   if (!ofState) return error
   return new ChainError(
     'state_unavailable',
@@ -109,9 +98,7 @@ export function stateError(error: unknown, block: number): unknown {
  * @param registry The registry that a caller trusts: their own word, so that another text is misuse.
  * @throws {TypeError} when it is not a CAIP-10 account of eip155 in lower case.
  */
-export function parseRegistry(
-  registry: string,
-): ReturnType<typeof parseRegistryId> {
+export function parseRegistry(registry: string): ReturnType<typeof parseRegistryId> {
   try {
     return parseRegistryId(registry)
   } catch (cause) {
@@ -139,11 +126,7 @@ export function refuseAnswer<T>(decode: () => T): T {
     return decode()
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw new ChainError(
-      'no_registry',
-      'no document registry answers at this address',
-      cause,
-    )
+    throw new ChainError('no_registry', 'no document registry answers at this address', cause)
   }
 }
 
@@ -158,28 +141,17 @@ const NO_EVENT: IssuedEvent = {
 }
 
 /** @returns The topics of the event of a document, or of its batch. */
-export function topicsOf({
-  documentHash,
-  issuerId,
-  batch,
-}: DocumentKey): Hex[] {
+export function topicsOf({ documentHash, issuerId, batch }: DocumentKey): Hex[] {
   const issuer = toWord(issuerId)
-  return batch
-    ? [BATCH_ISSUED_TOPIC, batch.root, issuer]
-    : [ISSUED_TOPIC, documentHash, issuer]
+  return batch ? [BATCH_ISSUED_TOPIC, batch.root, issuer] : [ISSUED_TOPIC, documentHash, issuer]
 }
 
 /** @returns The event; for a log that is not what was asked for, one that agrees with no record. */
-function decodeEvent(
-  answer: unknown,
-  address: Hex,
-  key: DocumentKey,
-): IssuedEvent {
+function decodeEvent(answer: unknown, address: Hex, key: DocumentKey): IssuedEvent {
   try {
     const log = readLog(answer)
     const asked =
-      log.address === address &&
-      topicsOf(key).every((topic, i) => topic === log.topics[i])
+      log.address === address && topicsOf(key).every((topic, i) => topic === log.topics[i])
     if (!asked) return NO_EVENT
     const { transactionHash, blockHash, logIndex } = log
     return { ...decodeIssued(log), transactionHash, blockHash, logIndex }

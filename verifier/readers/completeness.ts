@@ -1,12 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
-import type {
-  Eip1193Provider,
-  ReadOptions,
-  RegistryAccount,
-  RegistryRecord,
-} from '../ports.ts'
+import type { Eip1193Provider, ReadOptions, RegistryAccount, RegistryRecord } from '../ports.ts'
 import {
   type CompletenessProof,
   createNodeSet,
@@ -34,13 +29,7 @@ import {
 } from './listing-codec.ts'
 import { fetchHeader, fetchSlots, unlessOvertaken } from './proof.ts'
 import { createRequest, type Request, readStrictly } from './request.ts'
-import {
-  readBytes,
-  readHash,
-  readObject,
-  readQuantity,
-  toQuantity,
-} from './rpc-codec.ts'
+import { readBytes, readHash, readObject, readQuantity, toQuantity } from './rpc-codec.ts'
 
 /** Slots of one `eth_getProof`; nodes refuse more than about a thousand, and the answer has some KB for each. */
 const SLOTS_A_REQUEST = 256
@@ -74,9 +63,7 @@ export async function createCompletenessProof(
 ): Promise<CompletenessProof> {
   const keys = normalized(given)
   const at = { block, signal }
-  return unlessOvertaken(at, () =>
-    proveKeys(provider, registry, issuerId, keys, at),
-  )
+  return unlessOvertaken(at, () => proveKeys(provider, registry, issuerId, keys, at))
 }
 
 async function proveKeys(
@@ -109,8 +96,7 @@ async function proveKeys(
       readProof(() => {
         const root = readStorageRoot(accountProof, decoded, address)
         const set = createNodeSet(answer.storageProof.flatMap((s) => s.proof))
-        for (const slot of some)
-          words.set(slot, readWord(root, slot, set.nodeOf))
+        for (const slot of some) words.set(slot, readWord(root, slot, set.nodeOf))
         for (const node of set.used()) nodes.add(node)
       })
     }
@@ -123,10 +109,9 @@ async function proveKeys(
   ])
   const reader = createSlotReader(issuerId, (slot) => words.get(slot) ?? 0n)
   await prove(
-    signersOf([
-      ...keys.documentHashes.map(reader.record),
-      ...keys.roots.map(reader.batch),
-    ]).map(slots.signer),
+    signersOf([...keys.documentHashes.map(reader.record), ...keys.roots.map(reader.batch)]).map(
+      slots.signer,
+    ),
   )
   return {
     type: 'document-registry-completeness',
@@ -149,8 +134,7 @@ async function checkCode(
 ): Promise<void> {
   const answer = await request('eth_getCode', params, signal)
   const code = readStrictly('eth_getCode', () => readBytes(answer))
-  if (code.length === 0)
-    throw new ChainError('no_registry', 'no code at the address')
+  if (code.length === 0) throw new ChainError('no_registry', 'no code at the address')
   if (toHex(keccak_256(code)) !== codeHash)
     throw new ChainError('other_code', 'other code at the address')
 }
@@ -172,9 +156,7 @@ export async function readCompleteness(
 ): Promise<Listing> {
   const keys = normalized(given)
   const at = { block, signal, ...(codeHash !== undefined && { codeHash }) }
-  return unlessOvertaken(at, () =>
-    readKeys(provider, registry, issuerId, keys, at),
-  )
+  return unlessOvertaken(at, () => readKeys(provider, registry, issuerId, keys, at))
 }
 
 type ViewSource = CompletenessSource & { codeHash?: Hex }
@@ -191,16 +173,13 @@ async function readKeys(
   const blockNumber = await blockAt(request, chainId, block, signal)
   const at = toQuantity(blockNumber)
   const call = async <T>(data: Hex, decode: (answer: unknown) => T) => {
-    const answer = await request('eth_call', [{ to, data }, at], signal).catch(
-      (error) => {
-        throw stateError(error, blockNumber)
-      },
-    )
+    const answer = await request('eth_call', [{ to, data }, at], signal).catch((error) => {
+      throw stateError(error, blockNumber)
+    })
     return refuseAnswer(() => decode(answer))
   }
   const before = await fetchBlock(request, blockNumber, signal)
-  if (codeHash !== undefined)
-    await checkCode(request, [to, at], codeHash, signal)
+  if (codeHash !== undefined) await checkCode(request, [to, at], codeHash, signal)
   const counts = await call(encodeIssuerCall(issuerId), decodeCounts)
   const records = new Map<Hex, RegistryRecord>()
   for (const some of chunksOf(keys.documentHashes, RECORDS_A_REQUEST)) {
@@ -214,16 +193,12 @@ async function readKeys(
   const batches = await eachOf(keys.roots, (root) =>
     call(encodeBatchCall(issuerId, root), decodeBatch),
   )
-  const signers = await eachOf(
-    signersOf([...records.values(), ...batches.values()]),
-    (index) => call(encodeAccountCall(issuerId, index), decodeSigner),
+  const signers = await eachOf(signersOf([...records.values(), ...batches.values()]), (index) =>
+    call(encodeAccountCall(issuerId, index), decodeSigner),
   )
   const after = await fetchBlock(request, blockNumber, signal)
   if (after.hash !== before.hash)
-    throw new ChainError(
-      'state_unavailable',
-      `block ${blockNumber} was replaced while it was read`,
-    )
+    throw new ChainError('state_unavailable', `block ${blockNumber} was replaced while it was read`)
   return listingOf(
     { issuerId, ...keys },
     {
@@ -244,8 +219,7 @@ async function fetchBlock(
   const method = 'eth_getBlockByNumber'
   const params = [toQuantity(blockNumber), false]
   const answer = await request(method, params, signal)
-  if (answer === null)
-    throw new ChainError('state_unavailable', `no block ${blockNumber}`)
+  if (answer === null) throw new ChainError('state_unavailable', `no block ${blockNumber}`)
   return readStrictly(method, () => {
     const { hash, timestamp } = readObject(answer)
     return { hash: readHash(hash), time: readQuantity(timestamp) }
@@ -288,14 +262,10 @@ function signersOf(records: readonly RegistryRecord[]): number[] {
 }
 
 function* chunksOf<T>(list: readonly T[], length: number): Generator<T[]> {
-  for (let at = 0; at < list.length; at += length)
-    yield list.slice(at, at + length)
+  for (let at = 0; at < list.length; at += length) yield list.slice(at, at + length)
 }
 
-async function eachOf<K, V>(
-  keys: readonly K[],
-  read: (key: K) => Promise<V>,
-): Promise<Map<K, V>> {
+async function eachOf<K, V>(keys: readonly K[], read: (key: K) => Promise<V>): Promise<Map<K, V>> {
   const found = new Map<K, V>()
   for (const some of chunksOf(keys, AT_A_TIME))
     await Promise.all(

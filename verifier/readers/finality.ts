@@ -77,11 +77,7 @@ export function createFinalityReader(
 
   /** @returns The number of the block with this tag; 0 when the node reports that no block has it yet. */
   async function readTag(tag: string, signal?: AbortSignal): Promise<number> {
-    const block = await request(
-      'eth_getBlockByNumber',
-      [tag, false],
-      signal,
-    ).catch((error) => {
+    const block = await request('eth_getBlockByNumber', [tag, false], signal).catch((error) => {
       if (namesNoBlock(error)) return null
       throw error
     })
@@ -111,9 +107,7 @@ function below(head: number, depth: number): number {
 
 /** @throws {ChainError} for an answer that is not a block with a number. */
 function numberOf(block: unknown): number {
-  return readStrictly('eth_getBlockByNumber', () =>
-    readQuantity(readObject(block).number),
-  )
+  return readStrictly('eth_getBlockByNumber', () => readQuantity(readObject(block).number))
 }
 
 function answerIn(error: unknown): RpcResponseError | undefined {
@@ -129,8 +123,7 @@ function namesNoBlock(error: unknown): boolean {
   const answer = answerIn(error)
   return (
     answer !== undefined &&
-    (answer.code === UNKNOWN_BLOCK ||
-      /\b(finalized|safe) block not found/i.test(answer.message))
+    (answer.code === UNKNOWN_BLOCK || /\b(finalized|safe) block not found/i.test(answer.message))
   )
 }
 

@@ -12,10 +12,7 @@ const MAX_BLOCK = 1024 * 1024
  * @param url Its address, without `/ipfs`.
  * @param timeout Milliseconds a block may take.
  */
-export function createIpfsGatewaySource(
-  url: string,
-  timeout = 10_000,
-): BlockSource {
+export function createIpfsGatewaySource(url: string, timeout = 10_000): BlockSource {
   const base = url.replace(/\/+$/, '')
   return {
     async get(hash, { signal } = {}) {

@@ -6,11 +6,7 @@ import { parseRegistry } from './chain.ts'
 import { requestLogs } from './logs.ts'
 import { createRequest, readStrictly } from './request.ts'
 import { readList, readLog, readQuantity, toQuantity } from './rpc-codec.ts'
-import {
-  BATCH_ISSUED_TOPIC,
-  ISSUED_TOPIC,
-  toWord,
-} from './verification-codec.ts'
+import { BATCH_ISSUED_TOPIC, ISSUED_TOPIC, toWord } from './verification-codec.ts'
 
 /** Blocks of the first request; then twice as many after each answer, half after each refusal. */
 const FIRST_RANGE = 10_000
@@ -96,10 +92,7 @@ export async function collectIssued(
     const keys = found.get(topic)
     const isAsked = log.address === address && ofIssuer === issuer
     if (!isAsked || !keys || key === undefined)
-      throw new ChainError(
-        'rpc_unreachable',
-        'eth_getLogs: a log that was not asked for',
-      )
+      throw new ChainError('rpc_unreachable', 'eth_getLogs: a log that was not asked for')
     keys.add(key)
     if (keys.size > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS}`)
     if (keys === roots) manifests.set(key, toHex(log.data.subarray(-32)))

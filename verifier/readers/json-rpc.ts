@@ -10,10 +10,7 @@ import { readObject } from './rpc-codec.ts'
 export const MAX_ANSWER = 32 * 1024 * 1024
 
 /** Sends the text of a JSON-RPC request and gives the text of the answer. Rejects when there is none. */
-export type JsonRpcTransport = (
-  body: string,
-  signal?: AbortSignal,
-) => Promise<string>
+export type JsonRpcTransport = (body: string, signal?: AbortSignal) => Promise<string>
 
 /** @returns A provider over any transport. Answers that are not JSON-RPC 2.0 reject as no answer. */
 export function createProvider(transport: JsonRpcTransport): Eip1193Provider {
@@ -37,8 +34,7 @@ export function createProvider(transport: JsonRpcTransport): Eip1193Provider {
 function readAnswer(text: string): unknown {
   const { result, error = null } = readObject(parseJson(text))
   if (error === null && result !== undefined) return result
-  if (error === null || (result ?? null) !== null)
-    throw malformed('not one of result and error')
+  if (error === null || (result ?? null) !== null) throw malformed('not one of result and error')
   const { code, message, data } = readObject(error)
   if (!Number.isSafeInteger(code) || typeof message !== 'string')
     throw malformed('an error without code and message')
@@ -58,10 +54,7 @@ function malformed(message: string, cause?: unknown): FormatError {
 }
 
 /** @param timeout Milliseconds a request may take. @returns A provider over `fetch`, for Node and browsers. */
-export function createFetchProvider(
-  url: string,
-  timeout = 5_000,
-): Eip1193Provider {
+export function createFetchProvider(url: string, timeout = 5_000): Eip1193Provider {
   return createProvider(async (body, signal) => {
     const response = await fetch(url, {
       method: 'POST',
@@ -69,8 +62,7 @@ export function createFetchProvider(
       body,
       signal: withTimeout(timeout, signal),
     })
-    if (!response.ok && response.status !== 400)
-      throw new Error(`HTTP ${response.status}`)
+    if (!response.ok && response.status !== 400) throw new Error(`HTTP ${response.status}`)
     return decodeUtf8(await readAtMost(response, MAX_ANSWER))
   })
 }

@@ -1,18 +1,8 @@
 import { FormatError } from '../../document/errors.ts'
 import type { Hex } from '../../document/hex.ts'
-import type {
-  RegistryAccount,
-  RegistryIssuer,
-  RegistryRecord,
-} from '../ports.ts'
+import type { RegistryAccount, RegistryIssuer, RegistryRecord } from '../ports.ts'
 import { readBytes } from './rpc-codec.ts'
-import {
-  address,
-  joined,
-  readRecordAt,
-  toWord,
-  uint,
-} from './verification-codec.ts'
+import { address, joined, readRecordAt, toWord, uint } from './verification-codec.ts'
 
 // Contract ABI by hand, of the views that a list of an issuer's documents is read with.
 
@@ -28,10 +18,7 @@ const ACCOUNT_AT = '0dae4c0c'
 const WORD = 32
 const WORDS_A_RECORD = 9
 
-export function encodeRecordsCall(
-  issuerId: number,
-  documentHashes: readonly Hex[],
-): Hex {
+export function encodeRecordsCall(issuerId: number, documentHashes: readonly Hex[]): Hex {
   return joined(
     RECORDS_OF,
     toWord(issuerId),
@@ -61,9 +48,7 @@ export function decodeRecords(data: unknown, count: number): RegistryRecord[] {
     uint(words, 0, 53) === WORD &&
     uint(words, 1, 53) === count
   if (!laidOut) throw malformed()
-  return Array.from({ length: count }, (_, i) =>
-    readRecordAt(words, 2 + i * WORDS_A_RECORD),
-  )
+  return Array.from({ length: count }, (_, i) => readRecordAt(words, 2 + i * WORDS_A_RECORD))
 }
 
 /** @returns A batch's record, with the size in the place of the expiry. */
@@ -74,17 +59,13 @@ export function decodeBatch(data: unknown): RegistryRecord {
 }
 
 /** @returns The counts of an issuer; its name and URI are not looked at. */
-export function decodeCounts(
-  data: unknown,
-): Pick<RegistryIssuer, 'documentCount' | 'batchCount'> {
+export function decodeCounts(data: unknown): Pick<RegistryIssuer, 'documentCount' | 'batchCount'> {
   const words = readBytes(data)
   if (uint(words, 0, 53) !== WORD) throw malformed()
   return { documentCount: uint(words, 3, 40), batchCount: uint(words, 4, 40) }
 }
 
-export function decodeSigner(
-  data: unknown,
-): Pick<RegistryAccount, 'account' | 'distrustedFrom'> {
+export function decodeSigner(data: unknown): Pick<RegistryAccount, 'account' | 'distrustedFrom'> {
   const words = readBytes(data)
   if (words.length !== 7 * WORD) throw malformed()
   return { account: address(words, 0), distrustedFrom: uint(words, 6, 40) }

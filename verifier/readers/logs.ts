@@ -19,8 +19,7 @@ const WORDS = [
 export function isPrunedHistory(error: unknown): error is RpcResponseError {
   return (
     error instanceof RpcResponseError &&
-    (error.code === PRUNED_HISTORY ||
-      WORDS.some((words) => words.test(error.message)))
+    (error.code === PRUNED_HISTORY || WORDS.some((words) => words.test(error.message)))
   )
 }
 

@@ -18,11 +18,7 @@ import {
   readQuantity,
   toQuantity,
 } from './rpc-codec.ts'
-import {
-  decodeIssued,
-  decodeVerifications,
-  encodeVerificationsCall,
-} from './verification-codec.ts'
+import { decodeIssued, decodeVerifications, encodeVerificationsCall } from './verification-codec.ts'
 
 /**
  * Reads many documents of a registry in one call. A call gives every answer or rejects with a
@@ -33,10 +29,7 @@ export type ManyReader = {
    * @param keys Of documents that were issued alone, each key once.
    * @returns Their readings at the newest block, the same one for all; in the order of the keys.
    */
-  read(
-    keys: readonly DocumentKey[],
-    options?: ReadOptions,
-  ): Promise<ChainReading[]>
+  read(keys: readonly DocumentKey[], options?: ReadOptions): Promise<ChainReading[]>
   /**
    * @param keys Each once, with the number of the block that its event is in. A call reads all
    *   blocks from the first to the last of them, and nodes bound how many that may be.
@@ -54,10 +47,7 @@ export type EventKey = DocumentKey & { block: number }
 const MAX_EVENTS_OF_ONE = 4
 
 /** @param registry CAIP-10, `eip155:<chainId>:<address>`, lower case. */
-export function createManyReader(
-  provider: Eip1193Provider,
-  registry: string,
-): ManyReader {
+export function createManyReader(provider: Eip1193Provider, registry: string): ManyReader {
   const { chainId, address } = parseRegistry(registry)
   const request = createRequest(provider)
 
@@ -72,9 +62,7 @@ export function createManyReader(
     async issuedEvents(keys, { signal } = {}) {
       const wanted = keys.map(topicsOf)
       const blocks = keys.map(({ block }) => block)
-      const topics = [0, 1, 2].map((i) => [
-        ...new Set(wanted.map((one) => one[i])),
-      ])
+      const topics = [0, 1, 2].map((i) => [...new Set(wanted.map((one) => one[i]))])
       const filter = {
         address,
         fromBlock: toQuantity(Math.min(...blocks)),
@@ -86,14 +74,11 @@ export function createManyReader(
         const found = new Map<string, RpcLog>()
         for (const { log, block } of readLogs(result, keys.length)) {
           const asked =
-            log.address === address &&
-            topics.every((some, i) => some.includes(log.topics[i]))
+            log.address === address && topics.every((some, i) => some.includes(log.topics[i]))
           if (!asked) throw new FormatError('rpc_malformed', 'another event')
           found.set([block, ...log.topics].join(), log)
         }
-        return wanted.map((one, i) =>
-          eventOf(found.get([blocks[i], ...one].join())),
-        )
+        return wanted.map((one, i) => eventOf(found.get([blocks[i], ...one].join())))
       })
     },
   }
@@ -115,8 +100,7 @@ function decodeReadings(
         chainId === first?.chainId &&
         reading.blockNumber === first.reading.blockNumber &&
         reading.blockTime === first.reading.blockTime
-      if (!together)
-        throw new FormatError('abi_malformed', 'one call, two blocks')
+      if (!together) throw new FormatError('abi_malformed', 'one call, two blocks')
     }
     return decoded
   })
@@ -127,10 +111,7 @@ function decodeReadings(
   })
 }
 
-function readLogs(
-  result: unknown,
-  keys: number,
-): { log: RpcLog; block: number }[] {
+function readLogs(result: unknown, keys: number): { log: RpcLog; block: number }[] {
   const logs = readList(result, (log) => log)
   // A hostile node can send a million.
   if (logs.length > keys * MAX_EVENTS_OF_ONE)

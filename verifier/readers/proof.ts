@@ -89,9 +89,7 @@ export function createProvingReader(
   return {
     ...createChainReader(provider, registry, rule),
     read: (key, options = {}): Promise<ProvenReading> =>
-      unlessOvertaken(options, () =>
-        proveReading(provider, registry, key, options),
-      ),
+      unlessOvertaken(options, () => proveReading(provider, registry, key, options)),
   }
 }
 
@@ -100,10 +98,7 @@ export function createProvingReader(
  *
  * @param work Reads at the block that is asked for, or at the newest of that time.
  */
-export async function unlessOvertaken<T>(
-  options: AtBlock,
-  work: () => Promise<T>,
-): Promise<T> {
+export async function unlessOvertaken<T>(options: AtBlock, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await work()
@@ -132,11 +127,9 @@ export async function fetchSlots(
   { block, signal }: { block: number; signal?: AbortSignal | undefined },
 ): Promise<Omit<StateProof, 'header'>> {
   const params = [address, slots, toQuantity(block)]
-  const answer = await request('eth_getProof', params, signal).catch(
-    (error) => {
-      throw unavailable(error, block)
-    },
-  )
+  const answer = await request('eth_getProof', params, signal).catch((error) => {
+    throw unavailable(error, block)
+  })
   return readProof(() => readAnswer(answer))
 }
 
@@ -151,36 +144,23 @@ export async function fetchHeader(
 ): Promise<Hex> {
   const method = 'eth_getBlockByNumber'
   const number = toQuantity(blockNumber)
-  const answer = await request(method, [number, false], signal).catch(
-    (error) => {
-      throw stateError(error, blockNumber)
-    },
-  )
+  const answer = await request(method, [number, false], signal).catch((error) => {
+    throw stateError(error, blockNumber)
+  })
   if (answer === null)
-    throw new ChainError(
-      'state_unavailable',
-      `the node has no block ${blockNumber}`,
-    )
+    throw new ChainError('state_unavailable', `the node has no block ${blockNumber}`)
   const block = readStrictly(method, () => readObject(answer))
   const known = encodeHeader(block)
   if (known !== undefined) return known
   // A fork or a chain with fields that this program does not know: some nodes give the bytes themselves.
-  const raw = await request('debug_getRawHeader', [number], signal).catch(
-    () => undefined,
-  )
+  const raw = await request('debug_getRawHeader', [number], signal).catch(() => undefined)
   const header = rawHeaderOf(raw, block)
   if (header !== undefined) return header
-  throw new ChainError(
-    'proof_unavailable',
-    'the block has a header with unknown fields',
-  )
+  throw new ChainError('proof_unavailable', 'the block has a header with unknown fields')
 }
 
 /** @returns The header in an answer; `undefined` when it is not the one that the block's hash is of. */
-function rawHeaderOf(
-  answer: unknown,
-  block: Record<string, unknown>,
-): Hex | undefined {
+function rawHeaderOf(answer: unknown, block: Record<string, unknown>): Hex | undefined {
   try {
     const header = toHex(readBytes(answer))
     return decodeHeader(header).blockHash === block.hash ? header : undefined
@@ -213,16 +193,14 @@ function readSlotProof(answer: unknown): SlotProof {
 
 /** @param value Of up to 32 bytes, with leading zeros or without. */
 function toWord(value: unknown): Hex {
-  if (typeof value !== 'string' || !/^0x[0-9a-f]{0,64}$/i.test(value))
-    throw invalid('not a word')
+  if (typeof value !== 'string' || !/^0x[0-9a-f]{0,64}$/i.test(value)) throw invalid('not a word')
   return `0x${value.slice(2).toLowerCase().padStart(64, '0')}`
 }
 
 function readNodes(proof: unknown): Hex[] {
   const nodes = readList(proof, (node) => fromHex(node as Hex))
   const [root = new Uint8Array(), ...others] = nodes
-  if (nodes.length === 0 || (nodes.length === 1 && toHex(root) === EMPTY_TRIE))
-    return []
+  if (nodes.length === 0 || (nodes.length === 1 && toHex(root) === EMPTY_TRIE)) return []
   // Those under 32 bytes stand in their parents; some nodes list them again.
   return [root, ...others.filter(({ length }) => length >= 32)].map(toHex)
 }

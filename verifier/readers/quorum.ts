@@ -1,10 +1,5 @@
 import { ChainError } from '../errors.ts'
-import {
-  type ChainReader,
-  type ChainReading,
-  FINALITIES,
-  type ReadOptions,
-} from '../ports.ts'
+import { type ChainReader, type ChainReading, FINALITIES, type ReadOptions } from '../ports.ts'
 
 /** Seconds that the block agreed on may be older than the newest that enough endpoints know of. */
 const MAX_LAG = 120
@@ -32,8 +27,7 @@ export function createQuorumReader(
   const [registry] = registries
   if (registry === undefined || registries.size !== 1)
     throw new TypeError('readers: one or more, all of one registry')
-  if (new Set(readers).size < readers.length)
-    throw new TypeError('readers: one of them twice')
+  if (new Set(readers).size < readers.length) throw new TypeError('readers: one of them twice')
   if (!Number.isInteger(quorum) || quorum < 1 || quorum > readers.length)
     throw new TypeError(`quorum: from 1 to ${readers.length}`)
 
@@ -51,19 +45,13 @@ export function createQuorumReader(
       assertEnough(heads, quorum)
       if (block !== undefined) throw disagreement()
       for (const height of commonHeights(heads.answers, quorum, maxLag)) {
-        const having = heads.answers.filter(
-          ({ value }) => value.blockNumber >= height,
-        )
-        const known = new Map(
-          having.map(({ reader, value }) => [reader, value]),
-        )
+        const having = heads.answers.filter(({ value }) => value.blockNumber >= height)
+        const known = new Map(having.map(({ reader, value }) => [reader, value]))
         const again = await ask(
           [...known.keys()],
           async (reader) => {
             const head = known.get(reader)
-            return head?.blockNumber === height
-              ? head
-              : reader.read(key, { block: height, signal })
+            return head?.blockNumber === height ? head : reader.read(key, { block: height, signal })
           },
           agreed(quorum, readingKey),
           signal,
@@ -93,9 +81,7 @@ export function createQuorumReader(
         options.signal,
       )
       assertEnough(answers, quorum)
-      const levels = answers.answers.map(({ value }) =>
-        FINALITIES.indexOf(value),
-      )
+      const levels = answers.answers.map(({ value }) => FINALITIES.indexOf(value))
       levels.sort((a, b) => b - a)
       return FINALITIES[levels[quorum - 1] ?? 0] ?? 'included'
     },
@@ -170,21 +156,14 @@ function commonHeights(
   const heads = answers.map(({ value }) => value)
   heads.sort((a, b) => b.blockNumber - a.blockNumber)
   const newest = heads[heads.length - quorum]?.blockTime ?? 0
-  const common = heads
-    .slice(quorum - 1)
-    .filter(({ blockTime }) => newest - blockTime <= maxLag)
+  const common = heads.slice(quorum - 1).filter(({ blockTime }) => newest - blockTime <= maxLag)
   return [...new Set(common.map(({ blockNumber }) => blockNumber))]
 }
 
-function assertEnough(
-  { answers, failures }: Answers<unknown>,
-  quorum: number,
-): void {
+function assertEnough({ answers, failures }: Answers<unknown>, quorum: number): void {
   if (answers.length >= quorum) return
   const codes = new Set(
-    failures.map((failure) =>
-      failure instanceof ChainError ? failure.code : undefined,
-    ),
+    failures.map((failure) => (failure instanceof ChainError ? failure.code : undefined)),
   )
   const [code] = codes
   throw new ChainError(
@@ -195,8 +174,5 @@ function assertEnough(
 }
 
 function disagreement(): ChainError {
-  return new ChainError(
-    'endpoints_disagree',
-    'too few endpoints give the same answer',
-  )
+  return new ChainError('endpoints_disagree', 'too few endpoints give the same answer')
 }

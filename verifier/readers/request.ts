@@ -2,11 +2,7 @@ import { FormatError } from '../../document/errors.ts'
 import { ChainError, RpcResponseError } from '../errors.ts'
 import type { Eip1193Provider } from '../ports.ts'
 
-export type Request = (
-  method: string,
-  params: unknown[],
-  signal?: AbortSignal,
-) => Promise<unknown>
+export type Request = (method: string, params: unknown[], signal?: AbortSignal) => Promise<unknown>
 
 /** @returns Requests that reject with a `ChainError`, or with the signal's reason once it aborts. */
 export function createRequest(provider: Eip1193Provider): Request {

@@ -46,10 +46,7 @@ export function readObject(value: unknown): Record<string, unknown> {
 }
 
 /** @returns What `readItem` makes of each item of a JSON array. */
-export function readList<T>(
-  value: unknown,
-  readItem: (item: unknown) => T,
-): T[] {
+export function readList<T>(value: unknown, readItem: (item: unknown) => T): T[] {
   if (!Array.isArray(value)) throw malformed('not a list')
   return value.map((item) => readItem(item))
 }
@@ -77,8 +74,7 @@ export function readLog(value: unknown): RpcLog {
 }
 
 function matching(pattern: RegExp, value: unknown): Hex {
-  if (typeof value !== 'string' || !pattern.test(value))
-    throw malformed('not a value of JSON-RPC')
+  if (typeof value !== 'string' || !pattern.test(value)) throw malformed('not a value of JSON-RPC')
   return value as Hex
 }
 

@@ -41,11 +41,8 @@ export function createProofReader(
         throw new ChainError('other_registry', `a proof of ${registry}`)
       if (!stateProof || !block) return unproven()
       const { blockHash } = block
-      const trusted = options.trustedBlocks.some(
-        (hash) => hash.toLowerCase() === blockHash,
-      )
-      if (!trusted)
-        throw new ChainError('block_untrusted', `a proof of ${blockHash}`)
+      const trusted = options.trustedBlocks.some((hash) => hash.toLowerCase() === blockHash)
+      if (!trusted) throw new ChainError('block_untrusted', `a proof of ${blockHash}`)
       return readStateProof(stateProof, registry, key, options.codeHash)
     },
     issuedEvent: unproven,

@@ -51,10 +51,7 @@ export function encodeVerificationCall(key: DocumentKey): Hex {
 
 /** @returns The calldata of `verificationsOf`. @param keys Of documents that were issued alone. */
 export function encodeVerificationsCall(keys: readonly DocumentKey[]): Hex {
-  const items = keys.flatMap(({ issuerId, documentHash }) => [
-    toWord(issuerId),
-    documentHash,
-  ])
+  const items = keys.flatMap(({ issuerId, documentHash }) => [toWord(issuerId), documentHash])
   return joined(OF_MANY, toWord(WORD), toWord(keys.length), ...items)
 }
 
@@ -82,16 +79,10 @@ export type Verification = { chainId: number; reading: ChainReading }
  * @param issuerId As in the call: the answer does not repeat it.
  * @throws {FormatError} when it is not, to the byte, what Solidity encodes.
  */
-export function decodeVerification(
-  data: unknown,
-  issuerId: number,
-): Verification {
+export function decodeVerification(data: unknown, issuerId: number): Verification {
   const words = readBytes(data)
   if (uint(words, 0, 53) !== WORD) throw misplaced()
-  const { size, ...verification } = readVerification(
-    words.subarray(WORD),
-    issuerId,
-  )
+  const { size, ...verification } = readVerification(words.subarray(WORD), issuerId)
   if (words.length !== WORD + size) throw misplaced()
   return verification
 }
@@ -103,23 +94,16 @@ export function decodeVerification(
  *   name them in another order, or one of them twice, is refused.
  * @throws {FormatError} when it is not, to the byte, what Solidity encodes.
  */
-export function decodeVerifications(
-  data: unknown,
-  issuerIds: readonly number[],
-): Verification[] {
+export function decodeVerifications(data: unknown, issuerIds: readonly number[]): Verification[] {
   const words = readBytes(data)
   const count = issuerIds.length
-  if (uint(words, 0, 53) !== WORD || uint(words, 1, 53) !== count)
-    throw misplaced()
+  if (uint(words, 0, 53) !== WORD || uint(words, 1, 53) !== count) throw misplaced()
   // Offsets are counted from the word after the length.
   const list = words.subarray(2 * WORD)
   let end = count * WORD
   const verifications = issuerIds.map((issuerId, i) => {
     if (uint(list, i, 53) !== end) throw misplaced()
-    const { size, ...verification } = readVerification(
-      list.subarray(end),
-      issuerId,
-    )
+    const { size, ...verification } = readVerification(list.subarray(end), issuerId)
     end += size
     return verification
   })
@@ -128,10 +112,7 @@ export function decodeVerifications(
 }
 
 /** @param words From its beginning. @returns The bytes that it takes, too. */
-function readVerification(
-  words: Uint8Array,
-  issuerId: number,
-): Verification & { size: number } {
+function readVerification(words: Uint8Array, issuerId: number): Verification & { size: number } {
   const at = (index: number, bits: number) => uint(words, index, bits)
   if (at(ISSUER_OFFSET, 53) !== ISSUER * WORD) throw misplaced()
   const status = REGISTRY_STATUSES[at(3, 8)]
@@ -188,9 +169,7 @@ function readRevoker(words: Uint8Array): RegistryAccount | null {
 }
 
 /** The last part. @returns The bytes that it takes, too. */
-function readIssuer(
-  words: Uint8Array,
-): Omit<RegistryIssuer, 'id'> & { size: number } {
+function readIssuer(words: Uint8Array): Omit<RegistryIssuer, 'id'> & { size: number } {
   const at = (index: number, bits: number) => uint(words, ISSUER + index, bits)
   const nameAt = ISSUER_HEAD * WORD
   const name = readString(words, ISSUER * WORD + nameAt)
@@ -213,17 +192,12 @@ function readIssuer(
 export function decodeIssued({
   topics,
   data,
-}: Pick<RpcLog, 'topics' | 'data'>): Pick<
-  IssuedEvent,
-  'issuerId' | 'account' | 'validUntil'
-> {
+}: Pick<RpcLog, 'topics' | 'data'>): Pick<IssuedEvent, 'issuerId' | 'account' | 'validUntil'> {
   const [topic, , issuer] = topics
   const ofBatch = topic === BATCH_ISSUED_TOPIC
-  if (topics.length !== 3 || !(ofBatch || topic === ISSUED_TOPIC))
-    throw malformed('another event')
+  if (topics.length !== 3 || !(ofBatch || topic === ISSUED_TOPIC)) throw malformed('another event')
   const count = ofBatch ? 3 : 2
-  if (data.length !== count * WORD)
-    throw malformed(`not ${count} words of data`)
+  if (data.length !== count * WORD) throw malformed(`not ${count} words of data`)
   // The expiry of a document, the size of a batch.
   const limit = uint(data, 1, 40)
   return {
@@ -256,22 +230,17 @@ export function uint(words: Uint8Array, index: number, bits: number): number {
 /** @param index In words. */
 export function address(words: Uint8Array, index: number): Hex {
   const bytes = word(words, index)
-  if (bytes.subarray(0, 12).some((byte) => byte !== 0))
-    throw malformed('over 160 bits')
+  if (bytes.subarray(0, 12).some((byte) => byte !== 0)) throw malformed('over 160 bits')
   return toHex(bytes.subarray(12))
 }
 
 /** @param start A multiple of 32. @returns The text, and the bytes that it takes with length and padding. */
-function readString(
-  words: Uint8Array,
-  start: number,
-): { text: string; size: number } {
+function readString(words: Uint8Array, start: number): { text: string; size: number } {
   const length = uint(words, start / WORD, 53)
   const size = WORD + Math.ceil(length / WORD) * WORD
   const padded = words.subarray(start + WORD, start + size)
   if (padded.length !== size - WORD) throw malformed('too short')
-  if (padded.subarray(length).some((byte) => byte !== 0))
-    throw malformed('padding is not zero')
+  if (padded.subarray(length).some((byte) => byte !== 0)) throw malformed('padding is not zero')
   return { text: decodeUtf8(padded.subarray(0, length)), size }
 }
 

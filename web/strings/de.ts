@@ -19,8 +19,7 @@ export const de: Texts = {
   'ask.drop':
     'Sie können ein Bild des QR-Codes, eine Nachweisdatei oder einen Auszug auch auf diese Seite ziehen.',
   'ask.another': 'Ein anderes Dokument prüfen',
-  'camera.hold':
-    'Halten Sie den QR-Code vor die Kamera. Das Bild bleibt auf diesem Gerät.',
+  'camera.hold': 'Halten Sie den QR-Code vor die Kamera. Das Bild bleibt auf diesem Gerät.',
   'camera.stop': 'Kamera ausschalten',
   'camera.alt': 'Bild der Kamera',
   'error.empty': 'Geben Sie zuerst den Code des Dokuments ein.',
@@ -32,17 +31,14 @@ export const de: Texts = {
   'error.noQr':
     'In diesem Bild wurde kein QR-Code gefunden. Nehmen Sie ihn scharf, gerade und aus der Nähe auf.',
   'error.notOurs': 'Dieser QR-Code enthält keinen Code eines Dokuments.',
-  'error.file':
-    'Diese Datei ist weder ein Bild noch eine Nachweisdatei noch ein Auszug.',
+  'error.file': 'Diese Datei ist weder ein Bild noch eine Nachweisdatei noch ein Auszug.',
   'error.bundle': 'Das ist keine Nachweisdatei, oder sie ist beschädigt.',
-  'error.excerpt':
-    'Das ist kein Auszug aus einem Dokument, oder er ist beschädigt.',
+  'error.excerpt': 'Das ist kein Auszug aus einem Dokument, oder er ist beschädigt.',
   'error.camera':
     'Die Kamera kann nicht benutzt werden. Erlauben Sie sie im Browser, oder wählen Sie ein Bild.',
   'error.internal':
     'Auf dieser Seite ist etwas schiefgegangen. Über das Dokument sagt das nichts aus.',
-  'error.sources':
-    'Nennen Sie zuerst das Register, dem Sie vertrauen, und wo gefragt werden soll.',
+  'error.sources': 'Nennen Sie zuerst das Register, dem Sie vertrauen, und wo gefragt werden soll.',
   checking: 'Wird geprüft …',
   'valid.title': 'Gültig',
   'valid.text': 'Es wurde nicht zurückgezogen und ist nicht abgelaufen.',
@@ -56,11 +52,9 @@ export const de: Texts = {
   'not_issued.past.text':
     'Das Register hatte damals keinen Eintrag zu diesem Dokument. Es kann inzwischen ausgestellt worden sein.',
   'superseded.title': 'Ersetzt',
-  'superseded.text':
-    'Der Aussteller hat es am {date} ersetzt. Verlangen Sie das neuere.',
+  'superseded.text': 'Der Aussteller hat es am {date} ersetzt. Verlangen Sie das neuere.',
   'revoked.title': 'Widerrufen',
-  'revoked.text':
-    'Der Aussteller hat es am {date} endgültig zurückgezogen. Grund: {reason}.',
+  'revoked.text': 'Der Aussteller hat es am {date} endgültig zurückgezogen. Grund: {reason}.',
   'suspended.title': 'Ausgesetzt',
   'suspended.text':
     'Der Aussteller hat es am {date} vorläufig ausgesetzt. Verlassen Sie sich nicht darauf: Er kann es wieder freigeben oder endgültig zurückziehen.',
@@ -86,16 +80,13 @@ export const de: Texts = {
   'expired.title': 'Abgelaufen',
   'expired.text': 'Es war nur bis zum {date} gültig.',
   'unverifiable.title': 'Nicht prüfbar',
-  'unverifiable.text':
-    'Über das Dokument sagt das nichts aus: Es kann gültig sein oder nicht.',
+  'unverifiable.text': 'Über das Dokument sagt das nichts aus: Es kann gültig sein oder nicht.',
   'unverifiable.recorded':
     'Das Dokument wurde nicht zurückgezogen. Aber sein Inhalt ist nicht verfügbar: Was darin steht, lässt sich nicht prüfen.',
   retry: 'Noch einmal versuchen',
-  'bundle.label':
-    'Hash des Blocks {block} vom {date}, von jemandem, dem Sie vertrauen',
+  'bundle.label': 'Hash des Blocks {block} vom {date}, von jemandem, dem Sie vertrauen',
   'bundle.check': 'Den Nachweis damit prüfen',
-  'bundle.bad':
-    'Das ist kein Hash eines Blocks: Er muss aus 0x und 64 Ziffern bestehen.',
+  'bundle.bad': 'Das ist kein Hash eines Blocks: Er muss aus 0x und 64 Ziffern bestehen.',
   print: 'Drucken',
   copy: 'Code kopieren',
   copied: 'Kopiert',
@@ -113,28 +104,22 @@ export const de: Texts = {
   'issuer.none':
     'Der Aussteller hat keine Adresse eintragen lassen: Es gibt niemanden, den man fragen könnte.',
   'issuer.calls': 'Der Aussteller nennt sich {issuer}.',
-  'issuer.unconfirmed':
-    'Der Aussteller nennt sich {issuer}, von keiner Domain bestätigt.',
+  'issuer.unconfirmed': 'Der Aussteller nennt sich {issuer}, von keiner Domain bestätigt.',
   'domain.confirmed': 'Der Aussteller ist bestätigt von der Domain',
   'domain.linked':
     'Diese Domain bestätigt den Aussteller, der sich {issuer} nennt. Ist es die Domain, die Sie erwarten?',
-  'domain.asking':
-    'Diese Domain wird gefragt, ob sie den Aussteller bestätigt …',
+  'domain.asking': 'Diese Domain wird gefragt, ob sie den Aussteller bestätigt …',
   'domain.denied':
     'Warnung: Der Aussteller nennt diese Domain, aber sie bestätigt ihn nicht. Vielleicht benutzt jemand ihren Namen. Fragen Sie dort nach, bevor Sie sich auf dieses Dokument verlassen.',
   'domain.not_listed':
     'Warnung: Diese Domain kennt den Aussteller, aber nicht das Konto, mit dem dieses Dokument ausgestellt wurde. Fragen Sie dort nach, bevor Sie sich darauf verlassen.',
-  'domain.unreachable':
-    'Diese Adresse gibt er an. Sie konnte nicht gefragt werden.',
+  'domain.unreachable': 'Diese Adresse gibt er an. Sie konnte nicht gefragt werden.',
   'domain.malformed':
     'Diese Adresse gibt er an. Was dort über ihn veröffentlicht ist, lässt sich nicht lesen.',
-  'domain.not_asked':
-    'Diese Adresse gibt er an. Diese Seite hat sie nicht gefragt.',
-  'domain.no_domain':
-    'Diese Adresse gibt er an. Sie ist keine Domain, die man fragen kann.',
+  'domain.not_asked': 'Diese Adresse gibt er an. Diese Seite hat sie nicht gefragt.',
+  'domain.no_domain': 'Diese Adresse gibt er an. Sie ist keine Domain, die man fragen kann.',
   'document.heading': 'Das Dokument',
-  'document.unread':
-    'Was darin steht, kann nicht gezeigt werden: Der Inhalt ist nicht verfügbar.',
+  'document.unread': 'Was darin steht, kann nicht gezeigt werden: Der Inhalt ist nicht verfügbar.',
   'document.subjectName': 'Name',
   'document.subjectId': 'Kennnummer',
   'document.category': 'Art des Dokuments',
@@ -148,8 +133,7 @@ export const de: Texts = {
   'excerpt.only': 'Wer dieses Dokument hat, zeigt davon nur diese Felder.',
   'excerpt.nothing': 'Es wird kein Feld gezeigt.',
   'excerpt.save': 'Auszug speichern',
-  'excerpt.passOn':
-    'Wer diesen Auszug hat, kann ihn wieder prüfen und weitergeben.',
+  'excerpt.passOn': 'Wer diesen Auszug hat, kann ihn wieder prüfen und weitergeben.',
   'share.heading': 'Nur einige Felder weitergeben',
   'share.lead':
     'Haken Sie an, was gesehen werden darf. Sie erhalten einen Auszug als Datei, als Link und, wenn er hineinpasst, als QR-Code.',
@@ -169,14 +153,12 @@ export const de: Texts = {
   'asOf.bundle': 'Aus einer Nachweisdatei: Stand vom {time}.',
   'checked.now': 'Gerade eben geprüft',
   'checked.ago': 'Geprüft {ago}',
-  'waiting.chain':
-    'Die Blockchain lässt auf sich warten: noch keine Antwort von {hosts}.',
+  'waiting.chain': 'Die Blockchain lässt auf sich warten: noch keine Antwort von {hosts}.',
   'waiting.content':
     'Das Register hat einen Eintrag. Der Inhalt des Dokuments lässt auf sich warten: noch keine Antwort von {hosts}.',
   'statement.heading': 'In der Nachweisdatei',
   'statement.text': 'Die geöffnete Datei zeigt den Stand vom {date}: {status}.',
-  'statement.later':
-    'Was seither geschehen ist, steht nicht darin. Es gilt das Ergebnis oben.',
+  'statement.later': 'Was seither geschehen ist, steht nicht darin. Es gilt das Ergebnis oben.',
   'statement.unusable': 'Die geöffnete Datei beweist hier nichts.',
   'printed.page': 'Geprüft auf der Seite',
   'printed.time': 'Zeit der Prüfung',
@@ -190,12 +172,10 @@ export const de: Texts = {
   'chain.pass': 'Die Blockchain wurde gelesen und ist auf dem neuesten Stand.',
   'chain.proven': 'Was das Register bei jenem Block sagte, ist bewiesen.',
   'chain.unknown': 'Die Blockchain konnte nicht gelesen werden.',
-  'batch.pass':
-    'Die Liste, mit der das Dokument ausgestellt wurde, wurde gefunden.',
+  'batch.pass': 'Die Liste, mit der das Dokument ausgestellt wurde, wurde gefunden.',
   'batch.fail':
     'Die Liste, mit der das Dokument ausgestellt wurde, ist beschädigt oder gehört zu einem anderen Register oder Aussteller.',
-  'batch.unknown':
-    'Die Liste, mit der das Dokument ausgestellt wurde, ist nicht verfügbar.',
+  'batch.unknown': 'Die Liste, mit der das Dokument ausgestellt wurde, ist nicht verfügbar.',
   'record.pass': 'Das Register hat einen Eintrag zu dem Dokument.',
   'record.fail': 'Das Register hat keinen Eintrag zu dem Dokument.',
   'record.unknown': 'Der Eintrag konnte nicht gelesen werden.',
@@ -208,14 +188,11 @@ export const de: Texts = {
   'suspension.pass': 'Das Dokument ist nicht ausgesetzt.',
   'suspension.fail': 'Das Dokument ist ausgesetzt.',
   'suspension.unknown': 'Ob es ausgesetzt ist, konnte nicht gelesen werden.',
-  'issuer.pass':
-    'Der Schlüssel, mit dem es ausgestellt wurde, ist nicht als gestohlen gemeldet.',
-  'issuer.fail':
-    'Der Schlüssel, mit dem es ausgestellt wurde, ist als gestohlen gemeldet.',
+  'issuer.pass': 'Der Schlüssel, mit dem es ausgestellt wurde, ist nicht als gestohlen gemeldet.',
+  'issuer.fail': 'Der Schlüssel, mit dem es ausgestellt wurde, ist als gestohlen gemeldet.',
   'issuer.unknown': 'Der Aussteller konnte nicht gelesen werden.',
   'identity.pass': 'Die Domain des Ausstellers bestätigt den Aussteller.',
-  'identity.denied':
-    'Die Domain, die der Aussteller nennt, bestätigt ihn nicht.',
+  'identity.denied': 'Die Domain, die der Aussteller nennt, bestätigt ihn nicht.',
   'identity.account_not_listed':
     'Die Domain des Ausstellers führt das Konto nicht auf, mit dem es ausgestellt wurde.',
   'identity.unknown':
@@ -228,15 +205,13 @@ export const de: Texts = {
     'Was die Domain über den Aussteller veröffentlicht, lässt sich nicht lesen. Das ändert am Ergebnis nichts.',
   'identity.not_asked':
     'Die Domain des Ausstellers wurde nicht gefragt. Das ändert am Ergebnis nichts.',
-  'payload.pass':
-    'Der Inhalt wurde gefunden und ist aufs Zeichen genau der eingetragene.',
+  'payload.pass': 'Der Inhalt wurde gefunden und ist aufs Zeichen genau der eingetragene.',
   'payload.fail': 'Der Inhalt wurde gelöscht.',
   'payload.unknown': 'Der Inhalt ist nicht verfügbar.',
   'key.pass': 'Der Schlüssel im Code öffnet den Inhalt.',
   'key.fail': 'Der Schlüssel im Code öffnet den Inhalt nicht.',
   'key.unknown': 'Ob der Schlüssel den Inhalt öffnet, ist nicht bekannt.',
-  'content.pass':
-    'Der Inhalt gehört zu diesem Register, diesem Aussteller und diesem Ablaufdatum.',
+  'content.pass': 'Der Inhalt gehört zu diesem Register, diesem Aussteller und diesem Ablaufdatum.',
   'content.fail':
     'Der Inhalt verletzt das Format, passt nicht zu den Fingerabdrücken seiner Felder oder gehört zu einem anderen Register, Aussteller oder Ablaufdatum.',
   'content.unknown': 'Was der Inhalt sagt, ist nicht bekannt.',
@@ -245,11 +220,9 @@ export const de: Texts = {
   'expiry.unknown': 'Ob es abgelaufen ist, ist nicht bekannt.',
   'dating.pass': 'Das Ausstellungsdatum liegt nicht in der Zukunft.',
   'dating.fail': 'Das Ausstellungsdatum liegt in der Zukunft.',
-  'dating.unknown':
-    'Ob das Ausstellungsdatum in der Zukunft liegt, ist nicht bekannt.',
+  'dating.unknown': 'Ob das Ausstellungsdatum in der Zukunft liegt, ist nicht bekannt.',
   'dating.notice': 'Das Datum dieses Dokuments liegt in der Zukunft: {date}.',
-  'event.pass':
-    'Die Transaktion, mit der es ausgestellt wurde, wurde gefunden.',
+  'event.pass': 'Die Transaktion, mit der es ausgestellt wurde, wurde gefunden.',
   'event.unknown':
     'Die Transaktion, mit der es ausgestellt wurde, wurde nicht gefunden. Das ändert am Ergebnis nichts.',
   'event.contradicts':
@@ -262,16 +235,13 @@ export const de: Texts = {
     'Die Transaktion, mit der es ausgestellt wurde, kann eine Nachweisdatei nicht beweisen. Das ändert am Ergebnis nichts.',
   'why.rpc_unreachable': 'Der Knoten antwortet nicht.',
   'why.rpc_error': 'Der Knoten antwortet mit einem Fehler.',
-  'why.no_registry':
-    'An der Adresse, der diese Seite vertraut, ist kein Register.',
+  'why.no_registry': 'An der Adresse, der diese Seite vertraut, ist kein Register.',
   'why.wrong_chain': 'Der Knoten gehört zu einer anderen Blockchain.',
   'why.head_stale': 'Der Knoten hinkt nach: Sein neuester Block ist zu alt.',
   'why.missing': 'Keine der befragten Stellen hat den Inhalt.',
-  'why.unreachable':
-    'Die Stellen, die den Inhalt aufbewahren, antworten nicht.',
+  'why.unreachable': 'Die Stellen, die den Inhalt aufbewahren, antworten nicht.',
   'why.wrong_bytes': 'Der gelieferte Inhalt ist nicht der eingetragene.',
-  'why.other_code':
-    'An der Adresse des Registers ist ein anderes Programm als erwartet.',
+  'why.other_code': 'An der Adresse des Registers ist ein anderes Programm als erwartet.',
   'why.other_registry':
     'Der Nachweis handelt von einem anderen Register als dem, dem diese Seite vertraut.',
   'why.block_untrusted':
@@ -283,8 +253,7 @@ export const de: Texts = {
   'why.batch_unknown':
     'Die Nachweisdatei enthält die Liste nicht, mit der das Dokument ausgestellt wurde.',
   'why.offline': 'Dieses Gerät ist offline.',
-  'why.no_nodes':
-    'Es ist kein Knoten der Blockchain genannt, der gefragt werden könnte.',
+  'why.no_nodes': 'Es ist kein Knoten der Blockchain genannt, der gefragt werden könnte.',
   'reason.unspecified': 'keiner angegeben',
   'reason.keyCompromise': 'ein Schlüssel geriet in fremde Hände',
   'reason.cACompromise': 'der Aussteller wurde kompromittiert',
@@ -328,16 +297,11 @@ export const de: Texts = {
   'sources.ipfs': 'IPFS-Gateways, je Zeile eines',
   'sources.use': 'Diese benutzen',
   'sources.reset': 'Zurück zu denen dieser Seite',
-  'sources.bad.registry':
-    'Kein Register: Es muss aussehen wie eip155:1:0x und 40 Ziffern.',
-  'sources.bad.rpc':
-    'Jede Zeile muss eine Adresse sein, die mit https:// oder http:// beginnt.',
-  'sources.bad.ipfs':
-    'Jede Zeile muss eine Adresse sein, die mit https:// oder http:// beginnt.',
-  'sources.identity':
-    'Die Domain des Ausstellers fragen, ob sie ihn bestätigt.',
+  'sources.bad.registry': 'Kein Register: Es muss aussehen wie eip155:1:0x und 40 Ziffern.',
+  'sources.bad.rpc': 'Jede Zeile muss eine Adresse sein, die mit https:// oder http:// beginnt.',
+  'sources.bad.ipfs': 'Jede Zeile muss eine Adresse sein, die mit https:// oder http:// beginnt.',
+  'sources.identity': 'Die Domain des Ausstellers fragen, ob sie ihn bestätigt.',
   'sources.identity.hint':
     'Die Domain erfährt dann, dass jemand ein Dokument dieses Ausstellers ansieht, aber nicht, welches.',
-  'sources.kept':
-    'Ihre Wahl merkt sich dieser Browser; Codes von Dokumenten nie.',
+  'sources.kept': 'Ihre Wahl merkt sich dieser Browser; Codes von Dokumenten nie.',
 }

@@ -20,28 +20,23 @@ export const en = {
     'You can also drop a picture of the QR code, a proof file or an excerpt on this page.',
   'ask.another': 'Check another document',
 
-  'camera.hold':
-    'Hold the QR code in front of the camera. The picture stays on this device.',
+  'camera.hold': 'Hold the QR code in front of the camera. The picture stays on this device.',
   'camera.stop': 'Stop the camera',
   'camera.alt': 'Picture of the camera',
 
   'error.empty': 'Enter the code of the document first.',
-  'error.malformed':
-    'This is not the code of a document. Copy it again, all of it.',
+  'error.malformed': 'This is not the code of a document. Copy it again, all of it.',
   'error.mistyped':
     'There is a typing error in this code: its check digits do not fit. Copy it again.',
   'error.kind': 'This page does not know documents of this kind.',
-  'error.noQr':
-    'No QR code was found in this picture. Take one that is sharp, straight and close.',
+  'error.noQr': 'No QR code was found in this picture. Take one that is sharp, straight and close.',
   'error.notOurs': 'This QR code does not hold the code of a document.',
-  'error.file':
-    'This file is neither a picture nor a proof file nor an excerpt.',
+  'error.file': 'This file is neither a picture nor a proof file nor an excerpt.',
   'error.bundle': 'This is not a proof file, or it is damaged.',
   'error.excerpt': 'This is not an excerpt of a document, or it is damaged.',
   'error.camera':
     'The camera cannot be used. Allow it in the browser, or choose a picture instead.',
-  'error.internal':
-    'Something went wrong on this page. This says nothing about the document.',
+  'error.internal': 'Something went wrong on this page. This says nothing about the document.',
   'error.sources': 'First name the registry that you trust, and where to ask.',
 
   checking: 'Checking …',
@@ -49,8 +44,7 @@ export const en = {
   'valid.title': 'Valid',
   'valid.text': 'It has not been withdrawn and has not expired.',
   'valid.past': 'Was valid on {date}, not checked since',
-  'valid.past.text':
-    'It may have been withdrawn since then. Check it again before you rely on it.',
+  'valid.past.text': 'It may have been withdrawn since then. Check it again before you rely on it.',
   'not_issued.title': 'Never issued',
   'not_issued.text':
     'The registry that this page trusts has no record of this document. If it was issued a moment ago, try again in a minute.',
@@ -60,8 +54,7 @@ export const en = {
   'superseded.title': 'Replaced',
   'superseded.text': 'The issuer replaced it on {date}. Ask for the newer one.',
   'revoked.title': 'Revoked',
-  'revoked.text':
-    'The issuer withdrew it for good on {date}. Reason: {reason}.',
+  'revoked.text': 'The issuer withdrew it for good on {date}. Reason: {reason}.',
   'suspended.title': 'On hold',
   'suspended.text':
     'The issuer put it on hold on {date}. Do not rely on it: the issuer may release it again or withdraw it for good.',
@@ -87,8 +80,7 @@ export const en = {
   'expired.title': 'Expired',
   'expired.text': 'It was valid only through {date}.',
   'unverifiable.title': 'Could not be checked',
-  'unverifiable.text':
-    'This says nothing about the document: it may be valid or not.',
+  'unverifiable.text': 'This says nothing about the document: it may be valid or not.',
   'unverifiable.recorded':
     'The document has not been withdrawn. But its content is unavailable, so what it says cannot be checked.',
 
@@ -102,20 +94,16 @@ export const en = {
   copyFailed: 'Copying is not possible here',
   download: 'Save the proof',
   downloadFailed: 'The nodes give no proof',
-  secret:
-    'Whoever has the code of a document can read the document. Pass it on with care.',
+  secret: 'Whoever has the code of a document can read the document. Pass it on with care.',
   'network.name': 'Test network',
   'network.test': 'Test network: not a real document',
   'parties.issued': 'Issued to {name}.',
   'parties.recorded': 'The registry has a record of {date}.',
 
-  'issuer.same':
-    'Compare it with the address that you know: anyone can choose a name.',
-  'issuer.none':
-    'The issuer has not registered an address, so there is nobody to ask.',
+  'issuer.same': 'Compare it with the address that you know: anyone can choose a name.',
+  'issuer.none': 'The issuer has not registered an address, so there is nobody to ask.',
   'issuer.calls': 'The issuer calls itself {issuer}.',
-  'issuer.unconfirmed':
-    'The issuer calls itself {issuer}, not confirmed by any domain.',
+  'issuer.unconfirmed': 'The issuer calls itself {issuer}, not confirmed by any domain.',
   'domain.confirmed': 'The issuer is confirmed by the domain',
   'domain.linked':
     'This domain confirms the issuer, which calls itself {issuer}. Is it the domain that you expect?',
@@ -124,18 +112,14 @@ export const en = {
     'Warning: the issuer names this domain, but the domain does not confirm it. Somebody may be using its name. Ask there before you rely on this document.',
   'domain.not_listed':
     'Warning: this domain knows the issuer, but not the account that issued this document. Ask there before you rely on it.',
-  'domain.unreachable':
-    'This is the address that it names. It could not be asked.',
+  'domain.unreachable': 'This is the address that it names. It could not be asked.',
   'domain.malformed':
     'This is the address that it names. What is published there about it cannot be read.',
-  'domain.not_asked':
-    'This is the address that it names. This page has not asked it.',
-  'domain.no_domain':
-    'This is the address that it names. It is not a domain that can be asked.',
+  'domain.not_asked': 'This is the address that it names. This page has not asked it.',
+  'domain.no_domain': 'This is the address that it names. It is not a domain that can be asked.',
 
   'document.heading': 'The document',
-  'document.unread':
-    'What it says cannot be shown: the content is unavailable.',
+  'document.unread': 'What it says cannot be shown: the content is unavailable.',
   'document.subjectName': 'Name',
   'document.subjectId': 'Identifier',
   'document.category': 'Kind of document',
@@ -149,8 +133,7 @@ export const en = {
   'excerpt.only': 'The holder chose to show only these fields.',
   'excerpt.nothing': 'The holder chose to show no field.',
   'excerpt.save': 'Save the excerpt',
-  'excerpt.passOn':
-    'Whoever has this excerpt can check it again, and pass it on.',
+  'excerpt.passOn': 'Whoever has this excerpt can check it again, and pass it on.',
   'share.heading': 'Share only some fields',
   'share.lead':
     'Tick what the receiver may see. You get an excerpt as a file, as a link and, where it fits, as a QR code.',
@@ -164,22 +147,18 @@ export const en = {
   'share.link': 'Copy the link',
   'share.qr': 'QR code of the excerpt',
   'share.noQr': 'It is too long for a QR code.',
-  'share.noLink':
-    'This page is a file and has no address, so there is no link.',
+  'share.noLink': 'This page is a file and has no address, so there is no link.',
 
   asOf: 'Block {block}, {time}',
   'asOf.bundle': 'From a proof file: the state of {time}.',
   'checked.now': 'Checked just now',
   'checked.ago': 'Checked {ago}',
-  'waiting.chain':
-    'Still waiting for the blockchain: no answer from {hosts} yet.',
+  'waiting.chain': 'Still waiting for the blockchain: no answer from {hosts} yet.',
   'waiting.content':
     'The registry has a record. Still waiting for the content of the document: no answer from {hosts} yet.',
   'statement.heading': 'In the proof file',
-  'statement.text':
-    'The file that you opened shows the state of {date}: {status}.',
-  'statement.later':
-    'What has happened since is not in it. The result above counts.',
+  'statement.text': 'The file that you opened shows the state of {date}: {status}.',
+  'statement.later': 'What has happened since is not in it. The result above counts.',
   'statement.unusable': 'The file that you opened proves nothing here.',
   'printed.page': 'Checked on the page',
   'printed.time': 'Time of checking',
@@ -228,15 +207,13 @@ export const en = {
     'What the domain publishes about the issuer cannot be read. That does not change the result.',
   'identity.not_asked':
     'The domain of the issuer has not been asked. That does not change the result.',
-  'payload.pass':
-    'The content was found, and is what was recorded, to the letter.',
+  'payload.pass': 'The content was found, and is what was recorded, to the letter.',
   'payload.fail': 'The content has been erased.',
   'payload.unknown': 'The content is unavailable.',
   'key.pass': 'The key in the code opens the content.',
   'key.fail': 'The key in the code does not open the content.',
   'key.unknown': 'Whether the key opens the content is not known.',
-  'content.pass':
-    'The content belongs to this registry, this issuer and this date of expiry.',
+  'content.pass': 'The content belongs to this registry, this issuer and this date of expiry.',
   'content.fail':
     'The content breaks the format, does not fit the fingerprints of its fields, or belongs to another registry, issuer or date of expiry.',
   'content.unknown': 'What the content says is not known.',
@@ -248,8 +225,7 @@ export const en = {
   'dating.unknown': 'Whether the date of issue is in the future is not known.',
   'dating.notice': 'This document is dated in the future: {date}.',
   'event.pass': 'The transaction that issued it was found.',
-  'event.unknown':
-    'The transaction that issued it was not found. That does not change the result.',
+  'event.unknown': 'The transaction that issued it was not found. That does not change the result.',
   'event.contradicts':
     'The transaction that issued it does not fit the record. That does not change the result.',
   'event.pruned':
@@ -261,26 +237,21 @@ export const en = {
 
   'why.rpc_unreachable': 'The node does not answer.',
   'why.rpc_error': 'The node answers with an error.',
-  'why.no_registry':
-    'There is no registry at the address that this page trusts.',
+  'why.no_registry': 'There is no registry at the address that this page trusts.',
   'why.wrong_chain': 'The node belongs to another blockchain.',
   'why.head_stale': 'The node is behind: its newest block is too old.',
   'why.missing': 'None of the places that were asked has the content.',
   'why.unreachable': 'The places that keep the content do not answer.',
-  'why.wrong_bytes':
-    'The content that was delivered is not the one that was recorded.',
-  'why.other_code':
-    'There is another program at the registry’s address than expected.',
-  'why.other_registry':
-    'The proof is about another registry than the one that this page trusts.',
+  'why.wrong_bytes': 'The content that was delivered is not the one that was recorded.',
+  'why.other_code': 'There is another program at the registry’s address than expected.',
+  'why.other_registry': 'The proof is about another registry than the one that this page trusts.',
   'why.block_untrusted':
     'It is not known whether the block of the proof is one of the blockchain: no node has confirmed it.',
   'why.proof_invalid': 'The proof proves nothing.',
   'why.proof_unavailable': 'The node gives no proofs.',
   'why.endpoints_disagree': 'The nodes contradict each other.',
   'why.state_unavailable': 'The node no longer has the state of that block.',
-  'why.batch_unknown':
-    'The proof file does not hold the list that the document was issued in.',
+  'why.batch_unknown': 'The proof file does not hold the list that the document was issued in.',
   'why.offline': 'This device is offline.',
   'why.no_nodes': 'No node of the blockchain is named that could be asked.',
 
@@ -329,17 +300,13 @@ export const en = {
   'sources.ipfs': 'IPFS gateways, one a line',
   'sources.use': 'Use these',
   'sources.reset': 'Back to those of this page',
-  'sources.bad.registry':
-    'Not a registry: it must look like eip155:1:0x and 40 digits.',
-  'sources.bad.rpc':
-    'Every line must be an address that begins with https:// or http://',
-  'sources.bad.ipfs':
-    'Every line must be an address that begins with https:// or http://',
+  'sources.bad.registry': 'Not a registry: it must look like eip155:1:0x and 40 digits.',
+  'sources.bad.rpc': 'Every line must be an address that begins with https:// or http://',
+  'sources.bad.ipfs': 'Every line must be an address that begins with https:// or http://',
   'sources.identity': 'Ask the issuer’s domain whether it confirms the issuer.',
   'sources.identity.hint':
     'The domain then learns that somebody looks at a document of this issuer, but not at which.',
-  'sources.kept':
-    'Your choice is remembered in this browser; codes of documents never are.',
+  'sources.kept': 'Your choice is remembered in this browser; codes of documents never are.',
 } as const
 
 export type TextKey = keyof typeof en

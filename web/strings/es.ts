@@ -19,29 +19,23 @@ export const es: Texts = {
   'ask.drop':
     'También puede soltar en esta página una imagen del código QR, un archivo de prueba o un extracto.',
   'ask.another': 'Comprobar otro documento',
-  'camera.hold':
-    'Ponga el código QR delante de la cámara. La imagen no sale de este dispositivo.',
+  'camera.hold': 'Ponga el código QR delante de la cámara. La imagen no sale de este dispositivo.',
   'camera.stop': 'Apagar la cámara',
   'camera.alt': 'Imagen de la cámara',
   'error.empty': 'Introduzca primero el código del documento.',
-  'error.malformed':
-    'Esto no es el código de un documento. Cópielo otra vez, entero.',
+  'error.malformed': 'Esto no es el código de un documento. Cópielo otra vez, entero.',
   'error.mistyped':
     'Hay un error al escribir este código: sus dígitos de control no concuerdan. Cópielo otra vez.',
   'error.kind': 'Esta página no conoce los documentos de este tipo.',
   'error.noQr':
     'No se encontró ningún código QR en esta imagen. Haga una nítida, recta y de cerca.',
   'error.notOurs': 'Este código QR no contiene el código de un documento.',
-  'error.file':
-    'Este archivo no es ni una imagen, ni un archivo de prueba, ni un extracto.',
+  'error.file': 'Este archivo no es ni una imagen, ni un archivo de prueba, ni un extracto.',
   'error.bundle': 'Esto no es un archivo de prueba, o está dañado.',
   'error.excerpt': 'Esto no es un extracto de un documento, o está dañado.',
-  'error.camera':
-    'No se puede usar la cámara. Permítala en el navegador o elija una imagen.',
-  'error.internal':
-    'Algo salió mal en esta página. Esto no dice nada sobre el documento.',
-  'error.sources':
-    'Indique primero el registro en el que confía y dónde preguntar.',
+  'error.camera': 'No se puede usar la cámara. Permítala en el navegador o elija una imagen.',
+  'error.internal': 'Algo salió mal en esta página. Esto no dice nada sobre el documento.',
+  'error.sources': 'Indique primero el registro en el que confía y dónde preguntar.',
   checking: 'Comprobando …',
   'valid.title': 'Válido',
   'valid.text': 'No ha sido retirado y no ha caducado.',
@@ -51,15 +45,13 @@ export const es: Texts = {
   'not_issued.title': 'Nunca expedido',
   'not_issued.text':
     'El registro en el que confía esta página no tiene constancia de este documento. Si se expidió hace un momento, inténtelo de nuevo en un minuto.',
-  'not_issued.past':
-    'Sin expedir hasta el {date}; sin comprobar desde entonces',
+  'not_issued.past': 'Sin expedir hasta el {date}; sin comprobar desde entonces',
   'not_issued.past.text':
     'El registro no tenía entonces constancia de este documento. Puede haberse expedido desde entonces.',
   'superseded.title': 'Sustituido',
   'superseded.text': 'El emisor lo sustituyó el {date}. Pida el más reciente.',
   'revoked.title': 'Revocado',
-  'revoked.text':
-    'El emisor lo retiró definitivamente el {date}. Motivo: {reason}.',
+  'revoked.text': 'El emisor lo retiró definitivamente el {date}. Motivo: {reason}.',
   'suspended.title': 'Suspendido',
   'suspended.text':
     'El emisor lo suspendió el {date}. No se fíe de él: el emisor puede restablecerlo o retirarlo definitivamente.',
@@ -85,13 +77,11 @@ export const es: Texts = {
   'expired.title': 'Caducado',
   'expired.text': 'Solo era válido hasta el {date}.',
   'unverifiable.title': 'No se pudo comprobar',
-  'unverifiable.text':
-    'Esto no dice nada sobre el documento: puede ser válido o no.',
+  'unverifiable.text': 'Esto no dice nada sobre el documento: puede ser válido o no.',
   'unverifiable.recorded':
     'El documento no ha sido retirado. Pero su contenido no está disponible: no se puede comprobar lo que dice.',
   retry: 'Intentar de nuevo',
-  'bundle.label':
-    'Hash del bloque {block} del {date}, de alguien en quien confíe',
+  'bundle.label': 'Hash del bloque {block} del {date}, de alguien en quien confíe',
   'bundle.check': 'Comprobar la prueba con él',
   'bundle.bad': 'Esto no es el hash de un bloque: debe ser 0x y 64 dígitos.',
   print: 'Imprimir',
@@ -100,19 +90,15 @@ export const es: Texts = {
   copyFailed: 'Aquí no es posible copiar',
   download: 'Guardar la prueba',
   downloadFailed: 'Los nodos no dan ninguna prueba',
-  secret:
-    'Quien tiene el código de un documento puede leer el documento. Compártalo con cuidado.',
+  secret: 'Quien tiene el código de un documento puede leer el documento. Compártalo con cuidado.',
   'network.name': 'Red de pruebas',
   'network.test': 'Red de pruebas: no es un documento real',
   'parties.issued': 'Expedido a {name}.',
   'parties.recorded': 'El registro tiene una inscripción del {date}.',
-  'issuer.same':
-    'Compárela con la dirección que usted conoce: cualquiera puede elegir un nombre.',
-  'issuer.none':
-    'El emisor no ha registrado ninguna dirección: no hay a quién preguntar.',
+  'issuer.same': 'Compárela con la dirección que usted conoce: cualquiera puede elegir un nombre.',
+  'issuer.none': 'El emisor no ha registrado ninguna dirección: no hay a quién preguntar.',
   'issuer.calls': 'El emisor se hace llamar {issuer}.',
-  'issuer.unconfirmed':
-    'El emisor se hace llamar {issuer}, sin que ningún dominio lo confirme.',
+  'issuer.unconfirmed': 'El emisor se hace llamar {issuer}, sin que ningún dominio lo confirme.',
   'domain.confirmed': 'El emisor está confirmado por el dominio',
   'domain.linked':
     'Este dominio confirma al emisor, que se hace llamar {issuer}. ¿Es el dominio que usted espera?',
@@ -121,17 +107,14 @@ export const es: Texts = {
     'Atención: el emisor indica este dominio, pero el dominio no lo confirma. Puede que alguien esté usando su nombre. Pregunte allí antes de fiarse de este documento.',
   'domain.not_listed':
     'Atención: este dominio conoce al emisor, pero no la cuenta que expidió este documento. Pregunte allí antes de fiarse de él.',
-  'domain.unreachable':
-    'Esta es la dirección que indica. No se le pudo preguntar.',
+  'domain.unreachable': 'Esta es la dirección que indica. No se le pudo preguntar.',
   'domain.malformed':
     'Esta es la dirección que indica. Lo que allí se publica sobre él no se puede leer.',
-  'domain.not_asked':
-    'Esta es la dirección que indica. Esta página no le ha preguntado.',
+  'domain.not_asked': 'Esta es la dirección que indica. Esta página no le ha preguntado.',
   'domain.no_domain':
     'Esta es la dirección que indica. No es un dominio al que se pueda preguntar.',
   'document.heading': 'El documento',
-  'document.unread':
-    'No se puede mostrar lo que dice: el contenido no está disponible.',
+  'document.unread': 'No se puede mostrar lo que dice: el contenido no está disponible.',
   'document.subjectName': 'Nombre',
   'document.subjectId': 'Identificador',
   'document.category': 'Tipo de documento',
@@ -145,8 +128,7 @@ export const es: Texts = {
   'excerpt.only': 'El titular ha elegido mostrar solo estos campos.',
   'excerpt.nothing': 'El titular ha elegido no mostrar ningún campo.',
   'excerpt.save': 'Guardar el extracto',
-  'excerpt.passOn':
-    'Quien tiene este extracto puede volver a comprobarlo y pasarlo a otros.',
+  'excerpt.passOn': 'Quien tiene este extracto puede volver a comprobarlo y pasarlo a otros.',
   'share.heading': 'Compartir solo algunos campos',
   'share.lead':
     'Marque lo que el destinatario puede ver. Obtendrá un extracto como archivo, como enlace y, si cabe, como código QR.',
@@ -160,19 +142,16 @@ export const es: Texts = {
   'share.link': 'Copiar el enlace',
   'share.qr': 'Código QR del extracto',
   'share.noQr': 'Es demasiado largo para un código QR.',
-  'share.noLink':
-    'Esta página es un archivo y no tiene dirección: por eso no hay enlace.',
+  'share.noLink': 'Esta página es un archivo y no tiene dirección: por eso no hay enlace.',
   asOf: 'Bloque {block}, {time}',
   'asOf.bundle': 'De un archivo de prueba: estado a {time}.',
   'checked.now': 'Comprobado ahora mismo',
   'checked.ago': 'Comprobado {ago}',
-  'waiting.chain':
-    'La cadena de bloques se hace esperar: aún no hay respuesta de {hosts}.',
+  'waiting.chain': 'La cadena de bloques se hace esperar: aún no hay respuesta de {hosts}.',
   'waiting.content':
     'El registro tiene constancia del documento. Su contenido se hace esperar: aún no hay respuesta de {hosts}.',
   'statement.heading': 'En el archivo de prueba',
-  'statement.text':
-    'El archivo que abrió muestra el estado a {date}: {status}.',
+  'statement.text': 'El archivo que abrió muestra el estado a {date}: {status}.',
   'statement.later':
     'Lo que ha pasado desde entonces no figura en él. Vale el resultado de arriba.',
   'statement.unusable': 'El archivo que abrió no prueba nada aquí.',
@@ -191,8 +170,7 @@ export const es: Texts = {
   'batch.pass': 'Se encontró la lista con la que se expidió el documento.',
   'batch.fail':
     'La lista con la que se expidió el documento está dañada, o pertenece a otro registro o emisor.',
-  'batch.unknown':
-    'La lista con la que se expidió el documento no está disponible.',
+  'batch.unknown': 'La lista con la que se expidió el documento no está disponible.',
   'record.pass': 'El registro tiene constancia del documento.',
   'record.fail': 'El registro no tiene constancia del documento.',
   'record.unknown': 'No se pudo leer la inscripción.',
@@ -210,20 +188,15 @@ export const es: Texts = {
   'issuer.unknown': 'No se pudo leer el emisor.',
   'identity.pass': 'El dominio del emisor confirma al emisor.',
   'identity.denied': 'El dominio que indica el emisor no lo confirma.',
-  'identity.account_not_listed':
-    'El dominio del emisor no menciona la cuenta que lo expidió.',
-  'identity.unknown':
-    'No se sabe si un dominio confirma al emisor. Eso no cambia el resultado.',
+  'identity.account_not_listed': 'El dominio del emisor no menciona la cuenta que lo expidió.',
+  'identity.unknown': 'No se sabe si un dominio confirma al emisor. Eso no cambia el resultado.',
   'identity.no_domain':
     'El emisor no indica ningún dominio al que preguntar. Eso no cambia el resultado.',
-  'identity.unreachable':
-    'No se pudo preguntar al dominio del emisor. Eso no cambia el resultado.',
+  'identity.unreachable': 'No se pudo preguntar al dominio del emisor. Eso no cambia el resultado.',
   'identity.malformed':
     'Lo que el dominio publica sobre el emisor no se puede leer. Eso no cambia el resultado.',
-  'identity.not_asked':
-    'No se ha preguntado al dominio del emisor. Eso no cambia el resultado.',
-  'payload.pass':
-    'El contenido se encontró y es, letra por letra, el inscrito.',
+  'identity.not_asked': 'No se ha preguntado al dominio del emisor. Eso no cambia el resultado.',
+  'payload.pass': 'El contenido se encontró y es, letra por letra, el inscrito.',
   'payload.fail': 'El contenido fue borrado.',
   'payload.unknown': 'El contenido no está disponible.',
   'key.pass': 'La clave del código abre el contenido.',
@@ -242,8 +215,7 @@ export const es: Texts = {
   'dating.unknown': 'No se sabe si la fecha de expedición está en el futuro.',
   'dating.notice': 'Este documento lleva una fecha futura: {date}.',
   'event.pass': 'Se encontró la transacción que lo expidió.',
-  'event.unknown':
-    'No se encontró la transacción que lo expidió. Eso no cambia el resultado.',
+  'event.unknown': 'No se encontró la transacción que lo expidió. Eso no cambia el resultado.',
   'event.contradicts':
     'La transacción que lo expidió no concuerda con la inscripción. Eso no cambia el resultado.',
   'event.pruned':
@@ -254,16 +226,13 @@ export const es: Texts = {
     'Un archivo de prueba no puede demostrar la transacción que lo expidió. Eso no cambia el resultado.',
   'why.rpc_unreachable': 'El nodo no responde.',
   'why.rpc_error': 'El nodo responde con un error.',
-  'why.no_registry':
-    'No hay ningún registro en la dirección en la que confía esta página.',
+  'why.no_registry': 'No hay ningún registro en la dirección en la que confía esta página.',
   'why.wrong_chain': 'El nodo pertenece a otra cadena de bloques.',
-  'why.head_stale':
-    'El nodo va con retraso: su bloque más reciente es demasiado antiguo.',
+  'why.head_stale': 'El nodo va con retraso: su bloque más reciente es demasiado antiguo.',
   'why.missing': 'Ninguno de los lugares consultados tiene el contenido.',
   'why.unreachable': 'Los lugares que guardan el contenido no responden.',
   'why.wrong_bytes': 'El contenido entregado no es el inscrito.',
-  'why.other_code':
-    'En la dirección del registro hay un programa distinto del esperado.',
+  'why.other_code': 'En la dirección del registro hay un programa distinto del esperado.',
   'why.other_registry':
     'La prueba trata de un registro distinto de aquel en el que confía esta página.',
   'why.block_untrusted':
@@ -275,8 +244,7 @@ export const es: Texts = {
   'why.batch_unknown':
     'El archivo de prueba no contiene la lista con la que se expidió el documento.',
   'why.offline': 'Este dispositivo no tiene conexión.',
-  'why.no_nodes':
-    'No se ha indicado ningún nodo de la cadena de bloques al que preguntar.',
+  'why.no_nodes': 'No se ha indicado ningún nodo de la cadena de bloques al que preguntar.',
   'reason.unspecified': 'no indicado',
   'reason.keyCompromise': 'una clave quedó comprometida',
   'reason.cACompromise': 'el emisor quedó comprometido',
@@ -320,15 +288,11 @@ export const es: Texts = {
   'sources.ipfs': 'Pasarelas IPFS, una por línea',
   'sources.use': 'Usar estos',
   'sources.reset': 'Volver a los de esta página',
-  'sources.bad.registry':
-    'No es un registro: debe tener la forma eip155:1:0x y 40 dígitos.',
-  'sources.bad.rpc':
-    'Cada línea debe ser una dirección que empiece por https:// o http://',
-  'sources.bad.ipfs':
-    'Cada línea debe ser una dirección que empiece por https:// o http://',
+  'sources.bad.registry': 'No es un registro: debe tener la forma eip155:1:0x y 40 dígitos.',
+  'sources.bad.rpc': 'Cada línea debe ser una dirección que empiece por https:// o http://',
+  'sources.bad.ipfs': 'Cada línea debe ser una dirección que empiece por https:// o http://',
   'sources.identity': 'Preguntar al dominio del emisor si lo confirma.',
   'sources.identity.hint':
     'El dominio sabe entonces que alguien mira un documento de este emisor, pero no cuál.',
-  'sources.kept':
-    'Este navegador recuerda su elección; nunca los códigos de los documentos.',
+  'sources.kept': 'Este navegador recuerda su elección; nunca los códigos de los documentos.',
 }

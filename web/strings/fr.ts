@@ -19,35 +19,29 @@ export const fr: Texts = {
   'ask.drop':
     'Vous pouvez aussi déposer sur cette page une image du code QR, un fichier de preuve ou un extrait.',
   'ask.another': 'Vérifier un autre document',
-  'camera.hold':
-    'Placez le code QR devant la caméra. L’image reste sur cet appareil.',
+  'camera.hold': 'Placez le code QR devant la caméra. L’image reste sur cet appareil.',
   'camera.stop': 'Arrêter la caméra',
   'camera.alt': 'Image de la caméra',
   'error.empty': 'Saisissez d’abord le code du document.',
-  'error.malformed':
-    'Ce n’est pas le code d’un document. Copiez-le de nouveau, en entier.',
+  'error.malformed': 'Ce n’est pas le code d’un document. Copiez-le de nouveau, en entier.',
   'error.mistyped':
     'Ce code contient une faute de frappe : ses chiffres de contrôle ne concordent pas. Copiez-le de nouveau.',
   'error.kind': 'Cette page ne connaît pas les documents de ce genre.',
   'error.noQr':
     'Aucun code QR n’a été trouvé dans cette image. Prenez-en une nette, droite et de près.',
   'error.notOurs': 'Ce code QR ne contient pas le code d’un document.',
-  'error.file':
-    'Ce fichier n’est ni une image, ni un fichier de preuve, ni un extrait.',
+  'error.file': 'Ce fichier n’est ni une image, ni un fichier de preuve, ni un extrait.',
   'error.bundle': 'Ce n’est pas un fichier de preuve, ou il est endommagé.',
   'error.excerpt': 'Ce n’est pas un extrait de document, ou il est endommagé.',
   'error.camera':
     'La caméra ne peut pas être utilisée. Autorisez-la dans le navigateur, ou choisissez une image.',
-  'error.internal':
-    'Une erreur s’est produite sur cette page. Cela ne dit rien du document.',
-  'error.sources':
-    'Indiquez d’abord le registre auquel vous faites confiance, et où demander.',
+  'error.internal': 'Une erreur s’est produite sur cette page. Cela ne dit rien du document.',
+  'error.sources': 'Indiquez d’abord le registre auquel vous faites confiance, et où demander.',
   checking: 'Vérification en cours …',
   'valid.title': 'Valide',
   'valid.text': 'Il n’a pas été retiré et n’a pas expiré.',
   'valid.past': 'Était valide le {date}, non vérifié depuis',
-  'valid.past.text':
-    'Il a pu être retiré depuis. Vérifiez-le de nouveau avant de vous y fier.',
+  'valid.past.text': 'Il a pu être retiré depuis. Vérifiez-le de nouveau avant de vous y fier.',
   'not_issued.title': 'Jamais délivré',
   'not_issued.text':
     'Le registre auquel cette page fait confiance n’a aucune inscription de ce document. S’il vient d’être délivré, réessayez dans une minute.',
@@ -55,11 +49,9 @@ export const fr: Texts = {
   'not_issued.past.text':
     'Le registre n’avait alors aucune inscription de ce document. Il a pu être délivré depuis.',
   'superseded.title': 'Remplacé',
-  'superseded.text':
-    'L’émetteur l’a remplacé le {date}. Demandez le plus récent.',
+  'superseded.text': 'L’émetteur l’a remplacé le {date}. Demandez le plus récent.',
   'revoked.title': 'Révoqué',
-  'revoked.text':
-    'L’émetteur l’a retiré définitivement le {date}. Motif : {reason}.',
+  'revoked.text': 'L’émetteur l’a retiré définitivement le {date}. Motif : {reason}.',
   'suspended.title': 'Suspendu',
   'suspended.text':
     'L’émetteur l’a suspendu le {date}. Ne vous y fiez pas : il peut le rétablir ou le retirer définitivement.',
@@ -85,13 +77,11 @@ export const fr: Texts = {
   'expired.title': 'Expiré',
   'expired.text': 'Il n’était valable que jusqu’au {date}.',
   'unverifiable.title': 'Vérification impossible',
-  'unverifiable.text':
-    'Cela ne dit rien du document : il peut être valide ou non.',
+  'unverifiable.text': 'Cela ne dit rien du document : il peut être valide ou non.',
   'unverifiable.recorded':
     'Le document n’a pas été retiré. Mais son contenu n’est pas disponible : ce qu’il dit ne peut pas être vérifié.',
   retry: 'Réessayer',
-  'bundle.label':
-    'Hash du bloc {block} du {date}, donné par quelqu’un de confiance',
+  'bundle.label': 'Hash du bloc {block} du {date}, donné par quelqu’un de confiance',
   'bundle.check': 'Vérifier la preuve avec ce hash',
   'bundle.bad': 'Ce n’est pas le hash d’un bloc : il faut 0x et 64 chiffres.',
   print: 'Imprimer',
@@ -100,19 +90,15 @@ export const fr: Texts = {
   copyFailed: 'La copie n’est pas possible ici',
   download: 'Enregistrer la preuve',
   downloadFailed: 'Les nœuds ne donnent pas de preuve',
-  secret:
-    'Quiconque a le code d’un document peut lire le document. Transmettez-le avec prudence.',
+  secret: 'Quiconque a le code d’un document peut lire le document. Transmettez-le avec prudence.',
   'network.name': 'Réseau de test',
   'network.test': 'Réseau de test : ce n’est pas un vrai document',
   'parties.issued': 'Délivré à {name}.',
   'parties.recorded': 'Le registre contient une inscription du {date}.',
-  'issuer.same':
-    'Comparez-la avec l’adresse que vous connaissez : chacun peut choisir un nom.',
-  'issuer.none':
-    'L’émetteur n’a pas enregistré d’adresse : il n’y a personne à interroger.',
+  'issuer.same': 'Comparez-la avec l’adresse que vous connaissez : chacun peut choisir un nom.',
+  'issuer.none': 'L’émetteur n’a pas enregistré d’adresse : il n’y a personne à interroger.',
   'issuer.calls': 'L’émetteur se nomme {issuer}.',
-  'issuer.unconfirmed':
-    'L’émetteur se nomme {issuer}, ce qu’aucun domaine ne confirme.',
+  'issuer.unconfirmed': 'L’émetteur se nomme {issuer}, ce qu’aucun domaine ne confirme.',
   'domain.confirmed': 'L’émetteur est confirmé par le domaine',
   'domain.linked':
     'Ce domaine confirme l’émetteur, qui se nomme {issuer}. Est-ce bien le domaine que vous attendez ?',
@@ -121,17 +107,14 @@ export const fr: Texts = {
     'Attention : l’émetteur indique ce domaine, mais le domaine ne le confirme pas. Quelqu’un utilise peut-être son nom. Renseignez-vous là-bas avant de vous fier à ce document.',
   'domain.not_listed':
     'Attention : ce domaine connaît l’émetteur, mais pas le compte qui a délivré ce document. Renseignez-vous là-bas avant de vous y fier.',
-  'domain.unreachable':
-    'C’est l’adresse qu’il indique. Elle n’a pas pu être interrogée.',
+  'domain.unreachable': 'C’est l’adresse qu’il indique. Elle n’a pas pu être interrogée.',
   'domain.malformed':
     'C’est l’adresse qu’il indique. Ce qui y est publié à son sujet est illisible.',
-  'domain.not_asked':
-    'C’est l’adresse qu’il indique. Cette page ne l’a pas interrogée.',
+  'domain.not_asked': 'C’est l’adresse qu’il indique. Cette page ne l’a pas interrogée.',
   'domain.no_domain':
     'C’est l’adresse qu’il indique. Ce n’est pas un domaine que l’on puisse interroger.',
   'document.heading': 'Le document',
-  'document.unread':
-    'Ce qu’il dit ne peut pas être affiché : le contenu n’est pas disponible.',
+  'document.unread': 'Ce qu’il dit ne peut pas être affiché : le contenu n’est pas disponible.',
   'document.subjectName': 'Nom',
   'document.subjectId': 'Identifiant',
   'document.category': 'Type de document',
@@ -145,8 +128,7 @@ export const fr: Texts = {
   'excerpt.only': 'Le titulaire a choisi de ne montrer que ces champs.',
   'excerpt.nothing': 'Le titulaire a choisi de ne montrer aucun champ.',
   'excerpt.save': 'Enregistrer l’extrait',
-  'excerpt.passOn':
-    'Quiconque a cet extrait peut le vérifier de nouveau et le transmettre.',
+  'excerpt.passOn': 'Quiconque a cet extrait peut le vérifier de nouveau et le transmettre.',
   'share.heading': 'Ne partager que certains champs',
   'share.lead':
     'Cochez ce que le destinataire peut voir. Vous obtenez un extrait sous forme de fichier, de lien et, s’il y tient, de code QR.',
@@ -160,19 +142,16 @@ export const fr: Texts = {
   'share.link': 'Copier le lien',
   'share.qr': 'Code QR de l’extrait',
   'share.noQr': 'Il est trop long pour un code QR.',
-  'share.noLink':
-    'Cette page est un fichier et n’a pas d’adresse : il n’y a donc pas de lien.',
+  'share.noLink': 'Cette page est un fichier et n’a pas d’adresse : il n’y a donc pas de lien.',
   asOf: 'Bloc {block}, {time}',
   'asOf.bundle': 'D’après un fichier de preuve : état au {time}.',
   'checked.now': 'Vérifié à l’instant',
   'checked.ago': 'Vérifié {ago}',
-  'waiting.chain':
-    'La blockchain se fait attendre : pas encore de réponse de {hosts}.',
+  'waiting.chain': 'La blockchain se fait attendre : pas encore de réponse de {hosts}.',
   'waiting.content':
     'Le registre a une inscription. Le contenu du document se fait attendre : pas encore de réponse de {hosts}.',
   'statement.heading': 'Dans le fichier de preuve',
-  'statement.text':
-    'Le fichier que vous avez ouvert montre l’état au {date} : {status}.',
+  'statement.text': 'Le fichier que vous avez ouvert montre l’état au {date} : {status}.',
   'statement.later':
     'Ce qui s’est passé depuis n’y figure pas. C’est le résultat ci-dessus qui compte.',
   'statement.unusable': 'Le fichier que vous avez ouvert ne prouve rien ici.',
@@ -188,12 +167,10 @@ export const fr: Texts = {
   'chain.pass': 'La blockchain a été lue et elle est à jour.',
   'chain.proven': 'Ce que le registre disait à ce bloc est prouvé.',
   'chain.unknown': 'La blockchain n’a pas pu être lue.',
-  'batch.pass':
-    'La liste avec laquelle le document a été délivré a été trouvée.',
+  'batch.pass': 'La liste avec laquelle le document a été délivré a été trouvée.',
   'batch.fail':
     'La liste avec laquelle le document a été délivré est endommagée, ou appartient à un autre registre ou émetteur.',
-  'batch.unknown':
-    'La liste avec laquelle le document a été délivré n’est pas disponible.',
+  'batch.unknown': 'La liste avec laquelle le document a été délivré n’est pas disponible.',
   'record.pass': 'Le registre a une inscription du document.',
   'record.fail': 'Le registre n’a aucune inscription du document.',
   'record.unknown': 'L’inscription n’a pas pu être lue.',
@@ -206,8 +183,7 @@ export const fr: Texts = {
   'suspension.pass': 'Le document n’est pas suspendu.',
   'suspension.fail': 'Le document est suspendu.',
   'suspension.unknown': 'On n’a pas pu lire s’il est suspendu.',
-  'issuer.pass':
-    'La clé avec laquelle il a été délivré n’est pas signalée volée.',
+  'issuer.pass': 'La clé avec laquelle il a été délivré n’est pas signalée volée.',
   'issuer.fail': 'La clé avec laquelle il a été délivré est signalée volée.',
   'issuer.unknown': 'L’émetteur n’a pas pu être lu.',
   'identity.pass': 'Le domaine de l’émetteur confirme l’émetteur.',
@@ -224,8 +200,7 @@ export const fr: Texts = {
     'Ce que le domaine publie sur l’émetteur est illisible. Cela ne change pas le résultat.',
   'identity.not_asked':
     'Le domaine de l’émetteur n’a pas été interrogé. Cela ne change pas le résultat.',
-  'payload.pass':
-    'Le contenu a été trouvé, et c’est à la lettre celui qui est inscrit.',
+  'payload.pass': 'Le contenu a été trouvé, et c’est à la lettre celui qui est inscrit.',
   'payload.fail': 'Le contenu a été effacé.',
   'payload.unknown': 'Le contenu n’est pas disponible.',
   'key.pass': 'La clé contenue dans le code ouvre le contenu.',
@@ -241,8 +216,7 @@ export const fr: Texts = {
   'expiry.unknown': 'On ne sait pas s’il a expiré.',
   'dating.pass': 'La date de délivrance n’est pas dans le futur.',
   'dating.fail': 'La date de délivrance est dans le futur.',
-  'dating.unknown':
-    'On ne sait pas si la date de délivrance est dans le futur.',
+  'dating.unknown': 'On ne sait pas si la date de délivrance est dans le futur.',
   'dating.notice': 'Ce document porte une date future : {date}.',
   'event.pass': 'La transaction qui l’a délivré a été trouvée.',
   'event.unknown':
@@ -257,16 +231,13 @@ export const fr: Texts = {
     'Un fichier de preuve ne peut pas prouver la transaction qui l’a délivré. Cela ne change pas le résultat.',
   'why.rpc_unreachable': 'Le nœud ne répond pas.',
   'why.rpc_error': 'Le nœud répond par une erreur.',
-  'why.no_registry':
-    'Il n’y a pas de registre à l’adresse à laquelle cette page fait confiance.',
+  'why.no_registry': 'Il n’y a pas de registre à l’adresse à laquelle cette page fait confiance.',
   'why.wrong_chain': 'Le nœud appartient à une autre blockchain.',
-  'why.head_stale':
-    'Le nœud est en retard : son bloc le plus récent est trop ancien.',
+  'why.head_stale': 'Le nœud est en retard : son bloc le plus récent est trop ancien.',
   'why.missing': 'Aucun des endroits interrogés n’a le contenu.',
   'why.unreachable': 'Les endroits qui gardent le contenu ne répondent pas.',
   'why.wrong_bytes': 'Le contenu livré n’est pas celui qui est inscrit.',
-  'why.other_code':
-    'À l’adresse du registre se trouve un autre programme que prévu.',
+  'why.other_code': 'À l’adresse du registre se trouve un autre programme que prévu.',
   'why.other_registry':
     'La preuve porte sur un autre registre que celui auquel cette page fait confiance.',
   'why.block_untrusted':
@@ -324,13 +295,10 @@ export const fr: Texts = {
   'sources.reset': 'Revenir à ceux de cette page',
   'sources.bad.registry':
     'Ce n’est pas un registre : il doit ressembler à eip155:1:0x suivi de 40 chiffres.',
-  'sources.bad.rpc':
-    'Chaque ligne doit être une adresse qui commence par https:// ou http://',
-  'sources.bad.ipfs':
-    'Chaque ligne doit être une adresse qui commence par https:// ou http://',
+  'sources.bad.rpc': 'Chaque ligne doit être une adresse qui commence par https:// ou http://',
+  'sources.bad.ipfs': 'Chaque ligne doit être une adresse qui commence par https:// ou http://',
   'sources.identity': 'Demander au domaine de l’émetteur s’il le confirme.',
   'sources.identity.hint':
     'Le domaine apprend alors que quelqu’un regarde un document de cet émetteur, mais pas lequel.',
-  'sources.kept':
-    'Ce navigateur retient votre choix ; jamais les codes des documents.',
+  'sources.kept': 'Ce navigateur retient votre choix ; jamais les codes des documents.',
 }

@@ -7,10 +7,7 @@ import { COPY, copy, SAVE, telling } from './telling.ts'
 const PRINT = ['M7 9V4h10v5', 'M7 17H4V9h16v8h-3', 'M7 14h10v6H7z']
 
 /** What can be done with a verdict. */
-export function viewActions(
-  { subject, verdict }: Done,
-  actions: Actions,
-): HTMLElement {
+export function viewActions({ subject, verdict }: Done, actions: Actions): HTMLElement {
   const ofExcerpt = isExcerpt(subject)
   const saving = ofExcerpt ? 'excerpt.save' : 'download'
   const aloud = h('p', { class: 'unseen', role: 'status' })
@@ -21,12 +18,7 @@ export function viewActions(
     h(
       'div',
       { class: 'ways' },
-      h(
-        'button',
-        { type: 'button', click: () => print() },
-        icon(...PRINT),
-        t('print'),
-      ),
+      h('button', { type: 'button', click: () => print() }, icon(...PRINT), t('print')),
       !ofExcerpt &&
         telling(aloud, COPY, t('copy'), async () =>
           (await copy(subject.publicId)) ? t('copied') : t('copyFailed'),

@@ -40,11 +40,7 @@ export function viewChecks(
       h(
         'details',
         { open: isOpen },
-        h(
-          'summary',
-          {},
-          isRunning ? t('checks.running', values) : t('checks.passed', values),
-        ),
+        h('summary', {}, isRunning ? t('checks.running', values) : t('checks.passed', values)),
         list(quiet),
       ),
   )
@@ -55,8 +51,7 @@ function list(checks: Check[]): HTMLElement {
 }
 
 function line({ check, outcome, code }: Check): HTMLElement {
-  const words =
-    maybe(`${check}.${code}`) ?? maybe(`${check}.${outcome}`) ?? check
+  const words = maybe(`${check}.${code}`) ?? maybe(`${check}.${outcome}`) ?? check
   // Why the content is unavailable is not why the event is, or why the issuer's domain is silent.
   const why =
     outcome === 'unknown' && check !== 'event' && check !== 'identity'

@@ -13,9 +13,7 @@ export function viewDocument({ verdict, subject }: Done): HTMLElement | false {
     )
     // Of one that could not be checked, the verdict itself says so.
     return (
-      isUnread &&
-      status !== 'unverifiable' &&
-      section('document', h('p', {}, t('document.unread')))
+      isUnread && status !== 'unverifiable' && section('document', h('p', {}, t('document.unread')))
     )
   }
   const ofExcerpt = isExcerpt(subject)
@@ -26,27 +24,12 @@ export function viewDocument({ verdict, subject }: Done): HTMLElement | false {
   const isEmpty = shown.length + metadata.length === 0
   return section(
     ofExcerpt ? 'excerpt' : 'document',
-    ofExcerpt &&
-      h(
-        'p',
-        { class: 'only' },
-        t(isEmpty ? 'excerpt.nothing' : 'excerpt.only'),
-      ),
+    ofExcerpt && h('p', { class: 'only' }, t(isEmpty ? 'excerpt.nothing' : 'excerpt.only')),
     shown.length > 0 &&
-      h(
-        'dl',
-        {},
-        ...shown.map(({ name, value }) => entry(t(`document.${name}`), value)),
-      ),
+      h('dl', {}, ...shown.map(({ name, value }) => entry(t(`document.${name}`), value))),
     metadata.length > 0 && h('h3', {}, t('document.metadata')),
     metadata.length > 0 &&
-      h(
-        'dl',
-        {},
-        ...metadata.map(([name, value]) =>
-          entry(foreign(name), foreign(value)),
-        ),
-      ),
+      h('dl', {}, ...metadata.map(([name, value]) => entry(foreign(name), foreign(value)))),
   )
 }
 
@@ -76,10 +59,7 @@ function shown(name: Name, value: string): string | HTMLElement {
   return foreign(name === 'category' ? inWords(value) : value)
 }
 
-function section(
-  kind: 'document' | 'excerpt',
-  ...content: (Node | false)[]
-): HTMLElement {
+function section(kind: 'document' | 'excerpt', ...content: (Node | false)[]): HTMLElement {
   return h(
     'section',
     { class: `document ${kind}`, 'aria-labelledby': 'document' },
@@ -88,10 +68,7 @@ function section(
   )
 }
 
-function entry(
-  name: string | HTMLElement,
-  value: string | HTMLElement,
-): HTMLElement {
+function entry(name: string | HTMLElement, value: string | HTMLElement): HTMLElement {
   return h('div', {}, h('dt', {}, name), h('dd', {}, value))
 }
 

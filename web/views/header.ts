@@ -1,11 +1,5 @@
 import { h } from '../dom.ts'
-import {
-  currentLanguage,
-  isLanguage,
-  LANGUAGES,
-  t,
-  useLanguage,
-} from '../i18n.ts'
+import { currentLanguage, isLanguage, LANGUAGES, t, useLanguage } from '../i18n.ts'
 import { viewHost } from './host.ts'
 
 /**
@@ -14,11 +8,7 @@ import { viewHost } from './host.ts'
  * @param redraw Draws the page in the language that the reader chose.
  */
 export function viewHeader(redraw: () => void): Node[] {
-  return [
-    h('p', { class: 'brand' }, t('title')),
-    viewLanguages(redraw),
-    viewOwnHost(),
-  ]
+  return [h('p', { class: 'brand' }, t('title')), viewLanguages(redraw), viewOwnHost()]
 }
 
 /** A forger's page looks like this one, and only the browser's address bar says which it is. */
@@ -47,11 +37,7 @@ function viewLanguages(redraw: () => void): HTMLElement {
       },
     },
     ...Object.entries(LANGUAGES).map(([tag, { name }]) =>
-      h(
-        'option',
-        { value: tag, lang: tag, selected: tag === currentLanguage() },
-        name,
-      ),
+      h('option', { value: tag, lang: tag, selected: tag === currentLanguage() }, name),
     ),
   )
   return select

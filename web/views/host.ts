@@ -29,8 +29,6 @@ export function viewDomain(domain: string): HTMLElement[] {
   const [host = '', ...path] = domain.split('/')
   return [
     viewHost(host),
-    ...(path.length > 0
-      ? [h('p', { class: 'path', dir: 'ltr' }, `/${path.join('/')}`)]
-      : []),
+    ...(path.length > 0 ? [h('p', { class: 'path', dir: 'ltr' }, `/${path.join('/')}`)] : []),
   ]
 }

@@ -1,7 +1,4 @@
-import {
-  type BlockchainProof,
-  identityAddressOf,
-} from '../../verifier/index.ts'
+import { type BlockchainProof, identityAddressOf } from '../../verifier/index.ts'
 import { foreign, h, icon } from '../dom.ts'
 import type { PageVerdict } from '../findings.ts'
 import { maybe, phrase, showDay, t } from '../i18n.ts'
@@ -65,19 +62,11 @@ function viewIssuer(
 function viewSubject(verdict: PageVerdict): HTMLElement | false {
   const { fields, status, blockchainProof: proof } = verdict
   if (fields === null || !ISSUED.includes(status))
-    return h(
-      'p',
-      { class: 'to' },
-      t('parties.recorded', { date: showDay(proof?.blockTime ?? 0) }),
-    )
+    return h('p', { class: 'to' }, t('parties.recorded', { date: showDay(proof?.blockTime ?? 0) }))
   const { subjectName } = fields
   return (
     subjectName !== undefined &&
-    h(
-      'p',
-      { class: 'to' },
-      ...phrase('parties.issued', { name: strong(subjectName) }),
-    )
+    h('p', { class: 'to' }, ...phrase('parties.issued', { name: strong(subjectName) }))
   )
 }
 
@@ -102,12 +91,7 @@ function viewDenial(uri: string, chainId: number, code: string): HTMLElement {
     'div',
     { class: 'alert denial', id: 'denial' },
     icon(...ATTENTION),
-    h(
-      'div',
-      { class: 'place' },
-      ...viewDomain(domain),
-      h('p', {}, t(denialOf(code))),
-    ),
+    h('div', { class: 'place' }, ...viewDomain(domain), h('p', {}, t(denialOf(code)))),
   )
 }
 
@@ -115,11 +99,7 @@ function viewDenial(uri: string, chainId: number, code: string): HTMLElement {
  * The address that the registry has of it, which the reader can compare. What is not the address of a domain is not shown as
  * one: nobody was asked, so nobody could deny it.
  */
-function viewUnconfirmed(
-  uri: string,
-  chainId: number,
-  code: string,
-): HTMLElement {
+function viewUnconfirmed(uri: string, chainId: number, code: string): HTMLElement {
   if (uri === '') return h('p', { class: 'hint' }, t('issuer.none'))
   const why = maybe(`domain.${code}`) ?? ''
   const hint = `${why} ${t('issuer.same')}`
@@ -136,12 +116,7 @@ function viewAddress(domain: string, hint: string): HTMLElement {
     'div',
     { class: 'address' },
     icon(...GLOBE),
-    h(
-      'div',
-      { class: 'place' },
-      ...viewDomain(domain),
-      h('p', { class: 'hint' }, hint),
-    ),
+    h('div', { class: 'place' }, ...viewDomain(domain), h('p', { class: 'hint' }, hint)),
   )
 }
 

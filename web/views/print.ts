@@ -4,10 +4,7 @@ import type { Done } from '../state.ts'
 import type { TextKey } from '../strings/en.ts'
 
 /** What paper needs beside the verdict: which page said so, when, and what an auditor looks for. */
-export function viewPrinted(
-  { verdict, checkedAt }: Done,
-  registry: string,
-): HTMLElement {
+export function viewPrinted({ verdict, checkedAt }: Done, registry: string): HTMLElement {
   const facts: [TextKey, string | undefined][] = [
     ['printed.page', location.host || t('printed.file')],
     ['printed.time', showTime(Math.floor(checkedAt / 1000))],
@@ -20,8 +17,7 @@ export function viewPrinted(
     { class: 'printed' },
     ...facts.map(
       ([key, value]) =>
-        value !== undefined &&
-        h('div', {}, h('dt', {}, t(key)), h('dd', {}, h('bdi', {}, value))),
+        value !== undefined && h('div', {}, h('dt', {}, t(key)), h('dd', {}, h('bdi', {}, value))),
     ),
   )
 }

@@ -13,8 +13,7 @@ import { COPY, copy, SAVE, telling } from './telling.ts'
 export function viewShare(phase: Done, actions: Actions): HTMLElement | false {
   const { verdict, subject, live } = phase
   const { fields, status } = verdict
-  if (!live || status !== 'valid' || fields === null || isExcerpt(subject))
-    return false
+  if (!live || status !== 'valid' || fields === null || isExcerpt(subject)) return false
   const result = h('div', { class: 'result' })
   const problem = h('p', {
     id: 'share-problem',
@@ -29,9 +28,7 @@ export function viewShare(phase: Done, actions: Actions): HTMLElement | false {
     const isEmpty = choice.fields.length + choice.metadata.length === 0
     problem.textContent = isEmpty ? t('share.none') : ''
     if (isEmpty) return
-    result.replaceChildren(
-      viewExcerpt(await makeExcerpt(phase, choice), actions),
-    )
+    result.replaceChildren(viewExcerpt(await makeExcerpt(phase, choice), actions))
     result.querySelector('h3')?.focus()
   }
   /** What is shown is never another choice than what is ticked. */
@@ -73,8 +70,8 @@ function viewChoice(fields: DocumentPart): {
   const ofFields = shownFields(fields).map(({ name, value }) =>
     viewBox(name, t(`document.${name}`), value),
   )
-  const ofMetadata = Object.entries(fields.metadata ?? {}).map(
-    ([name, value]) => viewBox(name, foreign(name), foreign(value)),
+  const ofMetadata = Object.entries(fields.metadata ?? {}).map(([name, value]) =>
+    viewBox(name, foreign(name), foreign(value)),
   )
   const ticked = (boxes: typeof ofFields) =>
     boxes.filter(({ input }) => input.checked).map(({ name }) => name)
@@ -84,23 +81,13 @@ function viewChoice(fields: DocumentPart): {
   }
 }
 
-function viewBox(
-  name: string,
-  title: string | HTMLElement,
-  value: string | HTMLElement,
-) {
+function viewBox(name: string, title: string | HTMLElement, value: string | HTMLElement) {
   const input = h('input', { type: 'checkbox' })
   const label = h(
     'label',
     { class: 'tick' },
     input,
-    h(
-      'span',
-      {},
-      h('span', { class: 'name' }, title),
-      ' ',
-      h('span', { class: 'value' }, value),
-    ),
+    h('span', {}, h('span', { class: 'name' }, title), ' ', h('span', { class: 'value' }, value)),
   )
   return { name, input, label }
 }
@@ -130,10 +117,6 @@ function viewExcerpt({ file, link }: Excerpt, actions: Actions): HTMLElement {
     ),
     code,
     code === undefined &&
-      h(
-        'p',
-        { class: 'hint' },
-        t(link === undefined ? 'share.noLink' : 'share.noQr'),
-      ),
+      h('p', { class: 'hint' }, t(link === undefined ? 'share.noLink' : 'share.noQr')),
   )
 }

@@ -5,10 +5,7 @@ import type { Actions, State } from '../state.ts'
 import type { TextKey } from '../strings/en.ts'
 
 /** Where the reader chooses whom to ask. */
-export function viewSources(
-  { sources, config, problem }: State,
-  actions: Actions,
-): HTMLElement {
+export function viewSources({ sources, config, problem }: State, actions: Actions): HTMLElement {
   const fixed = config !== null
   const errors = new Map<SourceProblem, HTMLElement>()
   const inputs = {

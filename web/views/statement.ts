@@ -7,10 +7,7 @@ import type { Actions } from '../state.ts'
 import { troublesOf } from '../words.ts'
 
 /** What a proof file says, where the nodes' answer stands above it. */
-export function viewStatement({
-  statement,
-  live,
-}: Findings): HTMLElement | false {
+export function viewStatement({ statement, live }: Findings): HTMLElement | false {
   if (statement === undefined || !live) return false
   const { status, asOf } = statement
   const text =
@@ -34,10 +31,7 @@ export function isUntrusted({ checks }: PageVerdict): boolean {
 }
 
 /** A proof file holds for whoever trusts its block: without a node, somebody must vouch for that. */
-export function viewTrustedBlock(
-  subject: Subject,
-  actions: Actions,
-): HTMLElement | false {
+export function viewTrustedBlock(subject: Subject, actions: Actions): HTMLElement | false {
   const block = proofBlockOf(subject)
   if (!block) return false
   const problem = h('p', {

@@ -11,8 +11,7 @@ import { viewSources } from './sources.ts'
 /** Says that a link names another registry than the page trusts: a mistake, or a forger. */
 export function viewHint({ phase, sources }: State): HTMLElement | false {
   const hint = phase.at === 'ask' ? undefined : phase.subject.hint
-  if (hint === undefined || hint.toLowerCase() === sources.registry)
-    return false
+  if (hint === undefined || hint.toLowerCase() === sources.registry) return false
   return h(
     'p',
     { class: 'warning', id: 'hint' },
@@ -86,26 +85,13 @@ function fact(name: string, value: string): HTMLElement {
     'div',
     {},
     h('dt', {}, name),
-    h(
-      'dd',
-      {},
-      value === '' ? t('trust.none') : h('code', { dir: 'auto' }, value),
-    ),
+    h('dd', {}, value === '' ? t('trust.none') : h('code', { dir: 'auto' }, value)),
   )
 }
 
-function list(
-  name: string,
-  urls: string[],
-  own: (url: string) => boolean,
-): HTMLElement[] {
+function list(name: string, urls: string[], own: (url: string) => boolean): HTMLElement[] {
   const values = urls.map((url) =>
-    h(
-      'dd',
-      {},
-      h('code', { dir: 'ltr' }, shown(url)),
-      own(url) && ` (${t('trust.service')})`,
-    ),
+    h('dd', {}, h('code', { dir: 'ltr' }, shown(url)), own(url) && ` (${t('trust.service')})`),
   )
   return [
     h(

@@ -60,11 +60,7 @@ export function viewVerdict(state: State, actions: Actions): HTMLElement {
   return viewDone(phase, sources, actions)
 }
 
-function viewDone(
-  phase: Done,
-  sources: Sources,
-  actions: Actions,
-): HTMLElement {
+function viewDone(phase: Done, sources: Sources, actions: Actions): HTMLElement {
   const { verdict, live, subject } = phase
   const status = shownStatus(phase)
   const outdated = isOutdated(phase)
@@ -106,8 +102,7 @@ function card(
       'data-outdated': outdated,
       'aria-labelledby': 'verdict',
     },
-    warning !== undefined &&
-      h('p', { class: 'network' }, icon(...ATTENTION), warning),
+    warning !== undefined && h('p', { class: 'network' }, icon(...ATTENTION), warning),
     h(
       'div',
       { class: 'head' },
@@ -131,36 +126,21 @@ function card(
 const LONG = 18
 
 function button(text: string, act: () => void): HTMLElement {
-  return h(
-    'button',
-    { type: 'button', class: 'primary', click: () => act() },
-    text,
-  )
+  return h('button', { type: 'button', class: 'primary', click: () => act() }, text)
 }
 
 /** @returns `Checked just now`, or of when a proof file is; nothing where nothing was read. */
 function viewTime({ verdict, live, checkedAt }: Done): HTMLElement | false {
   const { asOf, checks } = verdict
   if (asOf === null) return false
-  if (!live)
-    return h(
-      'p',
-      { class: 'time' },
-      t('asOf.bundle', { time: showTime(asOf.blockTime) }),
-    )
-  const stale = checks.some(
-    ({ check, outcome }) => check === 'chain' && outcome !== 'pass',
-  )
+  if (!live) return h('p', { class: 'time' }, t('asOf.bundle', { time: showTime(asOf.blockTime) }))
+  const stale = checks.some(({ check, outcome }) => check === 'chain' && outcome !== 'pass')
   return (
     !stale &&
     h(
       'p',
       { class: 'time ago' },
-      h(
-        'time',
-        { id: 'checked', datetime: new Date(checkedAt).toISOString() },
-        agoOf(checkedAt),
-      ),
+      h('time', { id: 'checked', datetime: new Date(checkedAt).toISOString() }, agoOf(checkedAt)),
     )
   )
 }

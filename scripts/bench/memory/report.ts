@@ -20,24 +20,16 @@ const MEASURES = ['peak', 'resident', 'collected', 'heap', 'external'] as const
 export const memoryLine = (row: MemoryRow): string =>
   COLUMNS.map(([title, of]) => `${title} ${of(row)}`).join(' · ')
 
-export function memorySection(
-  setting: Setting,
-  rows: readonly MemoryRow[],
-): string {
+export function memorySection(setting: Setting, rows: readonly MemoryRow[]): string {
   const [first, last] = [rows[0], rows.at(-1)]
-  const growth = MEASURES.map((of) =>
-    first && last ? (last[of] / first[of]).toFixed(2) : '',
-  )
+  const growth = MEASURES.map((of) => (first && last ? (last[of] / first[of]).toFixed(2) : ''))
   return `Of one gateway with the embedded store, on a real geth (\`--dev\`, a block each second), 1,000 connections. MiB.
 
 ${placeOf(setting)}
 
 ${table(
   COLUMNS.map(([title]) => title),
-  [
-    ...rows.map((row) => COLUMNS.map(([, of]) => of(row))),
-    ['÷ the first', '', '', ...growth],
-  ],
+  [...rows.map((row) => COLUMNS.map(([, of]) => of(row))), ['÷ the first', '', '', ...growth]],
 )}
 
 - **most ever** and **at rest** are resident memory: \`VmHWM\`, and after no request came for longer than any may wait; **collected**: after all

@@ -1,11 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import {
-  type BaseContract,
-  type Contract,
-  ContractFactory,
-  type Signer,
-} from 'ethers'
+import { type BaseContract, type Contract, ContractFactory, type Signer } from 'ethers'
 import { EAS } from './peers.ts'
 import { fetchPublished } from './published.ts'
 
@@ -24,9 +19,7 @@ export async function deployEas(signer: Signer): Promise<Eas> {
   const deploy = async (name: string, ...args: unknown[]) => {
     const file = join(files, `artifacts/contracts/${name}.sol/${name}.json`)
     const { abi, bytecode } = JSON.parse(readFileSync(file, 'utf8'))
-    const contract = await new ContractFactory(abi, bytecode, signer).deploy(
-      ...args,
-    )
+    const contract = await new ContractFactory(abi, bytecode, signer).deploy(...args)
     return contract.waitForDeployment()
   }
   const registry = await deploy('SchemaRegistry')

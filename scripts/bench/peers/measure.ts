@@ -64,12 +64,11 @@ async function measurePeer(
 ): Promise<Omit<PeerRow, 'gatewayToIt'>> {
   const { of, size } = PEERS[peer]
   const options = { peer, clients, ...limits }
-  const { documents, seconds, clientCpu, anvilCpu, ...rest } = await inFolder(
-    (dataDir) =>
-      runScript<PeerResult>('bench/peers/run.ts', {
-        ...options,
-        dataDir,
-      } satisfies PeerOptions),
+  const { documents, seconds, clientCpu, anvilCpu, ...rest } = await inFolder((dataDir) =>
+    runScript<PeerResult>('bench/peers/run.ts', {
+      ...options,
+      dataDir,
+    } satisfies PeerOptions),
   )
   const each = (cpu: number) => (cpu * 1e6) / documents
   return {

@@ -12,24 +12,14 @@ const FACTORY = 'dist/contracts/factories/contracts/DocumentStore__factory.js'
  *
  * @returns Its contract, with `issue(bytes32)` and `bulkIssue(bytes32[])`.
  */
-export async function deployDocumentStore(
-  owner: ethers.Signer,
-): Promise<ethers.BaseContract> {
-  const source = readFileSync(
-    join(await fetchPublished(OPEN_ATTESTATION), FACTORY),
-    'utf8',
-  )
+export async function deployDocumentStore(owner: ethers.Signer): Promise<ethers.BaseContract> {
+  const source = readFileSync(join(await fetchPublished(OPEN_ATTESTATION), FACTORY), 'utf8')
   const exported: {
-    DocumentStore__factory?: new (
-      signer: ethers.Signer,
-    ) => ethers.ContractFactory
+    DocumentStore__factory?: new (signer: ethers.Signer) => ethers.ContractFactory
   } = {}
   compileFunction(source, ['exports', 'require'])(exported, () => ethers)
   const Factory = exported.DocumentStore__factory
   if (!Factory) throw new Error(`${FACTORY} is not what it was`)
-  const store = await new Factory(owner).deploy(
-    'Benchmark',
-    await owner.getAddress(),
-  )
+  const store = await new Factory(owner).deploy('Benchmark', await owner.getAddress())
   return store.waitForDeployment()
 }

@@ -2,13 +2,7 @@
 // OpenZeppelin contracts) are for building them, and would only bring deprecated packages into this project.
 import { execFile } from 'node:child_process'
 import { createHash } from 'node:crypto'
-import {
-  existsSync,
-  mkdirSync,
-  readFileSync,
-  renameSync,
-  rmSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheFolder } from '../../cache-folder.ts'
@@ -22,22 +16,14 @@ const run = promisify(execFile)
  * @returns The folder with its files.
  * @throws {Error} when the registry cannot be reached or gives another archive.
  */
-export async function fetchPublished({
-  name,
-  version,
-  integrity,
-}: Published): Promise<string> {
+export async function fetchPublished({ name, version, integrity }: Published): Promise<string> {
   const folder = cacheFolder(`${name.replaceAll('/', '-')}@${version}`)
   const files = join(folder, 'package')
   if (existsSync(files)) return files
   const fresh = `${folder}.${process.pid}`
   mkdirSync(fresh, { recursive: true })
   try {
-    const { stdout } = await run(
-      'npm',
-      ['pack', '--silent', `${name}@${version}`],
-      { cwd: fresh },
-    )
+    const { stdout } = await run('npm', ['pack', '--silent', `${name}@${version}`], { cwd: fresh })
     const archive = join(fresh, stdout.trim())
     const digest = createHash('sha512').update(readFileSync(archive))
     if (`sha512-${digest.digest('base64')}` !== integrity)

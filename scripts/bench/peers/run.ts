@@ -50,8 +50,7 @@ type Send = (hashes: string[]) => Promise<ContractTransactionResponse>
 
 const method = (contract: BaseContract, name: string) => {
   const call = contract.getFunction(name)
-  return (...args: unknown[]) =>
-    call(...args) as Promise<ContractTransactionResponse>
+  return (...args: unknown[]) => call(...args) as Promise<ContractTransactionResponse>
 }
 
 /** The SDK of EAS makes the transaction first and then has the signer send it. */
@@ -138,8 +137,7 @@ try {
   const full: PeerResult = {
     ...result,
     clientCpu: (own.user + own.system) / 1e6,
-    ...(before !== undefined &&
-      after !== undefined && { anvilCpu: after - before }),
+    ...(before !== undefined && after !== undefined && { anvilCpu: after - before }),
   }
   console.log(JSON.stringify(full))
 } finally {

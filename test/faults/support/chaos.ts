@@ -74,8 +74,7 @@ export async function runChaos(
   /** Its outbox row may be gone by now, and a node that is behind may not have its record. */
   async function repeatAnother(): Promise<void> {
     const wish = client.wishes[random.below(client.wishes.length)]
-    if (wish?.idempotencyKey && promisesOf(wish).length > 0)
-      await client.repeat(wish)
+    if (wish?.idempotencyKey && promisesOf(wish).length > 0) await client.repeat(wish)
   }
 
   /** As often as it takes; sometimes right after it was issued, sometimes with a promise that is enough. */

@@ -105,10 +105,7 @@ export function createClient(url: string): Client {
     return told
   }
 
-  async function sendRevocation(
-    publicId: string,
-    respondAsync: boolean,
-  ): Promise<Revocation> {
+  async function sendRevocation(publicId: string, respondAsync: boolean): Promise<Revocation> {
     try {
       const { statusCode, body } = await pool.request({
         method: 'POST',
@@ -198,9 +195,7 @@ export function fieldsOf({ number }: Wish) {
 
 /** @returns What the gateway promised: the publicIds that it gave for a wish. */
 export function promisesOf(wish: Wish): string[] {
-  const ids = wish.told.flatMap((told) =>
-    told.kind === 'issued' ? [told.publicId] : [],
-  )
+  const ids = wish.told.flatMap((told) => (told.kind === 'issued' ? [told.publicId] : []))
   return [...new Set(ids)]
 }
 

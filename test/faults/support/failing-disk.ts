@@ -1,12 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import {
-  appendFileSync,
-  mkdirSync,
-  rmSync,
-  statfsSync,
-  truncateSync,
-  writeFileSync,
-} from 'node:fs'
+import { appendFileSync, mkdirSync, rmSync, statfsSync, truncateSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type Available, type Folder, smallDisk } from './machine.ts'
 

@@ -10,11 +10,7 @@ import type { Chain, World } from './world.ts'
  * the chain was changed meanwhile, so that nobody can say.
  */
 export async function falseVerdict(
-  {
-    client,
-    ledger,
-    chain,
-  }: Pick<World, 'client' | 'ledger'> & { chain: Pick<Chain, 'rewrites'> },
+  { client, ledger, chain }: Pick<World, 'client' | 'ledger'> & { chain: Pick<Chain, 'rewrites'> },
   wish: Wish,
 ): Promise<boolean | undefined> {
   const [publicId] = promisesOf(wish)
@@ -26,9 +22,7 @@ export async function falseVerdict(
   if (verdict?.httpStatus !== 200) return undefined
   const recorded = await ledger.recorded([hash]).catch(() => undefined)
   // A verdict is true as of its block: the node may be some blocks behind, or it may be revoked since.
-  const revoked = await ledger
-    .revoked([hash], verdict.asOf)
-    .catch(() => undefined)
+  const revoked = await ledger.revoked([hash], verdict.asOf).catch(() => undefined)
   if (!recorded || !recordedBefore || !revoked) return undefined
   // A record that was there and is not: geth takes back a block now and then also some time after it was set back.
   const gone = recordedBefore.has(hash) && !recorded.has(hash)

@@ -32,11 +32,7 @@ export async function startGethWorld(
   const chain = { ...geth, rewrites: 0 }
   const world = await startWorld(chain, folder.dir, env)
   const height = async (tag: 'latest' | 'finalized') => {
-    const block = await chain.request<{ number: Hex } | null>(
-      'eth_getBlockByNumber',
-      tag,
-      false,
-    )
+    const block = await chain.request<{ number: Hex } | null>('eth_getBlockByNumber', tag, false)
     return Number(block?.number ?? 0)
   }
   const rewriting = async (work: () => Promise<unknown>) => {

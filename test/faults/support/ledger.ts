@@ -33,10 +33,7 @@ export function readLedger(request: Request, registry: string): Ledger {
   async function isOnChain({ blockNumber, ...log }: Log): Promise<boolean> {
     const [block, receipt] = await Promise.all([
       request<{ hash: Hex } | null>('eth_getBlockByNumber', blockNumber, false),
-      request<{ blockHash: Hex } | null>(
-        'eth_getTransactionReceipt',
-        log.transactionHash,
-      ),
+      request<{ blockHash: Hex } | null>('eth_getTransactionReceipt', log.transactionHash),
     ])
     return block?.hash === log.blockHash && receipt?.blockHash === log.blockHash
   }
@@ -49,11 +46,7 @@ export function readLedger(request: Request, registry: string): Ledger {
     for (let i = 0; i < documentHashes.length; i += CHUNK) {
       const hashes = documentHashes.slice(i, i + CHUNK)
       const data = abi.encodeFunctionData('recordsOf', [ISSUER_ID, hashes])
-      const result = await request<Hex>(
-        'eth_call',
-        { to: address, data },
-        'latest',
-      )
+      const result = await request<Hex>('eth_call', { to: address, data }, 'latest')
       const [records] = abi.decodeFunctionResult('recordsOf', result)
       hashes.forEach((hash, j) => {
         if (is(records[j])) found.add(hash)
@@ -80,12 +73,8 @@ export function readLedger(request: Request, registry: string): Ledger {
       }
       return counted
     },
-    recorded: (hashes) =>
-      which(hashes, ({ anchoredBlock }) => anchoredBlock !== 0n),
+    recorded: (hashes) => which(hashes, ({ anchoredBlock }) => anchoredBlock !== 0n),
     revoked: (hashes, upTo = Number.POSITIVE_INFINITY) =>
-      which(
-        hashes,
-        ({ revokedBlock }) => revokedBlock !== 0n && revokedBlock <= upTo,
-      ),
+      which(hashes, ({ revokedBlock }) => revokedBlock !== 0n && revokedBlock <= upTo),
   }
 }

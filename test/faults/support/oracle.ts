@@ -1,11 +1,7 @@
 import { createHash } from 'node:crypto'
 import { cidOf } from '../../../document/cid.ts'
 import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
-import {
-  deriveSealingKeys,
-  deriveSubkeys,
-  type IssuerSubkeys,
-} from '../../../document/keys.ts'
+import { deriveSealingKeys, deriveSubkeys, type IssuerSubkeys } from '../../../document/keys.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
 import { openDocument, readSealedHeader } from '../../../document/sealed.ts'
 import { type Client, isRevocationPromised, promisesOf } from './client.ts'
@@ -69,13 +65,11 @@ export async function judge(world: {
     for (const publicId of promisesOf(wish)) {
       const hash = toHex(decodePublicId(publicId).hash)
       const there = found.get(wish.number)?.includes(hash) && records.has(hash)
-      if (!there || (await numberOpenedBy(client, publicId)) !== wish.number)
-        lost.push(wish.number)
+      if (!there || (await numberOpenedBy(client, publicId)) !== wish.number) lost.push(wish.number)
       const { valid, status } = await client.verify(publicId)
       const { revocation = [] } = wish
       if (isRevocationPromised(wish)) {
-        if (!revoked.has(hash) || status !== 'revoked')
-          notRevoked.push(wish.number)
+        if (!revoked.has(hash) || status !== 'revoked') notRevoked.push(wish.number)
       } else if (revocation.every((told) => told === 'refused')) {
         if (revoked.has(hash)) revokedUnasked.push(wish.number)
         else if (there && !valid) notValid.push(wish.number)
@@ -95,20 +89,15 @@ export async function judge(world: {
     doubled: [
       ...events.filter((hash, i) => events.indexOf(hash) !== i),
       ...[...found].flatMap(([number, all]) => (all.length > 1 ? number : [])),
-      ...promised
-        .filter((wish) => promisesOf(wish).length > 1)
-        .map(({ number }) => number),
+      ...promised.filter((wish) => promisesOf(wish).length > 1).map(({ number }) => number),
     ],
     refusedYetIssued: client.wishes
       .filter(
-        ({ number, told }) =>
-          found.has(number) && told.every(({ kind }) => kind === 'refused'),
+        ({ number, told }) => found.has(number) && told.every(({ kind }) => kind === 'refused'),
       )
       .map(({ number }) => number),
     internalErrors: client.wishes
-      .filter(({ told }) =>
-        told.some((one) => one.kind === 'refused' && one.status === 500),
-      )
+      .filter(({ told }) => told.some((one) => one.kind === 'refused' && one.status === 500))
       .map(({ number }) => number),
   }
 }
@@ -139,29 +128,20 @@ async function numberUnder(
 }
 
 /** @returns The number of the document that a publicId opens. */
-async function numberOpenedBy(
-  client: Client,
-  publicId: string,
-): Promise<string | undefined> {
+async function numberOpenedBy(client: Client, publicId: string): Promise<string | undefined> {
   const { hash, documentKey } = decodePublicId(publicId)
   const block = await blockOf(client, hash)
   return block && (await openDocument(block, documentKey)).subjectId
 }
 
-async function blockOf(
-  client: Client,
-  hash: Uint8Array,
-): Promise<Uint8Array | undefined> {
+async function blockOf(client: Client, hash: Uint8Array): Promise<Uint8Array | undefined> {
   const block = await client.block(cidOf(hash))
   const digest = block && createHash('sha256').update(block).digest()
   return digest?.equals(hash) ? block : undefined
 }
 
 /** A few at a time. */
-async function inTurns<T>(
-  items: readonly T[],
-  work: (item: T) => Promise<void>,
-): Promise<void> {
+async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values()
   const worker = async () => {
     for (const item of queue) await work(item)

@@ -1,10 +1,7 @@
 import type { AnvilWorld } from './world.ts'
 
 /** Replaces the newest blocks by empty ones, as another fork would. Anvil forgets their transactions: nothing brings them back. */
-export async function reorg(
-  { chain }: AnvilWorld,
-  depth: number,
-): Promise<void> {
+export async function reorg({ chain }: AnvilWorld, depth: number): Promise<void> {
   chain.rewrites++
   await chain.request('anvil_reorg', depth, [])
   chain.rewrites++

@@ -18,10 +18,7 @@ export type SteadyLoad = {
 }
 
 /** From here on the chain makes a block every so many seconds, and at no other time. */
-export async function mineEvery(
-  { request }: AnvilNode,
-  seconds: number,
-): Promise<void> {
+export async function mineEvery({ request }: AnvilNode, seconds: number): Promise<void> {
   // Many blocks in one second are dated ahead, and those after them follow on.
   const isAhead = async () => {
     const { timestamp } = await request<{ timestamp: string }>(
@@ -43,9 +40,7 @@ export async function runSteadyLoad(
 ): Promise<SteadyLoad> {
   const { address } = new Wallet(issuerKey)
   const read = async () => ({
-    nonce: Number(
-      await chain.request('eth_getTransactionCount', address, 'latest'),
-    ),
+    nonce: Number(await chain.request('eth_getTransactionCount', address, 'latest')),
     block: Number(await chain.request('eth_blockNumber')),
   })
   const before = await read()
@@ -55,18 +50,14 @@ export async function runSteadyLoad(
     await sleep(Math.max(0, began + (i * 1000) / perSecond - performance.now()))
     const sent = performance.now()
     answers.push(
-      client
-        .issue()
-        .then(({ told: [told] }) => ({ told, took: performance.now() - sent })),
+      client.issue().then(({ told: [told] }) => ({ told, took: performance.now() - sent })),
     )
   }
   const answered = await Promise.all(answers)
   const after = await read()
   const times = answered.map(({ took }) => took).sort((a, b) => a - b)
   const count = (status: number) =>
-    answered.filter(
-      ({ told }) => told?.kind === 'issued' && told.status === status,
-    ).length
+    answered.filter(({ told }) => told?.kind === 'issued' && told.status === status).length
   return {
     requests: answered.length,
     anchored: count(201),

@@ -6,10 +6,7 @@ import { decodePublicId } from '../../../document/public-id.ts'
 import { ensureRegistry } from '../../../scripts/local-registry.ts'
 import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
-import {
-  type GatewayProcess,
-  gatewayProcess,
-} from '../../support/gateway-process.ts'
+import { type GatewayProcess, gatewayProcess } from '../../support/gateway-process.ts'
 import { freePort } from '../../support/http.ts'
 import { randomKey } from '../../support/stack.ts'
 import {
@@ -90,14 +87,9 @@ export async function startWorld(
   dir: string,
   env: Record<string, string> = {},
 ): Promise<World> {
-  const [adminKey, issuerKey, issuerSecret] = [
-    randomKey(),
-    randomKey(),
-    randomKey(),
-  ]
+  const [adminKey, issuerKey, issuerSecret] = [randomKey(), randomKey(), randomKey()]
   const account = new Wallet(issuerKey).address
-  for (const key of [adminKey, issuerKey])
-    await chain.fund(new Wallet(key).address)
+  for (const key of [adminKey, issuerKey]) await chain.fund(new Wallet(key).address)
   const registry = await deploy(chain, adminKey, account)
   const proxy = await startFaultProxy(chain.url)
   const dataDir = join(dir, 'gateway')
@@ -121,9 +113,7 @@ export async function startWorld(
 
   async function allKept(): Promise<boolean> {
     const hashesOf = (wishes: readonly Wish[]) =>
-      wishes
-        .flatMap(promisesOf)
-        .map((publicId) => toHex(decodePublicId(publicId).hash))
+      wishes.flatMap(promisesOf).map((publicId) => toHex(decodePublicId(publicId).hash))
     const hashes = hashesOf(client.wishes)
     const revoked = hashesOf(client.wishes.filter(isRevocationPromised))
     return (
@@ -159,19 +149,10 @@ export async function startWorld(
 }
 
 /** Each step is done once, however often it is tried; a chain with a block period needs several tries. */
-async function deploy(
-  { request }: Chain,
-  adminKey: Hex,
-  account: string,
-): Promise<string> {
+async function deploy({ request }: Chain, adminKey: Hex, account: string): Promise<string> {
   const provider = {
-    request: ({
-      method,
-      params = [],
-    }: {
-      method: string
-      params?: readonly unknown[]
-    }) => request(method, ...params),
+    request: ({ method, params = [] }: { method: string; params?: readonly unknown[] }) =>
+      request(method, ...params),
   }
   const issuer = { account, name: 'Fault office', uri: 'https://fault.example' }
   const deadline = performance.now() + PATIENCE

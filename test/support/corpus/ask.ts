@@ -21,10 +21,7 @@ export function givenOf({ ask }: Case, made: Made): string {
 const DIGITS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
 /** Not `encodePublicId`, which refuses what must be refused when it is read. */
-function publicIdOf(
-  { kind, issuerId = 1, documentKey }: Case['ask'],
-  made: Made,
-): string {
+function publicIdOf({ kind, issuerId = 1, documentKey }: Case['ask'], made: Made): string {
   const { batch } = made
   const body = concatBytes(
     Uint8Array.of(kind ?? (batch ? 2 : 1)),

@@ -49,9 +49,7 @@ export type Step = v.InferOutput<typeof step>
 
 /** Members over the true ones; `null` makes all of them zero or empty. */
 const part = v.optional(
-  v.nullable(
-    v.record(v.string(), v.union([v.number(), v.string(), v.boolean()])),
-  ),
+  v.nullable(v.record(v.string(), v.union([v.number(), v.string(), v.boolean()]))),
 )
 
 const lie = v.strictObject({
@@ -164,9 +162,7 @@ const ask = v.strictObject({
   /** Not the publicId at all, but this. */
   text: v.optional(v.string()),
   /** As the address of a verify page, which names this registry. */
-  address: v.optional(
-    v.strictObject({ page: v.string(), registry: v.string() }),
-  ),
+  address: v.optional(v.strictObject({ page: v.string(), registry: v.string() })),
   /** The name of a mark, or a block number. */
   asOf: v.optional(v.union([v.string(), v.number()])),
   /** How many nodes must agree. */
@@ -184,10 +180,7 @@ const present = v.strictObject({
   /** Whether the sealed document is in the file. */
   sealed: v.optional(v.boolean(), false),
   /** Members that are those of a presentation of another document. */
-  fromAnother: v.optional(
-    v.array(v.picklist(['claims', 'disclosures', 'sealed'])),
-    [],
-  ),
+  fromAnother: v.optional(v.array(v.picklist(['claims', 'disclosures', 'sealed'])), []),
   /** Names and values of disclosures that were added. */
   forged: entries,
   /** Whether each disclosure is there twice. */

@@ -12,15 +12,11 @@ import type { Case, Step } from './case.ts'
 import type { Made } from './payload.ts'
 
 /** Anvil's first accounts, whose keys everybody knows; of the first one, the first contract is where the vectors belong. */
-const ADMIN_KEY: Hex =
-  '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
-export const ISSUER_KEY: Hex =
-  '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
-const OTHER_KEY: Hex =
-  '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a'
+const ADMIN_KEY: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
+export const ISSUER_KEY: Hex = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
+const OTHER_KEY: Hex = '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a'
 /** Runs both issuers: the same address may be of any number of issuers. */
-const MANAGER_KEY: Hex =
-  '0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6'
+const MANAGER_KEY: Hex = '0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6'
 
 const ISSUER_ID = 1
 const OTHER_ID = 2
@@ -55,18 +51,11 @@ export type Chain = {
  * @param now Seconds of the Unix epoch: the present of a chain that has the same blocks on every
  *   run, one each second. The clock's if absent.
  */
-export async function startChain(
-  dir: string,
-  chainId: number,
-  now?: number,
-): Promise<Chain> {
+export async function startChain(dir: string, chainId: number, now?: number): Promise<Chain> {
   const present = () => now ?? Math.floor(Date.now() / 1000)
   const anvil = await startAnvilNode(
     dir,
-    [
-      ...['--chain-id', String(chainId)],
-      ...['--timestamp', String(present() - AGE)],
-    ],
+    [...['--chain-id', String(chainId)], ...['--timestamp', String(present() - AGE)]],
     undefined,
     async (request) => {
       if (now !== undefined) await request('anvil_setBlockTimestampInterval', 1)
@@ -75,16 +64,11 @@ export async function startChain(
   const provider = miningFirst(createFetchProvider(anvil.url))
   const keys = { admin: ADMIN_KEY, manager: MANAGER_KEY, issuer: ISSUER_KEY }
   const registry = await deployRegistry(provider, keys, ISSUER)
-  const send: Send = (key, name, ...args) =>
-    transact(provider, registry, key, name, args)
+  const send: Send = (key, name, ...args) => transact(provider, registry, key, name, args)
   await registerOther(send)
   // So that it can set aside what a thief revoked.
   const permissions = PERMISSION.manage | PERMISSION.revoke
-  await send(
-    MANAGER_KEY,
-    'setPermissions',
-    ...[ISSUER_ID, addressOf(MANAGER_KEY), permissions],
-  )
+  await send(MANAGER_KEY, 'setPermissions', ...[ISSUER_ID, addressOf(MANAGER_KEY), permissions])
   return {
     url: anvil.url,
     registry,
@@ -97,11 +81,7 @@ export async function startChain(
       return marks
     },
     async catchUp() {
-      const head = await anvil.request<{ timestamp: Hex }>(
-        'eth_getBlockByNumber',
-        'latest',
-        false,
-      )
+      const head = await anvil.request<{ timestamp: Hex }>('eth_getBlockByNumber', 'latest', false)
       if (Number(head.timestamp) < present())
         await anvil.request('evm_setNextBlockTimestamp', present())
       await anvil.request('evm_mine')
@@ -127,8 +107,7 @@ export function miningFirst(provider: Eip1193Provider): Eip1193Provider {
       const result = await provider.request(args)
       if (args.method !== 'eth_sendRawTransaction') return result
       const method = 'eth_getTransactionReceipt'
-      while (!(await provider.request({ method, params: [result] })))
-        await sleep(2)
+      while (!(await provider.request({ method, params: [result] }))) await sleep(2)
       return result
     },
   }
@@ -164,8 +143,7 @@ async function prepareActors(
   }
   for (const step of chain) {
     const [details] = Object.values(step)
-    const actor =
-      typeof details === 'object' && 'by' in details ? details.by : undefined
+    const actor = typeof details === 'object' && 'by' in details ? details.by : undefined
     if (actor === undefined || actors[actor]) continue
     const key = toHex(sha256(utf8ToBytes(`${name}/${actor}`)))
     const address = addressOf(key)
@@ -197,12 +175,7 @@ async function carryOut(step: Step, context: Context): Promise<void> {
   }
   const { batch } = made
   /** `revoke` or `release` of what a step is about. */
-  const change = (
-    name: string,
-    by: string,
-    whole: boolean,
-    reason?: number,
-  ) => {
+  const change = (name: string, by: string, whole: boolean, reason?: number) => {
     const more = reason === undefined ? [] : [reason]
     if (!batch) return write(by, name, made.hash, ...more)
     if (whole) return write(by, `${name}Batch`, batch.root, ...more)

@@ -5,11 +5,7 @@ import { createIdentitySource } from '../../../verifier/readers/identity-source.
 import { createIpfsGatewaySource } from '../../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../../verifier/readers/json-rpc.ts'
 import { createQuorumReader } from '../../../verifier/readers/quorum.ts'
-import type {
-  Check,
-  PresentationVerdict,
-  Verdict,
-} from '../../../verifier/verdict.ts'
+import type { Check, PresentationVerdict, Verdict } from '../../../verifier/verdict.ts'
 import { type VerifyOptions, verify } from '../../../verifier/verify.ts'
 import type { CorpusCase } from './world.ts'
 
@@ -92,9 +88,7 @@ export async function libraryTells(one: CorpusCase): Promise<Told> {
   })
 }
 
-export function libraryVerdict(
-  one: CorpusCase,
-): Promise<Verdict | PresentationVerdict> {
+export function libraryVerdict(one: CorpusCase): Promise<Verdict | PresentationVerdict> {
   const timeout = one.timeout * 1000
   const readers = one.rpc.map((url) =>
     createChainReader(createFetchProvider(url, timeout), one.registry),

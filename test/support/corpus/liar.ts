@@ -16,17 +16,12 @@ export function claimsOfLiar(
   truth: Pick<Claims, 'registry' | 'issuerId'>,
 ): Lied {
   const texts = (list: 'fields' | 'metadata') =>
-    lie[list].map(([key, value], i) =>
-      disclosureOf(`${name}/${list}/${i}`, key, value),
-    )
+    lie[list].map(([key, value], i) => disclosureOf(`${name}/${list}/${i}`, key, value))
   const [fields, metadata] = [texts('fields'), texts('metadata')]
   const decoys = (list: string, from: number) =>
     Array.from({ length: 8 - from }, (_, i) => digestOf(`${name}/${list}/${i}`))
   const ofFields = [...fields.map(digestOf), ...decoys('a', fields.length)]
-  const ofMetadata = [
-    ...metadata.map(digestOf),
-    ...decoys('b', metadata.length),
-  ]
+  const ofMetadata = [...metadata.map(digestOf), ...decoys('b', metadata.length)]
   if (lie.digestRepeated) ofMetadata[7] = ofFields[0] ?? ''
   const claims: Claims = {
     _sd: ofFields.sort(),

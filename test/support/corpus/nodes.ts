@@ -35,10 +35,8 @@ export async function answerOf(
   marks: Record<string, number>,
 ): Promise<Answer> {
   const { method } = call
-  if (typeof kind === 'object' && 'stale' in kind)
-    return ask(pinned(call, marks[kind.stale] ?? 0))
-  if (typeof kind === 'object' && 'asIssuer' in kind)
-    return ask(aboutIssuer(call, kind.asIssuer))
+  if (typeof kind === 'object' && 'stale' in kind) return ask(pinned(call, marks[kind.stale] ?? 0))
+  if (typeof kind === 'object' && 'asIssuer' in kind) return ask(aboutIssuer(call, kind.asIssuer))
   if (typeof kind === 'object' && 'issuerUri' in kind) {
     const issuer = { uri: kind.issuerUri }
     return answerOf({ lie: { issuer } }, call, ask, marks)
@@ -50,8 +48,7 @@ export async function answerOf(
     const lies = method === 'eth_call' && answer.result !== undefined
     return lies ? { result: changed(String(answer.result), kind.lie) } : answer
   }
-  if (kind === 'rpc_error')
-    return { error: { code: -32603, message: 'internal error' } }
+  if (kind === 'rpc_error') return { error: { code: -32603, message: 'internal error' } }
   if (kind === 'no_code' && method === 'eth_call') return { result: '0x' }
   if (kind === 'no_logs' && method === 'eth_getLogs') return { result: [] }
   const answer = await ask(call)
@@ -84,9 +81,7 @@ function pinned(call: Call, block: number): Call {
   if (call.method === 'eth_blockNumber')
     return { method: 'eth_getBlockByNumber', params: [head, false] }
   const tags = ['latest', 'pending', 'safe', 'finalized']
-  const params = (call.params ?? []).map((param) =>
-    tags.includes(String(param)) ? head : param,
-  )
+  const params = (call.params ?? []).map((param) => (tags.includes(String(param)) ? head : param))
   return { ...call, params }
 }
 
@@ -95,10 +90,7 @@ function aboutIssuer(call: Call, issuerId: number): Call {
   if (call.method !== 'eth_call') return call
   const [{ data, ...rest }, block] = call.params as [{ data: Hex }, unknown]
   const [, documentHash] = abi.decodeFunctionData('verificationOf', data)
-  const changed = abi.encodeFunctionData('verificationOf', [
-    issuerId,
-    documentHash,
-  ])
+  const changed = abi.encodeFunctionData('verificationOf', [issuerId, documentHash])
   return { ...call, params: [{ ...rest, data: changed }, block] }
 }
 
@@ -118,9 +110,7 @@ function changed(result: string, lie: Lie): string {
 
 function changedPart(truth: Record<string, unknown>, change: object | null) {
   if (change !== null) return { ...truth, ...change }
-  return Object.fromEntries(
-    Object.entries(truth).map(([name, value]) => [name, zeroLike(value)]),
-  )
+  return Object.fromEntries(Object.entries(truth).map(([name, value]) => [name, zeroLike(value)]))
 }
 
 function zeroLike(value: unknown): unknown {
@@ -129,10 +119,7 @@ function zeroLike(value: unknown): unknown {
 }
 
 /** Asks a real node. */
-export async function askNode(
-  url: string,
-  { method, params }: Call,
-): Promise<Answer> {
+export async function askNode(url: string, { method, params }: Call): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',
     headers: { 'content-type': 'application/json' },

@@ -6,11 +6,7 @@ import { decodeUtf8 } from '../../../document/bytes.ts'
 import { toCanonical } from '../../../document/canonical.ts'
 import { validUntilOf } from '../../../document/document.ts'
 import { fromHex, type Hex } from '../../../document/hex.ts'
-import {
-  deriveSealingKeys,
-  deriveSubkeys,
-  idempotentSalt,
-} from '../../../document/keys.ts'
+import { deriveSealingKeys, deriveSubkeys, idempotentSalt } from '../../../document/keys.ts'
 import { sealPlaintext } from '../../../document/sealed.ts'
 import golden from '../../vectors/documents.json' with { type: 'json' }
 import mustFail from '../../vectors/must-fail.json' with { type: 'json' }
@@ -22,8 +18,7 @@ import { presentationOf } from './present.ts'
 /** Of the vectors, so that the corpus can anchor them. */
 export const ISSUER_SECRET = golden.issuerSecret as Hex
 /** Where the documents of the vectors belong: the first contract of Anvil's first account. */
-export const REGISTRY =
-  'eip155:31337:0x5fbdb2315678afecb367f032d93f642f64180aa3'
+export const REGISTRY = 'eip155:31337:0x5fbdb2315678afecb367f032d93f642f64180aa3'
 
 /** The fields of a good document that a client would send. */
 export const FIELDS = {
@@ -59,12 +54,9 @@ export type Made = {
 export async function makePayload(corpusCase: Case): Promise<Made> {
   const { name, batch, present } = corpusCase
   const lied =
-    present?.issuer &&
-    claimsOfLiar(name, present.issuer, { registry: REGISTRY, issuerId: 1 })
+    present?.issuer && claimsOfLiar(name, present.issuer, { registry: REGISTRY, issuerId: 1 })
   const alone = await makeSealed(corpusCase, lied)
-  const made = batch
-    ? { ...alone, batch: await makeBatch(name, batch, alone) }
-    : alone
+  const made = batch ? { ...alone, batch: await makeBatch(name, batch, alone) } : alone
   if (!present) return made
   const another = await sealAs(`${name}/another`, {
     document: { subjectName: 'Charles Babbage' },
@@ -96,17 +88,10 @@ async function makeBatch(
   return { root, size, manifest, bytes, hash: sha256(bytes) }
 }
 
-async function makeSealed(
-  { name, payload }: Case,
-  lied: Lied | undefined,
-): Promise<Made> {
-  if ('sealed' in payload)
-    return made(utf8ToBytes(payload.sealed), new Uint8Array(16))
+async function makeSealed({ name, payload }: Case, lied: Lied | undefined): Promise<Made> {
+  if ('sealed' in payload) return made(utf8ToBytes(payload.sealed), new Uint8Array(16))
   if ('golden' in payload) {
-    const { sealed, documentKey, document } = named(
-      golden.documents,
-      payload.golden,
-    )
+    const { sealed, documentKey, document } = named(golden.documents, payload.golden)
     const key = hexToBytes(documentKey)
     return made(utf8ToBytes(sealed), key, validUntilOf(document))
   }
@@ -115,24 +100,16 @@ async function makeSealed(
     const { input, documentKey = '' } = named(sealed, payload.mustFail)
     return made(utf8ToBytes(input), hexToBytes(documentKey))
   }
-  return sealAs(
-    name,
-    lied ? { sd: lied.sd, document: {}, ...payload } : payload,
-  )
+  return sealAs(name, lied ? { sd: lied.sd, document: {}, ...payload } : payload)
 }
 
 /** As a gateway does for a request whose Idempotency-Key is the case's name. */
 async function sealAs(
   name: string,
-  payload:
-    | { document: object; sd?: string | undefined }
-    | { plaintext: string },
+  payload: { document: object; sd?: string | undefined } | { plaintext: string },
 ): Promise<Made> {
   const document = 'document' in payload ? withFields(payload.document) : {}
-  const plaintext =
-    'plaintext' in payload
-      ? utf8ToBytes(payload.plaintext)
-      : toCanonical(document)
+  const plaintext = 'plaintext' in payload ? utf8ToBytes(payload.plaintext) : toCanonical(document)
   const subkeys = deriveSubkeys(fromHex(ISSUER_SECRET))
   const salt = idempotentSalt(subkeys, {
     tenant: 'default',
@@ -150,16 +127,10 @@ async function sealAs(
 
 function withFields(over: object): { expiresAt?: string } {
   const all = { ...FIELDS, registry: REGISTRY, issuerId: 1, ...over }
-  return Object.fromEntries(
-    Object.entries(all).filter(([, value]) => value !== null),
-  )
+  return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null))
 }
 
-function made(
-  bytes: Uint8Array,
-  documentKey: Uint8Array,
-  validUntil = 0,
-): Made {
+function made(bytes: Uint8Array, documentKey: Uint8Array, validUntil = 0): Made {
   // A date that is none has no second either.
   const known = Number.isNaN(validUntil) ? 0 : validUntil
   return { bytes, hash: sha256(bytes), documentKey, validUntil: known }

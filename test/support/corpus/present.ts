@@ -3,11 +3,7 @@ import { decodeBatchBlock } from '../../../document/batch/block.ts'
 import { decodeUtf8 } from '../../../document/bytes.ts'
 import { toCanonical } from '../../../document/canonical.ts'
 import { toHex } from '../../../document/hex.ts'
-import {
-  choicesOf,
-  createPresentation,
-  type Presentation,
-} from '../../../document/presentation.ts'
+import { choicesOf, createPresentation, type Presentation } from '../../../document/presentation.ts'
 import { encodePublicId } from '../../../document/public-id.ts'
 import { openDocument } from '../../../document/sealed.ts'
 import type { Present } from './case.ts'
@@ -18,22 +14,14 @@ import type { Made } from './payload.ts'
 export async function presentationOf(
   name: string,
   present: Present,
-  {
-    made,
-    another,
-    lied,
-  }: { made: Made; another: Made; lied: Lied | undefined },
+  { made, another, lied }: { made: Made; another: Made; lied: Lied | undefined },
 ): Promise<string> {
   if (present.text !== undefined) return present.text
   const { fields, metadata, sealed } = present
-  const truth = lied
-    ? presentLie(made, lied)
-    : await presentationFrom(made, { fields, metadata })
+  const truth = lied ? presentLie(made, lied) : await presentationFrom(made, { fields, metadata })
   const other = await presentationFrom(another)
   const taken = present.fromAnother.map((member) => [member, other[member]])
-  const forged = present.forged.map(([key, value]) =>
-    disclosureOf(name, key, value),
-  )
+  const forged = present.forged.map(([key, value]) => disclosureOf(name, key, value))
   const file: Presentation = {
     ...truth,
     sealed: sealed ? truth.sealed : null,
@@ -43,10 +31,7 @@ export async function presentationOf(
   const all = [...disclosures, ...forged]
   return decodeUtf8(
     toCanonical(
-      changed(
-        { ...file, disclosures: present.repeated ? [...all, ...all] : all },
-        present.change,
-      ),
+      changed({ ...file, disclosures: present.repeated ? [...all, ...all] : all }, present.change),
     ),
   )
 }
@@ -70,10 +55,7 @@ async function presentationFrom(
   })
 }
 
-function presentLie(
-  { bytes, hash, batch }: Made,
-  { claims, disclosures }: Lied,
-): Presentation {
+function presentLie({ bytes, hash, batch }: Made, { claims, disclosures }: Lied): Presentation {
   return {
     ...{ type: 'document-registry-presentation', v: 1 },
     registry: claims.registry,
@@ -98,10 +80,7 @@ function changed(file: object, change: object): object {
   const before = new Map<string, unknown>(Object.entries(file))
   const after = Object.entries(change).map(([name, value]) => {
     const old = before.get(name)
-    return [
-      name,
-      isObject(old) && isObject(value) ? { ...old, ...value } : value,
-    ]
+    return [name, isObject(old) && isObject(value) ? { ...old, ...value } : value]
   })
   return { ...file, ...Object.fromEntries(after) }
 }

@@ -77,8 +77,7 @@ export async function startRestDoor(world: World): Promise<RestDoor> {
     return { status: response.status, body: await response.json() }
   }
 
-  for (const { case: name } of known(world, 'promised'))
-    await promise(request, name)
+  for (const { case: name } of known(world, 'promised')) await promise(request, name)
   return {
     async verify(one, publicId) {
       rpc.through(one.rpc)
@@ -113,9 +112,7 @@ function known(
   what: 'promised' | 'erased',
 ): { case: string; documentHash: Hex }[] {
   return cases.flatMap(({ case: name, gateway }) =>
-    gateway?.knows === what
-      ? [{ case: name, documentHash: gateway.documentHash }]
-      : [],
+    gateway?.knows === what ? [{ case: name, documentHash: gateway.documentHash }] : [],
   )
 }
 
@@ -144,9 +141,7 @@ async function bury(dataDir: string, hashes: Hex[]): Promise<void> {
 }
 
 /** A pool whose endpoints can be changed. Transactions go nowhere: what the gateway promises stays a promise. */
-function switchable(
-  url: string,
-): RpcPool & { through(urls: readonly string[]): void } {
+function switchable(url: string): RpcPool & { through(urls: readonly string[]): void } {
   const pools = new Map<string, RpcPool>()
   const poolOf = (urls: readonly string[]) => {
     const key = urls.join()
@@ -160,8 +155,7 @@ function switchable(
       current = poolOf(urls)
     },
     async request(args) {
-      if (args.method === 'eth_sendRawTransaction')
-        throw new Error('the network is down')
+      if (args.method === 'eth_sendRawTransaction') throw new Error('the network is down')
       return current.request(args)
     },
     apart() {

@@ -3,14 +3,7 @@ import { cidOf } from '../../../document/cid.ts'
 import { bodyOf } from '../http.ts'
 import type { Case } from './case.ts'
 import type { Chain } from './chain.ts'
-import {
-  type Answer,
-  answerOf,
-  askNode,
-  type Call,
-  deafReplyOf,
-  replyWith,
-} from './nodes.ts'
+import { type Answer, answerOf, askNode, type Call, deafReplyOf, replyWith } from './nodes.ts'
 import type { Made } from './payload.ts'
 import { type Reply, sendReply } from './reply.ts'
 import { replyAs, replyAsDomain } from './sources.ts'
@@ -31,11 +24,7 @@ export function repliesOf({ case: one, made }: SetUp): Map<string, Reply> {
     const put = (hash: Uint8Array, reply: Reply) =>
       replies.set(`/source/${i}/ipfs/${cidOf(hash)}`, reply)
     put(made.hash, replyAs(kind, made.bytes))
-    if (made.batch)
-      put(
-        made.batch.hash,
-        replyAs(batch?.sources[i] ?? 'has', made.batch.bytes),
-      )
+    if (made.batch) put(made.batch.hash, replyAs(batch?.sources[i] ?? 'has', made.batch.bytes))
   }
   if (domain !== undefined) replies.set(`/did/${name}`, replyAsDomain(domain))
   return replies
@@ -58,8 +47,7 @@ export function serveCases(
   const replies = new Map<string, Reply>()
   for (const setUp of setUps.values())
     for (const [path, reply] of repliesOf(setUp)) {
-      if (replies.has(path))
-        throw new Error(`${setUp.case.name} has the block of another case`)
+      if (replies.has(path)) throw new Error(`${setUp.case.name} has the block of another case`)
       replies.set(path, reply)
     }
 
@@ -67,8 +55,7 @@ export function serveCases(
     const [, door, name = '', index = ''] = path.split('/')
     const setUp = setUps.get(name)
     const kind = setUp?.case.nodes[Number(index)]
-    if (door !== 'rpc' || !setUp || !kind)
-      return replies.get(path) ?? { status: 404 }
+    if (door !== 'rpc' || !setUp || !kind) return replies.get(path) ?? { status: 404 }
     const deaf = deafReplyOf(kind)
     if (deaf) return deaf
     const call = JSON.parse(body) as Call

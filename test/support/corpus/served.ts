@@ -11,23 +11,11 @@ import { createQuorumReader } from '../../../verifier/readers/quorum.ts'
 import { type Case, type NodeKind, readCases } from './case.ts'
 import { type Chain, startChain } from './chain.ts'
 import { verifyGiven } from './judge.ts'
-import {
-  type Answer,
-  answerOf,
-  askNode,
-  type Call,
-  deafReplyOf,
-  replyWith,
-} from './nodes.ts'
+import { type Answer, answerOf, askNode, type Call, deafReplyOf, replyWith } from './nodes.ts'
 import { makePayload } from './payload.ts'
 import type { Reply } from './reply.ts'
 import { repliesOf, type SetUp } from './serve.ts'
-import {
-  CHAIN_ID,
-  type CorpusCase,
-  describeCase,
-  OTHER_CHAIN_ID,
-} from './world.ts'
+import { CHAIN_ID, type CorpusCase, describeCase, OTHER_CHAIN_ID } from './world.ts'
 
 /** The present of the recorded chains; seconds of the Unix epoch. In the past, so that it is not later than any clock. */
 const NOW = Date.UTC(2026, 6, 1) / 1000
@@ -61,9 +49,7 @@ export type Served = Omit<CorpusCase, 'title' | 'why'> & {
  *
  * @param names Of the cases; all if absent.
  */
-export async function* recordCases(
-  names?: readonly string[],
-): AsyncGenerator<Served> {
+export async function* recordCases(names?: readonly string[]): AsyncGenerator<Served> {
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-corpus-'))
   const chains: Chain[] = []
   async function start(chainId: number): Promise<Chain> {
@@ -110,14 +96,9 @@ async function record(setUp: SetUp, otherChain: Chain): Promise<Served> {
     nodes.map(({ provider }) => provider),
     described.ipfs.map((path) => sourceOf(path, replies)),
   )
-  const get = [...replies].map(
-    ([path, reply]) => [path, servedReply(reply)] as const,
-  )
+  const get = [...replies].map(([path, reply]) => [path, servedReply(reply)] as const)
   const post = await Promise.all(
-    nodes.map(
-      async ({ served }, i) =>
-        [described.rpc[i] ?? '', await served()] as const,
-    ),
+    nodes.map(async ({ served }, i) => [described.rpc[i] ?? '', await served()] as const),
   )
   return {
     ...described,
@@ -177,8 +158,7 @@ function recordNode(
     async served() {
       if (deaf) return servedReply(deaf)
       const calls = await Promise.all(asked.values())
-      const keyOf = (call: ServedCall) =>
-        JSON.stringify([call.method, call.params])
+      const keyOf = (call: ServedCall) => JSON.stringify([call.method, call.params])
       return calls.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))
     },
   }
@@ -200,16 +180,12 @@ function textOf(reply: Reply): string {
   return decodeUtf8(reply.body ?? new Uint8Array())
 }
 
-function sourceOf(
-  path: string,
-  replies: ReadonlyMap<string, Reply>,
-): BlockSource {
+function sourceOf(path: string, replies: ReadonlyMap<string, Reply>): BlockSource {
   return {
     async get(hash) {
       const reply = replies.get(`${path}/ipfs/${cidOf(hash)}`)
       if (typeof reply !== 'object' || reply.unfinished) throw new Error('down')
-      if (reply.status === 404 || reply.status === 410)
-        return { status: 'missing' }
+      if (reply.status === 404 || reply.status === 410) return { status: 'missing' }
       if (reply.status !== 200) throw new Error(`HTTP ${reply.status}`)
       return { status: 'found', bytes: reply.body ?? new Uint8Array() }
     },
@@ -220,8 +196,7 @@ function servedReply(reply: Reply): ServedReply {
   if (typeof reply === 'string') return reply
   const { body, ...head } = reply
   if (body === undefined) return head
-  if (body.length > 0 && body.every((byte) => byte === 0))
-    return { ...head, zeros: body.length }
+  if (body.length > 0 && body.every((byte) => byte === 0)) return { ...head, zeros: body.length }
   try {
     return { ...head, text: decodeUtf8(body) }
   } catch {

@@ -63,9 +63,7 @@ export async function startWorld(): Promise<World> {
     const setUps = new Map<string, SetUp>()
     for (const corpusCase of readCases()) {
       const made = await makePayload(corpusCase)
-      const own = corpusCase.chain.some(
-        (step) => 'travelTo' in step || 'close' in step,
-      )
+      const own = corpusCase.chain.some((step) => 'travelTo' in step || 'close' in step)
       const chain = await chainOf(own ? corpusCase.name : 'main')
       const marks = await chain.perform(corpusCase, made).catch((cause) => {
         throw new Error(`${corpusCase.name} could not be set up`, { cause })
@@ -85,9 +83,7 @@ export async function startWorld(): Promise<World> {
       }),
     )
     return {
-      cases: [...setUps.values()].map((setUp) =>
-        describeCase(setUp, server.url),
-      ),
+      cases: [...setUps.values()].map((setUp) => describeCase(setUp, server.url)),
       chainUrl: main.url,
       async stop() {
         await server.close()
@@ -115,15 +111,10 @@ function didAddressOf({ nodes }: Case): string | null {
 }
 
 /** @param url Where it is served, without a slash at the end. */
-export function describeCase(
-  { case: corpusCase, made, marks }: SetUp,
-  url: string,
-): CorpusCase {
-  const { name, title, why, nodes, sources, domain, ask, gateway, expected } =
-    corpusCase
+export function describeCase({ case: corpusCase, made, marks }: SetUp, url: string): CorpusCase {
+  const { name, title, why, nodes, sources, domain, ask, gateway, expected } = corpusCase
   const asOf = typeof ask.asOf === 'string' ? marks[ask.asOf] : ask.asOf
-  if (ask.asOf !== undefined && asOf === undefined)
-    throw new Error(`${name}: no mark ${ask.asOf}`)
+  if (ask.asOf !== undefined && asOf === undefined) throw new Error(`${name}: no mark ${ask.asOf}`)
   const slow = nodes.includes('slow') || sources.includes('slow')
   return {
     case: name,
