@@ -11,7 +11,10 @@ const compiler = ({ viaIR, runs }: { viaIR: boolean; runs: number }) => ({
   path: createRequire(import.meta.url).resolve('solc/soljson.js'),
   settings: { evmVersion: 'cancun', viaIR, optimizer: { enabled: true, runs } },
 })
-/** Tests deploy the artifact of the contract, so how they are compiled themselves changes nothing but the time it takes. */
+/**
+ * Tests deploy the artifact of the contract, so how they are compiled themselves changes nothing
+ * but the time it takes.
+ */
 const quick = compiler({ viaIR: false, runs: 200 })
 const tests = readdirSync(new URL('test/contracts', import.meta.url))
   .filter((name) => name.endsWith('.sol'))
@@ -20,7 +23,10 @@ const tests = readdirSync(new URL('test/contracts', import.meta.url))
 /** Pinned, so that fuzzing in CI is the same everywhere. */
 const seed = `0x${Buffer.from('document-registry').toString('hex').padStart(64, '0')}`
 
-/** Addresses and keys are configuration variables: from the environment, or `hardhat keystore set <NAME>`. Never in a file. */
+/**
+ * Addresses and keys are configuration variables: from the environment, or `hardhat keystore set
+ * <NAME>`. Never in a file.
+ */
 const network = (name: string) => ({
   type: 'http' as const,
   url: configVariable(`${name.toUpperCase()}_RPC_URL`),

@@ -35,7 +35,8 @@ export async function bundleCommand(args: string[], terminal: Terminal): Promise
   const [provider] = nodes
   if (given === undefined || positionals.length > 1)
     throw new UsageError('one publicId, address or file is required')
-  if (provider === undefined || nodes.length > 1) throw new UsageError('--rpc is required, once')
+  if (provider === undefined || nodes.length > 1)
+    throw new UsageError('--rpc is required exactly once')
 
   const { publicId } = await readSubject(given)
   const bundle = await createBundle(publicId, {

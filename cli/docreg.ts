@@ -53,7 +53,7 @@ async function main([name, ...args]: string[]): Promise<number> {
   }
 }
 
-/** Messages never hold what was given where a publicId may stand. */
+/** Messages never repeat an argument that may be a publicId. */
 function explain(error: unknown, usage: string, json: boolean): number {
   if (error instanceof UsageError || isParseArgsError(error)) {
     console.error(`${printable(error.message)}\n\n${usage}`)
@@ -85,7 +85,7 @@ process.on('uncaughtException', (error) => {
   console.error(error)
   process.exit(EXIT.bug)
 })
-// Whoever reads it may have read enough; the exit code still tells.
+// The reader of the output may close it early; the exit code still counts.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })

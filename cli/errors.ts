@@ -3,7 +3,7 @@ export class UsageError extends Error {
   override name = 'UsageError'
 }
 
-/** Why what was given leads to no publicId. Stable: it is the `code` of the JSON output. */
+/** Why the input leads to no publicId. Stable: it is the `code` of the JSON output. */
 export type InputErrorCode =
   /** The file cannot be read, or is too large. */
   | 'unreadable'
@@ -30,7 +30,10 @@ export type InputErrorCode =
   /** The list has more hashes than one proof can hold. */
   | 'too_many'
 
-/** What was given leads to no publicId: nothing is known about any document. Messages never hold what was given. */
+/**
+ * The input leads to no publicId, so nothing is known about any document. Messages never repeat
+ * the input.
+ */
 export class InputError extends Error {
   override name = 'InputError'
   readonly code: InputErrorCode

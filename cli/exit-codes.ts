@@ -1,4 +1,4 @@
-/** What the command exits with; docs/cli.md, "Exit codes". */
+/** The exit codes of the command; docs/verify.md, "Exit codes". */
 export const EXIT = {
   /** The document is valid; or a command that makes something has made it. */
   ok: 0,

@@ -1,24 +1,25 @@
+import { readAtMost } from '../document/bytes.ts'
 import { FormatError } from '../document/errors.ts'
 import type { Hex } from '../document/hex.ts'
+import type { RegistryId } from '../document/registry-id.ts'
 import { objectionTo } from '../verifier/checks/identity.ts'
 import {
   type IdentityAddress,
   type IdentityStatement,
   readDidDocument,
 } from '../verifier/identity.ts'
-import { readAtMost } from '../verifier/readers/body.ts'
 import { IDENTITY_TIMEOUT_MS, MAX_DID_DOCUMENT } from '../verifier/readers/identity-source.ts'
 
 /** The domain, and what it should say. */
 export type Claim = {
   address: IdentityAddress
   /** CAIP-10. */
-  registry: string
+  registry: RegistryId
   issuerId: number
   accounts: Hex[]
 }
 
-/** One thing that was looked at; a `warning` keeps nobody from reading the file. */
+/** One finding; a `warning` does not keep a verifier from reading the file. */
 export type Finding = {
   check: 'server' | 'redirect' | 'type' | 'cors' | 'document' | 'issuer' | 'account'
   outcome: 'pass' | 'fail' | 'warning'
@@ -30,7 +31,7 @@ export type Finding = {
 /** A page of this origin would ask; no server should know it. */
 const ORIGIN = 'https://verifier.invalid'
 
-/** @returns What a verifier finds where the domain should serve its DID document, in order. */
+/** @returns The findings of a verifier at the address of the domain's DID document, in order. */
 export async function inspectIdentity(claim: Claim): Promise<Finding[]> {
   const { url } = claim.address
   let response: Response
@@ -56,7 +57,7 @@ export async function inspectIdentity(claim: Claim): Promise<Finding[]> {
     return [found('server', 'fail', 'status', `answers ${status}, not 200`)]
   }
   try {
-    bytes = await readAtMost(response, MAX_DID_DOCUMENT)
+    bytes = await readAtMost(response.body, MAX_DID_DOCUMENT)
   } catch (error) {
     return [found('server', 'fail', 'body', reasonOf(error))]
   }

@@ -1,6 +1,7 @@
 /**
  * @param image A PNG or JPEG file.
- * @returns How many pixels it says that it has; `undefined` when it does not say so where such files do.
+ * @returns The number of pixels that it declares; `undefined` if it declares none where such
+ * files do.
  */
 export function pixelsOf(image: Uint8Array): number | undefined {
   const view = new DataView(image.buffer, image.byteOffset, image.byteLength)
@@ -19,7 +20,10 @@ function pixelsOfPng(view: DataView): number | undefined {
   return view.getUint32(12) === IHDR ? view.getUint32(16) * view.getUint32(20) : undefined
 }
 
-/** Segments, each a marker and its length, up to the one that begins a frame (ITU-T T.81, B.1.1.4 and B.2.2). */
+/**
+ * Segments, each a marker and its length, up to the one that begins a frame (ITU-T T.81, B.1.1.4
+ * and B.2.2).
+ */
 function pixelsOfJpeg(view: DataView): number | undefined {
   for (let at = 2; view.getUint8(at) === 0xff; ) {
     const marker = view.getUint8(at + 1)

@@ -6,7 +6,7 @@ import type { Recount } from './manifest.ts'
 import { time } from './report.ts'
 import type { Terminal } from './terminal.ts'
 
-/** What is known of batches besides what the registry has. */
+/** Manifests and recounts of batches, which the registry's state does not hold. */
 export type BatchNotes = {
   manifests: ReadonlyMap<Hex, Hex>
   /** By root; empty when nothing was recounted. */

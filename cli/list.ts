@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import type { Hex } from '../document/hex.ts'
+import type { RegistryId } from '../document/registry-id.ts'
 import { ChainError } from '../verifier/errors.ts'
 import { networkOf } from '../verifier/network.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
@@ -22,10 +23,10 @@ import { type Recount, recountListed } from './manifest.ts'
 import { printableJson } from './printable.ts'
 import { TEST_NETWORK } from './report.ts'
 import {
+  type CommandSources,
   readBlockHashes,
   readSources,
   SOURCE_OPTIONS,
-  type Sources,
   wholeNumber,
 } from './sources.ts'
 import type { Terminal } from './terminal.ts'
@@ -81,7 +82,7 @@ export async function listCommand(args: string[], terminal: Terminal): Promise<n
     if (trustedBlocks.length > 0) throw new UsageError('--block-hash is for --check')
     const [provider] = sources.nodes
     if (provider === undefined || sources.nodes.length > 1)
-      throw new UsageError('--rpc is required, once')
+      throw new UsageError('--rpc is required exactly once')
     const origin = hashes === undefined ? { from } : { file: hashes }
     const { result, notes } = await listOnline(provider, sources, {
       issuerId,
@@ -117,7 +118,7 @@ type Order = {
 
 async function listOnline(
   provider: Eip1193Provider,
-  sources: Sources,
+  sources: CommandSources,
   order: Order,
 ): Promise<{ result: Completeness; notes: BatchNotes }> {
   const { registry, blocks, asOf } = sources
@@ -130,7 +131,7 @@ async function listOnline(
   const { manifests } = keys
   const result = await judge(provider, sources, order, { ...keys, block })
   const recounts = new Map<Hex, Recount>()
-  // One after the other: a batch takes some 110 bytes of memory a document.
+  // One after the other: a batch takes some 100 bytes of memory a document.
   if (result.status !== 'unverifiable' && blocks.length > 0)
     for (const batch of result.batches.listed)
       recounts.set(
@@ -145,7 +146,7 @@ async function listOnline(
 
 async function judge(
   provider: Eip1193Provider,
-  { registry, codeHash }: Sources,
+  { registry, codeHash }: CommandSources,
   { issuerId, out }: Order,
   source: CompletenessSource,
 ): Promise<Completeness> {
@@ -162,10 +163,13 @@ async function judge(
   })
 }
 
-/** Events up to the block that the list is for. To collect all takes a while, in which there can be more. */
+/**
+ * Events up to the block that the list is for. To collect all takes a while, in which there can be
+ * more.
+ */
 async function collect(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   issuerId: number,
   { from, asOf }: { from: number; asOf: number | undefined },
 ): Promise<{ keys: IssuedList; block: number }> {
@@ -219,7 +223,7 @@ function tell(
     json,
     terminal,
   }: {
-    sources: Sources
+    sources: CommandSources
     issuerId: number
     json: boolean | undefined
     terminal: Terminal

@@ -2,6 +2,7 @@ import { type Batch, recountBatch } from '../document/batch/batch.ts'
 import { decodeManifest } from '../document/batch/manifest.ts'
 import { FormatError, type FormatErrorCode } from '../document/errors.ts'
 import { fromHex, type Hex } from '../document/hex.ts'
+import type { RegistryId } from '../document/registry-id.ts'
 import { readPayload } from '../verifier/checks/payload.ts'
 import type { BlockSource } from '../verifier/ports.ts'
 import type { ListedBatch } from '../verifier/proof/completeness.ts'
@@ -21,7 +22,7 @@ export type Recount = Finding | 'no_manifest' | 'unreadable' | null
 
 /**
  * @param hash The sha-256 of the manifest's root block.
- * @returns The batch that the manifest rebuilds, or the code of what is wrong with it.
+ * @returns The batch that the manifest rebuilds, or the code of its error.
  * @throws {InputError} `unreadable` when no source has all of it.
  */
 export async function recountManifest(
@@ -58,7 +59,7 @@ export async function recountListed(
     registry,
     issuerId,
     blocks,
-  }: { registry: string; issuerId: number; blocks: readonly BlockSource[] },
+  }: { registry: RegistryId; issuerId: number; blocks: readonly BlockSource[] },
 ): Promise<Recount> {
   if (manifest === undefined) return 'no_manifest'
   try {

@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util'
 import { toString as toSvg } from 'qrcode'
+import { decodeUtf8 } from '../document/bytes.ts'
 import { fromHex } from '../document/hex.ts'
 import {
   type Choice,
@@ -25,7 +26,7 @@ import { EXIT } from './exit-codes.ts'
 import { printable, printableJson } from './printable.ts'
 import { writePrivately } from './private-file.ts'
 import { TEST_NETWORK } from './report.ts'
-import { readSources, SOURCE_OPTIONS, SOURCE_USAGE, type Sources } from './sources.ts'
+import { type CommandSources, readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
 import { readSubject, type Subject } from './subject.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -98,7 +99,7 @@ type Values = {
 }
 
 /** @throws {UsageError} */
-function assertUsage({ proof, link, qr }: Values, { nodes }: Sources): void {
+function assertUsage({ proof, link, qr }: Values, { nodes }: CommandSources): void {
   if (proof && nodes.length !== 1) throw new UsageError('--proof needs --rpc, once')
   if (!proof && nodes.length > 0) throw new UsageError('--rpc is for --proof')
   if (qr !== undefined && link === undefined) throw new UsageError('--qr needs --link')
@@ -127,7 +128,7 @@ type Source = Omit<PresentationSource, 'choose'>
 /** @throws {InputError} `unavailable`, `other_registry` */
 async function locate(
   { publicId, bundle }: Subject,
-  { registry, blocks }: Sources,
+  { registry, blocks }: CommandSources,
 ): Promise<{ source: Source; key: DocumentKey }> {
   const decoded = decodePublicId(publicId)
   const places = bundle ? [createBundleSource(bundle.bundle), ...blocks] : blocks
@@ -174,7 +175,7 @@ async function list(
 
 async function prove(
   key: DocumentKey,
-  { nodes: [provider], registry, asOf }: Sources,
+  { nodes: [provider], registry, asOf }: CommandSources,
 ): Promise<Presentation['stateProof']> {
   if (!provider) throw new TypeError('no node')
   const reader = createProvingReader(provider, registry)
@@ -187,7 +188,7 @@ async function write(
   { out, link: page, qr }: Values,
   terminal: Terminal,
 ): Promise<void> {
-  const text = new TextDecoder().decode(encodePresentation(presentation))
+  const text = decodeUtf8(encodePresentation(presentation))
   if (out !== undefined) await writePrivately(out, `${text}\n`)
   if (page === undefined) {
     if (out === undefined) terminal.write(text)

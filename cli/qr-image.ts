@@ -3,18 +3,23 @@ import { prepareZXingModule, type ReaderOptions, readBarcodes } from 'zxing-wasm
 import { InputError } from './errors.ts'
 import { pixelsOf } from './image-size.ts'
 
-// Small codes in large pictures first; the second finds codes in uneven light, by looking at the picture made smaller.
+// Small codes in large pictures first; the second finds codes in uneven light, by looking at the
+// picture made smaller.
 const ATTEMPTS: ReaderOptions[] = [
   { formats: ['QRCode'] },
   { formats: ['QRCode'], tryDownscale: true, downscaleThreshold: 200 },
 ]
 
-/** A file of 100 KB can hold a thousand million pixels, which take a gigabyte and many seconds. A camera has fewer than these. */
+/**
+ * A file of 100 KB can hold a thousand million pixels, which take a gigabyte and many seconds. A
+ * camera has fewer than these.
+ */
 const MAX_PIXELS = 128e6
 
 /**
- * Reads the QR codes in a picture. The file is decoded inside WebAssembly, so that a hostile one can harm nothing else. (The page has
- * another reader: this one is too large for it, and there the browser decodes pictures.)
+ * Reads the QR codes in a picture. The file is decoded inside WebAssembly, so that a hostile one
+ * can harm nothing else. (The page has another reader: this one is too large for it, and there the
+ * browser decodes pictures.)
  *
  * @param image A PNG or JPEG file, of at most 128 megapixels.
  * @returns The texts of the codes, at least one.

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import type { Batch } from '../document/batch/batch.ts'
 import { hashOfCid } from '../document/cid.ts'
 import { fromHex, type Hex, toHex } from '../document/hex.ts'
+import type { RegistryId } from '../document/registry-id.ts'
 import { ChainError } from '../verifier/errors.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
@@ -25,7 +26,7 @@ ${SOURCE_USAGE}
 Recounts a batch: whether the manifest lists all of its documents, as the registry has it.
 Exit code: 0 complete, 1 not, 2 could not be checked, 64 wrong usage.`
 
-/** What the registry has of a batch; blocks are 0 where there is none. */
+/** The registry's entry of a batch; blocks are 0 where there is none. */
 type BatchRecord = {
   anchoredBlock: number
   size: number
@@ -51,7 +52,8 @@ export async function recountCommand(args: string[], terminal: Terminal): Promis
   const [provider] = nodes
   if (given === undefined || positionals.length > 1)
     throw new UsageError('one manifest is required')
-  if (provider === undefined || nodes.length > 1) throw new UsageError('--rpc is required, once')
+  if (provider === undefined || nodes.length > 1)
+    throw new UsageError('--rpc is required exactly once')
   if (blocks.length === 0) throw new UsageError('--ipfs is required')
 
   const hash = hashOf(given)
@@ -103,7 +105,7 @@ const WORDS = 9
 /** Asked of the registry that is trusted, whatever the manifest names. */
 async function readRecord(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   { issuerId, root }: Batch,
   asOf?: number,
 ): Promise<BatchRecord> {
@@ -137,7 +139,7 @@ async function readRecord(
 function findingOf(
   batch: Batch | undefined,
   record: BatchRecord | undefined,
-  registry: string,
+  registry: RegistryId,
 ): Finding | undefined {
   if (batch?.registry !== registry) return 'other_registry'
   if (record === undefined || record.anchoredBlock === 0) return 'not_issued'

@@ -1,6 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import type { Hex } from '../document/hex.ts'
-import { parseRegistry } from '../verifier/readers/chain.ts'
+import {
+  formatRegistryId,
+  isRegistryId,
+  parseChain,
+  type RegistryId,
+} from '../document/registry-id.ts'
 import { UsageError } from './errors.ts'
 
 /** What came with this program: one file a chain, as the deploy command writes them. */
@@ -8,7 +13,7 @@ const DEPLOYMENTS = new URL('../deployments/', import.meta.url)
 
 /** A registry, and the hash of its code (keccak256) where it is known. */
 export type TrustedRegistry = {
-  registry: string
+  registry: RegistryId
   codeHash?: Hex
   /** The block in which it was deployed, where that is known. */
   deployedIn?: number
@@ -17,8 +22,8 @@ export type TrustedRegistry = {
 /**
  * The registry to trust. It never comes from a document, an address or a QR code.
  *
- * @param given CAIP-10 (`eip155:<chainId>:<address>`); a chain (`eip155:<chainId>`), whose registry is in `deployments/`;
- * `undefined` when there is only one deployment to trust.
+ * @param given CAIP-10 (`eip155:<chainId>:<address>`); a chain (`eip155:<chainId>`), whose registry
+ * is in `deployments/`; `undefined` when there is only one deployment to trust.
  * @param deployments The folder, with a slash at its end.
  * @throws {UsageError} when it names none.
  */
@@ -26,20 +31,16 @@ export function trustedRegistry(
   given: string | undefined,
   deployments = DEPLOYMENTS,
 ): TrustedRegistry {
-  const registry = given?.toLowerCase() ?? onlyChain(deployments)
-  const chain = /^eip155:([1-9][0-9]*)$/.exec(registry)
-  if (chain) return deployed(Number(chain[1]), deployments)
-  try {
-    parseRegistry(registry)
-    return { registry }
-  } catch {
-    throw new UsageError(
-      '--registry must be eip155:<chainId>:<address>, or eip155:<chainId> of a known deployment',
-    )
-  }
+  const registry = given?.toLowerCase()
+  if (isRegistryId(registry)) return { registry }
+  const chainId = registry === undefined ? onlyChain(deployments) : parseChain(registry)
+  if (chainId !== undefined) return deployed(chainId, deployments)
+  throw new UsageError(
+    '--registry must be eip155:<chainId>:<address>, or eip155:<chainId> of a known deployment',
+  )
 }
 
-function onlyChain(deployments: URL): string {
+function onlyChain(deployments: URL): number {
   const chains = existsSync(deployments)
     ? readdirSync(deployments).filter((name) => /^[1-9][0-9]*\.json$/.test(name))
     : []
@@ -48,7 +49,7 @@ function onlyChain(deployments: URL): string {
     throw new UsageError(
       '--registry is required: the registry that you trust, eip155:<chainId>:<address>. Ask the issuer, not the document',
     )
-  return `eip155:${chain.replace('.json', '')}`
+  return Number(chain.replace('.json', ''))
 }
 
 function deployed(chainId: number, deployments: URL): TrustedRegistry {
@@ -59,7 +60,7 @@ function deployed(chainId: number, deployments: URL): TrustedRegistry {
     )
   const { address, codeHash, block } = JSON.parse(readFileSync(file, 'utf8'))
   return {
-    registry: `eip155:${chainId}:${String(address).toLowerCase()}`,
+    registry: formatRegistryId(chainId, String(address)),
     codeHash,
     ...(Number.isSafeInteger(block) && { deployedIn: block }),
   }

@@ -52,44 +52,44 @@ const HEADLINES: Record<VerdictStatus, string> = {
   unverifiable: 'COULD NOT CHECK: no verdict, neither good nor bad',
 }
 
-/** What the codes of checks that do not pass mean; the others speak for themselves. */
+/** Words for the codes of checks that do not pass; the other codes explain themselves. */
 const MEANINGS: Record<string, string> = {
   rpc_unreachable: 'the node does not answer',
   rpc_error: 'the node answers with an error',
   no_registry: 'there is no document registry at this address',
-  wrong_chain: 'the node is one of another chain',
+  wrong_chain: 'the node belongs to another chain',
   state_unavailable: 'the node does not have the state of that block',
   endpoints_disagree: 'the nodes do not agree',
-  proof_invalid: 'the proof proves nothing',
-  block_untrusted: 'the proof is of a block that you have not named',
-  other_code: 'other code is at the address of the registry',
+  proof_invalid: 'the proof is invalid',
+  block_untrusted: 'the proof is of a block that you did not name',
+  other_code: 'the address of the registry has other code',
   unproven: 'the file does not prove it',
   head_stale: "the node's newest block is too old",
   not_issued: 'the registry has no record of it',
   distrusted: 'its account is distrusted from that block or an earlier one',
-  missing: 'nobody who was asked has it',
-  unreachable: 'who should have it does not answer',
-  wrong_bytes: 'a source gave other bytes than those asked for',
+  missing: 'not found at any source',
+  unreachable: 'no source responded',
+  wrong_bytes: 'a source returned other bytes than requested',
   wrong_key: 'the key in the publicId does not open it',
   other_disclosures: 'its header was made for another document',
-  claims_digest_repeated: 'its claims have a digest twice',
+  claims_digest_repeated: 'its claims hold a digest twice',
   disclosure_repeated: 'it discloses something twice',
   disclosure_malformed: 'something in it is not a disclosure',
-  disclosure_unlisted: 'it discloses what is not in this document',
+  disclosure_unlisted: 'it discloses something that is not in this document',
   disclosure_name_repeated: 'it discloses two values of one name',
-  document_fields: 'a name or value is one that no document can have',
-  other_registry: 'it is one of another registry',
-  other_issuer: 'it was made by another issuer than the publicId names',
-  batch_malformed: 'what leads to its batch is not a batch block',
+  document_fields: 'it has a name or value that no document may have',
+  other_registry: 'it belongs to another registry',
+  other_issuer: 'its issuer is not the one in the publicId',
+  batch_malformed: 'its batch block is malformed',
   batch_unknown: 'the bundle does not hold its batch block',
   other_expiry: 'it has another expiry than its record',
-  internal_error: 'this program could not read it; this is a bug of it',
+  internal_error: 'this program could not read it, which is a bug',
   in_future: 'it is dated in the future',
   denied: 'the domain does not vouch for it',
   account_not_listed: 'the domain lists other accounts',
   other_domain: 'not the domain that you require',
-  no_domain: 'the registry names no domain of it',
-  malformed: 'what the domain serves is not a DID document',
+  no_domain: 'the issuer has registered no domain',
+  malformed: 'the domain does not serve a DID document',
   not_asked: 'its domain was not asked',
   contradicts: 'the event does not agree with the record',
   pruned: 'nodes no longer keep events this old; that is normal, and changes nothing',
@@ -133,7 +133,7 @@ function contentOf(verdict: Report['verdict']): string[] {
   )
 }
 
-/** @returns The words for its status; a domain that is required and missing says so itself. */
+/** @returns The words for its status; a missing required domain has words of its own. */
 function headlineOf({ status, checks }: Report['verdict']): string {
   const has = (name: string, outcome: string) =>
     checks.some((one) => one.check === name && one.outcome === outcome)
@@ -142,7 +142,7 @@ function headlineOf({ status, checks }: Report['verdict']): string {
     : HEADLINES[status]
 }
 
-/** @returns What a good status does not tell, and its reader must not overlook. */
+/** @returns Notices that a good status does not include and a reader must not overlook. */
 function noticesOf(verdict: Report['verdict'], network: Network): string[] {
   const { checks, blockchainProof } = verdict
   const document = 'disclosed' in verdict ? verdict.disclosed : verdict.document

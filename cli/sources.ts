@@ -1,4 +1,5 @@
 import type { Hex } from '../document/hex.ts'
+import type { RegistryId } from '../document/registry-id.ts'
 import type { BlockSource, Eip1193Provider } from '../verifier/ports.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../verifier/readers/json-rpc.ts'
@@ -19,9 +20,9 @@ export const SOURCE_USAGE = `  --registry <CAIP-10>   the registry that you trus
   --as-of <block>        as of this block; the node must keep its state
   --timeout <seconds>    for one request; default 10`
 
-export type Sources = {
+export type CommandSources = {
   /** CAIP-10. */
-  registry: string
+  registry: RegistryId
   /** keccak256 of its code, where it is known. */
   codeHash?: Hex
   /** The block in which it was deployed, where that is known. */
@@ -40,7 +41,7 @@ export function readSources(values: {
   ipfs?: string[]
   timeout?: string
   'as-of'?: string
-}): Sources {
+}): CommandSources {
   const timeout = 1000 * wholeNumber('timeout', values.timeout ?? '10', 1)
   const asOf = values['as-of']
   return {

@@ -6,7 +6,7 @@ import { readBundle } from '../verifier/bundle.ts'
 import { readPresentation } from '../verifier/presentation.ts'
 import { InputError } from './errors.ts'
 
-/** What the command was asked about. */
+/** The subject of the command. */
 export type Subject = {
   /** As it was given, not yet decoded. Warning: it holds a decryption key; never print it. */
   publicId: string
@@ -19,7 +19,7 @@ export type Subject = {
 /** A presentation, and the block of its state proof, if it has one. */
 export type Presented = ReturnType<typeof readPresentation>
 
-/** More is no document, code or bundle of this project. */
+/** No document, code or bundle of this project is larger. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
@@ -55,7 +55,7 @@ export async function readInput(given: string): Promise<Subject | Presented> {
 
 async function fromBytes(bytes: Uint8Array): Promise<Subject | Presented> {
   if (!isImage(bytes)) {
-    // Only to tell what it is: a file is decoded strictly.
+    // Only to recognise its kind: a file is decoded strictly.
     const text = new TextDecoder().decode(bytes)
     if (!JSON_START.test(text)) return fromText(text)
     return isPresentationFile(text) ? readPresentation(bytes) : fromBundle(bytes)
@@ -84,7 +84,10 @@ function isImage(bytes: Uint8Array): boolean {
   return starts(0x89, 0x50, 0x4e, 0x47) || starts(0xff, 0xd8, 0xff)
 }
 
-/** The brace of an object, also in UTF-16: after a byte order mark, or after bytes that are not UTF-8. */
+/**
+ * The brace of an object, also in UTF-16: after a byte order mark, or after bytes that are not
+ * UTF-8.
+ */
 const JSON_START = /^[\s\ufffd\0]*\{/
 
 function fromBundle(bytes: Uint8Array): Subject {

@@ -1,7 +1,7 @@
 /** Puts text in a colour, or leaves it as it is. */
 export type Paint = (colour: 'red' | 'green' | 'yellow' | 'bold', text: string) => string
 
-/** Where a command writes what it was asked for, and what is worth a warning. */
+/** Where a command writes its output and its warnings. */
 export type Terminal = {
   write(text: string): void
   warn(text: string): void

@@ -1,9 +1,11 @@
 import { parseArgs } from 'node:util'
 import type { Hex } from '../document/hex.ts'
 import { decodePublicId } from '../document/public-id.ts'
+import type { RegistryId } from '../document/registry-id.ts'
 import { verifyBundle } from '../verifier/bundle.ts'
+import { headAgeOf, majorityOf } from '../verifier/defaults.ts'
 import { parseDomain } from '../verifier/identity.ts'
-import { isLocalChain, networkOf } from '../verifier/network.ts'
+import { networkOf } from '../verifier/network.ts'
 import type { ChainReader, IdentitySource } from '../verifier/ports.ts'
 import { verifyPresentation, verifyPresentationProof } from '../verifier/presentation.ts'
 import { createChainReader, parseRegistry } from '../verifier/readers/chain.ts'
@@ -17,11 +19,11 @@ import { EXIT } from './exit-codes.ts'
 import { printableJson } from './printable.ts'
 import { report } from './report.ts'
 import {
+  type CommandSources,
   readBlockHashes,
   readSources,
   SOURCE_OPTIONS,
   SOURCE_USAGE,
-  type Sources,
   wholeNumber,
 } from './sources.ts'
 import { type Presented, readInput, readSubject, type Subject } from './subject.ts'
@@ -43,9 +45,6 @@ ${SOURCE_USAGE}
 
 Exit code: 0 valid, 1 not valid, 2 no verdict (could not check, or no publicId could be read), 64 wrong usage.
 A publicId on the command line is seen by all users of the machine: give a file, or - for standard input.`
-
-/** Seconds. */
-const MAX_HEAD_AGE = 900
 
 const OPTIONS = {
   ...SOURCE_OPTIONS,
@@ -76,7 +75,7 @@ export async function verifyCommand(args: string[], terminal: Terminal): Promise
   const proven = provenIn(input, trustedBlocks)
   if (proven && values['issuer-domain'] !== undefined)
     throw new UsageError('a proof is verified offline: without --issuer-domain')
-  // Else its giver would think that a node's word had been held to it.
+  // Otherwise the user would think that a node's answer was checked against it.
   if (!proven && trustedBlocks.length > 0)
     throw new UsageError('--block-hash is for a bundle, or for a presentation with a proof')
   if ('publicId' in input) decodePublicId(input.publicId)
@@ -106,12 +105,13 @@ function ask(input: Subject | Presented, online: Ask): Promise<Verdict | Present
  */
 function readOnline(
   values: IdentityValues & { quorum?: string; 'max-head-age'?: string },
-  { registry, nodes, blocks, asOf, timeout }: Sources,
+  { registry, nodes, blocks, asOf, timeout }: CommandSources,
 ): Ask {
-  const quorum = wholeNumber('quorum', values.quorum ?? String(Math.floor(nodes.length / 2) + 1), 1)
+  const quorum = wholeNumber('quorum', values.quorum ?? String(majorityOf(nodes.length)), 1)
   const given = values['max-head-age']
+  const { chainId } = parseRegistry(registry)
   const maxHeadAge =
-    given === undefined ? defaultHeadAge(registry) : wholeNumber('max-head-age', given, 1)
+    given === undefined ? headAgeOf(chainId) : wholeNumber('max-head-age', given, 1)
   const identity = readIdentityOptions(values, registry, timeout)
   const readers = nodes.map((node) => createChainReader(node, registry))
   return () => ({
@@ -129,7 +129,7 @@ type IdentityValues = { 'issuer-domain'?: string; 'no-identity'?: boolean }
 /** @throws {UsageError} for a domain that is not one, or that may not be asked. */
 function readIdentityOptions(
   values: IdentityValues,
-  registry: string,
+  registry: RegistryId,
   timeout: number,
 ): Pick<VerifyOptions, 'identity' | 'issuerDomain'> {
   const { 'issuer-domain': issuerDomain, 'no-identity': isOff } = values
@@ -156,11 +156,6 @@ function readerOf(readers: ChainReader[], quorum: number): ChainReader {
   return readers.length === 1 ? only : createQuorumReader(readers, quorum)
 }
 
-function defaultHeadAge(registry: string): number | undefined {
-  const { chainId } = parseRegistry(registry)
-  return isLocalChain(chainId) ? undefined : MAX_HEAD_AGE
-}
-
 /** @param bundle The path of `--bundle`. With a publicId besides, it must be that document's. */
 async function readInputs(
   given: string | undefined,
@@ -183,7 +178,9 @@ type Proven = {
   verify(options: ProofOptions): Promise<Verdict | PresentationVerdict>
 }
 
-/** @returns What is verified offline: a bundle, or a presentation for which a block is trusted. */
+/**
+ * @returns The input if it is verified offline: a bundle, or a presentation with a trusted block.
+ */
 function provenIn(input: Subject | Presented, trustedBlocks: Hex[]): Proven | undefined {
   if ('presentation' in input) {
     const { presentation, block } = input
@@ -203,7 +200,7 @@ function provenIn(input: Subject | Presented, trustedBlocks: Hex[]): Proven | un
 
 async function offline(
   proven: Proven,
-  { registry, codeHash, nodes, blocks, asOf }: Sources,
+  { registry, codeHash, nodes, blocks, asOf }: CommandSources,
   trustedBlocks: Hex[],
 ): Promise<Verdict | PresentationVerdict> {
   const { name, block } = proven
@@ -225,7 +222,7 @@ async function offline(
 function warningsOf(
   input: Subject | Presented,
   proven: Proven | undefined,
-  { registry }: Sources,
+  { registry }: CommandSources,
 ): string[] {
   const warnings: string[] = []
   const registryHint = 'presentation' in input ? input.presentation.registry : input.registryHint

@@ -1,6 +1,12 @@
 import { FormatError } from './errors.ts'
 
+const encoder = new TextEncoder()
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** @param text Well-formed: half of a surrogate pair would become U+FFFD. */
+export function encodeUtf8(text: string): Uint8Array<ArrayBuffer> {
+  return encoder.encode(text)
+}
 
 /**
  * @returns The text, a byte order mark included: it is a character like any other.
@@ -22,5 +28,41 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
 export function uint32(value: number): Uint8Array {
   const bytes = new Uint8Array(4)
   new DataView(bytes.buffer).setUint32(0, value)
+  return bytes
+}
+
+/** A stream has more bytes than its reader takes. */
+export class TooLargeError extends Error {
+  override name = 'TooLargeError'
+}
+
+/**
+ * @param stream `null` = empty, as the body of a response without one.
+ * @throws {TooLargeError} as soon as it has more bytes than `limit`: the rest is not read.
+ */
+export async function readAtMost(
+  stream: ReadableStream<Uint8Array> | null,
+  limit: number,
+): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // Not `for await`: Safari cannot iterate over a stream.
+  const reader = stream?.getReader()
+  for (;;) {
+    const { value: chunk } = (await reader?.read()) ?? {}
+    if (chunk === undefined) break
+    length += chunk.length
+    if (length > limit) {
+      await reader?.cancel()
+      throw new TooLargeError(`more than ${limit} bytes`)
+    }
+    chunks.push(chunk)
+  }
+  const bytes = new Uint8Array(length)
+  let at = 0
+  for (const chunk of chunks) {
+    bytes.set(chunk, at)
+    at += chunk.length
+  }
   return bytes
 }

@@ -1,14 +1,13 @@
 import canonicalize from 'canonicalize'
+import { encodeUtf8 } from './bytes.ts'
 import { FormatError } from './errors.ts'
 import { decodeJsonText, type JsonValue, parseStrictJson } from './json.ts'
-
-const encoder = new TextEncoder()
 
 /** @param value A JSON value. @returns Its RFC 8785 (JCS) bytes, in UTF-8. */
 export function toCanonical(value: unknown): Uint8Array {
   const text = canonicalize(value)
   if (text === undefined) throw new TypeError('not a JSON value')
-  return encoder.encode(text)
+  return encodeUtf8(text)
 }
 
 /**
@@ -23,7 +22,10 @@ export function fromCanonical(bytes: Uint8Array): JsonValue {
   return value
 }
 
-/** @returns `undefined` for what has no such form: a number too large for a double, which JSON.parse makes infinite. */
+/**
+ * @returns `undefined` for a value without such a form: a number too large for a double, which
+ * JSON.parse makes infinite.
+ */
 function canonicalTextOf(value: JsonValue): string | undefined {
   try {
     return canonicalize(value)

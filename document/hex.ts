@@ -10,7 +10,8 @@ export function toHex(bytes: Uint8Array): Hex {
 
 /**
  * @param hex Upper-case digits are accepted.
- * @throws {FormatError} `hex_malformed` when it is not an even number of hexadecimal digits after `0x`.
+ * @throws {FormatError} `hex_malformed` when it is not an even number of hexadecimal digits after
+ * `0x`.
  */
 export function fromHex(hex: Hex): Uint8Array {
   const good = typeof hex === 'string' && /^0x[0-9a-f]*$/i.test(hex) && hex.length % 2 === 0

@@ -71,6 +71,12 @@ export {
   type PublicId,
 } from './public-id.ts'
 export {
+  formatRegistryId,
+  isRegistryId,
+  parseRegistryId,
+  type RegistryId,
+} from './registry-id.ts'
+export {
   decodeOpened,
   type Opened,
   open,

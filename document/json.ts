@@ -13,12 +13,12 @@ export type JsonValue =
 const MAX_DEPTH = 32
 
 /**
- * Parses JSON (RFC 8259) as I-JSON (RFC 7493) wants it: no duplicate keys, no lone surrogates; nor a key `__proto__`,
- * which too many programs take for something else.
+ * Parses JSON (RFC 8259) as I-JSON (RFC 7493) wants it: no duplicate keys, no lone surrogates; nor
+ * a key `__proto__`, which too many programs take for something else.
  *
  * @param text JSON text.
- * @throws {FormatError} `json_syntax`, `json_duplicate_key`, `json_lone_surrogate`, `json_forbidden_key`,
- * `json_too_deep`.
+ * @throws {FormatError} `json_syntax`, `json_duplicate_key`, `json_lone_surrogate`,
+ * `json_forbidden_key`, `json_too_deep`.
  */
 export function parseStrictJson(text: string): JsonValue {
   let value: JsonValue
@@ -32,7 +32,9 @@ export function parseStrictJson(text: string): JsonValue {
   return value
 }
 
-/** @returns The text of JSON in bytes. @throws {FormatError} `json_syntax` when they are not UTF-8. */
+/**
+ * @returns The text of JSON in bytes. @throws {FormatError} `json_syntax` when they are not UTF-8.
+ */
 export function decodeJsonText(bytes: Uint8Array): string {
   return refusingAs('json_syntax', 'not UTF-8', () => decodeUtf8(bytes))
 }
@@ -48,9 +50,12 @@ export function readJsonFile(input: unknown, maxLength: number, code: FormatErro
   return parseStrictJson(typeof input === 'string' ? input : decodeJsonText(input))
 }
 
-/** @returns The number of keys of all objects in a value. Checks every string and the depth on the way. */
+/**
+ * @returns The number of keys of all objects in a value. Checks every string and the depth on the
+ * way.
+ */
 function countKeys(value: JsonValue, depth = 0): number {
-  if (depth > MAX_DEPTH) throw new FormatError('json_too_deep', `nested deeper than ${MAX_DEPTH}`)
+  if (depth > MAX_DEPTH) throw new FormatError('json_too_deep', `nested more than ${MAX_DEPTH}`)
   if (typeof value === 'string') assertWellFormed(value)
   if (value === null || typeof value !== 'object') return 0
   const keys = Array.isArray(value) ? [] : Object.keys(value)
@@ -65,8 +70,10 @@ const BACKSLASH = '\\'.charCodeAt(0)
 const COLON = ':'.charCodeAt(0)
 
 /**
- * @param text JSON. Not matched with a regular expression: one string of some megabytes overflows its stack.
- * @returns The number of members that are written in it, each time that a key is repeated included: of colons outside strings.
+ * @param text JSON. Not matched with a regular expression: one string of some megabytes overflows
+ * its stack.
+ * @returns The number of members that are written in it, each time that a key is repeated included:
+ * of colons outside strings.
  */
 function countMembers(text: string): number {
   let count = 0

@@ -45,8 +45,8 @@ export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
 
 /**
  * @param issuerSecret At least 32 random bytes.
- * @returns 32 bytes that tell whether two secrets are the same. They open nothing, and no key can be computed from them: HKDF, with an
- * info of its own.
+ * @returns 32 bytes that tell whether two secrets are the same. They open nothing, and no key can
+ * be computed from them: HKDF, with an info of its own.
  */
 export function fingerprintOf(issuerSecret: Uint8Array): Uint8Array {
   return hkdf(issuerSecret, NO_SALT)(`${VERSION}/issuer-secret-fingerprint`, 32)
@@ -71,15 +71,23 @@ export function deriveSealingKeys(
 }
 
 const SALT_LENGTH = 16
-/** Asked of the system for a number of salts at once: a call takes as long for one. */
-let pool = new Uint8Array(0)
+/** Salts that are asked of the system at once: a call takes as long for one. */
+const SALTS_PER_CALL = 64
 
 /** @returns 16 random bytes. */
 export function randomSalt(): Uint8Array {
-  if (pool.length === 0) pool = randomBytes(SALT_LENGTH * 64)
-  const salt = pool.slice(0, SALT_LENGTH)
-  pool = pool.subarray(SALT_LENGTH)
-  return salt
+  return randomBytes(SALT_LENGTH)
+}
+
+/** @returns {@link randomSalt}, for a caller that needs many. */
+export function createSaltSource(): () => Uint8Array {
+  let pool = new Uint8Array(0)
+  return () => {
+    if (pool.length === 0) pool = randomBytes(SALT_LENGTH * SALTS_PER_CALL)
+    const salt = pool.slice(0, SALT_LENGTH)
+    pool = pool.subarray(SALT_LENGTH)
+    return salt
+  }
 }
 
 /**

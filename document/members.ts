@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import type { FieldProblem } from './errors.ts'
 import type { Hex } from './hex.ts'
-import { REGISTRY_ID } from './registry-id.ts'
+import { isRegistryId, type RegistryId } from './registry-id.ts'
 
 // Members that several formats have in common.
 
@@ -11,12 +11,14 @@ export const bytes32 = v.custom<Hex>(
   'must be 0x and 64 lower-case hexadecimal digits',
 )
 
-export const registry = v.pipe(
-  v.string(),
-  v.regex(REGISTRY_ID, 'must be a CAIP-10 account of eip155 in lower case'),
+export const registry = v.custom<RegistryId>(
+  isRegistryId,
+  'must be a CAIP-10 account of eip155 in lower case',
 )
 
-/** @returns The message for a member that is missing, is of another type, or does not belong there. */
+/**
+ * @returns The message for a member that is missing, is of another type, or does not belong there.
+ */
 export function describeMember({ expected, input }: v.StrictObjectIssue) {
   if (expected === 'never') return 'is not a member here'
   return input === undefined ? 'is required' : 'must be an object'

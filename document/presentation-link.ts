@@ -1,4 +1,5 @@
 import { decodeBase64url, encodeBase64url } from './base64url.ts'
+import { readAtMost } from './bytes.ts'
 import { FormatError } from './errors.ts'
 import { encodePresentation, type Presentation, parsePresentation } from './presentation.ts'
 
@@ -12,8 +13,8 @@ const MAX_TEXT = 90_000
 const PARAMETER = 'presentation'
 
 /**
- * The longest link for which a QR code is drawn, in characters: at level L that is version 33 of 40,
- * with 149 modules a side. Half a millimetre each, it is 8 cm wide in print.
+ * The longest link for which a QR code is drawn, in characters: at level L that is version 33 of
+ * 40, with 149 modules a side. Half a millimetre each, it is 8 cm wide in print.
  */
 export const MAX_QR_LINK = 2_000
 
@@ -41,8 +42,8 @@ export function isPresentationLink(link: string): boolean {
 }
 
 /**
- * @throws {FormatError} `presentation_malformed`, as `parsePresentation`; also for one that inflates
- * to more than 64 KiB.
+ * @throws {FormatError} `presentation_malformed`, as `parsePresentation`; also for one that
+ * inflates to more than 64 KiB.
  */
 export async function decodePresentationLink(link: string): Promise<Presentation> {
   const text = parameterOf(link)
@@ -54,9 +55,9 @@ export async function decodePresentationLink(link: string): Promise<Presentation
 async function inflate(text: string): Promise<Uint8Array> {
   try {
     const bytes = decodeBase64url(text)
-    return await collect(through(bytes, new DecompressionStream('deflate-raw')))
+    return await readAtMost(through(bytes, new DecompressionStream('deflate-raw')), MAX_INFLATED)
   } catch (cause) {
-    // What a stream throws for bad bytes differs between platforms.
+    // Platforms differ in the error that a stream throws for bad bytes.
     throw malformed('not DEFLATE of a presentation', cause)
   }
 }
@@ -72,23 +73,6 @@ function through(
   stream: CompressionStream | DecompressionStream,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new Blob([new Uint8Array(bytes)]).stream().pipeThrough(stream)
-}
-
-/** @throws {RangeError} As soon as more has come than a presentation in a link has. */
-async function collect(stream: ReadableStream<Uint8Array>): Promise<Uint8Array> {
-  const reader = stream.getReader()
-  const collected = new Uint8Array(MAX_INFLATED)
-  let length = 0
-  for (;;) {
-    const { done, value } = await reader.read()
-    if (done) return collected.slice(0, length)
-    if (length + value.length > MAX_INFLATED) {
-      await reader.cancel()
-      throw new RangeError('too long')
-    }
-    collected.set(value, length)
-    length += value.length
-  }
 }
 
 function malformed(message: string, cause?: unknown): FormatError {

@@ -17,22 +17,23 @@ import type { Document } from './document.ts'
 import { type FieldProblem, FormatError } from './errors.ts'
 import { type Hex, toHex } from './hex.ts'
 import { readJsonFile } from './json.ts'
-import { bytes32, describeMember, issuerId, problemsOf, registry } from './members.ts'
+import { bytes32, describeMember, issuerId, problemsOf } from './members.ts'
 import { decodePublicId, type PublicId } from './public-id.ts'
+import { isRegistryId, type RegistryId } from './registry-id.ts'
 import { openDocument, readSealedHeader } from './sealed.ts'
 import { type StateProof, stateProof } from './state-proof.ts'
 
 /**
  * Some fields of a document, shown by its holder, in one JSON file (docs/formats.md, "The
  * presentation"). It reveals the fields in it and nothing of the others, but how many entries of
- * metadata there are in steps of eight. Its documentHash links it to other presentations of the document, and whoever has it can
- * pass it on.
+ * metadata there are in steps of eight. Its documentHash links it to other presentations of the
+ * document, and whoever has it can pass it on.
  */
 export type Presentation = {
   type: typeof TYPE
   v: 1
   /** CAIP-10. What it claims to be of; its reader chooses the registry to trust. */
-  registry: string
+  registry: RegistryId
   issuerId: number
   documentHash: Hex
   claims: Claims
@@ -48,7 +49,7 @@ export type Presentation = {
   } | null
   /** The sealed document (JWE compact), so that its reader need not fetch it. */
   sealed: string | null
-  /** What the registry said at one block, so that its reader need not ask a node. */
+  /** The registry's state at one block, so that its reader need not ask a node. */
   stateProof: StateProof | null
 }
 
@@ -71,10 +72,7 @@ const schema = v.strictObject(
   {
     type: v.literal(TYPE, `must be ${TYPE}`),
     v: v.literal(1, 'must be 1'),
-    registry: v.custom<string>(
-      (value) => v.is(registry, value),
-      'must be CAIP-10 of eip155, lower case',
-    ),
+    registry: v.custom<RegistryId>(isRegistryId, 'must be CAIP-10 of eip155, lower case'),
     issuerId: v.custom<number>(
       (value) => v.is(issuerId, value),
       'must be a whole number from 1 to 4294967295',
@@ -166,7 +164,7 @@ export function encodePresentation(presentation: Presentation): Uint8Array {
   return toCanonical(presentation)
 }
 
-/** Names of what is shown of a document. */
+/** Names of the fields that a presentation shows. */
 export type Choice = {
   /** Of category, expiresAt, issuedAt, subjectId, subjectName, supersedes. */
   fields: readonly string[]
@@ -182,7 +180,7 @@ export function choicesOf(document: Document): Choice {
   }
 }
 
-/** What a presentation is made from. */
+/** The parts that a presentation is made from. */
 export type PresentationSource = {
   publicId: string
   sealed: Uint8Array
@@ -195,8 +193,8 @@ export type PresentationSource = {
 }
 
 /**
- * Makes a presentation. It holds the chosen fields only, and neither publicId nor documentKey. It has
- * the `validUntil` of a document in a batch, which the manifest of the batch tells everybody.
+ * Makes a presentation. It holds the chosen fields only, and neither publicId nor documentKey. It
+ * has the `validUntil` of a document in a batch, which the manifest of the batch tells everybody.
  *
  * @throws {FormatError} `presentation_choice` for a name that the document does not have, with each
  * in `fields`; `presentation_source` for sealed bytes, a batch block or a document that are not of

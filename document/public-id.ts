@@ -1,11 +1,11 @@
 import { sha256 } from '@noble/hashes/sha2.js'
 import { concatBytes } from '@noble/hashes/utils.js'
-import { base58btc } from 'multiformats/bases/base58'
-import { uint32 } from './bytes.ts'
+import { decodeBase58, encodeBase58 } from './base58.ts'
+import { equalBytes, uint32 } from './bytes.ts'
 import { FormatError } from './errors.ts'
 
 /**
- * What a publicId carries. Warning: it holds a decryption key; never log or store one.
+ * The contents of a publicId. Warning: it holds a decryption key; never log or store one.
  *
  * - `single`: `hash` is the documentHash, 32 bytes.
  * - `batch`: `hash` is the sha-256 of the batch block, 32 bytes.
@@ -42,7 +42,7 @@ export function encodePublicId(publicId: PublicId): string {
   if (!Number.isInteger(issuerId) || issuerId < 1 || issuerId > 0xffff_ffff)
     throw new TypeError('issuerId is 1 to 4294967295')
   const body = concatBytes(Uint8Array.of(KINDS[kind]), uint32(issuerId), hash, documentKey)
-  return base58btc.baseEncode(concatBytes(body, checksumOf(body)))
+  return encodeBase58(concatBytes(body, checksumOf(body)))
 }
 
 /**
@@ -50,18 +50,17 @@ export function encodePublicId(publicId: PublicId): string {
  * (mistyped), `public_id_kind`. None of them holds the text: it may be nearly a key.
  */
 export function decodePublicId(text: string): PublicId {
-  const bytes = decodeBase58(text)
+  const bytes = isShort(text) ? decodeBase58(text) : undefined
   if (bytes?.length !== LENGTH + CHECKSUM_LENGTH)
     throw new FormatError('public_id_malformed', 'not a publicId')
   const body = bytes.subarray(0, LENGTH)
-  const checksum = checksumOf(body)
-  if (!checksum.every((byte, i) => byte === bytes[LENGTH + i]))
+  if (!equalBytes(checksumOf(body), bytes.subarray(LENGTH)))
     throw new FormatError('public_id_checksum', 'mistyped: the checksum does not match')
   const kind = body[0] === KINDS.single ? 'single' : 'batch'
   if (body[0] !== KINDS[kind])
     throw new FormatError('public_id_kind', 'a publicId of an unknown kind')
   const issuerId = new DataView(body.buffer, body.byteOffset).getUint32(1)
-  if (issuerId === 0) throw new FormatError('public_id_malformed', 'a publicId of no issuer')
+  if (issuerId === 0) throw new FormatError('public_id_malformed', 'a publicId without an issuer')
   return {
     kind,
     issuerId,
@@ -70,14 +69,6 @@ export function decodePublicId(text: string): PublicId {
   }
 }
 
-function decodeBase58(text: string): Uint8Array | undefined {
-  // The decoder takes some characters beyond Latin-1 for digits: one publicId would have several
-  // texts.
-  if (typeof text !== 'string' || text.length > MAX_TEXT) return undefined
-  if (!/^[1-9A-Za-z]*$/.test(text)) return undefined
-  try {
-    return base58btc.baseDecode(text)
-  } catch {
-    return undefined
-  }
+function isShort(text: string): boolean {
+  return typeof text === 'string' && text.length <= MAX_TEXT
 }

@@ -1,10 +1,12 @@
-// All documents and batches of an issuer, and a proof that none is missing. It needs ethers and the registry's ABI alone:
+// All documents and batches of an issuer, and a proof that none is missing. It needs ethers and the
+// registry's ABI alone:
 //
 //   node examples/list-documents.mjs <RPC address> <registry> <issuerId> <block of deployment, or a file> [<code hash>]
 //
-// Nodes drop old events. The file is a list that was kept: lines of "document 0x…" or "batch 0x…", as this prints them.
-// The events say which hashes there are, and the state says whether they are all: at one block, as many distinct hashes with
-// an anchoring part as the issuer's count are all of its documents. So a node that leaves out events is caught.
+// Nodes drop old events. The file is a list that was kept: lines of "document 0x…" or "batch 0x…",
+// as this prints them. The events say which hashes there are, and the state says whether they are
+// all: at one block, as many distinct hashes with an anchoring part as the issuer's count are all
+// of its documents. So a node that leaves out events is caught.
 import { readFileSync } from 'node:fs'
 import { Contract, JsonRpcProvider, keccak256 } from 'ethers'
 
@@ -53,7 +55,10 @@ try {
   )
   process.exitCode = complete ? 0 : 1
 
-  /** The first topic of all events of a name, in ranges that nodes answer; or what the kept list has. */
+  /**
+   * The first topic of all events of a name, in ranges that nodes answer; or what the kept list
+   * has.
+   */
   async function distinct(event, line) {
     const keys = new Set()
     for (const [, key] of kept?.matchAll(line) ?? []) keys.add(key)

@@ -3,15 +3,12 @@ import { resolve } from 'node:path'
 import { parseUnits } from 'ethers'
 import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
+import { MAX_HEAD_AGE_SECONDS } from '../verifier/defaults.ts'
 import type { FinalityRule } from '../verifier/readers/finality.ts'
 import { MAX_BATCH } from './issue/batch.ts'
 import type { FeeCaps } from './issue/spending.ts'
-
-/** What signs for the issuer account. */
-export type SignerSetting =
-  | { kind: 'key'; key: Hex }
-  | { kind: 'keystore'; path: string; passwordFile: string }
-  | { kind: 'remote'; url: string; address: Hex }
+import type { LogLevel } from './log.ts'
+import { type SignerSetting, signerOf, signerProblems } from './signer-setting.ts'
 
 /** Everything that can be set from outside. Only this file reads the environment. */
 export type Config = {
@@ -26,20 +23,22 @@ export type Config = {
   dataDir: string
   /** Empty = the local chain. */
   rpcUrls: string[]
-  /** What the verify page asks; empty = the gateway's own `/rpc`. */
+  /** Endpoints of the verify page; empty = the gateway's own `/rpc`. */
   publicRpcUrls: string[]
   /** Lower-case address; absent = that of the local chain or of `deployments/<chainId>.json`. */
   registryAddress?: Hex
   /** The issuer's number in the registry; the local chain has its own. */
   issuerId?: number
-  /** Its name and uri in the registry: given to the local chain's issuer, compared with any other's. */
+  /**
+   * Its name and uri in the registry: given to the local chain's issuer, compared with any other's.
+   */
   issuerName?: string
   issuerUri?: string
   signer?: SignerSetting
   /** 32 bytes each, the newest first. */
   issuerSecrets?: readonly [Hex, ...Hex[]]
   apiKey?: string
-  /** Of a Kubo node's RPC; absent = payloads are kept in `dataDir`. */
+  /** The RPC API of a Kubo node; absent = payloads are kept in `dataDir`. */
   ipfsApiUrl?: string
   /** Whether the Kubo node may announce the payloads to the public network. */
   ipfsAnnounce: boolean
@@ -50,20 +49,23 @@ export type Config = {
   ipfsTimeout: number
   /** Which blocks count as final. */
   finality: FinalityRule
-  /** Most intents in one transaction; 1 = no grouping. */
+  /** Maximum intents in one transaction; 1 = no grouping. */
   maxBatch: number
   /** Maximum wei for a unit of gas; absent = any price. */
   feeCap?: bigint
   /** Maximum wei for one transaction, and for all of an hour; absent = any fee. */
   feeCaps: FeeCaps
-  /** Wei of the issuer account, under which readiness warns. */
+  /** The issuer account's balance below which readiness warns; wei. */
   lowBalance: bigint
   /** Seconds; absent = any age. */
   maxHeadAge?: number
-  logLevel: 'debug' | 'info' | 'warn' | 'error' | 'silent'
+  logLevel: LogLevel
 }
 
-/** Thrown for an environment that the service cannot start with; the message names every bad variable, never its value. */
+/**
+ * Thrown for an environment that the service cannot start with; the message names every bad
+ * variable, never its value.
+ */
 export class ConfigError extends Error {
   override name = 'ConfigError'
 
@@ -91,21 +93,21 @@ const urls = v.pipe(
   v.optional(v.string(), ''),
   v.transform((text) => text.split(',').filter((url) => url.trim() !== '')),
   v.array(v.pipe(v.string(), v.trim(), httpUrl)),
-  // One that is named twice would count as two that agree.
+  // An endpoint that is named twice would count as two that agree.
   v.transform((list) => [...new Set(list)]),
 )
-const wholeNumber = (least: number, most: number) =>
+const wholeNumber = (min: number, max: number) =>
   v.pipe(
     v.string(),
     v.regex(/^\d{1,9}$/, 'must be a whole number'),
     v.transform(Number),
-    v.minValue(least, `must be at least ${least}`),
-    v.maxValue(most, `must be at most ${most}`),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
   )
-const port = (least: number) => wholeNumber(least, 65_535)
-const seconds = (fallback: string, least: number) =>
+const port = (min: number) => wholeNumber(min, 65_535)
+const seconds = (fallback: string, min: number) =>
   v.pipe(
-    v.optional(wholeNumber(least, 3_600), fallback),
+    v.optional(wholeNumber(min, 3_600), fallback),
     v.transform((value) => value * 1000),
   )
 const hex = (bytes: number, message: string) =>
@@ -115,7 +117,7 @@ const hex = (bytes: number, message: string) =>
     v.transform((text) => text.toLowerCase() as Hex),
   )
 
-/** Each one costs a keyed request another sealing. */
+/** With each one, a keyed request is sealed once more. */
 const MAX_SECRETS = 16
 const secrets = v.pipe(
   v.string(),
@@ -126,7 +128,7 @@ const secrets = v.pipe(
   v.transform((list) => list as [Hex, ...Hex[]]),
 )
 
-/** What 32 bits hold, without 0: the registry numbers its issuers from 1. */
+/** The largest number of 32 bits; the registry numbers its issuers from 1. */
 const MAX_ISSUER_ID = 2 ** 32 - 1
 const issuerId = v.pipe(
   v.string(),
@@ -135,11 +137,11 @@ const issuerId = v.pipe(
   v.maxValue(MAX_ISSUER_ID, `must be at most ${MAX_ISSUER_ID}`),
 )
 
-/** @param most Bytes, as the registry counts them. */
-const registered = (most: number) =>
+/** @param maxBytes As the registry counts them. */
+const registered = (maxBytes: number) =>
   v.pipe(
     v.string(),
-    v.check((text) => Buffer.byteLength(text) <= most, `must have at most ${most} bytes`),
+    v.check((text) => Buffer.byteLength(text) <= maxBytes, `must have at most ${maxBytes} bytes`),
   )
 
 const amount = (unit: 'gwei' | 'ether') =>
@@ -206,43 +208,43 @@ const environment = v.object({
   ),
 })
 
-/** Characters of an API key that can be guessed at from elsewhere. */
-const LEAST_KEY = 16
+/** Minimum characters of an API key that can be guessed at from other machines. */
+const MIN_KEY_LENGTH = 16
 
 /** Blocks on top of one that make it final at a node that does not know the tag `finalized`. */
 const DEPTH_WITHOUT_TAG = 64
 
 /**
- * On a chain that others run; wei. A batch of 200 documents fits in the first up to some 18 gwei of base fee, a single one up to some
- * 3,000. Nodes refuse transactions over 1 ether (geth, Besu, Erigon).
+ * On a chain that others run; wei. A batch of 200 documents fits in the first up to some 18 gwei of
+ * base fee, a single one up to some 3,000. Nodes refuse transactions over 1 ether (geth, Besu,
+ * Erigon).
  */
 const FEE_CAPS: FeeCaps = {
   transaction: parseUnits('0.2', 'ether'),
   hour: parseUnits('1', 'ether'),
 }
 
-/** A chain that others run is stale when its newest block is older than this; seconds. */
-const MAX_HEAD_AGE = 900
-
 /**
  * @param env The environment. An empty variable counts as absent.
  * @throws {ConfigError} naming every bad variable.
  */
 export function readConfig(env: NodeJS.ProcessEnv): Config {
-  const given = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
-  const result = v.safeParse(environment, given)
+  const present = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''))
+  const result = v.safeParse(environment, present)
   if (!result.success)
     throw new ConfigError(result.issues.map((issue) => `${v.getDotPath(issue)} ${issue.message}`))
   const e = result.output
   const baseUrl = e.BASE_URL ?? `http://${reachable(e.HOST)}:${e.PORT}`
   const remote = e.RPC_URL.length > 0
+  const problems = signerProblems(e)
+  if (problems.length > 0) throw new ConfigError(problems)
   const signer = signerOf(e)
   if (remote) requireForRemoteChain(e, signer)
-  if (!isLoopback(e.HOST) && e.API_KEY && e.API_KEY.length < LEAST_KEY)
+  if (!isLoopback(e.HOST) && e.API_KEY && e.API_KEY.length < MIN_KEY_LENGTH)
     throw new ConfigError([
-      `API_KEY must have at least ${LEAST_KEY} characters when HOST is not loopback`,
+      `API_KEY must have at least ${MIN_KEY_LENGTH} characters when HOST is not loopback`,
     ])
-  const maxHeadAge = e.MAX_HEAD_AGE_SECONDS ?? (remote ? MAX_HEAD_AGE : undefined)
+  const maxHeadAge = e.MAX_HEAD_AGE_SECONDS ?? (remote ? MAX_HEAD_AGE_SECONDS : undefined)
   return {
     port: e.PORT,
     host: e.HOST,
@@ -278,7 +280,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   }
 }
 
-/** @param fallback Of chains that others run; the local chain's ether is worth nothing. */
+/** @param fallback For a chain that others run; the local chain's ether is worth nothing. */
 function feeCapsOf(e: Environment, fallback: FeeCaps): FeeCaps {
   const transaction = e.MAX_TRANSACTION_FEE_ETHER ?? fallback.transaction
   const hour = e.MAX_HOURLY_FEE_ETHER ?? fallback.hour
@@ -293,7 +295,10 @@ export function readDataDir(env: NodeJS.ProcessEnv): string {
   return resolve(env.DATA_DIR || DATA_DIR)
 }
 
-/** @returns The address in `deployments/<chainId>.json` beside the code, lower case; `undefined` when there is no such file. */
+/**
+ * @returns The address in `deployments/<chainId>.json` beside the code, lower case; `undefined`
+ * when there is no such file.
+ */
 export function deployedAddress(chainId: number): Hex | undefined {
   const file = new URL(`../deployments/${chainId}.json`, import.meta.url)
   if (!existsSync(file)) return undefined
@@ -309,37 +314,6 @@ function requireForRemoteChain(e: Environment, signer: SignerSetting | undefined
   ]
   if (missing.length > 0)
     throw new ConfigError(missing.map((line) => `${line} when RPC_URL is set`))
-}
-
-/** @throws {ConfigError} when more than one is named, or one by halves. */
-function signerOf(e: Environment): SignerSetting | undefined {
-  const pairs = [
-    ['ISSUER_KEYSTORE', 'ISSUER_KEYSTORE_PASSWORD_FILE'],
-    ['ISSUER_SIGNER_URL', 'ISSUER_ADDRESS'],
-  ] as const
-  const problems = pairs
-    .filter(([a, b]) => (e[a] === undefined) !== (e[b] === undefined))
-    .map((pair) => `${pair.join(' and ')} go together`)
-  const named = (['ISSUER_KEY', 'ISSUER_KEYSTORE', 'ISSUER_SIGNER_URL'] as const).filter(
-    (name) => e[name] !== undefined,
-  )
-  if (named.length > 1) problems.push(`${named.join(' and ')} exclude each other`)
-  if (problems.length > 0) throw new ConfigError(problems)
-
-  if (e.ISSUER_KEY) return { kind: 'key', key: e.ISSUER_KEY }
-  if (e.ISSUER_KEYSTORE && e.ISSUER_KEYSTORE_PASSWORD_FILE)
-    return {
-      kind: 'keystore',
-      path: e.ISSUER_KEYSTORE,
-      passwordFile: e.ISSUER_KEYSTORE_PASSWORD_FILE,
-    }
-  if (e.ISSUER_SIGNER_URL && e.ISSUER_ADDRESS)
-    return {
-      kind: 'remote',
-      url: e.ISSUER_SIGNER_URL,
-      address: e.ISSUER_ADDRESS,
-    }
-  return undefined
 }
 
 function isLoopback(host: string): boolean {

@@ -1,8 +1,7 @@
 import { ChainError } from '../verifier/errors.ts'
-import { abortable } from '../verifier/signal.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
 
-/** When a request, or one call, has to end, whatever it still waits for. */
+/** When a request, or one call, has to end, even while it waits for something. */
 export type Deadline = {
   /** @returns Milliseconds that are left; 0 once it has passed. */
   left(): number
@@ -14,24 +13,41 @@ export type Deadline = {
   within<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T>
 }
 
+/** When a request that begins now has to be answered. */
+export type NewDeadline = () => Deadline
+
 /** @param limit Milliseconds from now. */
 export function createDeadline(limit: number): Deadline {
   const end = performance.now() + limit
   const left = () => Math.max(0, end - performance.now())
 
-  const passed = new AbortController()
-  const abort = () => passed.abort(new ChainError('rpc_unreachable', 'no answer in time'))
-  let reads = 0
+  // Most documents are issued without a read.
+  let passed: AbortController | undefined
+  const waiting = new Set<(reason: unknown) => void>()
   let timer: NodeJS.Timeout | undefined
 
+  function abort(): void {
+    const reason = new ChainError('rpc_unreachable', 'no answer in time')
+    passed?.abort(reason)
+    for (const reject of waiting) reject(reason)
+  }
+
   async function within<T>(read: (signal: AbortSignal) => Promise<T>): Promise<T> {
-    // Only while something is read, and so not `AbortSignal.timeout`: thousands of timers would
-    // stay until their time has come.
-    if (reads++ === 0) timer = setTimeout(abort, left())
+    passed ??= new AbortController()
+    const { signal } = passed
+    signal.throwIfAborted()
+    // Only during a read, and therefore not `AbortSignal.timeout`: thousands of timers would stay
+    // until they fire.
+    if (waiting.size === 0) timer = setTimeout(abort, left())
+    // Not `abortable`: a listener for each of the four reads of a verdict takes longer.
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    waiting.add(reject)
     try {
-      return await abortable(() => read(passed.signal), passed.signal)
+      read(signal).then(resolve, reject)
+      return await promise
     } finally {
-      if (--reads === 0) clearTimeout(timer)
+      waiting.delete(reject)
+      if (waiting.size === 0) clearTimeout(timer)
     }
   }
 

@@ -4,10 +4,11 @@ import type { BlockchainProof } from '../verifier/verdict.ts'
 /** Where documents were anchored, for good. Nodes forget events and receipts; this does not. */
 export type History = {
   /**
-   * @returns The transaction that anchored a document in this block; `null` where it is not known. A
-   *   document that was anchored again is in another block.
+   * @param hash Of a document that was issued alone, or the root of a batch.
+   * @returns The transaction that anchored it in this block; `null` where it is not known. What was
+   * anchored again is in another block.
    */
-  transactionOf(documentHash: Hex, blockNumber: number): Promise<Hex | null>
+  transactionOf(hash: Hex, blockNumber: number): Promise<Hex | null>
 }
 
 /** @returns A proof with the transaction that this gateway kept, where no node had the event. */

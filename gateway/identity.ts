@@ -1,30 +1,31 @@
+import type { RegistryId } from '../document/registry-id.ts'
 import { readIdentity } from '../verifier/checks/identity.ts'
+import { isLocalChain } from '../verifier/defaults.ts'
 import { createDidDocument, identityAddressOf } from '../verifier/identity.ts'
-import { isLocalChain } from '../verifier/network.ts'
 import type { Eip1193Provider, IdentitySource } from '../verifier/ports.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
 import { createIdentitySource } from '../verifier/readers/identity-source.ts'
-import { createChainCalls } from './adapters/chain-calls.ts'
+import { createChainCalls } from './adapters/ethereum/chain-calls.ts'
 import { ANSWER_TTL_MS, createIdentityCache } from './adapters/identity-cache.ts'
 import { createPublicFetch } from './adapters/public-fetch.ts'
 import type { Config } from './config.ts'
 import type { Log } from './log.ts'
 
-/** The issuer's own answer is asked for before it is too old. */
+/** The issuer's own domain is asked again before its answer expires. */
 const REFRESH_INTERVAL_MS = 0.9 * ANSWER_TTL_MS
 
-/** What a gateway knows about the domains of issuers, its own first. */
+/** A gateway's view of the domains of issuers, its own first. */
 export type Identities = {
   source: IdentitySource
   /** What is served at `/.well-known/did.json`; absent when the issuer's domain is elsewhere. */
   didDocument?: object
-  /** Asks the issuer's own domain now and from then on, and logs what it says. */
+  /** Asks the issuer's own domain now and regularly, and logs the result. */
   start(): void
   stop(): void
 }
 
 /**
- * Reads who the registry says the issuer is, and warns of settings that say something else.
+ * Reads the issuer's name and URI from the registry, and warns of settings that differ.
  *
  * @throws {IssueError} when the chain cannot be read.
  */
@@ -32,7 +33,7 @@ export async function openIdentities(
   { baseUrl, issuerName, issuerUri }: Config,
   provider: Eip1193Provider,
   issuer: {
-    registry: string
+    registry: RegistryId
     issuerId: number
     account: string
     fetchDid?: typeof fetch | undefined
@@ -88,7 +89,10 @@ export async function openIdentities(
   }
 }
 
-/** Bytes that are not UTF-8, which the registry's admin can set, must not keep the service from starting. */
+/**
+ * Bytes that are not UTF-8, which the registry's admin can set, must not keep the service from
+ * starting.
+ */
 function textIn(issuer: Record<string, string>, member: string): string {
   try {
     return issuer[member] ?? ''

@@ -1,16 +1,16 @@
-import type { Config } from './config.ts'
-
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const
 type Level = (typeof LEVELS)[number]
 
+/** The lowest level that is written. */
+export type LogLevel = Level | 'silent'
+
 /**
- * Writes one JSON object per line to the standard error. Events are snake_case identifiers. Neither they nor their fields may
- * hold a publicId, an API key, a secret, or a field of a document.
+ * Writes one JSON object per line to the standard error. Events are snake_case identifiers. Neither
+ * they nor their fields may hold a publicId, an API key, a secret, or a field of a document.
  */
 export type Log = Record<Level, (event: string, fields?: Record<string, unknown>) => void>
 
-/** @param threshold The lowest level that is written. */
-export function createLog(threshold: Config['logLevel']): Log {
+export function createLog(threshold: LogLevel): Log {
   const at = (level: Level) => {
     const silent = threshold === 'silent' || LEVELS.indexOf(level) < LEVELS.indexOf(threshold)
     return (event: string, fields: Record<string, unknown> = {}) => {
@@ -28,7 +28,10 @@ export function createLog(threshold: Config['logLevel']): Log {
   }
 }
 
-/** @returns What a developer needs to find a bug, without the message: it may quote what a client sent or a document holds. */
+/**
+ * @returns The details that a developer needs to find a bug, without the message: it may quote a
+ * request or a document.
+ */
 export function describeBug(error: unknown): Record<string, unknown> {
   if (!(error instanceof Error)) return { error: typeof error }
   const { name, message, stack = '' } = error

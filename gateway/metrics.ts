@@ -1,16 +1,21 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { inEther } from './wei.ts'
 
-/** What the gateway tells of itself, in the Prometheus text format. Labels hold no identifier of anybody. */
+/**
+ * The gateway's metrics, in the Prometheus text format. Labels hold no identifier of a client,
+ * issuer or document.
+ */
 export type Metrics = {
   readonly contentType: string
   render(): Promise<string>
-  /** Counts an intent that the chain shows, or that came to nothing. */
+  /** Counts an intent by its outcome. */
   concluded(kind: string, outcome: string): void
+  /** Counts a transaction of the account that this gateway did not make. */
+  foundForeign(): void
 }
 
-/** What is read at the moment that somebody asks. */
-export type Sources = {
+/** Values that are read for each scrape. */
+export type MetricSources = {
   depth(): { queued: number; inFlight: number }
   /** Wei; rejects when it cannot be read. */
   balance(): Promise<bigint>
@@ -28,7 +33,7 @@ export function createMetrics({
   spentLastHour,
   stopped,
   feeCaps,
-}: Sources): Metrics {
+}: MetricSources): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry })
@@ -37,6 +42,11 @@ export function createMetrics({
     name: 'document_registry_intents_concluded_total',
     help: 'Intents by kind (issue, revoke, suspend, release) and outcome (anchored, conflict, distrusted, moot = nothing to do, absent = to be done again)',
     labelNames: ['kind', 'outcome'],
+    registers,
+  })
+  const foreign = new Counter({
+    name: 'document_registry_foreign_transactions_total',
+    help: 'Nonces that this gateway had signed for, used by a transaction that it did not make: something else writes with its account',
     registers,
   })
   new Gauge({
@@ -100,5 +110,6 @@ export function createMetrics({
     contentType: registry.contentType,
     render: () => registry.metrics(),
     concluded: (kind, outcome) => concluded.inc({ kind, outcome }),
+    foundForeign: () => foreign.inc(),
   }
 }

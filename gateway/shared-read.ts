@@ -1,7 +1,8 @@
 /**
- * Callers share what was read a moment ago, or is being read: however many ask, the source is asked once in that time.
+ * Shares a read among callers: the source is read at most once in `ttlMs`, however many callers
+ * there are.
  *
- * @param ttlMs How long an answer, or a failure, is good for.
+ * @param ttlMs How long a value or a failure is reused; milliseconds.
  */
 export function shareRead<T>(read: () => Promise<T>, ttlMs: number): () => Promise<T> {
   let last: { answer: Promise<T>; until: number } | undefined

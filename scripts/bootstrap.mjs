@@ -1,5 +1,6 @@
-// Set-up before every other command: installs the dependencies and builds the contracts, when that has not been done for
-// these very files. It runs on Node 20 and needs nothing but npm; everything after it runs on the pinned Node of node_modules.
+// The set-up: installs the dependencies and builds contracts and page, unless that has been done
+// for these very files. It runs on Node 20 and needs nothing but npm; everything after it runs on
+// the pinned Node of node_modules. scripts/run.mjs calls it before every command.
 import { spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -10,9 +11,10 @@ import { fileURLToPath } from 'node:url'
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const at = (...parts) => join(root, ...parts)
 const manifest = JSON.parse(readFileSync(at('package.json'), 'utf8'))
-const binaries = at('node_modules', '.bin')
+/** The folder of the pinned Node and the tools. */
+export const binaries = at('node_modules', '.bin')
 
-function main() {
+export function setUp() {
   if (major(process.versions.node) < 20) fail('Node 20 or newer is needed')
   const dependencies = digest(['package-lock.json'])
   step('node_modules', dependencies, hasNatives, install)
@@ -21,7 +23,7 @@ function main() {
   const page = ['document', 'verifier', 'web'].flatMap(files)
   step(
     'dist',
-    digest([...page, 'gateway/verify-page.ts', 'scripts/build-page.ts', 'package-lock.json']),
+    digest([...page, 'gateway/http/verify-page.ts', 'scripts/build-page.ts', 'package-lock.json']),
     () => existsSync(at('dist/verify.html')),
     buildPage,
   )
@@ -39,8 +41,8 @@ function step(folder, wanted, isWhole, work) {
 }
 
 /**
- * Under the pinned Node, never under the one that npm itself runs on: an npm under an older Node leaves out native binaries
- * that are for newer ones.
+ * Under the pinned Node, never under the one that npm itself runs on: an npm under an older Node
+ * leaves out native binaries that are for newer ones.
  */
 function install() {
   console.error('set-up: installing dependencies …')
@@ -126,5 +128,3 @@ function fail(message) {
   console.error(`set-up: ${message}`)
   process.exit(1)
 }
-
-main()

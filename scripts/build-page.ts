@@ -1,15 +1,15 @@
-// `npm run page`: the verify page as one file, dist/verify.html, that anyone can host or open from disk. The set-up builds it too.
-//   --registry eip155:1:0x… --rpc https://… --ipfs https://…   what it trusts and asks (--rpc and --ipfs as often as wanted);
-//                                                              without them, whoever opens the file is asked
-//   --no-identity                                              does not ask issuers' domains
-//   --out <file>                                               where to write it
+// `npm run page`: the verify page as one file, dist/verify.html, that anyone can host or open from
+// disk. The set-up builds it too. --registry eip155:1:0x… --rpc https://… --ipfs https://…   what
+// it trusts and asks (--rpc and --ipfs as often as wanted); without them, whoever opens the file is
+// asked --no-identity                                              does not ask issuers' domains
+// --out <file>                                               where to write it
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { build } from 'esbuild'
-import { PAGE_FILE, withConfig } from '../gateway/verify-page.ts'
+import { PAGE_FILE, withConfig } from '../gateway/http/verify-page.ts'
 import { parseSources } from '../web/config.ts'
 
 const web = (name: string) => fileURLToPath(new URL(`../web/${name}`, import.meta.url))
@@ -35,7 +35,9 @@ function hashOf(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 }
 
-/** Scripts and styles by their hash, and nothing else; no sink that makes markup or code of text. */
+/**
+ * Scripts and styles by their hash, and nothing else; no sink that makes markup or code of text.
+ */
 function policyOf(script: string, style: string): string {
   return [
     "default-src 'none'",

@@ -31,7 +31,10 @@ interface BuildOutput {
   }
 }
 
-/** Builds and reads: the artifact, the code of its forwarder, and the standard JSON input of the compiler. */
+/**
+ * Builds and reads: the artifact, the code of its forwarder, and the standard JSON input of the
+ * compiler.
+ */
 export async function readBuild() {
   await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
   const artifact = await hre.artifacts.readArtifact('DocumentRegistry')

@@ -1,6 +1,6 @@
 /**
- * Compares the registry on a chain and its forwarder with this commit's build, and prints who may do what:
- * `npm run check-deployment -- --network <name>`. Fails on any difference.
+ * Compares the registry on a chain and its forwarder with this commit's build, and prints who may
+ * do what: `npm run check-deployment -- --network <name>`. Fails on any difference.
  */
 import { parseArgs } from 'node:util'
 import { dataLength, keccak256 } from 'ethers'
@@ -35,7 +35,8 @@ compare(
   "code as this commit's build, apart from what the constructor fills in",
   withoutImmutables(code, artifact.immutableReferences ?? {}) === artifact.deployedBytecode,
 )
-// An address made by CREATE2 is the hash of what made it, so this holds the constructor's part of the code too.
+// An address made by CREATE2 is the hash of what made it, so this holds the constructor's part of
+// the code too.
 compare(
   "address as it follows from this commit's build, admin and delay",
   planOf(artifact.bytecode, deployment.admin, deployment.adminDelay).address === deployment.address,

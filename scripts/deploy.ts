@@ -1,8 +1,8 @@
 /**
- * Deploys the registry, which deploys its forwarder:
- * `npm run deploy -- --network <name> --admin <address> [--admin-delay <seconds>] [--send]`.
- * Without `--send` it is a dry run that prints what would be sent and what it would cost. `--adopt` records a registry that
- * already stands at its address. docs/contract.md says how to configure a network and its key.
+ * Deploys the registry, which deploys its forwarder: `npm run deploy -- --network <name> --admin
+ * <address> [--admin-delay <seconds>] [--send]`. Without `--send` it is a dry run that prints what
+ * would be sent and what it would cost. `--adopt` records a registry that already stands at its
+ * address. docs/contract.md says how to configure a network and its key.
  */
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -102,7 +102,8 @@ async function deploy(): Promise<void> {
     to: proxy.address,
     data: concat([salt, initCode]),
   }
-  // Where the proxy is still missing, a direct creation of the same code stands in for the estimate.
+  // Where the proxy is still missing, a direct creation of the same code stands in for the
+  // estimate.
   const gas = await provider.estimateGas(
     needsProxy ? { from: payer, data: initCode } : { from: payer, ...creation },
   )
@@ -145,8 +146,8 @@ async function deploy(): Promise<void> {
 }
 
 /**
- * Records a registry that somebody deployed before: its address is the hash of this build's code and of the admin and delay,
- * so it is this registry.
+ * Records a registry that somebody deployed before: its address is the hash of this build's code
+ * and of the admin and delay, so it is this registry.
  */
 async function adopt(): Promise<void> {
   const block = values.block === undefined ? await creationBlock() : Number(values.block)

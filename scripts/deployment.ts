@@ -1,4 +1,7 @@
-/** What the deploy, check and roles commands share: where the registry goes, and the files that say where it went. */
+/**
+ * What the deploy, check and roles commands share: where the registry goes, and the files that say
+ * where it went.
+ */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import {
   AbiCoder,
@@ -14,12 +17,15 @@ import {
   toBeHex,
 } from 'ethers'
 
-/** The deterministic deployment proxy, at the same address on nearly every chain (github.com/Arachnid). */
+/**
+ * The deterministic deployment proxy, at the same address on nearly every chain
+ * (github.com/Arachnid).
+ */
 export const proxy = {
   address: '0x4e59b44847b379578588920cA78FbF26c0B4956C',
   /** The sender of {@link raw}, whose key nobody has. */
   sender: '0x3fAB184622Dc19b6109349B94811493BF2a45362',
-  /** What {@link raw} may cost: 100,000 gas at 100 gwei. */
+  /** The maximum cost of {@link raw}: 100,000 gas at 100 gwei. */
   funds: 10n ** 16n,
   /** Creates the proxy; not bound to a chain, so some RPC providers refuse it. */
   raw: '0xf8a58085174876e800830186a08080b853604580600e600039806000f350fe7fffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffffe03601600081602082378035828234f58015156039578182fd5b8082525050506014600cf31ba02222222222222222222222222222222222222222222222222222222222222222a02222222222222222222222222222222222222222222222222222222222222222',
@@ -85,11 +91,15 @@ export function parseAdminDelay(text: string): number {
   return delay
 }
 
-/** The registry's constructor creates its forwarder: the first contract that the registry creates. */
+/**
+ * The registry's constructor creates its forwarder: the first contract that the registry creates.
+ */
 export const forwarderOf = (registry: string): string =>
   getCreateAddress({ from: registry, nonce: 1 })
 
-/** The address follows from the code and the constructor's arguments: other code cannot be at it. */
+/**
+ * The address follows from the code and the constructor's arguments: other code cannot be at it.
+ */
 export function planOf(
   bytecode: string,
   admin: string,
@@ -121,8 +131,8 @@ export function withoutImmutables(code: string, references: ImmutableReferences)
 const arbSys = toBeHex(100, 20)
 
 /**
- * Records name the blocks that `eth_getLogs` counts. Where the EVM's NUMBER is another count, only the contract's ArbSys branch
- * gets them right.
+ * Records name the blocks that `eth_getLogs` counts. Where the EVM's NUMBER is another count, only
+ * the contract's ArbSys branch gets them right.
  */
 export async function checkBlockNumbers(
   provider: Pick<Provider, 'getCode' | 'getBlockNumber' | 'call'>,

@@ -1,6 +1,7 @@
 /**
- * Signs a call of the registry that somebody else carries out and pays for: an ERC-2771 request to OpenZeppelin's
- * `ERC2771Forwarder`, which the registry deployed and trusts. The account needs DELEGATE. docs/contract.md, "Delegation".
+ * Signs a call of the registry that somebody else carries out and pays for: an ERC-2771 request to
+ * OpenZeppelin's `ERC2771Forwarder`, which the registry deployed and trusts. The account needs
+ * DELEGATE. docs/contract.md, "Delegation".
  */
 import type { Signer, TypedDataDomain } from 'ethers'
 
@@ -16,7 +17,7 @@ export const FORWARD_REQUEST_TYPES = {
   ],
 }
 
-/** What calling the forwarder takes. */
+/** The functions and errors that a call through the forwarder needs. */
 export const FORWARDER_ABI = [
   'function nonces(address owner) view returns (uint256)',
   'function verify((address from, address to, uint256 value, uint256 gas, uint48 deadline, bytes data, bytes signature) request) view returns (bool)',
@@ -30,9 +31,13 @@ export interface ForwardCall {
   readonly to: string
   /** The gas that the call may use. */
   readonly gas: bigint
-  /** The forwarder's `nonces(from)`: requests of one account are carried out one after the other. */
+  /**
+   * The forwarder's `nonces(from)`: requests of one account are carried out one after the other.
+   */
   readonly nonce: bigint
-  /** The last second at which it can be carried out. Keep it short: until then anybody can send it. */
+  /**
+   * The last second at which it can be carried out. Keep it short: until then anybody can send it.
+   */
   readonly deadline: number
   /** The encoded call. */
   readonly data: string

@@ -1,7 +1,7 @@
 /**
  * Gas of what a user calls: receipt `gasUsed` ÷ documents, on Hardhat's own EVM.
  *
- * `npm run gas` fails when a figure is over its limit (docs/design.md §3) or differs from test/contracts/gas.json or
+ * `npm run gas` fails when a figure is over its limit or differs from test/contracts/gas.json or
  * docs/contract.md; `npm run gas -- --update` writes the first of them.
  */
 import { readFileSync, writeFileSync } from 'node:fs'

@@ -15,8 +15,8 @@ export type GoTool = {
 }
 
 /**
- * Finds a tool in the cache folder of this user, or builds it there from the Go module proxy, with the dependencies that its
- * own authors have pinned.
+ * Finds a tool in the cache folder of this user, or builds it there from the Go module proxy, with
+ * the dependencies that its own authors have pinned.
  *
  * @returns The path of its binary; `undefined` on a machine that cannot build it, after saying so.
  * @throws {Error} instead of that when `CI` is set: there, what is skipped has not been tested.

@@ -1,21 +1,24 @@
-// Whom the service writes for, and through which chain: from its settings, or made for the local one.
+// Whom the service writes for, and through which chain: from its settings, or made for the local
+// one.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
-import { createRpcPool } from '../gateway/adapters/rpc.ts'
-import { openSigner } from '../gateway/adapters/signer.ts'
+import { formatRegistryId } from '../document/registry-id.ts'
+import { createRpcPool } from '../gateway/adapters/ethereum/rpc.ts'
 import { type Config, ConfigError, deployedAddress } from '../gateway/config.ts'
 import { createDeadline } from '../gateway/deadline.ts'
 import { IssueError } from '../gateway/issue/errors.ts'
-import type { Identity } from '../gateway/server.ts'
+import type { Identity } from '../gateway/open-chain.ts'
+import { openSigner } from '../gateway/open-signer.ts'
+import { copyChain } from '../local-chain/journal.ts'
+import { startLocalChainThread } from '../local-chain/thread.ts'
+import { LOCAL_CHAIN_ID } from '../verifier/defaults.ts'
 import { ChainError } from '../verifier/errors.ts'
 import { identityAddressOf } from '../verifier/identity.ts'
-import { LOCAL_CHAIN_ID } from '../verifier/network.ts'
 import { createProvider } from '../verifier/readers/json-rpc.ts'
 import { createRequest } from '../verifier/readers/request.ts'
-import type { LocalChain } from './local-chain/local-chain.ts'
-import { startLocalChainThread } from './local-chain/thread.ts'
+import { CHAIN_FOLDER } from './backup/contents.ts'
 import { ensureRegistry, LOCAL_ISSUER_ID, nameIssuer } from './local-registry.ts'
 import { ensureIssuerSecrets, ensureSecret } from './secrets.ts'
 
@@ -58,12 +61,12 @@ export async function remoteIdentity(config: Config, say: Say): Promise<Identity
   const address = config.registryAddress ?? deployedAddress(chainId)
   if (!address)
     throw new ConfigError([`REGISTRY_ADDRESS is required: there is no deployments/${chainId}.json`])
-  const registry = `eip155:${chainId}:${address}`
+  const registry = formatRegistryId(chainId, address)
   return { rpc, registry, issuerId, signer, issuerSecrets }
 }
 
 /** With a local chain: how to copy it into a folder. */
-export type LocalIdentity = Identity & { copyChain: LocalChain['copyTo'] }
+export type LocalIdentity = Identity & { copyChain: (folder: string) => Promise<void> }
 
 /** Starts the local chain in the data folder, with its registry and issuer. */
 export async function localIdentity(
@@ -87,8 +90,9 @@ export async function localIdentity(
   const signer = await openSigner(setting, rpcTimeout)
   const issuerSecrets = config.issuerSecrets ?? ensureIssuerSecrets(dataDir)
   const account = signer.address
+  const chainDir = join(dataDir, CHAIN_FOLDER)
   const chain = await startLocalChainThread({
-    dataDir: join(dataDir, 'chain'),
+    dataDir: chainDir,
     port: chainPort,
     host: '127.0.0.1',
     log: say,
@@ -111,13 +115,13 @@ export async function localIdentity(
     issuerId,
     signer,
     issuerSecrets,
-    copyChain: chain.copyTo,
+    copyChain: (folder) => copyChain(chainDir, folder),
   }
 }
 
 /**
- * Renames the local chain's issuer where the settings, or the gateway's own address, have changed: its
- * uri leads to the gateway, which vouches for it.
+ * Renames the local chain's issuer where the settings, or the gateway's own address, have changed:
+ * its uri leads to the gateway, which vouches for it.
  */
 export async function nameLocalIssuer(config: Config, { rpc }: Identity): Promise<void> {
   const adminKey = ensureSecret(config.dataDir, 'admin.key')
@@ -129,7 +133,7 @@ function localIssuerTexts({ issuerName, issuerUri, baseUrl, port }: Config) {
   return { name: issuerName ?? LOCAL_ISSUER_NAME, uri: issuerUri ?? here }
 }
 
-/** What somebody who starts it can do something about is told without a stack; the rest is a bug. */
+/** An error that the operator can fix is reported without its stack; any other is a bug. */
 export function tellCause(what: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { code } = error as NodeJS.ErrnoException

@@ -6,21 +6,30 @@ import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import type { Batch } from '../document/batch/batch.ts'
 import type { IssuerSubkeys } from '../document/keys.ts'
-import { anchorBatch, isAnchored } from '../gateway/adapters/batch-anchor.ts'
-import { type Database, openDatabase } from '../gateway/adapters/database.ts'
+import { lockAccount } from '../gateway/adapters/account-lock.ts'
+import {
+  anchorBatch,
+  isAnchored,
+  transactionOf,
+} from '../gateway/adapters/ethereum/batch-anchor.ts'
+import { createRegistry } from '../gateway/adapters/ethereum/registry.ts'
 import { hkdfWithNode } from '../gateway/adapters/node-hkdf.ts'
 import { sealWithNode } from '../gateway/adapters/node-seal.ts'
-import { createRegistry } from '../gateway/adapters/registry.ts'
-import { createSqliteStore } from '../gateway/adapters/sqlite-store.ts'
+import { type Database, openDatabase } from '../gateway/adapters/sqlite/database.ts'
+import { createSqliteHistory } from '../gateway/adapters/sqlite/history.ts'
+import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
 import { createTombstones } from '../gateway/adapters/tombstones.ts'
 import { type Block, type BulkDeps, type BulkIssued, sealBatch } from '../gateway/bulk/bulk.ts'
 import { type BadLine, BulkFileError, checkLines, documentsOf } from '../gateway/bulk/lines.ts'
 import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
 import { assertOpenIssuer } from '../gateway/issue/errors.ts'
 import { createLog } from '../gateway/log.ts'
+import type { Identity } from '../gateway/open-chain.ts'
+import { openKubo } from '../gateway/open-stores.ts'
 import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
-import { type Identity, openKubo } from '../gateway/server.ts'
+import type { Eip1193Provider } from '../verifier/ports.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
 
 const USAGE = 'npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]'
@@ -55,10 +64,12 @@ async function main(): Promise<void> {
     const { rpc, registry, issuerId, signer } = identity
     const fingerprints = fingerprintsOf(identity.issuerSecrets)
     database.bindTo({ registry, issuerId, fingerprints })
-    const { account } = await patiently(
-      () => createRegistry(rpc, { registry, issuerId, signer }),
-      say,
-    )
+    const { account, genesis } = await patiently(async () => {
+      const { account, blocks } = await createRegistry(rpc, { registry, issuerId, signer })
+      return { account, genesis: await blocks.blockHash(0) }
+    }, say)
+    if (config.rpcUrls.length > 0)
+      stops.unshift(await lockAccount({ registry, address: signer.address, genesis }))
     assertOpenIssuer(await account.assertReady())
 
     const seal = (subkeys: IssuerSubkeys, keep: BulkDeps['keep']) =>
@@ -97,6 +108,8 @@ async function main(): Promise<void> {
     say(
       `anchored  in block ${block}${transactionHash ? ` by ${transactionHash}` : ', before this'}`,
     )
+    const transaction = transactionHash ?? (await transactionBefore(rpc, sealed.batch, block))
+    if (transaction) await createSqliteHistory(database).addBatch(root, block, transaction)
     if (revoked) say('Warning: the whole batch is revoked or suspended')
     say(`written   ${out}, with the keys of all documents: for you alone`)
   } finally {
@@ -104,7 +117,16 @@ async function main(): Promise<void> {
   }
 }
 
-/** @returns What seals: an older secret if it sealed the same batch before, else the newest. */
+/** @returns What anchored a batch before this run; `null` when the node has no event or refuses. */
+async function transactionBefore(rpc: Eip1193Provider, batch: Batch, block: number) {
+  try {
+    return await transactionOf(rpc, batch, block)
+  } catch {
+    return null
+  }
+}
+
+/** @returns The secret to seal with: an older one if it sealed this batch before, else the newest. */
 async function secretOf(
   { issuerSecrets }: Identity,
   hasIssued: (subkeys: IssuerSubkeys) => Promise<boolean>,
@@ -157,7 +179,7 @@ function assertNothingOnItsWay({ sqlite }: Database): void {
   const row = sqlite.prepare('SELECT count(*) AS plans FROM plan').get()
   if (row?.plans !== 0)
     throw new ConfigError([
-      'the gateway has transactions on their way: start it until they are in a block',
+      'the gateway has transactions in flight: start it until they are in a block',
     ])
 }
 

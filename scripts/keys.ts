@@ -46,7 +46,7 @@ function main(): void {
         ].join('\t'),
       )
   } else if (command === 'withdraw' && id) {
-    if (!keys.withdraw(id)) throw new Error(`there is no key ${id}`)
+    if (!keys.withdraw(id)) throw new Error(`unknown key ${id}`)
     console.error(`withdrawn: ${id}`)
   } else throw new Error(USAGE)
 }

@@ -1,5 +1,6 @@
-// `npm run library`: the library and the command `docreg` as a package of their own, dist/library: JavaScript and types of document/ and
-// verifier/, the command in one file, with the dependencies that these import and no others. `npm pack ./dist/library` makes the tarball.
+// `npm run library`: the library and the command `docreg` as a package of their own, dist/library:
+// JavaScript and types of document/ and verifier/, the command in one file, with the dependencies
+// that these import and no others. `npm pack ./dist/library` makes the tarball.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -51,14 +52,14 @@ const manifest = {
   dependencies: Object.fromEntries(
     [...importedPackages()].sort().map((imported) => {
       const pinned = dependencies[imported]
-      if (pinned === undefined) throw new Error(`${imported} is no dependency`)
+      if (pinned === undefined) throw new Error(`${imported} is not a dependency`)
       return [imported, pinned]
     }),
   ),
 }
 writeFileSync(join(out, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 copyFileSync(join(root, 'LICENSE'), join(out, 'LICENSE'))
-copyFileSync(join(root, 'docs', 'library.md'), join(out, 'README.md'))
+copyFileSync(join(root, 'docs', 'verify.md'), join(out, 'README.md'))
 console.log(out)
 
 function edit(file: string, change: (text: string) => string): void {

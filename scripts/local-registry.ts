@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { getCreateAddress, Interface, Wallet } from 'ethers'
 import type { Hex } from '../document/hex.ts'
+import { formatRegistryId, type RegistryId } from '../document/registry-id.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
 
 const ARTIFACT = new URL(
@@ -9,7 +10,7 @@ const ARTIFACT = new URL(
 )
 /** Seconds that a change of admin, or a proposed account, takes on the local chain. */
 const ADMIN_DELAY = 86_400
-/** What a gateway's account may do: ISSUE and REVOKE. */
+/** Permissions of a gateway's account: ISSUE and REVOKE. */
 const GATEWAY = 1 | 2
 
 /** The issuer of a local chain: the first one that is registered there. */
@@ -24,7 +25,9 @@ export type LocalIssuer = {
   managerKey?: Hex
 }
 
-/** Thrown when the chain has something else where the registry belongs. The message says what to do. */
+/**
+ * Thrown when the chain has something else where the registry belongs. The message says what to do.
+ */
 export class LocalRegistryError extends Error {
   override name = 'LocalRegistryError'
 }
@@ -41,7 +44,7 @@ export async function ensureRegistry(
   provider: Eip1193Provider,
   adminKey: Hex,
   { account, name, uri, managerKey = adminKey }: LocalIssuer,
-): Promise<string> {
+): Promise<RegistryId> {
   const { bytecode } = readArtifact()
   const [admin, manager] = [new Wallet(adminKey), new Wallet(managerKey)]
   const { address, abi, request, view, write, transact } = connect(provider, admin)
@@ -61,7 +64,7 @@ export async function ensureRegistry(
   const known = await view('accountOf', LOCAL_ISSUER_ID, account)
   if (known.addedBlock === 0n) await write(manager, 'addAccount', LOCAL_ISSUER_ID, account, GATEWAY)
   const chainId = Number(await request<Hex>('eth_chainId'))
-  return `eip155:${chainId}:${address.toLowerCase()}`
+  return formatRegistryId(chainId, address)
 }
 
 /** Gives the local chain's issuer this name and uri, if it has others. */

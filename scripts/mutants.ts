@@ -1,238 +1,115 @@
 /**
- * Shows that every outcome of every condition of the registry is held by a test: each condition is negated, each check, event
- * and effect removed, each comparison moved by one, and the Solidity tests must fail. Prints the table; fails when a mutant
- * survives that is not explained below. `npm run mutants` takes an hour or more on two
- * busy cores. `--sample 20` tries 20 of them, spread evenly, `--lines 120-180` only those of these lines, `--file
- * types/PackedRecord.sol` those of another file than DocumentRegistry.sol.
+ * Shows that every outcome of every condition of the registry is held by a test: each condition is
+ * negated, each check, event and effect removed, each comparison and each number moved by one, and
+ * the Solidity tests must fail. Prints the verdict on each, as it comes; fails when a mutant
+ * survives that is not explained below. A survivor has passed every test, with as many runs as
+ * `hardhat test solidity` makes; the registry is compiled without optimizer and intermediate form.
+ *
+ * `--sample 20` tries 20 of them, spread evenly, `--file types/PackedRecord.sol` those of one file,
+ * `--lines 120-180` those of these lines, `--from 300` those from this number on, after a run that
+ * was stopped; `--workers 1` tries one at a time instead of two.
  */
-import { execFile } from 'node:child_process'
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { fork } from 'node:child_process'
+import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { type Mutant, mutantsOf } from './mutants/mutations.ts'
+import { build } from './mutants/suite.ts'
+import type { Request, Verdict } from './mutants/worker.ts'
+
+const REFUSED = 'callers look at the revokedBlock first, which is 0 in both'
+/** Survivors that change nothing a caller could see, and why: `<function>: <kind>: <code>`. */
+const EQUIVALENT: Readonly<Record<string, string>> = {
+  '_revised: one more: 0 in ) return (PackedRecord.wrap(0), false);': REFUSED,
+  '_revised: turned: false in ) return (PackedRecord.wrap(0), false);': REFUSED,
+  '_revised: one more: 0 in return (PackedRecord.wrap(0), false);': REFUSED,
+  '_revised: turned: false in return (PackedRecord.wrap(0), false);': REFUSED,
+}
 
 const { values } = parseArgs({
   options: {
     sample: { type: 'string' },
     lines: { type: 'string', default: '1-999999' },
-    file: { type: 'string', default: 'DocumentRegistry.sol' },
+    file: { type: 'string', default: '{DocumentRegistry,types/*}.sol' },
+    from: { type: 'string', default: '1' },
+    workers: { type: 'string', default: '2' },
   },
 })
-const root = fileURLToPath(new URL('..', import.meta.url))
-const registry = 'contracts/DocumentRegistry.sol'
-const target = `contracts/${values.file}`
-const workers = 2
+const root = join(import.meta.dirname, '..')
+const folder = join(root, 'cache/mutants')
 
-/** Survivors that change nothing a caller could see, and why. */
-const equivalent: Readonly<Record<string, string>> = {}
-
-interface Node {
-  readonly nodeType: string
-  readonly src: string
-  readonly [key: string]: unknown
-}
-interface Mutant {
-  readonly line: number
-  readonly kind: string
-  readonly original: string
-  readonly source: string
+function select(): { readonly mutants: Mutant[]; readonly total: number } {
+  const [from, to] = values.lines.split('-').map(Number) as [number, number]
+  const all = globSync(`contracts/${values.file}`, { cwd: root })
+    .sort()
+    .flatMap((file) => mutantsOf(file, readFileSync(join(root, file), 'utf8')))
+    .filter(({ line }) => line >= from && line <= to)
+  const count = Math.min(Number(values.sample ?? all.length), all.length)
+  const mutants = Array.from(
+    { length: count },
+    (_, index) => all[Math.floor((index * all.length) / count)] as Mutant,
+  )
+  return { mutants, total: all.length }
 }
 
-const isNode = (value: unknown): value is Node =>
-  typeof value === 'object' && value !== null && 'nodeType' in value && 'src' in value
-
-function* walk(value: unknown): Generator<Node> {
-  if (Array.isArray(value)) for (const item of value) yield* walk(item)
-  else if (isNode(value)) {
-    yield value
-    for (const child of Object.values(value)) yield* walk(child)
-  }
-}
-
-function parse(): Node {
-  const solc = createRequire(import.meta.url)('solc') as {
-    compile(input: string, callbacks: { import(path: string): { contents: string } }): string
-  }
-  const read = (path: string): string =>
-    readFileSync(join(root, path.startsWith('@') ? `node_modules/${path}` : path), 'utf8')
-  const input = {
-    language: 'Solidity',
-    sources: { [target]: { content: read(target) } },
-    settings: {
-      stopAfter: 'parsing',
-      outputSelection: { '*': { '': ['ast'] } },
-    },
-  }
-  const output = JSON.parse(
-    solc.compile(JSON.stringify(input), {
-      import: (path) => ({ contents: read(path) }),
-    }),
-  ) as { sources: Record<string, { ast: Node }> }
-  const ast = output.sources[target]?.ast
-  if (ast === undefined) throw new Error('solc gave no syntax tree')
-  return ast
-}
-
-function mutantsOf(code: Buffer, ast: Node): Mutant[] {
-  const mutants: Mutant[] = []
-  const range = (node: Node): [number, number] => {
-    const [start, length] = node.src.split(':').map(Number) as [number, number]
-    return [start, start + length]
-  }
-  const text = (node: Node): string => code.subarray(...range(node)).toString()
-  const add = (kind: string, node: Node, replacement: string): void => {
-    const [start, stop] = range(node)
-    // The tree leaves out the semicolon of a statement.
-    const end = replacement === '{}' ? code.indexOf(';', stop) + 1 : stop
-    const source = Buffer.concat([
-      code.subarray(0, start),
-      Buffer.from(replacement),
-      code.subarray(end),
-    ])
-    const line = code.subarray(0, start).toString().split('\n').length
-    mutants.push({
-      line,
-      kind,
-      original: text(node).replaceAll(/\s+/g, ' '),
-      source: source.toString(),
+function startWorker(index: number) {
+  const worker = fork(
+    join(import.meta.dirname, 'mutants/worker.ts'),
+    [join(folder, 'built'), join(folder, String(index))],
+    { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] },
+  )
+  const ask = (request: Request): Promise<Verdict> =>
+    new Promise((resolve, reject) => {
+      const fail = () => reject(new Error(`a worker ended at ${describe(request.mutant)}`))
+      worker.once('exit', fail)
+      worker.once('message', (verdict) => {
+        worker.off('exit', fail)
+        resolve(verdict as Verdict)
+      })
+      worker.send(request)
     })
-  }
-  const negate = (node: unknown): void => {
-    if (isNode(node)) add('negated', node, `!(${text(node)})`)
-  }
-  const steps = new Set<unknown>()
-  const moved: Readonly<Record<string, string>> = {
-    '<': '<=',
-    '<=': '<',
-    '>': '>=',
-    '>=': '>',
-  }
-  for (const node of walk(ast)) {
-    const { operator, leftExpression: left, rightExpression: right, condition } = node
-    if (node.nodeType === 'ForStatement') steps.add(node.loopExpression)
-    if (node.nodeType === 'IfStatement' && isNode(condition)) {
-      negate(condition)
-      add('check removed', condition, 'false')
-    }
-    if (node.nodeType === 'Conditional') negate(condition)
-    if (node.nodeType === 'BinaryOperation' && isNode(left) && isNode(right)) {
-      if (operator === '&&' || operator === '||') for (const side of [left, right]) negate(side)
-      const other = moved[String(operator)]
-      if (other !== undefined)
-        add(`moved to ${other}`, node, `${text(left)} ${other} ${text(right)}`)
-      if (operator === '==' || operator === '!=') {
-        add('turned', node, `${text(left)} ${operator === '==' ? '!=' : '=='} ${text(right)}`)
+  return { ask, stop: () => worker.disconnect() }
+}
+
+const describe = (mutant: Mutant | undefined): string =>
+  mutant === undefined
+    ? 'the check'
+    : `${mutant.file.replace('contracts/', '')}:${mutant.line}  ${mutant.within}: ${mutant.kind}: ${mutant.original}`
+
+const reason = ({ within, kind, original }: Mutant): string | undefined =>
+  EQUIVALENT[`${within}: ${kind}: ${original}`]
+
+async function main(): Promise<void> {
+  const start = Date.now()
+  const { mutants, total } = select()
+  await build(join(folder, 'built'))
+  const workers = Array.from({ length: Number(values.workers) }, (_, index) => startWorker(index))
+  await workers[0]?.ask({})
+
+  const counts = { killed: 0, equivalent: 0, 'does not compile': 0, survived: 0 }
+  const minutes = (): string => `${((Date.now() - start) / 60_000).toFixed(1)} min`
+  const before = Number(values.from) - 1
+  const queue = mutants.slice(before).entries()
+  await Promise.all(
+    workers.map(async ({ ask, stop }) => {
+      for (const [index, mutant] of queue) {
+        const why = reason(mutant)
+        const verdict = await ask({ mutant, isQuick: why !== undefined })
+        const kind = verdict.kind === 'survived' && why ? 'equivalent' : verdict.kind
+        counts[kind]++
+        const detail =
+          verdict.kind === 'killed' ? `by ${verdict.by}` : kind === 'equivalent' ? why : ''
+        const number = `${before + index + 1}/${mutants.length}`.padEnd(7)
+        console.log(`${number} ${kind.padEnd(16)}  ${describe(mutant)}  ${detail}`)
       }
-    }
-    if (node.nodeType === 'ModifierInvocation' && text(node).startsWith('only'))
-      add('check removed', node, '')
-    if (node.nodeType === 'EmitStatement') add('event removed', node, '{}')
-    if (node.nodeType === 'Continue') add('jump removed', node, '{}')
-    if (node.nodeType === 'ExpressionStatement' && !steps.has(node))
-      add('effect removed', node, '{}')
-  }
-  // `if (a == b)` negated and turned are one and the same.
-  const seen = new Set<string>()
-  return mutants.filter(({ source, line, original, kind }) => {
-    const key = kind === 'turned' || kind === 'negated' ? `${line} ${original} not` : source
-    return seen.has(key) ? false : seen.add(key)
-  })
-}
-
-const workspace = (index: number): string => join(root, 'cache', 'mutants', String(index))
-
-/** Copies of the project in which only the contract compiles, and without the slow intermediate form: its tests deploy the artifact and stay compiled. */
-async function prepare(): Promise<void> {
-  const directory = workspace(0)
-  rmSync(join(directory, '..'), { recursive: true, force: true })
-  mkdirSync(join(directory, 'test'), { recursive: true })
-  for (const path of ['contracts', 'test/contracts', 'package.json']) {
-    cpSync(join(root, path), join(directory, path), { recursive: true })
-  }
-  cpSync(join(root, 'hardhat.config.ts'), join(directory, 'project.config.ts'))
-  symlinkSync(join(root, 'node_modules'), join(directory, 'node_modules'))
-  writeFileSync(
-    join(directory, 'hardhat.config.ts'),
-    `import project from './project.config.ts'
-const { compilers, overrides } = project.solidity as any
-const [{ settings, ...compiler }] = compilers
-const plain = { ...compiler, settings: { evmVersion: settings.evmVersion, optimizer: { enabled: true, runs: 200 } } }
-const { fuzz, invariant } = (project.test as any).solidity.profiles.default
-export default {
-  paths: project.paths,
-  solidity: { compilers, overrides: { ...overrides, '${registry}': plain } },
-  test: { solidity: { fuzz: { ...fuzz, runs: 32 }, invariant: { ...invariant, runs: 4 } } },
-}
-`,
+      stop()
+    }),
   )
-  const unharmed = await test(directory)
-  if (unharmed !== undefined) throw new Error(`${unharmed} fails without any mutation`)
-  for (let index = 1; index < workers; index++)
-    cpSync(directory, workspace(index), { recursive: true })
-}
-
-/** The first test that failed, or the compiler; nothing when all passed. */
-function test(directory: string): Promise<string | undefined> {
-  const hardhat = join(root, 'node_modules/hardhat/dist/src/cli.js')
-  return new Promise((resolve, reject) => {
-    execFile(
-      process.execPath,
-      [hardhat, 'test', 'solidity'],
-      {
-        cwd: directory,
-        maxBuffer: 1 << 26,
-        env: { ...process.env, NO_COLOR: '1' },
-      },
-      (error, stdout, stderr) => {
-        if (error === null) return resolve(undefined)
-        const name = /^ +\d+\) (\w+)#(\w+)/m.exec(stdout + stderr)
-        if ((stdout + stderr).includes('HHE910')) return resolve('the compiler')
-        if (name === null) return reject(new Error(stdout + stderr))
-        resolve(`${name[1]}.${name[2]}`)
-      },
-    )
-  })
-}
-
-const [from, to] = values.lines.split('-').map(Number) as [number, number]
-const code = readFileSync(join(root, target))
-const all = mutantsOf(code, parse()).filter(({ line }) => line >= from && line <= to)
-const sample = Math.min(Number(values.sample ?? all.length), all.length)
-const queue = Array.from(
-  { length: sample },
-  (_, index) => all[Math.floor((index * all.length) / sample)] as Mutant,
-)
-const total = queue.length
-const results: { mutant: Mutant; by: string | undefined }[] = []
-
-async function work(index: number): Promise<void> {
-  const directory = workspace(index)
-  for (let mutant = queue.shift(); mutant !== undefined; mutant = queue.shift()) {
-    writeFileSync(join(directory, target), mutant.source)
-    const by = await test(directory)
-    results.push({ mutant, by })
-    if (process.stderr.isTTY) process.stderr.write(`\r${results.length} of ${total}`)
-  }
-}
-await prepare()
-await Promise.all(Array.from({ length: workers }, (_, index) => work(index)))
-
-const explained = ({ kind, original }: Mutant): string | undefined =>
-  equivalent[`${kind}: ${original}`]
-results.sort((a, b) => a.mutant.line - b.mutant.line)
-for (const { mutant, by } of results) {
-  const verdict =
-    by ?? (explained(mutant) === undefined ? 'SURVIVED' : `equivalent: ${explained(mutant)}`)
+  const list = Object.entries(counts).map(([kind, count]) => `${count} ${kind}`)
   console.log(
-    `${String(mutant.line).padStart(4)}  ${mutant.kind.padEnd(14)}  ${mutant.original.slice(0, 70).padEnd(70)}  ${verdict}`,
+    `\n${mutants.length - before} of ${total} mutants in ${minutes()}: ${list.join(', ')}`,
   )
+  if (counts.survived > 0) process.exitCode = 1
 }
-const survivors = results.filter(
-  ({ mutant, by }) => by === undefined && explained(mutant) === undefined,
-)
-const killed = results.filter(({ by }) => by !== undefined).length
-console.log(
-  `\n${total} of ${all.length} mutants: ${killed} killed, ${total - killed - survivors.length} equivalent, ${survivors.length} survived`,
-)
-if (survivors.length > 0) process.exitCode = 1
+
+await main()

@@ -1,4 +1,4 @@
-/** What an account may do, as operators write it: `issue,revoke`. */
+/** Permissions of an account, as operators write them: `issue,revoke`. */
 const BITS = { issue: 1, revoke: 2, manage: 4, delegate: 8 } as const
 
 /** @throws For an unknown name, a name that occurs twice, or none. */

@@ -1,9 +1,11 @@
 /**
- * Proves the properties of test/prove/ with Halmos, a symbolic interpreter of the EVM: `pip install halmos==0.3.3`, then
- * `npm run prove`. `npm run prove -- <function>` proves only `check_<function>…`.
+ * Proves the properties of test/prove/ with Halmos, a symbolic interpreter of the EVM: `pip install
+ * halmos==0.3.3`, then `npm run prove`. `npm run prove -- <function>` proves only
+ * `check_<function>…`.
  *
- * Each check runs twice: as it is, where it must hold, and with `assert(false)` after the call, where Halmos must find a call
- * that succeeds. So no check holds only because nothing reaches it. Without Halmos or forge it is skipped.
+ * Each check runs twice: as it is, where it must hold, and with `assert(false)` after the call,
+ * where Halmos must find a call that succeeds. So no check holds only because nothing reaches it.
+ * Without Halmos or forge it is skipped.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -80,7 +82,7 @@ lint_on_build = false
   )
 }
 
-/** @returns What Halmos says of each check. */
+/** @returns Halmos's result of each check. */
 function run(contract: string, ...options: string[]): Map<string, string> {
   const args = [
     ...['--root', root, '--forge-build-out', 'cache/prove/out'],

@@ -2,8 +2,9 @@
  * Who may do what: `npm run roles -- <action> <arguments> --network <name> [--registry <address>]
  * [--as <address>] [--send]`.
  *
- * Prints the call and simulates it as the account that has to make it, so that a multi-signature wallet can carry it out; no
- * key is needed for that. `--send` sends it with the key of the network instead.
+ * Prints the call and simulates it as the account that has to make it, so that a multi-signature
+ * wallet can carry it out; no key is needed for that. `--send` sends it with the key of the network
+ * instead.
  */
 import { parseArgs } from 'node:util'
 import { Contract, formatEther, getAddress, JsonRpcProvider, type Signer } from 'ethers'
@@ -11,7 +12,10 @@ import hre from 'hardhat'
 import { readDeployment, reasonOf } from './deployment.ts'
 import { parsePermissions } from './permissions.ts'
 
-/** Who makes a call: the admin, or the next one; the proposed account; an account of the issuer, which `--as` names. */
+/**
+ * Who makes a call: the admin, or the next one; the proposed account; an account of the issuer,
+ * which `--as` names.
+ */
 type Actor = 'admin' | 'next admin' | 'proposed account' | 'account'
 
 /** Action → who makes the call, the registry's function, and what its arguments mean. */
@@ -115,7 +119,10 @@ async function run(): Promise<void> {
   console.log(`Done in block ${receipt?.blockNumber} by ${receipt?.hash}.`)
 }
 
-/** @returns The key's account where it is sent; otherwise `--as`, or whom the registry knows in that part. */
+/**
+ * @returns The key's account where it is sent; otherwise `--as`, or whom the registry knows in that
+ * part.
+ */
 async function caller(signer: Signer | undefined): Promise<string> {
   const named = values.as === undefined ? undefined : getAddress(values.as)
   if (signer !== undefined) {

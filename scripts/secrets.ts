@@ -28,8 +28,8 @@ export function ensureSecret(dataDir: string, name: string): Hex {
 }
 
 /**
- * @returns The issuer secrets of the data folder, one in each line, the newest first; the first one is
- *   made when there is none.
+ * @returns The issuer secrets of the data folder, one in each line, the newest first; the first one
+ * is made when there is none.
  * @throws {ConfigError} for a line that is not a secret.
  */
 export function ensureIssuerSecrets(dataDir: string): [Hex, ...Hex[]] {
@@ -37,11 +37,14 @@ export function ensureIssuerSecrets(dataDir: string): [Hex, ...Hex[]] {
   const secrets = [newest, ...older] as [Hex, ...Hex[]]
   if (secrets.every((secret) => /^0x[0-9a-f]{64}$/.test(secret))) return secrets
   throw new ConfigError([
-    `${join(dataDir, 'secrets', 'issuer.secret')} must have a secret in each line: 0x and 64 hexadecimal digits`,
+    `${join(dataDir, 'secrets', 'issuer.secret')} must hold one secret per line: 0x and 64 hexadecimal digits`,
   ])
 }
 
-/** By rename, so that a kill leaves a whole file or none; and flushed, since everything sealed hangs on it. */
+/**
+ * By rename, so that a kill leaves a whole file or none; and flushed, since everything sealed hangs
+ * on it.
+ */
 function writeDurably(path: string, text: string): void {
   const next = `${path}.tmp`
   const file = openSync(next, 'w', 0o600)

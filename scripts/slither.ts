@@ -1,7 +1,8 @@
 /**
- * Static analysis of the contract by Slither: `pip install slither-analyzer==0.11.6`, then `npm run slither`. Slither cannot read
- * Hardhat 3's build info, so it is given solc's standard JSON and npm's compiler. docs/slither.md answers
- * what it finds; a finding without an answer fails the command.
+ * Static analysis of the contract by Slither: `pip install slither-analyzer==0.11.6`, then `npm run
+ * slither`. Slither cannot read Hardhat 3's build info, so it is given solc's standard JSON and
+ * npm's compiler. docs/contract.md answers what it finds; a finding without an answer fails the
+ * command.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -76,13 +77,13 @@ interface Finding {
 const { results } = JSON.parse(readFileSync(findings, 'utf8')) as {
   results: { detectors?: readonly Finding[] }
 }
-const rows = readFileSync(`${root}docs/slither.md`, 'utf8').split('\n')
+const rows = readFileSync(`${root}docs/contract.md`, 'utf8').split('\n')
 for (const { check, elements } of results.detectors ?? []) {
   const name = elements[0]?.name ?? ''
   const isAnswered = rows.some(
     (row) => row.startsWith(`| ${check} |`) && row.includes(`\`${name}\``),
   )
   if (isAnswered) continue
-  console.error(`docs/slither.md has no answer to ${check} in ${name}`)
+  console.error(`docs/contract.md has no answer to ${check} in ${name}`)
   process.exitCode = 1
 }

@@ -1,11 +1,12 @@
 // `npm start`: the gateway, and the local chain when no RPC_URL is set.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { shortFingerprint } from '../gateway/adapters/binding.ts'
 import { openKeyFile } from '../gateway/adapters/key-file.ts'
+import { shortFingerprint } from '../gateway/adapters/sqlite/binding.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
+import type { Identity } from '../gateway/open-chain.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
-import { type Gateway, type Identity, startGateway } from '../gateway/server.ts'
+import { type Gateway, startGateway } from '../gateway/server.ts'
 import { CHAIN_FOLDER, DATABASE_FILE } from './backup/contents.ts'
 import { listenForBackups } from './backup/control.ts'
 import {
@@ -16,6 +17,7 @@ import {
   remoteIdentity,
   tellCause,
 } from './identity.ts'
+import { drawQrCode, issueSample, SAMPLE } from './sample.ts'
 
 const say = (line = '') => console.log(line)
 
@@ -23,6 +25,7 @@ async function main(): Promise<void> {
   // Whatever is made from here on is for this user alone.
   process.umask(0o077)
   const config = readConfig(process.env)
+  const isNewcomer = isFirstLocalStart(config) && process.stdout.isTTY === true
   const stops: (() => Promise<void>)[] = []
   stopOnSignals(stops)
   try {
@@ -35,14 +38,19 @@ async function main(): Promise<void> {
     stops.unshift(gateway.stop)
     const stopAnswering = await answerBackups(config.dataDir, gateway, identity).catch(sayNoBackups)
     stops.unshift(stopAnswering)
-    greet(config, identity, firstKey(config))
+    const key = firstKey(config)
+    const sampleLink = isNewcomer ? await issueSample(config, config.apiKey ?? key) : undefined
+    describe(config, identity)
+    showKey(config, key)
+    if (sampleLink) await showSample(sampleLink)
+    showCommands(config, sampleLink ? 'Issue the next one:' : 'Issue a document:')
   } catch (error) {
     for (const stop of stops) await stop()
     throw error
   }
 }
 
-/** For `npm run backup`: copies what is written to all the time. @returns What ends it. */
+/** For `npm run backup`: copies files in use. @returns A function that ends it. */
 function answerBackups(
   dataDir: string,
   gateway: Gateway,
@@ -59,7 +67,7 @@ function answerBackups(
   })
 }
 
-/** Some file systems take no sockets; that is no reason not to issue. */
+/** Some file systems do not support sockets; the service issues all the same. */
 async function sayNoBackups(error: Error): Promise<() => Promise<void>> {
   say(`npm run backup needs the service stopped: ${error.message}`)
   return async () => {}
@@ -72,10 +80,13 @@ function firstKey({ dataDir, apiKey }: Config): string | undefined {
   return openKeyFile(path).create({ scopes: ['admin'] }).key
 }
 
-function greet(
-  { baseUrl, verifyUrl, dataDir, apiKey, rpcUrls, chainPort }: Config,
+function isFirstLocalStart({ rpcUrls, dataDir }: Config): boolean {
+  return rpcUrls.length === 0 && !existsSync(join(dataDir, CHAIN_FOLDER))
+}
+
+function describe(
+  { baseUrl, verifyUrl, dataDir, rpcUrls, chainPort }: Config,
   { registry, issuerId, issuerSecrets }: Identity,
-  key: string | undefined,
 ): void {
   say()
   say(`document-registry is ready at ${baseUrl}`)
@@ -89,6 +100,9 @@ function greet(
   say(`  page      ${verifyUrl}`)
   say(`  data      ${dataDir}`)
   say()
+}
+
+function showKey({ apiKey }: Config, key: string | undefined): void {
   if (key) {
     say('An API key, shown this once:')
     say()
@@ -96,15 +110,28 @@ function greet(
   } else if (apiKey) {
     say('The API key is the one in $API_KEY.')
   } else {
-    say('The API key is the one that the first start has shown; make another:')
+    say('The API key is the one that the first start showed. To make another:')
     say('  npm run keys -- create --scope admin')
   }
   say()
-  say('Issue a document:')
+}
+
+/** To the terminal alone: the link holds a publicId, which must never reach the log. */
+async function showSample(link: string): Promise<void> {
+  say('A sample document has been issued. Open its link, as a reader of its QR code would:')
+  say()
+  say(`  ${link}`)
+  say()
+  for (const line of await drawQrCode(link, process.stdout.columns)) say(line)
+  say()
+}
+
+function showCommands({ baseUrl }: Config, invitation: string): void {
+  say(invitation)
   say()
   say(`  publicId=$(curl -sS ${baseUrl}/v1/documents \\
     -H "Authorization: Bearer $API_KEY" -H "Content-Type: application/json" \\
-    -d '{"subjectName":"Ada Lovelace","subjectId":"18151210","category":"birth_certificate","issuedAt":"2026-01-31"}' \\
+    -d '${JSON.stringify(SAMPLE)}' \\
     | tee -a /dev/stderr | sed -E 's/.*"publicId":"([^"]+)".*/\\1/')`)
   say()
   say('Verify it:')
@@ -114,7 +141,10 @@ function greet(
   say()
 }
 
-/** Ctrl-C and SIGTERM stop everything once, gateway first; under npm Ctrl-C arrives twice, and the second must not force. */
+/**
+ * Ctrl-C and SIGTERM stop everything once, gateway first; under npm Ctrl-C arrives twice, and the
+ * second must not force.
+ */
 function stopOnSignals(stops: (() => Promise<void>)[]): void {
   let stopping = false
   const stopAll = async () => {
@@ -133,7 +163,7 @@ function stopOnSignals(stops: (() => Promise<void>)[]): void {
     })
 }
 
-/** What the disk refused may be lost; the next start reads what is there. */
+/** A refused write may be lost; the next start reads what is on the disk. */
 function endAtOnce(error: Error): void {
   console.error(
     `the disk did not keep what was written, so the service ends; start it again:\n  ${error.message}`,

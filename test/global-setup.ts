@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 
 /** Vitest does not run the set-up: contracts must be built before any test deploys them. */
 export default function setup(): void {
-  const { status } = spawnSync('node', ['scripts/bootstrap.mjs'], {
+  const { status } = spawnSync('node', ['scripts/run.mjs'], {
     stdio: 'inherit',
   })
   if (status !== 0) throw new Error('the set-up failed')

@@ -1,11 +1,11 @@
 import * as v from 'valibot'
-import { decodeUtf8, equalBytes } from '../document/bytes.ts'
+import { decodeUtf8, encodeUtf8, equalBytes } from '../document/bytes.ts'
 import { FormatError } from '../document/errors.ts'
 import { fromHex } from '../document/hex.ts'
 import { readJsonFile } from '../document/json.ts'
 import { bytes32, describeMember, problemsOf } from '../document/members.ts'
 import { decodePublicId } from '../document/public-id.ts'
-import { REGISTRY_ID } from '../document/registry-id.ts'
+import { isRegistryId, type RegistryId } from '../document/registry-id.ts'
 import { type StateProof, stateProof } from '../document/state-proof.ts'
 import { readBatch } from './checks/batch.ts'
 import { readEvent } from './checks/event.ts'
@@ -21,26 +21,32 @@ import type { Check, Verdict } from './verdict.ts'
 import { keyOf, verify } from './verify.ts'
 
 /**
- * Everything that is needed to verify a document at one block, in one JSON file (docs/formats.md, "The bundle"). Warning: it holds
- * the document and its key.
+ * Everything that is needed to verify a document at one block, in one JSON file (docs/formats.md,
+ * "The bundle"). Warning: it holds the document and its key.
  */
 export type Bundle = {
   type: 'document-registry-bundle'
   v: 1
   publicId: string
   /** CAIP-10. What it claims to be of; its reader chooses the registry to trust. */
-  registry: string
+  registry: RegistryId
   /** The batch block of a document of a batch; `null` = issued alone. */
   batch: string | null
-  /** The sealed document (JWE compact); `null` when there is none or no source had it. */
+  /** The sealed document (JWE compact); `null` if there is none or no source had it. */
   sealed: string | null
   stateProof: StateProof
-  /** Of the event, where it agrees with the record. No storage proof covers it, so no verdict rests on it. */
+  /**
+   * Of the event, where it agrees with the record. No storage proof covers it, so no verdict rests
+   * on it.
+   */
   unprovenEvent: Pick<IssuedEvent, 'transactionHash' | 'blockHash' | 'logIndex'> | null
 }
 
 const TYPE = 'document-registry-bundle'
-/** A sealed document has at most 1 MiB, proofs some hundred KiB. More is refused unread; in characters or bytes. */
+/**
+ * A sealed document has at most 1 MiB, proofs some hundred KiB. More is refused unread; in
+ * characters or bytes.
+ */
 const MAX_TEXT = 8 * 1024 * 1024
 
 // Every rule has its message: valibot's own repeat what they were given, and a bundle holds a key.
@@ -50,7 +56,10 @@ const bundle = v.strictObject(
     type: v.literal(TYPE, `must be ${TYPE}`),
     v: v.literal(1, 'must be 1'),
     publicId: text,
-    registry: v.pipe(text, v.regex(REGISTRY_ID, 'must be CAIP-10 of eip155, lower case')),
+    registry: v.pipe(
+      text,
+      v.custom<RegistryId>(isRegistryId, 'must be CAIP-10 of eip155, lower case'),
+    ),
     batch: v.nullable(v.string('must be a string or null')),
     sealed: v.nullable(v.string('must be a string or null')),
     stateProof,
@@ -73,8 +82,10 @@ const bundle = v.strictObject(
 
 /**
  * @param input A bundle as JSON text, the bytes of one, or parsed.
- * @returns The bundle, and the block that it is for, so that its reader can decide whether to trust that block's hash.
- * @throws {FormatError} `bundle_malformed` with every bad field, a code of strict JSON, or `public_id_…`.
+ * @returns The bundle, and the block that it is for, so that its reader can decide whether to trust
+ * that block's hash.
+ * @throws {FormatError} `bundle_malformed` with every bad field, a code of strict JSON, or
+ * `public_id_…`.
  */
 export function readBundle(input: unknown): {
   bundle: Bundle
@@ -105,11 +116,11 @@ function readHeader({ stateProof }: Bundle): Header {
 export type BundleOptions = ProofOptions & { onCheck?: (check: Check) => void }
 
 /**
- * Verifies a bundle. Nothing is asked of anybody. The verdict is true as of the bundle's block, `asOf`: what happened later, a
- * revocation above all, is not in it.
+ * Verifies a bundle. Nothing is asked of anybody. The verdict is true as of the bundle's block,
+ * `asOf`: what happened later, a revocation above all, is not in it.
  *
  * @param input As {@link readBundle}.
- * @returns A verdict; `unverifiable` when the block is not trusted or the proof proves nothing.
+ * @returns A verdict; `unverifiable` when the block is not trusted or the proof is invalid.
  * @throws {FormatError} as {@link readBundle}.
  */
 export async function verifyBundle(input: unknown, options: BundleOptions): Promise<Verdict> {
@@ -129,19 +140,17 @@ export function createBundleSource({ publicId, batch, sealed }: Bundle): BlockSo
     async get(wanted) {
       const isBatch = kind === 'batch' && equalBytes(wanted, hash)
       const text = isBatch ? batch : sealed
-      return text === null
-        ? { status: 'missing' }
-        : { status: 'found', bytes: new TextEncoder().encode(text) }
+      return text === null ? { status: 'missing' } : { status: 'found', bytes: encodeUtf8(text) }
     },
   }
 }
 
-/** What a bundle is made from. */
+/** The parts that a bundle is made from. */
 export type BundleSource = ReadOptions & {
   /** A node that knows `eth_getProof`. */
   provider: Eip1193Provider
   /** CAIP-10. */
-  registry: string
+  registry: RegistryId
   /** Where to look for the sealed document. */
   blocks: readonly BlockSource[]
   /** The number of the block that it is to be for; the newest if absent. */
@@ -198,7 +207,10 @@ async function makeBundle(publicId: string, source: BundleSource): Promise<Bundl
   }
 }
 
-/** @returns `null` for what is no text, so no sealed document: it could not be given back to the byte. */
+/**
+ * @returns `null` for what is no text, so no sealed document: it could not be given back to the
+ * byte.
+ */
 function textOf(sealed: Uint8Array): string | null {
   try {
     return decodeUtf8(sealed)

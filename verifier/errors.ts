@@ -4,7 +4,7 @@ export type ChainErrorCode =
   | 'rpc_unreachable'
   /** The node answered with a JSON-RPC error. */
   | 'rpc_error'
-  /** There is no registry at the address: what it answers is no `Verification`. */
+  /** There is no registry at the address: its answer is not a `Verification`. */
   | 'no_registry'
   /** The node is one of another chain. */
   | 'wrong_chain'
@@ -12,9 +12,12 @@ export type ChainErrorCode =
   | 'state_unavailable'
   /** So many endpoints as must agree do not. */
   | 'endpoints_disagree'
-  /** The node gives no proof: it does not know `eth_getProof`, or its headers have fields that are not known here. */
+  /**
+   * The node gives no proof: it does not know `eth_getProof`, or its headers have fields that are
+   * not known here.
+   */
   | 'proof_unavailable'
-  /** What is given as a proof proves nothing. */
+  /** The proof proves nothing. */
   | 'proof_invalid'
   /** The proof is of a block whose hash the reader does not trust. */
   | 'block_untrusted'
@@ -24,7 +27,7 @@ export type ChainErrorCode =
   | 'other_code'
   /** The node no longer has the logs of the blocks that were asked for. */
   | 'pruned'
-  /** What was asked for is in no proof. */
+  /** No proof holds the requested document. */
   | 'unproven'
   /** Without a good batch block, nothing leads from a publicId of kind 2 to a record. */
   | 'batch_unknown'
@@ -40,7 +43,10 @@ export class ChainError extends Error {
   }
 }
 
-/** Thrown by an {@link Eip1193Provider} when the node answered with an error: `code` is that of JSON-RPC or EIP-1474. */
+/**
+ * Thrown by an {@link Eip1193Provider} when the node answered with an error: `code` is that of
+ * JSON-RPC or EIP-1474.
+ */
 export class RpcResponseError extends Error {
   override name = 'RpcResponseError'
   readonly code: number

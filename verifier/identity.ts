@@ -2,7 +2,8 @@ import * as v from 'valibot'
 import { FormatError, refusingAs } from '../document/errors.ts'
 import type { Hex } from '../document/hex.ts'
 import { decodeJsonText, parseStrictJson } from '../document/json.ts'
-import { isLocalChain } from './network.ts'
+import { formatAccount, parseRegistryId, type RegistryId } from '../document/registry-id.ts'
+import { isLocalChain } from './defaults.ts'
 
 /** Where the issuer's own word about itself is, by the `uri` that the registry has of it. */
 export type IdentityAddress = {
@@ -10,11 +11,15 @@ export type IdentityAddress = {
   did: string
   /** Of the DID document. */
   url: string
-  /** What is shown of it: the host in lower-case ASCII, then a port and a path where it has them. */
+  /**
+   * What is shown of it: the host in lower-case ASCII, then a port and a path where it has them.
+   */
   domain: string
 }
 
-/** What a DID document says about document registries; of everything else in it, nothing is read. */
+/**
+ * What a DID document says about document registries; of everything else in it, nothing is read.
+ */
 export type IdentityStatement = {
   registries: { registry: string; issuerId: number }[]
   /** CAIP-10. */
@@ -32,10 +37,10 @@ const DID = /^did:web:([a-zA-Z0-9.-]+)(?:%3[Aa]([1-9][0-9]{0,4}))?((?::[\w.-]+)*
 /**
  * One grammar of ASCII, and not `URL`: an independent verifier must find the same address.
  *
- * @param uri `https://host[:port][/path]` or `did:web:host[%3Aport][:path]`. On a local chain also of
- *   loopback with a port, which is `http`.
+ * @param uri `https://host[:port][/path]` or `did:web:host[%3Aport][:path]`. On a local chain also
+ * of loopback with a port, which is `http`.
  * @param chainId EIP-155.
- * @returns `undefined` for every other text: it names no domain.
+ * @returns `undefined` for every other text, which names no domain.
  */
 export function identityAddressOf(uri: string, chainId: number): IdentityAddress | undefined {
   if (uri.length > MAX_URI) return undefined
@@ -68,7 +73,10 @@ export function parseDomain(text: string, chainId: number): string | undefined {
   return identityAddressOf(did, chainId)?.domain
 }
 
-/** @returns Whether it is a full domain name, so neither an IP address nor a name of one network only. */
+/**
+ * @returns Whether it is a full domain name, so neither an IP address nor a name of one network
+ * only.
+ */
 function isDomain(host: string): boolean {
   const labels = host.split('.')
   return (
@@ -100,7 +108,8 @@ const methods = v.array(
 )
 
 /**
- * Reads a DID document (W3C DID Core 1.0). Other members than those of {@link IdentityStatement} may be anything.
+ * Reads a DID document (W3C DID Core 1.0). Other members than those of {@link IdentityStatement}
+ * may be anything.
  *
  * @param bytes As they were served.
  * @param did What its `id` must be.
@@ -145,7 +154,8 @@ function malformed(issues: v.BaseIssue<unknown>[]): FormatError {
 /**
  * Makes the DID document that links a domain with an issuer.
  *
- * @param accounts Those that may issue for it, where it names them; none = any account of the issuer.
+ * @param accounts Those that may issue for it, where it names them; none = any account of the
+ * issuer.
  * @returns What {@link readDidDocument} reads.
  */
 export function createDidDocument({
@@ -156,11 +166,11 @@ export function createDidDocument({
 }: {
   did: string
   /** CAIP-10. */
-  registry: string
+  registry: RegistryId
   issuerId: number
   accounts?: readonly Hex[]
 }): object {
-  const chain = registry.slice(0, registry.lastIndexOf(':'))
+  const { chainId } = parseRegistryId(registry)
   return {
     '@context': [
       'https://www.w3.org/ns/did/v1',
@@ -172,7 +182,7 @@ export function createDidDocument({
         id: `${did}#account-${i + 1}`,
         type: 'EcdsaSecp256k1RecoveryMethod2020',
         controller: did,
-        blockchainAccountId: `${chain}:${account}`,
+        blockchainAccountId: formatAccount(chainId, account),
       })),
     }),
     service: [

@@ -29,6 +29,7 @@ export type {
   IdentityRead,
   IdentitySource,
   IssuedEvent,
+  OpenedDocuments,
   ReadOptions,
   RegistryAccount,
   RegistryIssuer,

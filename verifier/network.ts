@@ -1,3 +1,5 @@
+import { LOCAL_CHAIN_ID } from './defaults.ts'
+
 /** Whether a chain carries real value: documents on a `test` network prove nothing to anybody. */
 export type Network = 'test' | 'live'
 
@@ -8,7 +10,7 @@ export type Network = 'test' | 'live'
  */
 // biome-ignore format: a line for each family.
 const TEST_CHAINS: ReadonlySet<number> = new Set([
-  1337, 31337, // local chains
+  1337, LOCAL_CHAIN_ID, // local chains
   3, 4, 5, 17000, 560048, 11155111, // Ropsten, Rinkeby, Goerli, Holesky, Hoodi, Sepolia
   420, 11155420, 84531, 84532, // OP Goerli, OP Sepolia, Base Goerli, Base Sepolia
   999999999, 919, 1301, 763373, 1946, // Sepolia of Zora, Mode, Unichain, Ink, Soneium (Minato)
@@ -19,14 +21,6 @@ const TEST_CHAINS: ReadonlySet<number> = new Set([
   10200, 44787, 11142220, // Gnosis Chiado, Celo Alfajores, Celo Sepolia
   51, 1287, 296, 195, 1952, 80069, 10143, // XDC Apothem, Moonbase, Hedera, X Layer, Bepolia, Monad
 ])
-
-/** The id of local test chains: they make blocks only when somebody writes, and their issuers may be on loopback. */
-export const LOCAL_CHAIN_ID = 31337
-
-/** @param chainId EIP-155. */
-export function isLocalChain(chainId: number): boolean {
-  return chainId === LOCAL_CHAIN_ID
-}
 
 /**
  * @param chainId EIP-155.

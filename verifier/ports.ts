@@ -1,9 +1,14 @@
 import type { BatchBlock } from '../document/batch/block.ts'
+import type { Document } from '../document/document.ts'
 import type { Hex } from '../document/hex.ts'
+import type { RegistryId } from '../document/registry-id.ts'
 import type { StateProof } from '../document/state-proof.ts'
-import type { IdentityAddress } from './identity.ts'
+import type { IdentityAddress, IdentityStatement } from './identity.ts'
 
-/** Sends one JSON-RPC request (EIP-1193). Rejects with an `RpcResponseError` for the node's own error, else as unreachable. */
+/**
+ * Sends one JSON-RPC request (EIP-1193). Rejects with an `RpcResponseError` for the node's own
+ * error, else as unreachable.
+ */
 export type Eip1193Provider = {
   request(args: {
     method: string
@@ -28,7 +33,7 @@ export type RegistryStatus = (typeof REGISTRY_STATUSES)[number]
 /** Where a document is in a batch. */
 export type BatchPath = Pick<BatchBlock, 'root' | 'validUntil' | 'proof'>
 
-/** What a registry keeps a record under: the same hash may occur under several issuers. */
+/** The key of a record: the same hash may occur under several issuers. */
 export type DocumentKey = {
   issuerId: number
   documentHash: Hex
@@ -116,14 +121,20 @@ export type IssuedEvent = {
 export const FINALITIES = ['included', 'safe', 'finalized'] as const
 export type Finality = (typeof FINALITIES)[number]
 
-/** How something is read. After `signal` aborts, what was asked for rejects; an implementation need not hear of it. */
+/**
+ * How something is read. After `signal` aborts, what was asked for rejects; an implementation need
+ * not hear of it.
+ */
 export type ReadOptions = { signal?: AbortSignal | undefined }
 
 /** Reads one registry. Every method rejects with a `ChainError` when it could not be read. */
 export type ChainReader = {
   /** The registry that it reads, CAIP-10. */
-  readonly registry: string
-  /** @param options.block The block to read at; the newest if absent. A reading of another block is never given. */
+  readonly registry: RegistryId
+  /**
+   * @param options.block The block to read at; the newest if absent. A reading of another block is
+   * never given.
+   */
   read(
     key: DocumentKey,
     options?: ReadOptions & { block?: number | undefined },
@@ -137,22 +148,32 @@ export type ChainReader = {
     blockNumber: number,
     options?: ReadOptions & { fresh?: boolean | undefined },
   ): Promise<IssuedEvent | undefined>
-  /** @param blockNumber 1 or more: a record that is missing has none. Rejects when finality is unknown. */
+  /**
+   * @param blockNumber 1 or more: a record that is missing has none. Rejects when finality is
+   * unknown.
+   */
   finalityOf(blockNumber: number, options?: ReadOptions): Promise<Finality>
 }
 
 /**
- * What a block source has. Only a source that its reader trusts, the gateway's own store, may say `erased`; of any other
- * it is no proof.
+ * What a block source has. Only a source that its reader trusts, the gateway's own store, may say
+ * `erased`; of any other it is no proof.
  */
 export type BlockRead =
   | { status: 'found'; bytes: Uint8Array }
   | { status: 'missing' }
   | { status: 'erased' }
 
-/** What a domain serves as its DID document; `not_asked` from a source that has not asked it yet. */
+/**
+ * What a domain serves as its DID document; `not_asked` from a source that has not asked it yet.
+ */
 export type IdentityRead =
-  | { status: 'found'; bytes: Uint8Array }
+  | {
+      status: 'found'
+      bytes: Uint8Array
+      /** The bytes as `readDidDocument` reads them, from a source that has done so before. */
+      statement?: IdentityStatement
+    }
   | { status: 'too_large' }
   | { status: 'not_asked' }
 
@@ -161,7 +182,21 @@ export type IdentitySource = {
   read(address: IdentityAddress, options?: ReadOptions): Promise<IdentityRead>
 }
 
-/** Gets blocks by their sha-256 (32 bytes). Its bytes are not trusted: the caller hashes them. Rejects when it could not look. */
+/**
+ * Gets blocks by their sha-256 (32 bytes). Its bytes are not trusted: the caller hashes them.
+ * Rejects when it could not look.
+ */
 export type BlockSource = {
   get(hash: Uint8Array, options?: ReadOptions): Promise<BlockRead>
+}
+
+/**
+ * Remembers documents that were opened: neither their sealed bytes nor their keys change. What the
+ * chain says of them is read for every verdict. A holder that erases a document forgets it.
+ */
+export type OpenedDocuments = {
+  /** @param documentKey 16 bytes. @returns What was added for these two, or `undefined`. */
+  get(documentHash: Hex, documentKey: Uint8Array): Document | undefined
+  /** @param document As it was opened with the key, from bytes that have the hash. */
+  add(documentHash: Hex, documentKey: Uint8Array, document: Document): void
 }

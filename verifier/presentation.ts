@@ -1,4 +1,5 @@
 import { decodeBase64url } from '../document/base64url.ts'
+import { encodeUtf8 } from '../document/bytes.ts'
 import { parseClaims, readDisclosures, sdOf } from '../document/disclosures.ts'
 import { type DocumentPart, validUntilOf } from '../document/document.ts'
 import { FormatError } from '../document/errors.ts'
@@ -45,12 +46,12 @@ async function verifyParsed(
     keyOf(presentation),
     [],
     { ...options, blocks: [...sourcesIn(presentation), ...blocks] },
-    (sealed, reading) => checkDisclosed(sealed, presentation, chain.registry, reading),
+    { read: (sealed, reading) => checkDisclosed(sealed, presentation, chain.registry, reading) },
   )
   return { valid, status, disclosed: document, ...rest }
 }
 
-/** @returns What the registry is asked for of a presented document. */
+/** @returns The query for the registry about a presented document. */
 export function keyOf({ issuerId, documentHash, batch }: Presentation): DocumentKey {
   if (!batch) return { issuerId, documentHash }
   const { root, validUntil } = batch
@@ -61,7 +62,7 @@ export function keyOf({ issuerId, documentHash, batch }: Presentation): Document
 /** The sealed document in a presentation, as a source like any other: its bytes are hashed. */
 function sourcesIn({ sealed }: Presentation): BlockSource[] {
   if (sealed === null) return []
-  const bytes = new TextEncoder().encode(sealed)
+  const bytes = encodeUtf8(sealed)
   return [{ get: async () => ({ status: 'found', bytes }) }]
 }
 

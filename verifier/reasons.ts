@@ -21,7 +21,9 @@ export const SUPERSEDED = 4
 export const SUSPENDED = 6
 export const RELEASED = 8
 
-/** @returns The name of a reason code, or the number as text for one that RFC 5280 does not have. */
+/**
+ * @returns The name of a reason code, or the number as text for one that RFC 5280 does not have.
+ */
 export function reasonName(code: number): string {
   if (code === SUSPENDED) return 'certificateHold'
   if (code === RELEASED) return 'removeFromCRL'

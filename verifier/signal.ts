@@ -1,4 +1,7 @@
-/** @returns A signal that aborts after so many milliseconds, or with the given one. (`AbortSignal.any` is missing in browsers of 2023.) */
+/**
+ * @returns A signal that aborts after `timeout` milliseconds, or with the given one.
+ * (`AbortSignal.any` is missing in browsers of 2023.)
+ */
 export function withTimeout(timeout: number, signal: AbortSignal | undefined): AbortSignal {
   const timer = AbortSignal.timeout(timeout)
   if (!signal) return timer
@@ -11,7 +14,10 @@ export function withTimeout(timeout: number, signal: AbortSignal | undefined): A
   return either.signal
 }
 
-/** @returns What `work` gives; rejects with the signal's reason as soon as it aborts, also when `work` does not hear of it. */
+/**
+ * @returns What `work` gives; rejects with the signal's reason as soon as it aborts, also when
+ * `work` does not hear of it.
+ */
 export async function abortable<T>(
   work: () => Promise<T>,
   signal: AbortSignal | undefined,

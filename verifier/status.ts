@@ -10,7 +10,7 @@ import { RELEASED, SUPERSEDED, SUSPENDED } from './reasons.ts'
 // The registry's own rules (contracts/DocumentRegistry.sol), for readers that read its storage, and
 // for holding what a node answers against itself.
 
-/** What stands in the place of an account where there is none. */
+/** Stands for a missing account. */
 export const NO_ACCOUNT: RegistryAccount = {
   account: `0x${'00'.repeat(20)}`,
   accountIndex: 0,
@@ -21,7 +21,7 @@ export const NO_ACCOUNT: RegistryAccount = {
   distrustedFrom: 0,
 }
 
-/** What the registry answers for an issuer below a record that is not issued. */
+/** The issuer in the registry's answer about a document that was never issued. */
 export function emptyIssuer(id: number): RegistryIssuer {
   return {
     id,

@@ -1,9 +1,10 @@
 import type { Document, DocumentPart } from '../document/document.ts'
 import type { Hex } from '../document/hex.ts'
+import type { RegistryId } from '../document/registry-id.ts'
 import type { StateProof } from '../document/state-proof.ts'
 import type { Finality } from './ports.ts'
 
-/** What was looked at. */
+/** The names of the checks. */
 export type CheckName =
   | 'batch'
   | 'chain'
@@ -20,7 +21,10 @@ export type CheckName =
   | 'dating'
   | 'event'
 
-/** One check. `unknown` is "could not be checked"; it is never a fail. `code` is stable and says why. */
+/**
+ * One check. `unknown` is "could not be checked"; it is never a fail. `code` is stable and says
+ * why.
+ */
 export type Check = {
   check: CheckName
   outcome: 'pass' | 'fail' | 'unknown'
@@ -44,16 +48,19 @@ export type VerdictStatus =
 export type AccountProof = {
   address: Hex
   addedBlock: number
-  /** Where its permissions were last set anew. */
+  /** The block in which its permissions last changed. */
   changedBlock: number | null
   retiredBlock: number | null
 }
 
-/** How a document is anchored. Times are seconds of the Unix epoch; `null` is "none" or "could not be read". */
+/**
+ * How a document is anchored. Times are seconds of the Unix epoch; `null` is "none" or "could not
+ * be read".
+ */
 export type BlockchainProof = {
   chainId: number
   /** CAIP-10. */
-  registry: string
+  registry: RegistryId
   documentHash: Hex
   /** The Merkle root that it is issued under; `null` = issued alone. */
   batchRoot: Hex | null
@@ -63,8 +70,9 @@ export type BlockchainProof = {
     name: string
     uri: string
     /**
-     * The domain that vouches for it: host, then port and path where it has them; `null` = none does, or it was not asked.
-     * Lower-case ASCII: an internationalized name is in its A-label form (`xn--…`).
+     * The domain that vouches for it: host, then port and path where it has them; `null` = none
+     * does, or it was not asked. Lower-case ASCII: an internationalized name is in its A-label form
+     * (`xn--…`).
      */
     domain: string | null
   }
@@ -83,15 +91,19 @@ export type BlockchainProof = {
   revokedAt: number | null
   /** RFC 5280 reason of that, by name; `certificateHold` = suspended. */
   reason: string | null
-  /** When the last suspension or revocation was released; `null` also while another is in effect. */
+  /**
+   * When the last suspension or revocation was released; `null` also while another is in effect.
+   */
   releasedAt: number | null
   /** The account that last revoked, suspended or released it. */
   revoker: AccountProof | null
-  /** Whether a final revocation was ever set aside, because the account that made it is distrusted. */
+  /**
+   * Whether a final revocation was ever set aside, because the account that made it is distrusted.
+   */
   setAside: boolean
 }
 
-/** What is said of a document, whole or in part. */
+/** The shown content of a document, whole or in part. */
 export type Judgement = {
   /** True for `status: 'valid'` only. */
   valid: boolean
@@ -99,8 +111,8 @@ export type Judgement = {
   blockchainProof: BlockchainProof | null
   checks: Check[]
   /**
-   * The block that all this is true for; `null` when the chain could not be read. Its hash is known when the reading was proven
-   * against it, else `null`.
+   * The block that all this is true for; `null` when the chain could not be read. Its hash is known
+   * when the reading was proven against it, else `null`.
    */
   asOf: { blockNumber: number; blockHash: Hex | null; blockTime: number } | null
   /** Of a reading with a proof; also of absence, when the document was never issued. */
@@ -115,8 +127,9 @@ export type PresentationVerdict = Judgement & { disclosed: DocumentPart | null }
 type Rule = [CheckName, Check['outcome'], VerdictStatus]
 
 /**
- * The status is that of the first rule that applies. `dating` and `event` have none: they inform. Those of `identity` are for a
- * reader who requires a domain; an outage of it comes last, since it must not hide a revocation.
+ * The status is that of the first rule that applies. `dating` and `event` have none: they inform.
+ * Those of `identity` are for a reader who requires a domain; an outage of it comes last, since it
+ * must not hide a revocation.
  */
 const RULES: Rule[] = [
   ['batch', 'unknown', 'unverifiable'],

@@ -1,14 +1,14 @@
 import type { DocumentPart } from '../document/document.ts'
 import { fromHex, toHex } from '../document/hex.ts'
 import { decodePublicId, type PublicId } from '../document/public-id.ts'
-import { parseRegistryId } from '../document/registry-id.ts'
+import { parseRegistryId, type RegistryId } from '../document/registry-id.ts'
 import type { Opener } from '../document/sealed.ts'
 import { readBatch } from './checks/batch.ts'
 import { checkChain, checkDating, checkExpiry, checkRecord } from './checks/chain.ts'
-import { type Content, checkContent } from './checks/content.ts'
+import { type Content, checkContent, checkOpened } from './checks/content.ts'
 import { readEvent } from './checks/event.ts'
 import { readIdentity } from './checks/identity.ts'
-import { readPayload } from './checks/payload.ts'
+import { type Payload, readCheck, readPayload } from './checks/payload.ts'
 import { ChainError } from './errors.ts'
 import { parseDomain } from './identity.ts'
 import type {
@@ -19,6 +19,7 @@ import type {
   Finality,
   IdentitySource,
   IssuedEvent,
+  OpenedDocuments,
   RegistryAccount,
 } from './ports.ts'
 import { reasonName } from './reasons.ts'
@@ -34,47 +35,70 @@ import {
 } from './verdict.ts'
 
 export type VerifyOptions = {
-  /** The registry to trust. Which one comes from the verifier, never from the document or its QR code. */
+  /**
+   * The registry to trust. Which one comes from the verifier, never from the document or its QR
+   * code.
+   */
   chain: ChainReader
   /** Where to look for the sealed document, in this order. */
   blocks: readonly BlockSource[]
   /**
-   * The number of a block: the verdict is then true as of that block, and expiry is judged by its time. The chain's node must
-   * keep that block's state; else `unverifiable` with `state_unavailable`.
+   * The number of a block: the verdict is then true as of that block, and expiry is judged by its
+   * time. The chain's node must keep that block's state; else `unverifiable` with
+   * `state_unavailable`.
    */
   asOf?: number
   /** Seconds of the Unix epoch; the clock if absent. Not used with `asOf`. */
   now?: number
-  /** How old, in seconds, the newest block may be before the node counts as stale; absent = any age. Not used with `asOf`. */
+  /**
+   * How old, in seconds, the newest block may be before the node counts as stale; absent = any age.
+   * Not used with `asOf`.
+   */
   maxHeadAge?: number
-  /** Asks the issuer's domain whether it vouches for it; else the check `identity` is unknown, `not_asked`. */
+  /**
+   * Asks the issuer's domain whether it vouches for it; else the check `identity` is unknown,
+   * `not_asked`.
+   */
   identity?: IdentitySource
   /**
-   * The domain that must vouch for the issuer, as `blockchainProof.issuer.domain` has it: the verdict is `valid` only then. If
-   * absent, the check `identity` decides no status.
+   * The domain that must vouch for the issuer, as `blockchainProof.issuer.domain` has it: the
+   * verdict is `valid` only then. If absent, the check `identity` decides no status.
    */
   issuerDomain?: string
   /** Opens sealed documents; with WebCrypto if absent. */
   opener?: Opener
-  /** Asks how final the anchoring is, which costs one or two more requests; else `blockchainProof.finality` is null. */
+  /** Remembers opened documents; if absent, each is read and opened for each verdict. */
+  opened?: OpenedDocuments
+  /**
+   * Asks how final the anchoring is, which costs one or two more requests; else
+   * `blockchainProof.finality` is null.
+   */
   finality?: boolean
   /** Ends it: the promise then rejects with the signal's reason. */
   signal?: AbortSignal
-  /** Told of each check as soon as it is done; of `identity`, `payload`, `event` and what follows them in no fixed order. */
+  /**
+   * Told of each check as soon as it is done; of `identity`, `payload`, `event` and what follows
+   * them in no fixed order.
+   */
   onCheck?: (check: Check) => void
-  /** Told of an error of this program itself, a bug or a missing cipher: the check `content` is then unknown, `internal_error`. */
+  /**
+   * Told of an error of this program itself, a bug or a missing cipher: the check `content` is then
+   * unknown, `internal_error`.
+   */
   onError?: (error: unknown) => void
 }
 
 /**
  * Verifies a document with nothing but its publicId, a chain and a place to get blocks from.
  *
- * @param publicId As issued, of either kind: of a batch, its batch block comes from the same sources.
+ * @param publicId As issued, of either kind: of a batch, its batch block comes from the same
+ * sources.
  * @returns A verdict; trouble with chain or blocks is `unverifiable` in it, never an exception.
- * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId: nothing was asked of anybody.
+ * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId: nothing was asked of
+ * anybody.
  * @throws The reason of `options.signal`, once it aborts.
- * @throws {TypeError} for an `asOf` that is not a block number, a `now` or `maxHeadAge` that is not a number, an `issuerDomain`
- *   that is not a domain.
+ * @throws {TypeError} for an `asOf` that is not a block number, a `now` or `maxHeadAge` that is not
+ * a number, an `issuerDomain` that is not a domain.
  */
 export async function verify(publicId: string, options: VerifyOptions): Promise<Verdict> {
   return verifyPublicId(decodePublicId(publicId), options)
@@ -110,25 +134,42 @@ async function verifyDecoded(publicId: PublicId, options: VerifyOptions): Promis
   const key = batch ? batch.key : keyOf(publicId)
   if (!key) return unread(ofBatch)
   const { documentKey } = publicId
-  return verifyRecord(key, ofBatch, options, (sealed, reading) =>
-    checkContent(sealed, documentKey, chain.registry, reading, options.opener),
-  )
+  const { documentHash } = key
+  const { opened, opener } = options
+  return verifyRecord(key, ofBatch, options, {
+    recall(reading) {
+      const document = opened?.get(documentHash, documentKey)
+      return document && checkOpened(document, chain.registry, reading)
+    },
+    async read(sealed, reading) {
+      const content = await checkContent(sealed, documentKey, chain.registry, reading, opener)
+      if (content.document) opened?.add(documentHash, documentKey, content.document)
+      return content
+    },
+  })
 }
 
 /** The verdict on a document of which the reader has all fields, or some. */
 type VerdictOn<T> = Judgement & { document: T | null }
 
+/** How the fields of a document are read. */
+type ContentReader<T> = {
+  /** Reads the fields of sealed bytes, which have the right hash. */
+  read(sealed: Uint8Array, reading: ChainReading): Promise<Content<T>>
+  /** @returns What was read before, checked against this record; `undefined` = nothing was. */
+  recall?(reading: ChainReading): Promise<Content<T>> | undefined
+}
+
 /**
  * Reads a record, and the sealed document that belongs to it.
  *
  * @param before The checks that led to the key.
- * @param read Checks the sealed bytes, which have the right hash, and reads the fields.
  */
 export async function verifyRecord<T extends DocumentPart>(
   key: DocumentKey,
   before: Check[],
   options: VerifyOptions,
-  read: (sealed: Uint8Array, reading: ChainReading) => Promise<Content<T>>,
+  { read, recall }: ContentReader<T>,
 ): Promise<VerdictOn<T>> {
   const { chain, blocks, asOf, signal } = options
   const say = (checks: Check[]) => {
@@ -146,13 +187,13 @@ export async function verifyRecord<T extends DocumentPart>(
   if (reading.record.anchoredBlock === 0) return conclude(checks, reading)
 
   const readContent = async () => {
-    const hash = fromHex(key.documentHash)
-    const payload = await readPayload(hash, blocks, {
-      signal,
-      opener: options.opener,
-    })
+    const recalled = recall?.(reading)
+    const payload: Payload = recalled
+      ? { check: readCheck() }
+      : await readPayload(fromHex(key.documentHash), blocks, { signal, opener: options.opener })
     say([payload.check])
-    const content: Content<T> = payload.bytes ? await read(payload.bytes, reading) : { checks: [] }
+    const content: Content<T> =
+      (await recalled) ?? (payload.bytes ? await read(payload.bytes, reading) : { checks: [] })
     if ('error' in content) options.onError?.(content.error)
     const { document } = content
     const said = say([
@@ -195,12 +236,15 @@ function datingOf(document: DocumentPart | undefined, reading: ChainReading, now
   return issuedAt === undefined ? [] : [checkDating({ issuedAt }, reading, now)]
 }
 
-/** @returns What the registry is asked for of a document that was issued alone. */
+/** @returns The query for the registry about a document that was issued alone. */
 export function keyOf({ issuerId, hash }: PublicId): DocumentKey {
   return { issuerId, documentHash: toHex(hash) }
 }
 
-/** @returns The second that expiry is judged by, and how old the block may be: of a block of the past, its own time and any. */
+/**
+ * @returns The second that expiry is judged by, and how old the block may be: of a block of the
+ * past, its own time and any.
+ */
 function clockOf(
   { asOf, now, maxHeadAge }: VerifyOptions,
   { blockTime }: ChainReading,
@@ -250,7 +294,7 @@ function conclude<T>(
 }
 
 function proofOf(
-  registry: string,
+  registry: RegistryId,
   { documentHash, batch }: DocumentKey,
   { record, account, revoker, issuer }: ChainReading,
   {

@@ -17,7 +17,7 @@ import { type Actions, usualSources } from './state.ts'
 
 export function createActions(session: Session): Actions {
   const { state } = session
-  /** Gets a subject from what the reader gave, and checks it; or says what is wrong with it. */
+  /** Reads a subject from the reader's input and checks it, or reports what is wrong with it. */
   async function attempt(get: () => Promise<Subject>): Promise<void> {
     try {
       session.start(await get(), true)
@@ -64,7 +64,7 @@ export function createActions(session: Session): Actions {
   }
 }
 
-/** Beside the field, without drawing anew what the reader is typing into. */
+/** Beside the field, without redrawing the field that the reader is typing into. */
 function tellProblem(problem: InputProblem): void {
   const place = document.getElementById('problem')
   if (place) place.textContent = t(`error.${problem}`)

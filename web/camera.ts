@@ -3,7 +3,10 @@ import { readQr } from './qr.ts'
 /** Milliseconds between two looks at the camera's picture. */
 const PAUSE = 150
 
-/** @returns Whether this browser lets this page ask for a camera: not over plain HTTP from another machine. */
+/**
+ * @returns Whether this browser lets this page ask for a camera: not over plain HTTP from another
+ * machine.
+ */
 export function hasCamera(): boolean {
   return navigator.mediaDevices?.getUserMedia !== undefined
 }

@@ -1,5 +1,6 @@
 import type { Hex } from '../document/hex.ts'
 import { parseRegistryId } from '../document/registry-id.ts'
+import { headAgeOf, majorityOf } from '../verifier/defaults.ts'
 import {
   type BlockSource,
   type Check,
@@ -12,16 +13,16 @@ import {
   verifyPresentationProof,
 } from '../verifier/index.ts'
 import { toQuantity } from '../verifier/readers/rpc-codec.ts'
-import { headAgeOf, type Sources } from './config.ts'
+import type { Sources } from './config.ts'
 import { type Findings, type PageVerdict, weigh } from './findings.ts'
 import { isExcerpt, proofBlockOf, type Subject } from './input.ts'
-import { blocksOf, patienceOf, quorumOf, readerOf } from './readers.ts'
+import { blocksOf, patienceOf, readerOf, registryOf } from './readers.ts'
 
 type Watch = { onCheck: (check: Check) => void; signal: AbortSignal }
 
 /**
- * Has the library check what the reader gave, from the sources that the reader trusts. The nodes are
- * asked about the document of a file with a proof too.
+ * Has the library check what the reader gave, from the sources that the reader trusts. The nodes
+ * are asked about the document of a file with a proof too.
  *
  * @param watch.onCheck Told of each check of the nodes' answer as soon as it is done.
  * @returns What came of it, and the blocks that were read for it.
@@ -47,7 +48,8 @@ async function checkNow(
   sources: Sources,
   { blocks, ...watch }: Watch & { blocks: Uint8Array[] },
 ): Promise<PageVerdict> {
-  const maxHeadAge = headAgeOf(sources)
+  const { chainId } = parseRegistryId(sources.registry)
+  const maxHeadAge = sources.maxHeadAge ?? headAgeOf(chainId)
   const carried = 'carried' in subject ? subject.carried : undefined
   const options: VerifyOptions = {
     chain: readerOf(sources),
@@ -63,7 +65,7 @@ async function checkNow(
   return { ...rest, fields }
 }
 
-/** @param found Gets the bytes that the source had, good ones or not. */
+/** @param found Receives the source's bytes, good or bad. */
 function remembering(source: BlockSource, found: Uint8Array[]): BlockSource {
   return {
     async get(hash, options) {
@@ -75,10 +77,10 @@ function remembering(source: BlockSource, found: Uint8Array[]): BlockSource {
 }
 
 /**
- * A proof in a file is worth what its block is worth: the reader says that it is one of the chain, or
- * the nodes do.
+ * A proof in a file is worth what its block is worth: the reader says that it is one of the chain,
+ * or the nodes do.
  *
- * @returns `undefined` for what has no proof.
+ * @returns `undefined` if there is no proof.
  */
 async function checkProof(
   subject: Subject,
@@ -91,7 +93,7 @@ async function checkProof(
   const isTrusted = trustedBlock === undefined && (await isOfChain(block, sources, signal))
   signal.throwIfAborted()
   const options: ProofOptions = {
-    registry: sources.registry,
+    registry: registryOf(sources),
     trustedBlocks: [
       ...(trustedBlock ? [trustedBlock] : []),
       ...(isTrusted ? [block.blockHash] : []),
@@ -130,5 +132,5 @@ async function isOfChain(
     return id === toQuantity(chainId) && hash === blockHash
   }
   const answers = await Promise.all(rpc.map((url) => confirms(url).catch(() => false)))
-  return answers.filter((yes) => yes).length >= quorumOf(rpc.length)
+  return answers.filter((yes) => yes).length >= majorityOf(rpc.length)
 }

@@ -1,25 +1,38 @@
-/** What whoever serves the page puts into it. Without it (`null`) the reader is asked for a registry and a node. */
+import { isRegistryId, type RegistryId } from '../document/registry-id.ts'
+/**
+ * What whoever serves the page puts into it. Without it (`null`) the reader is asked for a registry
+ * and a node.
+ */
 export type PageConfig = {
   /** The registry that the page trusts, CAIP-10, lower case. */
-  registry: string
+  registry: RegistryId
   /** JSON-RPC endpoints to ask. */
   rpc: string[]
   /** Trustless IPFS gateways to read from, in this order, without `/ipfs`. */
   ipfs: string[]
-  /** Seconds that the newest block may be old; absent = 900, and any age on chain 31337, as with `docreg`. */
+  /**
+   * Seconds that the newest block may be old; absent = 900, and any age on chain 31337, as with
+   * `docreg`.
+   */
   maxHeadAge?: number
-  /** Seconds that one answer may take; 15 if absent: a phone on a poor line needs more than a server. */
+  /**
+   * Seconds that one answer may take; 15 if absent: a phone on a poor line needs more than a
+   * server.
+   */
   timeout?: number
   /** Whether the issuer's domain is asked if it vouches for the issuer; absent = yes. */
   identity?: boolean
-  /** The service whose page this is; where `rpc` or `ipfs` start with it, the page says that they are that service's own. */
+  /**
+   * The service whose page this is; where `rpc` or `ipfs` start with it, the page says that they
+   * are that service's own.
+   */
   service?: string
 }
 
 /** Where the reader has the page look: nothing of it comes from a QR code or a link. */
 export type Sources = {
   /** CAIP-10; empty until the reader has named one. */
-  registry: string
+  registry: RegistryId | ''
   rpc: string[]
   ipfs: string[]
   maxHeadAge?: number
@@ -27,34 +40,22 @@ export type Sources = {
   identity?: boolean
 }
 
-/** What is kept of the reader's choice. Never a registry, never anything of a document. */
+/**
+ * The part of the reader's choice that is stored. Never a registry, never anything of a document.
+ */
 type Choice = Pick<Sources, 'rpc' | 'ipfs' | 'identity'>
-
-/** Local test chains make blocks only when somebody writes. */
-const LOCAL_CHAIN = 'eip155:31337:'
-/** Seconds. */
-const MAX_HEAD_AGE = 900
-
-/** @returns How old the newest block may be; `undefined` = any age. A node that stands still hides what came later. */
-export function headAgeOf({
-  registry,
-  maxHeadAge,
-}: Pick<Sources, 'registry' | 'maxHeadAge'>): number | undefined {
-  const usual = registry.startsWith(LOCAL_CHAIN) ? undefined : MAX_HEAD_AGE
-  return maxHeadAge ?? usual
-}
 
 const KEPT = 'document-registry.sources'
 
-/** @param text What stands in the page's data block. */
+/** @param text The page's data block. */
 export function parseConfig(text: string | null): PageConfig | null {
   const config = JSON.parse(text ?? 'null') as PageConfig | null
   return config && adjustToNetwork(config, location)
 }
 
 /**
- * A service that only knows itself as localhost is also opened from other machines, by another address: the page then asks
- * at the address that it came from.
+ * A service that only knows itself as localhost is also opened from other machines, by another
+ * address: the page then asks at the address that it came from.
  */
 export function adjustToNetwork(
   config: PageConfig,
@@ -86,21 +87,23 @@ function isLoopback(host: string): boolean {
   return /^(localhost|\[::1\]|127(\.\d+){3})$/.test(host)
 }
 
-/** What is wrong with a field that the reader has filled in. */
+/** The error of a field that the reader has filled in. */
 export type SourceProblem = 'registry' | 'rpc' | 'ipfs'
 
 /** @returns The sources as the reader wrote them, or the fields that are bad, all of them. */
 export function parseSources(
   fields: Record<SourceProblem, string>,
-): { sources: Sources } | { problems: SourceProblem[] } {
+): { sources: Sources & { registry: RegistryId } } | { problems: SourceProblem[] } {
   const registry = fields.registry.trim().toLowerCase()
   const rpc = linesOf(fields.rpc)
   const ipfs = linesOf(fields.ipfs)
   const problems: SourceProblem[] = []
-  if (!/^eip155:[1-9][0-9]*:0x[0-9a-f]{40}$/.test(registry)) problems.push('registry')
+  const isNamed = isRegistryId(registry)
+  if (!isNamed) problems.push('registry')
   if (!rpc.every(isHttp)) problems.push('rpc')
   if (!ipfs.every(isHttp)) problems.push('ipfs')
-  return problems.length > 0 ? { problems } : { sources: { registry, rpc: different(rpc), ipfs } }
+  if (!isNamed || problems.length > 0) return { problems }
+  return { sources: { registry, rpc: different(rpc), ipfs } }
 }
 
 /** @returns Each once: a node that is named twice would agree with itself. */
@@ -116,7 +119,10 @@ function isHttp(url: string): boolean {
   return /^https?:/.test(originOf(url) ?? '')
 }
 
-/** @returns The origin of an address; `undefined` for what is none. (`URL.parse` is missing in browsers of 2024.) */
+/**
+ * @returns The origin of an address; `undefined` for anything else. (`URL.parse` is missing in
+ * browsers of 2024.)
+ */
 export function originOf(url: string): string | undefined {
   try {
     return new URL(url).origin

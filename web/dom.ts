@@ -2,7 +2,8 @@ type Child = Node | string | undefined | false | null
 type Properties = Record<string, string | boolean | ((event: never) => void) | undefined>
 
 /**
- * Makes an element. Every text goes in as text, never as markup: what a document says cannot become part of the page.
+ * Makes an element. Every text goes in as text, never as markup: what a document says cannot become
+ * part of the page.
  *
  * @param properties Attributes; a function is a listener for the event of that name.
  */
@@ -25,7 +26,7 @@ function isThere(child: Child): child is Node | string {
   return child !== undefined && child !== null && child !== false
 }
 
-/** Foreign text, kept apart: its writing direction does not spill over to what stands beside it. */
+/** Foreign text, isolated: its writing direction does not affect the text beside it. */
 export function foreign(text: string, properties: Properties = {}): HTMLElement {
   return h('bdi', properties, text)
 }
@@ -44,7 +45,7 @@ export function svg(
   return element
 }
 
-/** A drawing of lines on a grid of 24. It only repeats what the text beside it says. */
+/** A line drawing on a grid of 24. It only repeats the text beside it. */
 export function icon(...paths: string[]): SVGElement {
   return svg(
     'svg',

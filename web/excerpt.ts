@@ -1,3 +1,4 @@
+import { decodeUtf8 } from '../document/bytes.ts'
 import { fromHex } from '../document/hex.ts'
 import {
   type Choice,
@@ -9,17 +10,17 @@ import { encodePresentationLink } from '../document/presentation-link.ts'
 import { decodePublicId } from '../document/public-id.ts'
 import { isExcerpt } from './input.ts'
 import { blockWith } from './readers.ts'
-import type { Done } from './state.ts'
+import type { Done, TextFile } from './state.ts'
 
 /** An excerpt in the forms in which its holder can hand it on. */
 export type Excerpt = {
-  file: { name: string; text: string }
+  file: TextFile
   /** Absent for one that is too long for a link, and where the page itself has no address. */
   link?: string
 }
 
 /**
- * Makes an excerpt from what the page has read: nobody is asked, and nobody learns of it.
+ * Makes an excerpt from the data that the page has read, without a request to anybody.
  *
  * @throws {FormatError} for a field that the document does not have.
  */
@@ -50,11 +51,13 @@ export async function makeExcerpt(
   }
 }
 
-/** @returns The file; part of the hash, which is public, is in its name: names of files are seen. */
-export function fileOf(presentation: Presentation): Excerpt['file'] {
+/**
+ * @returns The file; part of the hash, which is public, is in its name: names of files are seen.
+ */
+export function fileOf(presentation: Presentation): TextFile {
   return {
     name: `excerpt-${presentation.documentHash.slice(2, 10)}.json`,
-    text: new TextDecoder().decode(encodePresentation(presentation)),
+    text: decodeUtf8(encodePresentation(presentation)),
   }
 }
 

@@ -9,19 +9,24 @@ export type PageVerdict = Judgement & {
 
 /** What came of a check. */
 export type Findings = {
-  /** What the page tells first. */
+  /** The page's headline. */
   verdict: PageVerdict
   /** Whether that is the nodes' answer of now; else it is the proof file's, as of its block. */
   live: boolean
-  /** What the proof file says, where there is one. */
+  /** The statement of the proof file, if there is one. */
   statement?: PageVerdict
   /** Of a verdict that is not live: what came of asking the nodes; absent when there are none. */
   attempt?: PageVerdict
 }
 
-/** Checks that a node that is behind cannot report too early; only a theft lets an issuer undo them. */
+/**
+ * Checks that a node that is behind cannot report too early; only a theft lets an issuer undo them.
+ */
 const FINAL_CHECKS = ['supersession', 'revocation', 'issuer']
-/** Statuses that the next block may change for the better or worse; the others change only after a theft. */
+/**
+ * Statuses that the next block may change for the better or worse; the others change only after a
+ * theft.
+ */
 const CHANGEABLE: VerdictStatus[] = ['valid', 'suspended', 'not_issued']
 
 /**
@@ -59,7 +64,7 @@ export function shownStatus(
   return !live && status === 'valid' && now >= validUntil ? 'expired' : status
 }
 
-/** @returns Whether the status was true at some block, and nobody knows whether it still is. */
+/** @returns Whether the status was true at some block, and may have changed since. */
 export function isOutdated(findings: Findings): boolean {
   return !findings.live && CHANGEABLE.includes(shownStatus(findings))
 }

@@ -24,7 +24,10 @@ export function currentLanguage(): Language {
   return language
 }
 
-/** @returns The language that the reader chose here before, else the first that the browser asks for and that there is. */
+/**
+ * @returns The language that the reader chose here before, else the first that the browser asks for
+ * and that there is.
+ */
 export function preferredLanguage(): Language {
   const wanted = [kept(), ...navigator.languages]
   const found = wanted.map((tag) => tag?.toLowerCase().split('-')[0] ?? '').find(isLanguage)

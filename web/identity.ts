@@ -3,13 +3,13 @@ import { type Check, createIdentitySource, identityAddressOf } from '../verifier
 import type { Sources } from './config.ts'
 import type { PageVerdict } from './findings.ts'
 
-/** @returns The check `identity`; of a verdict without a record, that nobody was asked. */
+/** @returns The check `identity`; `not_asked` for a verdict without a record. */
 export function identityOf({ checks }: PageVerdict): Check {
   const found = checks.find(({ check }) => check === 'identity')
   return found ?? { check: 'identity', outcome: 'unknown', code: 'not_asked' }
 }
 
-/** @returns Whether a domain may be asked. Without a node, the reader wants nobody asked. */
+/** @returns Whether a domain may be asked. A reader without a node wants no request at all. */
 export function mayAsk({ identity = true, rpc }: Sources): boolean {
   return identity && rpc.length > 0
 }
@@ -21,9 +21,10 @@ export function domainToAsk({ blockchainProof: proof }: PageVerdict): string | u
 }
 
 /**
- * Asks the issuer's domain, if it names one. It learns that somebody looks at a document of the issuer, and not which.
+ * Asks the issuer's domain, if it names one. It learns that somebody looks at a document of the
+ * issuer, and not which.
  *
- * @returns The verdict with what the domain says in it. It never rejects.
+ * @returns The verdict with the domain's answer. It never rejects.
  */
 export async function askIdentity(verdict: PageVerdict, signal: AbortSignal): Promise<PageVerdict> {
   const { blockchainProof: proof, checks } = verdict

@@ -8,7 +8,7 @@ import { readVerifyFragment, readVerifyLink, type VerifyLink } from '../document
 import { readBundle, readPresentation } from '../verifier/index.ts'
 import { readQr } from './qr.ts'
 
-/** What the reader wants checked: a document, or an excerpt of one. */
+/** The subject of a check: a document, or an excerpt of one. */
 export type Subject = DocumentSubject | ExcerptSubject
 
 type Given = {
@@ -90,7 +90,7 @@ function parseCode(text: string): DocumentSubject {
 }
 
 /**
- * @param text What is in a file that is not a picture: a proof file or an excerpt.
+ * @param text The contents of a file that is not a picture: a proof file or an excerpt.
  * @throws {InputError}
  */
 export async function parseFile(text: string): Promise<Subject> {
@@ -133,7 +133,10 @@ export function fromHistory(kept: unknown): Promise<Subject> | undefined {
   })
 }
 
-/** @returns What a reload or a step back shows again. Of a proof file, only its document is kept. */
+/**
+ * @returns The state that a reload or a step back shows again. Of a proof file, only its document
+ * is kept.
+ */
 export function toHistory(subject: Subject): object {
   if (isExcerpt(subject)) return { presentation: subject.presentation }
   const { publicId, hint } = subject
@@ -146,7 +149,10 @@ export function proofBlockOf(subject: Subject): ReturnType<typeof readBundle>['b
   return subject.bundle === undefined ? undefined : readBundle(subject.bundle).block
 }
 
-/** @param fragment What follows the `#` of an address. @returns `undefined` when it names no publicId. */
+/**
+ * @param fragment What follows the `#` of an address. @returns `undefined` when it names no
+ * publicId.
+ */
 export function parseFragment(fragment: string): DocumentSubject | undefined {
   return subjectOf(readVerifyFragment(fragment))
 }
@@ -160,7 +166,7 @@ function subjectOf(link: VerifyLink | undefined): DocumentSubject | undefined {
   }
 }
 
-/** @throws What is no `FormatError`. */
+/** @throws Anything but a `FormatError`. */
 export function problemOf(error: unknown): InputProblem {
   if (!(error instanceof FormatError)) throw error
   if (error.code === 'public_id_checksum') return 'mistyped'
@@ -189,7 +195,7 @@ export async function readFile(file: File): Promise<Subject> {
 }
 
 /**
- * @param bytes A file that is no picture.
+ * @param bytes A file that is not a picture.
  * @returns Its text, a byte order mark included.
  * @throws {InputError} when it is not UTF-8.
  */

@@ -4,7 +4,7 @@ import { agoOf } from './words.ts'
 
 /** Milliseconds that a verdict may be shown before it is checked again. */
 const MAX_SHOWN_MS = 10 * 60_000
-/** Milliseconds between two looks at the age of what is shown. */
+/** Milliseconds between two checks of the age of the shown verdict. */
 const AGE_INTERVAL_MS = 15_000
 
 /** Reacts to what happens to the page as a whole. */
@@ -43,8 +43,8 @@ function listenForFiles(actions: Actions): void {
 }
 
 /**
- * A verdict that nobody looked at for a while, or that a browser brings back from its memory, may be
- * wrong by now.
+ * A verdict that nobody looked at for a while, or that a browser brings back from its memory, may
+ * be wrong by now.
  */
 function keepFresh(session: Session): void {
   addEventListener('pageshow', ({ persisted }) => {

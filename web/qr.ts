@@ -1,6 +1,9 @@
 import decodeQr from 'qr/decode.js'
 
-/** Pixels of the longer side that a code is looked for at: large enough for dense codes, small enough to be quick. */
+/**
+ * Pixels of the longer side that a code is looked for at: large enough for dense codes, small
+ * enough to be quick.
+ */
 const SIDES = [1600, 800]
 /** Milliseconds that one look may take. */
 const PATIENCE = 400

@@ -1,7 +1,9 @@
 import { sha256 } from '@noble/hashes/sha2.js'
-import { equalBytes } from '../document/bytes.ts'
+import { encodeUtf8, equalBytes } from '../document/bytes.ts'
 import { cidOf } from '../document/cid.ts'
 import { fromHex, type Hex } from '../document/hex.ts'
+import { parseRegistryId, type RegistryId } from '../document/registry-id.ts'
+import { majorityOf } from '../verifier/defaults.ts'
 import {
   type BlockSource,
   type ChainReader,
@@ -17,33 +19,39 @@ import type { DocumentSubject } from './input.ts'
 /** Seconds that one answer may take. */
 const PATIENCE = 15
 
-/** @returns How many of so many nodes must give the same answer: more than half; of two, both. */
-export function quorumOf(nodes: number): number {
-  return Math.floor(nodes / 2) + 1
-}
-
 /** @returns Milliseconds that one answer may take. */
 export function patienceOf({ timeout = PATIENCE }: Sources): number {
   return timeout * 1000
 }
 
+/** @throws {FormatError} `registry_malformed` while the reader has named none. */
+export function registryOf({ registry }: Pick<Sources, 'registry'>): RegistryId {
+  return parseRegistryId(registry).registry
+}
+
 export function readerOf(sources: Sources): ChainReader {
-  const { registry, rpc } = sources
+  const { rpc } = sources
+  const registry = registryOf(sources)
   const readers = rpc.map((url) =>
     createChainReader(createFetchProvider(url, patienceOf(sources)), registry),
   )
   const [only] = readers
-  return only && readers.length === 1 ? only : createQuorumReader(readers, quorumOf(readers.length))
+  return only && readers.length === 1
+    ? only
+    : createQuorumReader(readers, majorityOf(readers.length))
 }
 
-/** @param carried What a proof file carries: it comes first, costs nothing and tells no gateway. */
+/**
+ * @param carried The contents of a proof file, read first: they cost nothing and reveal nothing to
+ * a gateway.
+ */
 export function blocksOf(sources: Sources, carried: string[] = []): BlockSource[] {
   const gateways = sources.ipfs.map((url) => createIpfsGatewaySource(url, patienceOf(sources)))
   return carried.length > 0 ? [carriedSource(carried), ...gateways] : gateways
 }
 
 function carriedSource(carried: string[]): BlockSource {
-  const blocks = carried.map((text) => new TextEncoder().encode(text))
+  const blocks = carried.map((text) => encodeUtf8(text))
   return {
     async get(hash) {
       const bytes = blockWith(hash, blocks)
@@ -58,7 +66,7 @@ export function blockWith(hash: Uint8Array, blocks: readonly Uint8Array[]): Uint
 }
 
 /**
- * Makes a proof file of what the registry says now.
+ * Makes a proof file of the registry's current state.
  *
  * @returns Its text; `undefined` when no node gives the proof.
  */
@@ -69,7 +77,7 @@ export async function makeBundle(
   for (const url of sources.rpc) {
     const bundle = await createBundle(publicId, {
       provider: createFetchProvider(url, patienceOf(sources)),
-      registry: sources.registry,
+      registry: registryOf(sources),
       blocks: blocksOf(sources, carried),
     }).catch(() => undefined)
     if (bundle) return JSON.stringify(bundle)
@@ -77,7 +85,9 @@ export async function makeBundle(
   return undefined
 }
 
-/** @returns Whether a service says of itself that it has erased the content: a word, and no proof. */
+/**
+ * @returns Whether a service claims that it has erased the content: a claim, not a proof.
+ */
 export async function saysErased(service: string, documentHash: Hex): Promise<boolean> {
   const hash = fromHex(documentHash)
   try {

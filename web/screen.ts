@@ -16,7 +16,7 @@ import { headlineOf, networkWarning, spoken, spokenIdentity } from './words.ts'
 
 /** The page as the reader sees and hears it. */
 export type Screen = {
-  /** Draws everything anew. */
+  /** Redraws everything. */
   draw(): void
   /** Draws the parts that change while the reader waits. */
   drawWaiting(phase: Extract<Phase, { at: 'checking' }>): void

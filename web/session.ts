@@ -23,7 +23,7 @@ import { waitingFor } from './words.ts'
 /** Milliseconds of waiting after which the page says for what. */
 const SLOW_MS = 4_000
 
-/** What the page does from what the reader gives to the verdict that it shows. */
+/** The page's work from the reader's input to the verdict. */
 export type Session = {
   readonly state: State
   /**
@@ -32,9 +32,9 @@ export type Session = {
    * @param requested Whether the reader requested it just now: then the outcome gets the focus.
    */
   start(subject: Subject, requested: boolean): void
-  /** Checks again what is shown, if a document is. */
+  /** Checks the shown document again, if there is one. */
   restart(requested: boolean, more?: Pick<Subject, 'trustedBlock'>): void
-  /** Checks what is read from the address or the history; says what is wrong with it. */
+  /** Checks the subject in the address or the history, or reports what is wrong with it. */
   attempt(reading: Promise<Subject>): Promise<void>
   /** Asks the reader what to check. */
   ask(): void
@@ -42,10 +42,14 @@ export type Session = {
   sourcesChanged(): void
 }
 
+type Checking = Extract<Phase, { at: 'checking' }>
+/** What a check ends with; the problem of an input that holds no publicId. */
+type Outcome = Done | Extract<Phase, { at: 'failed' }> | InputProblem
+
 export function createSession(state: State, screen: Screen): Session {
   /** Ends the check that is running. */
   let running = new AbortController()
-  /** What waits until the reader has named a registry. */
+  /** The subject that waits until the reader has named a registry. */
   let pending: Subject | undefined
 
   function go(phase: Phase, problem?: Problem): void {
@@ -71,7 +75,9 @@ export function createSession(state: State, screen: Screen): Session {
       return
     }
     pending = undefined
-    const outcome = await watchCheck(subject, signal)
+    const phase: Checking = { at: 'checking', subject, checks: [], slow: false }
+    go(phase)
+    const outcome = await watchCheck(phase, state, screen, signal)
     if (signal.aborted) return
     if (typeof outcome === 'string') {
       go({ at: 'ask' }, outcome)
@@ -80,37 +86,8 @@ export function createSession(state: State, screen: Screen): Session {
     go(outcome)
     screen.announceOutcome()
     if (requested) screen.focusVerdict()
-    if (outcome.at === 'done' && outcome.asking !== undefined) fillIn(outcome, signal)
-  }
-
-  /** Adds what the issuer's domain says, which never delays a verdict. */
-  async function fillIn({ asking: _, ...phase }: Done, signal: AbortSignal): Promise<void> {
-    const verdict = await askIdentity(phase.verdict, signal)
-    if (signal.aborted) return
-    const answered = { ...phase, verdict }
-    state.phase = answered
-    screen.drawIdentity(answered)
-  }
-
-  /** Checks, and shows how far that is. @returns What to show then. */
-  async function watchCheck(subject: Subject, signal: AbortSignal) {
-    const checks: Check[] = []
-    const phase = { at: 'checking' as const, subject, checks, slow: false }
-    go(phase)
-    screen.announce(t('checking'))
-    const slow = setTimeout(() => {
-      phase.slow = true
-      screen.drawWaiting(phase)
-      screen.announce(waitingFor(phase, state.sources))
-    }, SLOW_MS)
-    signal.addEventListener('abort', () => clearTimeout(slow))
-    const onCheck = (check: Check) => {
-      phase.checks.push(check)
-      screen.drawWaiting(phase)
-    }
-    const outcome = await findOut(subject, state, { onCheck, signal })
-    clearTimeout(slow)
-    return outcome
+    if (outcome.at === 'done' && outcome.asking !== undefined)
+      fillIn(outcome, state, screen, signal)
   }
 
   return {
@@ -141,6 +118,43 @@ export function createSession(state: State, screen: Screen): Session {
   }
 }
 
+/** Checks, and shows the progress. @returns What to show then. */
+async function watchCheck(
+  phase: Checking,
+  state: State,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  screen.announce(t('checking'))
+  const slow = setTimeout(() => {
+    phase.slow = true
+    screen.drawWaiting(phase)
+    screen.announce(waitingFor(phase, state.sources))
+  }, SLOW_MS)
+  signal.addEventListener('abort', () => clearTimeout(slow))
+  const onCheck = (check: Check) => {
+    phase.checks.push(check)
+    screen.drawWaiting(phase)
+  }
+  const outcome = await findOut(phase.subject, state, { onCheck, signal })
+  clearTimeout(slow)
+  return outcome
+}
+
+/** Adds the answer of the issuer's domain, which never delays a verdict. */
+async function fillIn(
+  { asking: _, ...phase }: Done,
+  state: State,
+  screen: Screen,
+  signal: AbortSignal,
+): Promise<void> {
+  const verdict = await askIdentity(phase.verdict, signal)
+  if (signal.aborted) return
+  const answered = { ...phase, verdict }
+  state.phase = answered
+  screen.drawIdentity(answered)
+}
+
 /**
  * Keeps it with this entry of the history, so that a reload shows it again; and takes it out of the
  * address, where it would be seen and kept.
@@ -149,7 +163,7 @@ function keepInHistory(subject: Subject): void {
   history.replaceState(toHistory(subject), '', location.pathname + location.search)
 }
 
-/** @returns What the address names; `undefined` for nothing. */
+/** @returns The subject in the address; `undefined` if there is none. */
 export function readAddress(): Promise<Subject> | undefined {
   const { hash } = location
   const isNamed = isPresentationLink(hash) || parseFragment(hash.slice(1))
@@ -166,12 +180,11 @@ function lacksSources({ sources }: State, subject: Subject): boolean {
   return registry === '' || (rpc.length === 0 && !proofBlockOf(subject))
 }
 
-/** @returns What to show; the problem of what holds no publicId. */
 async function findOut(
   subject: Subject,
   state: State,
   watch: { onCheck: (check: Check) => void; signal: AbortSignal },
-): Promise<Done | Extract<Phase, { at: 'failed' }> | InputProblem> {
+): Promise<Outcome> {
   try {
     const findings = await check(subject, state.sources, watch)
     const saidErased = await isSaidErased(findings.verdict, state)

@@ -1,7 +1,6 @@
 import type { Hex } from '../document/hex.ts'
 import type { Check } from '../verifier/index.ts'
 import { keptChoice, type PageConfig, type Sources } from './config.ts'
-import type { Excerpt } from './excerpt.ts'
 import type { Findings } from './findings.ts'
 import type { InputProblem, Subject } from './input.ts'
 
@@ -25,7 +24,7 @@ export type Done = Findings & {
   checkedAt: number
   /** Whether the service behind the page says that it has erased the content. */
   saidErased: boolean
-  /** What was read for it: the sealed document, and its batch block. */
+  /** The data that was read for it: the sealed document and its batch block. */
   blocks: Uint8Array[]
   /** The domain that is being asked about the issuer. */
   asking?: string
@@ -43,7 +42,10 @@ export type State = {
 
 export type Problem = InputProblem | 'sources' | 'internal'
 
-/** What the reader can do. */
+/** A file that the reader can save. */
+export type TextFile = { name: string; text: string }
+
+/** The reader's actions. */
 export type Actions = {
   checkText(text: string): void
   checkFile(file: File): void
@@ -52,7 +54,7 @@ export type Actions = {
   trustBlock(hash: Hex): void
   /** @returns Whether it was saved. */
   saveProof(): Promise<boolean>
-  saveFile(file: Excerpt['file']): void
+  saveFile(file: TextFile): void
   useSources(sources: Sources | null): void
   useCamera(video: HTMLVideoElement): Promise<() => void>
   tellProblem(problem: InputProblem): void
@@ -66,7 +68,7 @@ export function createState(config: PageConfig | null): State {
   }
 }
 
-/** @returns The page's own sources; none where nobody has configured it. */
+/** @returns The page's own sources; none if it is not configured. */
 export function usualSources(config: PageConfig | null): Sources {
   return { registry: '', rpc: [], ipfs: [], ...config }
 }

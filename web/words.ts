@@ -1,4 +1,5 @@
 import { decodePublicId } from '../document/public-id.ts'
+import { parseRegistryId } from '../document/registry-id.ts'
 import type { BlockchainProof, VerdictStatus } from '../verifier/index.ts'
 import { networkOf } from '../verifier/network.ts'
 import type { Sources } from './config.ts'
@@ -19,12 +20,15 @@ export function headlineOf(findings: Findings): string {
     : t(`${status}.title`)
 }
 
-/** @param status Of what is outdated. */
+/** @param status The status that may be outdated. */
 function pastOf(status: VerdictStatus): 'valid' | 'suspended' | 'not_issued' {
   return status === 'valid' || status === 'suspended' ? status : 'not_issued'
 }
 
-/** @returns What else is said at once: what the verdict means, and why it is not a better one. */
+/**
+ * @returns The sentences below the title: the meaning of the verdict, and the reason if it is not a
+ * better one.
+ */
 export function linesOf(phase: Done): string[] {
   return [meaningOf(phase), ...reasonsOf(phase), ...(phase.saidErased ? [t('erased.here')] : [])]
 }
@@ -85,8 +89,9 @@ export function troublesOf({ status, checks }: PageVerdict): string[] {
 
 /** @returns That documents of this registry are not real, if it is one of a test network. */
 export function networkWarning({ registry }: Sources): string | undefined {
-  const chainId = Number(registry.split(':')[1])
-  return networkOf(chainId) === 'test' ? t('network.test') : undefined
+  if (registry === '') return undefined
+  const isTest = networkOf(parseRegistryId(registry).chainId) === 'test'
+  return isTest ? t('network.test') : undefined
 }
 
 /** @returns Whose answer is missing, after a while of nothing new. */
@@ -136,7 +141,7 @@ export function spoken(phase: Done, sources: Sources): string {
   ].join(' ')
 }
 
-/** @returns What the issuer's domain says, as a screen reader says it. */
+/** @returns The answer of the issuer's domain, for a screen reader. */
 export function spokenIdentity(verdict: PageVerdict): string {
   const { name, uri, domain } = verdict.blockchainProof?.issuer ?? {}
   if (domain) return `${t('domain.confirmed')} ${domain}.`

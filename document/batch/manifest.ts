@@ -12,7 +12,10 @@ const MAX_CHUNKS = 15_000
 export const MAX_BATCH_SIZE = MAX_CHUNKS * ENTRIES_A_CHUNK
 const MAX_BYTES = 1_048_576
 
-/** The root block of a manifest: what a batch is of, and the sha-256 of every chunk. */
+/**
+ * The root block of a manifest: registry, issuer and size of a batch, and the sha-256 of every
+ * chunk.
+ */
 export type Manifest = v.InferOutput<typeof schema>
 
 export const size = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(MAX_BATCH_SIZE))

@@ -4,8 +4,10 @@ import { compareBytes } from './rows.ts'
 
 /** Bytes of a node. */
 export const NODE = 32
-/** Nodes that are hashed in one turn of the event loop: some 15 ms. */
-export const HASHED_A_TURN = 2048
+/** Leaves that are hashed in one turn of the event loop: some 15 ms. */
+export const LEAVES_A_TURN = 2048
+/** Inner nodes of one turn: each takes up to three hashes, a leaf two. */
+const NODES_A_TURN = 1024
 
 /** Lets everything else that waits have its turn. */
 export const pause = () => new Promise<void>((resolve) => setTimeout(resolve))
@@ -28,10 +30,12 @@ export function createTreeHasher(): TreeHasher {
     blank._cloneInto(state).update(bytes).digestInto(out)
   return {
     leaf(entry, out) {
-      // abi.encode: two words of 32 bytes, the number at the end of its own.
+      // abi.encode: two words of 32 bytes, the number at the end of its own. Not with subarray,
+      // which gives a small array memory outside of the heap.
       message.fill(0)
-      message.set(entry.subarray(0, NODE))
-      message.set(entry.subarray(NODE), message.length + NODE - entry.length)
+      for (let i = 0; i < NODE; i++) message[i] = entry[i] as number
+      const shift = message.length - entry.length
+      for (let i = NODE; i < entry.length; i++) message[shift + i] = entry[i] as number
       hash(message, out)
       hash(out, out)
     },
@@ -53,26 +57,37 @@ export type Tree = (node: number, out: Uint8Array) => void
 /**
  * Builds the tree of some leaves. Leaf `k` of `n` is node `2n - 2 - k`.
  *
- * @param copyLeaf Writes a leaf to `out`. Leaves are not kept: it must go on to give the same.
+ * It keeps neither the leaves nor the parents of leaves, which are half of the inner nodes: a proof
+ * needs one of these, and one more hash makes it again.
+ *
+ * @param copyLeaf Writes a leaf to `out`; it must go on to give the same.
  */
 export async function buildTree(
   size: number,
   copyLeaf: (index: number, out: Uint8Array) => void,
 ): Promise<Tree> {
-  const inner = new Uint8Array((size - 1) * NODE)
-  const tree: Tree = (node, out) => {
-    if (node >= size - 1) copyLeaf(2 * size - 2 - node, out)
-    else for (let i = 0; i < NODE; i++) out[i] = inner[node * NODE + i] as number
-  }
+  const keptNodes = Math.floor((size - 1) / 2)
+  const kept = new Uint8Array(keptNodes * NODE)
   const hasher = createTreeHasher()
-  const [a, b] = [new Uint8Array(NODE), new Uint8Array(NODE)]
+  const buffers = () => [new Uint8Array(NODE), new Uint8Array(NODE)] as const
+  const [leafA, leafB] = buffers()
+  const tree: Tree = (node, out) => {
+    if (node < keptNodes) for (let i = 0; i < NODE; i++) out[i] = kept[node * NODE + i] as number
+    else if (node >= size - 1) copyLeaf(2 * size - 2 - node, out)
+    else {
+      tree(2 * node + 1, leafA)
+      tree(2 * node + 2, leafB)
+      hasher.parent(leafA, leafB, out)
+    }
+  }
+  const [a, b] = buffers()
   const parent = new Uint8Array(NODE)
-  for (let node = size - 2; node >= 0; node--) {
+  for (let node = keptNodes - 1; node >= 0; node--) {
     tree(2 * node + 1, a)
     tree(2 * node + 2, b)
     hasher.parent(a, b, parent)
-    inner.set(parent, node * NODE)
-    if (node % HASHED_A_TURN === 0) await pause()
+    kept.set(parent, node * NODE)
+    if (node % NODES_A_TURN === 0) await pause()
   }
   return tree
 }

@@ -7,7 +7,7 @@ type Job<T> = {
 /** Runs one piece of work after another. */
 export type InTurn = (work: () => Promise<void>) => void
 
-/** @returns A turn that several group commits can share. What it is given must not reject. */
+/** @returns A turn that several group commits can share. Their work must not reject. */
 export function createTurn(): InTurn {
   let turn: Promise<void> = Promise.resolve()
   return (work) => {
@@ -18,20 +18,20 @@ export function createTurn(): InTurn {
 /**
  * Group commit: while one group is being worked on, items gather; the next takes them all.
  *
- * @param most Items in one group.
- * @param work Rejects when none of the group's items is done. Then those that wait are refused as well, for the same reason,
- * rather than each after a time-out of its own.
+ * @param maxItems In one group.
+ * @param work Rejects when none of the group's items is done. Then the waiting items are rejected
+ * as well, for the same reason, rather than each after its own time-out.
  * @returns A function that resolves when its item's group is done.
  */
 export function createGroupCommit<T>(
   inTurn: InTurn,
-  most: number,
+  maxItems: number,
   work: (items: T[]) => Promise<void>,
 ): (item: T) => Promise<void> {
   const waiting: Job<T>[] = []
 
   async function commit(): Promise<void> {
-    const group = waiting.splice(0, most)
+    const group = waiting.splice(0, maxItems)
     if (group.length === 0) return
     try {
       await work(group.map(({ item }) => item))

@@ -1,25 +1,26 @@
-import type { IdentityAddress } from '../../verifier/identity.ts'
+import { FormatError } from '../../document/errors.ts'
+import { type IdentityAddress, readDidDocument } from '../../verifier/identity.ts'
 import type { IdentityRead, IdentitySource } from '../../verifier/ports.ts'
 
 /** How long an answer counts, and a failure; milliseconds. */
 export const ANSWER_TTL_MS = 3_600_000
 export const FAILURE_TTL_MS = 60_000
-/** Domains that are remembered; beyond, the oldest is forgotten. */
+/** Maximum cached domains; beyond, the oldest is dropped. */
 const MAX_ENTRIES = 1_000
-/** Domains that are asked at the same time; beyond, nobody is asked. */
+/** Maximum requests at the same time; beyond, no domain is asked. */
 const MAX_PENDING = 8
 
 export type IdentityCache = IdentitySource & {
-  /** Asks again, whatever is remembered. Rejects as the source does. */
+  /** Asks again, even when an answer is cached. Rejects as the source does. */
   refresh(address: IdentityAddress): Promise<IdentityRead>
-  /** Gives up what is under way. */
+  /** Aborts requests under way. */
   stop(): void
 }
 
 type Entry = { read: IdentityRead | Error; until: number }
 
 /**
- * Remembers what domains serve. It never waits for one: an answer is `not_asked` until it is known.
+ * Caches the answers of domains. It never waits: an answer is `not_asked` until it is known.
  *
  * @param now Milliseconds of a clock that only goes forward.
  */
@@ -41,7 +42,7 @@ export function createIdentityCache(
 
   async function ask(address: IdentityAddress): Promise<IdentityRead> {
     try {
-      const read = await source.read(address, { signal: stopped.signal })
+      const read = withStatement(await source.read(address, { signal: stopped.signal }), address)
       remember(address.url, read)
       return read
     } catch (error) {
@@ -70,5 +71,16 @@ export function createIdentityCache(
     },
     refresh,
     stop: () => stopped.abort(new Error('the gateway stops')),
+  }
+}
+
+/** Reads the document once, and not for each verdict; one that is malformed stays as it is. */
+function withStatement(read: IdentityRead, { did }: IdentityAddress): IdentityRead {
+  if (read.status !== 'found') return read
+  try {
+    return { ...read, statement: readDidDocument(read.bytes, did) }
+  } catch (error) {
+    if (error instanceof FormatError) return read
+    throw error
   }
 }

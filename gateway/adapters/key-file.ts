@@ -3,12 +3,13 @@ import { existsSync, readFileSync, renameSync, statSync, writeFileSync } from 'n
 import * as v from 'valibot'
 import { type Grant, SCOPES, type Scope } from '../grant.ts'
 
-/** An API key as it is kept: only the sha-256 of it, in hexadecimal. */
+/** An API key as the file holds it. */
 export type ApiKey = {
   id: string
   /** Whose documents and idempotency keys it shares. */
   tenant: string
   scopes: Scope[]
+  /** The key's sha-256, in hexadecimal. The key itself is not stored. */
   digest: string
   /** ISO 8601. */
   createdAt: string
@@ -20,14 +21,14 @@ export type KeyFile = {
   /** @returns What this key may do; `undefined` when it is unknown, withdrawn or expired. */
   find(key: string): Grant | undefined
   list(): ApiKey[]
-  /** @returns The key itself, which is shown once and kept nowhere. */
+  /** @returns The key itself, to be shown once: it is not stored. */
   create(options: { scopes: Scope[]; tenant?: string; expiresAt?: string }): {
     id: string
     key: string
   }
-  /** Keeps a key that was made elsewhere, under this id, in place of the one that had it. */
+  /** Stores a key that was made elsewhere, in place of any other key with this id. */
   put(id: string, key: string, scopes: Scope[]): void
-  /** @returns Whether there was one. */
+  /** @returns Whether there was such a key. */
   withdraw(id: string): boolean
 }
 
@@ -60,101 +61,47 @@ function parseKeys(text: string, path: string): ApiKey[] {
 }
 
 const DEFAULT_TENANT = 'default'
-/** How soon a running gateway sees that a key was withdrawn; milliseconds. */
-const FRESH = 1_000
+
+/** How long a running gateway may accept a key that has been withdrawn. */
+const MAX_AGE_MS = 1_000
 
 // A plain digest, not a password hash: keys are 256 random bits.
 const digestOf = (key: string) => hash('sha256', key, 'hex')
 
 /**
- * @param path A JSON file, mode 0600; made at the first change. Other processes may change it at any time.
- * @param damaged Told when the file cannot be read any more while it is in use.
- * @throws {KeyFileError} when it cannot be read now.
+ * @param path A JSON file, mode 0600; created at the first change. Other processes may change it at
+ * any time.
+ * @param damaged Called when the file has become unreadable while it is in use.
+ * @throws {KeyFileError} when it is unreadable now.
  */
 export function openKeyFile(path: string, damaged: (error: unknown) => void = () => {}): KeyFile {
-  let byDigest = new Map<string, ApiKey>()
-  let version = ''
-  let looked = Number.NEGATIVE_INFINITY
-
-  function load(): void {
-    looked = Date.now()
-    if (!existsSync(path)) {
-      byDigest.clear()
-      version = ''
-      return
-    }
-    const { mtimeMs, ino, size } = statSync(path)
-    const seen = `${mtimeMs} ${ino} ${size}`
-    if (seen === version) return
-    const keys = parseKeys(readFileSync(path, 'utf8'), path)
-    byDigest = new Map(keys.map((key) => [key.digest, key]))
-    version = seen
-  }
-
-  /** A file that is damaged while the gateway runs must not lock everybody out: the keys read last stay good. */
-  function tryToLoad(): void {
-    try {
-      load()
-    } catch (error) {
-      damaged(error)
-    }
-  }
-
-  function save(keys: ApiKey[]): void {
-    const next = `${path}.${process.pid}.tmp`
-    writeFileSync(next, `${JSON.stringify({ keys }, null, 2)}\n`, {
-      mode: 0o600,
-      flush: true,
-    })
-    renameSync(next, path)
-    load()
+  const cache = createKeyCache(path)
+  const save = (keys: ApiKey[]) => {
+    writeKeys(path, keys)
+    cache.load()
   }
 
   function list(): ApiKey[] {
-    load()
-    return [...byDigest.values()]
+    cache.load()
+    return cache.keys()
   }
 
-  load()
+  cache.load()
   return {
     list,
-    find(key) {
-      const digest = digestOf(key)
-      // One that is unknown may be new.
-      if (Date.now() - looked > FRESH || !byDigest.has(digest)) tryToLoad()
-      const found = byDigest.get(digest)
-      if (found?.expiresAt && Date.parse(found.expiresAt) <= Date.now()) return undefined
-      return found
-    },
+    find: (key) => findKey(cache, digestOf(key), damaged),
     create({ scopes, tenant = DEFAULT_TENANT, expiresAt }) {
       const id = randomBytes(6).toString('hex')
       const key = `drk_${randomBytes(32).toString('base64url')}`
-      save([
-        ...list(),
-        {
-          id,
-          tenant,
-          scopes,
-          digest: digestOf(key),
-          createdAt: new Date().toISOString(),
-          ...(expiresAt && { expiresAt }),
-        },
-      ])
+      const made = newKey(id, key, scopes, tenant)
+      save([...list(), { ...made, ...(expiresAt && { expiresAt }) }])
       return { id, key }
     },
     put(id, key, scopes) {
       const digest = digestOf(key)
       if (list().some((kept) => kept.id === id && kept.digest === digest)) return
-      save([
-        ...list().filter((kept) => kept.id !== id),
-        {
-          id,
-          tenant: DEFAULT_TENANT,
-          scopes,
-          digest,
-          createdAt: new Date().toISOString(),
-        },
-      ])
+      const others = list().filter((kept) => kept.id !== id)
+      save([...others, newKey(id, key, scopes, DEFAULT_TENANT)])
     },
     withdraw(id) {
       const keys = list()
@@ -164,4 +111,74 @@ export function openKeyFile(path: string, damaged: (error: unknown) => void = ()
       return true
     },
   }
+}
+
+/** The keys as they were last read. */
+type KeyCache = {
+  /**
+   * Reads the file if it has changed.
+   *
+   * @throws {KeyFileError} when it is unreadable; the keys stay as they were.
+   */
+  load(): void
+  keys(): ApiKey[]
+  withDigest(digest: string): ApiKey | undefined
+  isStale(): boolean
+}
+
+function createKeyCache(path: string): KeyCache {
+  let byDigest = new Map<string, ApiKey>()
+  let version = ''
+  let loadedAt = Number.NEGATIVE_INFINITY
+
+  return {
+    load() {
+      loadedAt = Date.now()
+      const current = versionOf(path)
+      if (current === version) return
+      const keys = current === '' ? [] : parseKeys(readFileSync(path, 'utf8'), path)
+      byDigest = new Map(keys.map((key) => [key.digest, key]))
+      version = current
+    },
+    keys: () => [...byDigest.values()],
+    withDigest: (digest) => byDigest.get(digest),
+    isStale: () => Date.now() - loadedAt > MAX_AGE_MS,
+  }
+}
+
+/** @returns Text that changes with every change of the file; empty while there is no file. */
+function versionOf(path: string): string {
+  if (!existsSync(path)) return ''
+  const { mtimeMs, ino, size } = statSync(path)
+  return `${mtimeMs} ${ino} ${size}`
+}
+
+function findKey(
+  cache: KeyCache,
+  digest: string,
+  damaged: (error: unknown) => void,
+): ApiKey | undefined {
+  // An unknown key may be new.
+  if (cache.isStale() || !cache.withDigest(digest)) {
+    try {
+      cache.load()
+    } catch (error) {
+      // The keys read last stay valid: a damaged file must not lock everybody out.
+      damaged(error)
+    }
+  }
+  const found = cache.withDigest(digest)
+  const isExpired = found?.expiresAt !== undefined && Date.parse(found.expiresAt) <= Date.now()
+  return isExpired ? undefined : found
+}
+
+function newKey(id: string, key: string, scopes: Scope[], tenant: string): ApiKey {
+  return { id, tenant, scopes, digest: digestOf(key), createdAt: new Date().toISOString() }
+}
+
+/** Replaces the file in one step: readers see the old keys or the new ones. */
+function writeKeys(path: string, keys: ApiKey[]): void {
+  const next = `${path}.${process.pid}.tmp`
+  writeFileSync(next, `${JSON.stringify({ keys }, null, 2)}\n`, { mode: 0o600, flush: true })
+  renameSync(next, path)
 }

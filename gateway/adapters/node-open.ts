@@ -6,8 +6,12 @@ import { NODE_PRIMITIVES } from './node-seal.ts'
 /** Opens with Node's own cryptography, in a fraction of WebCrypto's time (docs/performance.md). */
 export const openWithNode: Opener = {
   sha256: (bytes) => hash('sha256', bytes, 'buffer'),
-  open: (sealed, documentKey) => open(sealed, documentKey, decrypt),
+  open: (sealed, documentKey) => open(sealed, documentKey, { decrypt, decodeBase64url }),
   decodeOpened: (opened, documentKey) => decodeOpened(opened, documentKey, NODE_PRIMITIVES),
+}
+
+function decodeBase64url(text: string): Uint8Array {
+  return Buffer.from(text, 'base64url')
 }
 
 const TAG_LENGTH = 16

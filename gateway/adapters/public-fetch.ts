@@ -2,14 +2,18 @@ import { promises as dns } from 'node:dns'
 import { BlockList, isIP, type LookupFunction } from 'node:net'
 import { Agent, fetch as undiciFetch } from 'undici'
 
-/** Ranges of IPv4 that are not of the public internet (IANA's special-purpose registry, multicast). */
+/**
+ * Ranges of IPv4 outside the public internet (IANA's special-purpose registry, multicast).
+ */
 const SPECIAL_IPV4 = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8'],
   ...['169.254.0.0/16', '172.16.0.0/12', '192.0.0.0/24', '192.0.2.0/24'],
   ...['192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15', '198.51.100.0/24'],
   ...['203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
 ]
-/** Of 2000::/3, which is all of IPv6 that is given out: what leads elsewhere, or is for documentation. */
+/**
+ * Ranges of 2000::/3 (all of IPv6 that is assigned) that lead elsewhere, or are for documentation.
+ */
 const SPECIAL_IPV6 = [...['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20']]
 
 const special = listOf('ipv4', SPECIAL_IPV4)
@@ -41,7 +45,8 @@ export type PublicFetchOptions = {
 
 /**
  * A `fetch` for addresses that others choose. It connects to public addresses only: those that it
- * has resolved and checked itself, so that a name cannot lead elsewhere between check and connection.
+ * has resolved and checked itself, so that a name cannot lead elsewhere between check and
+ * connection.
  */
 export function createPublicFetch({
   resolve = resolveByDns,
@@ -67,12 +72,12 @@ export function createPublicFetch({
       (error) => callback(error, ''),
     )
   }
-  // Each connection is made for one request: what was checked is what is used.
+  // Each connection serves one request: the checked address is the one in use.
   const dispatcher = new Agent({ connect: { lookup }, pipelining: 0 })
 
   const publicFetch = async (url: string, init: RequestInit = {}) => {
     const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
-    // An address is not looked up.
+    // An IP address needs no lookup.
     if (isIP(host) && !isAllowed(host)) throw new Error('not a public address')
     const { signal, redirect } = init
     return undiciFetch(url, {

@@ -1,32 +1,39 @@
 import type { BlockSource } from '../../verifier/ports.ts'
 import type { PayloadStore } from '../issue/ports.ts'
-import type { Database } from './database.ts'
+import type { Database } from './sqlite/database.ts'
 
-/** What is left of erased blocks: their hashes. Asked before every put and fetch, so that no retry or fall-back brings one back. */
+/**
+ * The hashes of erased blocks. Checked before every put and fetch, so that no retry or fallback
+ * brings a block back.
+ */
 export type Tombstones = {
-  /** A source that says `erased` of what has been erased here. */
+  isErased(hash: Uint8Array): boolean
+  /** A source that returns `erased` for blocks that have been erased here. */
   guardSource(source: BlockSource): BlockSource
-  /** A store that does not take what has been erased, and says `erased` of it. */
+  /** A store that refuses erased blocks, and returns `erased` for them. */
   guardStore(store: PayloadStore): PayloadStore
 }
 
 export function createTombstones({ sqlite }: Database): Tombstones {
   const select = sqlite.prepare('SELECT 1 FROM tombstone WHERE hash = ?')
-  const buried = (hash: Uint8Array) => select.get(hash) !== undefined
+  const isErased = (hash: Uint8Array) => select.get(hash) !== undefined
 
   const guardSource = (source: BlockSource): BlockSource => ({
-    get: async (hash, options) => (buried(hash) ? { status: 'erased' } : source.get(hash, options)),
+    get: async (hash, options) =>
+      isErased(hash) ? { status: 'erased' } : source.get(hash, options),
   })
 
   return {
+    isErased,
     guardSource,
     guardStore: (store) => ({
       ...store,
       ...guardSource(store),
+      missing: (hashes) => store.missing(hashes.filter((hash) => !isErased(hash))),
       async put(hash, bytes) {
-        if (buried(hash)) return false
+        if (isErased(hash)) return false
         const inserted = await store.put(hash, bytes)
-        if (!buried(hash)) return inserted
+        if (!isErased(hash)) return inserted
         // Erased while it was being put.
         await store.remove(hash)
         return false

@@ -13,5 +13,6 @@ export function withOlder(store: PayloadStore, older: PayloadStore): PayloadStor
       const read = await older.get(hash)
       return read.status === 'missing' ? store.get(hash) : read
     },
+    missing: async (hashes) => store.missing(await older.missing(hashes)),
   }
 }

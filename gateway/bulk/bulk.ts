@@ -8,12 +8,13 @@ import type { Hex } from '../../document/hex.ts'
 import type { Hkdf } from '../../document/hkdf.ts'
 import { deriveSealingKeys, type IssuerSubkeys, idempotentSalt } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import type { Seal } from '../../document/sealed.ts'
 
 /** A block and its sha-256, 32 bytes. */
 export type Block = { hash: Uint8Array; bytes: Uint8Array }
 
-/** A document of a batch, as its issuer gets it. */
+/** A document of a batch, as its issuer receives it. */
 export type BulkIssued = {
   /** From 1, as in the file. */
   line: number
@@ -21,7 +22,7 @@ export type BulkIssued = {
   documentHash: Hex
 }
 
-/** A batch whose sealed documents are kept. */
+/** A batch whose sealed documents are stored. */
 export type SealedBatch = {
   batch: Batch
   /**
@@ -34,7 +35,7 @@ export type SealedBatch = {
 
 export type BulkDeps = {
   /** CAIP-10, lower case. */
-  registry: string
+  registry: RegistryId
   issuerId: number
   subkeys: IssuerSubkeys
   seal: Seal
@@ -44,7 +45,7 @@ export type BulkDeps = {
 }
 
 /**
- * Whose idempotency keys these are: no tenant of the REST API has this name, so that no two
+ * The tenant of the idempotency keys: no tenant of the REST API has this name, so that no two
  * documents get one salt.
  */
 const TENANT = 'bulk file'
@@ -55,7 +56,7 @@ const KEY = 16
 
 /**
  * Seals documents and builds their batch. The same documents in the same order with the same key
- * are the same batch again, to the byte, whatever was cut off before. Its tables take 129
+ * are the same batch again, to the byte, whatever was cut off before. Its tables take 113
  * bytes of memory a document.
  */
 export async function sealBatch(
@@ -122,7 +123,7 @@ function createKeeper(keep: BulkDeps['keep']) {
   async function next(): Promise<void> {
     await keeping
     keeping = keep(waiting)
-    // Told at the next wait for it.
+    // Reported at the next wait for it.
     keeping.catch(() => {})
     waiting = []
   }

@@ -3,11 +3,13 @@ import { createReadStream } from 'node:fs'
 import type { DocumentFields } from '../../document/document.ts'
 import { type FieldProblem, FormatError } from '../../document/errors.ts'
 import { decodeJsonText, parseStrictJson } from '../../document/json.ts'
-import { ApiError } from '../errors.ts'
-import { parseIssueBody } from '../issue-body.ts'
-import { MAX_BODY } from '../request.ts'
+import { ApiError } from '../http/errors.ts'
+import { parseIssueBody } from '../http/issue-body.ts'
+import { MAX_BODY } from '../http/request.ts'
 
-/** The fields of a document on each line: JSON Lines, read once to check it and once to issue it. */
+/**
+ * The fields of a document on each line: JSON Lines, read once to check it and once to issue it.
+ */
 export type BulkFile = {
   path: string
   /** Of all its bytes, hexadecimal. */
@@ -16,20 +18,19 @@ export type BulkFile = {
   size: number
 }
 
-/** What is wrong with a line; never what is in it. */
+/** The problem of a line; never its content. */
 export type BadLine = { line: number; problems: readonly FieldProblem[] }
 
-/** Thrown when a file is not what was checked. */
+/** Thrown when a file has changed since it was checked. */
 export class BulkFileError extends Error {
   override name = 'BulkFileError'
 }
 
 /**
- * Reads the whole file, whatever is wrong with it. It is as strict as the REST API about each
- * document.
+ * Reads the whole file, even after bad lines. It is as strict as the REST API about each document.
  *
  * @param now Milliseconds of the Unix epoch.
- * @param bad Is told of every bad line, in order.
+ * @param bad Called for every bad line, in order.
  */
 export async function checkLines(
   path: string,
@@ -48,7 +49,7 @@ export async function checkLines(
 
 /**
  * @param now As for `checkLines`.
- * @throws {BulkFileError} at its end, or at a bad line, when the file is another by now.
+ * @throws {BulkFileError} at its end, or at a bad line, when the file has changed.
  */
 export async function* documentsOf(
   { path, sha256, size }: BulkFile,
@@ -87,9 +88,9 @@ const problem = (message: string) => ({ problems: [{ field: '', message }] })
 const LINE_FEED = 0x0a
 
 /**
- * @param seen Is given all bytes of the file.
- * @returns Its lines; `undefined` for one that is too long, of which no more is kept. The last may
- * end without a line feed.
+ * @param seen Receives all bytes of the file.
+ * @returns The lines; `undefined` for one that is too long, whose rest is skipped. The last may end
+ * without a line feed.
  */
 async function* readLines(
   path: string,

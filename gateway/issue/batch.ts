@@ -1,10 +1,11 @@
 import type { Intent } from './ports.ts'
 
-/** Most intents in one transaction: some 5 million gas and 13 KB for documents to issue. */
+/** Maximum intents in one transaction: about 5 million gas and 13 KB for documents to issue. */
 export const MAX_BATCH = 200
 
 /**
- * What the next transaction carries: the first intent that can go, and those after it that go with it, in their order.
+ * Selects the intents of the next transaction: the first one that can go, and those after it that
+ * can share its transaction, in order.
  *
  * @param queue In the order of the outbox.
  * @param mustWait Whether an intent has to wait for another that is not on the chain yet.
@@ -23,7 +24,7 @@ export function nextBatch(
   return batch
 }
 
-/** One call of the registry is for one kind, and for one reason. */
+/** A call of the registry takes one kind, and one reason. */
 function goTogether(one: Intent, other: Intent): boolean {
   if (one.kind === 'revoke' && other.kind === 'revoke') return one.reason === other.reason
   return one.kind === other.kind

@@ -1,19 +1,22 @@
 import type { Blocks, Head } from './ports.ts'
 
-/** Blocks that come faster are not waited for: what is gained is less than what a look at them costs. */
+/**
+ * Faster blocks are not waited for: looking at them would cost more than it gains.
+ */
 const MIN_INTERVAL_MS = 2_000
-/** Blocks that the estimate is made of. */
+/** Number of blocks that an estimate uses. */
 const WINDOW = 8
-/** Blocks before there is an estimate. */
+/** Number of blocks that an estimate needs. */
 const MIN_BLOCKS = 3
 /** Timestamps are whole seconds. */
 const TIMESTAMP_TOLERANCE_MS = 1_000
-/** After so many intervals without a block there is no telling when the next one comes. */
+/** After this many intervals without a block, the next one cannot be predicted. */
 const MAX_OVERDUE = 2.25
 /**
- * How long before a block a transaction has to be made to be in it, in parts of the interval: at first, and at least and at most. It
- * is more than the way to the node: whoever makes a block begins before others see it. One that came too late raises it above what
- * that one had; each that came in time lowers it.
+ * How long before a block a transaction must be signed to be included, as a fraction of the
+ * interval: initial value and bounds. It covers more than the way to the node, since a block's
+ * producer begins before others see the block. A transaction that was too late raises it above the
+ * time that this one had; each that was in time lowers it.
  */
 const LEAD = { first: 0.08, min: 0.04, max: 0.4, raise: 1.25, lower: 0.97 }
 /** Between looks at the newest block: where blocks are fast, and elsewhere. */
@@ -21,15 +24,24 @@ const LOOK_INTERVAL_MS = { fast: 1_000, slow: 250 }
 
 /** When blocks come. Times are those of `performance.now()`. */
 export type BlockTime = {
-  /** Milliseconds between blocks; `undefined` when they are faster than two seconds, or come as they like. */
+  /**
+   * Milliseconds between blocks; `undefined` when they are faster than two seconds, or
+   * irregular.
+   */
   interval(): number | undefined
-  /** When the first block after a time is to be seen; `undefined` when that cannot be told. */
+  /** When the first block after a time should be seen; `undefined` when it cannot be predicted. */
   nextAfter(time: number): number | undefined
-  /** Looks at the newest block, when that is due. It does not wait for the answer, and a failure is no news. */
+  /**
+   * Looks at the newest block, if a look is due. Does not wait for the answer, and ignores
+   * failures.
+   */
   look(): void
-  /** How long before a block, in milliseconds, a transaction has to be made to be in it, by what became of the last ones. */
+  /**
+   * How long before a block a transaction must be signed to be included, in milliseconds; learned
+   * from earlier transactions.
+   */
   lead(): number
-  /** A transaction that was made then is in a block now. */
+  /** Reports that a transaction signed at this time is in a block now. */
   included(made: number): void
 }
 
@@ -40,8 +52,9 @@ type Seen = Head & {
 }
 
 /**
- * Tells chains with a block every so many seconds from those that make one when there is a transaction: only there, one that was
- * sent early has waited for long. On the others no rhythm is believed, however regular their users are.
+ * Distinguishes chains with a fixed block time from those that make a block for each transaction:
+ * only on the former does a transaction that was sent early wait for long. On the latter, regular
+ * users can look like a rhythm, so none is assumed.
  */
 export function createBlockTime(
   blocks: Blocks,
@@ -57,7 +70,7 @@ export function createBlockTime(
   function saw(head: Head): void {
     const last = seen.at(-1)
     const at = now()
-    // Another node, or a reorg: what was known may not hold.
+    // Another node, or a reorg: earlier observations may not hold.
     if (last && head.number < last.number) seen = []
     if (!last || head.number > last.number) {
       seen = [...seen, { ...head, at, notBefore: lookedAt }].slice(-WINDOW)
@@ -104,19 +117,22 @@ export function createBlockTime(
       const took = now() - made
       if (took >= interval / 2) comesByItself = true
       const arrival = last.timestamp * 1000 + offset
-      const given = 1 - modulo((made - arrival) / interval, 1)
-      if (given > LEAD.max) return
-      const missed = took > (given + 0.5) * interval
-      const learned = missed ? Math.max(lead, given) * LEAD.raise : lead * LEAD.lower
+      const hadLead = 1 - modulo((made - arrival) / interval, 1)
+      if (hadLead > LEAD.max) return
+      const missed = took > (hadLead + 0.5) * interval
+      const learned = missed ? Math.max(lead, hadLead) * LEAD.raise : lead * LEAD.lower
       lead = Math.min(Math.max(learned, LEAD.min), LEAD.max)
     },
   }
 }
 
-/** Milliseconds between blocks, and from a block's timestamp until it is seen, on the clock of `now`. */
+/**
+ * Milliseconds between blocks, and from a block's timestamp until it is seen, on the clock of
+ * `now`.
+ */
 type Rhythm = { interval: number; offset: number }
 
-/** @returns `undefined` when blocks come too fast, or not at multiples of one time. */
+/** @returns `undefined` when blocks are too fast, or not at multiples of one interval. */
 function rhythmOf(seen: readonly Seen[]): Rhythm | undefined {
   const steps = stepsOf(seen)
   const interval = intervalOf(steps)
@@ -127,7 +143,7 @@ function rhythmOf(seen: readonly Seen[]): Rhythm | undefined {
     return whole > 0 && Math.abs(time - whole) <= tolerance
   })
   if (!isRegular) return undefined
-  // A block that was seen right after it was not there tells when blocks are to be seen.
+  // Use only blocks that were seen soon after a look that did not find them.
   const offsets = seen
     .filter(({ at, notBefore }) => at - notBefore <= interval / 8)
     .map(({ at, timestamp }) => at - timestamp * 1000)

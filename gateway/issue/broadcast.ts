@@ -2,22 +2,22 @@ import { asIssueError, type IssueError } from './errors.ts'
 import type { InFlight, Sending } from './in-flight.ts'
 import type { Plan, SignedTransaction, Transactions } from './ports.ts'
 
-/** How often the same bytes are sent again while the chain does not show them. */
+/** Interval between broadcasts of the same bytes, until the chain shows the transaction. */
 export const REBROADCAST_INTERVAL_MS = 5_000
 
-/** Sends the newest attempts of plans, again and again the same bytes. */
+/** Broadcasts the newest attempts of plans, repeatedly and with the same bytes. */
 export type Broadcaster = {
   /** Sends those that are due, without waiting for the node's answers. */
   send(plans: readonly Plan[]): void
   /**
-   * After trouble, whether it is over is known when the nodes have answered.
+   * Rejects when a plan could not be sent. After a failure, waits for the nodes' answers first.
    *
-   * @throws {IssueError} why the first that could not be sent could not.
+   * @throws {IssueError} the failure of the first such plan.
    */
   assertSent(): Promise<void>
 }
 
-/** @param answered Called when a node has answered to a transaction: it is time to look. */
+/** @param answered Called when a node has answered a broadcast: it is time to look. */
 export function createBroadcaster(
   inFlight: InFlight,
   transactions: Transactions,
@@ -31,14 +31,15 @@ export function createBroadcaster(
 
   async function sendOne(transaction: SignedTransaction, sending: Sending): Promise<void> {
     try {
-      // Where its nonce is occupied, by an earlier attempt most likely, one of both will be mined.
+      // If the nonce is occupied, most likely by an earlier attempt, one of the two will be mined.
       await transactions.broadcast(transaction)
       sending.taken = true
+      sending.retries = 0
       sending.failure = undefined
     } catch (cause) {
       const error = asIssueError(cause)
       sending.failure = error
-      // Not sent at all: try as soon as the chain answers.
+      // Not sent at all: retry as soon as the chain answers.
       if (error.code === 'chain_unavailable') sending.sent = Number.NEGATIVE_INFINITY
       else sending.taken = false
     }

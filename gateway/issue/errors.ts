@@ -1,12 +1,12 @@
-/** Why nothing was issued or revoked. Stable: it is the `code` of the answer. */
+/** Why nothing was issued or revoked. Stable: clients see it as `code`. */
 export type IssueErrorCode =
   /** No node answered. Nothing was promised; the same request can be sent again. */
   | 'chain_unavailable'
-  /** The registry or the chain refuses this gateway's transactions, for the reason in the log. */
+  /** The registry or the chain refuses this gateway's transactions; the log has the reason. */
   | 'registry_refused'
-  /** The chain asks for more than the fee cap. */
+  /** The current fee is above the cap. */
   | 'fee_too_high'
-  /** More waits already than is good for anyone. */
+  /** The queue is full. */
   | 'overloaded'
   /** The service is stopping. */
   | 'stopping'
@@ -16,27 +16,32 @@ export type IssueErrorCode =
   | 'conflict'
   /**
    * The registry has this document, and it reads Distrusted. Issuing it again would make it valid,
-   * which an operator decides, not the repeat of a request.
+   * which is an operator's decision.
    */
   | 'distrusted'
   /** There is no such document to revoke, suspend or release. */
   | 'not_issued'
-  /** The document is another issuer's. */
+  /** The document belongs to another issuer. */
   | 'other_issuer'
-  /** The document is revoked for good: it cannot be suspended or released. */
+  /** The document is revoked permanently: it cannot be suspended or released. */
   | 'already_revoked'
   /** There is no suspension to release. */
   | 'not_suspended'
-  /** The opposite was asked for, and is not on the chain yet. Nothing was promised. */
+  /** The opposite was requested, and is not on the chain yet. Nothing was promised. */
   | 'change_pending'
-  /** The disk or the payload store does not take it, or does not answer. */
+  /** The disk or the payload store refuses the write, or does not respond. */
   | 'store_unavailable'
-  /** The remote signer does not answer, will not sign, or signed something else. */
+  /** The remote signer does not respond, refuses to sign, or signed something else. */
   | 'signer_unavailable'
-  /** So many do not fit in one transaction; told to nobody outside. */
+  /** Something else sends transactions with this gateway's account. */
+  | 'account_shared'
+  /** The batch does not fit in one transaction. Handled inside `issue/`; never reaches a client. */
   | 'too_large'
 
-/** Thrown when nothing was done and nothing will be: the intent, if there was one, has been withdrawn. */
+/**
+ * Thrown when nothing was done and nothing will be: the intent, if there was one, has been
+ * withdrawn.
+ */
 export class IssueError extends Error {
   override name = 'IssueError'
   readonly code: IssueErrorCode
@@ -47,7 +52,9 @@ export class IssueError extends Error {
   }
 }
 
-/** @returns The error itself, or what is not known of it: as far as anyone can tell, the chain cannot be reached. */
+/**
+ * @returns An `IssueError` as it is; any other error as `chain_unavailable`.
+ */
 export function asIssueError(error: unknown): IssueError {
   if (error instanceof IssueError) return error
   return new IssueError('chain_unavailable', String(error), error)
@@ -61,7 +68,7 @@ export function refusalOf(code: 'conflict' | 'distrusted'): IssueError {
 }
 
 /**
- * @param readiness Of the gateway's account, which may still revoke.
+ * @param readiness Of the gateway's account, which may still be able to revoke.
  * @throws {IssueError} `registry_refused` when the issuer is closed.
  */
 export function assertOpenIssuer<T extends { mayIssue: boolean }>(readiness: T): T {

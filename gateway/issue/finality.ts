@@ -5,6 +5,7 @@ import type { Batcher } from './batcher.ts'
 import { EVENTS, keyOfIntent } from './intent.ts'
 import { isDone, keyOfPlace, type Place, placeOf, readTransactions } from './outcome.ts'
 import {
+  type AnchorBlocks,
   type Anchored,
   type Anchoring,
   type Anchorings,
@@ -16,39 +17,47 @@ import {
   UNSEEN,
 } from './ports.ts'
 
-const PERIOD = 2_000
-/** Intents that are read in one call, and changed in one write. */
+const LOOK_INTERVAL_MS = 2_000
+/** Maximum intents for one read of the chain, and for one write. */
 const CHUNK = 500
-/** How long a transaction that a reorg dropped may wait in a node's pool for another block, before its intents are planned again. */
+/** Maximum blocks for one read and one write of the outbox. */
+const BLOCKS_AT_ONCE = 500
+/**
+ * How long a transaction that a reorg dropped may stay in a node's pool before its intents are
+ * planned again.
+ */
 const POOLED_TIMEOUT_MS = 60_000
 
 /**
- * Lets intents leave the outbox when their block is final, and has those anchored again that a reorg dropped before.
+ * Removes intents from the outbox when their block is final, and queues those again that a reorg
+ * dropped before.
  *
- * However many intents wait, a look costs one call for each new block and one for the newest that is known: a block that has its
- * hash still has its transactions, and the blocks before it. Records are read when intents leave, and when their block is gone;
- * so what hashes may have hidden (a reorg there and back between two looks) is found before it is too late.
+ * A look costs one call for each new block and one for the newest known block, regardless of the
+ * number of intents and blocks: a block with an unchanged hash still has its transactions, and the
+ * blocks before it. The known blocks are on disk, and read in parts. Records are read when intents
+ * leave, and when their block is gone. So a reorg that hashes did not show (there and back between
+ * two looks) is found before an intent leaves.
  *
- * @returns A function that ends it.
+ * @returns A function that stops it.
  */
 export function watchFinality(deps: {
   registry: RegistryReader
   blocks: Blocks
-  outbox: Anchorings
+  outbox: Anchorings & AnchorBlocks
   batcher: Batcher
+  /** Nothing leaves the outbox before this resolves: its payloads may still be needed. */
+  after: Promise<unknown>
   log: Log
 }): () => Promise<void> {
   const { registry, outbox, batcher, log } = deps
   const stop = new AbortController()
-  /** Blocks that the chain had at the last look, by number. */
-  let known: BlockId[] = []
-  /** Blocks that it did not have then. */
+  /** Blocks that the chain did not have at the last look. */
   let missing = new Set<string>()
-  /** By hash, when transactions were first seen back in the pool; `performance.now()`. */
+  /** When transactions were first seen back in the pool, by hash; `performance.now()`. */
   let pooled = new Map<Hex, number>()
 
   async function look(): Promise<void> {
-    if ((await outbox.blocks()).length === 0) {
+    if (await isIdle()) {
       pooled = new Map()
       return
     }
@@ -60,7 +69,12 @@ export function watchFinality(deps: {
     await lookAtBlocks(finalized)
   }
 
-  /** What is unknown lets nothing leave the outbox, and does not keep reorgs from being seen. */
+  async function isIdle(): Promise<boolean> {
+    const [unseen] = await outbox.unseen(undefined, 1)
+    return unseen === undefined && (await outbox.newestSeen()) === undefined
+  }
+
+  /** When it is unknown, nothing leaves the outbox, but reorgs are still detected. */
   async function finalizedBlock(): Promise<number> {
     try {
       return await deps.blocks.finalizedBlock()
@@ -71,35 +85,51 @@ export function watchFinality(deps: {
   }
 
   async function lookAtBlocks(finalized: number): Promise<void> {
-    const rows = await outbox.blocks()
-    const blocks = new Map(rows.map((one) => [keyOfBlock(one), one]))
-    known = known.filter((block) => blocks.delete(keyOfBlock(block)))
     const missed = missing
     missing = new Set()
+    let last: BlockId | undefined
+    do {
+      const blocks = await outbox.unseen(last, BLOCKS_AT_ONCE)
+      await lookAtNew(blocks, missed, finalized)
+      last = blocks.at(-1)
+    } while (last && !stop.signal.aborted)
+    // Last, so that a block and its replacement are never both known.
+    await forgetReplaced()
+  }
+
+  /** @param missed Blocks that were missing at the previous look. */
+  async function lookAtNew(
+    blocks: readonly BlockId[],
+    missed: ReadonlySet<string>,
+    finalized: number,
+  ): Promise<void> {
     const found: BlockId[] = []
-    for (const [key, block] of blocks) {
+    for (const block of blocks) {
       if (stop.signal.aborted) return
+      const key = keyOfBlock(block)
       const hash = await deps.blocks.blockHash(block.blockNumber)
       if (hash === block.blockHash) found.push(block)
-      // The first time, the node may be behind, or the transactions on their way into another block.
+      // The first time, the node may be behind, or the transactions about to enter another
+      // block.
       else if (block.blockHash !== UNSEEN && !missed.has(key)) missing.add(key)
       else await reviewBlock(block, hash, finalized)
     }
-    // Last, so that no block is known beside one that has taken its place.
-    await forgetReplaced()
-    known = [...known, ...found].sort((one, other) => one.blockNumber - other.blockNumber)
+    if (found.length > 0) await outbox.note(found, true)
   }
 
   async function forgetReplaced(): Promise<void> {
-    for (let last = known.at(-1); last; last = known.at(-1)) {
+    for (let last = await outbox.newestSeen(); last; last = await outbox.newestSeen()) {
       const hash = await deps.blocks.blockHash(last.blockNumber)
-      if (hash === last.blockHash) return
+      if (hash === last.blockHash || stop.signal.aborted) return
       missing.add(keyOfBlock(last))
-      known.pop()
+      await outbox.note([last], false)
     }
   }
 
-  /** @param hash What has the block's number now; asked for before the records are, so that it is never newer than they. */
+  /**
+   * @param hash The block that has this number now; read before the records, so that it is never
+   * newer than they are.
+   */
   async function reviewBlock(block: BlockId, hash: Hex | null, finalized: number): Promise<void> {
     const { blockNumber } = block
     await inChunks(
@@ -108,7 +138,7 @@ export function watchFinality(deps: {
     )
   }
 
-  /** @param work Says whether it moved all of them on; if not, they wait for the next look. */
+  /** @param work Returns whether it moved all of them; if not, the rest wait for the next look. */
   async function inChunks(
     next: () => Promise<Anchored[]>,
     work: (some: readonly Anchored[]) => Promise<boolean>,
@@ -120,10 +150,10 @@ export function watchFinality(deps: {
   }
 
   /**
-   * Acts on what the records of some intents say.
+   * Moves some intents to where the chain has them now.
    *
-   * @param seen The block that has the number of theirs now.
-   * @returns Whether all of them are elsewhere now; not so when the node contradicts itself.
+   * @param seen The block that now has the number of their block.
+   * @returns Whether all of them moved; false when the node contradicts itself.
    */
   async function review(
     some: readonly Anchored[],
@@ -169,7 +199,10 @@ export function watchFinality(deps: {
     return !stuck
   }
 
-  /** Those whose transactions a node has not put back into its pool: the others get into a block by themselves. */
+  /**
+   * Leaves out intents whose transactions a node has put back into its pool: these get into a block
+   * without help.
+   */
   async function withoutPooled(absent: readonly Anchored[]): Promise<Anchored[]> {
     const hashes = new Set(absent.map((one) => one.anchoring.transactionHash))
     const waiting = new Set<Hex | null>()
@@ -185,8 +218,9 @@ export function watchFinality(deps: {
   }
 
   async function run(): Promise<void> {
-    // Not at once: at the start there is enough to do until the first request can be taken.
-    while (await sleep(PERIOD, true, { signal: stop.signal }).catch(() => false))
+    await deps.after
+    // Not at once: at the start, other work comes first.
+    while (await sleep(LOOK_INTERVAL_MS, true, { signal: stop.signal }).catch(() => false))
       await look().catch((error) => log.warn('blocks_unread', { error: String(error) }))
   }
 
@@ -197,15 +231,15 @@ export function watchFinality(deps: {
   }
 }
 
-/** Where an intent is now, its block's hash where that is known; or why it is nowhere. */
+/** Where an intent is now, with its block's hash if known; or why it is not on the chain. */
 type Location =
   | (Place & { blockHash?: Hex })
   | { status: 'conflict' | 'distrusted' | 'moot' | 'absent' }
 
 /**
- * Where intents are that were anchored once. A revision is where its transaction is, whatever others
- * did after it, and in its block where no node keeps the receipt; if that is not on the chain, and for
- * what was issued, the records decide.
+ * Locates intents that were anchored. A revision is where its transaction is, whatever came after
+ * it; if no node keeps the receipt, it is in its block as long as the chain has that block. In all
+ * other cases, and for issued documents, the records decide.
  */
 async function locate(
   registry: RegistryReader,
@@ -237,7 +271,7 @@ async function locate(
   return some.map((one) => located.get(one) ?? { status: 'absent' })
 }
 
-/** @returns The hashes that the chain has now for the blocks of these, by number. */
+/** @returns The current hashes of their block numbers. */
 async function hashesOf(
   blocks: Blocks,
   some: readonly Anchored[],
@@ -268,7 +302,7 @@ async function receiptsOf(
   )
 }
 
-/** The transactions that carry them now; where the node has no event, the ones that did. */
+/** Adds the transactions that carry them now; if the node has no event, the previous ones. */
 async function withTransactions(
   registry: RegistryReader,
   moved: readonly (Moved & { place: Location })[],
@@ -284,7 +318,7 @@ async function withTransactions(
   })
 }
 
-/** Whether a record says so, and not the transaction itself. */
+/** Whether the place comes from a record, and the transaction is yet to be read. */
 function isUnread(place: Location): place is Place {
   return 'blockNumber' in place && place.blockHash === undefined
 }

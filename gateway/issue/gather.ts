@@ -1,33 +1,36 @@
 import type { BlockTime } from './block-time.ts'
 
 /**
- * Where blocks come when they like: how long intents gather behind a transaction in flight before they get one of their own, as a
- * part of the time that one takes, so that chain and gateway work at the same time; and at most.
+ * Without regular blocks: how long intents gather behind a transaction in flight, as a fraction of
+ * the last round trip, so that chain and gateway work at the same time; and the maximum.
  */
 const GATHER = { part: 0.5, maxMs: 400 }
-/** The same once the oldest in flight is older than this, as a part of its age: so there is still room for one when it is long. */
+/**
+ * The same once the oldest transaction in flight is older than `fromMs`, as a fraction of its age:
+ * so lanes stay free however long it takes.
+ */
 const SLOW = { fromMs: 800, part: 0.5 }
 /**
- * Where blocks come at regular times, transactions are made twice before each: what has gathered, this part of the interval earlier
- * than it has to be; and late arrivals, just in time.
+ * With regular blocks, there are two cutoffs before each: one for the gathered intents, this
+ * fraction of the interval early, and one for late arrivals, just in time.
  */
 const MARGIN = 0.07
 
 export type Load = {
-  /** When the first of those that wait came; `performance.now()`. */
+  /** When the first waiting intent arrived; `performance.now()`. */
   waitingSince: number
-  /** When the first of those that wait came, or the last transaction was made. */
+  /** When the first waiting intent arrived, or the last transaction was signed. */
   gatheringSince: number
-  /** When the oldest transaction in flight was made; `undefined` when none is. */
+  /** When the oldest transaction in flight was signed; `undefined` when none is in flight. */
   oldestMade: number | undefined
   /** Milliseconds that the last transaction took until the chain showed it. */
   roundTrip: number
 }
 
-/** @returns When intents that wait get a transaction, whether or not they fill one. */
+/** @returns When waiting intents get a transaction, full or not. */
 export function dueAt(load: Load, blockTime: BlockTime): number {
-  const towards = cutoffAfter(load.waitingSince, blockTime)
-  if (towards !== undefined) return towards
+  const cutoff = cutoffAfter(load.waitingSince, blockTime)
+  if (cutoff !== undefined) return cutoff
   const { gatheringSince, oldestMade, roundTrip } = load
   if (oldestMade === undefined) return gatheringSince
   const soon = Math.min(GATHER.maxMs, GATHER.part * roundTrip)

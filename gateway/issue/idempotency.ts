@@ -5,8 +5,8 @@ import { IssueError } from './errors.ts'
 import type { IdempotencyLog } from './ports.ts'
 
 /**
- * Claims a request's idempotency key for its document. The documentHash stands for the whole body: it comes from the key and
- * the exact bytes that were sealed.
+ * Claims a request's idempotency key for its document. The documentHash stands for the whole body:
+ * it comes from the key and the exact bytes that were sealed.
  *
  * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
  */
@@ -36,7 +36,7 @@ export async function isClaimed(
   return key !== undefined && log.has(key)
 }
 
-/** Keyed, since a client's key may be something that can be guessed, an order number or a name. */
+/** A keyed hash, since a client's key may be guessable: an order number, a name. */
 function keyOf(
   subkeys: IssuerSubkeys,
   { tenant, idempotencyKey }: { tenant: string; idempotencyKey?: string },

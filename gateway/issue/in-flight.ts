@@ -2,36 +2,41 @@ import type { IssueError } from './errors.ts'
 import { type IntentKey, keyOfIntent } from './intent.ts'
 import type { Plan } from './ports.ts'
 
-/** How sending the newest attempt of a plan goes. Times are milliseconds that no change of the clock touches. */
+/**
+ * The state of broadcasting a plan's newest attempt. Times are those of `performance.now()`.
+ */
 export type Sending = {
   sent: number
   made: number
-  /** The newest block when it was first looked at as stuck. */
+  /** The head when it first counted as stuck. */
   block: number | undefined
-  /** A node has taken it. */
+  /** Whether a node accepted it. */
   taken: boolean
-  /** Until the nodes have answered. */
+  /** How often it was signed again since a node accepted one, and when last. */
+  retries: number
+  retried: number
+  /** The broadcast under way. */
   underWay: Promise<void> | undefined
-  /** Why it could not be sent the last time. */
+  /** Why the last broadcast failed. */
   failure: IssueError | undefined
 }
 
-/** The plans whose nonces are not used yet, and the intents that they carry. */
+/** The plans whose nonces are not used yet, and their intents. */
 export type InFlight = {
   /** By nonce. */
   plans(): readonly Plan[]
-  /** Also those that have left, until what they cost is noted on disk. */
+  /** The same, with those that have left but whose cost is not on disk yet. */
   unsettled(): readonly Plan[]
   sendingOf(plan: Plan): Sending
   carries(key: IntentKey): boolean
   add(plans: readonly Plan[]): void
-  /** A plan with another attempt takes the place of itself; it may carry fewer intents. */
+  /** Replaces a plan by itself with another attempt, perhaps with fewer intents. */
   replace(plan: Plan): void
-  /** Their nonces are used. They carry their intents until `drop`, when that is noted on disk. */
+  /** Their nonces are used. They carry their intents until `drop`, when the outcome is on disk. */
   leave(plans: readonly Plan[]): void
-  /** That could not be noted: they are looked at again. */
+  /** Their outcome could not be written: they are settled again. */
   comeBack(plans: readonly Plan[]): void
-  /** They are done with. */
+  /** Their outcome is on disk. */
   drop(plans: readonly Plan[]): void
 }
 
@@ -49,6 +54,8 @@ export function createInFlight(): InFlight {
       made: performance.now(),
       block: undefined,
       taken: false,
+      retries: 0,
+      retried: Number.NEGATIVE_INFINITY,
       underWay: undefined,
       failure: undefined,
     }

@@ -2,7 +2,7 @@ import type { Hex } from '../../document/hex.ts'
 import { RELEASED, SUSPENDED } from '../../verifier/reasons.ts'
 import type { Intent, RegistryEvent, RevisionIntent } from './ports.ts'
 
-/** What tells intents apart: there is one of a kind for a document. */
+/** Identifies an intent: there is one of each kind for a document. */
 export type IntentKey = `${Intent['kind']} ${Hex}`
 
 export function keyOf(kind: Intent['kind'], documentHash: Hex): IntentKey {
@@ -19,7 +19,7 @@ export function reasonOf(intent: RevisionIntent): number {
   return intent.kind === 'suspend' ? SUSPENDED : RELEASED
 }
 
-/** What the revocation part of a record amounts to. */
+/** The meaning of a record's revocation fields. */
 export type Revocation = 'none' | 'suspended' | 'released' | 'final'
 
 export function revocationOf({

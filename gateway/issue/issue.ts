@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Document, type DocumentFields, validUntilOf } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import type { Sealed } from '../../document/sealed.ts'
 import {
   type ChainReader,
@@ -19,10 +20,10 @@ import type { Intent, IssueIntent } from './ports.ts'
 import type { SealedDocument, Sealing } from './sealing.ts'
 import type { Answer } from './waiters.ts'
 
-/** Documents that are sealed in one turn of the event loop: some 1 ms. */
+/** Documents to seal in one turn of the event loop: about 1 ms. */
 const SEALED_A_TURN = 16
-/** Between looks at how final a block is; milliseconds. */
-const FINALITY_POLL = 250
+/** Between reads of a block's finality. */
+const FINALITY_POLL_INTERVAL_MS = 250
 
 export type IssueRequest = {
   fields: DocumentFields
@@ -30,13 +31,16 @@ export type IssueRequest = {
   idempotencyKey?: string
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
-  /** Ends the wait too, and what is read before and after it. */
+  /** Limits the wait, and the reads before and after it. */
   deadline: Deadline
-  /** How final that block has to be before the answer, within the same wait. */
+  /** The finality to wait for before the answer, within the same wait. */
   finality: Finality
 }
 
-/** `pending`: it will be anchored, whatever happens to this process; `transactionHash` is that of the newest attempt, if any. */
+/**
+ * `pending`: it will be anchored, whatever happens to this process; `transactionHash` is that of
+ * the newest attempt, if any.
+ */
 export type Issued = {
   publicId: string
   document: Document
@@ -50,28 +54,28 @@ export type Issued = {
 }
 
 type Progress = Pick<Issued, 'status' | 'transactionHash' | 'finality'>
-/** What the chain shows of it; without the transaction where it was not read. */
+/** A reading of the chain; without the transaction if it was not read. */
 type Reading = Pick<Progress, 'status' | 'finality'> & { transactionHash?: Hex }
 
-/** What became of it, and whether it had been promised or anchored before this request. */
-type Told = Answer & { replayed: boolean }
+/** An answer, and whether the document had been promised or anchored before this request. */
+type Promised = Answer & { replayed: boolean }
 
-/** It will be anchored; where, nobody knows. */
+/** It will be anchored; the block is not known yet. */
 const PENDING = { status: 'pending', finality: null } as const
 
 export type Issuing = { issue(request: IssueRequest): Promise<Issued> }
 
 /**
- * Issues documents. The order is the safety property: payload before chain, outbox before broadcast, answer after the
- * registry shows it.
+ * Issues documents. The order is the safety property: payload before chain, outbox before
+ * broadcast, answer after the registry shows it.
  *
  * `issue` rejects with an `IssueError` when nothing was promised.
  */
 export function createIssuing(deps: {
   /** CAIP-10. */
-  registryId: string
+  registryId: RegistryId
   issuerId: number
-  /** Reads what became of an intent. */
+  /** Reads the outcome of an intent. */
   outcomeOf: (intent: Intent) => Promise<Outcome>
   chain: ChainReader
   keep: Keep
@@ -98,7 +102,8 @@ export function createIssuing(deps: {
 
     const { publicId } = sealed
     const { replayed } = answer
-    const transactionHash = answer.transactionHash ?? (await kept(documentHash, there?.blockNumber))
+    const transactionHash =
+      answer.transactionHash ?? (await readHistory(documentHash, there?.blockNumber))
     const progress =
       answer.status === 'pending'
         ? { ...PENDING, transactionHash }
@@ -106,8 +111,8 @@ export function createIssuing(deps: {
     return { publicId, document, documentHash, replayed, ...progress }
   }
 
-  /** @returns The transaction that this gateway kept, where no node has it any more. */
-  async function kept(documentHash: Hex, blockNumber?: number) {
+  /** @returns The transaction from this gateway's history, for one that no node has any more. */
+  async function readHistory(documentHash: Hex, blockNumber?: number) {
     if (blockNumber === undefined) return null
     return deps.history.transactionOf(documentHash, blockNumber)
   }
@@ -121,17 +126,18 @@ export function createIssuing(deps: {
   }
 
   /**
-   * Only a request with an idempotency key can have been anchored before: by this gateway, or another
-   * of the issuer. Its payload is kept here from then on, also when this store never had it or lost it.
+   * Only a request with an idempotency key can have been anchored before, by this gateway or by
+   * another one of the issuer. From then on this store keeps its payload, even if it never had it
+   * or lost it.
    *
-   * @param candidates The first one of them that is on the chain is what the request stands for.
+   * @param candidates The first one on the chain is the one that the request refers to.
    */
   async function alreadyThere(
     document: Document,
     candidates: readonly SealedDocument[],
     { idempotencyKey, deadline }: IssueRequest,
   ): Promise<
-    | (Told & {
+    | (Promised & {
         status: 'anchored'
         blockNumber: number
         sealed: SealedDocument
@@ -151,7 +157,7 @@ export function createIssuing(deps: {
       throw refusalOf(outcome.status)
     if (outcome?.status !== 'anchored' || !sealed) return undefined
     await keep.restore(sealed)
-    // Where no node has the event, the block is final.
+    // When no node has the event any more, the block is final.
     if (outcome.transactionHash !== null)
       await keep.adopt(intentOf(document, sealed), outcome, sealed)
     return { ...outcome, replayed: true, sealed }
@@ -161,21 +167,21 @@ export function createIssuing(deps: {
     intent: Intent,
     sealed: Sealed,
     { wait, deadline }: IssueRequest,
-  ): Promise<Told> {
+  ): Promise<Promised> {
     const isNew = await keep.add(intent, sealed, wait === 0)
     const limit = Math.min(wait, deadline.left())
     const answer = await batcher.submit(intent, limit)
-    // Where the node was behind at the look before, the transaction tells.
+    // The node may have been behind when it was read before: the transaction shows it.
     const before = answer.status === 'anchored' && answer.byAnother === true
     return { ...answer, replayed: !isNew || before }
   }
 
   /**
-   * What to report of a document that was anchored. A new one is valid until it expires. One that is
-   * asked for again may have been revoked since, and one that has to be final may be dropped by a
-   * reorg: the chain is read, until they are as final as requested or the time is up.
+   * Reports the status of an anchored document. A new one is valid until it expires. A repeated one
+   * may have been revoked since, and one that must be final may be dropped by a reorg: for these,
+   * the chain is read until they are as final as requested, or the time is up.
    *
-   * @param transactionHash Of the transaction that was seen to anchor it.
+   * @param transactionHash The transaction that anchored it.
    */
   async function progressOf(
     { documentHash, validUntil }: Intent & { kind: 'issue' },
@@ -196,11 +202,14 @@ export function createIssuing(deps: {
       now = await read(documentHash, finality, deadline).catch(() => now)
       const late = performance.now() - started >= wait || deadline.left() === 0
       if (late || reaches(now.finality, finality)) return { transactionHash, ...now }
-      await sleep(Math.min(FINALITY_POLL, deadline.left()))
+      await sleep(Math.min(FINALITY_POLL_INTERVAL_MS, deadline.left()))
     }
   }
 
-  /** A record that is missing was dropped by a reorg, or is not at this node yet: its finality is unknown. */
+  /**
+   * A missing record was dropped by a reorg, or has not reached this node yet: its finality is
+   * unknown.
+   */
   async function read(documentHash: Hex, wanted: Finality, deadline: Deadline): Promise<Reading> {
     const { status, record } = await deadline.within((signal) =>
       chain.read({ issuerId, documentHash }, { signal }),

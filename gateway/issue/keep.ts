@@ -16,16 +16,16 @@ export type Keep = {
    * Makes a payload and the promise to anchor it durable: never the promise without the payload.
    *
    * @param promised Whether the caller will be told `pending`, whatever comes.
-   * @returns Whether the promise is new. A promise that was kept and left the outbox is not new where
-   *   the store can tell that its payload was there before; of concurrent calls one is new.
+   * @returns Whether the promise is new. A promise that was fulfilled and left the outbox is not
+   * new, if the store can tell that it had the payload before; of concurrent calls one is new.
    */
   add(intent: Intent, sealed: Sealed, promised?: boolean): Promise<boolean>
   /**
-   * Takes back intents that were not promised and that no transaction ever carried, with the payloads
-   * that they inserted. A payload that was there before them is that of a document acknowledged
+   * Takes back intents that were not promised and that no transaction ever carried, with the
+   * payloads that they inserted. A payload that was there before belongs to a document acknowledged
    * earlier, and stays.
    *
-   * @returns Those that were taken back.
+   * @returns The withdrawn intents.
    */
   withdraw(intents: readonly Intent[]): Promise<Intent[]>
   /** For a document that is on the chain: its payload is there when this resolves, and stays. */
@@ -35,12 +35,13 @@ export type Keep = {
 }
 
 /**
- * One after the other: for a store of its own, whose failure must leave nothing promised.
+ * Writes the payload first, then the outbox: for a separate store, whose failure must leave nothing
+ * promised.
  *
- * @param store Takes back each `put` on its own (Kubo: each has its own pin), since another request or
- *   gateway may put the same before a removal is done.
- * @param leftBehind Receives why payloads of withdrawn intents were not removed. Nobody waits for
- *   that: at worst, a sealed document stays that was never issued.
+ * @param store Undoes each `put` separately (Kubo: each has its own pin), since another request or
+ * gateway may put the same payload before a removal is done.
+ * @param leftBehind Receives the error when payloads of withdrawn intents were not removed. No
+ * request waits for that: at worst, a sealed document remains that was never issued.
  */
 export function keepInOrder(
   store: PayloadStore,
@@ -79,15 +80,17 @@ export function keepInOrder(
   }
 }
 
-/** Looks at the store while a payload is restored; more than two take a withdrawal between each two. */
+/**
+ * Maximum looks at the store while a payload is restored; a third takes a withdrawal in between.
+ */
 const MAX_LOOKS = 4
 
 /**
- * See `Keep`. An intent that another request is adding may insert the payload meanwhile. So the
- * intent is looked for after the payload is there, and gives it up; and a withdrawal that came
- * between is found by another look.
+ * See `Keep`. Another request may insert the payload with its intent at the same time. So the
+ * intent is looked for once the payload is there, and disowns it; another look finds a withdrawal
+ * that came in between.
  *
- * @param added Resolves once those that are adding the payload now have added their intent too.
+ * @param added Resolves once requests that are adding this payload have added their intents too.
  */
 export async function restore(
   store: PayloadStore,

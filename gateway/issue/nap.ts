@@ -1,12 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** A sleep that others can end. */
+/** A sleep that can be interrupted. */
 export type Nap = {
   /** Ends the sleep under way, or the next one before it begins. */
   wake(): void
   /** @param maxMs Absent = until `wake`. */
   sleep(maxMs?: number): Promise<void>
-  /** Sleeps for this long, whatever happens. */
+  /** Sleeps for this long, without interruption. */
   pause(milliseconds: number): Promise<void>
 }
 

@@ -5,12 +5,12 @@ import type { InFlight } from './in-flight.ts'
 import type { Account, Plan, RegistryReader } from './ports.ts'
 import { stuckAfterMs } from './replace.ts'
 
-/** How long a nonce may be missing before it counts as lost, and not as a node that is behind. */
+/** How long a nonce may be missing before it counts as lost; until then, the node may be behind. */
 const GAP_TIMEOUT_MS = 3_000
-/** How long the next nonce is taken from the last look at the chain. */
+/** How long the nonce of the last look at the chain may be used. */
 const NONCE_TTL_MS = 250
 
-/** Nonces of settled transactions that are remembered. */
+/** Maximum settled nonces that are remembered. */
 const MAX_REORG = 1_000
 
 /** Assigns the nonces of the one account, in order and without gaps. */
@@ -18,19 +18,20 @@ export type Nonces = {
   /** Reads the nonce that follows the newest block. */
   look(): Promise<number>
   /**
-   * The nonce of the next transaction. After a reorg the node may have put transactions back into its pool that were settled
-   * already: it follows these, and does not take their place.
+   * The nonce of the next transaction. After a reorg the node may have put transactions back into
+   * its pool that were settled already: the nonce follows these, and does not replace them.
    */
   next(): Promise<number>
   /** The nonces of these are used; a reorg may bring them back. */
   settled(plans: readonly Plan[]): void
-  /** How often nonces were lost: what was assigned before is not good any more. */
+  /** How often nonces were lost; this invalidates nonces that were assigned before. */
   losses(): number
   /**
-   * The chain went back behind the first nonce in flight (a reorg, a node that lost its state). Unless the node has the transactions
-   * before it in its pool, none of these can be mined.
+   * Abandons the plans in flight when the chain went back behind the first nonce in flight (a
+   * reorg, a node that lost its state): none can be mined, unless the node still has the missing
+   * transactions in its pool.
    *
-   * @param next What the last look returned.
+   * @param next The nonce of the last look.
    */
   closeGap(next: number): Promise<void>
 }
@@ -48,9 +49,9 @@ export function createNonces(deps: {
   let seen = { nonce: 0, at: Number.NEGATIVE_INFINITY }
   let gapSince: number | undefined
   let losses = 0
-  /** By nonce, the transactions that could have used it. */
+  /** The transactions that could have used a nonce, by nonce. */
   const settled = new Map<number, Hex[]>()
-  /** Below it, the pool has only what is never mined. */
+  /** Below this nonce, the transactions in the pool can never be mined. */
   let stuckBelow = 0
 
   async function look(): Promise<number> {

@@ -13,25 +13,27 @@ import {
   UNSEEN,
 } from './ports.ts'
 
-/** Plans to issue whose receipts are read together; of more, records and events are fewer requests. */
+/**
+ * Maximum plans to issue that are read by receipt: for more, records and events take fewer calls.
+ */
 const MAX_RECEIPTS = 2
 
 /**
- * What the chain says of an intent.
+ * What the chain shows about an intent.
  *
  * - `conflict`: the issuer has a record under this hash with another expiry, so that this one can
  *   never be issued.
- * - `distrusted`: the record under this hash reads Distrusted. Issuing it again would make it valid;
- *   that is for an operator to decide.
- * - `moot`: there is nothing to do: a final revocation stands, or nothing is suspended.
+ * - `distrusted`: the record under this hash reads Distrusted. Issuing it again would make it
+ *   valid, which is an operator's decision.
+ * - `moot`: nothing to do: the revocation is final, or the document is not suspended.
  * - `absent`: it is not on the chain.
  */
 export type Outcome = ({ status: 'anchored' } & Anchoring) | Undone
 type Undone = { status: 'conflict' | 'distrusted' | 'moot' | 'absent' }
 
 /**
- * Reads what became of intents, by records and their events: an earlier attempt, or another gateway
- * of the issuer, may have anchored them.
+ * Reads the outcomes of intents from records and their events: an earlier attempt, or another
+ * gateway of the issuer, may have anchored them.
  *
  * @returns An outcome for each, in their order.
  * @throws {IssueError} `chain_unavailable`.
@@ -58,14 +60,14 @@ export async function outcomesOf(
   })
 }
 
-/** As {@link outcomesOf}, of one intent. */
+/** As {@link outcomesOf}, for one intent. */
 export async function outcomeOf(registry: RegistryReader, intent: Intent): Promise<Outcome> {
   const [outcome] = await outcomesOf(registry, [intent])
   return outcome ?? ABSENT
 }
 
 /**
- * As {@link outcomesOf}, of the intents of plans whose nonces are used: by their receipts where
+ * As {@link outcomesOf}, for the intents of plans whose nonces are used: from their receipts, if
  * these show everything.
  *
  * @returns An outcome for each intent, in the order of the plans.
@@ -79,7 +81,7 @@ export async function outcomesOfPlans(
     plans.map((plan) => {
       const issues = plan.intents.some(({ kind }) => kind === 'issue')
       if (issues && plans.length > MAX_RECEIPTS) return undefined
-      // Without the receipt there are still records and events; if the node is down, they say so.
+      // Without a receipt, records and events decide; if the node is down, reading them throws.
       return outcomesByReceipt(registry, plan).catch(() => undefined)
     }),
   )
@@ -92,8 +94,8 @@ export async function outcomesOfPlans(
 }
 
 /**
- * As {@link outcomesOf}, by the receipts of a plan's transactions. Of revisions these say more than
- * records, which show the last one only.
+ * As {@link outcomesOf}, from the receipts of a plan's transactions. For revisions these show more
+ * than records, which have the last one only.
  *
  * @returns `undefined` when they do not show every intent of the plan: another gateway may have
  *   anchored it, or a record stands that is not as intended.
@@ -115,8 +117,8 @@ async function outcomesByReceipt(
 }
 
 /**
- * Whether the transaction that carried an intent did what it could. A list leaves out a revision
- * that changes nothing, or that may change nothing: there is nothing left to do then.
+ * Whether the transaction that carried an intent completed it. The registry skips a revision that
+ * would change nothing, or may not: then nothing is left to do.
  */
 export function isDone({ kind, documentHash }: Intent, { succeeded, issued }: Receipt): boolean {
   return succeeded && (kind !== 'issue' || issued.has(documentHash))
@@ -127,9 +129,9 @@ export type Place = { event: RegistryEvent; blockNumber: number }
 
 const ABSENT: Undone = { status: 'absent' }
 
-/** @returns The event that a record says there is of an intent; or why there is none. */
+/** @returns Where a record places the event of an intent, or why there is none. */
 export function placeOf(intent: Intent, record: TrustedRecord | undefined): Place | Undone {
-  // Block 0 is that of a record that is missing, and never later than a final block.
+  // Block 0 means that the record is missing; it must not count as final.
   if (!record?.anchoredBlock) return ABSENT
   if (intent.kind === 'issue') return placeOfIssue(intent, record)
   const revocation = revocationOf(record)
@@ -152,14 +154,14 @@ function placeOfIssue({ validUntil }: IssueIntent, record: TrustedRecord): Place
   return { event: 'issued', blockNumber: record.anchoredBlock }
 }
 
-/** What is left of a place whose events no node keeps: the record decides. */
+/** The anchoring of an intent whose events no node keeps: the record decides. */
 function forgotten({ blockNumber }: Place): Anchoring {
   return { blockNumber, blockHash: UNSEEN, transactionHash: null }
 }
 
 /**
- * @returns By {@link keyOfPlace}, the transactions of the events there, by documentHash; nothing for a
- *   place whose events no node keeps any more.
+ * @returns The transactions of the events at each place, by {@link keyOfPlace} and documentHash;
+ * `undefined` for a place whose events no node keeps any more.
  */
 export async function readTransactions(
   registry: RegistryReader,

@@ -2,16 +2,16 @@
 export type Pace = () => Promise<void>
 
 /**
- * Lets only so many callers go on in one turn of the event loop: work that comes in a wave does not hold up the answers of chain and
- * disk that those before it wait for.
+ * Limits how many callers continue in one turn of the event loop, so that a wave of requests does
+ * not hold up answers of chain and disk that earlier requests wait for.
  *
- * @param most Callers in a turn.
+ * @param max Callers in one turn.
  */
-export function createPace(most: number): Pace {
+export function createPace(max: number): Pace {
   const waiting: (() => void)[] = []
 
   function next(): void {
-    for (const goOn of waiting.splice(0, most)) goOn()
+    for (const goOn of waiting.splice(0, max)) goOn()
     if (waiting.length > 0) setImmediate(next)
   }
 

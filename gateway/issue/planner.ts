@@ -2,13 +2,13 @@ import type { Log } from '../log.ts'
 import { MAX_BATCH } from './batch.ts'
 import { asIssueError, IssueError } from './errors.ts'
 import { keyOfIntent } from './intent.ts'
-import { type Outcome, outcomesOf } from './outcome.ts'
+import { outcomesOf } from './outcome.ts'
 import type { Account, Backlog, Intent, RegistryReader } from './ports.ts'
 import type { Queue } from './queue.ts'
-import { resolutionOf } from './settle.ts'
+import { type Conclude, resolutionOf } from './settle.ts'
 import type { TurnAway } from './turn-away.ts'
 
-/** How long the first of several transactions waits for the others to be made. */
+/** How long the first of several transactions waits until the others are signed. */
 const TOGETHER_MS = 50
 
 /** Makes transactions of queued intents. */
@@ -16,9 +16,10 @@ export type Planner = {
   /** Intents that fill the next transaction. */
   readonly limit: number
   /**
-   * Makes transactions as long as `isDue`: they share blocks and looks at the chain.
+   * Plans transactions while `isDue`: they share blocks and looks at the chain.
    *
-   * @throws {IssueError} why none can be made now. Then everything that nobody was promised has left the queue.
+   * @throws {IssueError} why none can be made now. All intents that were not promised have left
+   * the queue then.
    */
   run(isDue: () => boolean): Promise<void>
 }
@@ -30,7 +31,7 @@ export function createPlanner(deps: {
   backlog: Backlog
   /** Signs a transaction for these, and makes it durable. */
   plan: (intents: readonly Intent[]) => Promise<void>
-  conclude: (intent: Intent, outcome: Outcome) => void
+  conclude: Conclude
   turnAway: TurnAway['turnAway']
   log: Log
   /** Maximum intents in one transaction; 1 = no grouping. */
@@ -62,26 +63,26 @@ export function createPlanner(deps: {
     return true
   }
 
-  /** No transaction can be made of these. */
+  /** Handles intents for which no transaction could be made. */
   async function refused(intents: Intent[], error: IssueError): Promise<void> {
     const { outage, closed } = await causeOf(error)
     if (outage) {
-      // Of one intent only, it is known by the first try that the fee is still too high.
+      // Keep the limit at one: then a single attempt shows whether the fee is still too high.
       if (outage.code !== 'fee_too_high') limit = maxBatch
-      // No transaction can be made of the others either.
+      // The others cannot get a transaction either.
       await turnAway(queue.all(), outage)
       throw outage
     }
     if (closed && intents[0]?.kind === 'issue') {
       limit = maxBatch
-      // Nothing can be issued; what waits to be revoked goes on.
+      // Nothing can be issued; revisions go on.
       const issues = queue.all().filter(({ kind }) => kind === 'issue')
       const promised = await turnAway(issues, closed)
       log.warn('issuer_closed', { promised: promised.length })
       await queue.setAside(promised)
       return
     }
-    // Of fewer, perhaps: so one bad intent never sinks the others.
+    // Try fewer, so that one bad intent never blocks the others.
     if (intents.length > 1) {
       limit = Math.ceil(intents.length / 2)
       return
@@ -89,7 +90,8 @@ export function createPlanner(deps: {
     limit = maxBatch
     const promised = await turnAway(intents, error)
     if (promised.length === 0) return
-    // What was promised is never given up: it is tried again, and somebody has to look why it is refused.
+    // A promised intent is never given up: it is retried, and an operator has to find out why it is
+    // refused.
     for (const intent of promised)
       log.error('intent_set_aside', {
         key: keyOfIntent(intent),
@@ -115,10 +117,10 @@ export function createPlanner(deps: {
   }
 
   /**
-   * What was carried once, or waited for long, may be on the chain by now: then it is not sent
-   * again. Above all, nothing is issued again that is there and distrusted.
+   * An intent that a transaction carried, or that waited for long, may be on the chain by now: then
+   * it is not sent again. Above all, a distrusted document must not be issued again.
    *
-   * @returns Those that are to be sent.
+   * @returns The intents that are still to be sent.
    */
   async function stillAbsent(intents: readonly Intent[]): Promise<Intent[]> {
     const unsure = queue.uncertain(intents)

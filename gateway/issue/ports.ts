@@ -1,21 +1,31 @@
 import type { Hex } from '../../document/hex.ts'
 import type { BlockRead, RegistryRecord } from '../../verifier/ports.ts'
 
-/** Keeps sealed documents by their sha-256 (32 bytes). What `put` resolved for survives a kill and a power cut. */
+/**
+ * Stores sealed documents by their sha-256 (32 bytes). Once `put` has resolved, the document
+ * survives a kill and a power cut.
+ */
 export type PayloadStore = {
-  /** @returns Whether it inserted something that `remove` would take back; `false` when the block was there before. */
+  /**
+   * @returns Whether it inserted something that `remove` would undo; `false` when the block was
+   * there before.
+   */
   put(hash: Uint8Array, bytes: Uint8Array): Promise<boolean>
   get(hash: Uint8Array): Promise<BlockRead>
-  /** Takes back one `put` that inserted. Not erasure: it may be put again. */
+  /** @returns The hashes that it lost or never had; erased ones do not count. */
+  missing(hashes: readonly Uint8Array[]): Promise<Uint8Array[]>
+  /** Undoes one `put` that inserted. Not an erasure: it may be put again. */
   remove(hash: Uint8Array): Promise<void>
 }
 
-/** What the outbox keeps of the payload of a document to issue. */
+/** What the outbox stores about the payload of a document to issue. */
 export type Payload = {
-  /** Whether the intent inserted it in the store: only then does it go when the intent is withdrawn. */
+  /**
+   * Whether the intent inserted it in the store: only then is it removed with the intent.
+   */
   inserted: boolean
   /**
-   * The sealed bytes (never plaintext), so that a payload store that lost them can be mended; absent
+   * The sealed bytes (never plaintext), to restore them in a payload store that lost them; absent
    * when the store is in the same database.
    */
   sealed?: Uint8Array
@@ -29,7 +39,7 @@ export type IssueIntent = {
   validUntil: number
 }
 
-/** A document to revoke for good, to suspend, or to release from a suspension. */
+/** A document to revoke permanently, to suspend, or to release from a suspension. */
 export type RevisionIntent =
   | {
       kind: 'revoke'
@@ -40,21 +50,21 @@ export type RevisionIntent =
   | { kind: 'suspend'; documentHash: Hex }
   | { kind: 'release'; documentHash: Hex }
 
-/** Something that is to happen on the chain. One of a kind for a document. */
+/** A change to make on the chain. There is one of each kind for a document. */
 export type Intent = IssueIntent | RevisionIntent
 
-/** A signed transaction: `raw` is what is broadcast, again and again the same bytes. */
+/** A signed transaction: `raw` is broadcast, every time the same bytes. */
 export type SignedTransaction = {
   nonce: number
   hash: Hex
   raw: Hex
   gasLimit: bigint
-  /** Wei for a unit of gas. */
+  /** Wei per unit of gas. */
   maxFeePerGas: bigint
   maxPriorityFeePerGas: bigint
 }
 
-/** A nonce, the intents that it is for, and every transaction signed for it; the newest last. */
+/** A nonce, its intents, and every transaction signed for it, the newest last. */
 export type Plan = {
   id: number
   nonce: number
@@ -62,44 +72,46 @@ export type Plan = {
   attempts: readonly SignedTransaction[]
 }
 
-/** A block as it was seen. After a reorg another has its number. */
+/** A block as it was seen. After a reorg, another block has its number. */
 export type BlockId = { blockNumber: number; blockHash: Hex }
 
-/** Where an intent is anchored; `transactionHash` is `null` where no node keeps its block any more. */
+/**
+ * Where an intent is anchored; `transactionHash` is `null` when no node keeps its block any more.
+ */
 export type Anchoring = BlockId & { transactionHash: Hex | null }
 
-/** In place of the hash of a block that is yet to be looked at. */
+/** Placeholder for the hash of a block that was not read yet. */
 export const UNSEEN: Hex = '0x'
 
 /**
- * An intent that is on the chain, in a block that may not be final yet. What is done to it later is
- * only done while it is still there in the outbox.
+ * An intent that is on the chain, in a block that may not be final yet. A later change applies only
+ * while the outbox still has it there.
  */
 export type Anchored = { intent: Intent; anchoring: Anchoring }
 
-/** An intent that is elsewhere on the chain now. */
+/** An intent that a reorg moved. */
 export type Moved = Anchored & { now: Anchoring }
 
-/** What the receipt of a transaction shows. */
+/** The receipt of a transaction. */
 export type Receipt = BlockId & {
-  /** A call of the registry that succeeded has done all that it could do. */
+  /** Whether the call of the registry succeeded. */
   succeeded: boolean
   /** The documents that it issued. */
   issued: ReadonlySet<Hex>
-  /** What it cost, in wei; `undefined` when the node does not say. */
+  /** Its cost in wei; `undefined` when the node does not report it. */
   fee?: bigint
 }
 
-/** What the registry logs about a document; a suspension is a revocation there. */
+/** The registry's events about a document; a suspension is a revocation there. */
 export type RegistryEvent = 'issued' | 'revoked' | 'released'
 
 /** A record, and whether it reads Distrusted. */
 export type TrustedRecord = RegistryRecord & { distrusted: boolean }
 
 /**
- * An intent as it is in the outbox (a revocation with the reason of the first request for it), and where
- * it stands; `transactionHash` is that of its newest attempt, or of the one that anchored it;
- * `promised`: a caller was told that it will be anchored.
+ * An intent in the outbox (a revocation with the reason of its first request), and its state.
+ * `transactionHash` is that of its newest attempt, or of the one that anchored it; `promised`: a
+ * caller may have been told `pending`.
  */
 export type Standing = { intent: Intent } & (
   | { anchored: false; promised: boolean; transactionHash: Hex | null }
@@ -109,47 +121,48 @@ export type Standing = { intent: Intent } & (
 /** An intent that waits for a transaction. */
 export type QueuedIntent = {
   intent: Intent
-  /** Milliseconds of the Unix epoch: not before then, since the chain refused it on its own. */
+  /** Not before this time, since the chain refused it; milliseconds of the Unix epoch. */
   asideUntil: number | null
 }
 
-/** What the chain shows of some intents. */
+/** The outcomes of some intents, as the outbox needs them. */
 export type Resolution = {
   anchored: readonly Anchored[]
-  /** They leave the outbox: they can never be anchored, or there is nothing to do. */
+  /** Can never be anchored, or there is nothing to do: they leave the outbox. */
   gone: readonly Intent[]
 }
 
-// The outbox is what was promised, on disk, behind five ports: for requests, for what waits, for what is in flight, for what is on
-// the chain, and for payloads. Every method that changes something resolves when its change is durable.
+// The outbox keeps promises on disk, behind seven ports: for requests, the backlog, plans, fees,
+// anchored intents, their blocks, and payloads. A method that changes something resolves when the
+// change is durable.
 
-/** For those who ask that something is anchored. */
+/** The outbox for requests. */
 export type Outbox = {
   /**
-   * Adds an intent; does nothing when the same is there already. To suspend and to release undo each
-   * other, and so may follow each other any number of times: one that is on the chain already goes
-   * back in the queue, to be done again.
+   * Adds an intent; does nothing when it is there already. A suspension and a release undo each
+   * other, and may alternate any number of times: one that is on the chain already is queued
+   * again.
    *
-   * @param promised Whether the caller will be told `pending`, whatever comes.
-   * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For
-   *   anything else, `false` when the opposite is not on the chain yet, so that nothing was added;
-   *   once the new one is there, the opposite leaves the outbox.
+   * @param promised Whether the caller will be told `pending` in any case.
+   * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For a
+   * revision, `false` when the opposite is not on the chain yet, so that nothing was added;
+   * once the new one is there, the opposite leaves the outbox.
    */
   add(intent: Intent, promised?: boolean, payload?: Payload): Promise<boolean>
   /**
    * Once a caller has been told `pending`, the intent may no longer be withdrawn.
    *
-   * @returns Where it stands; `undefined` when it is not in the outbox (any more).
+   * @returns `undefined` when it is not in the outbox (any more).
    */
   promise(kind: Intent['kind'], documentHash: Hex): Promise<Standing | undefined>
-  /** Takes back intents that were not promised and that no transaction ever carried. */
+  /** Removes intents that were not promised and that no transaction ever carried. */
   withdraw(intents: readonly Intent[]): Promise<Withdrawn>
-  /** Where an intent stands; `undefined` when it is not in the outbox. */
+  /** @returns `undefined` when it is not in the outbox. */
   find(kind: Intent['kind'], documentHash: Hex): Promise<Standing | undefined>
 }
 
 export type Withdrawn = {
-  /** Those that are no longer in the outbox. The others are promised. */
+  /** The intents that are no longer in the outbox. The others are promised. */
   intents: Intent[]
   /** The documentHashes of the payloads that they inserted. */
   inserted: Hex[]
@@ -161,7 +174,7 @@ export type Backlog = {
   queued(): Promise<QueuedIntent[]>
   /** @param until Milliseconds of the Unix epoch. */
   setAside(intents: readonly Intent[], until: number): Promise<void>
-  /** What became of intents that wait for a transaction, and need none. */
+  /** Writes the outcomes of waiting intents that need no transaction. */
   resolve(outcome: Resolution): Promise<void>
 }
 
@@ -169,23 +182,23 @@ export type Backlog = {
 export type Plans = {
   /** By nonce. */
   plans(): Promise<Plan[]>
-  /** Before the first broadcast: which intents this transaction carries. */
+  /** Persists a plan, before its first broadcast. */
   plan(transaction: SignedTransaction, intents: readonly Intent[]): Promise<Plan>
   /**
-   * Before its broadcast: another transaction for the nonce of a plan.
+   * Persists another transaction for a plan's nonce, before its broadcast.
    *
-   * @param intents Of those of the plan, the ones that it carries. The others go back in the queue.
+   * @param intents The plan's intents that it carries. The others go back in the queue.
    */
   replace(plan: Plan, transaction: SignedTransaction, intents: readonly Intent[]): Promise<Plan>
   /**
-   * After the chain showed what became of a plan; it is done with, and what is not named goes back in the queue.
+   * Removes a plan with its outcome. Intents that the outcome does not name go back in the queue.
    *
-   * @param fee What it has cost, in wei.
+   * @param fee Its cost in wei.
    */
   settle(plan: Plan, outcome: Resolution, fee: bigint): Promise<void>
 }
 
-/** What settled plans have cost. */
+/** The cost of settled plans. */
 export type FeeLog = {
   /**
    * @param time Milliseconds of the Unix epoch.
@@ -197,87 +210,113 @@ export type FeeLog = {
 /** The intents that are on the chain, in blocks that may not be final yet. */
 export type Anchorings = {
   /**
-   * Guards a document that is on the chain already, until its block is final, as if it had been sent
-   * from here. Does nothing when it is in the outbox.
+   * Guards a document that is on the chain already until its block is final, as if this gateway had
+   * sent it. Does nothing when it is in the outbox.
    *
    * @param sealed As in `Payload`.
    */
   adopt(intent: IssueIntent, anchoring: Anchoring, sealed?: Uint8Array): Promise<void>
-  /** The blocks with intents that are not final yet, by number. */
-  blocks(): Promise<BlockId[]>
-  /** Some of the intents in blocks up to this one, those of the oldest blocks first. */
+  /** Some of the intents in blocks up to this one, the oldest blocks first. */
   anchoredUpTo(blockNumber: number, limit: number): Promise<Anchored[]>
   /** Some of the intents in this block. */
   anchoredIn(block: BlockId, limit: number): Promise<Anchored[]>
   /**
-   * After a look at the chain; all of it at once.
+   * Writes the findings of a look at the chain, in one transaction.
    *
-   * @returns The dropped intents that are in the queue now. Not among them are those whose opposite waits: that one was asked for
-   *   last.
+   * @returns The dropped intents that are in the queue now. An intent whose opposite waits is not
+   * among them: the opposite was requested last.
    */
   review(found: Review): Promise<Intent[]>
 }
 
-/** What a look at the chain found of intents that were anchored. */
+/** The blocks of those intents, each once, and whether the chain was seen to have it. */
+export type AnchorBlocks = {
+  /** Some of the blocks not seen on the chain, after this one, by number. */
+  unseen(after: BlockId | undefined, limit: number): Promise<BlockId[]>
+  /** The newest block seen on the chain. */
+  newestSeen(): Promise<BlockId | undefined>
+  /** Records whether the chain has these blocks. */
+  note(blocks: readonly BlockId[], seen: boolean): Promise<void>
+}
+
+/** What a look at the chain found about anchored intents. */
 export type Review = {
-  /** They leave the outbox: final, or never to be. */
+  /** Final, or can never be anchored: they leave the outbox. */
   gone: readonly Anchored[]
-  /** A reorg has put them elsewhere. */
+  /** A reorg moved them. */
   moved: readonly Moved[]
   /** A reorg dropped them: back in the queue. */
   dropped: readonly Anchored[]
 }
 
-/** The payloads of documents to issue, as far as the outbox keeps or owns them. */
+export type PromisedPayload = { documentHash: Hex; sealed: Uint8Array }
+
+/** The payloads of documents to issue that the outbox stores or owns. */
 export type PromisedPayloads = {
-  /** The sealed bytes of every document to issue that is in the outbox. */
-  payloads(): AsyncIterable<{ documentHash: Hex; sealed: Uint8Array }>
-  /** The payload of an intent to issue is no longer its own: it stays whatever becomes of the intent. */
+  /** The sealed bytes of every document to issue in the outbox, some at a time. */
+  payloads(): AsyncIterable<readonly PromisedPayload[]>
+  /**
+   * An intent to issue no longer owns its payload, which then stays even if the intent is
+   * withdrawn.
+   */
   disown(documentHash: Hex): Promise<void>
 }
 
-/** What gateways remember of requests with an `Idempotency-Key`. It holds no key and nothing of a document. */
+/**
+ * What gateways remember about requests with an `Idempotency-Key`. It contains neither keys nor
+ * documents' contents.
+ */
 export type IdempotencyLog = {
   /**
    * Remembers which document a key was first used for, for at least 24 hours.
    *
    * @param key A digest, 32 bytes.
-   * @returns The documentHash of that first use: the given one, or another when the key was used for another document.
+   * @returns The documentHash of that first use; it differs from the argument when the key was used
+   * for another document.
    */
   claim(key: Uint8Array, documentHash: Hex): Promise<Hex>
-  /** @returns Whether the key was claimed, and is remembered. */
+  /** @returns Whether the log remembers the key. */
   has(key: Uint8Array): Promise<boolean>
 }
 
-/** What the gateway's account has left for gas, in wei, and what it may do. */
+/** The balance of the gateway's account in wei, and its permissions. */
 export type Readiness = {
   balance: bigint
-  /** False when the issuer is closed, which still revokes, suspends and releases. */
+  /** False when the issuer is closed; it can still revoke, suspend and release. */
   mayIssue: boolean
   /** Whether it may revoke, suspend and release. */
   mayRevoke: boolean
 }
 
-// The registry, through the gateway's account, behind four ports. Methods reject with an `IssueError`: `chain_unavailable` when the
-// node did not answer, another code when the chain would not take the transaction.
+// The registry, through the gateway's account, behind four ports. Methods reject with an
+// `IssueError`: `chain_unavailable` when the node did not answer, another code when the chain
+// refuses the transaction.
 
-/** The one account that this gateway writes with. */
+/** The account that this gateway writes with. */
 export type Account = {
-  /**
-   * Rejects when this account cannot write now.
-   */
+  /** Rejects when this account cannot write now. */
   assertReady(): Promise<Readiness>
-  /** The nonce that follows the newest block: all below are used. */
+  /** The next nonce after the newest block: all lower ones are used. */
   nextNonce(): Promise<number>
-  /** The nonce that follows the transactions in the node's pool, as far as these can be mined one after the other. */
+  /**
+   * The next nonce after the transactions in the node's pool, up to the first gap.
+   */
   pooledNonce(): Promise<number>
+  /**
+   * The mined transaction that used a nonce; `undefined` when there is none, or when the nodes do
+   * not keep the state of its block any more.
+   */
+  transactionWith(nonce: number): Promise<Hex | undefined>
 }
 
 export type PrepareOptions = {
   nonce: number
   /** Maximum wei that the transaction may cost; absent = any fee. */
   maxFee?: bigint
-  /** A transaction with the same nonce: fee and tip are at least 12.5 % higher, unless the chain asks for more. */
+  /**
+   * The transaction to replace, with the same nonce: fee and tip are at least 12.5 % higher, or
+   * what the chain requires, whichever is higher.
+   */
   replaced?: SignedTransaction
 }
 
@@ -286,11 +325,11 @@ export type Transactions = {
   /**
    * Makes and signs the transaction of intents of one kind (and one reason).
    *
-   * @throws {IssueError} `too_large` when so many do not fit in a transaction, or in what it may cost; `fee_too_high` when a single
-   *   one does not.
+   * @throws {IssueError} `too_large` when they do not fit in one transaction, or under `maxFee`;
+   * `fee_too_high` when a single intent does not fit under `maxFee`.
    */
   prepare(intents: readonly Intent[], options: PrepareOptions): Promise<SignedTransaction>
-  /** Whether it pays what the chain asks for now. */
+  /** Whether it pays the fee that the chain requires now. */
   meetsCurrentFee(transaction: SignedTransaction): Promise<boolean>
   /**
    * Rejects with `fee_too_high` when a transaction of one intent would cost more.
@@ -299,17 +338,18 @@ export type Transactions = {
    */
   assertAffordable(maxFee?: bigint): Promise<void>
   /**
-   * Sends it. A node that has it already, or has used its nonce, is success.
+   * Sends it. Succeeds when a node has it already, or when its nonce is used.
    *
-   * @returns `occupied` when the nodes do not take it and have another transaction with its nonce, which it may have to replace.
-   * @throws {IssueError} `registry_refused` when the nodes answered that they do not take it.
+   * @returns `occupied` when the nodes refuse it and have another transaction with its nonce, which
+   * it may have to replace.
+   * @throws {IssueError} `registry_refused` when the nodes refuse it.
    */
   broadcast(transaction: SignedTransaction): Promise<'taken' | 'occupied'>
 }
 
-/** What the registry has of the issuer's documents. */
+/** The registry's records and events of the issuer's documents. */
 export type RegistryReader = {
-  /** The record of each hash under the issuer, in their order. */
+  /** The issuer's record of each hash, in order. */
   records(documentHashes: readonly Hex[]): Promise<TrustedRecord[]>
   /**
    * The transactions in a block that issued, revoked (or suspended) or released documents of the
@@ -319,9 +359,9 @@ export type RegistryReader = {
     event: RegistryEvent,
     blockNumber: number,
   ): Promise<Map<Hex, Anchoring> | undefined>
-  /** `undefined` when the transaction is in no block, or no node keeps its receipt any more. */
+  /** `undefined` when the transaction is not in a block, or no node keeps its receipt any more. */
   receiptOf(transactionHash: Hex): Promise<Receipt | undefined>
-  /** Whether a node has the transaction, and no block has it. */
+  /** Whether a node has the transaction, but not in a block. */
   isPooled(transactionHash: Hex): Promise<boolean>
 }
 
@@ -335,8 +375,13 @@ export type Head = {
 /** The blocks of the chain. */
 export type Blocks = {
   head(): Promise<Head>
-  /** The hash of the block that has this number now; `null` when the node has none, or not any more. */
+  /**
+   * The hash of the block that has this number now; `null` when the node does not have it.
+   */
   blockHash(blockNumber: number): Promise<Hex | null>
-  /** The number of the newest final block; 0, the genesis block, while there is no other. Rejects when it is unknown. */
+  /**
+   * The number of the newest final block; 0, the genesis block, if there is no other. Rejects when
+   * it is unknown.
+   */
   finalizedBlock(): Promise<number>
 }

@@ -3,49 +3,53 @@ import { nextBatch } from './batch.ts'
 import { type IntentKey, keyOf, keyOfIntent } from './intent.ts'
 import type { Backlog, Intent } from './ports.ts'
 
-/** How long a promised intent stays aside that the chain refuses on its own. */
+/** How long a promised intent that the chain refuses stays aside. */
 const ASIDE_MS = 3_000
-/** For how long an intent that was absent when it was queued counts as absent. */
+/** How long an intent that was absent when it was queued counts as absent. */
 const CERTAIN_MS = 5_000
 
-/** What is known of a queued intent; the outbox has it on disk. */
+/** A queued intent; the outbox has it on disk. */
 type Entry = {
   intent: Intent
-  /** The outbox will not give it up. */
+  /** Whether it must not be withdrawn. */
   promised: boolean
   /** `performance.now()`. */
   queuedAt: number
-  /** Of a document to issue, the time from which it may be on the chain without our knowledge. */
+  /** From when on a document to issue may be on the chain unnoticed; `performance.now()`. */
   uncertainFrom: number
 }
 
 /** The intents that wait for a transaction, in order, and those that were set aside. */
 export type Queue = {
   readonly size: number
-  /** When the first of those that wait came, or the last transaction was made; `performance.now()`. */
+  /**
+   * When the first waiting intent arrived, or the last transaction was made; `performance.now()`.
+   */
   readonly gatheringSince: number
-  /** When an intent in the queue came; `performance.now()`. */
+  /** When an intent was queued; `performance.now()`. */
   queuedAt(intent: Intent): number
-  /** Queues what is in the outbox and is neither queued nor in flight. */
+  /** Queues intents of the outbox that are neither queued nor in flight. */
   add(intents: readonly Intent[]): void
-  /** As `add`, of intents that the outbox will not give up, and that may be on the chain already. */
+  /**
+   * As `add`, for promised intents, which may be on the chain already.
+   */
   addPromised(intents: readonly Intent[]): void
-  /** @returns What goes together in the next transaction. */
+  /** @returns The intents of the next transaction. */
   next(limit: number): Intent[]
-  /** They are planned, or concluded, or withdrawn. */
+  /** Removes intents that were planned, concluded or withdrawn. */
   remove(intents: readonly Intent[]): void
-  /** Those among them that may be on the chain by now. */
+  /** @returns Those that may be on the chain by now. */
   uncertain(intents: readonly Intent[]): Intent[]
-  /** They were just seen not to be there. */
+  /** Reports that they are not on the chain at this moment. */
   seenAbsent(intents: readonly Intent[]): void
-  /** Those that may be withdrawn, as far as is known here. */
+  /** @returns Those that may be withdrawn, unless the outbox knows better. */
   unpromised(intents: readonly Intent[]): Intent[]
-  /** The outbox did not give them up. */
+  /** Marks intents that must not be withdrawn. */
   markPromised(intents: readonly Intent[]): void
-  /** For a moment they hold up nobody; then they come back. */
+  /** Removes intents for a few seconds, so that they do not hold up the others. */
   setAside(intents: readonly Intent[]): Promise<void>
   all(): Intent[]
-  /** Takes up what an earlier process left: all of it counts as promised. */
+  /** Queues the intents that an earlier process left: all of them count as promised. */
   restore(): Promise<void>
 }
 
@@ -53,11 +57,11 @@ export type Queue = {
 export function createQueue(deps: {
   backlog: Backlog
   carries: (key: IntentKey) => boolean
-  /** There may be something to do. */
-  wake: () => void
+  /** Called after intents were queued. */
+  changed: () => void
   log: Log
 }): Queue {
-  const { backlog, carries, wake, log } = deps
+  const { backlog, carries, changed, log } = deps
   const entries = new Map<IntentKey, Entry>()
   const aside = new Set<IntentKey>()
   let gatheringSince = 0
@@ -81,10 +85,10 @@ export function createQueue(deps: {
 
   function addAll(intents: readonly Intent[], promised: boolean): void {
     for (const intent of intents) addEntry(intent, promised)
-    wake()
+    changed()
   }
 
-  /** A document is revised after it is on the chain. */
+  /** A revision waits until its document is on the chain. */
   function mustWait({ kind, documentHash }: Intent): boolean {
     if (kind === 'issue') return false
     const key = keyOf('issue', documentHash)
@@ -151,12 +155,12 @@ export function createQueue(deps: {
     async restore() {
       const now = Date.now()
       for (const { intent, asideUntil } of await backlog.queued()) {
-        // A clock that was changed keeps nothing aside for longer.
+        // A change of the clock must not keep an intent aside for longer.
         const left = Math.min((asideUntil ?? now) - now, ASIDE_MS)
         if (left > 0) bringBack([intent], left)
         else addEntry(intent, true)
       }
-      wake()
+      changed()
     },
   }
 }

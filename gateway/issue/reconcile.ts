@@ -1,20 +1,48 @@
-import { fromHex } from '../../document/hex.ts'
-import type { PayloadStore, PromisedPayloads } from './ports.ts'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fromHex, toHex } from '../../document/hex.ts'
+import type { Log } from '../log.ts'
+import type { PayloadStore, PromisedPayload, PromisedPayloads } from './ports.ts'
+
+const RETRY_INTERVAL_MS = 5_000
 
 /**
- * At the start: puts back the payloads that the store has lost of what is promised or not final. What the chain says of each is
- * read by the batcher and the finality watch, which take up the same rows.
+ * Restores lost payloads of documents that were promised, or not final yet, when this was called.
+ * The batcher and the finality watch read the same rows and check them on the chain.
  *
- * @returns How many were put back.
+ * @param deps.signal Stops it.
+ * @returns When it is done, or stopped. Never rejects: it retries until the store answers.
  */
-export async function mendStore(outbox: PromisedPayloads, store: PayloadStore): Promise<number> {
-  let mended = 0
-  for await (const { documentHash, sealed } of outbox.payloads()) {
-    const hash = fromHex(documentHash)
-    const { status } = await store.get(hash)
-    if (status !== 'missing') continue
-    await store.put(hash, sealed)
-    mended++
+export async function mendStore(deps: {
+  outbox: Pick<PromisedPayloads, 'payloads'>
+  store: PayloadStore
+  signal: AbortSignal
+  log: Log
+}): Promise<void> {
+  const { outbox, store, signal, log } = deps
+  let restored = 0
+
+  async function mend(some: readonly PromisedPayload[]): Promise<void> {
+    const hashes = some.map(({ documentHash }) => fromHex(documentHash))
+    const lost = new Set((await store.missing(hashes)).map(toHex))
+    const puts = some.filter(({ documentHash }) => lost.has(documentHash))
+    await Promise.all(puts.map((one) => store.put(fromHex(one.documentHash), one.sealed)))
+    restored += lost.size
   }
-  return mended
+
+  async function mendAll(): Promise<boolean> {
+    try {
+      for await (const some of outbox.payloads()) {
+        if (signal.aborted) break
+        await mend(some)
+      }
+      return true
+    } catch (error) {
+      log.warn('payloads_not_checked', { error: String(error) })
+      return false
+    }
+  }
+
+  while (!(await mendAll()) && !signal.aborted)
+    await sleep(RETRY_INTERVAL_MS, undefined, { signal }).catch(() => {})
+  if (restored > 0) log.info('payloads_restored', { blocks: restored })
 }

@@ -8,20 +8,26 @@ import type { Conclude } from './settle.ts'
 import type { Spending } from './spending.ts'
 
 /**
- * A transaction that is in no block for so long is replaced when it pays too little, after twice as long anyway; and after so many
- * blocks, where they are slow.
+ * A transaction that is not in a block after this time, or after this many slow blocks, is replaced
+ * if it pays too little; after twice as long, in any case.
  */
 const STUCK = { timeoutMs: 30_000, blocks: 3 }
 /** A transaction of several intents that every node refused is split after this. */
 const SPLIT_TIMEOUT_MS = 1_000
 
+/**
+ * A transaction that no node accepts is signed again after a rebroadcast, then less and less often:
+ * a lack of funds may last for days, and every attempt is stored.
+ */
+const MAX_RETRY_INTERVAL_MS = 600_000
+
 /** Replaces transactions that do not get into a block. */
 export type Replacing = {
   /**
-   * The first in flight is made anew when no node takes it, or when it is in no block for long and pays less than the chain asks
-   * for. The others wait for it.
+   * Replaces the first transaction in flight when no node accepts it, or when it is stuck and pays
+   * less than the current fee. The others wait for it.
    *
-   * @returns Whether there is another attempt to send.
+   * @returns Whether there is a new attempt to send.
    * @throws {IssueError} why none can be made.
    */
   replaceStuck(): Promise<boolean>
@@ -34,7 +40,7 @@ export function createReplacing(deps: {
   outbox: Plans
   spending: Spending
   blockTime: BlockTime
-  /** Receives what another attempt carries no more. */
+  /** Receives the intents that a replacement no longer carries. */
   conclude: Conclude
   log: Log
 }): Replacing {
@@ -50,21 +56,40 @@ export function createReplacing(deps: {
     const sending = inFlight.sendingOf(plan)
     const age = performance.now() - sending.made
     if (!sending.taken) {
-      // It would be refused again: fewer need less gas, and cost less.
+      // It would be refused again: fewer intents need less gas, and cost less.
       const split = isRefused(sending) && plan.intents.length > 1
-      if (age < (split ? SPLIT_TIMEOUT_MS : REBROADCAST_INTERVAL_MS)) return false
-      // Do not bump a transaction that no node accepted, for lack of funds say: only the fee would grow.
-      return split ? replace(plan, half(plan.intents)) : replace(plan, plan.intents)
+      if (split) return age >= SPLIT_TIMEOUT_MS && replace(plan, half(plan.intents))
+      return (await isRetryDue(sending, newest)) && retry(plan, sending)
     }
     const stuckAfter = stuckAfterMs(blockTime)
     if (age < stuckAfter || !(await isPassedOver(sending))) return false
-    // One that pays enough may still be such that no block can have it; but it is not replaced in a hurry.
-    const hurry = age >= 2 * stuckAfter
-    if (!hurry && (await transactions.meetsCurrentFee(newest))) return false
+    // Even if it pays enough, it may not fit in a block; then it is replaced later.
+    const isOverdue = age >= 2 * stuckAfter
+    if (!isOverdue && (await transactions.meetsCurrentFee(newest))) return false
     return replace(plan, plan.intents, newest)
   }
 
-  /** Whether a block has come meanwhile. Where none comes, a higher fee brings none. */
+  async function isRetryDue(sending: Sending, newest: SignedTransaction): Promise<boolean> {
+    const waited = performance.now() - Math.max(sending.made, sending.retried)
+    if (waited < REBROADCAST_INTERVAL_MS) return false
+    const interval = REBROADCAST_INTERVAL_MS * 2 ** sending.retries
+    if (waited >= Math.min(interval, MAX_RETRY_INTERVAL_MS)) return true
+    // If the fee has risen, the same bytes would be refused again.
+    return !(await transactions.meetsCurrentFee(newest))
+  }
+
+  /**
+   * Does not bump a transaction that no node accepted, for lack of funds say: only the fee would
+   * grow.
+   */
+  async function retry(plan: Plan, sending: Sending): Promise<boolean> {
+    const isAnother = await replace(plan, plan.intents)
+    sending.retries++
+    sending.retried = performance.now()
+    return isAnother
+  }
+
+  /** Whether a block came without it. When no blocks come, a higher fee does not help. */
   async function isPassedOver(sending: Sending): Promise<boolean> {
     const { number } = await blocks.head()
     sending.block ??= number
@@ -101,20 +126,20 @@ export function createReplacing(deps: {
     log.info('transaction_replaced', {
       ...{ nonce: plan.nonce, hash: transaction.hash, left: left.length },
     })
-    for (const intent of left) deps.conclude(intent, { status: 'absent' }, new Set())
+    for (const intent of left) deps.conclude(intent, { status: 'absent' })
     return true
   }
 
   return { replaceStuck }
 }
 
-/** @returns After how many milliseconds a transaction in no block counts as stuck. */
+/** @returns Milliseconds after which a transaction that is not in a block counts as stuck. */
 export function stuckAfterMs(blockTime: BlockTime): number {
   const { timeoutMs, blocks } = STUCK
   return Math.max(timeoutMs, blocks * (blockTime.interval() ?? 0))
 }
 
-/** Whether the nodes answered that they do not take it. */
+/** Whether the nodes refused it. */
 function isRefused({ failure }: Sending): boolean {
   return failure?.code === 'registry_refused'
 }

@@ -11,13 +11,13 @@ export type RevisionRequest = {
   intent: RevisionIntent
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
-  /** Ends the wait too, and what is read before and after it. */
+  /** Limits the wait, and the reads before and after it. */
   deadline: Deadline
 }
 
 /**
- * `pending`: it will be done, whatever happens to this process. Where nothing was left to do, all is
- * as it was done before.
+ * `pending`: it will be done, whatever happens to this process. If there was nothing to do, the
+ * fields describe the earlier revision.
  */
 export type Revised = {
   status: RegistryStatus | 'pending'
@@ -31,9 +31,8 @@ export type Revised = {
 export type Revising = { revise(request: RevisionRequest): Promise<Revised> }
 
 /**
- * Revokes, suspends and releases documents, through the same outbox as issuing. For one document,
- * to suspend and to release go one after the other: a request waits until its opposite is on the
- * chain.
+ * Revokes, suspends and releases documents, through the same outbox as issuing. A suspension and a
+ * release of one document never overlap: a request waits until its opposite is on the chain.
  *
  * `revise` rejects with an `IssueError`: `not_issued`, `already_revoked`, `not_suspended`,
  * `change_pending`, or why nothing was promised; with a `ChainError` when the chain could not be
@@ -60,7 +59,7 @@ export function createRevising(deps: {
 
     batcher.assertOpen()
     const { status } = await promise(request)
-    // From here on it is promised: what cannot be read now is left out, and no error.
+    // It is promised now: a failed read must not become an error.
     if (status === 'pending') return pending(intent)
     const after = await read().catch(() => before)
     return shows(intent, after) ? describe(request, after) : pending(intent)
@@ -76,8 +75,8 @@ export function createRevising(deps: {
   async function isDone(intent: RevisionIntent, { record }: ChainReading): Promise<boolean> {
     const revocation = revocationOf(record)
     if (intent.kind === 'revoke') return revocation === 'final'
-    if (revocation === 'final') throw new IssueError('already_revoked', 'revoked for good')
-    // A node that is behind, or a reorg, may hide what was promised.
+    if (revocation === 'final') throw new IssueError('already_revoked', 'revoked permanently')
+    // A node that is behind, or a reorg, may hide a promised revision.
     if (intent.kind === 'suspend')
       return revocation === 'suspended' && !(await isPromised('release', intent))
     if (revocation === 'suspended' || (await isPromised('suspend', intent))) return false
@@ -101,7 +100,7 @@ export function createRevising(deps: {
         intent.kind === 'suspend' ? 'release' : 'suspend',
         intent.documentHash,
       )
-      // Taken back, or on the chain, this moment.
+      // It was withdrawn or anchored at this moment.
       if (opposite === undefined || opposite.anchored) continue
       const waited = left() > 0 && (await batcher.submit(opposite.intent, left()))
       if (!waited || waited.status === 'pending')
@@ -134,7 +133,9 @@ export function createRevising(deps: {
     }
   }
 
-  /** The reason is that of the intent in the outbox: another request may have been first with it. */
+  /**
+   * Reports the reason of the intent in the outbox: another request may have been first.
+   */
   async function pending(intent: RevisionIntent): Promise<Revised> {
     const standing = await outbox.find(intent.kind, intent.documentHash)
     const promised = standing?.intent ?? intent

@@ -2,30 +2,30 @@ import { type Document, encodeDocument } from '../../document/document.ts'
 import { toHex } from '../../document/hex.ts'
 import type { Hkdf } from '../../document/hkdf.ts'
 import {
+  createSaltSource,
   deriveSealingKeys,
   type IssuerSubkeys,
   idempotentSalt,
-  randomSalt,
 } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import type { Seal, Sealed } from '../../document/sealed.ts'
 import { claimKey, isClaimed } from './idempotency.ts'
 import type { IdempotencyLog } from './ports.ts'
 
-/** Of the issuer secrets, the newest first. */
+/** The subkeys of all issuer secrets, the newest first. */
 export type AllSubkeys = readonly [IssuerSubkeys, ...IssuerSubkeys[]]
 
-/** Whose request it is, and what makes it the same request again. */
+/** Identifies a repeat of a request. */
 export type Repeatable = { tenant: string; idempotencyKey?: string }
 
 export type SealedDocument = Sealed & { publicId: string }
 
 export type Sealing = {
   /**
-   * Seals a document with the newest issuer secret. A repeat of a request that came before that secret
-   * gives what was sealed then, by the idempotency log. Where the log cannot tell (it forgets, and
-   * another gateway has its own), the same document under each older secret follows: the chain
-   * tells which of them stands.
+   * Seals a document with the newest issuer secret. If the idempotency log knows that a request was
+   * first sealed with an older secret, a repeat gives the same result. The log may not know (it
+   * forgets, and another gateway has its own): then the results of all older secrets follow, and
+   * the chain shows which one was issued.
    *
    * @throws {IssueError} `idempotency_key_reused` when the key was used for another document.
    */
@@ -43,6 +43,7 @@ export function createSealing(deps: {
 }): Sealing {
   const { idempotency, hkdf } = deps
   const [newest, ...older] = deps.subkeys
+  const nextSalt = createSaltSource()
 
   async function sealWith(
     subkeys: IssuerSubkeys,
@@ -51,7 +52,7 @@ export function createSealing(deps: {
   ): Promise<SealedDocument> {
     const salt =
       idempotencyKey === undefined
-        ? randomSalt()
+        ? nextSalt()
         : idempotentSalt(subkeys, {
             tenant,
             idempotencyKey,
@@ -69,7 +70,9 @@ export function createSealing(deps: {
     return { ...sealed, publicId }
   }
 
-  /** @returns Of the secret with which this request was first answered, if that was an older one. */
+  /**
+   * @returns The subkeys with which this request was first sealed, if not the newest.
+   */
   async function firstUsed(request: Repeatable): Promise<IssuerSubkeys | undefined> {
     for (const subkeys of older) if (await isClaimed(idempotency, subkeys, request)) return subkeys
     return undefined

@@ -1,8 +1,8 @@
 import type { Log } from '../log.ts'
 import type { BlockTime } from './block-time.ts'
 import { createBroadcaster } from './broadcast.ts'
-import { createInFlight } from './in-flight.ts'
-import type { IntentKey } from './intent.ts'
+import type { ForeignWatch } from './foreign.ts'
+import type { InFlight } from './in-flight.ts'
 import { createNonces } from './nonces.ts'
 import type {
   Account,
@@ -20,51 +20,55 @@ import { type Conclude, createSettling } from './settle.ts'
 import { createSpending, type FeeCaps } from './spending.ts'
 
 export type Sender = {
-  /** Takes up the transactions that an earlier process left in flight. */
+  /** Continues with the transactions that an earlier process left in flight. */
   restore(): Promise<void>
-  /** How many transactions are in flight. */
-  inFlight(): number
-  /** Whether a transaction in flight carries this intent. */
-  carries(key: IntentKey): boolean
   /**
-   * Signs a transaction for these intents with the account's next nonce, and makes it durable. It is in flight then.
+   * Signs a transaction for these intents with the account's next nonce, and persists it. From then
+   * on it is in flight.
    *
-   * @throws {IssueError} when none can be made; the intents are where they were.
+   * @throws {IssueError} when none can be made; the intents stay queued.
    */
   plan(intents: readonly Intent[]): Promise<void>
   /**
-   * Looks at the chain when that is due, and concludes what has happened there; sends what is due, without waiting for the node's
-   * answers. In this order, since a node may answer nothing while it makes the next block.
+   * Looks at the chain if a look is due, and settles plans; then broadcasts plans that are due,
+   * without waiting for the node's answers. In this order, since a node may not respond while it
+   * makes the next block.
    *
-   * @param hold Nothing is sent yet: more is being planned, and what is sent together can share a block.
+   * @param hold Whether to send nothing yet: more plans are being made, and transactions that are
+   * sent together can share a block.
    * @throws {IssueError} when the chain could not be reached; everything in flight stays so.
    */
   advance(hold: boolean): Promise<void>
-  /** Rejects with `fee_too_high` when no transaction may be made for what it would cost. */
+  /** Rejects with `fee_too_high` when even one intent would cost more than the caps allow. */
   assertAffordable(): Promise<void>
-  /** Wei of the last hour, with all that those in flight may cost. */
+  /** Wei spent in the last hour, plus the maximum cost of transactions in flight. */
   spentLastHour(): Promise<bigint>
-  /** Milliseconds until there is something to look at; `answered` may come before. */
+  /** Milliseconds until the next look; `answered` may come before. */
   pause(): number
-  /** When the oldest transaction in flight was made; `performance.now()`. */
-  oldestMade(): number | undefined
-  /** Milliseconds that the last transaction took from being made until the chain showed what became of it. */
+  /**
+   * Milliseconds from signing the last transaction until the chain showed its outcome.
+   */
   roundTrip(): number
 }
 
 /** Between looks at transactions in flight. */
 const POLL = { firstMs: 2, maxMs: 250 }
-/** The same while no node has answered to the newest of them. */
+/** The same until a node has answered the newest broadcast. */
 const POLL_UNANSWERED_MS = 50
-/** After so long a transaction is sent also while a look at the chain hangs, as it does where a node is down. */
+/**
+ * After this time a transaction is sent even if a look at the chain hangs, as it does when a node
+ * is down.
+ */
 const SEND_TIMEOUT_MS = 100
 
 /**
- * The transactions in flight of the one account that this gateway writes with. Nonces are assigned here, at the moment of signing,
- * in order and without gaps, and everything is durable before it is sent. A repeat is harmless on the registry, so when it is
- * not clear what happened to a nonce, what it carried is simply done again.
+ * The transactions in flight of the one account that this gateway writes with. Nonces are assigned
+ * here, at the moment of signing, in order and without gaps, and everything is durable before it is
+ * sent. A repeat is harmless on the registry, so if the outcome of a nonce is unclear, its intents
+ * are simply queued again.
  */
 export function createSender(deps: {
+  inFlight: InFlight
   account: Account
   transactions: Transactions
   registry: RegistryReader
@@ -72,15 +76,15 @@ export function createSender(deps: {
   outbox: Plans & FeeLog
   feeCaps: FeeCaps
   blockTime: BlockTime
+  foreign: ForeignWatch
   conclude: Conclude
-  /** Called when a node has answered to a transaction: it is time to look. */
+  /** Called when a node has answered a broadcast: it is time to look. */
   answered: () => void
-  /** Receives the intents whose outcome the outbox has noted; none when it could not. */
+  /** Receives intents whose outcome is on disk; none when the write failed. */
   noted: (intents: readonly Intent[]) => void
   log: Log
 }): Sender {
-  const { transactions, registry, outbox, feeCaps, answered } = deps
-  const inFlight = createInFlight()
+  const { inFlight, transactions, registry, outbox, feeCaps, answered } = deps
   const spending = createSpending(feeCaps, outbox, registry, inFlight.unsettled)
   const { send, assertSent } = createBroadcaster(inFlight, transactions, () => {
     lookAt = 0
@@ -88,12 +92,12 @@ export function createSender(deps: {
   })
   const { costOf } = spending
   const settling = createSettling({
-    ...{ ...deps, inFlight, costOf },
+    ...{ ...deps, costOf },
   })
   const { abandon } = settling
-  const nonces = createNonces({ ...deps, inFlight, abandon })
+  const nonces = createNonces({ ...deps, abandon })
   const { replaceStuck } = createReplacing({
-    ...{ ...deps, inFlight, spending },
+    ...{ ...deps, spending },
   })
   let poll = 0
   let lookAt = 0
@@ -112,7 +116,7 @@ export function createSender(deps: {
     lookAt = performance.now() + poll
   }
 
-  /** Anew when the nonces that its own follows on were lost meanwhile. */
+  /** Starts over when nonces were lost meanwhile, since its own may follow one of them. */
   async function prepare(intents: readonly Intent[]): Promise<SignedTransaction> {
     const before = nonces.losses()
     const [nonce, maxFee] = await Promise.all([nonces.next(), spending.allowance()])
@@ -133,8 +137,6 @@ export function createSender(deps: {
     async restore() {
       inFlight.add(await outbox.plans())
     },
-    inFlight: () => inFlight.plans().length,
-    carries: inFlight.carries,
 
     async plan(intents) {
       const { id } = await spending.inTurn(() => makePlan(intents))
@@ -159,10 +161,6 @@ export function createSender(deps: {
     spentLastHour: spending.lastHour,
 
     pause: () => Math.max(0, lookAt - performance.now()),
-    oldestMade() {
-      const [oldest] = inFlight.plans()
-      return oldest && inFlight.sendingOf(oldest).made
-    },
     roundTrip: settling.roundTrip,
   }
 }

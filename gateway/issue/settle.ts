@@ -1,6 +1,7 @@
 import type { Hex } from '../../document/hex.ts'
 import type { BlockTime } from './block-time.ts'
 import { asIssueError } from './errors.ts'
+import type { ForeignWatch } from './foreign.ts'
 import type { InFlight } from './in-flight.ts'
 import { type Outcome, outcomesOfPlans } from './outcome.ts'
 import type { Intent, Plan, Plans, RegistryReader } from './ports.ts'
@@ -10,38 +11,43 @@ const UNCLEAR_TIMEOUT_MS = 2_000
 
 const ABSENT: Outcome = { status: 'absent' }
 
-/** Receives what became of an intent, and all transactions that could have carried it. */
-export type Conclude = (intent: Intent, outcome: Outcome, transactions: ReadonlySet<Hex>) => void
+/** Receives the outcome of an intent, and all transactions that could have carried it. */
+export type Conclude = (intent: Intent, outcome: Outcome, transactions?: ReadonlySet<Hex>) => void
 
-/** Settles plans: reads what became of their intents, concludes these, and notes it on disk. */
+/** Settles plans: reads the outcomes of their intents, reports them, and writes them to disk. */
 export type Settling = {
   /**
-   * A nonce that is used is done with, whichever transaction used it.
+   * Settles all plans whose nonce is used, whichever transaction used it.
    *
    * @param next The nonce that follows the newest block.
-   * @returns Whether all of them are settled. Right after a block, nodes contradict themselves for a moment (records without
-   *   events; behind a load balancer, another node that is behind): then it is looked at again.
+   * @returns Whether all of them are settled. Right after a block, nodes may contradict themselves
+   * for a moment (records without events; behind a load balancer, a node that is behind): try again
+   * then.
    * @throws {IssueError} when that takes too long.
    */
   settle(next: number): Promise<boolean>
-  /** These cannot be mined now: their intents are to be done again. */
+  /** Gives up plans that cannot be mined now, and queues their intents again. */
   abandon(plans: readonly Plan[]): Promise<void>
-  /** Milliseconds that the last transaction took from being made until the chain showed what became of it. */
+  /**
+   * Milliseconds from signing the last transaction until the chain showed its outcome.
+   */
   roundTrip(): number
 }
 
-/** @param noted Receives the intents whose outcome is on disk: what waited for it may go. */
+/** @param noted Receives the intents whose outcome is on disk. */
 export function createSettling(deps: {
   inFlight: InFlight
   registry: RegistryReader
   outbox: Plans
   blockTime: BlockTime
-  /** Wei that a plan has cost, or may still cost. */
+  foreign: Pick<ForeignWatch, 'suspect' | 'abandoned'>
+  /** Wei that a plan cost, or may still cost. */
   costOf: (plan: Plan) => Promise<bigint>
   conclude: Conclude
   noted: (intents: readonly Intent[]) => void
 }): Settling {
-  const { inFlight, registry, outbox, blockTime, costOf, conclude, noted } = deps
+  const { inFlight, registry, outbox, blockTime, foreign } = deps
+  const { costOf, conclude, noted } = deps
   let unclearSince: number | undefined
   let roundTrip = Number.POSITIVE_INFINITY
 
@@ -51,7 +57,7 @@ export function createSettling(deps: {
       return undefined
     } catch (error) {
       if (used.length === 1) return error
-      // What one transaction runs into must not keep the others from being settled.
+      // One plan's error must not keep the others from being settled.
       const settled = await Promise.allSettled(used.map((plan) => settleAll([plan])))
       return settled.find((one) => one.status === 'rejected')?.reason
     }
@@ -59,13 +65,14 @@ export function createSettling(deps: {
 
   async function settleAll(used: readonly Plan[]): Promise<void> {
     const outcomes = await outcomesOfPlans(registry, used)
-    // What the registry shows stays so without our own note of it: nobody waits for the disk.
+    // An anchored intent needs no write to stay anchored: answer before the disk.
     concludeAll(used, outcomes, (outcome) => outcome.status === 'anchored')
     for (const plan of used) {
       const { made } = inFlight.sendingOf(plan)
       roundTrip = performance.now() - made
       blockTime.included(made)
     }
+    foreign.suspect(unseenOf(used, outcomes))
     inFlight.leave(used)
     note(used, outcomes).catch((error) => {
       inFlight.comeBack(used)
@@ -116,6 +123,7 @@ export function createSettling(deps: {
     },
 
     async abandon(plans) {
+      foreign.abandoned(plans)
       for (const plan of plans) {
         const nothing = { anchored: [], gone: [] }
         // Its transaction may be in a pool, and be mined once the gap is closed.
@@ -129,7 +137,9 @@ export function createSettling(deps: {
   }
 }
 
-/** What the outbox has to note of intents, by their outcomes. What is absent goes back in the queue. */
+/**
+ * The resolution to write for intents with these outcomes. Absent intents go back in the queue.
+ */
 export function resolutionOf(
   intents: readonly Intent[],
   outcomes: readonly (Outcome | undefined)[],
@@ -146,6 +156,20 @@ export function resolutionOf(
       .filter(({ outcome: { status } }) => !/^(anchored|absent)$/.test(status))
       .map(({ intent }) => intent),
   }
+}
+
+/**
+ * @param outcomes Of the intents of these plans, in their order.
+ * @returns The plans whose outcomes name none of their own transactions.
+ */
+function unseenOf(plans: readonly Plan[], outcomes: readonly Outcome[]): Plan[] {
+  const rest = [...outcomes]
+  return plans.filter((plan) => {
+    const hashes = hashesOf([plan])
+    return !rest
+      .splice(0, plan.intents.length)
+      .some((one) => one.status === 'anchored' && hashes.has(one.transactionHash ?? '0x'))
+  })
 }
 
 function hashesOf(plans: readonly Plan[]): Set<Hex> {

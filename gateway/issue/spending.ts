@@ -6,29 +6,31 @@ const HOUR_MS = 3_600_000
 /** What transactions may cost, in wei; absent = any fee. */
 export type FeeCaps = {
   transaction?: bigint
-  /** All that were settled in the last hour, and all in flight. */
+  /** The sum of those settled in the last hour and all in flight. */
   hour?: bigint
 }
 
-/** Keeps what is spent under the caps, also across restarts. */
+/** Keeps spending under the caps, also across restarts. */
 export type Spending = {
   /**
-   * @param replaced A plan whose transactions it would replace: only one of them can be mined.
+   * @param replaced The plan whose transactions it would replace: only one of them can be mined.
    * @returns Maximum wei that the next transaction may cost; `undefined` = any fee.
    */
   allowance(replaced?: Plan): Promise<bigint | undefined>
   /**
-   * Runs work that reads the allowance and makes a transaction with it, after all such work
-   * before: what is left is given to one only.
+   * Runs work that reads the allowance and makes a transaction with it, one after the other: two
+   * transactions must not use the same allowance.
    */
   inTurn<T>(work: () => Promise<T>): Promise<T>
-  /** @returns Wei that a plan has cost whose nonce is used; as much as it may have where that is not known. */
+  /**
+   * @returns Wei that a settled plan cost; its maximum cost if the real one is not known.
+   */
   costOf(plan: Plan): Promise<bigint>
-  /** @returns Wei of the last hour, with all that those in flight may cost. */
+  /** @returns Wei spent in the last hour, plus the maximum cost of transactions in flight. */
   lastHour(): Promise<bigint>
 }
 
-/** @param plans Those whose cost is not in the log yet. */
+/** @param plans The plans whose cost is not in the log yet. */
 export function createSpending(
   caps: FeeCaps,
   fees: FeeLog,
@@ -38,7 +40,7 @@ export function createSpending(
   let turn: Promise<unknown> = Promise.resolve()
 
   async function lastHour(): Promise<bigint> {
-    // First: one that is noted meanwhile counts twice, and not never.
+    // Before the log: a plan that settles in between counts twice, instead of not at all.
     const unnoted = plans()
     const settled = await fees.feesSince(Date.now() - HOUR_MS)
     return unnoted.reduce((sum, plan) => sum + maxCostOf(plan), settled)
@@ -65,7 +67,7 @@ export function createSpending(
       if (caps.hour === undefined) return 0n
       for (const { hash } of plan.attempts.toReversed()) {
         const receipt = await registry.receiptOf(hash).catch(() => undefined)
-        // A node that says more is wrong.
+        // A node that reports more is wrong.
         if (receipt?.fee !== undefined) return smaller(receipt.fee, maxCostOf(plan))
       }
       return maxCostOf(plan)

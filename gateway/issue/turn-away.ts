@@ -5,15 +5,15 @@ import type { Intent } from './ports.ts'
 import type { Queue } from './queue.ts'
 import type { Waiter, Waiters } from './waiters.ts'
 
-/** Withdraws queued intents that nobody was promised, and tells those who asked for them why. */
+/** Withdraws queued intents that were not promised, and rejects their requests. */
 export type TurnAway = {
-  /** @returns Those that stay queued: they were promised. */
+  /** @returns The intents that stay queued, since they were promised. */
   turnAway(intents: readonly Intent[], error: IssueError): Promise<Intent[]>
-  /** Resolves when the intent is not being withdrawn, or no longer. */
+  /** Resolves when no withdrawal of the intent is under way. */
   settled(intent: Intent): Promise<void>
 }
 
-/** @param withdraw Resolves with those that are no longer on disk. */
+/** @param withdraw Resolves with the intents that are no longer on disk. */
 export function createTurnAway(deps: {
   queue: Queue
   waiters: Waiters
@@ -37,7 +37,7 @@ export function createTurnAway(deps: {
       for (const { resolve, reject } of waiters)
         if (goneKeys.has(key)) reject(error)
         else resolve({ status: 'pending', transactionHash: null })
-    // What is still in the outbox will be adopted as promised at the next start: then it is promised.
+    // Intents that are still in the outbox count as promised at the next start, so also now.
     queue.addPromised(leavers.filter((intent) => !goneKeys.has(keyOfIntent(intent))))
   }
 
@@ -46,7 +46,7 @@ export function createTurnAway(deps: {
       const leavers = queue.unpromised(intents)
       queue.remove(leavers)
       const keys = leavers.map(keyOfIntent)
-      // From here on no clock tells them that it is pending.
+      // From here on no timer answers them with `pending`.
       const waiting = new Map(keys.map((key) => [key, waiters.take(key)]))
       const left = withdraw(leavers, waiting, error)
       for (const key of keys) leaving.set(key, left)

@@ -4,10 +4,10 @@ import { keyOfIntent } from './intent.ts'
 import type { Intent } from './ports.ts'
 
 /**
- * What a request is told: what became of its intent, or that it is still to come.
+ * The answer to a request: the outcome of its intent, or `pending`.
  *
- * `byAnother`: none of the transactions that carried the intent anchored it, but an earlier one, or
- * one of another gateway.
+ * `byAnother`: not a transaction that carried the intent anchored it, but an earlier one, or one of
+ * another gateway.
  */
 export type Answer =
   | { status: 'anchored'; transactionHash: Hex | null; byAnother?: boolean }
@@ -15,28 +15,28 @@ export type Answer =
   /** There was nothing to do. */
   | { status: 'moot' }
 
-/** Somebody who waits for an intent. Told once; what comes later is nothing to them. */
+/** A request that waits for an intent. The first answer counts; later ones are ignored. */
 export type Waiter = {
   resolve(answer: Answer): void
   reject(error: IssueError): void
 }
 
-/** Those who wait for what becomes of intents, by the intent's key. */
+/** The requests that wait for the outcomes of intents, by the intent's key. */
 export type Waiters = {
   has(key: string): boolean
-  /** @param wait Milliseconds until who waits is told what `late` says. */
+  /** @param wait Milliseconds until the request gets the answer of `late`. */
   wait(intent: Intent, wait: number): Promise<Answer>
-  /** Tells all who wait for this key. */
+  /** Answers all requests that wait for this key. */
   answer(key: string, answer: Answer): void
-  /** @returns Whether anybody waited. */
+  /** @returns Whether a request waited. */
   reject(key: string, error: IssueError): boolean
-  /** @returns Who waits for this key: from here on the caller tells them, and no clock. */
+  /** @returns The waiting requests of this key; the caller answers them now, and no timer does. */
   take(key: string): Waiter[]
-  /** Tells everybody what `late` says; resolves when all have been told. */
+  /** Answers all requests with `late`; resolves when all are answered. */
   close(): Promise<void>
 }
 
-/** @param late What is told of an intent that took too long. */
+/** @param late Gives the answer for an intent that took too long. */
 export function createWaiters(late: (intent: Intent) => Promise<Answer>): Waiters {
   const waiting = new Map<string, Map<Waiter, Intent>>()
 
@@ -49,7 +49,7 @@ export function createWaiters(late: (intent: Intent) => Promise<Answer>): Waiter
   async function stopWaiting(key: string, waiter: Waiter): Promise<void> {
     const others = waiting.get(key)
     const intent = others?.get(waiter)
-    // Taken: told by who took them.
+    // Taken: the caller of `take` answers it.
     if (others === undefined || intent === undefined) return
     others.delete(waiter)
     if (others.size === 0) waiting.delete(key)

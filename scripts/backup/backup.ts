@@ -1,6 +1,6 @@
 /**
- * `npm run backup -- <folder> [--without-secrets]`: copies `DATA_DIR` as it is at one moment, while the
- * service runs or while it is stopped.
+ * `npm run backup -- <folder> [--without-secrets]`: copies `DATA_DIR` as it is at one moment, while
+ * the service runs or while it is stopped.
  */
 import {
   existsSync,
@@ -17,13 +17,12 @@ import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Hex } from '../../document/hex.ts'
-import { fingerprintsIn } from '../../gateway/adapters/binding.ts'
-import { openDatabase } from '../../gateway/adapters/database.ts'
+import { fingerprintsIn } from '../../gateway/adapters/sqlite/binding.ts'
+import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
 import { readDataDir } from '../../gateway/config.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
+import { copyChain } from '../../local-chain/journal.ts'
 import { tellCause } from '../identity.ts'
-import { copyChain } from '../local-chain/copy.ts'
-import { lock } from '../local-chain/lock.ts'
 import {
   BackupError,
   CHAIN_FOLDER,
@@ -45,7 +44,7 @@ async function main(): Promise<void> {
   const { to, withSecrets } = readArguments()
   const dataDir = readDataDir(process.env)
   if (!existsSync(join(dataDir, DATABASE_FILE)))
-    throw new BackupError(`${dataDir} holds no documents: set DATA_DIR`)
+    throw new BackupError(`${dataDir} has no documents: set DATA_DIR`)
   if (existsSync(to)) throw new BackupError(`${to} is there already: name another folder`)
   const part = `${to}.part`
   rmSync(part, { recursive: true, force: true })
@@ -55,7 +54,7 @@ async function main(): Promise<void> {
     if (!running) await copyStopped(dataDir, part)
     copyRest(dataDir, part, withSecrets)
     const files = await listOf(part)
-    if (!files[DATABASE_FILE]) throw new BackupError(`the service has not copied ${DATABASE_FILE}`)
+    if (!files[DATABASE_FILE]) throw new BackupError(`the service did not copy ${DATABASE_FILE}`)
     const createdAt = new Date().toISOString()
     const list = { createdAt, block: running?.block ?? null, files }
     writeFileSync(join(part, LIST_FILE), `${JSON.stringify(list, null, 2)}\n`)
@@ -94,9 +93,7 @@ async function copyStopped(dataDir: string, to: string): Promise<void> {
   try {
     const chain = join(dataDir, CHAIN_FOLDER)
     await database.copyTo(join(to, DATABASE_FILE), async () => {
-      if (!existsSync(chain)) return
-      const held = lock(chain)
-      await copyChain(chain, join(to, CHAIN_FOLDER)).finally(held.release)
+      if (existsSync(chain)) await copyChain(chain, join(to, CHAIN_FOLDER))
     })
   } finally {
     await database.close()

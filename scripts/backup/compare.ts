@@ -2,16 +2,17 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { DataDirError } from '../../gateway/adapters/data-dir-error.ts'
-import { type Database, openDatabase } from '../../gateway/adapters/database.ts'
-import { createRegistry } from '../../gateway/adapters/registry.ts'
-import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
+import { createRegistry } from '../../gateway/adapters/ethereum/registry.ts'
+import { DataDirError } from '../../gateway/adapters/sqlite/data-dir-error.ts'
+import { type Database, openDatabase } from '../../gateway/adapters/sqlite/database.ts'
+import { createSqliteStore } from '../../gateway/adapters/sqlite/store.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
 import type { Config } from '../../gateway/config.ts'
 import type { Intent, PayloadStore, RegistryReader } from '../../gateway/issue/ports.ts'
 import { createLog } from '../../gateway/log.ts'
+import type { Identity } from '../../gateway/open-chain.ts'
+import { openKubo } from '../../gateway/open-stores.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
-import { type Identity, openKubo } from '../../gateway/server.ts'
 import type { BlockSource, RegistryRecord } from '../../verifier/ports.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { collectIssued } from '../../verifier/readers/issued-logs.ts'
@@ -111,20 +112,28 @@ function countPayloads(sqlite: DatabaseSync): number {
   return count
 }
 
-/** @throws {BackupError} when the chain has no record of a document that was anchored. */
-async function checkHistory(sqlite: DatabaseSync, registry: RegistryReader): Promise<number> {
+/**
+ * @returns How many documents the history has.
+ * @throws {BackupError} when the chain has no record of a document that was anchored.
+ */
+export async function checkHistory(
+  sqlite: DatabaseSync,
+  registry: { records(hashes: readonly Hex[]): Promise<{ anchoredBlock: number }[]> },
+): Promise<number> {
   const next = sqlite.prepare(`
-    SELECT document_hash FROM history WHERE document_hash > ?
-    ORDER BY document_hash LIMIT ${CHUNK}`)
+    SELECT block_number, document_hash FROM history
+    WHERE (block_number, document_hash) > (?, ?)
+    ORDER BY block_number, document_hash LIMIT ${CHUNK}`)
+  type Row = { block_number: number; document_hash: Uint8Array }
   let count = 0
   let missing = 0
-  for (let last: Uint8Array | undefined = new Uint8Array(0); last; ) {
-    const rows: Record<string, unknown>[] = next.all(last)
-    const hashes: Uint8Array[] = rows.map((row) => row.document_hash as Uint8Array)
-    const records = await registry.records(hashes.map(toHex))
+  let last: Row | undefined = { block_number: 0, document_hash: new Uint8Array(0) }
+  while (last) {
+    const rows = next.all(last.block_number, last.document_hash) as Row[]
+    const records = await registry.records(rows.map((row) => toHex(row.document_hash)))
     missing += records.filter(({ anchoredBlock }) => !anchoredBlock).length
-    count += hashes.length
-    last = hashes.at(-1)
+    count += rows.length
+    last = rows.at(-1)
   }
   if (missing > 0)
     throw new BackupError(

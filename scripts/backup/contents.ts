@@ -28,7 +28,9 @@ export class BackupError extends Error {
 const listFile = v.object({
   /** ISO 8601. */
   createdAt: v.string(),
-  /** The number of the newest on the chain before anything was copied; `null` of a stopped service. */
+  /**
+   * The number of the newest on the chain before anything was copied; `null` of a stopped service.
+   */
   block: v.nullable(v.number()),
   /** By path, with `/` between folders. */
   files: v.record(v.string(), v.object({ bytes: v.number(), sha256: v.string() })),
@@ -52,8 +54,8 @@ export async function listOf(folder: string): Promise<BackupList['files']> {
 }
 
 /**
- * @returns The list of a backup whose files are as it says. Secrets that were left out may be back: then
- *   they are in it.
+ * @returns The list of a backup whose files are as it says. Secrets that were left out may be back:
+ * then they are in it.
  * @throws {BackupError} that names what differs.
  */
 export async function readBackup(folder: string): Promise<BackupList> {
@@ -68,8 +70,7 @@ export async function readBackup(folder: string): Promise<BackupList> {
     const same = now[path].sha256 === list.files[path].sha256
     return same ? [] : [`${path} was changed`]
   })
-  if (problems.length > 0)
-    throw new BackupError(`${folder} is not as it was made: ${problems.join('; ')}`)
+  if (problems.length > 0) throw new BackupError(`${folder} was changed: ${problems.join('; ')}`)
   return { ...list, files: now }
 }
 
@@ -86,8 +87,8 @@ function parseList(folder: string): BackupList {
 }
 
 /**
- * Copies files into a folder that exists. The copies are for this user alone; a copy of a link is the
- * file that it leads to.
+ * Copies files into a folder that exists. The copies are for this user alone; a copy of a link is
+ * the file that it leads to.
  *
  * @param paths In both folders, with `/` between folders.
  */

@@ -1,5 +1,5 @@
-// Between `npm run backup` and the service: only the service can copy what it has locked. HTTP over a
-// Unix socket in the data folder (a named pipe on Windows), so that only this user can ask.
+// Between `npm run backup` and the service: only the service can copy what it has locked. HTTP over
+// a Unix socket in the data folder (a named pipe on Windows), so that only this user can ask.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -24,8 +24,8 @@ function socketOf(dataDir: string): string {
  * Answers `npm run backup`, for as long as the service has the data folder locked.
  *
  * @param dataDir An absolute path.
- * @param copy Copies database and chain into a folder that exists. Returns the number of the chain's
- *   newest block before that; `null` when the chain does not answer.
+ * @param copy Copies database and chain into a folder that exists. Returns the number of the
+ * chain's newest block before that; `null` when the chain does not answer.
  * @returns A function that ends it.
  */
 export async function listenForBackups(
@@ -56,7 +56,8 @@ export async function listenForBackups(
 /**
  * Asks the service of a data folder to copy database and chain.
  *
- * @returns The number of the chain's newest block before that; `undefined` when no service runs there.
+ * @returns The number of the chain's newest block before that; `undefined` when no service runs
+ * there.
  * @throws {BackupError} with the reason why it could not copy.
  */
 export function askForBackup(

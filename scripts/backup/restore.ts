@@ -1,6 +1,6 @@
 /**
- * `npm run restore -- <backup>`: makes `DATA_DIR` from a backup, with the settings of `npm start`. The
- * folder gets its name only after the copy was checked, and compared with the chain.
+ * `npm run restore -- <backup>`: makes `DATA_DIR` from a backup, with the settings of `npm start`.
+ * The folder gets its name only after the copy was checked, and compared with the chain.
  */
 import {
   existsSync,

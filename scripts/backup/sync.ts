@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Flushes a folder to the disk, with everything in it unless told otherwise. */
+/** Flushes a folder to the disk, by default with everything in it. */
 export function syncAll(folder: string, { recursive = true } = {}): void {
   if (recursive)
     for (const entry of readdirSync(folder, { withFileTypes: true })) {

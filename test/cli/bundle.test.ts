@@ -56,7 +56,7 @@ const offline = (...args: string[]) =>
     env: { NODE_OPTIONS: `--import=${OFFLINE}` },
   })
 
-test('default: a bundle, verified with the network denied', async () => {
+test('default: verifies a bundle with the network denied', async () => {
   for (const given of [['--bundle', file], [file], ['--bundle', file, publicId]]) {
     const { code, stdout } = await offline(...given, '--block-hash', blockHash)
     const verdict = JSON.parse(stdout)
@@ -71,7 +71,7 @@ test('default: a bundle, verified with the network denied', async () => {
   }
 })
 
-test('behavior: making and reading a bundle of a test network say so', async () => {
+test('behavior: making and reading a bundle of a test network shows the banner', async () => {
   const made = await docreg(['bundle', publicId, ...asked()])
   expect(made.stderr).toBe('Warning: Test network: not a real document\n')
   const { stdout } = await docreg([
@@ -95,7 +95,7 @@ test('behavior: only its owner can read it, since it holds the key', async () =>
   expect(readFileSync(before, 'utf8')).toContain(publicId)
 })
 
-test('behavior: to standard output, of a document that was never issued', async () => {
+test('behavior: writes a bundle of a document that was never issued to standard output', async () => {
   const never = golden.documents[0]?.publicId ?? ''
   const { code, stdout, stderr } = await docreg(['bundle', never, ...asked()])
   expect(code).toBe(0)
@@ -107,7 +107,7 @@ test('behavior: to standard output, of a document that was never issued', async 
   expect(verdict.code).toBe(1)
 })
 
-test('behavior: as of an earlier block, where it was not revoked', async () => {
+test('behavior: reads an earlier block, where the document was not revoked', async () => {
   const before = await stack.provider.request({ method: 'eth_blockNumber' })
   const { publicId: id } = (await stack.issue(ADA)).body.data
   const issued = await stack.provider.request({ method: 'eth_blockNumber' })
@@ -129,14 +129,14 @@ test('behavior: as of an earlier block, where it was not revoked', async () => {
   expect(await statusAsOf('--as-of', String(Number(before)))).toBe('not_issued')
 })
 
-test('error: as of a block that the node does not have', async () => {
+test('error: refuses a block that the node does not have', async () => {
   const args = ['bundle', publicId, ...asked(), '--as-of', '70000']
   const { code, stdout, stderr } = await docreg(args)
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
   expect(stderr).toContain('the state of block 70000')
 })
 
-test('error: a block that is not trusted', async () => {
+test('error: reports an untrusted block', async () => {
   const { code, stdout } = await offline(file, '--block-hash', `0x${'1'.repeat(64)}`)
   expect(code).toBe(2)
   const { checks, warnings } = JSON.parse(stdout)
@@ -145,7 +145,7 @@ test('error: a block that is not trusted', async () => {
   expect(warnings[0]).toContain(blockHash)
 })
 
-test('error: a bundle of another registry than the one that is trusted', async () => {
+test('error: rejects a bundle of a registry other than the trusted one', async () => {
   const { code, stdout } = await docreg([
     ...['verify', file, '--json', '--block-hash', blockHash],
     ...['--registry', `eip155:1:0x${'a'.repeat(40)}`],
@@ -154,7 +154,7 @@ test('error: a bundle of another registry than the one that is trusted', async (
   expect(JSON.parse(stdout).checks[0].code).toBe('other_registry')
 })
 
-test('error: a bundle that was changed', async () => {
+test('error: rejects a bundle that was changed', async () => {
   const bundle = JSON.parse(readFileSync(file, 'utf8'))
   const [slot] = bundle.stateProof.storageProof
   slot.value = `${slot.value.slice(0, -1)}${slot.value.endsWith('0') ? '1' : '0'}`
@@ -188,7 +188,7 @@ test.each<[string, (text: string) => Uint8Array]>([
   expect(code).toBe(2)
 })
 
-test('error: a bundle of another document', async () => {
+test('error: rejects a bundle of another document', async () => {
   const other = (await stack.issue(ADA)).body.data.publicId
   const { code, stdout } = await offline(...['--bundle', file, other, '--block-hash', blockHash])
   expect(code).toBe(2)
@@ -212,7 +212,7 @@ test.each<[string, () => string[]]>([
   expect(code).toBe(64)
 })
 
-test('error: a file that cannot be written, a node that is down', async () => {
+test('error: reports a file that cannot be written and a node that is down', async () => {
   const out = join(dir, 'no', 'such', 'folder')
   const unwritable = await docreg(['bundle', publicId, ...asked(), '--out', out])
   expect(unwritable).toMatchObject({ code: 2, stdout: '' })

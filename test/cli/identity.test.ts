@@ -21,7 +21,7 @@ const make = (...more: string[]) =>
   docreg(['identity', '--registry', registry, '--issuer', '7', ...more])
 
 describe('docreg identity', () => {
-  test('default: writes the file of a domain', async () => {
+  test('default: writes the file for a domain', async () => {
     const { code, stdout } = await make('--domain', 'Example.edu')
     expect(code).toBe(0)
     expect(JSON.parse(stdout)).toEqual({
@@ -37,7 +37,7 @@ describe('docreg identity', () => {
     })
   })
 
-  test('behavior: of a uri with a path, with accounts, into a file, and where to serve it', async () => {
+  test('behavior: takes a URI with a path and accounts, writes a file, and says where to serve it', async () => {
     const out = join(dir, 'did.json')
     const { code, stdout, stderr } = await make(
       ...['--uri', 'https://example.edu:8443/law/', '--out', out],
@@ -74,7 +74,7 @@ describe('docreg identity', () => {
     expect([code, stdout]).toEqual([64, ''])
   })
 
-  test('error: a file that cannot be written', async () => {
+  test('error: reports a file that cannot be written', async () => {
     const { code, stderr } = await make(
       ...['--domain', 'a.edu', '--out', join(dir, 'no', 'folder')],
     )
@@ -116,7 +116,7 @@ describe('docreg identity check', () => {
   const JSON_TYPE = { 'content-type': 'application/json' }
   const OPEN = { 'access-control-allow-origin': '*' }
 
-  test('default: a file that is served well', async () => {
+  test('default: confirms a file that is served correctly', async () => {
     const host = await serveOwn({ ...JSON_TYPE, ...OPEN }, account)
     const { code, stdout } = await ask(host, '--account', account)
     expect(code).toBe(0)
@@ -128,7 +128,7 @@ describe('docreg identity check', () => {
     })
   })
 
-  test('error: a header is missing, with the lines to add', async () => {
+  test('error: reports a missing header, with the lines to add', async () => {
     const host = await serveOwn({ 'content-type': 'text/html' })
     const { code, stdout } = await ask(host)
     expect(code).toBe(1)
@@ -154,7 +154,7 @@ describe('docreg identity check', () => {
     ]
   }
 
-  test('behavior: another origin is no leave, the one that asks is', async () => {
+  test('behavior: accepts a header that allows the asking origin, and no other', async () => {
     const only = { 'access-control-allow-origin': 'https://example.edu' }
     expect(await codesOf(await serveOwn({ ...JSON_TYPE, ...only }))).toEqual([...[1, 'no_cors']])
     let file = ''
@@ -165,7 +165,7 @@ describe('docreg identity check', () => {
     expect(await codesOf(host)).toEqual([0])
   })
 
-  test('error: what keeps a verifier from reading it', async () => {
+  test('error: reports everything that keeps a verifier from reading it', async () => {
     const code = async (listener: RequestListener) => codesOf(await serve(listener))
     expect(
       await code((_, response) => {
@@ -186,7 +186,7 @@ describe('docreg identity check', () => {
     expect(await codesOf('127.0.0.1:1')).toEqual([2, 'unreachable'])
   })
 
-  test('error: another issuer, and an account that is not listed', async () => {
+  test('error: reports another issuer, and an account that is not listed', async () => {
     const host = await serveOwn({ ...JSON_TYPE, ...OPEN }, account)
     expect(await codesOf(host, '--account', other)).toEqual([...[1, 'account_not_listed']])
     expect(await codesOf(host, '--issuer', '8')).toEqual([1, 'denied'])

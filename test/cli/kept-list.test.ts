@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Batch, buildBatch } from '../../document/batch/batch.ts'
 import { fromHex, type Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { type BlockServer, startBlockServer } from '../support/block-server.ts'
@@ -17,7 +18,7 @@ let dir: string
 let anvil: AnvilNode
 let node: FaultProxy
 let blocks: BlockServer
-let registry: string
+let registry: RegistryId
 let batch: Batch
 let smaller: Batch
 beforeAll(async () => {
@@ -69,7 +70,7 @@ const prune = async () => {
   node.fault = prunedHistory(node, head)
 }
 
-test('default: every batch of a list is recounted from its manifest', async () => {
+test('default: recounts every batch of a list from its manifest', async () => {
   const { code, stdout } = await recounted(2)
   expect(stdout).toMatch(
     new RegExp(
@@ -96,7 +97,7 @@ test('behavior: a kept list proves itself complete at a node without old events'
   expect(proven.stdout).toContain('COMPLETE: 2 of 2 documents, 1 of 1 batches')
 })
 
-test('behavior: a node that drops events without a word makes the list incomplete, with advice', async () => {
+test('behavior: a node that silently drops events makes the list incomplete, with advice', async () => {
   node.fault = ({ method }) =>
     method === 'eth_getLogs'
       ? { kind: 'garbage', text: '{"jsonrpc":"2.0","id":1,"result":[]}' }
@@ -139,7 +140,7 @@ test.each<[string, () => string, string, number]>([
   expect(judged.code).toBe(exit)
 })
 
-test('error: a line with half a manifest', async () => {
+test('error: refuses a line with half a manifest', async () => {
   const file = fileOf('half', `batch ${batch.root}, manifest 0x12\n`)
   const { stdout, code } = await list(2, '--hashes', file, '--json')
   expect(JSON.parse(stdout).error.code).toBe('unreadable')

@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { docreg } from '../support/docreg.ts'
@@ -13,7 +14,7 @@ import { documents, hashOf, issueList, ofAnother, roots } from '../support/issue
 
 let dir: string
 let anvil: AnvilNode
-let registry: string
+let registry: RegistryId
 let blockHash: Hex
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'docreg-'))
@@ -36,7 +37,7 @@ const fileOf = (name: string, text: string): string => {
   return join(dir, name)
 }
 
-test('default: every document and batch, and that these are all', async () => {
+test('default: lists every document and batch, and reports the list complete', async () => {
   const { code, stdout, stderr } = await list()
   expect(stdout.match(/^document 0x\S+ /gm)).toHaveLength(30)
   expect(stdout).toContain(`document ${documents[3]} revoked block `)
@@ -51,7 +52,7 @@ test('default: every document and batch, and that these are all', async () => {
   expect(code).toBe(0)
 })
 
-test('default: a proof, and its check offline', async () => {
+test('default: writes a proof and checks it offline', async () => {
   const file = join(dir, 'proof.json')
   const made = await list('--proof', file)
   expect(made.code).toBe(0)
@@ -62,7 +63,7 @@ test('default: a proof, and its check offline', async () => {
   expect(checked).toEqual({ ...made, stdout })
 })
 
-test('args: --json, --from, --as-of', async () => {
+test('args: accepts --json, --from and --as-of', async () => {
   const { code, stdout } = await list('--json', '--from', '17')
   expect(JSON.parse(stdout)).toMatchObject({
     status: 'complete',
@@ -76,13 +77,13 @@ test('args: --json, --from, --as-of', async () => {
   expect(early.stdout).toContain('COMPLETE: 20 of 20 documents, 0 of 0 batches')
 })
 
-test('args: --hashes takes what the command prints', async () => {
+test('args: --hashes accepts what the command prints', async () => {
   const { stdout } = await list()
   const again = await list('--hashes', fileOf('hashes', stdout))
   expect(again).toMatchObject({ code: 0, stdout })
 })
 
-test('behavior: reports what is missing, and what is not of this issuer', async () => {
+test('behavior: reports missing hashes, and hashes of another issuer', async () => {
   const lines = [...documents.slice(1), ofAnother].map((h) => `document ${h}`)
   const file = fileOf('short', lines.join('\n'))
   for (const proof of [[], ['--proof', join(dir, 'short.json')]]) {
@@ -95,14 +96,14 @@ test('behavior: reports what is missing, and what is not of this issuer', async 
   }
 })
 
-test('error: events before --from are missing', async () => {
+test('error: reports missing events before --from', async () => {
   const head = await anvil.request<Hex>('eth_blockNumber')
   const { code, stdout } = await list('--from', String(Number(head) - 6))
   expect(stdout).toContain('INCOMPLETE: 10 of 30 documents (20 missing)')
   expect(code).toBe(1)
 })
 
-test('error: a proof that is changed, of another issuer, or untrusted', async () => {
+test('error: rejects a proof that is changed, of another issuer, or untrusted', async () => {
   const file = join(dir, 'good.json')
   await list('--proof', file)
   const proof = JSON.parse(readFileSync(file, 'utf8'))
@@ -124,7 +125,7 @@ test('error: a proof that is changed, of another issuer, or untrusted', async ()
   expect(await check(join(dir, 'absent'))).toBe('unreadable')
 })
 
-test('error: a node that is down, a folder that does not exist', async () => {
+test('error: reports a node that is down and a folder that does not exist', async () => {
   const down = await ofIssuer('--rpc', 'http://127.0.0.1:1', '--json')
   expect(JSON.parse(down.stdout).error.code).toBe('rpc_unreachable')
   const out = join(dir, 'no', 'such', 'folder')
@@ -133,7 +134,7 @@ test('error: a node that is down, a folder that does not exist', async () => {
   expect([down.code, unwritable.code]).toEqual([2, 2])
 })
 
-test('error: a node without old logs is reported as pruned', async () => {
+test('error: reports a node without old logs as pruned', async () => {
   const node = createServer(async (request, response) => {
     const body = Buffer.concat(await request.toArray())
     const { id, method } = JSON.parse(body.toString())
@@ -149,7 +150,7 @@ test('error: a node without old logs is reported as pruned', async () => {
   expect(code).toBe(2)
 })
 
-test('error: a file with too many hashes, or with a line without one', async () => {
+test('error: refuses a file with too many hashes, or with a line without one', async () => {
   const hash = (i: number) => `0x${i.toString(16).padStart(64, '0')}`
   const lines = Array.from({ length: 100_001 }, (_, i) => `batch ${hash(i)}`)
   for (const [text, expected] of [
@@ -169,6 +170,6 @@ test.each([
   [['--check', 'x', '--block-hash', hashOf(1, 1), '--from', '1']],
   [['--rpc', 'http://127.0.0.1:1', '--block-hash', hashOf(1, 1)]],
   [['--check', 'x', '--block-hash', '0x12']],
-])('error: wrong usage %j', async (args) => {
+])('error: refuses the usage %j', async (args) => {
   expect((await ofIssuer(...args)).code).toBe(64)
 })

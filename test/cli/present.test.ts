@@ -38,7 +38,7 @@ const asked = () => ['--rpc', stack.chainUrl, '--ipfs', stack.url]
 const NAME = ['--fields', 'subjectName']
 
 describe('present', () => {
-  test('default: lists what there is to show', async () => {
+  test('default: lists the fields that can be shown', async () => {
     const { code, stdout } = await present()
     expect(code).toBe(0)
     expect(stdout.split('\n')).toEqual([
@@ -55,7 +55,7 @@ describe('present', () => {
     })
   })
 
-  test('behavior: shows what is named, and only its owner can read it', async () => {
+  test('behavior: shows the named fields, in a file that only its owner can read', async () => {
     const file = path('shown.json')
     const { code, stdout, stderr } = await present(
       ...['--fields', 'subjectName,category', '--metadata', 'grade'],
@@ -79,7 +79,7 @@ describe('present', () => {
     })
   })
 
-  test('behavior: the report says what is shown, and what that is', async () => {
+  test('behavior: the report lists the fields shown, with their values', async () => {
     const { stdout } = await present('--fields', 'issuedAt')
     const file = path('dated.json')
     writeFileSync(file, stdout)
@@ -97,7 +97,7 @@ describe('present', () => {
     expect(report.stdout).not.toContain(ADA.subjectName)
   })
 
-  test('behavior: a link, its QR code, and nothing that is not chosen', async () => {
+  test('behavior: makes a link and its QR code that hold only the chosen fields', async () => {
     const qr = path('qr.svg')
     const { code, stdout } = await present(...NAME, '--link', PAGE, '--qr', qr)
     expect(code).toBe(0)
@@ -115,7 +115,7 @@ describe('present', () => {
     }
   })
 
-  test('behavior: the longest link that a QR code is drawn for can be read', async () => {
+  test('behavior: the longest link that gets a QR code can be scanned', async () => {
     const link = `${PAGE}#presentation=`.padEnd(MAX_QR_LINK, 'x')
     const picture = path('long.png')
     // Two pixels a module: half a millimetre at 100 dpi.
@@ -124,7 +124,7 @@ describe('present', () => {
     expect(JSON.parse(stdout).error.code).toBe('presentation_malformed')
   })
 
-  test('behavior: with sealed document and proof, nobody is asked', async () => {
+  test('behavior: asks nobody when it has the sealed document and the proof', async () => {
     const file = path('proven.json')
     const made = await present(
       ...[...NAME, '--sealed', '--proof', '--rpc', stack.chainUrl],
@@ -150,10 +150,10 @@ describe('present', () => {
     })
     const untrusted = await verify(file, '--block-hash', `0x${'0'.repeat(64)}`)
     expect(untrusted.code).toBe(2)
-    expect(untrusted.stdout).toContain('a block that you have not named')
+    expect(untrusted.stdout).toContain('a block that you did not name')
   })
 
-  test('behavior: a bundle holds all that is needed to make one', async () => {
+  test('behavior: makes a presentation from a bundle alone', async () => {
     const bundle = path('bundle.json')
     await docreg(['bundle', '-', ...asked(), ...registry(), '--out', bundle], {
       stdin: publicId,
@@ -162,7 +162,7 @@ describe('present', () => {
     expect(parsePresentation(stdout).disclosures).toHaveLength(1)
   })
 
-  test('error: names what the document does not have', async () => {
+  test('error: names the fields that the document lacks', async () => {
     const { code, stderr } = await present(
       ...['--fields', 'expiresAt,grade', '--metadata', 'marks'],
     )
@@ -172,7 +172,7 @@ describe('present', () => {
     expect(stderr).not.toContain(publicId)
   })
 
-  test('error: says when the sealed document is not to be had', async () => {
+  test('error: reports that the sealed document is unavailable', async () => {
     const { code, stdout } = await docreg(['present', '-', ...registry(), ...NAME, '--json'], {
       stdin: publicId,
     })
@@ -180,7 +180,7 @@ describe('present', () => {
     expect(JSON.parse(stdout).error.code).toBe('unavailable')
   })
 
-  test('error: of another registry', async () => {
+  test('error: refuses a document of another registry', async () => {
     const { code, stdout } = await docreg(
       [
         ...['present', '-', '--ipfs', stack.url, ...NAME, '--json'],
@@ -198,13 +198,13 @@ describe('present', () => {
     [['--qr', 'x.svg']],
     [['--link', 'verify']],
     [['--link', `${PAGE}#x`]],
-  ])('error: wrong usage: %s', async (args) => {
+  ])('error: refuses the usage %s', async (args) => {
     expect((await present(...NAME, ...args)).code).toBe(64)
   })
 })
 
 describe('verify', () => {
-  test('error: a presentation is malformed, or not what is needed', async () => {
+  test('error: refuses a presentation that is malformed or of another kind', async () => {
     const file = path('bad.json')
     const { stdout } = await present(...NAME)
     writeFileSync(file, stdout)
@@ -221,7 +221,7 @@ describe('verify', () => {
     }
   })
 
-  test('error: names another registry in a warning', async () => {
+  test('error: warns of another registry and names it', async () => {
     const { stdout } = await present(...NAME)
     const file = path('elsewhere.json')
     const elsewhere = `eip155:31337:0x${'9'.repeat(40)}`

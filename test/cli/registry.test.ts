@@ -26,26 +26,26 @@ const known = (chainId: number) => ({
   codeHash: CODE_HASH,
 })
 
-test('default: the only deployment', () => {
+test('default: takes the only deployment', () => {
   deploy(10)
   writeFileSync(join(dir, 'README.md'), '')
   expect(trusted()).toEqual(known(10))
 })
 
-test('args: a chain, whose registry is known with the hash of its code', () => {
+test('args: takes the registry of a chain, with the hash of its code', () => {
   deploy(10)
   deploy(8453)
   expect(trusted('eip155:8453')).toEqual(known(8453))
 })
 
-test('args: a registry, in either case of letters', () => {
+test('args: takes a registry in upper or lower case', () => {
   deploy(10)
   expect(trusted(`eip155:1:${ADDRESS}`)).toEqual({
     registry: `eip155:1:${ADDRESS.toLowerCase()}`,
   })
 })
 
-test('error: none known, several known, another chain, no registry', () => {
+test('error: refuses no known registry, several known ones, another chain, and anything but a registry', () => {
   expect(() => trusted()).toThrow(UsageError)
   deploy(10)
   deploy(8453)

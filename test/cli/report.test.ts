@@ -48,7 +48,7 @@ const dated = (status: VerdictStatus) =>
 const linesOf = (verdict: Verdict, network: 'test' | 'live', warnings: string[] = []) =>
   report({ verdict, network, warnings }, (_, text) => text).split('\n')
 
-test('default: the words of the banner', () => {
+test('default: prints the words of the banner', () => {
   expect(TEST_NETWORK).toBe('Test network: not a real document')
 })
 
@@ -59,7 +59,7 @@ describe.each(STATUSES)('%s', (status) => {
     expect(banner).toBe('Test network: not a real document')
   })
 
-  test('behavior: on a live network, there is no banner', () => {
+  test('behavior: prints no banner on a live network', () => {
     const lines = linesOf(verdictOf(status), 'live')
     expect(lines.join('\n')).not.toMatch(/test/i)
   })
@@ -79,13 +79,13 @@ describe.each(STATUSES)('%s', (status) => {
   })
 })
 
-test('behavior: a date that has come is not mentioned', () => {
+test('behavior: does not mention a date that has come', () => {
   const checks = [{ check: 'dating', outcome: 'pass', code: 'not_in_future' } as const]
   const lines = linesOf({ ...dated('valid'), checks }, 'live')
   expect(lines.join('\n')).not.toContain('dated in the future')
 })
 
-test('behavior: names the document that this one replaces', () => {
+test('behavior: names the document that this one supersedes', () => {
   const verdict = dated('valid')
   const supersedes: Hex = `0x${'09af'.repeat(16)}`
   const document = verdict.document && { ...verdict.document, supersedes }
@@ -102,7 +102,7 @@ test('behavior: on a terminal, the notices stand out', () => {
   expect(painted).toMatch(/<yellow><bold>This document is dated in the future/)
 })
 
-describe('what the record tells', () => {
+describe('the details of a record', () => {
   const issuing = {
     address: `0x${'1'.repeat(40)}`,
     addedBlock: 7,
@@ -148,7 +148,7 @@ describe('what the record tells', () => {
       .trim()
   const AT = 1_800_000_500
 
-  test('default: how long before the document its account was added', () => {
+  test('default: shows how long before the document its account was added', () => {
     const [lines, oneBlock] = [recorded({}).join('\n'), { account: { ...issuing, addedBlock: 9 } }]
     expect(lines).toContain('added in block 7, 3 blocks before it issued this')
     expect(lines).not.toMatch(/^ {2}(revoked|suspended|released|by account)/m)
@@ -164,13 +164,13 @@ describe('what the record tells', () => {
     expect(shown('released', released)).toBe('2027-01-15 08:08:20 UTC')
   })
 
-  test('behavior: the batch that it is in', () => {
+  test('behavior: shows the batch that it is in', () => {
     const root: Hex = `0x${'4'.repeat(64)}`
     expect(shown('batchRoot', { batchRoot: root })).toBe(root)
     expect(shown('batchRoot', {})).toBeUndefined()
   })
 
-  test('behavior: who revoked it, where that is another account', () => {
+  test('behavior: shows the revoker, if that is another account', () => {
     const proof = { reason: 'keyCompromise', revokedAt: AT, revoker: revoking }
     expect(shown('revoked', proof)).toContain('reason keyCompromise')
     expect(shown('by account', proof)).toBe(
@@ -193,7 +193,7 @@ describe('what the record tells', () => {
     ...{ check: 'identity', outcome, code },
   })
 
-  test('behavior: the domain that vouches for the issuer comes before its name', () => {
+  test('behavior: puts the domain that confirms the issuer before its name', () => {
     const lines = judged('valid', identity('pass', 'linked'), 'example.edu')
     const at = lines.indexOf('Issuer')
     expect(lines.slice(at + 1, at + 3).map((line) => line.trim())).toEqual([
@@ -202,29 +202,29 @@ describe('what the record tells', () => {
     ])
   })
 
-  test('behavior: without a domain, a name is what the issuer calls itself', () => {
+  test('behavior: without a domain, says that the issuer calls itself by its name', () => {
     const lines = judged('valid', identity('unknown', 'no_domain'))
     expect(lines.join('\n')).toContain('calls itself Office, not confirmed by any domain')
     expect(lines.join('\n')).not.toContain('✓')
   })
 
-  test('behavior: a denial stands right below the verdict', () => {
+  test('behavior: puts a denial right below the verdict', () => {
     expect(judged('valid', identity('fail', 'denied'))[1]).toBe(DENIED)
     expect(judged('valid', identity('fail', 'account_not_listed'))[1]).toBe(ACCOUNT_NOT_LISTED)
   })
 
-  test('behavior: a required domain that is not linked is told as that', () => {
+  test('behavior: reports a required domain that is not linked', () => {
     expect(judged('distrusted', identity('fail', 'other_domain'))[0]).toBe(
       'NOT VALID: the domain that you require does not vouch for it',
     )
   })
 
-  test('behavior: a revocation that was set aside stands right below the verdict', () => {
+  test('behavior: puts a revocation that was set aside right below the verdict', () => {
     expect(recorded({ setAside: true })[1]).toBe(SET_ASIDE)
   })
 })
 
-test('behavior: of a presentation, shows what is there and no more', () => {
+test('behavior: shows the fields of a presentation and nothing else', () => {
   const { document, ...judged } = verdictOf('valid')
   const disclosed = { category: 'diploma', metadata: { '\u001b[2J': 'A' } }
   const linesFor = (part: PresentationVerdict['disclosed']) =>

@@ -3,19 +3,18 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { crc32, deflateSync } from 'node:zlib'
-import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { pixelsOf } from '../../cli/image-size.ts'
 import { readQrCodes } from '../../cli/qr-image.ts'
 import { readSubject } from '../../cli/subject.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
+import { registryAbi } from '../../gateway/registry-abi.ts'
 import { FINALITIES } from '../../verifier/ports.ts'
-import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { DOCREG, docreg, run } from '../support/docreg.ts'
 import { bodyOf, serveHttp } from '../support/http.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
-const abi = new Interface(registryAbi)
 const MONTHS = [
   ...['January', 'February', 'March', 'April', 'May', 'June', 'July'],
   ...['August', 'September', 'October', 'November', 'December'],
@@ -75,19 +74,19 @@ describe('pictures that are too large to look at', () => {
   const frame = Buffer.from([0xff, 0xff, 0xc2, 0, 11, 8, ...height, ...width])
   const comment = Buffer.from([0xff, 0xd8, 0xff, 0xfe, 0, 4, 0xff, 0xc0])
 
-  test('default: what a PNG and a JPEG file say', () => {
+  test('default: reads the size of a PNG and of a JPEG file', () => {
     expect(pixelsOf(emptyPng(800))).toBe(640_000)
     expect(pixelsOf(readFileSync(image('photo.jpg')))).toBeGreaterThan(1e4)
     expect(pixelsOf(Buffer.concat([comment, frame]))).toBe(32_000 * 64_000)
   })
 
-  test('error: 144 million pixels in some kilobytes', async () => {
+  test('error: refuses 144 million pixels in a few kilobytes', async () => {
     const bomb = emptyPng(12_000)
     expect(bomb.length).toBeLessThan(32_000)
     await expect(readQrCodes(bomb)).rejects.toThrow('too large')
   })
 
-  test('error: they do not say', () => {
+  test('error: refuses a picture without a size', () => {
     const png = emptyPng(8)
     png.write('CgBI', 12)
     for (const bytes of [png, png.subarray(0, 20), comment, Buffer.alloc(0)])
@@ -95,8 +94,8 @@ describe('pictures that are too large to look at', () => {
   })
 })
 
-describe('what it takes', () => {
-  test('default: a publicId', async () => {
+describe('input', () => {
+  test('default: accepts a publicId', async () => {
     const { code, stdout, stderr } = await verify(issued.publicId)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toMatch(/^VALID/)
@@ -110,7 +109,7 @@ describe('what it takes', () => {
     expect(stdout).not.toContain(issued.publicId)
   })
 
-  test("behavior: the verify page's address, that of a QR code, and files that hold either", async () => {
+  test('behavior: accepts a verify link, the address in a QR code, and files that hold either', async () => {
     for (const given of [
       issued.verifyUrl,
       `https://testville.example/verify#${issued.publicId}`,
@@ -121,21 +120,21 @@ describe('what it takes', () => {
       expect(await verify(given)).toMatchObject({ code: 0, stderr: '' })
   })
 
-  test('behavior: standard input, so that no other user sees it', async () => {
+  test('behavior: reads standard input, so that no other user sees the publicId', async () => {
     for (const stdin of [`${issued.publicId}\n`, issued.verifyUrl]) {
       const { code } = await docreg(['verify', '-', ...asked], { stdin })
       expect(code).toBe(0)
     }
   })
 
-  test('behavior: the QR code that the service draws', async () => {
+  test('behavior: reads the QR code that the service draws', async () => {
     const { body } = await stack.request(`/qr/${issued.publicId}?format=png`)
     const { code, stdout } = await verify(file('qr.png', body))
     expect(code).toBe(0)
     expect(stdout).not.toContain('Warning')
   })
 
-  test('behavior: a photo of a QR code, turned and half in shadow', async () => {
+  test('behavior: reads a photo of a QR code, turned and half in shadow', async () => {
     expect(await readSubject(image('photo.jpg'))).toEqual({
       publicId: golden.documents[0]?.publicId,
       registryHint: golden.documents[0]?.document.registry,
@@ -166,7 +165,7 @@ describe('what it takes', () => {
     expect(JSON.parse(stdout).error.code).toBe(code)
   })
 
-  test('behavior: errors do not repeat what may be nearly a key', async () => {
+  test('behavior: errors never repeat input that may be almost a key', async () => {
     for (const more of [[], ['--json'], ['--rpc', 'x']]) {
       const { stdout, stderr } = await verify(mistyped(), ...more)
       expect(stdout + stderr).not.toContain(mistyped().slice(0, 20))
@@ -179,11 +178,11 @@ describe('what it takes', () => {
   }
 })
 
-describe('what it writes', () => {
+describe('output', () => {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there.
   const UNSAFE = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e]/
 
-  test('behavior: text of others does nothing to a terminal', async () => {
+  test('behavior: text from outside cannot control the terminal', async () => {
     for (const more of [[], ['--json']]) {
       const { stdout } = await verify(issued.publicId, ...more)
       expect(stdout).not.toMatch(UNSAFE)
@@ -205,7 +204,7 @@ describe('what it writes', () => {
     expect(verdict.asOf.blockNumber).toBeGreaterThan(0)
   })
 
-  test('behavior: the banner of a test network, also for a document that was never issued', async () => {
+  test('behavior: prints the banner of a test network, also for a document that was never issued', async () => {
     const never = golden.documents[0]?.publicId ?? ''
     for (const [publicId, code, verdict] of [
       [issued.publicId, 0, 'VALID'],
@@ -221,7 +220,7 @@ describe('what it writes', () => {
     }
   })
 
-  test('behavior: a document dated in the future is said to be, and exits as its status does', async () => {
+  test('behavior: reports a document dated in the future, and exits by its status', async () => {
     const ahead = new Date(Date.now() + 300 * 86_400_000)
     const issuedAt = ahead.toISOString().slice(0, 10)
     const future = (await stack.issue({ ...ADA, issuedAt })).body.data
@@ -236,7 +235,7 @@ describe('what it writes', () => {
     expect(never.stdout).not.toContain('in the future')
   })
 
-  test('behavior: colour on a terminal only, and not with NO_COLOR', async () => {
+  test('behavior: colours a terminal only, and not with NO_COLOR', async () => {
     const onTerminal = async (env: Record<string, string>) => {
       const command = [process.execPath, DOCREG, 'verify', '-', ...asked]
       const { stdout } = await run(
@@ -252,7 +251,7 @@ describe('what it writes', () => {
     expect(await onTerminal({ NO_COLOR: '1' })).not.toContain('\u001b[')
   })
 
-  test('behavior: a code that names another registry is told of', async () => {
+  test('behavior: warns of a code that names another registry', async () => {
     const other = issued.verifyUrl.replace(/0x.*/, `0x${'f0'.repeat(20)}`)
     const { code, stdout } = await verify(other)
     expect(code).toBe(0)
@@ -260,7 +259,7 @@ describe('what it writes', () => {
     expect(stdout).toContain(stack.registry)
   })
 
-  test('behavior: a reader that has read enough changes no exit code', async () => {
+  test('behavior: a reader that closes the pipe early changes no exit code', async () => {
     const command = [process.execPath, DOCREG, 'verify', '-', ...asked]
     const { stdout, stderr } = await run('bash', [
       '--norc',
@@ -270,7 +269,7 @@ describe('what it writes', () => {
     expect({ stdout, stderr }).toEqual({ stdout: 'exit 0\n', stderr: '' })
   })
 
-  test('behavior: help', async () => {
+  test('behavior: prints help', async () => {
     for (const args of [['--help'], ['verify', '--help'], ['bundle', '--help']]) {
       const { code, stdout } = await docreg(args)
       expect(code).toBe(0)
@@ -279,7 +278,7 @@ describe('what it writes', () => {
   })
 })
 
-describe('wrong usage is 64, and asks nobody', () => {
+describe('wrong usage exits with 64 and asks nobody', () => {
   test.each<[string, string[]]>([
     ['no command', []],
     ['an unknown command', ['prove']],
@@ -307,7 +306,7 @@ describe('wrong usage is 64, and asks nobody', () => {
     expect(stderr).toContain('docreg verify')
   })
 
-  test('error: a chain whose registry is not known', async () => {
+  test('error: refuses a chain whose registry is not known', async () => {
     const { code, stderr } = await docreg([
       'verify',
       issued.publicId,
@@ -318,19 +317,19 @@ describe('wrong usage is 64, and asks nobody', () => {
     expect(stderr).toContain('--registry')
   })
 
-  test('error: no node, and more to agree than there are', async () => {
+  test('error: refuses no node, and a quorum larger than the number of nodes', async () => {
     const given = [issued.publicId, '--registry', stack.registry]
     expect((await docreg(['verify', ...given])).code).toBe(64)
     expect((await verify(issued.publicId, '--quorum', '2')).code).toBe(64)
   })
 
-  test('error: the hash of a block, which nothing but a bundle is held to', async () => {
+  test('error: refuses a block hash for anything but a bundle', async () => {
     const hash = `0x${'1'.repeat(64)}`
     const { code, stdout } = await verify(issued.publicId, '--block-hash', hash)
     expect({ code, stdout }).toEqual({ code: 64, stdout: '' })
   })
 
-  const REGISTRY = `eip155:1:0x${'0'.repeat(40)}`
+  const REGISTRY: RegistryId = `eip155:1:0x${'0'.repeat(40)}`
 })
 
 describe('several nodes', () => {
@@ -338,20 +337,20 @@ describe('several nodes', () => {
   const DOWN_TOO = ['--rpc', 'http://127.0.0.1:2']
   const more = () => ['--rpc', `${stack.url}/rpc`]
 
-  test('default: more than half must agree', async () => {
+  test('default: requires more than half to agree', async () => {
     expect((await verify(issued.publicId, ...DOWN)).code).toBe(2)
     expect((await verify(issued.publicId, ...DOWN, ...more())).code).toBe(0)
     expect((await verify(issued.publicId, ...DOWN, ...DOWN_TOO, ...more())).code).toBe(2)
   })
 
-  test('args: --quorum', async () => {
+  test('args: accepts --quorum', async () => {
     const quorum = (n: string) => verify(issued.publicId, ...DOWN, ...more(), '--quorum', n)
     expect((await quorum('1')).code).toBe(0)
     expect((await quorum('3')).code).toBe(2)
   })
 })
 
-test('behavior: a stale node is no verdict, unless any age is asked for', async () => {
+test('behavior: a stale node gives no verdict, unless any age is accepted', async () => {
   const record = [1, 5, 1_700_000_000, 0, 0, 0, 0, 0, false]
   const account = [`0x${'1'.repeat(40)}`, 1, 3, 4, 0, 0, 0]
   const none = [`0x${'0'.repeat(40)}`, 0, 0, 0, 0, 0, 0]
@@ -359,7 +358,8 @@ test('behavior: a stale node is no verdict, unless any age is asked for', async 
   const answer = [...[1, 9, 1_700_000_000, 1], ...[record, account, none, issuer]]
   const node = await serveHttp(async (request, response) => {
     const { id, method } = JSON.parse(await bodyOf(request))
-    const result = method === 'eth_call' ? abi.encodeFunctionResult('verificationOf', [answer]) : []
+    const result =
+      method === 'eth_call' ? registryAbi.encodeFunctionResult('verificationOf', [answer]) : []
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result }))
   })
   const told = (...options: string[]) =>

@@ -38,7 +38,7 @@ afterAll(() => world?.stop())
 
 const cases = readCases()
 const names = cases.map(({ name }) => name)
-// docs/api.md: the newest block, and one node after the other. It takes no presentations.
+// docs/integrate.md: the newest block, and one node after the other. It takes no presentations.
 const restNames = cases
   .filter(
     ({ ask, nodes, present }) =>
@@ -245,5 +245,9 @@ describe('REST', () => {
     if (one.domain && expected.identity)
       expect(identityTold(body.data.checks)).toBe(expected.identity)
     expect(body.data.valid).toBe(expected.status === 'valid')
+    // By now it remembers the document.
+    const again = await rest.verify(one, publicIdOf(one))
+    expect(again.body.data.document).toEqual(body.data.document)
+    expect(told(again.body.data)).toEqual(expectedOf(one))
   })
 })

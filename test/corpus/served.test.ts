@@ -16,7 +16,7 @@ const SERVER = new URL('serve.py', import.meta.url).pathname
 const cases = readCases()
 const names = cases.map(({ name }) => name)
 
-test('behavior: served.json of every case is what its chain and sources answer today', async () => {
+test('behavior: served.json of every case matches what its chain and sources answer today', async () => {
   const changed: string[] = []
   for await (const served of recordCases()) {
     const file = servedFile({ name: served.case })
@@ -48,7 +48,7 @@ describe.skipIf(python === undefined)('served by Python from the files', () => {
     return found
   }
 
-  test('default: every case is there', () => {
+  test('default: serves every case', () => {
     expect(served.map((one) => one.case)).toEqual(names)
   })
 

@@ -1,4 +1,5 @@
-// `node test/corpus/world.ts`: sets up the corpus and serves it, for programs that check it from outside. README.md has the form.
+// `node test/corpus/world.ts`: sets up the corpus and serves it, for programs that check it from
+// outside. README.md has the form.
 import { startWorld } from '../support/corpus/world.ts'
 
 const starting = startWorld()

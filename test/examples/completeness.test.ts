@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { FormatError } from '../../document/errors.ts'
 import type { Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import {
   type CompletenessProof,
   type Listed,
@@ -36,7 +37,7 @@ const PROGRAM = new URL('completeness.py', import.meta.url).pathname
 
 let dir: string
 let anvil: AnvilNode
-let registry: string
+let registry: RegistryId
 let proofs: { name: string; proof: CompletenessProof }[]
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'completeness-'))
@@ -68,7 +69,7 @@ afterAll(async () => {
 type Given = {
   name: string
   proof: string
-  registry: string
+  registry: RegistryId
   trustedBlocks: Hex[]
   codeHash: Hex | null
 }
@@ -130,7 +131,7 @@ const flipped = (hex: string, random: Random): string => {
 }
 
 test.skipIf(python === undefined)(
-  'default: an independent reader comes to the same lists',
+  'default: an independent reader reads the same lists',
   async () => {
     const found = await expectSame(proofs.map(({ name, proof }) => given(name, proof)))
     expect(found.map((one) => 'status' in one && one.status)).toEqual([

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { RegistryId } from '../../document/registry-id.ts'
 import { readIdentity } from '../../verifier/checks/identity.ts'
 import { identityAddressOf } from '../../verifier/identity.ts'
 import { createIdentitySource } from '../../verifier/readers/identity-source.ts'
@@ -12,7 +13,7 @@ import { EXAMPLES, pythonOfExamples } from './python.ts'
 
 const python = required(await pythonOfExamples())
 const SCRIPT = new URL('identity.py', import.meta.url).pathname
-const REGISTRY = 'eip155:31337:0x5fbdb2315678afecb367f032d93f642f64180aa3'
+const REGISTRY: RegistryId = 'eip155:31337:0x5fbdb2315678afecb367f032d93f642f64180aa3'
 const ACCOUNT = `0x${'1a'.repeat(20)}`
 const OTHER = `0x${'2b'.repeat(20)}`
 

@@ -15,8 +15,8 @@ const REQUIREMENTS = join(EXAMPLES, 'requirements.txt')
 export const pythonOfExamples = () => pythonWith(REQUIREMENTS)
 
 /**
- * A Python with some packages: a virtual environment in this user's cache folder, made once for each version of Python and of the
- * file that lists them.
+ * A Python with some packages: a virtual environment in this user's cache folder, made once for
+ * each version of Python and of the file that lists them.
  */
 export async function pythonWith(requirements: string): Promise<Available<string>> {
   try {

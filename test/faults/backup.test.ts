@@ -91,7 +91,7 @@ test('behavior: a backup beside a service that issues is restored with everythin
   expect(promisesOf(next)).toHaveLength(1)
 }, 120_000)
 
-test('behavior: a backup that is older than the chain is repaired by another source, and names what is lost', async () => {
+test('behavior: a backup older than the chain is repaired from another source, and names the lost documents', async () => {
   const world = await startAnvilWorld({ FINALITY_DEPTH: '4' })
   const backup = join(folder.dir, 'backup')
   const restored = join(folder.dir, 'restored')

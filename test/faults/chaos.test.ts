@@ -1,23 +1,47 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { freshSeed, seededRandom } from '../support/random.ts'
 import { runChaos } from './support/chaos.ts'
+import { weiAboveCaps } from './support/fees-paid.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { startAnvilWorld } from './support/world.ts'
 
-test('behavior: killed at random under load, before a node with faults', async () => {
-  const seed = freshSeed()
-  // Blocks are final soon, so that rows leave the outbox during the run.
-  const world = await startAnvilWorld({}, [], 2)
-  onTestFinished(() => world.close())
-  const figures = await runChaos(world, {
-    documents: 300,
-    kills: 5,
-    connections: 10,
-    random: seededRandom(seed),
-    troubles: [],
-  })
-  expect(figures, `seed ${seed}`).toMatchObject({
-    ...NOTHING_WRONG,
-    falseValid: 0,
-  })
-}, 180_000)
+// In small what `npm run faults` does.
+
+test.each([
+  { of: 'one gateway', gateways: 1, documents: 300, kills: 5 },
+  {
+    of: 'two gateways with a block every 250 ms',
+    gateways: 2,
+    blockTime: 0.25,
+    documents: 100,
+    kills: 2,
+  },
+])(
+  'behavior: kills of $of under load, before a node with faults, lose nothing',
+  async ({ of: _, documents, kills, ...world }) => {
+    const seed = freshSeed()
+    // Blocks are final soon, so that rows leave the outbox during the run.
+    const { accounts, chain, ...rest } = await startAnvilWorld({}, { finality: 2, ...world })
+    onTestFinished(rest.close)
+    const figures = await runChaos(
+      { accounts, chain, ...rest },
+      {
+        documents,
+        kills,
+        connections: 10,
+        random: seededRandom(seed),
+        troubles: [],
+      },
+    )
+    expect(figures, `seed ${seed}`).toMatchObject({
+      ...NOTHING_WRONG,
+      falseValid: 0,
+    })
+    expect(await weiAboveCaps(chain, accounts, { transaction: 2n * 10n ** 17n }, 3_600)).toBe(0n)
+    // The figure is not zero whatever is paid.
+    expect(await weiAboveCaps(chain, accounts, { transaction: 1n, hour: 1n }, 1)).toBeGreaterThan(
+      0n,
+    )
+  },
+  180_000,
+)

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { localAnvil } from '../support/anvil.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { freshSeed, type Random, seededRandom } from '../support/random.ts'
@@ -15,11 +15,11 @@ import { type Ledger, readLedger } from './support/ledger.ts'
 import { type Folder, temporaryFolder } from './support/machine.ts'
 import { judge, NOTHING_WRONG } from './support/oracle.ts'
 
-// A restore drill beside the live service: its data folder is copied while it issues, and the copy is started on other ports, used,
-// stopped or killed. Each has a local chain in its folder.
+// A restore drill beside the live service: its data folder is copied while it issues, and the copy
+// is started on other ports, used, stopped or killed. Each has a local chain in its folder.
 
 const CONNECTIONS = 6
-/** Copies are made until the service has acknowledged so many more documents. */
+/** Copies are made until the service has acknowledged this many more documents. */
 const DOCUMENTS_PER_COPY = 60
 /** How long a promise may take to be kept; milliseconds. */
 const PATIENCE = 20_000
@@ -115,10 +115,12 @@ test('behavior: copies of the data folder of a service that issues are started b
   expect(live.gateway.output()).not.toMatch(/Anvil|Replayed/)
   expect(await live.gateway.stop()).toBe(0)
   for (const { dataDir } of [live, ...copies])
-    expect(existsSync(join(dataDir, 'chain', 'anvil.json'))).toBe(false)
+    expect(localAnvil(join(dataDir, 'chain'))).toBeUndefined()
 }, 120_000)
 
-/** Starts a copy, finds in it what the service had acknowledged before, issues with it, and ends it. */
+/**
+ * Starts a copy, finds in it what the service had acknowledged before, issues with it, and ends it.
+ */
 async function drill(n: number, end: 'stop' | 'kill'): Promise<Service> {
   const before = acknowledged()
   const dataDir = join(folder.dir, `copy-${n}`)

@@ -18,7 +18,7 @@ afterEach(async () => {
 
 const REFUSED = { kind: 'refused', status: 503, code: 'store_unavailable' }
 
-test('behavior: on a disk that turns read-only issuing is refused, and goes on once it is mounted again', async () => {
+test('behavior: refuses to issue on a disk that turns read-only, and goes on once it is writable', async () => {
   const { client, gateway } = world
   const before = await client.issue()
   disk.turnReadOnly()
@@ -39,7 +39,7 @@ test('behavior: on a disk that turns read-only issuing is refused, and goes on o
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
 
-test('behavior: the process ends when a flush fails, and the next start has what was acknowledged', async () => {
+test('behavior: ends the process when a flush fails, and the next start has everything acknowledged', async () => {
   const { client, gateway } = world
   for (let i = 0; i < 5; i++) await client.issue()
   disk.runOut()
@@ -52,7 +52,7 @@ test('behavior: the process ends when a flush fails, and the next start has what
   await client.issue()
   expect(output).toContain('flush_failed')
   expect(output).toContain('the disk did not keep what was written')
-  // What a failed flush was to keep may be there or not: nobody is told either.
+  // Rows of a failed flush may or may not be on the disk: the gateway reports neither.
   expect(told.at(-1)).toEqual({ kind: 'unanswered' })
   expect(await world.judge()).toMatchObject({
     ...NOTHING_WRONG,

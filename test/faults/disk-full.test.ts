@@ -19,7 +19,7 @@ afterEach(async () => {
   disk?.remove()
 })
 
-test('behavior: the disk is full, and has room again', async () => {
+test('behavior: survives a full disk, and goes on once there is room', async () => {
   const { client, gateway } = world
   await client.issue()
   fill()
@@ -39,7 +39,7 @@ test('behavior: the disk is full, and has room again', async () => {
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
 
-test('behavior: the disk fills while a transaction is in flight', async () => {
+test('behavior: survives a disk that fills while a transaction is in flight', async () => {
   const { chain, client, gateway } = world
   await chain.request('evm_setAutomine', false)
   await client.issue({ respondAsync: true })
@@ -55,7 +55,7 @@ test('behavior: the disk fills while a transaction is in flight', async () => {
   expect(survived).toBe(true)
   expect(await world.judge()).toMatchObject({
     ...NOTHING_WRONG,
-    internalErrors: expect.anything(), // what those were told is the other test's
+    internalErrors: expect.anything(), // the other test checks these answers
   })
 }, 60_000)
 

@@ -10,11 +10,11 @@ import { isCallOf } from './support/registry-call.ts'
 import { reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// What the gateway does with what is on the chain and not final yet.
+// How the gateway handles documents that are on the chain and not final yet.
 
 let world: AnvilWorld
 beforeAll(async () => {
-  world = await startAnvilWorld({}, [], FINALITY)
+  world = await startAnvilWorld({}, { finality: FINALITY })
 })
 beforeEach(() => world.settle())
 afterAll(() => world.close())
@@ -22,7 +22,7 @@ afterAll(() => world.close())
 /** Blocks; Anvil finds final what is twice as far behind. */
 const FINALITY = 50
 
-test('behavior: looking after it costs the same, however much it is', async () => {
+test('behavior: watching costs the same however many documents wait', async () => {
   await Promise.all(Array.from({ length: 300 }, () => world.client.issue()))
   await looks(1)
   const calls = await looks(2)
@@ -31,7 +31,7 @@ test('behavior: looking after it costs the same, however much it is', async () =
   expect(calls).toHaveLength(2 * 2)
 })
 
-test('behavior: documents that are in another block after a reorg are not sent again', async () => {
+test('behavior: does not resend documents that a reorg moved to another block', async () => {
   await world.chain.request('anvil_mine', '0x4')
   const raws = await broadcastsDuring(() => world.client.issue())
   world.chain.rewrites++
@@ -43,7 +43,7 @@ test('behavior: documents that are in another block after a reorg are not sent a
   expect(hash).toBe(await hashOf(number))
 })
 
-test('behavior: what is final leaves the outbox, also after a restart', async () => {
+test('behavior: final documents leave the outbox, also after a restart', async () => {
   await world.client.issue()
   expect(await outbox()).not.toEqual([])
   await becomeFinal()
@@ -86,7 +86,10 @@ test('behavior: a repeat restores a payload that the store has lost', async () =
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
 
-/** Answers to `finalized` other than a block. None of them reports that the node does not know the tag. */
+/**
+ * Answers to `finalized` other than a block. None of them reports that the node does not know the
+ * tag.
+ */
 const TAG_FAULTS: [string, Fault][] = [
   ['a rate limit', refusal(-32005, 'limit exceeded')],
   ['an error of its own', refusal(-32000, 'header not found')],
@@ -125,7 +128,9 @@ async function head(): Promise<number> {
   return Number(await world.chain.request('eth_blockNumber'))
 }
 
-/** Makes everything final, and waits until it has left the outbox. The gateway does not run then. */
+/**
+ * Makes everything final, and waits until it has left the outbox. The gateway does not run then.
+ */
 async function becomeFinal(): Promise<void> {
   await world.chain.request('anvil_mine', `0x${(2 * FINALITY + 1).toString(16)}`)
   do {
@@ -158,7 +163,10 @@ async function hashOf(number = -1): Promise<string | undefined> {
   return block?.hash
 }
 
-/** Waits until the gateway has looked so many times, and begins to again. @returns The methods that it called meanwhile. */
+/**
+ * Waits until the gateway has looked so many times, and begins to again. @returns The methods that
+ * it called meanwhile.
+ */
 function looks(count: number): Promise<string[]> {
   const methods: string[] = []
   let begun = 0

@@ -4,9 +4,10 @@ import { promisesOf } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// Kill -9 at each step of the pipeline in turn. Steps are found, not listed: the n-th call to the node and the n-th commit,
-// for growing n until the work gets done before its n-th step. So whatever the engine does, each of its steps is met. Where
-// there are many, a run takes every third or fourth, from one that it chooses: a few runs meet all.
+// Kill -9 at each step of the pipeline in turn. Steps are found, not listed: the n-th call to the
+// node and the n-th commit, for growing n until the work gets done before its n-th step. So
+// whatever the engine does, each of its steps is met. Where there are many, a run takes every third
+// or fourth, from one that it chooses: a few runs meet all.
 
 let world: AnvilWorld
 beforeAll(async () => {
@@ -57,8 +58,8 @@ test('behavior: killed again at each call of its recovery', async () => {
 }, 90_000)
 
 /**
- * Runs one step after the other until one does not kill the gateway; after each, starts it again and asks again for what has an
- * idempotency key.
+ * Runs one step after the other until one does not kill the gateway; after each, starts it again
+ * and asks again for what has an idempotency key.
  *
  * @param stride Every how many steps one is taken.
  * @returns How many steps there were.
@@ -104,7 +105,7 @@ async function work(): Promise<void> {
   ])
 }
 
-/** What has an idempotency key can be asked for again, and then is promised under one publicId. */
+/** A repeat with the same idempotency key is promised under the same publicId. */
 async function repeatUnanswered(): Promise<void> {
   for (const wish of world.client.wishes) {
     if (!wish.idempotencyKey || wish.told.some(isSettled)) continue

@@ -1,17 +1,24 @@
-// `npm run faults -- --documents 10000 --kills 100`: the random kills of the fault tests, for as long as you like. Prints the
-// figures, and ends with 1 when anything was lost, doubled, falsely called valid, or not revoked as promised.
+// `npm run faults -- --documents 10000 --kills 100`: the random kills of the fault tests, for as
+// long as you like. Prints the figures, and ends with 1 when anything was lost, doubled, falsely
+// called valid, not revoked as promised, or paid above a cap.
 //
 //   --chain geth    a real geth in place of Anvil
-//   --rewrites      the chain is rewritten too: reorgs, and a node that is killed and has lost what it had not saved
+//   --rewrites      adds reorgs, and nodes that are killed and lose unsaved state
 //   --store kubo    a real Kubo as the payload store, killed at random as well
+//   --block-time S  seconds between the blocks of Anvil, 12 or 0.25; without it, a block for each transaction
+//   --gateways N    of one issuer, behind a round-robin; a client that gets no answer tries the next
+//   --spikes        the base fee of Anvil rises to 500 times its usual height now and then, over the cap
 //   --connections N, --seed N
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { readConfig } from '../../gateway/config.ts'
+import { WEI_OF_GWEI } from '../../gateway/wei.ts'
 import { gethBinary } from '../support/geth.ts'
 import { createKubo, type Kubo, kuboBinary } from '../support/kubo.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
 import { type Figures, runChaos, type Trouble } from './support/chaos.ts'
+import { weiAboveCaps } from './support/fees-paid.ts'
 import { startGethWorld } from './support/geth-world.ts'
 import { loseUnsaved, reorg } from './support/rewrite.ts'
 import { startAnvilWorld, type World } from './support/world.ts'
@@ -24,29 +31,65 @@ const { values } = parseArgs({
     chain: { type: 'string', default: 'anvil' },
     store: { type: 'string', default: 'embedded' },
     rewrites: { type: 'boolean', default: false },
+    'block-time': { type: 'string' },
+    gateways: { type: 'string', default: '1' },
+    spikes: { type: 'boolean', default: false },
     seed: { type: 'string', default: String(freshSeed()) },
   },
 })
 const random = seededRandom(Number(values.seed))
 
+/** On a busy machine, something may be late and not lost: it is looked for again. */
+const LATE_MS = 60_000
+/** A restart that took this many times the median is worth a look. */
+const SLOW_RESTART = 4
+
+function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b)
+  return sorted[Math.ceil(share * sorted.length) - 1] ?? 0
+}
+
 type Setting = { world: World; troubles: Trouble[] }
 
 async function anvilWorld(env: Record<string, string>): Promise<Setting> {
-  // No rewrite may lose a final block; without rewrites, blocks are final soon and rows leave the outbox.
-  const world = await startAnvilWorld(env, [], values.rewrites ? undefined : 2)
+  // No rewrite may lose a final block; without rewrites, blocks are final soon and rows leave the
+  // outbox.
+  const blockTime = values['block-time']
+  const world = await startAnvilWorld(env, {
+    ...(!values.rewrites && { finality: 2 }),
+    ...(blockTime !== undefined && { blockTime: Number(blockTime) }),
+    gateways: Number(values.gateways),
+  })
   await world.chain.save()
-  const troubles = [
+  const rewrites = [
     () => reorg(world, 1 + random.below(5)),
     () => world.chain.save(),
     () => loseUnsaved(world),
   ]
-  return { world, troubles: values.rewrites ? troubles : [] }
+  const troubles = [
+    ...(values.rewrites ? rewrites : []),
+    ...(values.spikes ? [() => spike(world)] : []),
+  ]
+  return { world, troubles }
+}
+
+/** The base fee stands so high for a moment that one document costs more than the cap. */
+async function spike({ chain }: World): Promise<void> {
+  const set = (fee: bigint) =>
+    chain.request('anvil_setNextBlockBaseFeePerGas', `0x${fee.toString(16)}`)
+  await set(500n * WEI_OF_GWEI)
+  await chain.request('evm_mine')
+  await set(500n * WEI_OF_GWEI)
+  await sleep(200 + random.below(2_000))
+  await set(WEI_OF_GWEI)
+  await chain.request('evm_mine')
+  await set(WEI_OF_GWEI)
 }
 
 async function gethWorld(env: Record<string, string>): Promise<Setting | undefined> {
   const binary = await gethBinary()
   if (binary === undefined) return undefined
-  const world = await startGethWorld(binary, env)
+  const world = await startGethWorld(binary, env, { gateways: Number(values.gateways) })
   const troubles = [() => world.rewind(1 + random.below(5)), world.crash]
   return { world, troubles: values.rewrites ? troubles : [] }
 }
@@ -66,12 +109,19 @@ async function killKubo(kubo: Kubo): Promise<void> {
   await kubo.start()
 }
 
-function figuresOf(figures: Figures, seconds: number): [string, unknown][] {
-  const restarts = figures.restarts.map(Math.round).sort((a, b) => a - b)
-  const at = (share: number) => restarts[Math.ceil(share * restarts.length) - 1] ?? 0
+const CHAIN = [
+  values.chain,
+  ...(values['block-time'] === undefined ? [] : [`a block every ${values['block-time']} s`]),
+  ...(values.rewrites ? ['rewritten'] : []),
+  ...(values.spikes ? ['with base-fee spikes'] : []),
+].join(', ')
+
+function figuresOf(figures: Figures, seconds: number, above: bigint): [string, unknown][] {
+  const at = (share: number) => quantile(figures.restarts.map(Math.round), share)
   return [
-    ['chain', `${values.chain}${values.rewrites ? ', rewritten' : ''}`],
+    ['chain', CHAIN],
     ['store', values.store],
+    ['gateways', values.gateways],
     ['seed', values.seed],
     ['seconds', Math.round(seconds)],
     ['acknowledged', figures.acknowledged],
@@ -88,6 +138,7 @@ function figuresOf(figures: Figures, seconds: number): [string, unknown][] {
     ['payload missing', figures.unreadable.length],
     ['refused, yet issued', figures.refusedYetIssued.length],
     ['answered with 500', figures.internalErrors.length],
+    ['wei above a cap', above],
     ['starts that failed', figures.failedStarts],
     ['restart to ready, median', `${at(0.5)} ms`],
     ['restart to ready, 99 %', `${at(0.99)} ms`],
@@ -96,7 +147,11 @@ function figuresOf(figures: Figures, seconds: number): [string, unknown][] {
 }
 
 const kubo = values.store === 'kubo' ? await startKubo() : undefined
-const env = kubo ? { IPFS_API_URL: kubo.apiUrl } : {}
+const env = {
+  ...(kubo && { IPFS_API_URL: kubo.apiUrl }),
+  // An hour that is used up would end the run.
+  ...(values.spikes && { MAX_TRANSACTION_FEE_ETHER: '0.01', MAX_HOURLY_FEE_ETHER: '20' }),
+}
 const started =
   values.store === 'kubo' && !kubo
     ? undefined
@@ -117,12 +172,25 @@ if (started !== undefined) {
       },
     })
     const seconds = (performance.now() - began) / 1000
-    for (const [name, value] of figuresOf(figures, seconds))
+    const { feeCaps } = readConfig(world.env)
+    const above = await weiAboveCaps(world.chain, world.accounts, feeCaps, seconds)
+    for (const [name, value] of figuresOf(figures, seconds, above))
       console.log(`${name.padEnd(28)}${value}`)
+    const [longest, median] = [Math.max(...figures.restarts), quantile(figures.restarts, 0.5)]
+    if (longest > SLOW_RESTART * median)
+      console.log(`\nthe log of the longest restart:\n${figures.slowestLog}`)
     const { lost, doubled, falseValid, notValid, unreadable } = figures
     const { notRevoked, revokedUnasked } = figures
+    const late = new Set([...lost, ...notValid, ...notRevoked])
+    if (late.size > 0) {
+      for (const wish of world.client.wishes)
+        if (late.has(wish.number)) console.log(JSON.stringify(wish))
+      await sleep(LATE_MS)
+      const { lost, notValid, notRevoked } = await world.judge()
+      console.log('a minute later', { lost, notValid, notRevoked })
+    }
     const wrong = [...[lost, doubled, notValid, unreadable], ...[notRevoked, revokedUnasked]].flat()
-    if (wrong.length > 0 || falseValid > 0) process.exitCode = 1
+    if (wrong.length > 0 || falseValid > 0 || above > 0n) process.exitCode = 1
   } finally {
     await world.close()
     await kubo?.remove()

@@ -8,7 +8,8 @@ import { NOTHING_WRONG } from './support/oracle.ts'
 import { loseUnsaved, reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// Any sequence of what clients, machines and chains do. fast-check chooses the sequences, and shortens one that fails.
+// Any sequence of what clients, machines and chains do. fast-check chooses the sequences, and
+// shortens one that fails.
 
 /** What is expected: which idempotency keys were used, and whether the gateway was killed. */
 type Model = { running: boolean; wishes: number; keys: Set<number> }

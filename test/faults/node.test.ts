@@ -33,7 +33,7 @@ const faults: [string, Fault][] = [
   ]),
 ]
 
-test.each(faults)('behavior: a node that %s', async (_, fault) => {
+test.each(faults)('behavior: survives a node that %s', async (_, fault) => {
   const random = seededRandom(seed)
   world.proxy.fault = () => (random.next() < 0.3 ? fault : undefined)
   await issueSome()
@@ -43,7 +43,7 @@ test.each(faults)('behavior: a node that %s', async (_, fault) => {
   expect(await world.judge(), `seed ${seed}`).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: everything at once', async () => {
+test('behavior: survives all of these at once', async () => {
   world.proxy.fault = randomFaults(seededRandom(seed), 0.3)
   for (let round = 0; round < 5; round++) await issueSome()
   await world.settle()
@@ -72,7 +72,7 @@ test("behavior: geth's pool, with blocks that take longer than a rebroadcast", a
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: somebody else uses the nonce first', async () => {
+test('behavior: recovers when somebody else uses the nonce first', async () => {
   const { chain, client, issuerKey, proxy } = world
   const wallet = new Wallet(issuerKey)
   let theirs = 0

@@ -6,7 +6,8 @@ import { gethPoolRules } from '../support/geth-pool-rules.ts'
 import { randomKey } from '../support/stack.ts'
 import { type Folder, temporaryFolder } from './support/machine.ts'
 
-// The proxy's rules against themselves: the engine is judged by them elsewhere. Wording as in geth's txpool_errors.
+// The proxy's rules against themselves: the engine is judged by them elsewhere. Wording as in
+// geth's txpool_errors.
 
 let folder: Folder
 let anvil: AnvilNode

@@ -6,7 +6,7 @@ import { isCallOf } from './support/registry-call.ts'
 import { reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// A promise is kept, whatever a later request for the same document is told.
+// A promise is kept, whatever the answer to a later request for the same document.
 
 let world: AnvilWorld
 beforeEach(async () => {

@@ -5,8 +5,8 @@ import { NOTHING_WRONG } from './support/oracle.ts'
 import { loseUnsaved, reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// What was on the chain and acknowledged is there no more: it must be anchored again without anyone asking, and not be called
-// valid until then.
+// What was on the chain and acknowledged is there no more: it must be anchored again without anyone
+// asking, and not be called valid until then.
 
 let world: AnvilWorld
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { NOTHING_WRONG } from './support/oracle.ts'
 import { mineEvery, runSteadyLoad } from './support/steady-load.ts'
 import { startAnvilWorld } from './support/world.ts'
 
-// In small what `npm run slow-blocks` does with blocks of 12 seconds.
+// In small what slow-blocks.ts does with blocks of 12 seconds.
 
 test('behavior: with a block every 3 seconds, requests are answered with the next block', async () => {
   const world = await startAnvilWorld({ WAIT_SECONDS: '6' })

@@ -1,6 +1,7 @@
 /**
- * How the engine does on a chain with slow blocks: `npm run slow-blocks -- --interval 12 --rate 5 --seconds 180`. An Anvil with a
- * block every so many seconds, requests at a steady rate with the default wait. Fails when more than 1 % are answered 202.
+ * How the engine does on a chain with slow blocks: `node scripts/run.mjs test/faults/slow-blocks.ts
+ * --interval 12 --rate 5 --seconds 180`. An Anvil with a block every so many seconds, requests at a
+ * steady rate with the default wait. Fails when more than 1 % are answered 202.
  */
 import { parseArgs } from 'node:util'
 import { NOTHING_WRONG } from './support/oracle.ts'

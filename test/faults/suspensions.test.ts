@@ -1,17 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import { ADA } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
 import { API_KEY } from './support/client.ts'
 import { reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// A document is suspended and released in turn: what was asked for last holds, whatever happens.
+// A document is suspended and released in turn: the last request holds, whatever happens.
 
 let world: AnvilWorld
 beforeEach(async () => {
-  world = await startAnvilWorld({ WAIT_SECONDS: '5' }, [], FINALITY)
+  world = await startAnvilWorld({ WAIT_SECONDS: '5' }, { finality: FINALITY })
 })
 afterEach(() => world.close())
 
@@ -21,7 +22,7 @@ const FINALITY = 50
 const MAX_STEPS = 40
 
 type Action = 'suspend' | 'release' | 'revoke'
-type Issued = { publicId: string; documentHash: Hex; registry: string }
+type Issued = { publicId: string; documentHash: Hex; registry: RegistryId }
 
 test('behavior: a reorg drops a suspension, and it is done again', async () => {
   const { publicId } = await issue()

@@ -1,14 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Interface, Wallet } from 'ethers'
+import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hex } from '../../document/hex.ts'
-import { startLocalChain } from '../../scripts/local-chain/local-chain.ts'
+import { parseRegistryId } from '../../document/registry-id.ts'
+import { registryAbi } from '../../gateway/registry-abi.ts'
+import { startLocalChain } from '../../local-chain/local-chain.ts'
 import { ensureRegistry } from '../../scripts/local-registry.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
-import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { ADA, API_KEY, randomKey } from '../support/stack.ts'
@@ -22,7 +23,10 @@ let chain: Chain
 let provider: Eip1193Provider
 let gateways: [GatewayProcess, GatewayProcess]
 
-/** One issuer with two accounts, and a gateway for each: they share the issuer secret, and read each other's payloads. */
+/**
+ * One issuer with two accounts, and a gateway for each: they share the issuer secret, and read each
+ * other's payloads.
+ */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
   const [adminKey, ...issuerKeys] = [randomKey(), randomKey(), randomKey()]
@@ -49,7 +53,7 @@ beforeAll(async () => {
       DATA_DIR: join(folder, `gateway-${i}`),
       API_KEY,
       RPC_URL: chain.url,
-      REGISTRY_ADDRESS: registry.split(':')[2] ?? '',
+      REGISTRY_ADDRESS: parseRegistryId(registry).address,
       ISSUER_ID: '1',
       ISSUER_KEY: key,
       ISSUER_SECRET: issuerSecret,
@@ -98,7 +102,7 @@ async function statusOf({ url }: GatewayProcess, publicId: string) {
 }
 
 async function issuedEvents(): Promise<Hex[]> {
-  const topic = new Interface(registryAbi).getEvent('DocumentIssued')?.topicHash
+  const topic = registryAbi.getEvent('DocumentIssued')?.topicHash
   const logs = await provider.request({
     method: 'eth_getLogs',
     params: [{ fromBlock: '0x0', topics: [topic] }],

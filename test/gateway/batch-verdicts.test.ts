@@ -10,6 +10,7 @@ import { type Document, validUntilOf } from '../../document/document.ts'
 import { toHex } from '../../document/hex.ts'
 import { deriveSealingKeys, deriveSubkeys, randomSalt } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
+import { formatRegistryId, type RegistryId } from '../../document/registry-id.ts'
 import { seal } from '../../document/sealed.ts'
 import { createBundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
 import type { BlockSource, ChainReader } from '../../verifier/ports.ts'
@@ -57,7 +58,7 @@ const publicIdOf = (block: BatchBlock, { documentKey }: Sealed, issuerId = 1) =>
   })
 
 let anvil: AnvilNode
-let registry: string
+let registry: RegistryId
 let open: Batch
 let held: Batch
 const documents: Sealed[] = []
@@ -173,14 +174,14 @@ describe('documents of a batch', () => {
     expect([read.status, read.document]).toEqual([status, verdict.document])
   })
 
-  test('behavior: a single publicId of a batched document is not issued', async () => {
+  test('behavior: a single publicId of a batch document is not issued', async () => {
     const { documentHash: hash, documentKey } = documents[2] as Sealed
     const id = { kind: 'single', issuerId: 1, hash, documentKey } as const
     for (const chain of [one(), proving()])
       expect((await judge(encodePublicId(id), chain)).status).toBe('not_issued')
   })
 
-  test('behavior: the sealed document is erased or missing', async () => {
+  test('behavior: is unverifiable or erased without its sealed document', async () => {
     const { documentHash } = documents[0] as Sealed
     const without = (status: 'erased' | 'missing'): BlockSource => ({
       get: async (hash) => (toHex(hash) === toHex(documentHash) ? { status } : blocks.get(hash)),
@@ -192,7 +193,7 @@ describe('documents of a batch', () => {
   })
 })
 
-describe('batch blocks that lead nowhere', () => {
+describe('unusable batch blocks', () => {
   const changed = (more: Partial<BatchBlock>) =>
     publicIdOf({ ...blockOf(open, documents[0]), ...more }, documents[0] as Sealed)
 
@@ -210,13 +211,13 @@ describe('batch blocks that lead nowhere', () => {
       ])
   })
 
-  test('behavior: size and manifest are not compared with the chain', async () => {
+  test('behavior: does not compare size and manifest with the chain', async () => {
     const more = { size: 7, manifest: `0x${'5a'.repeat(32)}` as const }
     expect((await judge(changed(more))).status).toBe('valid')
   })
 
-  test('error: of another registry or issuer, and no batch block: tampered', async () => {
-    const foreign = `eip155:31337:0x${'5a'.repeat(20)}`
+  test('error: reports one of another registry or issuer, and anything else, as tampered', async () => {
+    const foreign = formatRegistryId(31_337, `0x${'5a'.repeat(20)}`)
     const [sealed] = documents as [Sealed]
     const garbage = encodePublicId({
       ...{ kind: 'batch', issuerId: 1, documentKey: sealed.documentKey },
@@ -235,7 +236,7 @@ describe('batch blocks that lead nowhere', () => {
     }
   })
 
-  test('error: missing, unreachable or wrong: nothing is known', async () => {
+  test('error: is unverifiable when it is missing, unreachable or wrong', async () => {
     const publicId = issuedId(open)
     const source = (get: BlockSource['get']) => [{ get }]
     for (const [from, code] of [
@@ -256,7 +257,7 @@ describe('batch blocks that lead nowhere', () => {
     }
   })
 
-  test('error: a bundle without its batch block, or with another', async () => {
+  test('error: rejects a bundle without its batch block, or with another', async () => {
     const bundle = await createBundle(issuedId(open), {
       ...{ provider: provider(), registry, blocks: [blocks] },
     })

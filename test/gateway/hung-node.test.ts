@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { createRpcPool } from '../../gateway/adapters/rpc.ts'
+import { createRpcPool } from '../../gateway/adapters/ethereum/rpc.ts'
 import { createDeadline, verifyWithin } from '../../gateway/deadline.ts'
 import type { BlockRead } from '../../verifier/ports.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
@@ -72,7 +72,7 @@ const becomes = (publicId: string, status: string) =>
 
 const CHAIN_UNKNOWN = [{ check: 'chain', outcome: 'unknown', code: 'rpc_unreachable' }]
 
-describe('nothing is promised yet', () => {
+describe('before a promise', () => {
   test.each<[string, (publicId: string) => Promise<Answer>]>([
     ['verify', (publicId) => stack.verify(publicId)],
     ['verify with a proof', (publicId) => get(`/v1/verify?publicId=${publicId}&proof=full`)],
@@ -90,7 +90,7 @@ describe('nothing is promised yet', () => {
     })
   })
 
-  test('error: a repeat that may be on the chain is refused within the time', async () => {
+  test('error: refuses in time a repeat that may be on the chain', async () => {
     const headers = { 'idempotency-key': 'hung' }
     hang(() => true)
     const refused = await timed(stack.issue(ADA, headers))
@@ -102,7 +102,7 @@ describe('nothing is promised yet', () => {
   })
 
   test.each(['', 'respond-async'])(
-    'error: a revocation is refused within the time, prefer: %s',
+    'error: refuses a revocation in time, prefer: %s',
     async (prefer) => {
       const publicId = await issue()
       hang(() => true)
@@ -118,8 +118,8 @@ describe('nothing is promised yet', () => {
   )
 })
 
-describe('it is promised', () => {
-  test('behavior: a document is answered 202 within the time', async () => {
+describe('after a promise', () => {
+  test('behavior: answers 202 in time for a document', async () => {
     hang(() => true)
     const { status, body } = await timed(stack.issue(ADA))
     expect(status).toBe(202)
@@ -127,7 +127,7 @@ describe('it is promised', () => {
     await becomes(body.data.publicId, 'valid')
   }, 30_000)
 
-  test('behavior: a revocation is answered 202 within the time', async () => {
+  test('behavior: answers 202 in time for a revocation', async () => {
     const publicId = await issue()
     hang((method) => method === 'eth_sendRawTransaction')
     const { status, body } = await timed(
@@ -142,7 +142,7 @@ describe('it is promised', () => {
     await becomes(publicId, 'revoked')
   }, 30_000)
 
-  test('behavior: a revocation whose event cannot be read is done all the same', async () => {
+  test('behavior: completes a revocation whose event cannot be read', async () => {
     const publicId = await issue()
     hang((method) => method === 'eth_getLogs')
     const { status, body } = await timed(post(`/v1/documents/${publicId}/revoke`, {}))
@@ -153,7 +153,7 @@ describe('it is promised', () => {
     })
   })
 
-  test('behavior: a repeat whose status cannot be read is answered 202 within the time', async () => {
+  test('behavior: answers 202 in time for a repeat whose status cannot be read', async () => {
     const headers = { 'idempotency-key': 'status-hangs' }
     const publicId = await issue(headers)
     // The record is read first, then its account, then the status.
@@ -163,7 +163,7 @@ describe('it is promised', () => {
     expect(body.data.publicId).toBe(publicId)
   })
 
-  test('behavior: a document whose finality cannot be read is answered 202 within the time', async () => {
+  test('behavior: answers 202 in time for a document whose finality cannot be read', async () => {
     const fields = { ...ADA, subjectId: '2' }
     const asked = stack.proxy.asked.length
     const sent = () => stack.proxy.asked.slice(asked).includes('eth_getTransactionReceipt')
@@ -174,7 +174,7 @@ describe('it is promised', () => {
   })
 })
 
-test('behavior: an event that hangs does not keep the verdict back', async () => {
+test('behavior: an event that hangs does not delay the verdict', async () => {
   const publicId = await issue()
   hang((method) => method === 'eth_getLogs')
   const { status, body } = await timed(stack.verify(publicId))
@@ -187,7 +187,7 @@ test('behavior: an event that hangs does not keep the verdict back', async () =>
   })
 })
 
-test('behavior: a revocation is reported although the payload hangs', async () => {
+test('behavior: reports a revocation although the payload hangs', async () => {
   const publicId = await issue()
   await post(`/v1/documents/${publicId}/revoke`, {})
   const options = {
@@ -203,7 +203,7 @@ test('behavior: a revocation is reported although the payload hangs', async () =
   })
 })
 
-test('behavior: after the deadline no further endpoint is asked', async () => {
+test('behavior: asks no further endpoint after the deadline', async () => {
   const hung = await startRpcProxy(stack.chainUrl)
   const other = await startRpcProxy(stack.chainUrl)
   hung.refuse = () => NEVER

@@ -29,7 +29,7 @@ test('behavior: leaves out metadata without an entry', async () => {
   expect(verified.body.data.document).toEqual(body.data)
 })
 
-test('default: issue, then verify', async () => {
+test('default: issues, then verifies', async () => {
   const fields = {
     ...ADA,
     expiresAt: '2096-02-29',
@@ -103,7 +103,7 @@ test('default: issue, then verify', async () => {
   expect(transaction).toMatchObject({ from: issuer.account })
 })
 
-test('args: dates in the form in which they are returned, and no other', async () => {
+test('args: accepts dates in the form in which they are returned, and no other', async () => {
   const dates = { issuedAt: '2026-01-31', expiresAt: '2036-01-30' }
   const returned = {
     issuedAt: '2026-01-31T00:00:00Z',
@@ -154,7 +154,7 @@ test.each([
   'e\u0301 is not é',
   '👩‍🔬 𐍈 \u202Ertl',
   `O'Brien "the" <b>&amp; \\ /`,
-])('behavior: %s comes back as it was sent', async (subjectName) => {
+])('behavior: returns %s as it was sent', async (subjectName) => {
   const metadata = { [subjectName]: subjectName }
   const issued = await stack.issue({ ...ADA, subjectName, metadata })
   const { data } = (await stack.verify(issued.body.data.publicId)).body
@@ -163,7 +163,7 @@ test.each([
   expect(data.document.metadata).toEqual(metadata)
 })
 
-test('behavior: many at once, each with a publicId of its own, in few transactions', async () => {
+test('behavior: issues many at once in few transactions, each with its own publicId', async () => {
   const answers = await Promise.all(Array.from({ length: 60 }, () => stack.issue(ADA)))
   expect(answers.map(({ status }) => status)).toEqual(Array(60).fill(201))
   const ids = new Set(answers.map(({ body }) => body.data.publicId))
@@ -176,7 +176,7 @@ test('behavior: many at once, each with a publicId of its own, in few transactio
 describe('Idempotency-Key', () => {
   const replayed = ({ headers }: Answer) => headers.get('idempotency-replayed')
 
-  test('behavior: the same request is the same document', async () => {
+  test('behavior: the same request returns the same document', async () => {
     const headers = { 'idempotency-key': '"order-1"' }
     const first = await stack.issue(ADA, headers)
     const again = await stack.issue(ADA, headers)
@@ -186,14 +186,14 @@ describe('Idempotency-Key', () => {
     expect(replayed(again)).toBe('true')
   })
 
-  test('behavior: several requests at once are one document, and all but one are marked', async () => {
+  test('behavior: concurrent requests share one document, and all but one are marked as repeats', async () => {
     const headers = { 'idempotency-key': 'order-2' }
     const answers = await Promise.all(Array.from({ length: 5 }, () => stack.issue(ADA, headers)))
     for (const { body } of answers) expect(body).toEqual(answers[0]?.body)
     expect(answers.map(replayed).sort()).toEqual([null, ...Array(4).fill('true')])
   })
 
-  test('behavior: a repeat that is answered 202 is marked too', async () => {
+  test('behavior: marks a repeat that is answered 202 too', async () => {
     const headers = { 'idempotency-key': 'order-3', prefer: 'respond-async' }
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
     const [first, again] = [await stack.issue(ADA, headers), await stack.issue(ADA, headers)]
@@ -204,7 +204,7 @@ describe('Idempotency-Key', () => {
     await expect.poll(async () => (await stack.issue(ADA)).status, { timeout: 10_000 }).toBe(201)
   })
 
-  test('behavior: after a request that issued nothing, the first that issues is not marked', async () => {
+  test('behavior: does not mark the first request that issues after one that did not', async () => {
     const headers = { 'idempotency-key': 'order-4' }
     stack.proxy.fail = (method) =>
       method === 'eth_estimateGas' ? { code: 3, message: 'execution reverted' } : undefined
@@ -217,7 +217,7 @@ describe('Idempotency-Key', () => {
     expect(replayed(await stack.issue(ADA, headers))).toBe('true')
   })
 
-  test('behavior: neither another tenant nor a failure is marked', async () => {
+  test("behavior: marks neither another tenant's request nor a failure", async () => {
     const headers = { 'idempotency-key': 'order-1' }
     const authorization = `Bearer ${stack.key(['documents:issue'], 'another')}`
     const other = await stack.issue(ADA, { ...headers, authorization })
@@ -228,13 +228,13 @@ describe('Idempotency-Key', () => {
     expect(unkeyed.map(replayed)).toEqual([null, null])
   })
 
-  test('error: too long', async () => {
+  test('error: refuses a key that is too long', async () => {
     const headers = { 'idempotency-key': 'x'.repeat(256) }
     expect((await stack.issue(ADA, headers)).body.error.code).toBe('bad_idempotency_key')
   })
 })
 
-test('behavior: Prefer: respond-async is answered at once, and anchored all the same', async () => {
+test('behavior: Prefer: respond-async is answered at once, and the document is anchored', async () => {
   const accepted = await stack.issue(ADA, { prefer: 'respond-async' })
   expect(accepted.status).toBe(202)
   expect(accepted.body.data.status).toBe('pending')
@@ -247,7 +247,7 @@ test('behavior: Prefer: respond-async is answered at once, and anchored all the 
 })
 
 describe('QR code', () => {
-  test('default: SVG, or PNG when asked for', async () => {
+  test('default: returns SVG, or PNG on request', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const svg = await stack.request(`/qr/${publicId}`)
     expect(svg.headers.get('content-type')).toBe('image/svg+xml')
@@ -266,7 +266,7 @@ describe('QR code', () => {
     }
   })
 
-  test('default: a person who opens the address gets a page', async () => {
+  test('default: returns a page to a browser', async () => {
     const { publicId, verifyUrl } = (await stack.issue(ADA)).body.data
     const open = (query = '', dest = 'document') =>
       stack.request(`/qr/${publicId}${query}`, {
@@ -306,7 +306,7 @@ describe('QR code', () => {
     }
   })
 
-  test('error: a person who opens a mistyped address gets no page', async () => {
+  test('error: returns no page for a mistyped address', async () => {
     const answer = await stack.request('/qr/%3Cscript%3E', {
       headers: { 'sec-fetch-dest': 'document' },
     })
@@ -314,7 +314,7 @@ describe('QR code', () => {
     expect(answer.body.error.code).toBe('bad_public_id')
   })
 
-  test('error: a publicId that is none, a format that is none', async () => {
+  test('error: refuses a malformed publicId and an unknown format', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     expect((await stack.request('/qr/nonsense')).status).toBe(400)
     expect((await stack.request(`/qr/${publicId}?format=gif`)).status).toBe(400)
@@ -322,7 +322,7 @@ describe('QR code', () => {
 })
 
 describe('/ipfs', () => {
-  test('default: the sealed block, as a trustless gateway serves it', async () => {
+  test('default: returns the sealed block as a trustless gateway does', async () => {
     const { documentHash } = (await stack.issue(ADA)).body.data
     const cid = cidOf(fromHex(documentHash))
     const block = await stack.request(`/ipfs/${cid}?format=raw`)
@@ -355,7 +355,7 @@ describe('/ipfs', () => {
   })
 })
 
-test('behavior: verified without the service, with publicId, node, registry and /ipfs alone', async () => {
+test('behavior: can be verified without the service, with publicId, node, registry and /ipfs alone', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   const verdict = await verify(publicId, {
     chain: createChainReader(createFetchProvider(stack.chainUrl), stack.registry),
@@ -367,7 +367,7 @@ test('behavior: verified without the service, with publicId, node, registry and 
   })
 })
 
-test('behavior: no name or identifier of a subject stands in clear in anything that is kept', async () => {
+test('behavior: stores no name or identifier of a subject in clear', async () => {
   const subjectName = 'Zweifelsfrei Einzigartig'
   const subjectId = '909192939495969798'
   const metadata = { geheim: 'Nirgendwo Lesbar' }
@@ -397,7 +397,7 @@ function filesIn(folder: string): string[] {
   })
 }
 
-test('behavior: health and readiness', async () => {
+test('behavior: reports health and readiness', async () => {
   expect((await stack.request('/healthz')).status).toBe(200)
   expect((await stack.request('/readyz')).status).toBe(200)
 })
@@ -421,7 +421,7 @@ describe('landing page', () => {
   }
 
   test.each([undefined, '*/*', 'text/html,application/json;q=0.9,*/*;q=0.8'])(
-    'default: a page for Accept: %s',
+    'default: returns a page for Accept: %s',
     async (accept) => {
       const { status, headers, body } = await open(accept)
       expect([status, headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
@@ -429,7 +429,7 @@ describe('landing page', () => {
     },
   )
 
-  test('behavior: the same links for a program', async () => {
+  test('behavior: returns the same links to a program', async () => {
     const { body } = await open('application/json')
     expect(body.data).toMatchObject({
       service: 'document-registry',
@@ -470,7 +470,7 @@ describe('network', () => {
     expect((await stack.verify(publicId)).body.data.document.network).toBe('test')
   })
 
-  test('behavior: is live for a chain that is not known as a test network', async () => {
+  test('behavior: is live for a chain that is not a known test network', async () => {
     const { app } = bareApp({
       addresses: {
         baseUrl: 'https://gateway.example',

@@ -61,7 +61,7 @@ async function addAccount(permissions: number): Promise<Hex> {
 }
 
 describe('GET /v1/documents/{publicId}', () => {
-  test('default: the document as it was issued, with its proof', async () => {
+  test('default: returns the document as it was issued, with its proof', async () => {
     const issued = (await stack.issue(ADA)).body.data
     const { status, body } = await get(issued.publicId)
     expect(status).toBe(200)
@@ -70,7 +70,7 @@ describe('GET /v1/documents/{publicId}', () => {
     expect(blockchainProof.transactionHash).toBe(issued.blockchainHash)
   })
 
-  test('behavior: while it is pending', async () => {
+  test('behavior: returns it while it is pending', async () => {
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
     const issued = (await stack.issue(ADA)).body.data
     expect(issued.status).toBe('pending')
@@ -112,7 +112,7 @@ describe('GET /v1/documents/{publicId}', () => {
     expect([status, body.error.code]).toEqual([404, 'not_found'])
   })
 
-  test('error: the chain is down', async () => {
+  test('error: answers 503 while the chain is down', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.refuse = () => true
     expect((await get(publicId)).status).toBe(503)
@@ -120,7 +120,7 @@ describe('GET /v1/documents/{publicId}', () => {
 })
 
 describe('POST /v1/documents/{publicId}/revoke', () => {
-  test('default: revokes, and the same again is the same answer', async () => {
+  test('default: revokes, and answers a repeat alike', async () => {
     const { publicId, documentHash } = (await stack.issue(ADA)).body.data
     const first = await revoke(publicId, { reason: 'keyCompromise' })
     expect(first.status).toBe(200)
@@ -144,7 +144,7 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     })
   })
 
-  test('behavior: many at once, for several reasons, in few transactions', async () => {
+  test('behavior: revokes many at once, for several reasons, in few transactions', async () => {
     const reasons = ['keyCompromise', 'superseded', 'unspecified']
     const issued = await Promise.all(Array.from({ length: 30 }, () => stack.issue(ADA)))
     const answers = await Promise.all(
@@ -157,7 +157,7 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     expect(transactions.size).toBeLessThan(15)
   })
 
-  test('behavior: a document that is still pending is revoked after it is issued', async () => {
+  test('behavior: revokes a pending document after it is issued', async () => {
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.refuse = () => false
@@ -173,7 +173,7 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
       .toBe('revoked')
   })
 
-  test('behavior: Prefer: respond-async', async () => {
+  test('behavior: honours Prefer: respond-async', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const accepted = await revoke(publicId, {}, { prefer: 'respond-async' })
     expect(accepted.status).toBe(202)
@@ -206,7 +206,7 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
       })
   })
 
-  test("error: another issuer's document", async () => {
+  test("error: refuses another issuer's document", async () => {
     const hash = crypto.getRandomValues(new Uint8Array(32))
     const documentKey = new Uint8Array(16)
     const publicId = encodePublicId({
@@ -226,7 +226,7 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     expect((await stack.verify(publicId)).body.data.status).toBe('valid')
   })
 
-  test('error: a document of a batch', async () => {
+  test('error: refuses a document of a batch', async () => {
     const publicId = encodePublicId({
       kind: 'batch',
       issuerId: 1,
@@ -247,7 +247,7 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     expect((await revoke(NEVER_ISSUED, body)).status).toBe(status)
   })
 
-  test('error: a key without the scope', async () => {
+  test('error: refuses a key without the scope', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const answer = await revoke(
       publicId,
@@ -278,7 +278,7 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
   const statusOf = async (publicId: string) => (await stack.verify(publicId)).body.data?.status
   const issue = async (): Promise<string> => (await stack.issue(ADA)).body.data.publicId
 
-  test('default: suspends and releases, any number of times', async () => {
+  test('default: suspends and releases any number of times', async () => {
     const publicId = await issue()
     for (let round = 0; round < 3; round++) {
       const suspended = await change('suspend', publicId)
@@ -310,7 +310,7 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
     expect(data.blockchainProof.revokedAt).toBeNull()
   })
 
-  test('behavior: the same again is the same answer', async () => {
+  test('behavior: answers a repeat alike', async () => {
     const publicId = await issue()
     for (const action of ['suspend', 'release'] as const) {
       const first = await change(action, publicId)
@@ -321,7 +321,7 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
     }
   })
 
-  test('behavior: a suspension is made final', async () => {
+  test('behavior: makes a suspension final', async () => {
     const publicId = await issue()
     await change('suspend', publicId)
     const revoked = await revoke(publicId, { reason: 'keyCompromise' })
@@ -337,7 +337,7 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
     expect(await statusOf(publicId)).toBe('revoked')
   })
 
-  test('behavior: a release waits for the suspension that is under way', async () => {
+  test('behavior: a release waits for the suspension in flight', async () => {
     const publicId = await issue()
     const held = Promise.withResolvers<boolean>()
     stack.proxy.refuse = (method) => (method === 'eth_sendRawTransaction' ? held.promise : false)
@@ -355,7 +355,7 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
     expect(await statusOf(publicId)).toBe('valid')
   })
 
-  test('error: a release that may not wait, while the suspension is under way', async () => {
+  test('error: refuses a release that may not wait for the suspension in flight', async () => {
     const publicId = await issue()
     const held = Promise.withResolvers<boolean>()
     stack.proxy.refuse = (method) => (method === 'eth_sendRawTransaction' ? held.promise : false)
@@ -370,7 +370,7 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
     expect((await change('release', publicId)).status).toBe(200)
   })
 
-  test("behavior: what another account did is seen, and not undone by this gateway's memory", async () => {
+  test('behavior: sees what another account did, and does not undo it', async () => {
     const publicId = await issue()
     const { documentHash } = (await change('suspend', publicId)).body.data
     const key = await addAccount(2)
@@ -383,13 +383,13 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
     expect(revoked).toMatchObject({ status: 'revoked', reason: 'unspecified' })
   })
 
-  test('error: nothing to release', async () => {
+  test('error: refuses a release when there is nothing to release', async () => {
     const answer = await change('release', await issue())
     expect(answer.status).toBe(409)
     expect(answer.body.error.code).toBe('not_suspended')
   })
 
-  test('error: a key without the scope, a body with a field, a document that was never issued', async () => {
+  test('error: refuses a key without the scope, a body with a field, and a document never issued', async () => {
     const publicId = await issue()
     const key = stack.key(['documents:issue', 'documents:read', 'verify'])
     for (const action of ['suspend', 'release'] as const) {
@@ -404,7 +404,7 @@ describe('POST /v1/documents/{publicId}/suspend and /release', () => {
   })
 })
 
-describe('a record that stands already', () => {
+describe('an existing record', () => {
   /** A document that is promised, while no transaction can be made. */
   async function promise(key: string): Promise<{ publicId: string; documentHash: Hex }> {
     const held = Promise.withResolvers<boolean>()
@@ -419,7 +419,7 @@ describe('a record that stands already', () => {
   }
   const again = (key: string) => stack.issue(ADA, { 'idempotency-key': key })
 
-  test('error: conflict, when it has another expiry', async () => {
+  test('error: is a conflict if it has another expiry', async () => {
     const { documentHash } = await promise('conflict')
     const key = await addAccount(1)
     await transact(stack.provider, stack.registry, key, 'issue', [
@@ -434,7 +434,7 @@ describe('a record that stands already', () => {
     expect((await again('conflict')).status).toBe(409)
   })
 
-  test('behavior: is success, when it is the same', async () => {
+  test('behavior: is a success if it is the same', async () => {
     const { documentHash } = await promise('same')
     const key = await addAccount(1)
     const hash = await transact(stack.provider, stack.registry, key, 'issue', [
@@ -446,7 +446,7 @@ describe('a record that stands already', () => {
     expect(data).toMatchObject({ status: 'valid', blockchainHash: hash })
   })
 
-  test('error: distrusted, and a repeat does not issue it again', async () => {
+  test('error: is refused if it is distrusted, and a repeat does not issue it again', async () => {
     const key = await addAccount(1)
     const { publicId, documentHash } = await promise('distrusted')
     await transact(stack.provider, stack.registry, key, 'issue', [...[1, documentHash, 0]])
@@ -488,7 +488,7 @@ describe('?wait=', () => {
     expect(data.blockchainProof.finality).toBe('finalized')
   })
 
-  test('error: no such finality', async () => {
+  test('error: refuses an unknown finality', async () => {
     expect((await issue('?wait=forever')).status).toBe(400)
   })
 })
@@ -503,7 +503,7 @@ test('behavior: figures', async () => {
 })
 
 describe('Idempotency-Key', () => {
-  test('error: another body', async () => {
+  test('error: refuses another body', async () => {
     const headers = { 'idempotency-key': 'once' }
     const first = await stack.issue(ADA, headers)
     expect(first.status).toBe(201)
@@ -513,7 +513,7 @@ describe('Idempotency-Key', () => {
     expect((await stack.issue(ADA, headers)).body).toEqual(first.body)
   })
 
-  test('behavior: another tenant is another key', async () => {
+  test('behavior: keeps tenants apart', async () => {
     const headers = { 'idempotency-key': 'shared' }
     const first = await stack.issue(ADA, headers)
     const key = stack.key(['documents:issue'], 'another')
@@ -525,7 +525,7 @@ describe('Idempotency-Key', () => {
     expect(other.body.data.publicId).not.toBe(first.body.data.publicId)
   })
 
-  test('behavior: revoked since, the same request says so', async () => {
+  test('behavior: reports a revocation since to the same request', async () => {
     const headers = { 'idempotency-key': 'revoked-since' }
     const { publicId } = (await stack.issue(ADA, headers)).body.data
     await revoke(publicId)

@@ -2,14 +2,16 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { keccak_256 } from '@noble/hashes/sha3.js'
-import { Interface, Wallet } from 'ethers'
+import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { type Document, validUntilOf } from '../../document/document.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { deriveSealingKeys, deriveSubkeys, randomSalt } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import { seal } from '../../document/sealed.ts'
-import { startLocalChain } from '../../scripts/local-chain/local-chain.ts'
+import { registryAbi } from '../../gateway/registry-abi.ts'
+import { startLocalChain } from '../../local-chain/local-chain.ts'
 import { createBundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
 import type { BlockSource, ChainReader, Eip1193Provider } from '../../verifier/ports.ts'
 import { decodeRlp, encodeRlp } from '../../verifier/proof/rlp.ts'
@@ -18,7 +20,6 @@ import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { createProvingReader } from '../../verifier/readers/proof.ts'
 import { createQuorumReader } from '../../verifier/readers/quorum.ts'
-import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import type { Check } from '../../verifier/verdict.ts'
 import { type VerifyOptions, verify } from '../../verifier/verify.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
@@ -32,14 +33,13 @@ import { deployRegistry, transact } from '../support/transact.ts'
 
 // Three nodes of one chain: two that can be behind, slow or down, and one that can lie.
 
-const abi = new Interface(registryAbi)
 const keys = { admin: randomKey(), manager: randomKey(), issuer: randomKey() }
 const dir = mkdtempSync(join(tmpdir(), 'nodes-'))
 const DAY = 86_400
 
 let anvil: AnvilNode
 let blocks: BlockServer
-let registry: string
+let registry: RegistryId
 let honest: [FaultProxy, FaultProxy]
 let liar: RpcProxy
 /** Never revoked. */
@@ -130,9 +130,9 @@ type Told = Part & Record<'record' | 'account' | 'revoker' | 'issuer', Part>
 function tell(change: (told: Told) => object): void {
   liar.change = (method, result) => {
     if (method !== 'eth_call') return result
-    const [told] = abi.decodeFunctionResult('verificationOf', String(result))
+    const [told] = registryAbi.decodeFunctionResult('verificationOf', String(result))
     const lie = change(told.toObject(true) as Told)
-    return abi.encodeFunctionResult('verificationOf', [lie])
+    return registryAbi.encodeFunctionResult('verificationOf', [lie])
   }
 }
 /** As the registry answers where there is none. */
@@ -224,8 +224,8 @@ const LIES: [string, () => void][] = [
   ['another time', () => tell((told) => ({ ...told, blockTime: 1 }))],
 ]
 
-describe('one node is believed', () => {
-  test('default: one eth_call, one eth_getLogs of one block, one fetch of the block', async () => {
+describe('trusting one node', () => {
+  test('default: makes one eth_call, one eth_getLogs of one block and one fetch of the block', async () => {
     let fetched = 0
     const counted: BlockSource = {
       get: (hash, options) => {
@@ -241,7 +241,7 @@ describe('one node is believed', () => {
     expect(fetched).toBe(1)
   })
 
-  test('args: finality, for two requests more', async () => {
+  test('args: reads finality for two more requests', async () => {
     liar.asked.length = 0
     const { blockchainProof } = await judge(kept, reader(liar), {
       finality: true,
@@ -250,7 +250,7 @@ describe('one node is believed', () => {
     expect(liar.asked).toHaveLength(4)
   })
 
-  test('behavior: it can hide a revocation, which is why there are quorums and proofs', async () => {
+  test('behavior: a lying node can hide a revocation, hence quorums and proofs', async () => {
     LIES[0]?.[1]()
     expect((await judge(revoked, reader(liar))).status).toBe('valid')
     const proving = createProvingReader(provider(liar.url), registry)
@@ -259,7 +259,7 @@ describe('one node is believed', () => {
     expect(await codeOf(revoked, proving)).toBe('proof_invalid')
   })
 
-  test('error: of another chain, without a registry, behind', async () => {
+  test('error: refuses a node of another chain, without a registry, or behind', async () => {
     tell((told) => ({ ...told, chainId: 1 }))
     expect(await codeOf(kept, reader(liar))).toBe('wrong_chain')
     liar.change = (_, result) => (typeof result === 'string' ? '0x' : result)
@@ -272,8 +272,8 @@ describe('one node is believed', () => {
   })
 })
 
-describe('two of three must agree', () => {
-  test('default: they do', async () => {
+describe('two of three nodes must agree', () => {
+  test('default: is valid when they do', async () => {
     expect((await judge(kept, twoOfThree())).valid).toBe(true)
     const { blockchainProof } = await judge(kept, twoOfThree(), {
       finality: true,
@@ -370,7 +370,7 @@ describe('two of three must agree', () => {
   })
 })
 
-describe('all of two must agree', () => {
+describe('both of two nodes must agree', () => {
   test.each(LIES)('error: %s', async (_, lie) => {
     lie()
     expect(await judge(revoked, both())).toEqual({
@@ -383,7 +383,7 @@ describe('all of two must agree', () => {
     })
   })
 
-  test('behavior: a head that is a little behind: as of the block that both have', async () => {
+  test('behavior: reads the block that both have when one head is a little behind', async () => {
     behind(honest[0], 2)
     expect(await judge(revoked, both())).toMatchObject({
       status: 'revoked',
@@ -391,7 +391,7 @@ describe('all of two must agree', () => {
     })
   })
 
-  test('error: a head that is days behind could hide a revocation', async () => {
+  test('error: refuses a head days behind, which could hide a revocation', async () => {
     behind(honest[0], (await head()) - before)
     expect(await codeOf(revoked, both())).toBe('endpoints_disagree')
     expect(await judge(revoked, both(30 * DAY))).toMatchObject({
@@ -400,7 +400,7 @@ describe('all of two must agree', () => {
     })
   })
 
-  test('error: one is down, both are, both are of another chain', async () => {
+  test('error: reports one node down, both down, and both of another chain', async () => {
     liar.refuse = () => true
     expect(await codeOf(kept, both())).toBe('rpc_unreachable')
     honest[0].fault = () => ({ kind: 'status', status: 503 })
@@ -411,7 +411,7 @@ describe('all of two must agree', () => {
     expect(await codeOf(kept, wrong)).toBe('wrong_chain')
   })
 
-  test('error: readers of two registries, no reader, one twice, another quorum', () => {
+  test('error: refuses readers of two registries, none, one twice, and an impossible quorum', () => {
     const other = createChainReader(provider(liar.url), `eip155:1:0x${'0'.repeat(40)}`)
     const one = reader(liar)
     expect(() => createQuorumReader([one, other], 1)).toThrow(TypeError)
@@ -430,7 +430,7 @@ describe('nodes that have pruned their history', () => {
   const PRUNED = { check: 'event', outcome: 'unknown', code: 'pruned' }
   const ofEvent = ({ checks }: { checks: Check[] }) => checks.at(-1)
 
-  test('default: the state decides; what it says of a revocation stands', async () => {
+  test('default: the state alone decides, also about a revocation', async () => {
     await prune(honest[0])
     for (const [publicId, status] of [
       [kept, 'valid'],
@@ -448,7 +448,7 @@ describe('nodes that have pruned their history', () => {
     }
   })
 
-  test('behavior: with a proof, finality and as of a block, nothing else changes', async () => {
+  test('behavior: changes nothing else with a proof, with finality or as of a block', async () => {
     await prune(honest[0])
     const { url } = honest[0]
     const chain = createProvingReader(provider(url), registry)
@@ -461,7 +461,7 @@ describe('nodes that have pruned their history', () => {
     expect(then.status).toBe('valid')
   })
 
-  test('behavior: a bundle is made without an event, and says the same', async () => {
+  test('behavior: makes a bundle without an event, with the same verdict', async () => {
     await prune(honest[0])
     const bundle = await createBundle(kept, {
       provider: provider(honest[0].url),
@@ -474,7 +474,7 @@ describe('nodes that have pruned their history', () => {
     expect(verdict.status).toBe('valid')
   })
 
-  test('behavior: of several nodes, enough that have the event give it', async () => {
+  test('behavior: takes the event from several nodes if enough have it', async () => {
     await prune(honest[0])
     const known = await judge(kept, twoOfThree())
     expect(ofEvent(known)?.code).toBe('agrees')
@@ -484,7 +484,7 @@ describe('nodes that have pruned their history', () => {
     expect(ofEvent(unknown)).toEqual(PRUNED)
   })
 
-  test('error: a header of the pruned past cannot be proven', async () => {
+  test('error: cannot prove a header of the pruned past', async () => {
     await prune(honest[0])
     const bundle = createBundle(kept, {
       provider: provider(honest[0].url),
@@ -499,7 +499,7 @@ describe('nodes that have pruned their history', () => {
 describe('as of a block', () => {
   const past = (publicId: string, asOf = before) => judge(publicId, reader(honest[0]), { asOf })
 
-  test('default: what was true then, by the time of then', async () => {
+  test('default: judges by the state and the time of that block', async () => {
     for (const [publicId, now] of [
       [kept, 'valid'],
       [revoked, 'revoked'],
@@ -514,7 +514,7 @@ describe('as of a block', () => {
     }
   })
 
-  test('behavior: neither the clock nor the age of the block counts', async () => {
+  test('behavior: ignores the clock and the age of the block', async () => {
     const late = { now: 9_999_999_999, maxHeadAge: 1 }
     const verdict = await judge(kept, reader(honest[0]), {
       ...late,
@@ -523,7 +523,7 @@ describe('as of a block', () => {
     expect(verdict.status).toBe('valid')
   })
 
-  test('behavior: the same of two of three, and with a proof', async () => {
+  test('behavior: agrees for two of three nodes, and with a proof', async () => {
     LIES[1]?.[1]()
     const options = { asOf: before }
     expect((await judge(revoked, twoOfThree(), options)).status).toBe('valid')
@@ -535,7 +535,7 @@ describe('as of a block', () => {
     })
   })
 
-  test('behavior: a bundle of then, and one of now', async () => {
+  test('behavior: makes a bundle of that block, and one of now', async () => {
     for (const [publicId, now] of [
       [revoked, 'revoked'],
       [lapsed, 'expired'],
@@ -560,26 +560,26 @@ describe('as of a block', () => {
     }
   })
 
-  test('error: what is no block number', async () => {
+  test('error: refuses anything but a block number', async () => {
     for (const asOf of [-1, 0.5, Number.NaN, 2 ** 60])
       await expect(past(kept, asOf)).rejects.toThrow(TypeError)
   })
 
-  test('error: a clock or an age that is no number', async () => {
+  test('error: refuses a clock or an age that is not a number', async () => {
     for (const name of ['now', 'maxHeadAge'])
       await expect(judge(lapsed, reader(honest[0]), { [name]: Number.NaN })).rejects.toThrow(
         TypeError,
       )
   })
 
-  test('error: a block to come', async () => {
+  test('error: rejects an asOf that is later than the head', async () => {
     const future = (await head()) + 1
     expect((await past(kept, future)).checks).toEqual([
       { check: 'chain', outcome: 'unknown', code: 'state_unavailable' },
     ])
   })
 
-  test('error: before there was a registry', async () => {
+  test('error: reports a block before the registry was deployed', async () => {
     expect((await past(kept, 1)).checks[0]?.code).toBe('no_registry')
   })
 
@@ -592,13 +592,13 @@ describe('as of a block', () => {
     [-32005, 'limit exceeded', 'rpc_error'],
     [-32601, 'method not found', 'rpc_error'],
     [3, 'execution reverted', 'rpc_error'],
-  ])('error: a node that answers %i, %s', async (code, message, told) => {
+  ])('error: reports a node that answers %i, %s', async (code, message, told) => {
     liar.fail = () => ({ code, message })
     expect(await codeOf(kept, reader(liar), { asOf: before })).toBe(told)
     expect(await codeOf(kept, reader(liar))).toBe('rpc_error')
   })
 
-  test('error: a node that answers for the newest block instead', async () => {
+  test('error: refuses a node that answers for the newest block instead', async () => {
     const { url } = liar
     const deaf: Eip1193Provider = {
       request: ({ method, params = [] }) =>
@@ -615,7 +615,7 @@ describe('as of a block', () => {
     ).toBe('state_unavailable')
   })
 
-  test('error: a node that proves an older block instead, before the revocation', async () => {
+  test('error: refuses a node that proves an older block instead, before the revocation', async () => {
     const asOf = await head()
     const other: Eip1193Provider = {
       request: ({ method, params = [] }) =>
@@ -638,7 +638,7 @@ describe('as of a block', () => {
     ).rejects.toMatchObject({ code: 'state_unavailable' })
   })
 
-  test('error: a real node that keeps ten states', async () => {
+  test('error: reports a real node that keeps ten states', async () => {
     const chain = await startLocalChain({
       dataDir: join(dir, 'pruning'),
       port: 0,
@@ -672,12 +672,12 @@ describe('as of a block', () => {
   })
 })
 
-describe('abort, time-outs, and how it goes', () => {
+describe('abort, time-outs and progress', () => {
   const slow = () => {
     for (const proxy of honest) proxy.fault = () => ({ kind: 'delay', milliseconds: 60_000 })
   }
 
-  test('behavior: aborted before, nobody is asked', async () => {
+  test('behavior: asks nobody if it was aborted before', async () => {
     liar.asked.length = 0
     const reason = new Error('enough')
     const signal = AbortSignal.abort(reason)
@@ -698,7 +698,7 @@ describe('abort, time-outs, and how it goes', () => {
     await expect(running).rejects.toBe(reason)
   })
 
-  test('behavior: aborted while a block does not come', async () => {
+  test('behavior: can be aborted while a block does not come', async () => {
     const controller = new AbortController()
     const never: BlockSource = {
       get: () => {
@@ -714,13 +714,13 @@ describe('abort, time-outs, and how it goes', () => {
     ).rejects.toThrow('enough')
   })
 
-  test('error: a node that takes too long', async () => {
+  test('error: gives up on a node that takes too long', async () => {
     slow()
     const impatient = createChainReader(createFetchProvider(honest[0].url, 50), registry)
     expect(await codeOf(kept, impatient)).toBe('rpc_unreachable')
   })
 
-  test('error: a node that does not come to an end', async () => {
+  test('error: gives up on a node that never ends its answer', async () => {
     let sent = 0
     const endless = await serveHttp((_, response) => {
       const chunk = Buffer.alloc(2 ** 20, ' ')
@@ -740,7 +740,7 @@ describe('abort, time-outs, and how it goes', () => {
     expect(sent).toBeLessThan(2 ** 27)
   })
 
-  test('behavior: a source that takes too long gives way to the next', async () => {
+  test('behavior: leaves a source that takes too long for the next', async () => {
     const silent = await serveHttp(() => {})
     const verdict = await judge(kept, reader(liar), {
       blocks: [createIpfsGatewaySource(silent.url, 50), source()],
@@ -749,7 +749,7 @@ describe('abort, time-outs, and how it goes', () => {
     expect(verdict.status).toBe('valid')
   })
 
-  test('behavior: each check is told once, those of the record first', async () => {
+  test('behavior: reports each check once, those of the record first', async () => {
     for (const publicId of [kept, revoked]) {
       const told: Check[] = []
       const { checks } = await judge(publicId, reader(liar), {
@@ -780,7 +780,8 @@ describe('proofs of nodes that leave something out', () => {
     })
 
   /**
-   * The first node makes a block after each reading, and then has the older one no more, as often as it is said.
+   * The first node makes a block after each reading, and then has the older one no more, as often
+   * as it is said.
    *
    * @param dropped The method that fails with it.
    * @returns The blocks that it was asked for with this method.
@@ -800,7 +801,7 @@ describe('proofs of nodes that leave something out', () => {
     return asked
   }
 
-  test('behavior: a header with fields of a later fork, from the bytes that the node has', async () => {
+  test("behavior: reads a header with fields of a later fork from the node's bytes", async () => {
     const good = await bundleFrom((args) => node().request(args))
     const { header } = good.stateProof
     const later = async (raw: unknown, args: Parameters<Eip1193Provider['request']>[0]) => {
@@ -817,7 +818,7 @@ describe('proofs of nodes that leave something out', () => {
       })
   })
 
-  test('behavior: reads again when header and proof are of different branches of the chain', async () => {
+  test('behavior: reads again when header and proof are of different branches', async () => {
     let asked = 0
     const reorganised = (times: number) => {
       asked = 0
@@ -872,7 +873,7 @@ describe('proofs of nodes that leave something out', () => {
     expect(asked).toEqual([`0x${block.toString(16)}`])
   })
 
-  test('error: header and proof of an older block than the record', async () => {
+  test('error: refuses header and proof of a block older than the record', async () => {
     const older = (p: unknown) =>
       /^0x[0-9a-f]{1,8}$/.test(String(p)) ? `0x${before.toString(16)}` : p
     await expect(
@@ -882,7 +883,7 @@ describe('proofs of nodes that leave something out', () => {
     ).rejects.toMatchObject({ code: 'state_unavailable' })
   })
 
-  test('behavior: nodes that stand in their parents, which some list again', async () => {
+  test('behavior: accepts embedded nodes, which some clients list again', async () => {
     const good = await bundleFrom((args) => node().request(args))
     const other = await bundleFrom(async (args) => {
       const answer = (await node().request(args)) as {
@@ -897,7 +898,7 @@ describe('proofs of nodes that leave something out', () => {
     expect(other).toEqual(good)
   })
 
-  test('behavior: a block of the same number and state that is not of the chain', async () => {
+  test('behavior: refuses a block of the same number and state that is not of the chain', async () => {
     const { header } = (await bundleFrom((args) => node().request(args))).stateProof
     const fields = decodeRlp(fromHex(header)) as Uint8Array[]
     const extraData = '0x01'
@@ -920,7 +921,7 @@ describe('proofs of nodes that leave something out', () => {
     expect((await judge(kept, three)).asOf?.blockHash).toBe(toHex(keccak_256(fromHex(header))))
   })
 
-  test('behavior: an event that does not agree is left out', async () => {
+  test('behavior: leaves out an event that does not agree', async () => {
     const good = await bundleFrom((args) => node().request(args))
     expect(good.unprovenEvent).not.toBeNull()
     const [log] = (await node().request({

@@ -1,6 +1,5 @@
-import { Interface } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { registryAbi } from '../../verifier/readers/registry-abi.ts'
+import { registryAbi } from '../../gateway/registry-abi.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
 let stack: Stack
@@ -13,12 +12,10 @@ afterEach(() => {
 })
 afterAll(() => stack.stop())
 
-const abi = new Interface(registryAbi)
-
 async function issuedEvents(): Promise<number> {
   const logs = await stack.provider.request({
     method: 'eth_getLogs',
-    params: [{ fromBlock: '0x0', topics: [abi.getEvent('DocumentIssued')?.topicHash] }],
+    params: [{ fromBlock: '0x0', topics: [registryAbi.getEvent('DocumentIssued')?.topicHash] }],
   })
   return (logs as unknown[]).length
 }
@@ -26,7 +23,7 @@ async function issuedEvents(): Promise<number> {
 const ready = async () => (await stack.request('/readyz')).status
 
 describe('the chain is down', () => {
-  test('error: verify says that it could not check', async () => {
+  test('error: verify reports that it could not check', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.refuse = () => true
     const { status, headers, body } = await stack.verify(publicId)
@@ -40,7 +37,7 @@ describe('the chain is down', () => {
     expect((await stack.verify(publicId)).body.data.status).toBe('valid')
   })
 
-  test('error: issue is refused, nothing is left behind, the retry works', async () => {
+  test('error: refuses to issue, leaves nothing behind, and the retry works', async () => {
     const before = await issuedEvents()
     stack.proxy.refuse = () => true
     const refused = await stack.issue(ADA)
@@ -56,7 +53,7 @@ describe('the chain is down', () => {
     expect(await issuedEvents()).toBe(before + 1)
   })
 
-  test('behavior: lost between signing and block, the promise is kept', async () => {
+  test('behavior: keeps the promise when the node is lost between signing and block', async () => {
     const before = await issuedEvents()
     stack.proxy.refuse = (method) => method === 'eth_sendRawTransaction'
     const pending = await stack.issue(ADA)
@@ -76,7 +73,7 @@ describe('the chain is down', () => {
     expect(await issuedEvents()).toBe(before + 1)
   })
 
-  test('behavior: the answer to a broadcast is lost, the document is not doubled', async () => {
+  test('behavior: does not double a document when the answer to a broadcast is lost', async () => {
     const before = await issuedEvents()
     let lost = 0
     stack.proxy.change = (method, result) => {
@@ -97,15 +94,15 @@ describe('the chain is down', () => {
   })
 })
 
-describe('a node that is not to be believed', () => {
+describe('a lying node', () => {
   test.each([['another chain', 'wrong_chain', (v: unknown[]) => [1n, ...v.slice(1)]]])(
     'error: %s',
     async (_, code, change) => {
       const { publicId } = (await stack.issue(ADA)).body.data
       stack.proxy.change = (method, result) => {
         if (method !== 'eth_call') return result
-        const [v] = abi.decodeFunctionResult('verificationOf', String(result))
-        return abi.encodeFunctionResult('verificationOf', [change([...v])])
+        const [v] = registryAbi.decodeFunctionResult('verificationOf', String(result))
+        return registryAbi.encodeFunctionResult('verificationOf', [change([...v])])
       }
       const { status, body } = await stack.verify(publicId)
       expect(status).toBe(503)
@@ -133,7 +130,7 @@ describe('a node that is not to be believed', () => {
       (logs: unknown) =>
         (logs as { data: string }[]).map((log) => ({
           ...log,
-          data: abi.encodeEventLog('DocumentIssued', [
+          data: registryAbi.encodeEventLog('DocumentIssued', [
             `0x${'1'.repeat(64)}`,
             1,
             `0x${'2'.repeat(40)}`,

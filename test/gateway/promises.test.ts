@@ -1,11 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Interface } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
-import { registryAbi } from '../../verifier/readers/registry-abi.ts'
+import { registryAbi } from '../../gateway/registry-abi.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
-const abi = new Interface(registryAbi)
 const REVERTED = { code: 3, message: 'execution reverted' }
 
 let stack: Stack
@@ -33,8 +31,8 @@ function once<T>(method: string, answer: T): (asked: string) => T | undefined {
   return (asked) => (asked === method && left-- > 0 ? answer : undefined)
 }
 
-describe('what was promised is kept', () => {
-  test('behavior: refused on its own by a node that changes its mind', async () => {
+describe('promises are kept', () => {
+  test('behavior: for an intent refused alone by a node that changes its mind', async () => {
     stack.proxy.fail = once('eth_estimateGas', REVERTED)
     const { status, body } = await stack.issue(ADA, {
       prefer: 'respond-async',
@@ -43,7 +41,7 @@ describe('what was promised is kept', () => {
     await becomesValid(body.data.publicId)
   })
 
-  test('behavior: refused for long, while others go on', async () => {
+  test('behavior: for an intent refused for long, while others go on', async () => {
     stack.proxy.fail = once('eth_estimateGas', REVERTED)
     const promised = await stack.issue(ADA, { prefer: 'respond-async' })
     const others = await Promise.all([stack.issue(ADA), stack.issue(ADA)])
@@ -51,7 +49,7 @@ describe('what was promised is kept', () => {
     await becomesValid(promised.body.data.publicId)
   })
 
-  test('behavior: a transaction that no node takes is made anew', async () => {
+  test('behavior: rebuilds a transaction that no node accepts', async () => {
     const intrinsic = { code: -32000, message: 'intrinsic gas too low' }
     stack.proxy.fail = (method) => (method === 'eth_sendRawTransaction' ? intrinsic : undefined)
     const { body } = await stack.issue(ADA)
@@ -62,7 +60,7 @@ describe('what was promised is kept', () => {
     await expect.poll(async () => (await stack.issue(ADA)).status).toBe(201)
   })
 
-  test('behavior: what no node takes does not grow dearer', async () => {
+  test('behavior: does not bump the fee of a transaction that no node accepted', async () => {
     const poor = { code: -32000, message: 'insufficient funds for gas' }
     const request = <T>(method: string, ...params: unknown[]) =>
       stack.provider.request({ method, params }) as Promise<T>
@@ -88,7 +86,7 @@ describe('what was promised is kept', () => {
     expect(Number(maxFeePerGas)).toBeLessThanOrEqual(2 * Number(baseFeePerGas) + Number(tip))
   })
 
-  test('behavior: an estimate that cannot be is not believed', async () => {
+  test('behavior: ignores an impossible estimate', async () => {
     stack.proxy.change = (method, result) => (method === 'eth_estimateGas' ? '0x5' : result)
     expect((await stack.issue(ADA)).status).toBe(503)
     stack.proxy.change = (_, result) => result
@@ -124,7 +122,7 @@ describe('a node that contradicts itself, or is behind', () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.change = (method, result) => {
       if (method !== 'eth_call') return result
-      const [answer] = abi.decodeFunctionResult('verificationOf', String(result))
+      const [answer] = registryAbi.decodeFunctionResult('verificationOf', String(result))
       const verification = answer.toObject()
       const record = { ...answer.record.toObject(), ...change }
       return encode({ ...verification, status, record })
@@ -132,11 +130,11 @@ describe('a node that contradicts itself, or is behind', () => {
     expect(await statusOf(publicId)).toBe('unverifiable')
   })
 
-  test('error: a head before the block that this gateway has seen', async () => {
+  test('error: refuses a head before a block that this gateway has seen', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.change = (method, result) => {
       if (method !== 'eth_call') return result
-      const [answer] = abi.decodeFunctionResult('verificationOf', String(result))
+      const [answer] = registryAbi.decodeFunctionResult('verificationOf', String(result))
       const none = Object.fromEntries(
         Object.keys(answer.record.toObject()).map((name) => [name, 0n]),
       )
@@ -145,16 +143,21 @@ describe('a node that contradicts itself, or is behind', () => {
     expect(await statusOf(publicId)).toBe('unverifiable')
   })
 
-  /** ABI-encodes a Verification that may be nonsense: ethers would not encode an unknown status by name. */
+  /**
+   * ABI-encodes a Verification that may be nonsense: ethers would not encode an unknown status by
+   * name.
+   */
   function encode(verification: Record<string, unknown>): string {
-    const fragment = abi.getFunction('verificationOf')
+    const fragment = registryAbi.getFunction('verificationOf')
     const [output] = fragment?.outputs ?? []
     const names = output?.components?.map(({ name }) => name) ?? []
-    return abi.encodeFunctionResult('verificationOf', [names.map((name) => verification[name])])
+    return registryAbi.encodeFunctionResult('verificationOf', [
+      names.map((name) => verification[name]),
+    ])
   }
 })
 
-test('behavior: a key file that is damaged locks nobody out', async () => {
+test('behavior: a damaged key file locks nobody out', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   const path = join(stack.dataDir, 'keys.json')
   writeFileSync(path, '{"keys": [{"id"')

@@ -1,38 +1,75 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { expect, test } from 'vitest'
-import { toHex } from '../../document/hex.ts'
-import { openDatabase } from '../../gateway/adapters/database.ts'
-import { createSqliteOutbox } from '../../gateway/adapters/sqlite-outbox.ts'
-import { createSqliteStore } from '../../gateway/adapters/sqlite-store.ts'
+import { randomBytes } from 'node:crypto'
+import { expect, test, vi } from 'vitest'
+import { type Hex, toHex } from '../../document/hex.ts'
+import type { PayloadStore, PromisedPayload } from '../../gateway/issue/ports.ts'
 import { mendStore } from '../../gateway/issue/reconcile.ts'
 
-test('behavior: a payload that the store lost is put back from the outbox', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
-  const path = join(folder, 'gateway.db')
-  const hash = crypto.getRandomValues(new Uint8Array(32))
-  const sealed = new TextEncoder().encode('sealed')
-  const first = openDatabase(path)
-  await createSqliteStore(first).put(hash, sealed)
-  await createSqliteOutbox(first).add(
-    { kind: 'issue', documentHash: toHex(hash), validUntil: 0 },
-    false,
-    { inserted: true, sealed },
-  )
-  await first.close()
-  const sqlite = new DatabaseSync(path)
-  sqlite.exec('DELETE FROM block')
-  sqlite.close()
+const log = { debug() {}, info: vi.fn(), warn: vi.fn(), error() {} }
+const never = () => new AbortController().signal
 
-  const second = openDatabase(path)
-  const store = createSqliteStore(second)
-  const outbox = createSqliteOutbox(second)
-  expect((await store.get(hash)).status).toBe('missing')
-  expect(await mendStore(outbox, store)).toBe(1)
-  expect(await store.get(hash)).toMatchObject({ status: 'found' })
-  expect(await mendStore(outbox, store)).toBe(0)
-  await second.close()
-  rmSync(folder, { recursive: true })
+const payloads = (count: number): PromisedPayload[] =>
+  Array.from({ length: count }, () => ({
+    documentHash: toHex(randomBytes(32)),
+    sealed: randomBytes(8),
+  }))
+
+const outboxOf = (groups: readonly PromisedPayload[][]) => ({
+  async *payloads() {
+    yield* groups
+  },
+})
+
+/** @param lost What it does not have. */
+function storeWithout(lost: readonly PromisedPayload[]) {
+  const missing = new Set<Hex>(lost.map(({ documentHash }) => documentHash))
+  const restored = new Map<Hex, Uint8Array>()
+  const asked: number[] = []
+  const store: PayloadStore = {
+    async put(hash, bytes) {
+      restored.set(toHex(hash), bytes)
+      return true
+    },
+    get: () => Promise.reject(new Error('not called')),
+    async missing(hashes) {
+      asked.push(hashes.length)
+      return hashes.filter((hash) => missing.has(toHex(hash)))
+    },
+    remove: () => Promise.reject(new Error('not called')),
+  }
+  return { store, asked, restored }
+}
+
+test('default: asks the store once for each group, and puts back what it lost', async () => {
+  const [first, second] = [payloads(3), payloads(2)]
+  const lost = [...first.slice(1, 2), ...second]
+  const { store, asked, restored } = storeWithout(lost)
+  await mendStore({ outbox: outboxOf([first, second]), store, signal: never(), log })
+  expect(asked).toEqual([3, 2])
+  const expected = lost.map(({ documentHash, sealed }) => [documentHash, sealed] as const)
+  expect(restored).toEqual(new Map(expected))
+  expect(log.info).toHaveBeenCalledWith('payloads_restored', { blocks: 3 })
+})
+
+test('behavior: tries again when the store does not answer', async () => {
+  const lost = payloads(1)
+  const { store, restored } = storeWithout(lost)
+  const { missing } = store
+  store.missing = () => {
+    store.missing = missing
+    return Promise.reject(new Error('down'))
+  }
+  const mended = mendStore({ outbox: outboxOf([lost]), store, signal: never(), log })
+  await vi.waitUntil(() => log.warn.mock.calls.length > 0)
+  expect(restored.size).toBe(0)
+  await mended
+  expect(restored.size).toBe(1)
+}, 15_000)
+
+test('behavior: ends when it is aborted while the store does not answer', async () => {
+  const { store } = storeWithout([])
+  const stop = new AbortController()
+  store.missing = () => Promise.reject(new Error('down'))
+  const mended = mendStore({ outbox: outboxOf([payloads(1)]), store, signal: stop.signal, log })
+  stop.abort()
+  await mended
 })

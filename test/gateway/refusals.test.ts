@@ -3,8 +3,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { openKeyFile } from '../../gateway/adapters/key-file.ts'
-import { ApiError } from '../../gateway/errors.ts'
-import { parseIssueBody } from '../../gateway/issue-body.ts'
+import { ApiError } from '../../gateway/http/errors.ts'
+import { parseIssueBody } from '../../gateway/http/issue-body.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
@@ -70,7 +70,7 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope }) => {
     })
   })
 
-  test('error: a key without the scope', async () => {
+  test('error: refuses a key without the scope', async () => {
     const other = scope === 'verify' ? 'documents:issue' : 'verify'
     const { status, headers, body } = await send(`Bearer ${stack.key([other])}`)
     expect(status).toBe(403)
@@ -78,12 +78,12 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope }) => {
     expect(body.error.code).toBe('forbidden')
   })
 
-  test('behavior: a key with just the scope', async () => {
+  test('behavior: accepts a key with just the scope', async () => {
     const { status } = await send(`Bearer ${stack.key([scope])}`)
     expect(status).toBe(method === 'POST' ? 201 : 200)
   })
 
-  test('error: another method', async () => {
+  test('error: refuses another method', async () => {
     const { status, headers, body } = await stack.request(path, {
       method: 'DELETE',
     })
@@ -96,7 +96,7 @@ describe.each(ROUTES)('$method $path', ({ method, path, scope }) => {
 describe('keys', () => {
   const keyFile = () => openKeyFile(`${stack.dataDir}/keys.json`)
 
-  test('behavior: a withdrawn key, seen within two seconds', async () => {
+  test('behavior: refuses a withdrawn key within two seconds', async () => {
     const { id, key } = keyFile().create({ scopes: ['verify'] })
     const send = async () =>
       (
@@ -109,14 +109,14 @@ describe('keys', () => {
     await expect.poll(send, { timeout: 3_000 }).toBe(401)
   })
 
-  test('error: an expired key', () => {
+  test('error: refuses an expired key', () => {
     const expiresAt = new Date(Date.now() - 1).toISOString()
     const { key } = keyFile().create({ scopes: ['verify'], expiresAt })
     expect(keyFile().find(key)).toBeUndefined()
   })
 })
 
-test('error: every bad field is named at once', async () => {
+test('error: names every bad field at once', async () => {
   const { status, body } = await stack.issue({
     subjectName: '',
     subjectId: 'x',
@@ -142,7 +142,7 @@ test('error: every bad field is named at once', async () => {
   for (const { message } of body.error.details) expect(message).not.toMatch(/Not Snake|2026-13-01/)
 })
 
-test('error: refuses names that RFC 9901 keeps for itself', async () => {
+test('error: refuses names that RFC 9901 reserves', async () => {
   const metadata = { _sd: 'x', '...': 'x', _sd_alg: 'x' }
   const { status, body } = await stack.issue({ ...ADA, metadata })
   expect(status).toBe(422)
@@ -152,7 +152,7 @@ test('error: refuses names that RFC 9901 keeps for itself', async () => {
   ])
 })
 
-test('error: refuses supersedes, which is not for a client to send', async () => {
+test('error: refuses supersedes, which a client may not send', async () => {
   const supersedes = `0x${'09af'.repeat(16)}`
   const { status, body } = await stack.issue({ ...ADA, supersedes })
   expect(status).toBe(422)
@@ -171,7 +171,7 @@ test.each<[string, object]>([
   expect(body.error.details).toEqual([{ field: 'metadata.a', message: 'must be a string' }])
 })
 
-test('error: names of bad entries are bounded, of which there may be hundreds', async () => {
+test('error: bounds the names of bad entries, of which there may be hundreds', async () => {
   const metadata = Object.fromEntries(
     Array.from({ length: 500 }, (_, i) => [`${i}😀`.repeat(4), 1]),
   )
@@ -192,7 +192,7 @@ describe('rules of the API on top of the format', () => {
   const daysAhead = (days: number) =>
     new Date(Date.now() + days * 86_400_000).toISOString().slice(0, 10)
 
-  test('error: every bad field is named once, whichever rule it breaks', async () => {
+  test('error: names every bad field once, whichever rule it breaks', async () => {
     const { status, body } = await stack.issue({
       subjectName: ' \u3000\u200b ',
       subjectId: 'x',
@@ -215,7 +215,7 @@ describe('rules of the API on top of the format', () => {
   })
 
   test.each(['   ', '\u00a0', '\u200b', '\u0301', '\u{e000}', '\u3164', '\u1160\uffa0', '\u2800'])(
-    'error: a name in which there is nothing to see: %j',
+    'error: refuses a name without a visible character: %j',
     async (subjectName) => {
       const { status, body } = await stack.issue({ ...ADA, subjectName })
       expect(status).toBe(422)
@@ -223,13 +223,16 @@ describe('rules of the API on top of the format', () => {
     },
   )
 
-  test.each(['李', '7', '?', '€', '👑', ' é '])('args: the name %j', async (subjectName) => {
-    const { status, body } = await stack.issue({ ...ADA, subjectName })
-    expect(status).toBe(201)
-    expect(body.data.subjectName).toBe(subjectName)
-  })
+  test.each(['李', '7', '?', '€', '👑', ' é '])(
+    'args: accepts the name %j',
+    async (subjectName) => {
+      const { status, body } = await stack.issue({ ...ADA, subjectName })
+      expect(status).toBe(201)
+      expect(body.data.subjectName).toBe(subjectName)
+    },
+  )
 
-  test('args: dated 366 days ahead, and not 368', async () => {
+  test('args: accepts a date 366 days ahead, and not 368', async () => {
     const last = await stack.issue({ ...ADA, issuedAt: daysAhead(366) })
     expect(last.status).toBe(201)
     // One day more could be the last good one by the time that it arrives.
@@ -299,7 +302,7 @@ describe('bodies', () => {
     expect(answer.body.error.code).toBe(code)
   })
 
-  test('args: exactly 64 KiB', async () => {
+  test('args: accepts exactly 64 KiB', async () => {
     const text = JSON.stringify(ADA)
     const answer = await post(text + ' '.repeat(64 * 1024 - text.length))
     expect(answer.status).toBe(201)
@@ -311,7 +314,7 @@ describe('bodies', () => {
     ['application/jsonp', {}],
     ['application/json; charset=utf-16', {}],
     ['application/json', { 'content-encoding': 'gzip' }],
-  ])('error: content type %s %o', async (type, headers) => {
+  ])('error: refuses content type %s %o', async (type, headers) => {
     const answer = await post(JSON.stringify(ADA), {
       'content-type': type,
       ...headers,
@@ -320,14 +323,14 @@ describe('bodies', () => {
     expect(answer.body.error.code).toBe('not_json')
   })
 
-  test('args: application/json; charset=utf-8', async () => {
+  test('args: accepts application/json; charset=utf-8', async () => {
     const answer = await post(JSON.stringify(ADA), {
       'content-type': 'application/json; charset=UTF-8',
     })
     expect(answer.status).toBe(201)
   })
 
-  test('error: too large, without a Content-Length', async () => {
+  test('error: refuses a body that is too large without a Content-Length', async () => {
     const status = await new Promise((resolve, reject) => {
       const request = httpRequest(`${stack.url}/v1/documents`, {
         method: 'POST',
@@ -370,7 +373,7 @@ describe('verify', () => {
     expect(JSON.stringify(body)).not.toContain(NEVER_ISSUED.slice(0, 30))
   })
 
-  test('behavior: what was never issued is an answer, not an error', async () => {
+  test('behavior: answers for a document that was never issued', async () => {
     const { status, body } = await get(`?publicId=${NEVER_ISSUED}`)
     expect(status).toBe(200)
     expect(body.data).toMatchObject({
@@ -389,7 +392,7 @@ describe('verify', () => {
 })
 
 test.each(['/v1', '/v2/documents', '/v1/documents/', '/..%2f', '/favicon.ico'])(
-  'error: unknown path %s',
+  'error: answers 404 for the unknown path %s',
   async (path) => {
     const { status, body } = await stack.request(path)
     expect(status).toBe(404)

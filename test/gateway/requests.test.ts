@@ -47,7 +47,7 @@ describe('unknown query parameters', () => {
     })
   }
 
-  test('default: the routes that take an API key', () => {
+  test('default: knows the routes that take an API key', () => {
     expect(PUBLIC.filter((route) => !routes.has(route))).toEqual([])
     expect(authorized.sort()).toEqual(
       ['/v1', '/api']
@@ -64,7 +64,7 @@ describe('unknown query parameters', () => {
     )
   })
 
-  test.each(authorized)('error: %s without a key', async (route) => {
+  test.each(authorized)('error: %s refuses a request without a key', async (route) => {
     const response = await send(route, '?dry_run=1', {})
     expect(response.status).toBe(401)
   })
@@ -99,7 +99,7 @@ describe('unknown query parameters', () => {
   })
 })
 
-test('error: what a bug says is neither reported nor logged', async () => {
+test('error: neither reports nor logs the message of a bug', async () => {
   const { app, log } = bareApp({
     bundleOf(publicId) {
       throw new TypeError(`cannot read\n    at ${publicId}`)
@@ -115,7 +115,7 @@ test('error: what a bug says is neither reported nor logged', async () => {
   expect(JSON.stringify([log, error])).not.toContain(NEVER_ISSUED)
 })
 
-test('error: nor what is in the way of reading a document', async () => {
+test('error: neither reports nor logs why a document cannot be read', async () => {
   const log = captureLog()
   const stack = await startStack({ LOG_LEVEL: 'error' })
   const { publicId } = (await stack.issue(ADA)).body.data
@@ -232,7 +232,7 @@ describe('over all routes', () => {
     return all
   }
 
-  test('default: every response has an id of its own', () => {
+  test('default: gives every response its own id', () => {
     for (const { method, route, status, response } of sent)
       expect([method, route, response.status]).toEqual([method, route, status])
     const ids = sent.map(({ response }) => response.headers.get('x-request-id'))
@@ -243,7 +243,7 @@ describe('over all routes', () => {
         expect(response.headers.get('x-request-id')).toBe(response.body.error.requestId)
   })
 
-  test('default: the log has one line for each request', () => {
+  test('default: logs one line for each request', () => {
     const logged = log.lines('request')
     expect(logged).toHaveLength(sent.length)
     for (const { method, route, status, response } of sent) {
@@ -263,7 +263,7 @@ describe('over all routes', () => {
     }
   })
 
-  test('behavior: no publicId, key, query or field of a document is in the log', () => {
+  test('behavior: logs no publicId, key, query or field of a document', () => {
     for (const text of [
       publicId,
       publicId.slice(1),

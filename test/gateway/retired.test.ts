@@ -21,7 +21,9 @@ const admin = (stack: Stack, name: string, args: unknown[]) =>
 
 const accountOf = ({ issuerKey }: Stack) => new Wallet(issuerKey).address
 
-/** Holds back the next estimates, and with them the next transaction, until the result is called. */
+/**
+ * Holds back the next estimates, and with them the next transaction, until the result is called.
+ */
 function holdEstimates({ proxy }: Stack): () => void {
   const held = Promise.withResolvers<boolean>()
   proxy.refuse = (method) => (method === 'eth_estimateGas' ? held.promise : false)
@@ -77,7 +79,7 @@ test.each<[string, (stack: Stack) => Promise<unknown>, mayRevoke?: boolean]>([
   },
 )
 
-test('behavior: keeps what it promised and nothing else, once the account is back', async () => {
+test('behavior: keeps its promises and nothing else, once the account is back', async () => {
   const stack = await startStackOfTest()
   const { publicId } = (await stack.issue(ADA)).body.data
   const from = stack.proxy.asked.length
@@ -106,7 +108,7 @@ test('behavior: keeps what it promised and nothing else, once the account is bac
   expect(await statusOf(stack, again.body.data.publicId)).toBe('valid')
 }, 30_000)
 
-test('behavior: promises what a transaction already carries, refuses what waits behind it', async () => {
+test('behavior: promises intents in flight and refuses those that wait behind them', async () => {
   const stack = await startStackOfTest()
   const held = Promise.withResolvers<void>()
   const from = stack.proxy.asked.length

@@ -1,5 +1,5 @@
-import { Interface } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { registryAbi } from '../../gateway/registry-abi.ts'
 import {
   createBundle,
   createChainReader,
@@ -8,16 +8,14 @@ import {
   verify,
 } from '../../verifier/index.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
-import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
-const abi = new Interface(registryAbi)
 const RPC_URL = 'https://user:secret@node.example/v3/a-key-of-the-gateway'
 const OTHER = `0x${'1'.repeat(40)}`
 const HASH = `0x${'2'.repeat(64)}`
 /** `statusOf` of {@link HASH}. */
-const DATA = abi.encodeFunctionData('statusOf', [1, HASH])
-const WRITING = abi.encodeFunctionData('issue', [1, HASH, 0])
+const DATA = registryAbi.encodeFunctionData('statusOf', [1, HASH])
+const WRITING = registryAbi.encodeFunctionData('issue', [1, HASH, 0])
 
 let stack: Stack
 let address: string
@@ -34,7 +32,7 @@ const call = async (method: string, params: unknown) => {
   return body
 }
 
-test('default: a document is verified, and its proof made, through nothing else', async () => {
+test('default: verifies a document and makes its proof through nothing else', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   const provider = createFetchProvider(`${stack.url}/rpc`)
   const blocks = [createIpfsGatewaySource(stack.url)]
@@ -50,7 +48,7 @@ test('default: a document is verified, and its proof made, through nothing else'
   expect(bundle.sealed).not.toBeNull()
 })
 
-describe('what is served', () => {
+describe('requests that are served', () => {
   test.each<[string, () => unknown[]]>([
     ['eth_chainId', () => []],
     ['eth_blockNumber', () => []],
@@ -79,7 +77,7 @@ describe('what is served', () => {
   })
 })
 
-describe('what is not', () => {
+describe('requests that are refused', () => {
   test.each([
     'eth_sendRawTransaction',
     'eth_sendTransaction',
@@ -160,13 +158,13 @@ describe('what is not', () => {
     expect(answer.body.id).toBeNull()
   })
 
-  test('error: reading with GET', async () => {
+  test('error: refuses GET', async () => {
     const { status, headers } = await stack.request('/rpc')
     expect([status, headers.get('allow')]).toEqual([405, 'OPTIONS, POST'])
   })
 })
 
-test('behavior: a batch is answered one by one, in order', async () => {
+test('behavior: answers a batch one by one, in order', async () => {
   const request = (id: number, method: string) => ({
     jsonrpc: '2.0',
     id,
@@ -189,7 +187,7 @@ test('behavior: a batch is answered one by one, in order', async () => {
   ])
 })
 
-test('behavior: pages of any origin may ask, without credentials', async () => {
+test('behavior: allows pages of any origin, without credentials', async () => {
   const preflight = await stack.request('/rpc', {
     method: 'OPTIONS',
     headers: {
@@ -206,8 +204,8 @@ test('behavior: pages of any origin may ask, without credentials', async () => {
   expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type')
 })
 
-describe('trouble of the node', () => {
-  test('behavior: reads that it takes long for hold up no issuing', async () => {
+describe('a failing node', () => {
+  test('behavior: slow reads do not hold up issuing', async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>()
     stack.proxy.change = (method, result) =>
       method === 'eth_getProof' ? answered.then(() => result) : result
@@ -226,7 +224,7 @@ describe('trouble of the node', () => {
     expect(first).toBe(201)
   })
 
-  test('error: it answers with an error: what it says stays here', async () => {
+  test("error: keeps the words of the node's error to itself", async () => {
     stack.proxy.fail = () => ({ code: -32000, message: `limit of ${RPC_URL}` })
     const { status, body } = await post(
       '{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}',
@@ -266,7 +264,7 @@ describe('trouble of the node', () => {
     expect(overRest.document.blockchainHash).toBe(blockchainHash)
   })
 
-  test('error: it does not answer', async () => {
+  test('error: reports a node that does not answer', async () => {
     stack.proxy.refuse = () => true
     const { status, headers, body } = await post('{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}')
     stack.proxy.refuse = () => false
@@ -278,7 +276,7 @@ describe('trouble of the node', () => {
 })
 
 describe('PUBLIC_RPC_URL', () => {
-  test('behavior: the page asks there, and is not told of RPC_URL', async () => {
+  test('behavior: the page asks this route, and never learns RPC_URL', async () => {
     const own = await startStack({
       PUBLIC_RPC_URL: 'https://a.example/key, https://b.example, https://a.example/key/',
     })

@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { encryptKeystoreJson, Transaction, Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { toHex } from '../../document/hex.ts'
-import { openSigner, type UnsignedTransaction } from '../../gateway/adapters/signer.ts'
-import { readConfig, type SignerSetting } from '../../gateway/config.ts'
+import type { UnsignedTransaction } from '../../gateway/adapters/ethereum/signer.ts'
+import { readConfig } from '../../gateway/config.ts'
+import { openSigner } from '../../gateway/open-signer.ts'
+import type { SignerSetting } from '../../gateway/signer-setting.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { freePort } from '../support/http.ts'
 import { type SignerServer, startSignerServer } from '../support/signer-server.ts'
@@ -53,7 +55,7 @@ describe('encrypted keystore', () => {
     )
 
   test.each(['secret', 'secret\n', 'secret\r\nnot this line\n'])(
-    'default: signs, password file %j',
+    'default: signs with password file %j',
     async (text) => {
       writeFileSync(passwordFile(), text)
       const signer = await open()
@@ -86,7 +88,7 @@ describe.each(['web3signer', 'geth', 'clef'] as const)(
     afterAll(() => server.close())
     const open = () => openSigner({ kind: 'remote', url: server.url, address: account }, TIMEOUT)
 
-    test('default: exactly what was asked for', async () => {
+    test('default: signs exactly what was requested', async () => {
       const signer = await open()
       await signer.assertReady()
       expect(signer.address).toBe(address)
@@ -95,7 +97,7 @@ describe.each(['web3signer', 'geth', 'clef'] as const)(
   },
 )
 
-describe('remote signer that is not to be believed', () => {
+describe('lying remote signer', () => {
   let server: SignerServer
   let honest: Pick<SignerServer, 'change' | 'answer'>
   beforeAll(async () => {
@@ -121,7 +123,7 @@ describe('remote signer that is not to be believed', () => {
     ['tip', { maxPriorityFeePerGas: 8n }],
     ['access list', { accessList: [{ address: `0x${'60'.repeat(20)}`, storageKeys: [] }] }],
     ['type', { type: 1, maxFeePerGas: null, maxPriorityFeePerGas: null, gasPrice: 7n }],
-  ])('error: another %s', async (_, change) => {
+  ])('error: refuses another %s', async (_, change) => {
     server.change = (transaction) => ({ ...transaction, ...change })
     expect(await sign()).toBe('signer_unavailable')
   })
@@ -140,14 +142,14 @@ describe('remote signer that is not to be believed', () => {
     expect(await sign()).toBe('signer_unavailable')
   })
 
-  test('error: it has no such key', async () => {
+  test('error: reports that it has no such key', async () => {
     const signer = await open(toHex(Buffer.from('60'.repeat(20), 'hex')))
     await expect(signer.assertReady()).rejects.toMatchObject({
       code: 'signer_unavailable',
     })
   })
 
-  test('error: nobody is there', async () => {
+  test('error: reports that nobody answers', async () => {
     const url = `http://127.0.0.1:${await freePort()}`
     const signer = await openSigner({ kind: 'remote', url, address: account }, TIMEOUT)
     const code = { code: 'signer_unavailable' }
@@ -174,7 +176,7 @@ describe('remote signer: a real Anvil with an unlocked account', () => {
       .request({ method: 'eth_accounts' })
       .catch(() => [])
 
-  test('default: signs what it is asked to', async () => {
+  test('default: signs as requested', async () => {
     await expect.poll(accounts, { timeout: 10_000 }).toHaveLength(1)
     const [account] = (await accounts()) as [`0x${string}`]
     const signer = await openSigner({ kind: 'remote', url, address: account }, TIMEOUT)
@@ -207,7 +209,7 @@ describe('a gateway without a key', () => {
     expect(verdict.body.data.status).toBe('valid')
   })
 
-  test('error: a signer that fails is a 503, and the retry works', async () => {
+  test('error: answers 503 for a failing signer, and the retry works', async () => {
     const { answer } = server
     server.answer = () => undefined
     const refused = await stack.issue(ADA)
@@ -223,7 +225,7 @@ describe('settings', () => {
   const signer = (env: Record<string, string>) => readConfig(env).signer
   const ISSUER_ADDRESS = account
 
-  test('default: each of the three', () => {
+  test('default: accepts each of the three', () => {
     expect(signer({})).toBeUndefined()
     expect(signer({ ISSUER_KEY: key })).toEqual({ kind: 'key', key })
     expect(signer({ ISSUER_KEYSTORE: 'a', ISSUER_KEYSTORE_PASSWORD_FILE: 'b' })).toEqual({
@@ -250,7 +252,7 @@ describe('settings', () => {
         ISSUER_ADDRESS,
       },
     ],
-  ])('error: %o', (env) => {
+  ])('error: refuses %o', (env) => {
     expect(() => readConfig(env)).toThrow(/ISSUER_/)
     expect(() => readConfig(env)).not.toThrow(key)
   })

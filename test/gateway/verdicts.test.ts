@@ -71,7 +71,7 @@ const text = (value: string) => new TextEncoder().encode(value)
 const document = (fields: object = {}) =>
   encodeDocument(bound(fields) as Parameters<typeof encodeDocument>[0])
 
-test('default: a document that another program sealed by the same formats', async () => {
+test('default: verifies a document that another program sealed by the same formats', async () => {
   const { publicId } = await anchor(document())
   expect(await verdictOf(publicId)).toMatchObject({
     valid: true,
@@ -79,7 +79,7 @@ test('default: a document that another program sealed by the same formats', asyn
   })
 })
 
-test('behavior: names the document that another one replaces', async () => {
+test('behavior: names the document that another one supersedes', async () => {
   const supersedes = `0x${'09af'.repeat(16)}`
   const { publicId } = await anchor(document({ supersedes }))
   const { valid, document: shown } = await verdictOf(publicId)
@@ -87,7 +87,7 @@ test('behavior: names the document that another one replaces', async () => {
   expect(shown.supersedes).toBe(supersedes)
 })
 
-describe('tampered: the right hash, but content that does not fit', () => {
+describe('tampered: the right hash with content that does not fit', () => {
   test.each<[string, () => Uint8Array, string]>([
     ['not JSON', () => text('hello'), 'json_syntax'],
     ['a list', () => text('[]'), 'document_fields'],
@@ -134,18 +134,18 @@ describe('tampered: the right hash, but content that does not fit', () => {
     })
   })
 
-  test('error: an expiry that the document does not have', async () => {
+  test('error: rejects an expiry that the document does not have', async () => {
     const validUntil = validUntilOf({ expiresAt: '2090-01-01' })
     const { publicId } = await anchor(document(), { validUntil })
     expect((await verdictOf(publicId)).status).toBe('tampered')
   })
 
-  test('error: a block that is no sealed document', async () => {
+  test('error: rejects a block that is not a sealed document', async () => {
     const { publicId } = await anchor(document(), { block: text('hello') })
     expect((await verdictOf(publicId)).status).toBe('tampered')
   })
 
-  test("error: another issuer's record over this issuer's document", async () => {
+  test("error: rejects another issuer's record of this issuer's document", async () => {
     const key = randomKey()
     const { address } = new Wallet(key)
     await send('registerIssuer', [address, 'Forger', ''], stack.adminKey)
@@ -175,7 +175,7 @@ describe('tampered: the right hash, but content that does not fit', () => {
   })
 })
 
-test('error: another key in the publicId', async () => {
+test('error: rejects another key in the publicId', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
   const { hash } = decodePublicId(publicId)
   const forged = encodePublicId({
@@ -195,7 +195,7 @@ describe('expired', () => {
   const day = (offset: number) =>
     new Date(Date.now() + offset * 86_400_000).toISOString().slice(0, 10)
 
-  test('error: yesterday was the last day', async () => {
+  test('error: is expired the day after its last day', async () => {
     const issued = await stack.issue({ ...ADA, expiresAt: day(-1) })
     expect(issued.status).toBe(201)
     expect(issued.body.data.status).toBe('expired')
@@ -204,7 +204,7 @@ describe('expired', () => {
     expect(verdict.document.subjectName).toBe(ADA.subjectName)
   })
 
-  test('behavior: valid through the end of the last day', async () => {
+  test('behavior: is valid through the end of its last day', async () => {
     const today = day(0)
     const issued = await stack.issue({ ...ADA, expiresAt: today })
     if (day(0) !== today) return // midnight, UTC, in between
@@ -225,7 +225,7 @@ test('behavior: a document dated in the future is valid, and a check says so', a
   })
 })
 
-test('behavior: a document of a batch, which the gateway did not issue', async () => {
+test('behavior: verifies a document of a batch that the gateway did not issue', async () => {
   const keys = deriveSealingKeys(deriveSubkeys(new Uint8Array(32).fill(9)), randomSalt())
   const { bytes, documentHash } = await sealAnything(document(), keys)
   const { registry } = stack
@@ -265,7 +265,7 @@ describe('after a theft', () => {
     return { hash, publicId: encodePublicId({ ...id, ...keys }) }
   }
 
-  test('behavior: what the thief issued, revoked and hid, before and after the repair', async () => {
+  test('behavior: judges what the thief issued, revoked and hid, before and after the repair', async () => {
     await send('addAccount', [1, stolen, 3], stack.adminKey)
     await stack.provider.request({
       method: 'anvil_setBalance',
@@ -320,7 +320,7 @@ describe('revoked', () => {
     [1, 'revoked', 'keyCompromise'],
     [4, 'superseded', 'superseded'],
     [9, 'revoked', 'privilegeWithdrawn'],
-  ])('error: reason %i', async (reason, status, name) => {
+  ])('error: reports reason %i', async (reason, status, name) => {
     const { publicId, documentHash } = (await stack.issue(ADA)).body.data
     await send('revoke', [1, documentHash, reason])
     const verdict = await verdictOf(publicId)
@@ -330,7 +330,7 @@ describe('revoked', () => {
     expect(verdict.document.subjectName).toBe(ADA.subjectName)
   })
 
-  test('behavior: revoked comes before expired', async () => {
+  test('behavior: reports revoked before expired', async () => {
     const fields = { ...ADA, expiresAt: '2026-02-01' }
     const { publicId, documentHash } = (await stack.issue(fields)).body.data
     await send('revoke', [1, documentHash, 1])
@@ -338,7 +338,7 @@ describe('revoked', () => {
   })
 })
 
-describe('a payload that cannot be had is no verdict', () => {
+describe('an unavailable payload', () => {
   const unverifiable = async (publicId: string, code: string) => {
     const { status, headers, body } = await stack.verify(publicId)
     expect(status).toBe(503)
@@ -351,19 +351,19 @@ describe('a payload that cannot be had is no verdict', () => {
     })
   }
 
-  test('error: no source has it', async () => {
+  test('error: is unverifiable when no source has it', async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 404)
     await unverifiable(publicId, 'missing')
   })
 
-  test('error: a source that answers with an error', async () => {
+  test('error: is unverifiable when a source answers with an error', async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 500)
     await unverifiable(publicId, 'unreachable')
   })
 
-  test('error: a source that returns other bytes', async () => {
+  test('error: is unverifiable when a source returns other bytes', async () => {
     const { publicId, hash, bytes } = await anchor(document())
     const other = bytes.slice()
     other[300] = (other[300] ?? 0) ^ 1
@@ -373,13 +373,13 @@ describe('a payload that cannot be had is no verdict', () => {
     expect((await verdictOf(publicId)).status).toBe('valid')
   })
 
-  test('behavior: another gateway saying 410 is no erasure', async () => {
+  test("behavior: does not take another gateway's 410 as an erasure", async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 410)
     await unverifiable(publicId, 'missing')
   })
 
-  test('behavior: revoked is known all the same', async () => {
+  test('behavior: reports a revocation all the same', async () => {
     const { publicId, hash } = await anchor(document())
     blocks.set(hash, 404)
     await send('revoke', [1, toHex(hash) satisfies Hex, 1])

@@ -64,13 +64,18 @@ async function verifyTogether() {
     open = () => resolve(false)
   })
   stack.proxy.refuse = (method) => (method === 'eth_call' ? gate : false)
-  const answers = publicIds.map((publicId) => stack.verify(publicId))
-  await expect.poll(() => reads(from), { timeout: 15_000 }).toBeGreaterThanOrEqual(AT_ONCE)
+  const answers: ReturnType<Stack['verify']>[] = []
+  // One after another, so that each has a call of its own: together they may share fewer.
+  for (const publicId of publicIds.slice(0, AT_ONCE)) {
+    answers.push(stack.verify(publicId))
+    await expect.poll(() => reads(from)).toBeGreaterThanOrEqual(answers.length)
+  }
+  answers.push(...publicIds.slice(AT_ONCE).map((publicId) => stack.verify(publicId)))
   open()
   return { answers: await Promise.all(answers), calls: reads(from) }
 }
 
-test('default: many verifications, few calls, each its own verdict', async () => {
+test('default: verifies many documents in few calls, each with its own verdict', async () => {
   const { answers, calls } = await verifyTogether()
   expect(answers.map(({ body }) => body.data.status)).toEqual(expected)
   // Issuing reads the registry too, now and then.
@@ -122,7 +127,7 @@ test.each<[string, (group: string) => string]>([
   expect(answers.map(({ body }) => body.data.status)).toEqual(expected)
 })
 
-test('error: an outage is an outage for each of them, and ends for each', async () => {
+test('error: reports an outage to each, and recovers for each', async () => {
   stack.proxy.refuse = (method) => method === 'eth_call'
   const answers = await Promise.all(publicIds.map((publicId) => stack.verify(publicId)))
   expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([503]))

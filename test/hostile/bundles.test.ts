@@ -16,7 +16,8 @@ import type { Case } from '../support/corpus/case.ts'
 import { type Chain, startChain } from '../support/corpus/chain.ts'
 import { makePayload } from '../support/corpus/payload.ts'
 
-// Whatever a bundle holds ends in a verdict or a FormatError, and no change of one makes a revoked document valid.
+// Whatever a bundle holds ends in a verdict or a FormatError, and no change of one makes a revoked
+// document valid.
 
 let dir: string
 let chain: Chain
@@ -75,7 +76,10 @@ function bundleOf(name: string): Bundle {
   return bundle
 }
 
-/** Judges with the block of the unchanged bundle trusted. @returns `undefined` when it is refused as malformed. */
+/**
+ * Judges with the block of the unchanged bundle trusted. @returns `undefined` when it is refused as
+ * malformed.
+ */
 async function judge(name: string, input: unknown): Promise<VerdictStatus | undefined> {
   const trusted: Hex = readBundle(bundleOf(name)).block.blockHash
   try {
@@ -112,7 +116,7 @@ describe.each(names)('a bundle of a document %s', (name) => {
       expect(await judge(name, input)).toBe(statuses[name])
   })
 
-  test('behavior: with anything in any place', async () => {
+  test('behavior: ends in a verdict with anything in any place', async () => {
     await fc.assert(
       fc.asyncProperty(mutated(bundleOf(name)), async (value) => {
         await holds(value)
@@ -122,7 +126,7 @@ describe.each(names)('a bundle of a document %s', (name) => {
     )
   })
 
-  test('behavior: with bytes changed', async () => {
+  test('behavior: ends in a verdict with bytes changed', async () => {
     const bytes = Buffer.from(JSON.stringify(bundleOf(name)))
     await fc.assert(
       fc.asyncProperty(mangled(bytes), async (changed) => {
@@ -133,7 +137,7 @@ describe.each(names)('a bundle of a document %s', (name) => {
     )
   })
 
-  test('behavior: with well-formed nodes, slots and headers changed', async () => {
+  test('behavior: ends in a verdict with well-formed nodes, slots and headers changed', async () => {
     const bundle = bundleOf(name)
     const bytesOf = (hex: Hex) => Buffer.from(hex.slice(2), 'hex')
     const hexOf = (bytes: Uint8Array): Hex => `0x${Buffer.from(bytes).toString('hex')}`
@@ -177,8 +181,8 @@ describe.each(names)('a bundle of a document %s', (name) => {
   })
 })
 
-describe('what is no bundle at all', () => {
-  test('behavior: any JSON is refused, as text and parsed', async () => {
+describe('anything that is not a bundle', () => {
+  test('behavior: is refused as text and parsed', async () => {
     await fc.assert(
       fc.asyncProperty(jsonValue, async (value) => {
         for (const input of [value, JSON.stringify(value)])

@@ -17,7 +17,8 @@ import { FIELDS, REGISTRY } from '../support/corpus/payload.ts'
 import { nodeWith, type Record, resultsFor } from '../support/memory-node.ts'
 import { sealAnything } from '../support/seal-plaintext.ts'
 
-// Whatever has been anchored, by whomever, ends in a verdict; and what the chain says of it is never lost.
+// Whatever has been anchored, by whomever, ends in a verdict; and what the chain says of it is
+// never lost.
 
 const KEYS = {
   salt: new Uint8Array(16),
@@ -76,7 +77,7 @@ const goodSealed = async () => (await seal(DOCUMENT, KEYS)).bytes
 const opening = (header: string | Uint8Array) => jweOf(header, pad(toCanonical(DOCUMENT)))
 
 describe('sealed bytes', () => {
-  test('default: the good ones are valid, or revoked', async () => {
+  test('default: are valid or revoked when unchanged', async () => {
     const sealed = await goodSealed()
     expect(await judge(sealed)).toMatchObject({
       status: 'valid',
@@ -96,7 +97,7 @@ describe('sealed bytes', () => {
     await fc.assert(fc.asyncProperty(bytes, endsInVerdicts), { numRuns: 250 })
   })
 
-  test('behavior: good ones with bytes changed end in a verdict, and are never valid', async () => {
+  test('behavior: changed bytes end in a verdict and are never valid', async () => {
     const sealed = await goodSealed()
     await fc.assert(
       fc.asyncProperty(mangled(sealed), async (bytes) => {
@@ -245,7 +246,7 @@ describe('a program that cannot decrypt', () => {
     vi.unstubAllGlobals()
   })
 
-  test('behavior: does not lose what the chain says', async () => {
+  test('behavior: still reports what the chain says', async () => {
     const sealed = await goodSealed()
     const errors: unknown[] = []
     const onError = (error: unknown) => errors.push(error)
@@ -297,7 +298,7 @@ describe('batch blocks', () => {
     })
   }
 
-  test('default: a good one leads to the registry, and no further than its document', async () => {
+  test('default: an unchanged block leads to the registry, and only its own document is valid', async () => {
     const documentHash = toHex(sha256(await goodSealed()))
     const proof = new Uint8Array(64)
     const good = encodeBatchBlock({ ...BLOCK, documentHash, proof })
@@ -309,7 +310,7 @@ describe('batch blocks', () => {
     expect(checks).not.toContainEqual(expect.objectContaining({ check: 'content' }))
   })
 
-  test('behavior: anything in the place of one ends in a verdict', async () => {
+  test('behavior: anything in place of a block ends in a verdict', async () => {
     const text = new TextDecoder().decode(GOOD)
     const bytes = fc.oneof(
       mangled(GOOD),

@@ -56,7 +56,7 @@ const typed = fc.oneof(
 )
 
 describe('a publicId', () => {
-  test('behavior: any text or value is read or refused, and nothing is asked of anybody', async () => {
+  test('behavior: any text or value is read or refused without a request to anybody', async () => {
     let asked = 0
     const ask = async () => {
       asked++
@@ -117,7 +117,7 @@ describe('a proof file on the page', () => {
 
 const isTold = (error: unknown) => error instanceof InputError || error instanceof FormatError
 
-describe('what docreg is given', () => {
+describe('arguments of docreg', () => {
   test('behavior: any argument is read or refused', async () => {
     await fc.assert(
       fc.asyncProperty(

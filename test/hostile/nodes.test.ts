@@ -5,7 +5,7 @@ import { FormatError } from '../../document/errors.ts'
 import { toHex } from '../../document/hex.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { seal } from '../../document/sealed.ts'
-import { createRpcPool, type RpcPool } from '../../gateway/adapters/rpc.ts'
+import { createRpcPool, type RpcPool } from '../../gateway/adapters/ethereum/rpc.ts'
 import { createBundle } from '../../verifier/bundle.ts'
 import { ChainError, RpcResponseError } from '../../verifier/errors.ts'
 import type { BlockSource, ChainReader, Eip1193Provider } from '../../verifier/ports.ts'
@@ -21,7 +21,8 @@ import { serveHttp, type TestServer } from '../support/http.ts'
 import { memoryNode, nodeWith, resultsFor } from '../support/memory-node.ts'
 import stateProofs from '../vectors/state-proofs.json' with { type: 'json' }
 
-// Whatever a node or a gateway answers ends in a verdict, and what can be asked for alone in a ChainError.
+// Whatever a node or a gateway answers ends in a verdict, and what can be asked for alone in a
+// ChainError.
 
 const documentKey = new Uint8Array(16).fill(7)
 const { bytes: sealed, documentHash: hash } = await seal(
@@ -68,7 +69,7 @@ async function endsInVerdicts(node: Eip1193Provider): Promise<void> {
 const answer = (members: object) => JSON.stringify({ jsonrpc: '2.0', id: 1, ...members })
 
 describe('the answer itself', () => {
-  test('default: a good node says valid, with event and finality', async () => {
+  test('default: an honest node leads to valid, with event and finality', async () => {
     const { status, blockchainProof } = await judge(reader(nodeWith(GOOD)))
     expect(status).toBe('valid')
     expect(blockchainProof).toMatchObject({
@@ -124,7 +125,7 @@ describe('the answer itself', () => {
   })
 
   test.each(['null', '[]', '"x"', '7', 'true', '', '\ufeff{"result":"0x1"}'])(
-    'error: refuses %j, as no answer',
+    'error: refuses %j as an answer',
     async (text) => {
       const node = memoryNode(() => text)
       await expect(node.request({ method: 'x' })).rejects.toMatchObject({
@@ -173,7 +174,7 @@ describe('results', () => {
     )
   })
 
-  test('behavior: an answer to verificationOf with bytes changed is never believed but for what it then says', async () => {
+  test('behavior: a changed answer to verificationOf counts only for what it then reports', async () => {
     const good = Buffer.from(String(GOOD.eth_call).slice(2), 'hex')
     await fc.assert(
       fc.asyncProperty(mangled(good), async (bytes) => {
@@ -187,7 +188,7 @@ describe('results', () => {
     )
   })
 
-  test('behavior: a block with a header that is its own, and anything else, ends in a verdict', async () => {
+  test('behavior: a block with a genuine header and anything else ends in a verdict', async () => {
     const header = fc.oneof(mutated(block), fc.constantFrom(...stateProofs.blocks))
     await fc.assert(
       fc.asyncProperty(header, (one) =>
@@ -212,14 +213,14 @@ describe('the event', () => {
     return checks.at(-1)?.code
   }
 
-  test('behavior: agrees, also with the checksum of EIP-55 in its address', async () => {
+  test('behavior: agrees, also with an EIP-55 checksum in its address', async () => {
     expect(await eventOf([log])).toBe('agrees')
     const address = String(log.address).toUpperCase().replace('0X', '0x')
     expect(await eventOf([{ ...log, address }])).toBe('agrees')
     expect(await eventOf([])).toBe('missing')
   })
 
-  test.each(NOT_QUANTITIES)('error: a logIndex of %j is not a place', async (logIndex) => {
+  test.each(NOT_QUANTITIES)('error: refuses a logIndex of %j', async (logIndex) => {
     expect(await eventOf([{ ...log, logIndex }])).toBe('contradicts')
   })
 
@@ -239,7 +240,7 @@ describe('the event', () => {
   })
 
   test.each([null, false, {}, '', { length: 0 }])(
-    'error: %j is not a list of logs',
+    'error: refuses %j as a list of logs',
     async (logs) => {
       expect(await eventOf(logs)).toBe('unreachable')
     },
@@ -376,7 +377,7 @@ describe('a gateway', () => {
     )
   })
 
-  test('behavior: a source that throws, or gives no bytes, is unreachable', async () => {
+  test('behavior: a source that throws or returns no bytes is unreachable', async () => {
     const sources = [
       {
         get() {

@@ -121,7 +121,7 @@ describe.each(['alone', 'in a batch'] as const)('a document %s', (name) => {
     )
   })
 
-  test('behavior: 1,000 put together from several show nothing else', async () => {
+  test('behavior: 1,000 combined from several presentations show nothing else', async () => {
     const all = await Promise.all(names.map((one) => present(held[one])))
     const byHash = new Map(all.map((one) => [one.documentHash, one]))
     const from = <K extends keyof Presentation>(member: K) =>
@@ -145,14 +145,14 @@ describe.each(['alone', 'in a batch'] as const)('a document %s', (name) => {
     )
   })
 
-  test('behavior: whoever has it may show less of it', async () => {
+  test('behavior: a holder can show less of it', async () => {
     for (const text of shown[name].disclosures) {
       const disclosures = shown[name].disclosures.filter((one) => one !== text)
       expect(await holds({ ...shown[name], disclosures })).toBe(true)
     }
   })
 
-  test('behavior: any other path to a batch is refused', async () => {
+  test('behavior: refuses any other path to a batch', async () => {
     const { batch } = shown['in a batch']
     if (!batch) throw new Error('not in a batch')
     for (let at = 0; at < batch.proof.length; at++) {
@@ -164,7 +164,7 @@ describe.each(['alone', 'in a batch'] as const)('a document %s', (name) => {
   })
 })
 
-test('behavior: of 1,000 changes none makes a revoked document valid', async () => {
+test('behavior: none of 1,000 changes makes a revoked document valid', async () => {
   const original = shown.revoked
   expect((await online(original))?.status).toBe('revoked')
   const bytes = Buffer.from(JSON.stringify(original))
@@ -234,7 +234,7 @@ describe.each(['alone', 'in a batch'])('with a proof, %s', (name) => {
     )
   const holds = async (input: unknown) => isAccepted(await offline(input), input, proven)
 
-  test('default: it is valid offline', async () => {
+  test('default: is valid offline', async () => {
     expect(await holds(JSON.stringify(proven))).toBe(true)
     const verdict = await offline(proven)
     expect(verdict?.disclosed).toEqual({ subjectName: 'Ada Lovelace' })
@@ -250,7 +250,7 @@ describe.each(['alone', 'in a batch'])('with a proof, %s', (name) => {
     )
   })
 
-  test('error: its block must be trusted', async () => {
+  test('error: is unverifiable without trust in its block', async () => {
     const options = { registry: REGISTRY, trustedBlocks: [] }
     const verdict = await verifyPresentationProof(proven, options)
     expect(verdict.status).toBe('unverifiable')

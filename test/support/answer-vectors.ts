@@ -1,4 +1,5 @@
 import { fromHex, type Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import { verifyBundle } from '../../verifier/bundle.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import {
@@ -19,16 +20,16 @@ type Key = {
   batch: { root: string; validUntil: number; proof: string[] } | null
 }
 type Answer = Key & { name: string; block: number | null; answer: unknown }
-type Trust = { registry: string; trustedBlocks: string[]; codeHash: string }
+type Trust = { registry: RegistryId; trustedBlocks: string[]; codeHash: string }
 type Change = { at: (string | number)[]; value?: unknown }
 type Node = { latest: string; blocks?: Record<string, string> } | null
-/** What must come of it; of a failure, its code. */
+/** The expected result; of a failure, its code. */
 type Expected = { expected: object }
 
 /** test/vectors/verifications.json, bundles.json and quorums.json */
 export type AnswerVectors = {
   verifications: {
-    registry: string
+    registry: RegistryId
     cases: (Answer & { data: string; reading: object })[]
     mustFail: (Answer & { code: string })[]
   }
@@ -43,7 +44,7 @@ export type AnswerVectors = {
       })[]
   }
   quorums: {
-    registry: string
+    registry: RegistryId
     cases: (Key &
       Expected & {
         name: string
@@ -54,7 +55,7 @@ export type AnswerVectors = {
   }
 }
 
-/** What a vector came to, and what it must come to. */
+/** The actual and the expected result of a vector. */
 export type Outcome = { name: string; got: unknown; expected: unknown }
 
 /** Reads the vectors of answers, bundles and several nodes. */
@@ -143,7 +144,7 @@ async function codeOrShape(read: () => Promise<ChainReading>): Promise<{ code?: 
   }
 }
 
-function readingOf(one: Answer, registry: string): Promise<object> {
+function readingOf(one: Answer, registry: RegistryId): Promise<object> {
   const provider = { request: async () => one.answer }
   const reader = createChainReader(provider, registry)
   return codeOrShape(() => reader.read(keyOf(one), at(one.block)))

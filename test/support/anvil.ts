@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { existsSync, readdirSync, readFileSync, readlinkSync, realpathSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -21,7 +22,8 @@ export type AnvilNode = {
 /**
  * @param dir Where its state file goes.
  * @param options More of Anvil's command line.
- * @param finality Blocks that finality is behind, half; so far that no test loses a final block unless it says so.
+ * @param finality Blocks that finality is behind, half; so far that no test loses a final block
+ * unless it says so.
  * @param prepare Is done at each start, before the first block.
  */
 export async function startAnvilNode(
@@ -57,7 +59,8 @@ export async function startAnvilNode(
       await sleep(10)
     }
     await prepare(request)
-    // Anvil has no state of blocks from before its start: a reorg that goes back to one would lose everything.
+    // Anvil has no state of blocks from before its start: a reorg that goes back to one would lose
+    // everything.
     await request('anvil_mine', '0x10')
   }
 
@@ -85,6 +88,21 @@ export async function startAnvilNode(
       await start()
     },
   }
+}
+
+/** @returns The Anvil of the local chain in this folder, if it runs. Known where there is a /proc. */
+export function localAnvil(dir: string): { pid: number; port: number } | undefined {
+  for (const pid of existsSync('/proc') ? readdirSync('/proc') : []) {
+    try {
+      if (!/^\d+$/.test(pid) || readlinkSync(`/proc/${pid}/cwd`) !== realpathSync(dir)) continue
+      const [program = '', ...options] = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0')
+      if (!program.endsWith('/anvil')) continue
+      return { pid: Number(pid), port: Number(options[options.indexOf('--port') + 1]) }
+    } catch {
+      // It ended meanwhile, or is another user's.
+    }
+  }
+  return undefined
 }
 
 /** With history, so that stale heads can be asked. */

@@ -1,6 +1,6 @@
-import { createApp, type Deps } from '../../gateway/app.ts'
 import { createDeadline } from '../../gateway/deadline.ts'
 import type { Grant } from '../../gateway/grant.ts'
+import { type AppDeps, createApp } from '../../gateway/http/app.ts'
 import type { Log } from '../../gateway/log.ts'
 import { API_KEY } from './stack.ts'
 
@@ -15,8 +15,8 @@ const unused: unknown = new Proxy(() => {}, {
 })
 
 /** The routes of the gateway with nothing behind them, but for what a test puts there. */
-export function bareApp(parts: Partial<Deps> = {}) {
-  const known: Partial<Deps> = {
+export function bareApp(parts: Partial<AppDeps> = {}) {
+  const known: Partial<AppDeps> = {
     findKey: (key) => (key === API_KEY ? GRANT : undefined),
     addresses: {
       baseUrl: 'http://gateway.example',
@@ -34,7 +34,7 @@ export function bareApp(parts: Partial<Deps> = {}) {
     log.push(JSON.stringify({ event, ...fields }))
   }
   const sink: Log = { debug: write, info: write, warn: write, error: write }
-  const deps = new Proxy({ ...known, log: sink } as Deps, {
+  const deps = new Proxy({ ...known, log: sink } as AppDeps, {
     get: (target, name) => (name in target ? Reflect.get(target, name) : unused),
   })
   return { app: createApp(deps), log }

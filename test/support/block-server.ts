@@ -1,9 +1,9 @@
 import { cidOf } from '../../document/cid.ts'
 import { serveHttp, type TestServer } from './http.ts'
 
-/** A trustless IPFS gateway that serves what it is told to, true or not. */
+/** A trustless IPFS gateway that serves the configured bytes, true or not. */
 export type BlockServer = TestServer & {
-  /** @param bytes What is answered for this hash; a number is an HTTP status without a block. */
+  /** @param bytes The response for this hash; a number is an HTTP status without a block. */
   set(hash: Uint8Array, bytes: Uint8Array | number): void
 }
 

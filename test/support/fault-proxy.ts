@@ -8,11 +8,11 @@ export type RpcCall = { id?: unknown; method: string; params: unknown[] }
 export type RpcFailure = { code: number; message: string; data?: unknown }
 export type RpcAnswer = { result?: unknown; error?: RpcFailure }
 
-/** What may become of one call. */
+/** The possible fates of one call. */
 export type Fault =
   /** The node never sees it. */
   | { kind: 'drop_before' }
-  /** The node has done it, and nobody is told. */
+  /** The node has done it, and the client gets no answer. */
   | { kind: 'drop_after' }
   | { kind: 'delay'; milliseconds: number }
   | { kind: 'status'; status: number }
@@ -25,13 +25,13 @@ export type Fault =
   | { kind: 'refusal'; error: RpcFailure }
 
 /**
- * A JSON-RPC endpoint in front of a node, which can do to a call what networks and providers do. What it does is set from
- * outside at any time.
+ * A JSON-RPC endpoint in front of a node, which can do to a call what networks and providers do.
+ * What it does is set from outside at any time.
  */
 export type FaultProxy = TestServer & {
   /** Asked for each call before it goes on. */
   fault: (call: RpcCall) => Fault | undefined | Promise<Fault | undefined>
-  /** After the node answered, before the client is told. */
+  /** After the node answered, before the client gets the answer. */
   answered: (call: RpcCall, answer: RpcAnswer) => void | Promise<void>
   /** No faults from here on. */
   heal(): void

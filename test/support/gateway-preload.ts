@@ -1,8 +1,9 @@
-// Loaded by `node --import` before a gateway that tests run as a process: does to it, on orders from the test, what its machine
-// might. The gateway itself has no hooks.
+// Loaded by `node --import` before a gateway that tests run as a process: does to it, on orders
+// from the test, what its machine might. The gateway itself has no hooks.
+import { Server } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 
-/** What a test can order. Each is confirmed by the same order coming back. */
+/** A test's orders. Each is confirmed by the same order coming back. */
 export type Order =
   /** The wall clock is off by this much from here on; the monotonic clock and timers are not. */
   | { order: 'clock'; milliseconds: number }
@@ -35,6 +36,18 @@ DatabaseSync.prototype.exec = function (this: DatabaseSync, sql: string) {
 
 function dieIf(side: 'before' | 'after'): void {
   if (doomed?.side === side && commits === doomed.count) process.kill(process.pid, 'SIGKILL')
+}
+
+// As on a machine, or in a container, of its own: the names of Linux's abstract sockets are those
+// of one network.
+if (process.env.OWN_NETWORK !== undefined) {
+  const { listen } = Server.prototype
+  Server.prototype.listen = function (this: Server, ...args: unknown[]) {
+    const [path, ...rest] = args
+    const isName = typeof path === 'string' && path.startsWith('\0')
+    const own = isName ? `${path}-${process.pid}` : path
+    return Reflect.apply(listen, this, [own, ...rest])
+  }
 }
 
 process.on('message', (order: Order) => {

@@ -2,12 +2,15 @@ import { Transaction } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import type { Fault, FaultProxy, RpcCall } from './fault-proxy.ts'
 
-/** What a replacement must bid over the transaction that it replaces, in per cent: geth's `--txpool.pricebump`. */
+/**
+ * What a replacement must bid over the transaction that it replaces, in per cent: geth's
+ * `--txpool.pricebump`.
+ */
 const PRICE_BUMP = 10n
 
 /**
- * Geth's rules for its transaction pool, in the words of geth, over a node that has others. (Anvil takes a replacement for one
- * wei more.)
+ * Geth's rules for its transaction pool, in the words of geth, over a node that has others. (Anvil
+ * takes a replacement for one wei more.)
  *
  * @returns What to set as a proxy's `fault`.
  */

@@ -5,7 +5,10 @@ import { goTool } from '../../scripts/go-tool.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { freePort } from './http.ts'
 
-/** @returns The path of the binary; `undefined` on a machine that cannot build it. The newest that builds from the module proxy alone. */
+/**
+ * @returns The path of the binary; `undefined` on a machine that cannot build it. The newest that
+ * builds from the module proxy alone.
+ */
 export const gethBinary = (): Promise<string | undefined> =>
   goTool({
     module: 'github.com/ethereum/go-ethereum',
@@ -20,7 +23,10 @@ export type GethNode = {
   fund(account: string): Promise<void>
   /** Kill -9. */
   kill(): Promise<void>
-  /** Starts it again on the same port, with what the last `save` kept of the chain and what it has written by itself since. */
+  /**
+   * Starts it again on the same port, with what the last `save` kept of the chain and what it has
+   * written by itself since.
+   */
   start(): Promise<void>
   /** Ends it in order, so that it writes its state, and starts it again. */
   save(): Promise<void>

@@ -1,4 +1,5 @@
 import { type Hex, toHex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { deployRegistry, transact } from './transact.ts'
 
@@ -16,7 +17,9 @@ export const ISSUER = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'
 export const hashOf = (kind: number, index: number): Hex =>
   toHex(Uint8Array.from({ length: 32 }, (_, i) => (i < 31 ? kind : index)))
 
-/** What issuer 1 issued: of the documents, the third is revoked and the fourth suspended (from 0). */
+/**
+ * What issuer 1 issued: of the documents, the third is revoked and the fourth suspended (from 0).
+ */
 export const documents = Array.from({ length: 30 }, (_, i) => hashOf(1, i))
 export const roots = [hashOf(2, 0), hashOf(2, 1)]
 /** Issued by issuer 2. */
@@ -25,11 +28,12 @@ export const ofAnother = hashOf(3, 0)
 export const inBatch = hashOf(4, 0)
 
 /**
- * Deploys a registry in which issuer 1 issued {@link documents} and {@link roots}. The first 20 are in the eighth block from the end.
+ * Deploys a registry in which issuer 1 issued {@link documents} and {@link roots}. The first 20 are
+ * in the eighth block from the end.
  *
  * @returns The registry, CAIP-10.
  */
-export async function issueList(provider: Eip1193Provider): Promise<string> {
+export async function issueList(provider: Eip1193Provider): Promise<RegistryId> {
   const issuer = { name: 'One', uri: '' }
   const registry = await deployRegistry(provider, KEYS, issuer)
   const send = (key: keyof typeof KEYS, name: string, args: unknown[]) =>
@@ -51,7 +55,7 @@ export async function issueList(provider: Eip1193Provider): Promise<string> {
 /** Issues a batch as issuer 2. */
 export async function issueBatchOfAnother(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   { root, size, manifest }: { root: Hex; size: number; manifest: Hex },
 ): Promise<void> {
   const args = [2, root, size, manifest]
@@ -61,7 +65,7 @@ export async function issueBatchOfAnother(
 /** Distrusts what the account of issuer 1 issued at or after a block. */
 export async function distrustFrom(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   block: number,
 ): Promise<void> {
   const args = [1, ISSUER, block]

@@ -1,17 +1,16 @@
-import { Interface } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
+import { parseRegistryId } from '../../document/registry-id.ts'
+import { registryAbi } from '../../gateway/registry-abi.ts'
 import {
   type Eip1193Provider,
   REGISTRY_STATUSES,
   type RegistryAccount,
 } from '../../verifier/ports.ts'
 import { createProvider } from '../../verifier/readers/json-rpc.ts'
-import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { ISSUED_TOPIC } from '../../verifier/readers/verification-codec.ts'
 import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
 import { REGISTRY } from './corpus/payload.ts'
 
-const abi = new Interface(registryAbi)
 const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const ISSUING: RegistryAccount = {
   ...NO_ACCOUNT,
@@ -19,7 +18,7 @@ const ISSUING: RegistryAccount = {
 }
 const BLOCK_HASH = `0x${'b1'.repeat(32)}`
 
-/** What a node knows of a document. */
+/** A node's state of a document. */
 export type Record = { revoked?: boolean; validUntil?: number }
 
 /** @returns The honest results of all methods that a verdict asks for, by method. */
@@ -55,14 +54,14 @@ export function resultsFor(
       changedBlock: 2,
     },
   }
-  const log = abi.encodeEventLog('DocumentIssued', [documentHash, 1, ACCOUNT, validUntil])
+  const log = registryAbi.encodeEventLog('DocumentIssued', [documentHash, 1, ACCOUNT, validUntil])
   return {
-    eth_call: abi.encodeFunctionResult('verificationOf', [verification]),
+    eth_call: registryAbi.encodeFunctionResult('verificationOf', [verification]),
     eth_getLogs: [
       {
         ...log,
         topics: [ISSUED_TOPIC, ...log.topics.slice(1)],
-        address: REGISTRY.split(':')[2],
+        address: parseRegistryId(REGISTRY).address,
         transactionHash: `0x${'f1'.repeat(32)}`,
         blockHash: BLOCK_HASH,
         logIndex: '0x3',
@@ -73,7 +72,10 @@ export function resultsFor(
   }
 }
 
-/** @param answer Gives the text of the answer to a method. @returns A node without a network in between. */
+/**
+ * @param answer Gives the text of the answer to a method. @returns A node without a network in
+ * between.
+ */
 export function memoryNode(answer: (method: string) => string): Eip1193Provider {
   return createProvider(async (body) => answer(JSON.parse(body).method))
 }

@@ -1,6 +1,7 @@
 import { encodeEntry } from '../../document/batch/entry.ts'
 import { NODE, rootOf } from '../../document/batch/tree.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import type {
   ChainReader,
   ChainReading,
@@ -9,7 +10,10 @@ import type {
 } from '../../verifier/ports.ts'
 import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
 
-/** A registry in memory: what is recorded in it, and a reader that proves paths as the contract does. */
+/**
+ * A registry in memory: what is recorded in it, and a reader that proves paths as the contract
+ * does.
+ */
 export type MemoryRegistry = {
   reader: ChainReader
   issue(documentHash: Uint8Array, validUntil?: number): void
@@ -21,7 +25,7 @@ const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const BLOCK = { blockNumber: 20, blockTime: 1_800_000_000 }
 
 /** @param registry CAIP-10. @param issuerId The one issuer that there is. */
-export function createMemoryRegistry(registry: string, issuerId = 1): MemoryRegistry {
+export function createMemoryRegistry(registry: RegistryId, issuerId = 1): MemoryRegistry {
   const records = new Map<Hex, { validUntil: number }>()
   const roots = new Set<Hex>()
   const revoked = new Set<Hex>()

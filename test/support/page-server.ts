@@ -1,4 +1,4 @@
-import { readVerifyPage } from '../../gateway/verify-page.ts'
+import { readVerifyPage } from '../../gateway/http/verify-page.ts'
 import type { PageConfig } from '../../web/config.ts'
 import { serveHttp, type TestServer } from './http.ts'
 

@@ -27,10 +27,16 @@ import { bodyOf, serveHttp } from './http.ts'
 import { ADA, randomKey } from './stack.ts'
 import { transact } from './transact.ts'
 
-/** What becomes of a request: it is passed on, held back for as long as this stands, cut off, or answered 404. */
+/**
+ * What becomes of a request: it is passed on, held back for as long as this stands, cut off, or
+ * answered 404.
+ */
 type Manner = 'answers' | 'hangs' | 'hangs up' | 'missing'
 
-/** A chain of any id with a registry, a node and a place for content that pages of any origin may ask. */
+/**
+ * A chain of any id with a registry, a node and a place for content that pages of any origin may
+ * ask.
+ */
 export type PageWorld = {
   config: PageConfig
   node: Manner

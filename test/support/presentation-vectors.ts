@@ -4,6 +4,7 @@ import {
   parsePresentation,
 } from '../../document/presentation.ts'
 import { decodePresentationLink } from '../../document/presentation-link.ts'
+import { parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
 import type { BlockSource, ChainReader, ChainReading, DocumentKey } from '../../verifier/ports.ts'
 import { verifyPresentation } from '../../verifier/presentation.ts'
 
@@ -40,7 +41,7 @@ export type PresentationVectors = {
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
 /** A registry that has every document, valid and with this expiry. */
-function registryOf(registry: string, validUntil: number) {
+function registryOf(registry: RegistryId, validUntil: number) {
   const asked: DocumentKey[] = []
   const account = {
     account: `0x${'11'.repeat(20)}` as const,
@@ -85,7 +86,7 @@ export async function readingsOf(
   { presentation, link, source, validUntil, disclosed }: Valid,
   { presentations }: { presentations: PresentationVectors },
 ): Promise<[string, unknown, unknown][]> {
-  const { registry } = presentations
+  const { registry } = parseRegistryId(presentations.registry)
   const { chain, asked } = registryOf(registry, validUntil)
   const text = JSON.stringify(presentation)
   const blocks = sourcesOf(source)
@@ -108,7 +109,10 @@ export async function readingsOf(
   return found
 }
 
-/** @returns The code with which it is refused, or that of the first check that decides and does not pass. */
+/**
+ * @returns The code with which it is refused, or that of the first check that decides and does not
+ * pass.
+ */
 export async function refusalOf(one: Failing): Promise<string> {
   const { text = '', link, source = null, validUntil = 0 } = one
   try {
@@ -116,7 +120,7 @@ export async function refusalOf(one: Failing): Promise<string> {
       await decodePresentationLink(`https://page.example/${link}`)
       return 'taken'
     }
-    const { chain } = registryOf(one.registry ?? '', validUntil)
+    const { chain } = registryOf(one.registry as RegistryId, validUntil)
     const blocks = sourcesOf(source)
     const { checks } = await verifyPresentation(text, { chain, blocks, now: 1 })
     const informing = ['identity', 'dating', 'event']

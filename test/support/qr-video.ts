@@ -5,7 +5,8 @@ const HEIGHT = 480
 const QUIET = 4
 
 /**
- * @returns A film of one frame that shows a QR code, as Chromium's fake camera takes it: YUV4MPEG2, 4:2:0, black on grey.
+ * @returns A film of one frame that shows a QR code, as Chromium's fake camera takes it: YUV4MPEG2,
+ * 4:2:0, black on grey.
  */
 export function qrVideo(text: string): Buffer {
   const { modules } = create(text)

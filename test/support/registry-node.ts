@@ -1,17 +1,17 @@
-import { Interface, type Result } from 'ethers'
+import type { Result } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
+import { parseRegistryId } from '../../document/registry-id.ts'
+import { registryAbi } from '../../gateway/registry-abi.ts'
 import { RpcResponseError } from '../../verifier/errors.ts'
 import {
   type Eip1193Provider,
   REGISTRY_STATUSES,
   type RegistryAccount,
 } from '../../verifier/ports.ts'
-import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
 import { REGISTRY } from './corpus/payload.ts'
 
-const abi = new Interface(registryAbi)
-const ADDRESS = REGISTRY.split(':')[2]
+const ADDRESS: string = parseRegistryId(REGISTRY).address
 const ACCOUNT: RegistryAccount = {
   ...NO_ACCOUNT,
   ...{ account: `0x${'ab'.repeat(20)}`, accountIndex: 1, addedBlock: 1 },
@@ -36,7 +36,7 @@ export type RegistryNode = {
   finalized: number
   safe: number
   entries: Entry[]
-  /** What was asked, in order; of an `eth_call` the name of the function too. */
+  /** The requests, in order; of an `eth_call` the name of the function too. */
   asked: Asked[]
   /** What the node answers in place of the honest result; throwing is an error of the node. */
   answer: (asked: Asked, result: unknown) => unknown
@@ -62,7 +62,7 @@ export const refusal = (message: string) => new RpcResponseError(-32000, message
 
 function callOf(params: readonly unknown[]) {
   const [{ data }] = params as [{ data: Hex }]
-  return abi.parseTransaction({ data })
+  return registryAbi.parseTransaction({ data })
 }
 
 function resultOf(node: RegistryNode, { method, params }: Asked): unknown {
@@ -78,15 +78,15 @@ function readOf(node: RegistryNode, params: readonly unknown[]): unknown {
   const name = call?.name ?? ''
   const [first, second] = call?.args ?? []
   if (name === 'verificationsOf')
-    return abi.encodeFunctionResult(name, [
+    return registryAbi.encodeFunctionResult(name, [
       first.map(([issuerId, hash]: Result) => verificationOf(node, Number(issuerId), hash)),
     ])
   const hash = name === 'verificationOf' ? second : call?.args[2]
   const verification = verificationOf(node, Number(first), hash)
-  return abi.encodeFunctionResult(name, [verification])
+  return registryAbi.encodeFunctionResult(name, [verification])
 }
 
-/** @returns What the registry answers about a document at the head. */
+/** @returns The registry's answer about a document at the head. */
 export function verificationOf(
   { head, entries }: RegistryNode,
   issuerId: number,
@@ -133,7 +133,7 @@ function logsOf({ entries }: RegistryNode, params: readonly unknown[]) {
 export function eventOf({ issuerId, documentHash, block, fork }: Omit<Entry, 'revokedBlock'>) {
   const values = [documentHash, issuerId, ACCOUNT.account, 0]
   return {
-    ...abi.encodeEventLog('DocumentIssued', values),
+    ...registryAbi.encodeEventLog('DocumentIssued', values),
     address: ADDRESS,
     transactionHash: `0xf${fork.slice(1)}`,
     blockHash: `0x${fork}`,

@@ -12,7 +12,7 @@ export type RpcProxy = TestServer & {
   /** The error that is answered in the node's place, if any. */
   fail: (method: string) => { code: number; message: string } | undefined
   change: (method: string, result: unknown) => unknown
-  /** Methods asked for since the start, in order. */
+  /** Methods requested since the start, in order. */
   readonly asked: string[]
 }
 

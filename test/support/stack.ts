@@ -4,13 +4,15 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Wallet } from 'ethers'
 import { type Hex, toHex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
+import { createKeySigner } from '../../gateway/adapters/ethereum/key-signer.ts'
+import { createRpcPool } from '../../gateway/adapters/ethereum/rpc.ts'
+import type { Signer } from '../../gateway/adapters/ethereum/signer.ts'
 import { openKeyFile } from '../../gateway/adapters/key-file.ts'
-import { createRpcPool } from '../../gateway/adapters/rpc.ts'
-import { createKeySigner, type Signer } from '../../gateway/adapters/signer.ts'
 import { readConfig } from '../../gateway/config.ts'
 import type { Scope } from '../../gateway/grant.ts'
 import { type Gateway, startGateway } from '../../gateway/server.ts'
-import { startLocalChain } from '../../scripts/local-chain/local-chain.ts'
+import { startLocalChain } from '../../local-chain/local-chain.ts'
 import { ensureRegistry, LOCAL_ISSUER_ID } from '../../scripts/local-registry.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
@@ -38,7 +40,7 @@ export type Answer = {
 export type Stack = {
   url: string
   dataDir: string
-  registry: string
+  registry: RegistryId
   issuerKey: Hex
   /** Of the admin; the issuer's MANAGE account is the same. */
   adminKey: Hex
@@ -54,7 +56,7 @@ export type Stack = {
   stop(): Promise<void>
 }
 
-/** @param signerOf What signs with the issuer account's key. */
+/** @param signerOf Makes the signer with the issuer account's key. */
 export async function startStack(
   env: Record<string, string> = {},
   signerOf: (issuerKey: Hex) => Signer | Promise<Signer> = createKeySigner,

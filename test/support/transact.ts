@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { getCreateAddress, Interface, Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
+import { formatRegistryId, type RegistryId } from '../../document/registry-id.ts'
+import { registryAbi } from '../../gateway/registry-abi.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
-import { registryAbi } from '../../verifier/readers/registry-abi.ts'
 
-const abi = new Interface(registryAbi)
 const ARTIFACT = new URL(
   '../../artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json',
   import.meta.url,
 )
 const DAY = 86_400
 
-/** What an account may do for an issuer; a sum of these. */
+/** Permissions of an account for an issuer; a sum of these. */
 export const PERMISSION = { issue: 1, revoke: 2, manage: 4, delegate: 8 }
 
 /**
@@ -26,7 +26,7 @@ export async function deployRegistry(
   provider: Eip1193Provider,
   keys: { admin: Hex; manager: Hex; issuer: Hex },
   issuer: { name: string; uri: string },
-): Promise<string> {
+): Promise<RegistryId> {
   const registry = await deploy(provider, keys.admin)
   const manager = new Wallet(keys.manager).address
   await transact(provider, registry, keys.admin, 'registerIssuer', [
@@ -42,18 +42,21 @@ export async function deployRegistry(
   return registry
 }
 
-async function deploy(provider: Eip1193Provider, key: Hex): Promise<string> {
-  const { bytecode } = JSON.parse(readFileSync(ARTIFACT, 'utf8'))
+async function deploy(provider: Eip1193Provider, key: Hex): Promise<RegistryId> {
+  const { abi, bytecode } = JSON.parse(readFileSync(ARTIFACT, 'utf8'))
   const { address: from } = new Wallet(key)
   const { nonce } = await sendTransaction(provider, key, {
-    data: bytecode + abi.encodeDeploy([from, DAY]).slice(2),
+    data: bytecode + new Interface(abi).encodeDeploy([from, DAY]).slice(2),
   })
-  const address = getCreateAddress({ from, nonce }).toLowerCase()
+  const address = getCreateAddress({ from, nonce })
   const chainId = await provider.request({ method: 'eth_chainId' })
-  return `eip155:${Number(chainId)}:${address}`
+  return formatRegistryId(Number(chainId), address)
 }
 
-/** Sends one transaction to the registry and waits until it is in a block. Rejects when it does not succeed. */
+/**
+ * Sends one transaction to the registry and waits until it is in a block. Rejects when it does not
+ * succeed.
+ */
 export async function transact(
   provider: Eip1193Provider,
   registry: string,
@@ -62,7 +65,7 @@ export async function transact(
   args: unknown[],
 ): Promise<Hex> {
   const { address } = parseRegistry(registry)
-  const data = abi.encodeFunctionData(name, args)
+  const data = registryAbi.encodeFunctionData(name, args)
   const sent = await sendTransaction(provider, key, {
     to: address,
     data,

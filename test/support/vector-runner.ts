@@ -7,6 +7,7 @@ import { decodeDocument } from '../../document/document.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { parseStrictJson } from '../../document/json.ts'
 import { decodePublicId } from '../../document/public-id.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import { openDocument } from '../../document/sealed.ts'
 import type { StateProof } from '../../document/state-proof.ts'
 import type { DocumentKey } from '../../verifier/ports.ts'
@@ -50,7 +51,7 @@ export type Vectors = {
   answers: AnswerVectors
   proofs: {
     name: string
-    registry: string
+    registry: RegistryId
     issuerId: number
     documentHash: string
     batch: { root: string; validUntil: number; proof: string } | null
@@ -163,7 +164,7 @@ async function codeOf(work: () => unknown): Promise<string> {
   }
 }
 
-/** The order of members is no matter here. */
+/** The order of members does not matter here. */
 function sorted(value: unknown): string {
   return JSON.stringify(value, (_, part) =>
     part && typeof part === 'object' && !Array.isArray(part)

@@ -15,7 +15,7 @@ export const VECTORS: Vectors = {
   batches: batches.batches,
   mustFail: mustFail.cases,
   tries: tries.cases,
-  proofs: proofs.cases,
+  proofs: proofs.cases as Vectors['proofs'],
   presentations,
   answers: { verifications, bundles, quorums } as unknown as AnswerVectors,
 }

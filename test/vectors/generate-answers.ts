@@ -1,8 +1,8 @@
 // Makes verifications.json, bundles.json and quorums.json. The bytes are those of a real Anvil with
-// the contract; what they must read as comes from ethers' Interface, and slots, headers and publicIds
-// from ethers and formats.md: no codec of this project takes part. The documents are those of
-// documents.json.
-// node test/vectors/generate-answers.ts && biome check --write test/vectors
+// the contract; what they must read as comes from ethers' Interface, and slots, headers and
+// publicIds from ethers and formats.md: no codec of this project takes part. The documents are
+// those of documents.json. node test/vectors/generate-answers.ts && biome check --write
+// test/vectors
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -21,6 +21,7 @@ import {
   Wallet,
 } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
+import { formatRegistryId, parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
 import { startAnvilNode } from '../support/anvil.ts'
 import { patient } from '../support/patient.ts'
 import { deployRegistry, PERMISSION, transact } from '../support/transact.ts'
@@ -115,7 +116,7 @@ const document = (index: number) => {
 }
 const [valid, held, revoked] = [document(0), document(3), document(4)]
 if (registry !== valid.document.registry) throw new Error(registry)
-const address = registry.split(':')[2] as Hex
+const { address } = parseRegistryId(registry)
 const send = (name: string, args: unknown[], key = ISSUER) =>
   transact(provider, registry, key, name, args)
 
@@ -570,7 +571,7 @@ type BadBundle = {
   of: string
   changes?: Change[]
   text?: string
-  registry?: string
+  registry?: RegistryId
   trustedBlocks?: string[]
   codeHash?: string
   expected: { error: string } | { status: string; notPassed: string[] }
@@ -584,7 +585,7 @@ const [first] = bundles
 if (!first) throw new Error('no bundle')
 const { stateProof } = first.bundle
 const slot = stateProof.storageProof
-const other = registry.replace('31337', '1')
+const other = formatRegistryId(1, address)
 const MALFORMED = refused('bundle_malformed')
 const INVALID = unverifiable('chain unknown proof_invalid')
 const node = slot[0]?.proof.at(-1) ?? ''

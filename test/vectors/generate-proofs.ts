@@ -1,5 +1,5 @@
-// Makes state-proofs.json: state proofs as real nodes give them, with the reading that the node's own `eth_call` gives.
-// node test/vectors/generate-proofs.ts && biome check --write test/vectors
+// Makes state-proofs.json: state proofs as real nodes give them, with the reading that the node's
+// own `eth_call` gives. node test/vectors/generate-proofs.ts && biome check --write test/vectors
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

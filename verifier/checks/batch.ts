@@ -1,6 +1,7 @@
 import { type BatchBlock, decodeBatchBlock } from '../../document/batch/block.ts'
 import { FormatError } from '../../document/errors.ts'
 import type { PublicId } from '../../document/public-id.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import type { BlockSource, DocumentKey, ReadOptions } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 import { readPayload } from './payload.ts'
@@ -13,11 +14,11 @@ import { readPayload } from './payload.ts'
  *
  * @param publicId Of kind 2.
  * @param registry The registry to trust, CAIP-10.
- * @returns What the registry is asked for; absent unless the check passes.
+ * @returns The query for the registry; absent unless the check passes.
  */
 export async function readBatch(
   { hash, issuerId }: PublicId,
-  registry: string,
+  registry: RegistryId,
   sources: readonly BlockSource[],
   options: ReadOptions = {},
 ): Promise<{ check: Check; key?: DocumentKey; bytes?: Uint8Array }> {
@@ -47,7 +48,7 @@ function decode(bytes: Uint8Array): BatchBlock | undefined {
 function problemOf(
   block: BatchBlock | undefined,
   issuerId: number,
-  registry: string,
+  registry: RegistryId,
 ): string | undefined {
   if (!block) return 'batch_malformed'
   if (block.registry !== registry) return 'other_registry'

@@ -3,7 +3,10 @@ import type { ChainReading } from '../ports.ts'
 import { isDistrustedAt, isRevoked, isSuperseded, isSuspended } from '../status.ts'
 import type { Check } from '../verdict.ts'
 
-/** @returns Whether the head is fresh enough to say anything by. `maxHeadAge` in seconds; `undefined` = not judged. */
+/**
+ * @returns Whether the head is fresh enough to say anything by. `maxHeadAge` in seconds;
+ * `undefined` = not judged.
+ */
 export function checkChain(
   reading: ChainReading,
   now: number,
@@ -19,7 +22,7 @@ export function checkChain(
       }
 }
 
-/** @returns What the registry alone decides, in the order in which it matters. */
+/** @returns The status that the registry alone decides, by its order of precedence. */
 export function checkRecord({ record, account }: ChainReading): Check[] {
   if (record.anchoredBlock === 0) return [{ check: 'record', outcome: 'fail', code: 'not_issued' }]
   const distrusted = isDistrustedAt(account, record.anchoredBlock)
@@ -42,7 +45,9 @@ export function checkRecord({ record, account }: ChainReading): Check[] {
   ]
 }
 
-/** @returns Whether it has expired, by the later of `now` and the block's time (both in seconds). */
+/**
+ * @returns Whether it has expired, by the later of `now` and the block's time (both in seconds).
+ */
 export function checkExpiry(reading: ChainReading, now: number): Check {
   const { validUntil } = reading.record
   const expired = validUntil !== 0 && Math.max(now, reading.blockTime) >= validUntil

@@ -4,7 +4,7 @@ import { decodeOpened, type Opener, open } from '../../document/sealed.ts'
 import type { ChainReading } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
-/** What a check of the content gives. */
+/** The result of checking the content. */
 export type Content<T> = {
   checks: Check[]
   /** Only when all of the checks pass. */
@@ -14,13 +14,14 @@ export type Content<T> = {
 }
 
 /**
- * Opens a sealed document that has the right hash, and checks it against registry and record. It never rejects: what the chain
- * says of the document, a revocation above all, must not be lost with it.
+ * Opens a sealed document that has the right hash, and checks it against registry and record. It
+ * never rejects: what the chain says of the document, a revocation above all, must not be lost with
+ * it.
  *
  * @param documentKey 16 bytes.
  * @param trusted The registry that the record was read from, CAIP-10.
- * @returns `key` and `content` checks, and the document when both pass. Of content that this program could not read, for whatever
- * reason of its own, `content` is unknown, with the error.
+ * @returns `key` and `content` checks, and the document when both pass. Of content that this
+ * program could not read, for whatever reason of its own, `content` is unknown, with the error.
  */
 export async function checkContent(
   sealed: Uint8Array,
@@ -31,12 +32,30 @@ export async function checkContent(
 ): Promise<Content<Document>> {
   return contentOf(trusted, reading, async (checks) => {
     const opened = await opener.open(sealed, documentKey)
-    checks.push({ check: 'key', outcome: 'pass', code: 'opens' })
-    const document = opener.decodeOpened(opened, documentKey)
-    const { registry, issuerId } = document
-    const validUntil = validUntilOf(document)
-    return { registry, issuerId, validUntil, document }
+    checks.push(opens())
+    return boundBy(opener.decodeOpened(opened, documentKey))
   })
+}
+
+/** As {@link checkContent}, of a document that was opened before. */
+export function checkOpened(
+  document: Document,
+  trusted: string,
+  reading: Pick<ChainReading, 'record' | 'issuer'>,
+): Promise<Content<Document>> {
+  return contentOf(trusted, reading, async (checks) => {
+    checks.push(opens())
+    return boundBy(document)
+  })
+}
+
+function opens(): Check {
+  return { check: 'key', outcome: 'pass', code: 'opens' }
+}
+
+function boundBy(document: Document): Bound<Document> {
+  const { registry, issuerId } = document
+  return { registry, issuerId, validUntil: validUntilOf(document), document }
 }
 
 /** Content, and what binds it to its record. */

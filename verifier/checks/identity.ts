@@ -1,5 +1,10 @@
 import { FormatError } from '../../document/errors.ts'
-import { parseRegistryId } from '../../document/registry-id.ts'
+import {
+  formatAccount,
+  formatChain,
+  parseRegistryId,
+  type RegistryId,
+} from '../../document/registry-id.ts'
 import {
   type IdentityAddress,
   type IdentityStatement,
@@ -11,14 +16,14 @@ import type { IdentityRead, IdentitySource } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
 export type IdentityOptions = {
-  /** Absent = nobody is asked. */
+  /** Absent = no domain is asked. */
   identity?: IdentitySource | undefined
   /** Being linked to another one fails. */
   issuerDomain?: string | undefined
   signal?: AbortSignal | undefined
 }
 
-/** Who issued a document, as the registry has it. */
+/** The issuer of a document, as registered. */
 export type Issuing = {
   account: { account: string }
   issuer: { id: number; uri: string }
@@ -31,7 +36,7 @@ export type Issuing = {
  * @returns The check, and the domain when it is linked.
  */
 export async function readIdentity(
-  registry: string,
+  registry: RegistryId,
   { account, issuer }: Issuing,
   { identity, issuerDomain, signal }: IdentityOptions,
 ): Promise<{ check: Check; domain: string | null }> {
@@ -59,6 +64,7 @@ export async function readIdentity(
 
 function statementOf(read: IdentityRead, { did }: IdentityAddress): IdentityStatement | undefined {
   if (read.status !== 'found') return undefined
+  if (read.statement) return read.statement
   try {
     return readDidDocument(read.bytes, did)
   } catch (error) {
@@ -67,10 +73,13 @@ function statementOf(read: IdentityRead, { did }: IdentityAddress): IdentityStat
   }
 }
 
-/** @returns Why a statement does not link an account of an issuer, or `undefined`. @param registry CAIP-10. */
+/**
+ * @returns Why a statement does not link an account of an issuer, or `undefined`. @param registry
+ * CAIP-10.
+ */
 export function objectionTo(
   { registries, accounts }: IdentityStatement,
-  registry: string,
+  registry: RegistryId,
   issuerId: number,
   account: string,
 ): string | undefined {
@@ -78,8 +87,10 @@ export function objectionTo(
     (one) => one.registry.toLowerCase() === registry && one.issuerId === issuerId,
   )
   if (!isNamed) return 'denied'
-  const chain = registry.slice(0, registry.lastIndexOf(':') + 1)
+  const { chainId } = parseRegistryId(registry)
+  const chain = `${formatChain(chainId)}:`
   const ofChain = accounts.map((one) => one.toLowerCase()).filter((one) => one.startsWith(chain))
-  const isListed = ofChain.length === 0 || ofChain.includes(chain + account.toLowerCase())
+  const isListed =
+    ofChain.length === 0 || ofChain.includes(formatAccount(chainId, account.toLowerCase()))
   return isListed ? undefined : 'account_not_listed'
 }

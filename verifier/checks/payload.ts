@@ -8,9 +8,12 @@ type PayloadOptions = ReadOptions & {
   opener?: Pick<Opener, 'sha256'> | undefined
 }
 
+/** The check `payload`, and the bytes when it passes. */
+export type Payload = { check: Check; bytes?: Uint8Array }
+
 /**
- * Gets a block from the first source that has it. Bytes that do not hash to what was asked for are that source's fault: the
- * next one is tried.
+ * Gets a block from the first source that has it. Bytes that do not hash to what was asked for are
+ * that source's fault: the next one is tried.
  *
  * @param hash The block's sha-256, 32 bytes.
  * @param options.opener Whose sha-256 is used; that of the library if absent.
@@ -19,16 +22,12 @@ export async function readPayload(
   hash: Uint8Array,
   sources: readonly BlockSource[],
   options: PayloadOptions = {},
-): Promise<{ check: Check; bytes?: Uint8Array }> {
+): Promise<Payload> {
   const seen = new Set<string>()
   for (const source of sources) {
     options.signal?.throwIfAborted()
     const read = await readFrom(source, hash, options)
-    if (read.status === 'found')
-      return {
-        check: { check: 'payload', outcome: 'pass', code: 'read' },
-        bytes: read.bytes,
-      }
+    if (read.status === 'found') return { check: readCheck(), bytes: read.bytes }
     seen.add(read.status)
   }
   if (seen.has('erased')) return { check: { check: 'payload', outcome: 'fail', code: 'erased' } }
@@ -36,7 +35,12 @@ export async function readPayload(
   return { check: { check: 'payload', outcome: 'unknown', code } }
 }
 
-/** @returns What a source has; `unreachable` when it could not say. */
+/** @returns The check of a payload that was read, now or before. */
+export function readCheck(): Check {
+  return { check: 'payload', outcome: 'pass', code: 'read' }
+}
+
+/** @returns The source's answer; `unreachable` if it gave none. */
 async function readFrom(
   source: BlockSource,
   hash: Uint8Array,

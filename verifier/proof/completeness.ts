@@ -4,6 +4,7 @@ import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { decodeJsonText, parseStrictJson } from '../../document/json.ts'
 import { bytes32, issuerId, registry } from '../../document/members.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import { ChainError, type ChainErrorCode } from '../errors.ts'
 import type { RegistryAccount, RegistryIssuer, RegistryRecord, RegistryStatus } from '../ports.ts'
 import { parseRegistry } from '../readers/chain.ts'
@@ -21,14 +22,14 @@ export type IssuedKeys = {
 }
 
 /**
- * Proves what is in the registry under a list of hashes and roots, and how many there are in all (docs/formats.md,
- * "Completeness"). It holds no document and no key.
+ * Proves what is in the registry under a list of hashes and roots, and how many there are in all
+ * (docs/formats.md, "Completeness"). It holds no document and no key.
  */
 export type CompletenessProof = IssuedKeys & {
   type: typeof TYPE
   v: 1
   /** CAIP-10. Only a claim: the reader chooses the registry to trust. */
-  registry: string
+  registry: RegistryId
   issuerId: number
   /** RLP of the block's header. */
   header: Hex
@@ -59,16 +60,18 @@ export type ListedBatch = {
   account: Hex
 }
 
-/** How many there are, which of them were listed, and what was listed but never issued. */
+/** The number that exists, those that were listed, and listed hashes that were never issued. */
 export type Listed<T> = {
   /** How many the registry counts. */
   count: number
   listed: T[]
-  /** Not among the issuer's: never issued, issued by another, or (of documents) issued in a batch. */
+  /**
+   * Not among the issuer's: never issued, issued by another, or (of documents) issued in a batch.
+   */
   notIssued: Hex[]
 }
 
-/** What a list of an issuer's documents and batches is worth at a block. */
+/** The result of checking a list of an issuer's documents and batches at a block. */
 export type Listing = {
   /** `complete`: the list has every document and every batch that the issuer had issued. */
   status: 'complete' | 'incomplete'
@@ -83,7 +86,7 @@ export type Listing = {
   batches: Listed<ListedBatch>
 }
 
-/** What a proof of completeness proves. */
+/** The statement that a proof of completeness proves. */
 export type Completeness =
   | Listing
   | {
@@ -96,7 +99,10 @@ export type Completeness =
 const TYPE = 'document-registry-completeness'
 /** Hashes and roots of one list, and of one proof. */
 export const MAX_KEYS = 100_000
-/** Characters or bytes of a proof. One of 10,000 documents has about 3 MB, up to 30 MB in a registry of many millions. */
+/**
+ * Characters or bytes of a proof. One of 10,000 documents has about 3 MB, up to 30 MB in a registry
+ * of many millions.
+ */
 const MAX_TEXT = 256 * 1024 * 1024
 /** Nodes of a proof: a leaf for each slot, and the branches above it that no other slot shares. */
 const MAX_NODES = 10 * MAX_KEYS
@@ -155,18 +161,23 @@ function malformed(fields: FormatError['fields'], cause?: FormatError): FormatEr
 
 export type CompletenessOptions = {
   /** The registry to trust, CAIP-10. From the reader, never from the proof. */
-  registry: string
+  registry: RegistryId
   /** Hashes of blocks of the registry's chain that the reader trusts. */
   trustedBlocks: readonly Hex[]
-  /** keccak256 of the registry's code, as `deployments/` has it. Without it, any code at the address is the registry's. */
+  /**
+   * keccak256 of the registry's code, as `deployments/` has it. Without it, any code at the address
+   * is the registry's.
+   */
   codeHash?: Hex
 }
 
 /**
- * Checks a proof of completeness. Pure: it asks nobody. The answer is true as of the block of the proof.
+ * Checks a proof of completeness. Pure: it asks nobody. The answer is true as of the block of the
+ * proof.
  *
  * @param input A proof as JSON text, the bytes of one, or parsed.
- * @throws {FormatError} `completeness_malformed` when it is not such a proof; also when a hash is repeated or out of order.
+ * @throws {FormatError} `completeness_malformed` when it is not such a proof; also when a hash is
+ * repeated or out of order.
  */
 export function verifyCompleteness(input: unknown, options: CompletenessOptions): Completeness {
   const { address } = parseRegistry(options.registry)
@@ -204,11 +215,11 @@ function readListing(
     createSlotReader(issuerId, (slot) => readWord(root, slot, nodes.nodeOf)),
     header,
   )
-  if (nodes.used().length < proof.nodes.length) throw invalid('nodes too many')
+  if (nodes.used().length < proof.nodes.length) throw invalid('too many nodes')
   return listing
 }
 
-/** @returns What is in a slot, 32 bytes. @throws {FormatError} `proof_invalid` */
+/** @returns The value of a slot, 32 bytes. @throws {FormatError} `proof_invalid` */
 export function readWord(root: Uint8Array, slot: Hex, nodeOf: NodeOf): bigint {
   const leaf = readTrieBy(root, keccak_256(fromHex(slot)), nodeOf)
   return BigInt(toHex(wordOf(leaf)))
@@ -225,7 +236,7 @@ export function createNodeSet(nodes: Iterable<Hex>): {
   return {
     nodeOf(hash) {
       const found = known.get(toHex(hash))
-      if (!found) throw invalid('nodes too few')
+      if (!found) throw invalid('too few nodes')
       found.decoded ??= decodeNode(fromHex(found.node))
       return found.decoded
     },
@@ -235,7 +246,7 @@ export function createNodeSet(nodes: Iterable<Hex>): {
 
 type Signer = Pick<RegistryAccount, 'account' | 'distrustedFrom'>
 
-/** What the registry has of an issuer at one block. */
+/** Reads the registry's state of an issuer at one block. */
 export type IssuerReader = {
   counts: Pick<RegistryIssuer, 'documentCount' | 'batchCount'>
   record(documentHash: Hex): RegistryRecord
@@ -244,7 +255,7 @@ export type IssuerReader = {
   signer(accountIndex: number): Signer
 }
 
-/** @param read Gives what is in a slot. */
+/** @param read Returns the value of a slot. */
 export function createSlotReader(issuerId: number, read: (slot: Hex) => bigint): IssuerReader {
   const slots = slotsOfIssuer(issuerId)
   return {
@@ -256,8 +267,8 @@ export function createSlotReader(issuerId: number, read: (slot: Hex) => bigint):
 }
 
 /**
- * The registry counts every hash once, when its slot first gets an anchoring part, and never takes that part away. So as many
- * distinct hashes with an anchoring part as it counts are all there are.
+ * The registry counts every hash once, when its slot first gets an anchoring part, and never takes
+ * that part away. So as many distinct hashes with an anchoring part as it counts are all there are.
  *
  * @param keys Each hash and each root once.
  */

@@ -5,7 +5,7 @@ import { readBigQuantity, readBytes } from '../readers/rpc-codec.ts'
 import { invalid } from './invalid.ts'
 import { decodeRlp, encodeRlp } from './rlp.ts'
 
-/** What a verifier needs of a block's header. */
+/** The fields of a block's header that a verifier needs. */
 export type Header = {
   blockNumber: number
   blockHash: Hex
@@ -24,12 +24,14 @@ const FIELDS = 15
 const MAX_HEADER = 64 * 1024
 
 /**
- * @param rlp As Ethereum hashes it, at most 64 KiB; fields that later forks append are taken as they are.
+ * @param rlp As Ethereum hashes it, at most 64 KiB; fields that later forks append are taken as
+ * they are.
  * @throws {FormatError} when it is not a header.
  */
 export function decodeHeader(rlp: Hex): Header {
   const bytes = fromHex(rlp)
-  // It is decoded before anyone has said that its hash is to be trusted: millions of items would take gigabytes.
+  // It is decoded before anyone has said that its hash is to be trusted: millions of items would
+  // take gigabytes.
   if (bytes.length > MAX_HEADER) throw invalid('too long for a header')
   const fields = decodeRlp(bytes)
   if (fields instanceof Uint8Array || fields.length < FIELDS) throw invalid('not a header')

@@ -1,12 +1,12 @@
 import { FormatError } from '../../document/errors.ts'
 import { ChainError } from '../errors.ts'
 
-/** @returns What a decoder refuses a proof with that proves nothing. */
+/** @returns The error for a proof that proves nothing. */
 export function invalid(message: string): FormatError {
   return new FormatError('proof_invalid', message)
 }
 
-/** @throws {ChainError} `proof_invalid` for what a decoder that `read` uses refuses. */
+/** @throws {ChainError} `proof_invalid` if a decoder within `read` refuses its input. */
 export function readProof<T>(read: () => T): T {
   try {
     return read()

@@ -53,7 +53,9 @@ function readItem(bytes: Uint8Array, start: number, depth: number): { item: RlpI
   return { item: list, end }
 }
 
-/** @param code What the first byte says beside the kind. @returns Where the payload begins and ends. */
+/**
+ * @param code What the first byte says beside the kind. @returns Where the payload begins and ends.
+ */
 function readLength(bytes: Uint8Array, start: number, code: number): { from: number; end: number } {
   const width = Math.max(0, code - SHORT)
   const from = start + 1 + width

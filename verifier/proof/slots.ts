@@ -2,7 +2,7 @@ import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
 import { encodeEntry } from '../../document/batch/entry.ts'
 import { isProofLength, NODE, rootOf } from '../../document/batch/tree.ts'
-import { decodeUtf8, equalBytes } from '../../document/bytes.ts'
+import { decodeUtf8, encodeUtf8, equalBytes } from '../../document/bytes.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { ChainError } from '../errors.ts'
 import type {
@@ -15,7 +15,7 @@ import type {
 } from '../ports.ts'
 import { emptyIssuer, NO_ACCOUNT, recordInBatch, registryStatusOf } from '../status.ts'
 
-// Where the registry keeps what a verdict reads: docs/contract.md, "Storage". It never changes.
+// The slots that a verdict reads: docs/contract.md, "Storage". They never change.
 
 /** The ERC-7201 position of `document-registry.storage`: a mapping of issuers. */
 const NAMESPACES = 0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200n
@@ -31,13 +31,13 @@ const [STATE, RECORDS, BATCHES, ACCOUNTS, ACCOUNTS_OF, , NAME, URI] = [
   7n,
 ] as const
 
-/** A slot, or what is in one: 256 bits. */
+/** A slot or its value: 256 bits. */
 type Word = bigint
 
-/** Gives what is in a slot. */
+/** Returns the value of a slot. */
 export type ReadSlot = (slot: Hex) => Uint8Array
 
-/** What a proof proves of a document, apart from the block. */
+/** The part of a proof's statement about a document, apart from the block. */
 type Proven = Pick<ChainReading, 'status' | 'record' | 'account' | 'revoker' | 'issuer'>
 
 /**
@@ -78,7 +78,9 @@ export function readVerification(
   }
 }
 
-/** @returns The slots that {@link readVerification} reads, in its order, when it finds this record. */
+/**
+ * @returns The slots that {@link readVerification} reads, in its order, when it finds this record.
+ */
 export function slotsOf(
   { issuerId, documentHash, batch }: DocumentKey,
   { record, account, revoker, issuer }: Proven,
@@ -124,7 +126,7 @@ function slotsOfAccount(namespace: Word, { account, accountIndex }: RegistryAcco
 }
 
 function slotsOfText(slot: Word, text: string): Word[] {
-  const length = new TextEncoder().encode(text).length
+  const length = encodeUtf8(text).length
   const first = BigInt(toHex(keccak_256(toBytes(slot))))
   const count = length < 32 ? 0 : Math.ceil(length / 32)
   return [slot, ...Array.from({ length: count }, (_, i) => first + BigInt(i))]
@@ -203,7 +205,7 @@ function readAccount(
 /** @throws {ChainError} `no_registry` for the slot of an account that does not exist. */
 export function unpackSigner(word: Word): Pick<RegistryAccount, 'account' | 'distrustedFrom'> {
   const address = BigInt.asUintN(160, word)
-  if (address === 0n) throw notOfRegistry('no account in the place of one')
+  if (address === 0n) throw notOfRegistry('not an account')
   return {
     account: `0x${address.toString(16).padStart(40, '0')}`,
     distrustedFrom: bits(word, 160, 40),
@@ -223,13 +225,16 @@ function readRevoker(
     : readAccount(namespace, revokerIndex, read)
 }
 
-/** A Solidity string: up to 31 bytes in the slot itself, its length twice in the last byte; a longer one from keccak256(slot) on. */
+/**
+ * A Solidity string: up to 31 bytes in the slot itself, its length twice in the last byte; a longer
+ * one from keccak256(slot) on.
+ */
 function readText(slot: Word, readSlot: ReadSlot): string {
   const word = readSlot(toSlot(slot))
   const last = word[31] ?? 0
   const isShort = last % 2 === 0
   const length = isShort ? last / 2 : Number(BigInt(toHex(word)) / 2n)
-  if (isShort !== length < 32) throw notOfRegistry('no text in the place of one')
+  if (isShort !== length < 32) throw notOfRegistry('not a text')
   if (isShort) return toText(word.subarray(0, length))
   const first = BigInt(toHex(keccak_256(toBytes(slot))))
   const parts: Uint8Array[] = []
@@ -241,7 +246,7 @@ function toText(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
   } catch (cause) {
-    throw notOfRegistry('no text in the place of one', cause)
+    throw notOfRegistry('not a text', cause)
   }
 }
 

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
-import { parseRegistryId } from '../../document/registry-id.ts'
+import { parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
 import type { SlotProof, StateProof } from '../../document/state-proof.ts'
 import { ChainError } from '../errors.ts'
 import type { ChainReading, DocumentKey } from '../ports.ts'
@@ -17,15 +17,17 @@ const NO_CODE = toHex(keccak_256(new Uint8Array()))
  * Reads a record from a proof. Pure: nothing is asked of anybody.
  *
  * @param registry CAIP-10.
- * @param codeHash What the hash of the registry's code must be. Without it, that there is code: the address is trusted, and code at an
- *   address stays what it is, since the registry cannot be upgraded or removed.
- * @returns What the registry says at that block. Its `blockHash` is the one thing that the caller must hold against what it trusts.
+ * @param codeHash What the hash of the registry's code must be. Without it, that there is code: the
+ * address is trusted, and code at an address stays what it is, since the registry cannot be
+ * upgraded or removed.
+ * @returns What the registry says at that block. Its `blockHash` is the one thing that the caller
+ * must hold against what it trusts.
  * @throws {ChainError} `proof_invalid`, `no_registry`, `other_code`
  * @throws {FormatError} `registry_malformed`
  */
 export function readStateProof(
   proof: StateProof,
-  registry: string,
+  registry: RegistryId,
   key: DocumentKey,
   codeHash?: Hex,
 ): ChainReading & { blockHash: Hex } {
@@ -48,7 +50,7 @@ function readState(
     (slot) => readSlot(slots.next().value, slot, storageRoot),
     header,
   )
-  if (!slots.next().done) throw invalid('slots too many')
+  if (!slots.next().done) throw invalid('too many slots')
   const { blockNumber, blockHash, blockTime } = header
   return { blockNumber, blockHash, blockTime, ...read }
 }
@@ -85,7 +87,7 @@ function readSlot(given: SlotProof | undefined, slot: Hex, storageRoot: Uint8Arr
   return word
 }
 
-/** @returns What is in a slot, 32 bytes, by its leaf in the storage trie. */
+/** @returns The value of a slot, 32 bytes, by its leaf in the storage trie. */
 export function wordOf(leaf: Uint8Array | undefined): Uint8Array {
   const word = new Uint8Array(32)
   if (leaf) {

@@ -5,20 +5,23 @@ import { fromHex, type Hex } from '../../document/hex.ts'
 import { invalid } from './invalid.ts'
 import { decodeRlp, type RlpItem } from './rlp.ts'
 
-// The Merkle Patricia trie of Ethereum (Yellow Paper, appendix D), to read one key of it from a proof (EIP-1186).
+// The Merkle Patricia trie of Ethereum (Yellow Paper, appendix D), to read one key of it from a
+// proof (EIP-1186).
 
 /** RLP(""): the root node of a trie with nothing in it. */
 export const EMPTY_TRIE: Hex = '0x80'
 const EMPTY_ROOT = keccak_256(fromHex(EMPTY_TRIE))
 
 /**
- * Reads a key of a trie. Every node is hashed before it is decoded, so what it says is what the root says.
+ * Reads a key of a trie. Every node is hashed before it is decoded, so what it says is what the
+ * root says.
  *
  * @param root 32 bytes.
  * @param key Hashed already: keccak256 of an address or of a slot, 32 bytes.
- * @param proof The nodes on the way from the root, in this order, and no others; those under 32 bytes are inside their parent.
- *   Empty for an empty trie.
- * @returns The value; `undefined` when the trie has none for the key: the proof is then one of absence.
+ * @param proof The nodes on the way from the root, in this order, and no others; those under 32
+ * bytes are inside their parent. Empty for an empty trie.
+ * @returns The value; `undefined` when the trie has none for the key: the proof is then one of
+ * absence.
  * @throws {FormatError} `proof_invalid`
  */
 export function readTrie(
@@ -28,7 +31,7 @@ export function readTrie(
 ): Uint8Array | undefined {
   const nodes = proof[Symbol.iterator]()
   const value = readTrieBy(root, key, (hash) => fetchNode(nodes, hash))
-  if (!nodes.next().done) throw invalid('nodes too many')
+  if (!nodes.next().done) throw invalid('too many nodes')
   return value
 }
 
@@ -70,7 +73,7 @@ function walk(nodeOf: NodeOf, root: Uint8Array, path: string[]): Uint8Array | un
 /** @returns The next node of the proof, which must have this hash. */
 function fetchNode(nodes: Iterator<Uint8Array>, hash: Uint8Array): TrieNode {
   const { value, done } = nodes.next()
-  if (done) throw invalid('nodes too few')
+  if (done) throw invalid('too few nodes')
   if (!equalBytes(keccak_256(value), hash)) throw invalid('a node of another hash')
   return decodeNode(value)
 }
@@ -91,7 +94,10 @@ function asNode(item: RlpItem): TrieNode {
   return item
 }
 
-/** The path of a leaf or an extension, hex-prefix encoded: the first nibble says which of them, and whether its length is odd. */
+/**
+ * The path of a leaf or an extension, hex-prefix encoded: the first nibble says which of them, and
+ * whether its length is odd.
+ */
 function pathOf(node: RlpItem[]): { isLeaf: boolean; nibbles: string[] } {
   const [flags, ...nibbles] = bytesToHex(bytesOf(node[0]))
   const flag = Number(flags)

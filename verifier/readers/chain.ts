@@ -1,6 +1,6 @@
 import { FormatError } from '../../document/errors.ts'
 import type { Hex } from '../../document/hex.ts'
-import { parseRegistryId } from '../../document/registry-id.ts'
+import { parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
 import { ChainError, RpcResponseError } from '../errors.ts'
 import type {
   ChainReader,
@@ -31,7 +31,7 @@ import {
  */
 export function createChainReader(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   rule?: FinalityRule,
 ): ChainReader {
   const { chainId, address } = parseRegistry(registry)
@@ -79,10 +79,16 @@ export function createChainReader(
   }
 }
 
-/** A revert, JSON-RPC 2.0 and EIP-1474: what a node says of the call or of itself, not of the state that was asked for. */
+/**
+ * A revert, JSON-RPC 2.0 and EIP-1474: what a node says of the call or of itself, not of the state
+ * that was asked for.
+ */
 const OF_THE_REQUEST = [3, -32700, -32600, -32601, -32004, -32005, -32006]
 
-/** `verificationOf` never reverts: an error where the newest block gives none is a state that the node does not have. */
+/**
+ * `verificationOf` never reverts: an error where the newest block gives none is a state that the
+ * node does not have.
+ */
 export function stateError(error: unknown, block: number): unknown {
   const cause = error instanceof ChainError ? error.cause : undefined
   const ofState = cause instanceof RpcResponseError && !OF_THE_REQUEST.includes(cause.code)
@@ -95,7 +101,8 @@ export function stateError(error: unknown, block: number): unknown {
 }
 
 /**
- * @param registry The registry that a caller trusts: their own word, so that another text is misuse.
+ * @param registry The registry that a caller trusts: their own word, so that another text is
+ * misuse.
  * @throws {TypeError} when it is not a CAIP-10 account of eip155 in lower case.
  */
 export function parseRegistry(registry: string): ReturnType<typeof parseRegistryId> {
@@ -146,7 +153,7 @@ export function topicsOf({ documentHash, issuerId, batch }: DocumentKey): Hex[] 
   return batch ? [BATCH_ISSUED_TOPIC, batch.root, issuer] : [ISSUED_TOPIC, documentHash, issuer]
 }
 
-/** @returns The event; for a log that is not what was asked for, one that agrees with no record. */
+/** @returns The event; for any other log, one that agrees with no record. */
 function decodeEvent(answer: unknown, address: Hex, key: DocumentKey): IssuedEvent {
   try {
     const log = readLog(answer)

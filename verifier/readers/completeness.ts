@@ -1,5 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { type Hex, toHex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import { ChainError } from '../errors.ts'
 import type { Eip1193Provider, ReadOptions, RegistryAccount, RegistryRecord } from '../ports.ts'
 import {
@@ -31,7 +32,10 @@ import { fetchHeader, fetchSlots, unlessOvertaken } from './proof.ts'
 import { createRequest, type Request, readStrictly } from './request.ts'
 import { readBytes, readHash, readObject, readQuantity, toQuantity } from './rpc-codec.ts'
 
-/** Slots of one `eth_getProof`; nodes refuse more than about a thousand, and the answer has some KB for each. */
+/**
+ * Slots of one `eth_getProof`; nodes refuse more than about a thousand, and the answer has some KB
+ * for each.
+ */
 const SLOTS_A_REQUEST = 256
 /** Hashes of one `recordsOf`. */
 const RECORDS_A_REQUEST = 500
@@ -57,7 +61,7 @@ export type CompletenessSource = IssuedKeys &
  */
 export async function createCompletenessProof(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   issuerId: number,
   { block, signal, ...given }: CompletenessSource,
 ): Promise<CompletenessProof> {
@@ -68,7 +72,7 @@ export async function createCompletenessProof(
 
 async function proveKeys(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   issuerId: number,
   keys: IssuedKeys,
   { block, signal }: Pick<CompletenessSource, 'block' | 'signal'>,
@@ -150,7 +154,7 @@ async function checkCode(
  */
 export async function readCompleteness(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   issuerId: number,
   { block, signal, codeHash, ...given }: ViewSource,
 ): Promise<Listing> {
@@ -163,7 +167,7 @@ type ViewSource = CompletenessSource & { codeHash?: Hex }
 
 async function readKeys(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   issuerId: number,
   keys: IssuedKeys,
   { block, signal, codeHash }: Omit<ViewSource, keyof IssuedKeys>,

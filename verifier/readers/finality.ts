@@ -11,9 +11,13 @@ export type FinalityRule = {
   depthWithoutTag?: number
 }
 
-/** Methods reject with a `ChainError` when finality is unknown: an outage is not an answer about it. */
+/**
+ * Methods reject with a `ChainError` when finality is unknown: an outage is not an answer about it.
+ */
 export type FinalityReader = {
-  /** @returns The number of the newest final block; 0, the genesis block, while there is no other. */
+  /**
+   * @returns The number of the newest final block; 0, the genesis block, while there is no other.
+   */
   finalizedBlock(signal?: AbortSignal): Promise<number>
   /** @returns The number of the newest safe block; 0 under a rule of depth, which has none. */
   safeBlock(signal?: AbortSignal): Promise<number>
@@ -75,7 +79,10 @@ export function createFinalityReader(
     return readTag('latest', signal)
   }
 
-  /** @returns The number of the block with this tag; 0 when the node reports that no block has it yet. */
+  /**
+   * @returns The number of the block with this tag; 0 when the node reports that no block has it
+   * yet.
+   */
   async function readTag(tag: string, signal?: AbortSignal): Promise<number> {
     const block = await request('eth_getBlockByNumber', [tag, false], signal).catch((error) => {
       if (namesNoBlock(error)) return null

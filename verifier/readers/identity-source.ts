@@ -1,6 +1,6 @@
+import { readAtMost, TooLargeError } from '../../document/bytes.ts'
 import type { IdentitySource } from '../ports.ts'
 import { abortable, withTimeout } from '../signal.ts'
-import { readAtMost, TooLargeError } from './body.ts'
 
 /** Bytes. */
 export const MAX_DID_DOCUMENT = 64 * 1024
@@ -37,7 +37,7 @@ export function createIdentitySource({
           throw new Error(`HTTP ${response.status}`)
         }
         try {
-          const bytes = await readAtMost(response, MAX_DID_DOCUMENT)
+          const bytes = await readAtMost(response.body, MAX_DID_DOCUMENT)
           return { status: 'found', bytes }
         } catch (error) {
           if (error instanceof TooLargeError) return { status: 'too_large' }

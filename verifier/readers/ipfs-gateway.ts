@@ -1,13 +1,14 @@
+import { readAtMost } from '../../document/bytes.ts'
 import { cidOf } from '../../document/cid.ts'
 import type { BlockSource } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
-import { readAtMost } from './body.ts'
 
 /** No block of this project is larger; more is the source's fault, and not read on. */
 const MAX_BLOCK = 1024 * 1024
 
 /**
- * A trustless IPFS gateway (https://specs.ipfs.tech/http-gateways/trustless-gateway/): raw blocks by CID.
+ * A trustless IPFS gateway (https://specs.ipfs.tech/http-gateways/trustless-gateway/): raw blocks
+ * by CID.
  *
  * @param url Its address, without `/ipfs`.
  * @param timeout Milliseconds a block may take.
@@ -30,7 +31,7 @@ export function createIpfsGatewaySource(url: string, timeout = 10_000): BlockSou
         await response.body?.cancel()
         throw new Error(`HTTP ${response.status}`)
       }
-      return { status: 'found', bytes: await readAtMost(response, MAX_BLOCK) }
+      return { status: 'found', bytes: await readAtMost(response.body, MAX_BLOCK) }
     },
   }
 }

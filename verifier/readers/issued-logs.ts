@@ -1,4 +1,5 @@
-import { type Hex, toHex } from '../../document/hex.ts'
+import type { Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import { ChainError } from '../errors.ts'
 import type { Eip1193Provider, ReadOptions } from '../ports.ts'
 import { type IssuedKeys, MAX_KEYS } from '../proof/completeness.ts'
@@ -34,12 +35,13 @@ export type IssuedList = IssuedKeys & {
  *
  * @param registry CAIP-10.
  * @returns Each hash and each root once.
- * @throws {ChainError} `pruned` when the node no longer has the logs; else `rpc_unreachable`, `rpc_error`.
+ * @throws {ChainError} `pruned` when the node no longer has the logs; else `rpc_unreachable`,
+ * `rpc_error`.
  * @throws {RangeError} for more than 100,000 of one kind.
  */
 export async function collectIssued(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   issuerId: number,
   { from = 0, to, signal }: IssuedKeysOptions = {},
 ): Promise<IssuedList> {
@@ -92,9 +94,9 @@ export async function collectIssued(
     const keys = found.get(topic)
     const isAsked = log.address === address && ofIssuer === issuer
     if (!isAsked || !keys || key === undefined)
-      throw new ChainError('rpc_unreachable', 'eth_getLogs: a log that was not asked for')
+      throw new ChainError('rpc_unreachable', 'eth_getLogs: a log that was not requested')
     keys.add(key)
     if (keys.size > MAX_KEYS) throw new RangeError(`more than ${MAX_KEYS}`)
-    if (keys === roots) manifests.set(key, toHex(log.data.subarray(-32)))
+    if (keys === roots) manifests.set(key, `0x${log.data.slice(-64)}`)
   }
 }

@@ -1,18 +1,22 @@
-import { decodeUtf8 } from '../../document/bytes.ts'
+import { decodeUtf8, readAtMost } from '../../document/bytes.ts'
 import { FormatError } from '../../document/errors.ts'
 import { RpcResponseError } from '../errors.ts'
 import type { Eip1193Provider } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
-import { readAtMost } from './body.ts'
 import { readObject } from './rpc-codec.ts'
 
 /** Bytes of the longest answer that is read. A verdict needs some hundred thousand at most. */
 export const MAX_ANSWER = 32 * 1024 * 1024
 
-/** Sends the text of a JSON-RPC request and gives the text of the answer. Rejects when there is none. */
+/**
+ * Sends the text of a JSON-RPC request and gives the text of the answer. Rejects when there is
+ * none.
+ */
 export type JsonRpcTransport = (body: string, signal?: AbortSignal) => Promise<string>
 
-/** @returns A provider over any transport. Answers that are not JSON-RPC 2.0 reject as no answer. */
+/**
+ * @returns A provider over any transport. Answers that are not JSON-RPC 2.0 reject as no answer.
+ */
 export function createProvider(transport: JsonRpcTransport): Eip1193Provider {
   let id = 0
   return {
@@ -29,7 +33,7 @@ export function createProvider(transport: JsonRpcTransport): Eip1193Provider {
 /**
  * @returns The result, which may be null.
  * @throws {RpcResponseError} for the node's error.
- * @throws {FormatError} `rpc_malformed` for what is neither one nor the other.
+ * @throws {FormatError} `rpc_malformed` for anything else.
  */
 function readAnswer(text: string): unknown {
   const { result, error = null } = readObject(parseJson(text))
@@ -53,7 +57,10 @@ function malformed(message: string, cause?: unknown): FormatError {
   return new FormatError('rpc_malformed', message, { cause })
 }
 
-/** @param timeout Milliseconds a request may take. @returns A provider over `fetch`, for Node and browsers. */
+/**
+ * @param timeout Milliseconds a request may take. @returns A provider over `fetch`, for Node and
+ * browsers.
+ */
 export function createFetchProvider(url: string, timeout = 5_000): Eip1193Provider {
   return createProvider(async (body, signal) => {
     const response = await fetch(url, {
@@ -63,6 +70,6 @@ export function createFetchProvider(url: string, timeout = 5_000): Eip1193Provid
       signal: withTimeout(timeout, signal),
     })
     if (!response.ok && response.status !== 400) throw new Error(`HTTP ${response.status}`)
-    return decodeUtf8(await readAtMost(response, MAX_ANSWER))
+    return decodeUtf8(await readAtMost(response.body, MAX_ANSWER))
   })
 }

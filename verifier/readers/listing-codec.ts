@@ -1,8 +1,15 @@
 import { FormatError } from '../../document/errors.ts'
 import type { Hex } from '../../document/hex.ts'
 import type { RegistryAccount, RegistryIssuer, RegistryRecord } from '../ports.ts'
-import { readBytes } from './rpc-codec.ts'
-import { address, joined, readRecordAt, toWord, uint } from './verification-codec.ts'
+import {
+  address,
+  DIGITS,
+  joined,
+  readRecordAt,
+  readWords,
+  toWord,
+  uint,
+} from './verification-codec.ts'
 
 // Contract ABI by hand, of the views that a list of an issuer's documents is read with.
 
@@ -42,9 +49,9 @@ export function encodeAccountCall(issuerId: number, accountIndex: number): Hex {
 
 /** @throws {FormatError} `abi_malformed` or `rpc_malformed`, as the others here. */
 export function decodeRecords(data: unknown, count: number): RegistryRecord[] {
-  const words = readBytes(data)
+  const words = readWords(data)
   const laidOut =
-    words.length === (2 + count * WORDS_A_RECORD) * WORD &&
+    words.length === (2 + count * WORDS_A_RECORD) * DIGITS &&
     uint(words, 0, 53) === WORD &&
     uint(words, 1, 53) === count
   if (!laidOut) throw malformed()
@@ -53,21 +60,21 @@ export function decodeRecords(data: unknown, count: number): RegistryRecord[] {
 
 /** @returns A batch's record, with the size in the place of the expiry. */
 export function decodeBatch(data: unknown): RegistryRecord {
-  const words = readBytes(data)
-  if (words.length !== WORDS_A_RECORD * WORD) throw malformed()
+  const words = readWords(data)
+  if (words.length !== WORDS_A_RECORD * DIGITS) throw malformed()
   return readRecordAt(words, 0)
 }
 
 /** @returns The counts of an issuer; its name and URI are not looked at. */
 export function decodeCounts(data: unknown): Pick<RegistryIssuer, 'documentCount' | 'batchCount'> {
-  const words = readBytes(data)
+  const words = readWords(data)
   if (uint(words, 0, 53) !== WORD) throw malformed()
   return { documentCount: uint(words, 3, 40), batchCount: uint(words, 4, 40) }
 }
 
 export function decodeSigner(data: unknown): Pick<RegistryAccount, 'account' | 'distrustedFrom'> {
-  const words = readBytes(data)
-  if (words.length !== 7 * WORD) throw malformed()
+  const words = readWords(data)
+  if (words.length !== 7 * DIGITS) throw malformed()
   return { account: address(words, 0), distrustedFrom: uint(words, 6, 40) }
 }
 

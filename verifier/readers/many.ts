@@ -1,4 +1,5 @@
 import { FormatError } from '../../document/errors.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import { ChainError } from '../errors.ts'
 import type {
   ChainReading,
@@ -47,7 +48,7 @@ export type EventKey = DocumentKey & { block: number }
 const MAX_EVENTS_OF_ONE = 4
 
 /** @param registry CAIP-10, `eip155:<chainId>:<address>`, lower case. */
-export function createManyReader(provider: Eip1193Provider, registry: string): ManyReader {
+export function createManyReader(provider: Eip1193Provider, registry: RegistryId): ManyReader {
   const { chainId, address } = parseRegistry(registry)
   const request = createRequest(provider)
 
@@ -62,19 +63,19 @@ export function createManyReader(provider: Eip1193Provider, registry: string): M
     async issuedEvents(keys, { signal } = {}) {
       const wanted = keys.map(topicsOf)
       const blocks = keys.map(({ block }) => block)
-      const topics = [0, 1, 2].map((i) => [...new Set(wanted.map((one) => one[i]))])
+      const topics = [0, 1, 2].map((i) => new Set(wanted.map((one) => one[i])))
       const filter = {
         address,
         fromBlock: toQuantity(Math.min(...blocks)),
         toBlock: toQuantity(Math.max(...blocks)),
-        topics,
+        topics: topics.map((some) => [...some]),
       }
       const result = await request('eth_getLogs', [filter], signal)
       return readStrictly('eth_getLogs', () => {
         const found = new Map<string, RpcLog>()
         for (const { log, block } of readLogs(result, keys.length)) {
           const asked =
-            log.address === address && topics.every((some, i) => some.includes(log.topics[i]))
+            log.address === address && topics.every((some, i) => some.has(log.topics[i]))
           if (!asked) throw new FormatError('rpc_malformed', 'another event')
           found.set([block, ...log.topics].join(), log)
         }
@@ -100,7 +101,8 @@ function decodeReadings(
         chainId === first?.chainId &&
         reading.blockNumber === first.reading.blockNumber &&
         reading.blockTime === first.reading.blockTime
-      if (!together) throw new FormatError('abi_malformed', 'one call, two blocks')
+      if (!together)
+        throw new FormatError('abi_malformed', 'the answers of one call are of two blocks')
     }
     return decoded
   })

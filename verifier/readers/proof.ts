@@ -1,5 +1,6 @@
 import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import type { SlotProof, StateProof } from '../../document/state-proof.ts'
 import { ChainError } from '../errors.ts'
 import type {
@@ -35,7 +36,7 @@ const MAX_ATTEMPTS = 5
  */
 export async function fetchProof(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   key: DocumentKey,
   options: AtBlock = {},
 ): Promise<StateProof> {
@@ -47,7 +48,7 @@ type ProvenReading = ChainReading & { stateProof: StateProof }
 
 async function proveReading(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   key: DocumentKey,
   options: AtBlock,
 ): Promise<ProvenReading> {
@@ -83,7 +84,7 @@ async function proveReading(
  */
 export function createProvingReader(
   provider: Eip1193Provider,
-  registry: string,
+  registry: RegistryId,
   rule?: FinalityRule,
 ): ChainReader {
   return {
@@ -152,14 +153,17 @@ export async function fetchHeader(
   const block = readStrictly(method, () => readObject(answer))
   const known = encodeHeader(block)
   if (known !== undefined) return known
-  // A fork or a chain with fields that this program does not know: some nodes give the bytes themselves.
+  // A fork or a chain with fields that this program does not know: some nodes give the bytes
+  // themselves.
   const raw = await request('debug_getRawHeader', [number], signal).catch(() => undefined)
   const header = rawHeaderOf(raw, block)
   if (header !== undefined) return header
   throw new ChainError('proof_unavailable', 'the block has a header with unknown fields')
 }
 
-/** @returns The header in an answer; `undefined` when it is not the one that the block's hash is of. */
+/**
+ * @returns The header in an answer; `undefined` when it is not the one that the block's hash is of.
+ */
 function rawHeaderOf(answer: unknown, block: Record<string, unknown>): Hex | undefined {
   try {
     const header = toHex(readBytes(answer))

@@ -5,18 +5,23 @@ import { type ChainReader, type ChainReading, FINALITIES, type ReadOptions } fro
 const MAX_LAG = 120
 
 /**
- * Several endpoints as one that is believed only in what `quorum` of them answer alike for the same block. With one more honest
- * endpoint than `quorum` needs, one that lies, is behind or is down changes nothing.
+ * Several endpoints as one that is believed only in what `quorum` of them answer alike for the same
+ * block. With one more honest endpoint than `quorum` needs, one that lies, is behind or is down
+ * changes nothing.
  *
- * Endpoints seldom have the same newest block at the same moment: those that have a newer one are asked again at the newest block
- * that `quorum` of them have, then at older heads.
+ * Endpoints seldom have the same newest block at the same moment: those that have a newer one are
+ * asked again at the newest block that `quorum` of them have, then at older heads.
  *
  * @param readers Of one registry, each with a node of its own.
- * @param quorum From 1 to all of them. At most half of them could answer twice in different ways: more is better.
- * @param options.maxLag Seconds; 120 if absent. With an endpoint further behind there is no agreement, unless enough others agree.
- * @throws {TypeError} for another quorum, readers of different registries, or one of them twice: it would agree with itself.
+ * @param quorum From 1 to all of them. At most half of them could answer twice in different ways:
+ * more is better.
+ * @param options.maxLag Seconds; 120 if absent. With an endpoint further behind there is no
+ * agreement, unless enough others agree.
+ * @throws {TypeError} for another quorum, readers of different registries, or one of them twice: it
+ * would agree with itself.
  *
- * Its methods reject with `endpoints_disagree`; with too few answers `rpc_unreachable`, or the code that all failures have.
+ * Its methods reject with `endpoints_disagree`; with too few answers `rpc_unreachable`, or the code
+ * that all failures have.
  */
 export function createQuorumReader(
   readers: readonly ChainReader[],
@@ -88,18 +93,20 @@ export function createQuorumReader(
   }
 }
 
-type Answer<T> = { reader: ChainReader; value: T }
+type ReaderAnswer<T> = { reader: ChainReader; value: T }
 type Answers<T> = {
-  answers: Answer<T>[]
+  answers: ReaderAnswer<T>[]
   failures: unknown[]
-  agreed: Answer<T> | undefined
+  agreed: ReaderAnswer<T> | undefined
 }
 
-/** Asks all at once. @returns When `settles` has found an answer, or all have answered or failed. */
+/**
+ * Asks all at once. @returns When `settles` has found an answer, or all have answered or failed.
+ */
 function ask<T>(
   readers: readonly ChainReader[],
   read: (reader: ChainReader) => Promise<T>,
-  settles: (answers: readonly Answer<T>[]) => Answer<T> | undefined,
+  settles: (answers: readonly ReaderAnswer<T>[]) => ReaderAnswer<T> | undefined,
   signal: ReadOptions['signal'],
 ): Promise<Answers<T>> {
   const result: Answers<T> = { answers: [], failures: [], agreed: undefined }
@@ -127,7 +134,7 @@ function ask<T>(
 
 /** @returns Finds the answer that `quorum` give, `keyOf` telling answers apart. */
 function agreed<T>(quorum: number, keyOf: (value: T) => string) {
-  return (answers: readonly Answer<T>[]): Answer<T> | undefined => {
+  return (answers: readonly ReaderAnswer<T>[]): ReaderAnswer<T> | undefined => {
     const counts = new Map<string, number>()
     return answers.find(({ value }) => {
       const count = (counts.get(keyOf(value)) ?? 0) + 1
@@ -145,11 +152,12 @@ function readingKey(reading: ChainReading): string {
 }
 
 /**
- * @returns The heads that `quorum` endpoints have reached, newest first, as far as they are not too far behind. How far is
- *   counted from the newest head that may not be the word of endpoints beyond the quorum alone, which could make it up.
+ * @returns The heads that `quorum` endpoints have reached, newest first, as far as they are not too
+ * far behind. How far is counted from the newest head that may not be the word of endpoints beyond
+ * the quorum alone, which could make it up.
  */
 function commonHeights(
-  answers: readonly Answer<ChainReading>[],
+  answers: readonly ReaderAnswer<ChainReading>[],
   quorum: number,
   maxLag: number,
 ): number[] {

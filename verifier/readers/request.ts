@@ -4,7 +4,9 @@ import type { Eip1193Provider } from '../ports.ts'
 
 export type Request = (method: string, params: unknown[], signal?: AbortSignal) => Promise<unknown>
 
-/** @returns Requests that reject with a `ChainError`, or with the signal's reason once it aborts. */
+/**
+ * @returns Requests that reject with a `ChainError`, or with the signal's reason once it aborts.
+ */
 export function createRequest(provider: Eip1193Provider): Request {
   return async (method, params, signal) => {
     try {
@@ -22,12 +24,15 @@ export function createRequest(provider: Eip1193Provider): Request {
   }
 }
 
-/** @throws {ChainError} `rpc_unreachable` for an answer that `read` refuses: garbage is not an answer. */
+/**
+ * @throws {ChainError} `rpc_unreachable` for an answer that `read` refuses: garbage is not an
+ * answer.
+ */
 export function readStrictly<T>(method: string, read: () => T): T {
   try {
     return read()
   } catch (cause) {
     if (!(cause instanceof FormatError)) throw cause
-    throw new ChainError('rpc_unreachable', `${method}: garbage`, cause)
+    throw new ChainError('rpc_unreachable', `${method}: malformed answer`, cause)
   }
 }

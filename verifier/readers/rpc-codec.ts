@@ -1,8 +1,9 @@
 import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex } from '../../document/hex.ts'
 
-// Values of Ethereum's JSON-RPC, in the one form that its specification (ethereum/execution-apis) gives each. A reader throws a
-// FormatError `rpc_malformed` for everything else: a loosely read `null` is a zero, and a zero means something.
+// Values of Ethereum's JSON-RPC, in the one form that its specification (ethereum/execution-apis)
+// gives each. A reader throws a FormatError `rpc_malformed` for everything else: a loosely read
+// `null` is a zero, and a zero means something.
 
 /** @returns A quantity: hexadecimal without leading zeros. */
 export function toQuantity(value: number): Hex {
@@ -26,16 +27,24 @@ export function readHash(value: unknown): Hex {
   return matching(/^0x[0-9a-f]{64}$/, value)
 }
 
-/** @returns An address in lower case. Nodes may write it with the checksum of EIP-55, which is not judged. */
+/**
+ * @returns An address in lower case. Nodes may write it with the checksum of EIP-55, which is not
+ * judged.
+ */
 export function readAddress(value: unknown): Hex {
   return matching(/^0x[0-9a-fA-F]{40}$/, value).toLowerCase() as Hex
 }
 
-/** @returns Bytes of any number. */
-export function readBytes(value: unknown): Uint8Array {
+/** @returns Bytes of any number, as they are written. */
+export function readHex(value: unknown): Hex {
   const hex = matching(/^0x[0-9a-f]*$/, value)
   if (hex.length % 2 !== 0) throw malformed('half a byte')
-  return fromHex(hex)
+  return hex
+}
+
+/** @returns Bytes of any number. */
+export function readBytes(value: unknown): Uint8Array {
+  return fromHex(readHex(value))
 }
 
 /** @returns A JSON object, of unknown members. */
@@ -55,7 +64,7 @@ export function readList<T>(value: unknown, readItem: (item: unknown) => T): T[]
 export type RpcLog = {
   address: Hex
   topics: Hex[]
-  data: Uint8Array
+  data: Hex
   transactionHash: Hex
   blockHash: Hex
   logIndex: number
@@ -66,7 +75,7 @@ export function readLog(value: unknown): RpcLog {
   return {
     address: readAddress(log.address),
     topics: readList(log.topics, readHash),
-    data: readBytes(log.data),
+    data: readHex(log.data),
     transactionHash: readHash(log.transactionHash),
     blockHash: readHash(log.blockHash),
     logIndex: readQuantity(log.logIndex),

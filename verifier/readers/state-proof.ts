@@ -1,14 +1,15 @@
 import type { Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
 import type { StateProof } from '../../document/state-proof.ts'
 import { ChainError } from '../errors.ts'
 import type { ChainReader } from '../ports.ts'
 import { readStateProof } from '../proof/state-proof.ts'
 import { parseRegistry } from './chain.ts'
 
-/** What the reader of a proof trusts. */
+/** The things that the reader of a proof trusts. */
 export type ProofOptions = {
   /** The registry to trust, CAIP-10. From the reader, never from the file. */
-  registry: string
+  registry: RegistryId
   /** Hashes of blocks of the registry's chain that the reader trusts. */
   trustedBlocks: readonly Hex[]
   /**
@@ -19,13 +20,13 @@ export type ProofOptions = {
 }
 
 /**
- * Reads a record from a proof in a file; nobody is asked.
+ * Reads a record from a proof in a file, without a request.
  *
  * @param proven The registry that the file claims to be of, and its proof; `null` = it has none.
  * @param block The block that the proof is for.
  */
 export function createProofReader(
-  proven: { registry: string; stateProof: StateProof | null },
+  proven: { registry: RegistryId; stateProof: StateProof | null },
   block: { blockHash: Hex } | null,
   options: ProofOptions,
 ): ChainReader {

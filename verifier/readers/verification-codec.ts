@@ -1,6 +1,6 @@
 import { decodeUtf8 } from '../../document/bytes.ts'
 import { FormatError } from '../../document/errors.ts'
-import { type Hex, toHex } from '../../document/hex.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import {
   type BatchPath,
   type ChainReading,
@@ -11,11 +11,11 @@ import {
   type RegistryIssuer,
   type RegistryRecord,
 } from '../ports.ts'
-import { type RpcLog, readBytes } from './rpc-codec.ts'
+import { type RpcLog, readHex } from './rpc-codec.ts'
 
 // Contract ABI by hand, of the calls and the events that a verdict is made of: a general codec is
-// larger than the rest of the verifier (docs/design.md). test/unit/verification-codec.test.ts holds
-// it against ethers' and the contract's ABI.
+// larger than the rest of the verifier (docs/design.md). test/verifier/verification-codec.test.ts
+// holds it against ethers' and the contract's ABI.
 
 /** `verificationOf(uint32,bytes32)` */
 const OF = 'b896c9c5'
@@ -30,7 +30,9 @@ export const ISSUED_TOPIC: Hex =
 export const BATCH_ISSUED_TOPIC: Hex =
   '0x5519b623694c63284c5b47a2235ef49988400428f635d7008b61f6b5c9fe7bb9'
 
+/** Bytes, and hexadecimal digits, of a word. */
 const WORD = 32
+export const DIGITS = 2 * WORD
 /** Where the parts of a `Verification` are, in words from its beginning. */
 const RECORD = 4
 const ACCOUNT = RECORD + 9
@@ -68,73 +70,82 @@ export function joined(selector: string, ...words: Hex[]): Hex {
 
 /** @returns A number as 32 bytes. */
 export function toWord(value: number): Hex {
-  return `0x${value.toString(16).padStart(64, '0')}`
+  return `0x${value.toString(16).padStart(DIGITS, '0')}`
 }
 
 /** A reading, and the chain that it is of by its own word. */
 export type Verification = { chainId: number; reading: ChainReading }
 
 /**
- * @param data What a node returned for the call.
+ * @param data The result of the call.
  * @param issuerId As in the call: the answer does not repeat it.
  * @throws {FormatError} when it is not, to the byte, what Solidity encodes.
  */
 export function decodeVerification(data: unknown, issuerId: number): Verification {
-  const words = readBytes(data)
+  const words = readWords(data)
   if (uint(words, 0, 53) !== WORD) throw misplaced()
-  const { size, ...verification } = readVerification(words.subarray(WORD), issuerId)
-  if (words.length !== WORD + size) throw misplaced()
-  return verification
+  return createVerificationReader()(words.slice(DIGITS), issuerId)
 }
 
 /**
- * @param data What a node returned for the call of many.
+ * @param data The result of the call of many.
  * @param issuerIds As in the call, in its order.
  * @returns As many, in the same order. They are laid out one after the other: a list whose offsets
- *   name them in another order, or one of them twice, is refused.
+ *   name them in another order, or one of them twice, is refused. Those of one issuer or account
+ *   share what describes it.
  * @throws {FormatError} when it is not, to the byte, what Solidity encodes.
  */
 export function decodeVerifications(data: unknown, issuerIds: readonly number[]): Verification[] {
-  const words = readBytes(data)
+  const words = readWords(data)
   const count = issuerIds.length
   if (uint(words, 0, 53) !== WORD || uint(words, 1, 53) !== count) throw misplaced()
   // Offsets are counted from the word after the length.
-  const list = words.subarray(2 * WORD)
-  let end = count * WORD
-  const verifications = issuerIds.map((issuerId, i) => {
-    if (uint(list, i, 53) !== end) throw misplaced()
-    const { size, ...verification } = readVerification(list.subarray(end), issuerId)
-    end += size
-    return verification
-  })
-  if (list.length !== end) throw misplaced()
-  return verifications
+  const list = words.slice(2 * DIGITS)
+  const bounds = [...issuerIds.map((_, i) => 2 * uint(list, i, 53)), list.length]
+  if (bounds[0] !== count * DIGITS) throw misplaced()
+  const read = createVerificationReader()
+  return issuerIds.map((issuerId, i) => read(list.slice(bounds[i], bounds[i + 1]), issuerId))
 }
 
-/** @param words From its beginning. @returns The bytes that it takes, too. */
-function readVerification(words: Uint8Array, issuerId: number): Verification & { size: number } {
-  const at = (index: number, bits: number) => uint(words, index, bits)
-  if (at(ISSUER_OFFSET, 53) !== ISSUER * WORD) throw misplaced()
-  const status = REGISTRY_STATUSES[at(3, 8)]
-  if (status === undefined) throw malformed('no such status')
-  const { size, ...issuer } = readIssuer(words)
-  return {
-    chainId: at(0, 53),
-    reading: {
-      blockNumber: at(1, 53),
-      blockTime: at(2, 53),
-      status,
-      record: readRecordAt(words, RECORD),
-      account: readAccount(words, ACCOUNT),
-      revoker: readRevoker(words),
-      issuer: { id: issuerId, ...issuer },
-    },
-    size: ISSUER * WORD + size,
+/**
+ * @returns Reads the words of one verification, all of them. What comes again is decoded once:
+ *   documents that are verified together mostly have one issuer and one account.
+ */
+function createVerificationReader(): (words: string, issuerId: number) => Verification {
+  const account = once(readAccount)
+  const revoker = once(readRevoker)
+  const issuer = once(readIssuer)
+  return (words, issuerId) => {
+    const at = (index: number, bits: number) => uint(words, index, bits)
+    if (at(ISSUER_OFFSET, 53) !== ISSUER * WORD) throw misplaced()
+    const status = REGISTRY_STATUSES[at(3, 8)]
+    if (status === undefined) throw malformed('no such status')
+    return {
+      chainId: at(0, 53),
+      reading: {
+        blockNumber: at(1, 53),
+        blockTime: at(2, 53),
+        status,
+        record: readRecordAt(words, RECORD),
+        account: account(part(words, ACCOUNT, REVOKER)),
+        revoker: revoker(part(words, REVOKER, ISSUER_OFFSET)),
+        issuer: { id: issuerId, ...issuer(part(words, ISSUER)) },
+      },
+    }
+  }
+}
+
+/** @returns `decode`, which is not called when it is asked again what it was asked last. */
+function once<T>(decode: (words: string) => T): (words: string) => T {
+  let last: { words: string; value: T } | undefined
+  return (words) => {
+    if (last?.words !== words) last = { words, value: decode(words) }
+    return last.value
   }
 }
 
 /** @param from In words. */
-export function readRecordAt(words: Uint8Array, from: number): RegistryRecord {
+export function readRecordAt(words: string, from: number): RegistryRecord {
   const at = (index: number, bits: number) => uint(words, from + index, bits)
   return {
     accountIndex: at(0, 16),
@@ -149,42 +160,42 @@ export function readRecordAt(words: Uint8Array, from: number): RegistryRecord {
   }
 }
 
-function readAccount(words: Uint8Array, from: number): RegistryAccount {
-  const at = (index: number, bits: number) => uint(words, from + index, bits)
+function readAccount(words: string): RegistryAccount {
   return {
-    account: address(words, from),
-    accountIndex: at(1, 16),
-    permissions: at(2, 8),
-    addedBlock: at(3, 40),
-    changedBlock: at(4, 40),
-    retiredBlock: at(5, 40),
-    distrustedFrom: at(6, 40),
+    account: address(words, 0),
+    accountIndex: uint(words, 1, 16),
+    permissions: uint(words, 2, 8),
+    addedBlock: uint(words, 3, 40),
+    changedBlock: uint(words, 4, 40),
+    retiredBlock: uint(words, 5, 40),
+    distrustedFrom: uint(words, 6, 40),
   }
 }
 
 /** @returns `null` where all of it is zero. */
-function readRevoker(words: Uint8Array): RegistryAccount | null {
-  const part = words.subarray(REVOKER * WORD, ISSUER_OFFSET * WORD)
-  return part.some((byte) => byte !== 0) ? readAccount(words, REVOKER) : null
+function readRevoker(words: string): RegistryAccount | null {
+  return isZero(words) ? null : readAccount(words)
 }
 
-/** The last part. @returns The bytes that it takes, too. */
-function readIssuer(words: Uint8Array): Omit<RegistryIssuer, 'id'> & { size: number } {
-  const at = (index: number, bits: number) => uint(words, ISSUER + index, bits)
+/** @param words To the end of the verification. */
+function readIssuer(words: string): Omit<RegistryIssuer, 'id'> {
   const nameAt = ISSUER_HEAD * WORD
-  const name = readString(words, ISSUER * WORD + nameAt)
+  const name = readString(words, nameAt)
   const uriAt = nameAt + name.size
-  const uri = readString(words, ISSUER * WORD + uriAt)
-  if (at(0, 53) !== nameAt || at(1, 53) !== uriAt) throw misplaced()
+  const uri = readString(words, uriAt)
+  const laidOut =
+    uint(words, 0, 53) === nameAt &&
+    uint(words, 1, 53) === uriAt &&
+    words.length === 2 * (uriAt + uri.size)
+  if (!laidOut) throw misplaced()
   return {
     name: name.text,
     uri: uri.text,
-    documentCount: at(2, 40),
-    batchCount: at(3, 40),
-    accountCount: at(4, 16),
-    changedBlock: at(5, 40),
-    closedBlock: at(6, 40),
-    size: uriAt + uri.size,
+    documentCount: uint(words, 2, 40),
+    batchCount: uint(words, 3, 40),
+    accountCount: uint(words, 4, 16),
+    changedBlock: uint(words, 5, 40),
+    closedBlock: uint(words, 6, 40),
   }
 }
 
@@ -197,51 +208,59 @@ export function decodeIssued({
   const ofBatch = topic === BATCH_ISSUED_TOPIC
   if (topics.length !== 3 || !(ofBatch || topic === ISSUED_TOPIC)) throw malformed('another event')
   const count = ofBatch ? 3 : 2
-  if (data.length !== count * WORD) throw malformed(`not ${count} words of data`)
+  const words = readWords(data)
+  if (words.length !== count * DIGITS) throw malformed(`not ${count} words of data`)
   // The expiry of a document, the size of a batch.
-  const limit = uint(data, 1, 40)
+  const limit = uint(words, 1, 40)
   return {
-    issuerId: uint(readBytes(issuer), 0, 32),
-    account: address(data, 0),
+    issuerId: uint(readWords(issuer), 0, 32),
+    account: address(words, 0),
     validUntil: ofBatch ? null : limit,
   }
 }
 
-function word(words: Uint8Array, index: number): Uint8Array {
-  const bytes = words.subarray(index * WORD, (index + 1) * WORD)
-  if (bytes.length !== WORD) throw malformed('too short')
-  return bytes
+/** @returns The digits of an answer, {@link DIGITS} for each word. */
+export function readWords(data: unknown): string {
+  return readHex(data).slice(2)
+}
+
+/** @param from In words, as `to`; absent = to the end. */
+function part(words: string, from: number, to = Number.POSITIVE_INFINITY): string {
+  return words.slice(from * DIGITS, to * DIGITS)
+}
+
+function isZero(digits: string): boolean {
+  return /^0*$/.test(digits)
 }
 
 /** @param bits At most 53, so that the number is exact. */
-export function uint(words: Uint8Array, index: number, bits: number): number {
-  const limit = 2 ** bits
-  const end = (index + 1) * WORD
-  if (words.length < end) throw malformed('too short')
-  let value = 0
-  for (let i = end - WORD; i < end; i++) {
-    value = value * 256 + (words[i] as number)
-    // At once: a larger number would not be exact.
-    if (value >= limit) throw malformed(`over ${bits} bits`)
-  }
+export function uint(words: string, index: number, bits: number): number {
+  const digits = part(words, index, index + 1)
+  if (digits.length < DIGITS) throw malformed('too short')
+  const value = Number(`0x${digits}`)
+  if (value >= 2 ** bits) throw malformed(`over ${bits} bits`)
   return value
 }
 
 /** @param index In words. */
-export function address(words: Uint8Array, index: number): Hex {
-  const bytes = word(words, index)
-  if (bytes.subarray(0, 12).some((byte) => byte !== 0)) throw malformed('over 160 bits')
-  return toHex(bytes.subarray(12))
+export function address(words: string, index: number): Hex {
+  const digits = part(words, index, index + 1)
+  if (digits.length < DIGITS) throw malformed('too short')
+  if (!isZero(digits.slice(0, -40))) throw malformed('over 160 bits')
+  return `0x${digits.slice(-40)}`
 }
 
-/** @param start A multiple of 32. @returns The text, and the bytes that it takes with length and padding. */
-function readString(words: Uint8Array, start: number): { text: string; size: number } {
+/**
+ * @param start In bytes, a multiple of 32. @returns The text, and the bytes that it takes with
+ * length and padding.
+ */
+function readString(words: string, start: number): { text: string; size: number } {
   const length = uint(words, start / WORD, 53)
   const size = WORD + Math.ceil(length / WORD) * WORD
-  const padded = words.subarray(start + WORD, start + size)
-  if (padded.length !== size - WORD) throw malformed('too short')
-  if (padded.subarray(length).some((byte) => byte !== 0)) throw malformed('padding is not zero')
-  return { text: decodeUtf8(padded.subarray(0, length)), size }
+  const padded = words.slice(2 * (start + WORD), 2 * (start + size))
+  if (padded.length !== 2 * (size - WORD)) throw malformed('too short')
+  if (!isZero(padded.slice(2 * length))) throw malformed('padding is not zero')
+  return { text: decodeUtf8(fromHex(`0x${padded.slice(0, 2 * length)}`)), size }
 }
 
 function misplaced(): FormatError {

@@ -1,4 +1,7 @@
-/** The texts of the page. `{…}` is filled in. English is the list of what there is: the other languages have the same keys. */
+/**
+ * The texts of the page. `{…}` is filled in. English is the list of what there is: the other
+ * languages have the same keys.
+ */
 export const en = {
   title: 'Document check',
   language: 'Language',

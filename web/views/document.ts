@@ -11,7 +11,7 @@ export function viewDocument({ verdict, subject }: Done): HTMLElement | false {
     const isUnread = checks.some(
       ({ check, outcome }) => check === 'payload' && outcome === 'unknown',
     )
-    // Of one that could not be checked, the verdict itself says so.
+    // The verdict itself reports a document that could not be checked.
     return (
       isUnread && status !== 'unverifiable' && section('document', h('p', {}, t('document.unread')))
     )

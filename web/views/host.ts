@@ -4,8 +4,8 @@ import { h } from '../dom.ts'
 const WIDE = 24
 
 /**
- * On one line: it shrinks, and where that is not enough it scrolls and shows its end first, since the
- * end says whose it is. Broken or cut off it could pass for another.
+ * On one line: it shrinks, and where that is not enough it scrolls and shows its end first, since
+ * the end says whose it is. Broken or cut off it could pass for another.
  */
 export function viewHost(host: string): HTMLElement {
   const line = h(
@@ -23,7 +23,8 @@ export function viewHost(host: string): HTMLElement {
 }
 
 /**
- * A domain that may have a path after its host. Only the host says whose it is: beside it, a long path could pass for one.
+ * A domain that may have a path after its host. Only the host says whose it is: beside it, a long
+ * path could pass for one.
  */
 export function viewDomain(domain: string): HTMLElement[] {
   const [host = '', ...path] = domain.split('/')

@@ -8,7 +8,10 @@ import { denialOf } from '../words.ts'
 import { ATTENTION } from './alert.ts'
 import { viewDomain } from './host.ts'
 
-/** Statuses of which the registry's issuer is said to have issued the document, when it could be read. */
+/**
+ * Statuses of which the registry's issuer is said to have issued the document, when it could be
+ * read.
+ */
 const ISSUED = ['valid', 'expired', 'suspended', 'revoked', 'superseded']
 /** A name beside these would lend them its good name: it stands in the details alone. */
 const NAMELESS = ['wrong_key', 'tampered']
@@ -21,8 +24,8 @@ const GLOBE = [
 const TICK = ['M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z', 'm7.8 12.3 3 3 5.6-6.2']
 
 /**
- * To whom it was issued, and by whom: a domain that vouches for the issuer, or what the issuer calls
- * itself. The domain answers after the verdict is there; this part is then drawn again.
+ * To whom it was issued, and by whom: a domain that vouches for the issuer, or what the issuer
+ * calls itself. The domain answers after the verdict is there; this part is then drawn again.
  */
 export function viewParties({ verdict, asking }: Done): HTMLElement | false {
   const { blockchainProof: proof, status } = verdict
@@ -84,7 +87,9 @@ function viewLinked(domain: string): HTMLElement {
   )
 }
 
-/** Beside the verdict, which it does not change: somebody else's domain stands in the registry. */
+/**
+ * Beside the verdict, which it does not change: the registered domain may belong to somebody else.
+ */
 function viewDenial(uri: string, chainId: number, code: string): HTMLElement {
   const domain = identityAddressOf(uri, chainId)?.domain ?? ''
   return h(
@@ -96,8 +101,8 @@ function viewDenial(uri: string, chainId: number, code: string): HTMLElement {
 }
 
 /**
- * The address that the registry has of it, which the reader can compare. What is not the address of a domain is not shown as
- * one: nobody was asked, so nobody could deny it.
+ * The address that the registry has of it, which the reader can compare. What is not the address of
+ * a domain is not shown as one: nobody was asked, so nobody could deny it.
  */
 function viewUnconfirmed(uri: string, chainId: number, code: string): HTMLElement {
   if (uri === '') return h('p', { class: 'hint' }, t('issuer.none'))

@@ -31,7 +31,7 @@ export function viewShare(phase: Done, actions: Actions): HTMLElement | false {
     result.replaceChildren(viewExcerpt(await makeExcerpt(phase, choice), actions))
     result.querySelector('h3')?.focus()
   }
-  /** What is shown is never another choice than what is ticked. */
+  /** The shown excerpt always matches the ticked fields. */
   function change(): void {
     problem.textContent = ''
     result.replaceChildren()

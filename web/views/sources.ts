@@ -4,26 +4,21 @@ import { t } from '../i18n.ts'
 import type { Actions, State } from '../state.ts'
 import type { TextKey } from '../strings/en.ts'
 
+type Inputs = Record<SourceProblem, HTMLInputElement | HTMLTextAreaElement>
+
 /** Where the reader chooses whom to ask. */
 export function viewSources({ sources, config, problem }: State, actions: Actions): HTMLElement {
   const fixed = config !== null
-  const errors = new Map<SourceProblem, HTMLElement>()
-  const inputs = {
-    registry: h('input', {
-      type: 'text',
-      value: sources.registry,
-      readonly: fixed,
-      ...attributes('registry'),
-    }),
-    rpc: h('textarea', { rows: '3', ...attributes('rpc') }),
-    ipfs: h('textarea', { rows: '3', ...attributes('ipfs') }),
+  const inputs = createInputs(sources, fixed)
+  const errors = {
+    registry: createError('registry'),
+    rpc: createError('rpc'),
+    ipfs: createError('ipfs'),
   }
   const identity = h('input', {
     type: 'checkbox',
     checked: sources.identity ?? true,
   })
-  inputs.rpc.value = sources.rpc.join('\n')
-  inputs.ipfs.value = sources.ipfs.join('\n')
 
   function submit(event: Event): void {
     event.preventDefault()
@@ -32,38 +27,14 @@ export function viewSources({ sources, config, problem }: State, actions: Action
       rpc: inputs.rpc.value,
       ipfs: inputs.ipfs.value,
     })
-    const problems = 'problems' in result ? result.problems : []
-    for (const [name, error] of errors) {
-      const bad = problems.includes(name)
-      error.textContent = bad ? t(`sources.bad.${name}`) : ''
-      inputs[name].setAttribute('aria-invalid', String(bad))
-    }
-    const [first] = problems
-    if (first !== undefined) inputs[first].focus()
-    if ('sources' in result) actions.useSources(withLimits(result.sources))
+    showProblems('problems' in result ? result.problems : [], inputs, errors)
+    // How old a head may be, and how long an answer may take, are not for this form.
+    if ('sources' in result)
+      actions.useSources({ ...sources, ...result.sources, identity: identity.checked })
   }
 
-  /** How old a head may be, and how long an answer may take, are not for this form. */
-  function withLimits(chosen: Sources): Sources {
-    return { ...sources, ...chosen, identity: identity.checked }
-  }
-
-  function field(name: SourceProblem, hint?: TextKey): HTMLElement {
-    const error = h('p', {
-      id: `${name}-problem`,
-      class: 'problem',
-      role: 'alert',
-    })
-    errors.set(name, error)
-    return h(
-      'div',
-      { class: 'field' },
-      h('label', { for: name }, t(`sources.${name}`)),
-      hint && h('p', { class: 'hint', id: `${name}-hint` }, t(hint)),
-      inputs[name],
-      error,
-    )
-  }
+  const field = (name: SourceProblem, hint?: TextKey) =>
+    viewField(name, inputs[name], errors[name], hint)
 
   return h(
     'details',
@@ -75,18 +46,7 @@ export function viewSources({ sources, config, problem }: State, actions: Action
       field('registry', fixed ? undefined : 'sources.registry.hint'),
       field('rpc'),
       field('ipfs'),
-      h(
-        'label',
-        { class: 'tick' },
-        identity,
-        h(
-          'span',
-          {},
-          h('span', { class: 'name' }, t('sources.identity')),
-          ' ',
-          h('span', { class: 'hint' }, t('sources.identity.hint')),
-        ),
-      ),
+      viewTick(identity),
       h('p', { class: 'hint' }, t('sources.kept')),
       h(
         'div',
@@ -99,6 +59,73 @@ export function viewSources({ sources, config, problem }: State, actions: Action
             t('sources.reset'),
           ),
       ),
+    ),
+  )
+}
+
+function createInputs(sources: Sources, fixed: boolean): Inputs {
+  const inputs = {
+    registry: h('input', {
+      type: 'text',
+      value: sources.registry,
+      readonly: fixed,
+      ...attributes('registry'),
+    }),
+    rpc: h('textarea', { rows: '3', ...attributes('rpc') }),
+    ipfs: h('textarea', { rows: '3', ...attributes('ipfs') }),
+  }
+  inputs.rpc.value = sources.rpc.join('\n')
+  inputs.ipfs.value = sources.ipfs.join('\n')
+  return inputs
+}
+
+function createError(name: SourceProblem): HTMLElement {
+  return h('p', { id: `${name}-problem`, class: 'problem', role: 'alert' })
+}
+
+/** Shows the problems, removes those of before, and moves the focus to the first. */
+function showProblems(
+  problems: readonly SourceProblem[],
+  inputs: Inputs,
+  errors: Record<SourceProblem, HTMLElement>,
+): void {
+  for (const name of ['registry', 'rpc', 'ipfs'] as const) {
+    const bad = problems.includes(name)
+    errors[name].textContent = bad ? t(`sources.bad.${name}`) : ''
+    inputs[name].setAttribute('aria-invalid', String(bad))
+  }
+  const [first] = problems
+  if (first !== undefined) inputs[first].focus()
+}
+
+function viewField(
+  name: SourceProblem,
+  input: HTMLElement,
+  error: HTMLElement,
+  hint: TextKey | undefined,
+): HTMLElement {
+  return h(
+    'div',
+    { class: 'field' },
+    h('label', { for: name }, t(`sources.${name}`)),
+    hint && h('p', { class: 'hint', id: `${name}-hint` }, t(hint)),
+    input,
+    error,
+  )
+}
+
+/** Whether the issuer's domain is asked too. */
+function viewTick(identity: HTMLInputElement): HTMLElement {
+  return h(
+    'label',
+    { class: 'tick' },
+    identity,
+    h(
+      'span',
+      {},
+      h('span', { class: 'name' }, t('sources.identity')),
+      ' ',
+      h('span', { class: 'hint' }, t('sources.identity.hint')),
     ),
   )
 }

@@ -6,7 +6,7 @@ import { proofBlockOf, type Subject } from '../input.ts'
 import type { Actions } from '../state.ts'
 import { troublesOf } from '../words.ts'
 
-/** What a proof file says, where the nodes' answer stands above it. */
+/** The statement of a proof file, below the answer of the nodes. */
 export function viewStatement({ statement, live }: Findings): HTMLElement | false {
   if (statement === undefined || !live) return false
   const { status, asOf } = statement
@@ -30,7 +30,9 @@ export function isUntrusted({ checks }: PageVerdict): boolean {
   return checks.some(({ code }) => code === 'block_untrusted')
 }
 
-/** A proof file holds for whoever trusts its block: without a node, somebody must vouch for that. */
+/**
+ * A proof file holds for whoever trusts its block: without a node, somebody must vouch for that.
+ */
 export function viewTrustedBlock(subject: Subject, actions: Actions): HTMLElement | false {
   const block = proofBlockOf(subject)
   if (!block) return false

@@ -1,9 +1,9 @@
+import { majorityOf } from '../../verifier/defaults.ts'
 import type { BlockchainProof } from '../../verifier/index.ts'
 import { isOf, originOf } from '../config.ts'
 import { foreign, h } from '../dom.ts'
 import type { PageVerdict } from '../findings.ts'
 import { phrase, showBlock, showNumber, t } from '../i18n.ts'
-import { quorumOf } from '../readers.ts'
 import type { Actions, State } from '../state.ts'
 import type { TextKey } from '../strings/en.ts'
 import { viewSources } from './sources.ts'
@@ -19,7 +19,7 @@ export function viewHint({ phase, sources }: State): HTMLElement | false {
   )
 }
 
-/** What the verdict rests on, what it does not prove, and how to ask others. */
+/** What the verdict rests on, what it does not prove, and how to choose other sources. */
 export function viewTrust(state: State, actions: Actions): HTMLElement {
   const { sources, phase, config } = state
   const verdict = phase.at === 'done' ? phase.verdict : undefined
@@ -48,7 +48,7 @@ export function viewTrust(state: State, actions: Actions): HTMLElement {
           {},
           t('trust.quorum', {
             count: showNumber(sources.rpc.length),
-            quorum: showNumber(quorumOf(sources.rpc.length)),
+            quorum: showNumber(majorityOf(sources.rpc.length)),
           }),
         ),
       h('p', { class: 'hint' }, t('trust.depends')),

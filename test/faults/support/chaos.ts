@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { randomFaults } from '../../support/fault-proxy.ts'
+import type { GatewayProcess } from '../../support/gateway-process.ts'
 import type { Random } from '../../support/random.ts'
 import { isRevocationPromised, promisesOf, type Wish } from './client.ts'
 import { falseVerdict } from './false-verdict.ts'
@@ -9,12 +10,14 @@ import type { World } from './world.ts'
 
 export type Figures = Judgement & {
   kills: number
-  /** Verdicts asked for during the run. */
+  /** Verdicts requested during the run. */
   verdicts: number
-  /** `valid`, said of what the chain did not have, or had revoked. */
+  /** `valid` for documents that the chain did not have, or had revoked. */
   falseValid: number
   /** Milliseconds, one for each restart with the chain up. */
   restarts: number[]
+  /** What the gateway wrote at the end of the longest of them. */
+  slowestLog: string
   /** Starts that ended before they were ready, and were tried again. */
   failedStarts: number
 }
@@ -27,21 +30,24 @@ const MOST_STARTS = 5
 const REVOKED = 0.15
 /** How often a client repeats what was acknowledged long ago. */
 const REPEATED = 0.1
-/** Blocks that a node may be behind: one that answers verdicts, and one that the gateway reads records from. */
+/**
+ * Blocks that a node may be behind: one that answers verdicts, and one that the gateway reads
+ * records from.
+ */
 const BEHIND = { verdicts: 3, records: 60 }
 
 /**
- * Issues under load while the gateway is killed at random, its node fails at random, and other trouble comes; then lets
- * everything come to rest and judges.
+ * Issues under load while gateways are killed at random, its node fails at random, and other
+ * trouble comes; then lets everything come to rest and judges.
  *
  * @param world What the trouble needs is its own affair.
  */
 export async function runChaos(
   world: World,
   plan: {
-    /** Goes on until so many are acknowledged … */
+    /** Goes on until this number is acknowledged … */
     documents: number
-    /** … and so many kills are done. */
+    /** … and this number of kills is done. */
     kills: number
     connections: number
     random: Random
@@ -49,13 +55,14 @@ export async function runChaos(
     progress?: (figures: { acknowledged: number; kills: number }) => void
   },
 ): Promise<Figures> {
-  const { client, gateway, proxy } = world
+  const { client, gateways, proxy } = world
   const { documents, kills, random, troubles } = plan
   const restarts: number[] = []
   let acknowledged = 0
   let verdicts = 0
   let falseValid = 0
   let killed = 0
+  let slowestLog = ''
   let failedStarts = 0
   const done = () => acknowledged >= documents && killed >= kills
 
@@ -77,7 +84,10 @@ export async function runChaos(
     if (wish?.idempotencyKey && promisesOf(wish).length > 0) await client.repeat(wish)
   }
 
-  /** As often as it takes; sometimes right after it was issued, sometimes with a promise that is enough. */
+  /**
+   * As often as it takes; sometimes right after it was issued, sometimes with a promise that is
+   * enough.
+   */
   async function revoke(wish: Wish): Promise<void> {
     const respondAsync = random.next() < 0.3
     while (!isRevocationPromised(wish) && !done()) {
@@ -115,9 +125,13 @@ export async function runChaos(
       if (troubles.length > 0 && random.next() < 0.3)
         await troubles[random.below(troubles.length)]?.()
       if (killed >= kills) continue
-      await gateway.kill()
+      const victim = gateways[gateways.length > 1 ? random.below(gateways.length) : 0]
+      if (!victim) continue
+      await victim.kill()
       killed++
-      restarts.push(await restart())
+      const took = await restart(victim)
+      if (restarts.every((other) => other < took)) slowestLog = victim.output().slice(-4_000)
+      restarts.push(took)
       plan.progress?.({ acknowledged, kills: killed })
       // Documents are spread over the kills.
       const due = (documents / kills) * killed
@@ -126,12 +140,12 @@ export async function runChaos(
   }
 
   /** As a supervisor does: what ends is started again, for a while. */
-  async function restart(): Promise<number> {
+  async function restart(victim: GatewayProcess): Promise<number> {
     for (let attempt = 1; ; attempt++)
       try {
-        return await gateway.start()
+        return await victim.start()
       } catch (error) {
-        if (gateway.running() || attempt === MOST_STARTS) throw error
+        if (victim.running() || attempt === MOST_STARTS) throw error
         failedStarts++
       }
   }
@@ -146,6 +160,7 @@ export async function runChaos(
     verdicts,
     falseValid,
     restarts,
+    slowestLog,
     failedStarts,
   }
 }

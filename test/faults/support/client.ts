@@ -1,6 +1,6 @@
 import { Pool } from 'undici'
 
-/** What a client was told about one request to issue. */
+/** The gateway's answer to one request to issue. */
 export type Told =
   | {
       kind: 'issued'
@@ -13,7 +13,7 @@ export type Told =
   | { kind: 'refused'; status: number; code: string }
   | { kind: 'unanswered' }
 
-/** One document that a client wants issued, and everything that it was told. */
+/** One document that a client wants issued, and every answer to it. */
 export type Wish = {
   /** The subjectId: it finds the document again on the chain. */
   number: string
@@ -23,7 +23,7 @@ export type Wish = {
   /** `?wait=`: how final it has to be. */
   wait?: 'finalized'
   told: Told[]
-  /** What it was told when it asked for the document to be revoked; absent when it never did. */
+  /** The answers to its requests to revoke the document; absent when it sent none. */
   revocation?: Revocation[]
 }
 
@@ -38,7 +38,10 @@ export type Verdict = {
   asOf: number | undefined
 }
 
-/** Clients of a gateway, with a memory of their own: the gateway's is not trusted. */
+/**
+ * Clients of gateways of one issuer, with a memory of their own: the gateways' is not trusted.
+ * Requests and their repeats go to one gateway after the other.
+ */
 export type Client = {
   readonly wishes: readonly Wish[]
   /** Sends a new request. Never rejects. */
@@ -52,21 +55,31 @@ export type Client = {
   /** Has a promised document revoked; the same again is harmless. Never rejects. */
   revoke(wish: Wish, how?: { respondAsync?: boolean }): Promise<Revocation>
   verify(publicId: string): Promise<Verdict>
-  /** @returns The block of a document; `undefined` when the gateway does not give it. */
+  /** @returns The block of a document; `undefined` when no gateway gives it. */
   block(cid: string): Promise<Uint8Array | undefined>
   close(): Promise<void>
 }
 
 export const API_KEY = 'a-key-that-only-the-fault-tests-have'
 
-export function createClient(url: string): Client {
-  const pool = new Pool(url, { connections: 128, headersTimeout: 60_000 })
+/** More than wait for a block of 12 s at 60 requests a second: none waits for a connection. */
+const CONNECTIONS = 2_048
+
+export function createClient(...urls: [string, ...string[]]): Client {
+  const pools = urls.map(
+    (url) => new Pool(url, { connections: CONNECTIONS, headersTimeout: 60_000 }),
+  )
+  let turn = 0
+  const poolsFromHere = () => {
+    const at = turn++ % pools.length
+    return [...pools.slice(at), ...pools.slice(0, at)] as [Pool, ...Pool[]]
+  }
   const wishes: Wish[] = []
   const authorization = `Bearer ${API_KEY}`
 
   async function send(wish: Wish): Promise<Told> {
     try {
-      const { statusCode, body } = await pool.request({
+      const { statusCode, body } = await poolsFromHere()[0].request({
         method: 'POST',
         path: `/v1/documents${wish.wait ? `?wait=${wish.wait}` : ''}`,
         headers: {
@@ -107,7 +120,7 @@ export function createClient(url: string): Client {
 
   async function sendRevocation(publicId: string, respondAsync: boolean): Promise<Revocation> {
     try {
-      const { statusCode, body } = await pool.request({
+      const { statusCode, body } = await poolsFromHere()[0].request({
         method: 'POST',
         path: `/v1/documents/${publicId}/revoke`,
         headers: {
@@ -122,6 +135,28 @@ export function createClient(url: string): Client {
       return statusCode === 202 ? 'promised' : 'refused'
     } catch {
       return 'unanswered'
+    }
+  }
+
+  async function verifyAt(pool: Pool, publicId: string): Promise<Verdict> {
+    const { statusCode, body } = await pool.request({
+      method: 'GET',
+      path: `/v1/verify?publicId=${publicId}`,
+      headers: { authorization },
+    })
+    const { data, error } = (await body.json()) as {
+      data: {
+        valid?: boolean
+        status?: string
+        asOf?: { blockNumber: number } | null
+      }
+      error?: { code: string }
+    }
+    return {
+      httpStatus: statusCode,
+      valid: data.valid === true,
+      status: data.status ?? error?.code ?? '',
+      asOf: data.asOf?.blockNumber,
     }
   }
 
@@ -149,36 +184,28 @@ export function createClient(url: string): Client {
       return told
     },
     async verify(publicId) {
-      const { statusCode, body } = await pool.request({
-        method: 'GET',
-        path: `/v1/verify?publicId=${publicId}`,
-        headers: { authorization },
-      })
-      const { data, error } = (await body.json()) as {
-        data: {
-          valid?: boolean
-          status?: string
-          asOf?: { blockNumber: number } | null
-        }
-        error?: { code: string }
-      }
-      return {
-        httpStatus: statusCode,
-        valid: data.valid === true,
-        status: data.status ?? error?.code ?? '',
-        asOf: data.asOf?.blockNumber,
-      }
+      const [first, ...others] = poolsFromHere()
+      let verdict = await verifyAt(first, publicId)
+      // As behind a round-robin that tries the next gateway after a 503.
+      for (const pool of others)
+        if (verdict.httpStatus === 503) verdict = await verifyAt(pool, publicId)
+      return verdict
     },
     async block(cid) {
-      const { statusCode, body } = await pool.request({
-        method: 'GET',
-        path: `/ipfs/${cid}?format=raw`,
-        headers: { accept: 'application/vnd.ipld.raw' },
-      })
-      const bytes = new Uint8Array(await body.arrayBuffer())
-      return statusCode === 200 ? bytes : undefined
+      for (const pool of pools) {
+        const { statusCode, body } = await pool.request({
+          method: 'GET',
+          path: `/ipfs/${cid}?format=raw`,
+          headers: { accept: 'application/vnd.ipld.raw' },
+        })
+        const bytes = new Uint8Array(await body.arrayBuffer())
+        if (statusCode === 200) return bytes
+      }
+      return undefined
     },
-    close: () => pool.destroy(),
+    async close() {
+      await Promise.all(pools.map((pool) => pool.destroy()))
+    },
   }
 }
 

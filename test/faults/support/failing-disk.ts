@@ -9,7 +9,9 @@ const DISK_BYTES = 64 * 1024 * 1024
 
 /** An ext4 file system in a sparse file on a small one, and what can happen to it. */
 export type FailingDisk = Folder & {
-  /** The backing has no room left: what is not there yet cannot be written, and a flush fails (EIO). */
+  /**
+   * The backing has no room left: what is not there yet cannot be written, and a flush fails (EIO).
+   */
   runOut(): void
   /** The backing has room again. */
   refill(): void
@@ -19,7 +21,7 @@ export type FailingDisk = Folder & {
   remount(): void
 }
 
-/** @returns What is missing on machines where this user cannot mount a file system. */
+/** @returns The missing right or program, where this user cannot mount a file system. */
 export function failingDisk(): Available<FailingDisk> {
   const backing = smallDisk(BACKING_MEGABYTES)
   if ('missing' in backing) return backing

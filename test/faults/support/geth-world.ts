@@ -3,13 +3,19 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../../document/hex.ts'
 import { type GethNode, startGethNode } from '../../support/geth.ts'
 import { temporaryFolder } from './machine.ts'
-import { type Chain, startWorld, type World } from './world.ts'
+import { type Chain, startWorld, type World, type WorldSize } from './world.ts'
 
 export type GethWorld = World & {
   chain: GethNode & Chain
-  /** Takes away the newest blocks, as many as are not final. Their transactions are gone, also from geth's pool. */
+  /**
+   * Takes away the newest blocks, as many as are not final. Their transactions are gone, also from
+   * geth's pool.
+   */
   rewind(blocks: number): Promise<void>
-  /** Kills geth and starts it again: it has what it saved last. Where that would take back what is final, it saves instead. */
+  /**
+   * Kills geth and starts it again: it has what it saved last. Where that would take back what is
+   * final, it saves instead.
+   */
   crash(): Promise<void>
 }
 
@@ -26,11 +32,12 @@ const SETTLED = 1_500
 export async function startGethWorld(
   binary: string,
   env: Record<string, string> = {},
+  size: WorldSize = {},
 ): Promise<GethWorld> {
   const folder = temporaryFolder()
   const geth = await startGethNode(binary, join(folder.dir, 'geth'))
   const chain = { ...geth, rewrites: 0 }
-  const world = await startWorld(chain, folder.dir, env)
+  const world = await startWorld(chain, folder.dir, env, size)
   const height = async (tag: 'latest' | 'finalized') => {
     const block = await chain.request<{ number: Hex } | null>('eth_getBlockByNumber', tag, false)
     return Number(block?.number ?? 0)
@@ -40,7 +47,9 @@ export async function startGethWorld(
     await work()
     chain.rewrites++
   }
-  /** @returns Whether it was: not so when a block that was its head has just gone again by itself. */
+  /**
+   * @returns Whether it was: not so when a block that was its head has just gone again by itself.
+   */
   const setBack = async (blocks: number) => {
     const head = await height('latest')
     const oldest = Math.max(await height('finalized'), saved)

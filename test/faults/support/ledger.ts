@@ -1,9 +1,7 @@
-import { Interface } from 'ethers'
 import type { Hex } from '../../../document/hex.ts'
+import { registryAbi } from '../../../gateway/registry-abi.ts'
 import { parseRegistry } from '../../../verifier/readers/chain.ts'
-import { registryAbi } from '../../../verifier/readers/registry-abi.ts'
 
-const abi = new Interface(registryAbi)
 const CHUNK = 500
 /** The worlds have one issuer. */
 const ISSUER_ID = 1
@@ -17,7 +15,7 @@ type Log = {
   transactionHash: Hex
 }
 
-/** What the chain itself shows, asked past gateway and proxy. */
+/** The chain's own state, read past gateway and proxy. */
 export type Ledger = {
   /** The documentHash of every `DocumentIssued` event, repeats included. */
   issued(): Promise<Hex[]>
@@ -29,7 +27,10 @@ export type Ledger = {
 
 export function readLedger(request: Request, registry: string): Ledger {
   const { address } = parseRegistry(registry)
-  /** After a reorg a node may still show a log of a block that is gone; one that is there is its transaction's block. */
+  /**
+   * After a reorg a node may still show a log of a block that is gone; one that is there is its
+   * transaction's block.
+   */
   async function isOnChain({ blockNumber, ...log }: Log): Promise<boolean> {
     const [block, receipt] = await Promise.all([
       request<{ hash: Hex } | null>('eth_getBlockByNumber', blockNumber, false),
@@ -45,9 +46,9 @@ export function readLedger(request: Request, registry: string): Ledger {
     const found = new Set<Hex>()
     for (let i = 0; i < documentHashes.length; i += CHUNK) {
       const hashes = documentHashes.slice(i, i + CHUNK)
-      const data = abi.encodeFunctionData('recordsOf', [ISSUER_ID, hashes])
+      const data = registryAbi.encodeFunctionData('recordsOf', [ISSUER_ID, hashes])
       const result = await request<Hex>('eth_call', { to: address, data }, 'latest')
-      const [records] = abi.decodeFunctionResult('recordsOf', result)
+      const [records] = registryAbi.decodeFunctionResult('recordsOf', result)
       hashes.forEach((hash, j) => {
         if (is(records[j])) found.add(hash)
       })
@@ -55,7 +56,7 @@ export function readLedger(request: Request, registry: string): Ledger {
     return found
   }
 
-  const topic = abi.getEvent('DocumentIssued')?.topicHash
+  const topic = registryAbi.getEvent('DocumentIssued')?.topicHash
   return {
     async issued() {
       const logs = await request<Log[]>('eth_getLogs', {

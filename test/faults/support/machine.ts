@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-/** What the machine may lack: then tests are skipped with a reason, which in CI is a failure. */
+/** Programs and rights that a machine may lack: tests are skipped with a reason, or fail in CI. */
 export type Available<T> = { value: T } | { missing: string }
 
 /**

@@ -7,7 +7,10 @@ import { openDocument, readSealedHeader } from '../../../document/sealed.ts'
 import { type Client, isRevocationPromised, promisesOf } from './client.ts'
 import type { Ledger } from './ledger.ts'
 
-/** What became of everything that was asked for. All lists are empty when all is well; they name documents by number. */
+/**
+ * The outcome of every request. All lists are empty when all is well; they name documents by
+ * number.
+ */
 export type Judgement = {
   /** Promised with 201 or 202. */
   acknowledged: number
@@ -22,19 +25,19 @@ export type Judgement = {
   revocations: number
   /** Promised to be revoked, and not so on the chain or in the gateway's words. */
   notRevoked: string[]
-  /** Revoked on the chain, which nobody asked for, or was refused each time. */
+  /** Revoked on the chain, but never requested, or refused each time. */
   revokedUnasked: string[]
   /** On the chain, and nobody has the payload: by documentHash. */
   unreadable: string[]
-  /** Refused each time that it was asked for, and on the chain all the same. */
+  /** Refused at every request, and on the chain all the same. */
   refusedYetIssued: string[]
   /** Answered with 500. */
   internalErrors: string[]
 }
 
 /**
- * Compares what clients were told with chain and store. Nothing of the gateway's own bookkeeping is asked: documents are found on
- * the chain by their events, and opened with the issuer secret.
+ * Compares what clients were told with chain and store. Nothing of the gateway's own bookkeeping is
+ * asked: documents are found on the chain by their events, and opened with the issuer secret.
  */
 export async function judge(world: {
   client: Client
@@ -102,7 +105,7 @@ export async function judge(world: {
   }
 }
 
-/** What every judgement must be, whatever happened. */
+/** The judgement that every run must get, whatever happened. */
 export const NOTHING_WRONG = {
   lost: [],
   doubled: [],

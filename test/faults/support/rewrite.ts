@@ -1,13 +1,16 @@
 import type { AnvilWorld } from './world.ts'
 
-/** Replaces the newest blocks by empty ones, as another fork would. Anvil forgets their transactions: nothing brings them back. */
+/**
+ * Replaces the newest blocks by empty ones, as another fork would. Anvil forgets their
+ * transactions: nothing brings them back.
+ */
 export async function reorg({ chain }: AnvilWorld, depth: number): Promise<void> {
   chain.rewrites++
   await chain.request('anvil_reorg', depth, [])
   chain.rewrites++
 }
 
-/** Kills the node and starts it again with what it had saved. */
+/** Kills the node and starts it again with its last saved state. */
 export async function loseUnsaved({ chain }: AnvilWorld): Promise<void> {
   chain.rewrites++
   await chain.kill()

@@ -4,7 +4,7 @@ import type { AnvilNode } from '../../support/anvil.ts'
 import type { Told } from './client.ts'
 import type { World } from './world.ts'
 
-/** What requests at a steady rate were told, and what that took. */
+/** The answers to requests at a steady rate, and how long they took. */
 export type SteadyLoad = {
   requests: number
   /** Answered once the document was in a block (201), and before (202). */
@@ -17,7 +17,7 @@ export type SteadyLoad = {
   transactions: number
 }
 
-/** From here on the chain makes a block every so many seconds, and at no other time. */
+/** From here on the chain makes blocks at this interval only; seconds. */
 export async function mineEvery({ request }: AnvilNode, seconds: number): Promise<void> {
   // Many blocks in one second are dated ahead, and those after them follow on.
   const isAhead = async () => {

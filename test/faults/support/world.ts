@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import { type Hex, toHex } from '../../../document/hex.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
+import { parseRegistryId } from '../../../document/registry-id.ts'
 import { ensureRegistry } from '../../../scripts/local-registry.ts'
 import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
 import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
@@ -30,20 +31,30 @@ export type Chain = {
   rewrites: number
 }
 
-/** A gateway in a process of its own, before a chain with faults, and clients that remember what they were told. */
+/**
+ * Gateways in processes of their own, before a chain with faults, and clients that remember what
+ * they were told.
+ */
 export type World = {
   chain: Chain
   proxy: FaultProxy
   gateway: GatewayProcess
+  /** All of them: of one issuer, each with an account and a folder of its own. */
+  gateways: readonly GatewayProcess[]
   client: Client
   ledger: Ledger
   issuerSecret: Hex
   issuerKey: Hex
-  /** The gateway's; its database can be read while it does not run. */
+  /** The gateways', in their order. */
+  accounts: readonly string[]
+  /** The first gateway's; its database can be read while it does not run. */
   dataDir: string
-  /** The gateway's settings. */
+  /** The first gateway's settings. */
   env: Record<string, string>
-  /** Ends all faults, has the gateway running, and waits until every promise is on the chain or half a minute has passed. */
+  /**
+   * Ends all faults, has the gateways running, and waits until every promise is on the chain or
+   * its time is over.
+   */
   settle(): Promise<void>
   judge(): Promise<Judgement>
   close(): Promise<void>
@@ -53,27 +64,54 @@ export type AnvilWorld = World & { chain: AnvilNode & Chain }
 
 /** How long promises may take to be kept once nothing is in their way; milliseconds. */
 const PATIENCE = 30_000
+/** More of it for a chain with slow blocks. */
+const BLOCKS_OF_PATIENCE = 10
+
+export type WorldSize = {
+  /** Of one issuer, before one chain with one proxy; one by default. */
+  gateways?: number
+}
 
 export async function startAnvilWorld(
   env: Record<string, string> = {},
-  options: readonly string[] = [],
-  finality?: number,
+  {
+    finality,
+    blockTime,
+    ...size
+  }: WorldSize & {
+    /** Blocks that finality is behind, half. */
+    finality?: number
+    /** Seconds between blocks; absent = one for each transaction, at once. */
+    blockTime?: number
+  } = {},
 ): Promise<AnvilWorld> {
   const folder = temporaryFolder()
-  const anvil = await startAnvilNode(folder.dir, options, finality)
+  let clock: NodeJS.Timeout | undefined
+  const anvil = await startAnvilNode(folder.dir, [], finality, async (request) => {
+    if (clock) await request('evm_setAutomine', false)
+  })
   const chain = {
     ...anvil,
     rewrites: 0,
     fund: (account: string) =>
       anvil.request<void>('anvil_setBalance', account, '0x56bc75e2d63100000'),
   }
-  const world = await startWorld(chain, folder.dir, env)
+  const world = await startWorld(chain, folder.dir, env, {
+    ...size,
+    patience: PATIENCE + BLOCKS_OF_PATIENCE * (blockTime ?? 0) * 1000,
+  })
   // The registry itself is older than any reorg.
   await chain.request('anvil_mine', '0x10')
+  if (blockTime !== undefined) {
+    await chain.request('evm_setAutomine', false)
+    const mine = () => chain.request('evm_mine').catch(() => {})
+    clock = setInterval(mine, blockTime * 1000)
+  }
   return {
     ...world,
     chain,
     async close() {
+      clearInterval(clock)
       await world.close()
       await anvil.kill()
       folder.remove()
@@ -81,35 +119,46 @@ export async function startAnvilWorld(
   }
 }
 
-/** @param dir For the gateway's data; `close` leaves it and the chain alone. */
+/**
+ * @param dir For the gateways' data; `close` leaves it and the chain alone.
+ * @param patience How long promises may take to be kept in the end; milliseconds.
+ */
 export async function startWorld(
   chain: Chain,
   dir: string,
   env: Record<string, string> = {},
+  { gateways: count = 1, patience = PATIENCE }: WorldSize & { patience?: number } = {},
 ): Promise<World> {
-  const [adminKey, issuerKey, issuerSecret] = [randomKey(), randomKey(), randomKey()]
-  const account = new Wallet(issuerKey).address
-  for (const key of [adminKey, issuerKey]) await chain.fund(new Wallet(key).address)
-  const registry = await deploy(chain, adminKey, account)
+  const [adminKey, issuerSecret] = [randomKey(), randomKey()]
+  const keys = Array.from({ length: count }, randomKey)
+  for (const key of [adminKey, ...keys]) await chain.fund(new Wallet(key).address)
+  let registry = ''
+  for (const key of keys) registry = await deploy(chain, adminKey, new Wallet(key).address)
   const proxy = await startFaultProxy(chain.url)
-  const dataDir = join(dir, 'gateway')
-  const settings = {
-    PORT: String(await freePort()),
-    DATA_DIR: dataDir,
+  const ports = await Promise.all(keys.map(freePort))
+  const urls = ports.map((port) => `http://127.0.0.1:${port}`)
+  const settings = keys.map((key, i) => ({
+    PORT: String(ports[i]),
+    DATA_DIR: join(dir, i === 0 ? 'gateway' : `gateway-${i}`),
     API_KEY,
     RPC_URL: proxy.url,
-    REGISTRY_ADDRESS: registry.split(':')[2] ?? '',
+    REGISTRY_ADDRESS: parseRegistryId(registry).address,
     ISSUER_ID: '1',
-    ISSUER_KEY: issuerKey,
+    ISSUER_KEY: key,
     ISSUER_SECRET: issuerSecret,
+    IPFS_GATEWAYS: urls.filter((_, other) => other !== i).join(','),
     LOG_LEVEL: 'info',
     RATE_LIMIT: 'off',
     ...env,
-  }
-  const gateway = gatewayProcess(settings)
-  const client = createClient(gateway.url)
+  }))
+  const gateways = settings.map(gatewayProcess)
+  const [gateway] = gateways
+  const [first] = settings
+  const [issuerKey] = keys
+  if (!gateway || !first || !issuerKey) throw new Error('a world has a gateway')
+  const client = createClient(...(urls as [string]))
   const ledger = readLedger(chain.request, registry)
-  await gateway.start()
+  await Promise.all(gateways.map((one) => one.start()))
 
   async function allKept(): Promise<boolean> {
     const hashesOf = (wishes: readonly Wish[]) =>
@@ -126,29 +175,35 @@ export async function startWorld(
     chain,
     proxy,
     gateway,
+    gateways,
     client,
     ledger,
     issuerSecret,
     issuerKey,
-    dataDir,
-    env: settings,
+    accounts: keys.map((key) => new Wallet(key).address),
+    dataDir: first.DATA_DIR,
+    env: first,
     async settle() {
       proxy.heal()
-      if (gateway.running()) await gateway.ready()
-      else await gateway.start()
-      const deadline = performance.now() + PATIENCE
+      for (const one of gateways)
+        if (one.running()) await one.ready()
+        else await one.start()
+      const deadline = performance.now() + patience
       while (!(await allKept()) && performance.now() < deadline) await sleep(50)
     },
     judge: () => judge({ client, ledger, issuerSecret }),
     async close() {
-      await gateway.kill()
+      await Promise.all(gateways.map((one) => one.kill()))
       await client.close()
       await proxy.close()
     },
   }
 }
 
-/** Each step is done once, however often it is tried; a chain with a block period needs several tries. */
+/**
+ * Each step is done once, however often it is tried; a chain with a block period needs several
+ * tries.
+ */
 async function deploy({ request }: Chain, adminKey: Hex, account: string): Promise<string> {
   const provider = {
     request: ({ method, params = [] }: { method: string; params?: readonly unknown[] }) =>

@@ -4,7 +4,7 @@ import { base58btc } from 'multiformats/bases/base58'
 import { uint32 } from '../../../document/bytes.ts'
 import { formatVerifyLink } from '../../../document/verify-link.ts'
 import type { Case } from './case.ts'
-import type { Made } from './payload.ts'
+import type { Made } from './made.ts'
 
 /** @returns What the reader of a case holds: a publicId, or the address that has it. */
 export function givenOf({ ask }: Case, made: Made): string {

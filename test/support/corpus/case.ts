@@ -107,7 +107,7 @@ const source = v.picklist([
 ])
 export type SourceKind = v.InferOutput<typeof source>
 
-/** What the issuer's domain answers to who asks for its did.json. */
+/** The issuer's domain's answer to a request for did.json. */
 const didReply = v.union([
   v.picklist(['never', 'hang up']),
   v.strictObject({
@@ -216,11 +216,11 @@ const expected = v.union([
     identity: v.optional(v.string()),
     /** The same in a browser, where that differs. */
     identityInBrowser: v.optional(v.string()),
-    /** What the REST API says in place of `status`, in its own words (docs/api.md). */
+    /** What the REST API says in place of `status`, in its own words (docs/integrate.md). */
     restStatus: v.optional(v.picklist(['pending', 'erased'])),
     /** Whether the reader learns that a revocation was set aside. */
     setAside: v.optional(v.boolean()),
-    /** Whether the reader is told that the address names another registry. */
+    /** Whether the verdict reports that the address names another registry. */
     otherRegistryHinted: v.optional(v.boolean()),
   }),
   /** Malformed: the code of formats.md §7 or §17, and nothing is asked of anybody. */
@@ -248,7 +248,9 @@ const corpusCase = v.strictObject({
 /** One case of the corpus, as test/corpus/README.md describes it. */
 export type Case = v.InferOutput<typeof corpusCase> & { name: string }
 
-/** @returns All cases, by name. @throws {Error} that names the case and every field that is wrong. */
+/**
+ * @returns All cases, by name. @throws {Error} that names the case and every field that is wrong.
+ */
 export function readCases(): Case[] {
   return readdirSync(CASES, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())

@@ -3,15 +3,19 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { Wallet } from 'ethers'
 import { type Hex, toHex } from '../../../document/hex.ts'
+import type { RegistryId } from '../../../document/registry-id.ts'
 import type { Eip1193Provider } from '../../../verifier/ports.ts'
 import { createFetchProvider } from '../../../verifier/readers/json-rpc.ts'
 import { REVOCATION_REASONS, SUSPENDED } from '../../../verifier/reasons.ts'
 import { type AnvilNode, startAnvilNode } from '../anvil.ts'
 import { deployRegistry, PERMISSION, transact } from '../transact.ts'
 import type { Case, Step } from './case.ts'
-import type { Made } from './payload.ts'
+import type { Made } from './made.ts'
 
-/** Anvil's first accounts, whose keys everybody knows; of the first one, the first contract is where the vectors belong. */
+/**
+ * Anvil's first accounts, whose keys everybody knows; of the first one, the first contract is where
+ * the vectors belong.
+ */
 const ADMIN_KEY: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 export const ISSUER_KEY: Hex = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 const OTHER_KEY: Hex = '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a'
@@ -34,7 +38,7 @@ const AGE = 7_200
 export type Chain = {
   url: string
   /** CAIP-10. */
-  registry: string
+  registry: RegistryId
   provider: Eip1193Provider
   /** @returns Block numbers by the names of the case's marks. */
   perform(corpusCase: Case, made: Made): Promise<Record<string, number>>

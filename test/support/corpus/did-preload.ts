@@ -1,5 +1,5 @@
 // Before `docreg`, in its process: lets it find the domain of a case where it is served.
-// biome-ignore lint/style/noProcessEnv: it has no other way to be told.
+// biome-ignore lint/style/noProcessEnv: a preloaded file has no other input.
 const { DID_ADDRESS: address, DID_SERVED: served } = process.env
 const platformFetch = globalThis.fetch
 

@@ -9,7 +9,7 @@ import type { Check, PresentationVerdict, Verdict } from '../../../verifier/verd
 import { type VerifyOptions, verify } from '../../../verifier/verify.ts'
 import type { CorpusCase } from './world.ts'
 
-/** What every door is compared by. */
+/** The parts of a verdict that must be the same at every door. */
 export type Told =
   | {
       status: string

@@ -2,6 +2,7 @@ import { sha256 } from '@noble/hashes/sha2.js'
 import { utf8ToBytes } from '@noble/hashes/utils.js'
 import { encodeBase64url } from '../../../document/base64url.ts'
 import { type Claims, sdOf } from '../../../document/disclosures.ts'
+import type { RegistryId } from '../../../document/registry-id.ts'
 import type { Present } from './case.ts'
 
 type Lie = NonNullable<Present['issuer']>
@@ -28,7 +29,7 @@ export function claimsOfLiar(
     _sd_alg: 'sha-256',
     issuerId: lie.issuerId ?? truth.issuerId,
     metadata: { _sd: ofMetadata.sort() },
-    registry: lie.registry ?? truth.registry,
+    registry: (lie.registry as RegistryId | undefined) ?? truth.registry,
   }
   return { claims, disclosures: [...fields, ...metadata], sd: sdOf(claims) }
 }

@@ -1,16 +1,17 @@
 import { utf8ToBytes } from '@noble/hashes/utils.js'
-import { Interface, type Result } from 'ethers'
+import type { Result } from 'ethers'
 import type { Hex } from '../../../document/hex.ts'
-import { registryAbi } from '../../../verifier/readers/registry-abi.ts'
+import { registryAbi } from '../../../gateway/registry-abi.ts'
 import type { NodeKind } from './case.ts'
 import type { Reply } from './reply.ts'
-
-const abi = new Interface(registryAbi)
 
 export type Call = { id?: unknown; method: string; params?: unknown[] }
 export type Answer = { result?: unknown; error?: unknown }
 
-/** @returns What a node of this kind answers whatever it is asked; `undefined` for one that reads its requests. */
+/**
+ * @returns What a node of this kind answers whatever it is asked; `undefined` for one that reads
+ * its requests.
+ */
 export function deafReplyOf(kind: NodeKind): Reply | undefined {
   if (kind === 'down') return 'hang up'
   if (kind === 'slow') return 'never'
@@ -27,7 +28,10 @@ function jsonReply(text: string, status = 200): Reply {
   return { status, type: 'application/json', body: utf8ToBytes(text) }
 }
 
-/** @param ask The real node. @param marks Block numbers by name. @returns What a node of this kind answers. */
+/**
+ * @param ask The real node. @param marks Block numbers by name. @returns What a node of this kind
+ * answers.
+ */
 export async function answerOf(
   kind: NodeKind,
   call: Call,
@@ -89,8 +93,8 @@ function pinned(call: Call, block: number): Call {
 function aboutIssuer(call: Call, issuerId: number): Call {
   if (call.method !== 'eth_call') return call
   const [{ data, ...rest }, block] = call.params as [{ data: Hex }, unknown]
-  const [, documentHash] = abi.decodeFunctionData('verificationOf', data)
-  const changed = abi.encodeFunctionData('verificationOf', [issuerId, documentHash])
+  const [, documentHash] = registryAbi.decodeFunctionData('verificationOf', data)
+  const changed = registryAbi.encodeFunctionData('verificationOf', [issuerId, documentHash])
   return { ...call, params: [{ ...rest, data: changed }, block] }
 }
 
@@ -98,14 +102,14 @@ type Lie = Extract<NodeKind, { lie: unknown }>['lie']
 
 /** @returns The node's answer to `verificationOf` with these members changed. */
 function changed(result: string, lie: Lie): string {
-  const [answer] = abi.decodeFunctionResult('verificationOf', result)
+  const [answer] = registryAbi.decodeFunctionResult('verificationOf', result)
   const whole = Object.entries(answer.toObject()).map(([name, value]) => {
     const change = lie[name as keyof Lie]
     if (change === undefined) return value
     if (typeof change === 'number') return change
     return changedPart((value as Result).toObject(), change)
   })
-  return abi.encodeFunctionResult('verificationOf', [whole])
+  return registryAbi.encodeFunctionResult('verificationOf', [whole])
 }
 
 function changedPart(truth: Record<string, unknown>, change: object | null) {

@@ -7,18 +7,20 @@ import { toCanonical } from '../../../document/canonical.ts'
 import { validUntilOf } from '../../../document/document.ts'
 import { fromHex, type Hex } from '../../../document/hex.ts'
 import { deriveSealingKeys, deriveSubkeys, idempotentSalt } from '../../../document/keys.ts'
+import type { RegistryId } from '../../../document/registry-id.ts'
 import { sealPlaintext } from '../../../document/sealed.ts'
 import golden from '../../vectors/documents.json' with { type: 'json' }
 import mustFail from '../../vectors/must-fail.json' with { type: 'json' }
 import { sealAnything } from '../seal-plaintext.ts'
 import type { Case } from './case.ts'
 import { claimsOfLiar, type Lied } from './liar.ts'
+import type { Made, MadeBatch } from './made.ts'
 import { presentationOf } from './present.ts'
 
 /** Of the vectors, so that the corpus can anchor them. */
 export const ISSUER_SECRET = golden.issuerSecret as Hex
 /** Where the documents of the vectors belong: the first contract of Anvil's first account. */
-export const REGISTRY = 'eip155:31337:0x5fbdb2315678afecb367f032d93f642f64180aa3'
+export const REGISTRY: RegistryId = 'eip155:31337:0x5fbdb2315678afecb367f032d93f642f64180aa3'
 
 /** The fields of a good document that a client would send. */
 export const FIELDS = {
@@ -26,28 +28,6 @@ export const FIELDS = {
   subjectId: '18151210',
   category: 'birth_certificate',
   issuedAt: '2026-01-31',
-}
-
-/** A batch that the document is in. */
-export type MadeBatch = {
-  root: Hex
-  size: number
-  manifest: Hex
-  /** The batch block of the document. */
-  bytes: Uint8Array
-  hash: Uint8Array
-}
-
-export type Made = {
-  /** Sealed bytes. */
-  bytes: Uint8Array
-  hash: Uint8Array
-  documentKey: Uint8Array
-  /** What the document says of its expiry; 0 where it says nothing. */
-  validUntil: number
-  batch?: MadeBatch
-  /** The file of a presentation, where the reader holds one. */
-  presentation?: string
 }
 
 /** @returns What is sealed for a case, and its batch: the same on every run. */

@@ -8,7 +8,7 @@ import { encodePublicId } from '../../../document/public-id.ts'
 import { openDocument } from '../../../document/sealed.ts'
 import type { Present } from './case.ts'
 import { disclosureOf, type Lied } from './liar.ts'
-import type { Made } from './payload.ts'
+import type { Made } from './made.ts'
 
 /** @returns The file that the reader of a case holds, whatever became of it on the way. */
 export async function presentationOf(

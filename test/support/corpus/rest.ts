@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fromHex, type Hex } from '../../../document/hex.ts'
-import { openDatabase } from '../../../gateway/adapters/database.ts'
-import { createRpcPool, type RpcPool } from '../../../gateway/adapters/rpc.ts'
-import { createKeySigner } from '../../../gateway/adapters/signer.ts'
+import { createKeySigner } from '../../../gateway/adapters/ethereum/key-signer.ts'
+import { createRpcPool, type RpcPool } from '../../../gateway/adapters/ethereum/rpc.ts'
+import { openDatabase } from '../../../gateway/adapters/sqlite/database.ts'
 import { readConfig } from '../../../gateway/config.ts'
 import { startGateway } from '../../../gateway/server.ts'
 import { freePort } from '../http.ts'
@@ -21,7 +21,10 @@ export type RestAnswer = {
   body: any
 }
 
-/** A real gateway of the corpus's issuer, which reads each case through that case's node and sources. */
+/**
+ * A real gateway of the corpus's issuer, which reads each case through that case's node and
+ * sources.
+ */
 export type RestDoor = {
   /** Nobody is asked through two gateways at once: a gateway has one list of nodes. */
   verify(one: CorpusCase, publicId: string): Promise<RestAnswer>
@@ -132,7 +135,10 @@ async function promise(request: Request, name: string): Promise<void> {
   if (status !== 202) throw new Error(`${name}: not promised, but ${status}`)
 }
 
-/** No route erases yet: what is left of an erasure is put in by hand, before the gateway has the file to itself. */
+/**
+ * No route erases yet: what is left of an erasure is put in by hand, before the gateway has the
+ * file to itself.
+ */
 async function bury(dataDir: string, hashes: Hex[]): Promise<void> {
   const database = openDatabase(join(dataDir, 'gateway.db'))
   const insert = database.sqlite.prepare('INSERT INTO tombstone VALUES (?)')
@@ -140,7 +146,10 @@ async function bury(dataDir: string, hashes: Hex[]): Promise<void> {
   await database.close()
 }
 
-/** A pool whose endpoints can be changed. Transactions go nowhere: what the gateway promises stays a promise. */
+/**
+ * A pool whose endpoints can be changed. Transactions go nowhere: what the gateway promises stays a
+ * promise.
+ */
 function switchable(url: string): RpcPool & { through(urls: readonly string[]): void } {
   const pools = new Map<string, RpcPool>()
   const poolOf = (urls: readonly string[]) => {

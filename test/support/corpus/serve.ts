@@ -3,8 +3,8 @@ import { cidOf } from '../../../document/cid.ts'
 import { bodyOf } from '../http.ts'
 import type { Case } from './case.ts'
 import type { Chain } from './chain.ts'
+import type { Made } from './made.ts'
 import { type Answer, answerOf, askNode, type Call, deafReplyOf, replyWith } from './nodes.ts'
-import type { Made } from './payload.ts'
 import { type Reply, sendReply } from './reply.ts'
 import { replyAs, replyAsDomain } from './sources.ts'
 
@@ -32,7 +32,7 @@ export function repliesOf({ case: one, made }: SetUp): Map<string, Reply> {
 
 export type ServeOptions = {
   otherChain: () => Promise<Chain>
-  /** Is told of what nodes answer. */
+  /** Receives the answers of nodes. */
   onAnswer?: (path: string, call: Call, answer: Answer) => void
 }
 

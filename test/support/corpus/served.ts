@@ -17,12 +17,18 @@ import type { Reply } from './reply.ts'
 import { repliesOf, type SetUp } from './serve.ts'
 import { CHAIN_ID, type CorpusCase, describeCase, OTHER_CHAIN_ID } from './world.ts'
 
-/** The present of the recorded chains; seconds of the Unix epoch. In the past, so that it is not later than any clock. */
+/**
+ * The present of the recorded chains; seconds of the Unix epoch. In the past, so that it is not
+ * later than any clock.
+ */
 const NOW = Date.UTC(2026, 6, 1) / 1000
 /** Stands for the 8 hexadecimal digits of the present in a recorded answer. */
 const NOW_MARK = '<now>'
 
-/** A reply as JSON: the body as `text`, in `base64` where it is not UTF-8, or as a number of `zeros`. */
+/**
+ * A reply as JSON: the body as `text`, in `base64` where it is not UTF-8, or as a number of
+ * `zeros`.
+ */
 export type ServedReply =
   | 'never'
   | 'hang up'

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Hex, toHex } from '../../../document/hex.ts'
+import type { RegistryId } from '../../../document/registry-id.ts'
 import { identityAddressOf } from '../../../verifier/identity.ts'
 import { serveHttp } from '../http.ts'
 import { givenOf } from './ask.ts'
@@ -10,7 +11,10 @@ import { type Chain, ISSUER, startChain } from './chain.ts'
 import { makePayload, REGISTRY } from './payload.ts'
 import { type SetUp, serveCases } from './serve.ts'
 
-/** A case that is set up: what its reader holds, and whom he may ask. test/corpus/README.md describes it field by field. */
+/**
+ * A case that is set up: what its reader holds, and whom he may ask. test/corpus/README.md
+ * describes it field by field.
+ */
 export type CorpusCase = {
   case: string
   title: string
@@ -19,7 +23,7 @@ export type CorpusCase = {
   given: string
   /** There, and true, where it is a presentation. */
   presentation?: true
-  registry: string
+  registry: RegistryId
   rpc: string[]
   ipfs: string[]
   maxHeadAge: number

@@ -1,0 +1,77 @@
+import { existsSync, readFileSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { gethBinary } from '../../test/support/geth.ts'
+import { startGethChain } from '../chain.ts'
+import { inFolder, startGateway } from '../measure.ts'
+import { usageOf } from '../processes.ts'
+import type { Memory } from './preload.ts'
+
+/** A gateway's memory after this number of documents. Bytes. */
+export type MemoryRow = Memory & {
+  documents: number
+  failures: number
+  perSecond: number
+  /** The most that its resident set ever was. */
+  peak: number
+}
+
+const PRELOAD = new URL('./preload.ts', import.meta.url).href
+/** With a block each second, each connection gets about one document a second through. */
+const CONNECTIONS = 1000
+/** Seconds that a request waits at most; until then the gateway may keep something of it. */
+const WAIT = 30
+
+/**
+ * One gateway on a real geth, which, unlike Anvil, does not slow down with the number of records.
+ * It issues until each of these counts in turn; then it is left alone for longer than any request
+ * may wait, and all garbage is collected.
+ *
+ * @param counts Documents, rising.
+ * @returns `undefined` on a machine that cannot build geth, after saying so.
+ */
+export async function measureMemory(
+  counts: readonly number[],
+  tell: (row: MemoryRow) => void,
+): Promise<MemoryRow[] | undefined> {
+  const binary = await gethBinary()
+  if (binary === undefined) return undefined
+  return inFolder(async (dataDir) => {
+    const chain = await startGethChain(binary, dataDir)
+    const file = join(dataDir, 'memory')
+    const gateway = await startGateway(
+      dataDir,
+      chain,
+      { MEMORY_FILE: file, WAIT_SECONDS: String(WAIT) },
+      ['--expose-gc', '--import', PRELOAD],
+    )
+    const rows: MemoryRow[] = []
+    try {
+      for (const documents of counts) {
+        const issued = await gateway.load({
+          kind: 'issue',
+          connections: CONNECTIONS,
+          documents: documents - (rows.at(-1)?.documents ?? 0),
+          seconds: Number.MAX_SAFE_INTEGER / 1000,
+        })
+        await sleep((WAIT + 5) * 1000)
+        const memory = await collect(gateway.pid, file)
+        const { failures = 0, perSecond } = issued
+        const peak = usageOf(gateway.pid)?.peak ?? Number.NaN
+        rows.push({ documents, failures, perSecond, peak, ...memory })
+        tell(rows.at(-1) as MemoryRow)
+      }
+    } finally {
+      await gateway.stop()
+      await chain.stop()
+    }
+    return rows
+  })
+}
+
+async function collect(pid: number, file: string): Promise<Memory> {
+  rmSync(file, { force: true })
+  process.kill(pid, 'SIGUSR2')
+  while (!existsSync(file)) await sleep(100)
+  return JSON.parse(readFileSync(file, 'utf8'))
+}

@@ -1,0 +1,146 @@
+// What others' registries take, on the local chain of `npm start`, called as their SDKs do: a
+// contract call for each request, and its receipt awaited.
+//
+//   node bench/peers/run.ts '{"peer", "clients", "dataDir", "documents", "seconds"}'
+//
+// It prints a `PeerResult` as JSON.
+import { randomBytes } from 'node:crypto'
+import {
+  type BaseContract,
+  type ContractTransactionResponse,
+  hexlify,
+  JsonRpcProvider,
+  NonceManager,
+  type Signer,
+  Wallet,
+} from 'ethers'
+import { startInstantChain } from '../chain.ts'
+import { usageOf } from '../processes.ts'
+import { quantile } from '../quantile.ts'
+import { attestationOf, deployEas } from './eas.ts'
+import { deployDocumentStore } from './open-attestation.ts'
+import { PEERS, type PeerName } from './peers.ts'
+
+export type PeerOptions = {
+  peer: PeerName
+  /** Each sends one request at a time. */
+  clients: number
+  dataDir: string
+  documents: number
+  seconds: number
+}
+
+export type PeerResult = {
+  documents: number
+  /** Requests that were not answered with a receipt of success. */
+  failures: number
+  seconds: number
+  /** Milliseconds, of a request. */
+  p50: number
+  p99: number
+  /** Seconds of processor time; that of Anvil is absent where it cannot be read. */
+  clientCpu: number
+  anvilCpu?: number
+}
+
+/** A receipt that has not come by then will not come; milliseconds. */
+const PATIENCE = 20_000
+
+type Send = (hashes: string[]) => Promise<ContractTransactionResponse>
+
+const method = (contract: BaseContract, name: string) => {
+  const call = contract.getFunction(name)
+  return (...args: unknown[]) => call(...args) as Promise<ContractTransactionResponse>
+}
+
+/** The SDK of EAS makes the transaction first and then has the signer send it. */
+const viaSigner =
+  (signer: Signer, contract: BaseContract, name: string) =>
+  async (...args: unknown[]) => {
+    const made = await contract.getFunction(name).populateTransaction(...args)
+    return signer.sendTransaction(made) as Promise<ContractTransactionResponse>
+  }
+
+async function open(peer: PeerName, signer: Signer): Promise<Send> {
+  if (peer === 'issue' || peer === 'bulkIssue') {
+    const call = method(await deployDocumentStore(signer), peer)
+    return peer === 'issue' ? ([hash]) => call(hash) : (hashes) => call(hashes)
+  }
+  const { contract, schema } = await deployEas(signer)
+  const call = viaSigner(signer, contract, peer)
+  switch (peer) {
+    case 'attest':
+      return ([hash = '']) => call({ schema, data: attestationOf(hash) })
+    case 'multiAttest':
+      return (hashes) => call([{ schema, data: hashes.map(attestationOf) }])
+    case 'timestamp':
+      return ([hash]) => call(hash)
+    case 'multiTimestamp':
+      return (hashes) => call(hashes)
+  }
+}
+
+async function measure(
+  send: Send,
+  size: number,
+  { clients, documents, seconds }: PeerOptions,
+): Promise<Omit<PeerResult, 'anvilCpu' | 'clientCpu'>> {
+  const latencies: number[] = []
+  let sent = 0
+  let failures = 0
+  const start = performance.now()
+  const until = start + seconds * 1000
+
+  async function request(): Promise<void> {
+    const hashes = Array.from({ length: size }, () => hexlify(randomBytes(32)))
+    const began = performance.now()
+    const receipt = await send(hashes)
+      .then((sent) => sent.wait(1, PATIENCE))
+      .catch(() => null)
+    if (receipt?.status !== 1) failures++
+    else latencies.push(performance.now() - began)
+  }
+  async function client(): Promise<void> {
+    while (sent < documents && performance.now() < until) {
+      sent += size
+      await request()
+    }
+  }
+  await Promise.all(Array.from({ length: clients }, client))
+  latencies.sort((a, b) => a - b)
+  return {
+    documents: latencies.length * size,
+    failures,
+    seconds: (performance.now() - start) / 1000,
+    p50: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99),
+  }
+}
+
+const options: PeerOptions = JSON.parse(process.argv[2] ?? '{}')
+const chain = await startInstantChain(options.dataDir)
+// The better setting for the peers: ethers gathers calls for 10 ms, a gain for many clients only.
+const provider = new JsonRpcProvider(
+  chain.url,
+  undefined,
+  options.clients === 1 ? { batchMaxCount: 1 } : {},
+)
+try {
+  // Without it, ethers takes one nonce for all that is sent within a quarter of a second.
+  const signer = new NonceManager(new Wallet(chain.issuerKey, provider))
+  const send = await open(options.peer, signer)
+  const before = usageOf(chain.anvilPid)?.cpu
+  const ownBefore = process.cpuUsage()
+  const result = await measure(send, PEERS[options.peer].size, options)
+  const own = process.cpuUsage(ownBefore)
+  const after = usageOf(chain.anvilPid)?.cpu
+  const full: PeerResult = {
+    ...result,
+    clientCpu: (own.user + own.system) / 1e6,
+    ...(before !== undefined && after !== undefined && { anvilCpu: after - before }),
+  }
+  console.log(JSON.stringify(full))
+} finally {
+  provider.destroy()
+  await chain.stop()
+}

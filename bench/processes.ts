@@ -1,0 +1,100 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+
+/**
+ * Seconds of processor time, and the most memory that it ever had, in bytes. Where there is no
+ * /proc, `undefined`.
+ */
+export type Usage = { cpu: number; peak: number }
+
+/** Linux counts in these, whatever the kernel's own clock. */
+const TICKS_A_SECOND = 100
+
+export function usageOf(pid: number | undefined): Usage | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
+    // After the name, which is in parentheses and may hold spaces: state is field 3, utime 14,
+    // stime 15.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    const cpu = (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const peak = Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024
+    return { cpu, peak }
+  } catch {
+    return undefined
+  }
+}
+
+/** A Node process that runs one of this project's scripts. */
+export type Running = {
+  pid: number
+  /** Ends it as a user would, and waits. */
+  stop(): Promise<void>
+}
+
+export function startScript(
+  script: string,
+  env: Record<string, string>,
+  flags: readonly string[] = [],
+): Running {
+  const child = spawn(process.execPath, [...flags, pathOf(script)], {
+    env: { PATH: process.env.PATH ?? '', ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  return {
+    pid: child.pid ?? 0,
+    async stop() {
+      child.kill('SIGTERM')
+      await ended(child)
+    },
+  }
+}
+
+/** Runs one of the benchmark's scripts to its end. @returns The JSON that it printed. */
+export async function runScript<T>(script: string, argument: object): Promise<T> {
+  const child = spawn(process.execPath, [pathOf(script), JSON.stringify(argument)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout?.on('data', (chunk) => {
+    output += chunk
+  })
+  await ended(child)
+  if (child.exitCode !== 0) throw new Error(`${script} failed`)
+  return JSON.parse(output)
+}
+
+/** Waits until a GET of this address is answered with 200. */
+export async function untilReady(url: string): Promise<void> {
+  for (let tries = 0; ; tries++) {
+    const ok = await fetch(url).then(
+      (response) => response.ok,
+      () => false,
+    )
+    if (ok) return
+    if (tries === 3_000) throw new Error(`${url} does not become ready`)
+    await sleep(20)
+  }
+}
+
+/** @returns A port that was free a moment ago. */
+export function freePort(): Promise<number> {
+  return new Promise((resolve) => {
+    const server = createServer().listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      const port = typeof address === 'object' ? address?.port : undefined
+      server.close(() => resolve(port ?? 0))
+    })
+  })
+}
+
+const pathOf = (script: string) => new URL(`../${script}`, import.meta.url).pathname
+
+function ended(child: ChildProcess): Promise<void> {
+  return new Promise((resolve) => {
+    if (child.exitCode !== null || child.signalCode !== null) resolve()
+    else child.once('close', () => resolve())
+  })
+}

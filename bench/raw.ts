@@ -1,0 +1,86 @@
+// What the chain takes without a gateway: `issueMany` of the most documents that the gateway puts
+// in a transaction, the next one sent when the one before was answered.
+//
+//   node bench/raw.ts '{"dataDir", "blockTime", "documents", "seconds"}'
+//
+// It prints a `RawResult` as JSON.
+import { randomBytes } from 'node:crypto'
+import { Wallet } from 'ethers'
+import { type Hex, toHex } from '../document/hex.ts'
+import { MAX_BATCH } from '../gateway/issue/batch.ts'
+import { registryAbi } from '../gateway/registry-abi.ts'
+import { parseRegistry } from '../verifier/readers/chain.ts'
+import { type BenchChain, startClockedChain, startInstantChain } from './chain.ts'
+import { usageOf } from './processes.ts'
+
+export type RawOptions = {
+  dataDir: string
+  /** Seconds; 0 = the local chain. */
+  blockTime: number
+  documents: number
+  seconds: number
+}
+
+export type RawResult = {
+  documents: number
+  seconds: number
+  /** Seconds of processor time of Anvil; absent where it cannot be read. */
+  anvilCpu?: number
+}
+
+/** As many as the gateway has in flight; with blocks by the clock, a block's gas is full before. */
+const IN_FLIGHT = 10
+const GAS_A_DOCUMENT = 27_000n
+const EXPIRY = 4_102_444_800
+
+const { dataDir, blockTime, ...limits }: RawOptions = JSON.parse(process.argv[2] ?? '{}')
+const chain =
+  blockTime === 0 ? await startInstantChain(dataDir) : await startClockedChain(dataDir, blockTime)
+try {
+  console.log(JSON.stringify(await issueAll(chain)))
+} finally {
+  await chain.stop()
+}
+
+async function issueAll({ rpc, registry, issuerKey, anvilPid }: BenchChain): Promise<RawResult> {
+  const { chainId, address } = parseRegistry(registry)
+  const wallet = new Wallet(issuerKey)
+  const request = <T>(method: string, ...params: unknown[]) =>
+    rpc.request({ method, params }) as Promise<T>
+  const mined = async () =>
+    Number(await request<Hex>('eth_getTransactionCount', wallet.address, 'latest'))
+
+  const before = usageOf(anvilPid)?.cpu
+  const start = performance.now()
+  const elapsed = () => (performance.now() - start) / 1000
+  let sent = 0
+  const most = Math.ceil(limits.documents / MAX_BATCH)
+  while (sent < most && elapsed() < limits.seconds) {
+    const raw = await wallet.signTransaction({
+      type: 2,
+      chainId,
+      nonce: sent,
+      to: address,
+      data: registryAbi.encodeFunctionData('issueMany', [
+        1,
+        Array.from({ length: MAX_BATCH }, () => toHex(randomBytes(32))),
+        Array.from({ length: MAX_BATCH }, () => EXPIRY),
+      ]),
+      gasLimit: 100_000n + GAS_A_DOCUMENT * BigInt(MAX_BATCH),
+      maxFeePerGas: 10n ** 12n,
+      maxPriorityFeePerGas: 1n,
+    })
+    await request('eth_sendRawTransaction', raw)
+    sent++
+    while (blockTime > 0 && sent - (await mined()) >= IN_FLIGHT)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+  while ((await mined()) < sent) await new Promise((resolve) => setTimeout(resolve, 5))
+  const seconds = elapsed()
+  const after = usageOf(anvilPid)?.cpu
+  return {
+    documents: sent * MAX_BATCH,
+    seconds,
+    ...(before !== undefined && after !== undefined && { anvilCpu: after - before }),
+  }
+}

@@ -1,0 +1,109 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
+import { BLOCK_HASH_FORMAT, EXPIRY, FIRST_BLOCK, NO_BLOCK } from './pretended.ts'
+
+/** How many rows of each kind a database gets. */
+export type Rows = {
+  documents: number
+  /** Of the documents: on the chain, in blocks that are not final. */
+  notFinal: number
+  /** The blocks that these are in. */
+  blocks: number
+  /** Of the documents: promised, and not on the chain. */
+  queued: number
+  /** Digests of idempotency keys. */
+  keys: number
+  /** Of these, the ones that may be forgotten. */
+  expired: number
+}
+
+const PERIOD_MS = 7 * 86_400_000
+const SEALED_BYTES = 200
+/** Documents in a block that is final. */
+const IN_BLOCK = 200
+/** In KiB: the trees are written in random order, as documents come. */
+const CACHE = 2 * 2 ** 20
+
+/** A realistic share of each for this number of documents. */
+export function rowsFor(documents: number): Rows {
+  const notFinal = Math.min(Math.floor(documents / 10), 1_000_000)
+  return {
+    documents,
+    notFinal,
+    blocks: Math.min(notFinal, 100_000),
+    queued: Math.min(Math.floor(documents / 100), 1_000),
+    keys: documents,
+    expired: Math.floor(documents / 2),
+  }
+}
+
+/**
+ * Makes the database of a gateway that has issued so many documents, as the gateway would have left
+ * it.
+ *
+ * @param store Where payloads are: in the database, or beside promises only, for a store elsewhere.
+ */
+export async function fillDatabase(
+  path: string,
+  rows: Rows,
+  store: 'embedded' | 'elsewhere' = 'embedded',
+): Promise<void> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
+  // Makes the tables.
+  await openDatabase(path).close()
+  const sqlite = new DatabaseSync(path)
+  sqlite.exec(`
+    PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
+    PRAGMA cache_size = -${CACHE}; BEGIN`)
+  fillDocuments(sqlite, rows, store)
+  fillKeys(sqlite, rows)
+  sqlite.exec('COMMIT')
+  sqlite.close()
+}
+
+/** The last ones are queued; those before them are not final yet. */
+function fillDocuments(sqlite: DatabaseSync, rows: Rows, store: 'embedded' | 'elsewhere'): void {
+  const notFinalFrom = rows.documents - rows.queued - rows.notFinal
+  const queuedFrom = rows.documents - rows.queued
+  sqlite.exec(`
+    WITH RECURSIVE one (i) AS (
+      SELECT 0 WHERE ${rows.documents} > 0 UNION ALL
+      SELECT i + 1 FROM one WHERE i + 1 < ${rows.documents})
+    INSERT INTO block (rowid, hash, bytes) SELECT i,
+      unhex(hex(randomblob(28)) || printf('%08x', iif(
+        i >= ${notFinalFrom} AND i < ${queuedFrom},
+        (i - ${notFinalFrom}) % ${rows.blocks}, ${NO_BLOCK}))),
+      randomblob(${SEALED_BYTES})
+    FROM one;
+
+    INSERT INTO history (document_hash, block_number, transaction_hash)
+    SELECT hash, rowid / ${IN_BLOCK}, unhex(printf('%064x', rowid / ${IN_BLOCK}))
+    FROM block WHERE rowid < ${notFinalFrom};
+
+    INSERT INTO intent (kind, document_hash, valid_until, inserted, sealed, promised,
+      block_number, block_hash, transaction_hash)
+    SELECT 'issue', '0x' || lower(hex(hash)), ${EXPIRY}, 1, iif(${store === 'embedded'}, NULL, bytes), 1,
+      ${FIRST_BLOCK} + (rowid - ${notFinalFrom}) % ${rows.blocks},
+      printf('${BLOCK_HASH_FORMAT}', ${FIRST_BLOCK} + (rowid - ${notFinalFrom}) % ${rows.blocks}),
+      printf('0x%064x', rowid)
+    FROM block WHERE rowid >= ${notFinalFrom} AND rowid < ${queuedFrom};
+
+    INSERT INTO intent (kind, document_hash, valid_until, inserted, sealed, promised)
+    SELECT 'issue', '0x' || lower(hex(hash)), ${EXPIRY}, 1, iif(${store === 'embedded'}, NULL, bytes), 1
+    FROM block WHERE rowid >= ${queuedFrom};
+
+    INSERT INTO anchor_block (block_number, block_hash)
+    SELECT DISTINCT block_number, block_hash FROM intent WHERE block_number IS NOT NULL`)
+  if (store === 'elsewhere') sqlite.exec('DELETE FROM block')
+}
+
+function fillKeys(sqlite: DatabaseSync, { keys, expired }: Rows): void {
+  const period = Math.floor(Date.now() / PERIOD_MS)
+  sqlite.exec(`
+    WITH RECURSIVE one (i) AS (
+      SELECT 0 WHERE ${keys} > 0 UNION ALL SELECT i + 1 FROM one WHERE i + 1 < ${keys})
+    INSERT INTO idempotency
+    SELECT iif(i < ${expired}, ${period - 2}, ${period}), randomblob(32), randomblob(32) FROM one`)
+}

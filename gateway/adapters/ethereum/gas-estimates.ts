@@ -1,0 +1,76 @@
+import type { Hex } from '../../../document/hex.ts'
+import { IssueError } from '../../issue/errors.ts'
+import type { Intent } from '../../issue/ports.ts'
+
+/** The minimum of every transaction; a lower estimate is not plausible. */
+const LEAST_GAS = 21_000n
+/**
+ * How long an estimate is reused for other intents of the kind; milliseconds. An estimate runs the
+ * call several times: where blocks come that fast, it would be a quarter of the chain's work.
+ */
+const ESTIMATE_KEPT = 1_000
+/** Minimum intents for reuse: fewer are cheap to estimate. */
+const MANY = 16
+/**
+ * Gas of a call, and of each intent in it, that changes the chain (test/contracts/gas.json), a
+ * little less than it is. What needs less has some in it that are on the chain already, and says
+ * nothing of others.
+ */
+const WORK = {
+  call: 25_000n,
+  issue: 24_500n,
+  revoke: 7_900n,
+  suspend: 7_900n,
+  release: 7_600n,
+} as const
+
+/**
+ * The gas that calls of the registry need. Both reject with an `IssueError` when the node's
+ * estimate is not plausible.
+ */
+export type GasEstimates = {
+  /** By what others of the kind were said to need a moment ago, or as `anew`. */
+  of(intents: readonly Intent[], data: Hex): Promise<bigint>
+  /** @param data The calldata of these intents. */
+  anew(intents: readonly Intent[], data: Hex): Promise<bigint>
+}
+
+/** The node's estimate for `count` intents of a kind. */
+type Estimate = { gas: bigint; count: number; askedAt: number }
+
+/** @param ask Requests an estimate of a call with this calldata (`eth_estimateGas`). */
+export function createEstimates(ask: (data: Hex) => Promise<bigint>): GasEstimates {
+  const estimates = new Map<Intent['kind'], Estimate>()
+
+  async function of(intents: readonly Intent[], data: Hex): Promise<bigint> {
+    const count = intents.length
+    const last = estimates.get(kindOf(intents))
+    const good = last !== undefined && performance.now() - last.askedAt < ESTIMATE_KEPT
+    if (!good || count < MANY) return anew(intents, data)
+    // In proportion is enough for more intents: they share what a call needs by itself.
+    return count <= last.count ? last.gas : divideUp(last.gas * BigInt(count), BigInt(last.count))
+  }
+
+  async function anew(intents: readonly Intent[], data: Hex): Promise<bigint> {
+    const askedAt = performance.now()
+    const gas = await ask(data)
+    if (gas < LEAST_GAS)
+      throw new IssueError('chain_unavailable', 'eth_estimateGas: malformed answer')
+    const kind = kindOf(intents)
+    const count = intents.length
+    const isUsual = gas >= WORK.call + WORK[kind] * BigInt(count)
+    if (isUsual && count >= MANY) estimates.set(kind, { gas, count, askedAt })
+    return gas
+  }
+
+  return { of, anew }
+}
+
+function divideUp(dividend: bigint, divisor: bigint): bigint {
+  return (dividend + divisor - 1n) / divisor
+}
+
+/** A call of the registry is for one kind. */
+function kindOf([first]: readonly Intent[]): Intent['kind'] {
+  return first?.kind ?? 'issue'
+}

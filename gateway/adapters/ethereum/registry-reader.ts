@@ -1,0 +1,166 @@
+import type { Hex } from '../../../document/hex.ts'
+import type { RegistryRecord } from '../../../verifier/ports.ts'
+import { isPrunedHistory } from '../../../verifier/readers/logs.ts'
+import {
+  readBigQuantity,
+  readHash,
+  readList,
+  readLog,
+  readObject,
+  readQuantity,
+  toQuantity,
+} from '../../../verifier/readers/rpc-codec.ts'
+import type { Blocks, RegistryEvent, RegistryReader } from '../../issue/ports.ts'
+import { registryAbi } from '../../registry-abi.ts'
+import type { ChainCalls } from './chain-calls.ts'
+import { decodeRecords, encodeRecordsOf } from './registry-codec.ts'
+
+/** Maximum records in one call. */
+const CHUNK = 500
+
+const topicOf = (name: string) => {
+  const topic = registryAbi.getEvent(name)?.topicHash
+  if (topic === undefined) throw new TypeError(`no event ${name}`)
+  return topic as Hex
+}
+/** A document in a batch is revoked and released in the same slot as one that was issued alone. */
+const TOPICS: Record<RegistryEvent, Hex[]> = {
+  issued: [topicOf('DocumentIssued')],
+  revoked: [topicOf('DocumentRevoked'), topicOf('DocumentInBatchRevoked')],
+  released: [topicOf('DocumentReleased'), topicOf('DocumentInBatchReleased')],
+}
+
+/** @param address The registry's. */
+export function createRegistryReader(
+  calls: ChainCalls,
+  address: string,
+  issuerId: number,
+  finalizedBlock: Blocks['finalizedBlock'],
+): RegistryReader {
+  const { request } = calls
+  const issuerTopic: Hex = `0x${issuerId.toString(16).padStart(64, '0')}`
+
+  return {
+    async records(documentHashes) {
+      const records = await readRecords(calls, issuerId, documentHashes)
+      const distrustedFrom = await readDistrust(calls, issuerId, records)
+      return records.map((record) => ({
+        ...record,
+        distrusted:
+          record.anchoredBlock !== 0 &&
+          record.anchoredBlock >= (distrustedFrom.get(record.accountIndex) ?? Infinity),
+      }))
+    },
+
+    async transactionsOf(event, blockNumber) {
+      const block = toQuantity(blockNumber)
+      const filter = {
+        address,
+        fromBlock: block,
+        toBlock: block,
+        topics: [TOPICS[event], null, issuerTopic],
+      }
+      const read = (answer: unknown) => readList(answer, readLog)
+      const logs = await unlessPruned(request('eth_getLogs', read, filter))
+      if (logs === undefined) return undefined
+      // Callers request this where a record shows that there is an event. A final block without one
+      // has been pruned.
+      if (logs.length === 0 && blockNumber <= (await finalizedBlock())) return undefined
+      return new Map(
+        logs.map(({ topics, transactionHash, blockHash }) => [
+          topics[1] as Hex,
+          { blockNumber, blockHash, transactionHash },
+        ]),
+      )
+    },
+
+    isPooled: (transactionHash) =>
+      request(
+        'eth_getTransactionByHash',
+        (answer) => answer !== null && readObject(answer).blockNumber === null,
+        transactionHash,
+      ),
+
+    async receiptOf(transactionHash) {
+      const receipt = await unlessPruned(
+        request('eth_getTransactionReceipt', readReceipt, transactionHash),
+      )
+      if (!receipt) return undefined
+      const { logs, ...rest } = receipt
+      const issued = logs.filter(
+        (log) =>
+          log.address === address &&
+          log.topics[0] === TOPICS.issued[0] &&
+          log.topics[2] === issuerTopic,
+      )
+      return {
+        ...rest,
+        issued: new Set(issued.map(({ topics }) => topics[1] as Hex)),
+      }
+    },
+  }
+}
+
+async function readRecords(
+  { call }: ChainCalls,
+  issuerId: number,
+  documentHashes: readonly Hex[],
+): Promise<RegistryRecord[]> {
+  const chunks = Array.from({ length: Math.ceil(documentHashes.length / CHUNK) }, (_, i) =>
+    documentHashes.slice(i * CHUNK, (i + 1) * CHUNK),
+  )
+  const records = await Promise.all(
+    chunks.map((chunk) =>
+      call(encodeRecordsOf(issuerId, chunk), (result) => decodeRecords(result, chunk.length)),
+    ),
+  )
+  return records.flat()
+}
+
+/** @returns By account index, the block from which the account's documents are distrusted. */
+async function readDistrust(
+  { view }: ChainCalls,
+  issuerId: number,
+  records: readonly RegistryRecord[],
+): Promise<Map<number, number>> {
+  const anchored = records.filter(({ anchoredBlock }) => anchoredBlock !== 0)
+  const indexes = new Set(anchored.map(({ accountIndex }) => accountIndex))
+  return new Map(
+    await Promise.all(
+      [...indexes].map(async (index) => {
+        const { distrustedFrom } = await view('accountAt', issuerId, index)
+        return [index, Number(distrustedFrom) || Infinity] as const
+      }),
+    ),
+  )
+}
+
+/** @returns `undefined` when no node keeps that part of the history any more. */
+async function unlessPruned<T>(answer: Promise<T>): Promise<T | undefined> {
+  return answer.catch((error) => {
+    if (isPrunedHistory(error.cause)) return undefined
+    throw error
+  })
+}
+
+/** @returns The transaction's place and logs; `undefined` while it is not in a block. */
+function readReceipt(answer: unknown) {
+  if (answer === null) return undefined
+  const receipt = readObject(answer)
+  const { blockNumber, blockHash, status, logs } = receipt
+  // Some nodes return receipts of transactions that are still pending.
+  if (blockNumber === null || blockHash === null) return undefined
+  return {
+    blockNumber: readQuantity(blockNumber),
+    blockHash: readHash(blockHash),
+    succeeded: readQuantity(status) === 1,
+    logs: readList(logs, readLog),
+    ...feeOf(receipt),
+  }
+}
+
+/** Without the fee that rollups charge for the transaction's data: these fields do not hold it. */
+function feeOf({ gasUsed, effectiveGasPrice }: Record<string, unknown>) {
+  if (gasUsed === undefined || effectiveGasPrice === undefined) return {}
+  return { fee: readBigQuantity(gasUsed) * readBigQuantity(effectiveGasPrice) }
+}

@@ -1,0 +1,72 @@
+import { CID } from 'multiformats/cid'
+import { type Block, groupLinks, groupRoot } from './group.ts'
+import type { KuboNode } from './node.ts'
+
+/** Maximum blocks whose groups are remembered; older ones can no longer be removed. */
+const MAX_REMEMBERED = 10_000
+
+/** Blocks on a node, pinned in groups by one root each. Not for concurrent calls. */
+export type Groups = {
+  /** Pins blocks as one group. */
+  put(items: readonly Block[]): Promise<void>
+  /** Undoes one `put` of each block. */
+  remove(cids: readonly CID[]): Promise<void>
+}
+
+export function createGroups(node: KuboNode): Groups {
+  /** From the CID of a block to the root of its group, once for each put. */
+  const rootsOf = new Map<string, string[]>()
+
+  function remember(cid: string, root: string): void {
+    const roots = rootsOf.get(cid) ?? []
+    rootsOf.delete(cid)
+    rootsOf.set(cid, [...roots, root])
+    const [oldest] = rootsOf.keys()
+    if (rootsOf.size > MAX_REMEMBERED && oldest) rootsOf.delete(oldest)
+  }
+
+  /** Forgets one put of each block. @returns By root, the blocks that leave its group. */
+  function forget(cids: readonly CID[]): Map<string, CID[]> {
+    const leaving = new Map<string, CID[]>()
+    for (const cid of cids) {
+      const [root, ...others] = rootsOf.get(`${cid}`) ?? []
+      if (root === undefined) continue
+      if (others.length > 0) rootsOf.set(`${cid}`, others)
+      else rootsOf.delete(`${cid}`)
+      if (!others.includes(root)) leaving.set(root, [...(leaving.get(root) ?? []), cid])
+    }
+    return leaving
+  }
+
+  function replace(cid: string, old: string, root: string): void {
+    const roots = rootsOf.get(cid)?.map((r) => (r === old ? root : r))
+    if (roots) rootsOf.set(cid, roots)
+  }
+
+  /** Pins a new root without these blocks, then unpins the old one. */
+  async function takeOut(old: CID, blocks: readonly CID[]): Promise<void> {
+    const bytes = await node.get(old)
+    const links = bytes && groupLinks(bytes)
+    // The other blocks of the group are unknown: it stays as it is.
+    if (links === undefined) return
+    const rest = links.filter((link) => !blocks.some((b) => b.equals(link)))
+    if (rest.length > 0) {
+      const root = groupRoot(rest)
+      await node.pin(root, [])
+      for (const link of rest) replace(`${link}`, `${old}`, `${root.cid}`)
+    }
+    await node.unpin(old)
+  }
+
+  return {
+    async put(items) {
+      const blocks = [...new Map(items.map((b) => [`${b.cid}`, b])).values()]
+      const root = groupRoot(blocks.map(({ cid }) => cid))
+      await node.pin(root, blocks)
+      for (const { cid } of items) remember(`${cid}`, `${root.cid}`)
+    },
+    async remove(cids) {
+      for (const [root, blocks] of forget(cids)) await takeOut(CID.parse(root), blocks)
+    },
+  }
+}

@@ -1,0 +1,57 @@
+import { hash } from 'node:crypto'
+import { fromHex, type Hex } from '../../document/hex.ts'
+import type { OpenedDocuments } from '../../verifier/ports.ts'
+import { RecentMap } from './recent-map.ts'
+
+/** Of all documents together, as JSON: some 60,000 of the usual length. */
+const MAX_CHARACTERS = 24 * 1024 * 1024
+/** A document is forgotten between one and two of these after it was last verified. */
+const MAX_AGE_MS = 600_000
+
+/**
+ * Remembers opened documents, in memory only. Keys are not kept: an entry is found by a hash of
+ * documentHash and documentKey. JSON takes a fraction of the memory of objects.
+ *
+ * @param isErased Checked for each document: an erased one is not found, nor any while this fails.
+ */
+export function createOpenedDocuments(
+  isErased: (documentHash: Uint8Array) => boolean,
+): OpenedDocuments {
+  const texts = new RecentMap<string>(MAX_CHARACTERS, (text) => text.length)
+  let aging = false
+
+  function startAging(): void {
+    if (aging) return
+    aging = true
+    setTimeout(() => {
+      texts.age()
+      aging = false
+      if (!texts.isEmpty()) startAging()
+    }, MAX_AGE_MS).unref()
+  }
+
+  function mayBeErased(documentHash: Hex): boolean {
+    try {
+      return isErased(fromHex(documentHash))
+    } catch {
+      // Whoever reads the payload in place of this finds out what is wrong.
+      return true
+    }
+  }
+
+  return {
+    get(documentHash, documentKey) {
+      const text = texts.get(idOf(documentHash, documentKey))
+      return text === undefined || mayBeErased(documentHash) ? undefined : JSON.parse(text)
+    },
+    add(documentHash, documentKey, document) {
+      texts.add(idOf(documentHash, documentKey), JSON.stringify(document))
+      startAging()
+    },
+  }
+}
+
+function idOf(documentHash: Hex, documentKey: Uint8Array): string {
+  const key = Buffer.from(documentKey.buffer, documentKey.byteOffset, documentKey.length)
+  return hash('sha256', documentHash + key.toString('latin1'), 'binary')
+}

@@ -1,0 +1,13 @@
+/** The data folder cannot be used. The message says what to do. */
+export class DataDirError extends Error {
+  override name = 'DataDirError'
+  readonly code: 'bound_to_another' | 'other_version'
+  /** The message without `DATA_DIR` and the remedy, so that it also fits a backup of the folder. */
+  readonly problem: string
+
+  constructor(code: DataDirError['code'], problem: string, remedy: string) {
+    super(`DATA_DIR ${problem}${remedy}`)
+    this.code = code
+    this.problem = problem
+  }
+}

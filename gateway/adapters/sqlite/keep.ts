@@ -1,0 +1,34 @@
+import { fromHex } from '../../../document/hex.ts'
+import { type Keep, restore } from '../../issue/keep.ts'
+import type { Database } from './database.ts'
+import type { SqliteOutbox } from './outbox.ts'
+import type { SqliteStore } from './store.ts'
+
+/**
+ * Keeps payloads and promises in one database and changes both in one transaction. The outbox holds
+ * no copy of the sealed bytes: a copy in the same file could only be lost together with them.
+ */
+export function createSqliteKeep(
+  { write }: Database,
+  store: SqliteStore,
+  outbox: SqliteOutbox,
+): Keep {
+  return {
+    add: (intent, { documentHash, bytes }, promised = false) =>
+      write(() => {
+        const inserted = store.insert(documentHash, bytes)
+        const added = outbox.insert(intent, promised, { inserted })
+        // A withdrawal deletes the payload it inserted. A payload from before belongs to a promise
+        // that was kept.
+        return added && inserted
+      }),
+    withdraw: (intents) =>
+      write(() => {
+        const withdrawn = outbox.delete(intents)
+        for (const hash of withdrawn.inserted) store.delete(fromHex(hash))
+        return withdrawn.intents
+      }),
+    restore: (sealed) => restore(store, outbox, sealed),
+    adopt: (intent, anchoring) => outbox.adopt(intent, anchoring),
+  }
+}

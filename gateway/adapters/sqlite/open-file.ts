@@ -1,0 +1,86 @@
+import { chmodSync, closeSync, fsyncSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { DataDirError } from './data-dir-error.ts'
+import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
+
+/** An open file with this version's schema, and the lock that keeps other processes out. */
+export type OpenFile = { sqlite: DatabaseSync; lock: DatabaseSync }
+
+/** See `openDatabase`. */
+export function openFile(path: string): OpenFile {
+  // Only this user may read it; SQLite gives its side files the same mode.
+  closeSync(openSync(path, 'a', 0o600))
+  const lock = lockFile(path)
+  const sqlite = openVersion(path, lock)
+  sqlite.exec(`
+    PRAGMA journal_mode = WAL;
+    PRAGMA synchronous = FULL;
+    PRAGMA secure_delete = ON;
+    PRAGMA foreign_keys = ON;
+    PRAGMA wal_autocheckpoint = 0;
+  `)
+  // In one transaction: the next start would refuse tables without a version. This write also
+  // creates the log, which then stays until the file is closed.
+  sqlite.exec(`BEGIN; ${SCHEMA} PRAGMA user_version = ${SCHEMA_VERSION}; COMMIT`)
+  syncFolder(dirname(path))
+  // From here on, the gateway flushes the log itself.
+  sqlite.exec('PRAGMA synchronous = NORMAL')
+  return { sqlite, lock }
+}
+
+/**
+ * Locks a file beside the database: the database itself has two connections, one of them for
+ * checkpoints. The lock ends with the process that holds it.
+ */
+function lockFile(path: string): DatabaseSync {
+  const lock = new DatabaseSync(`${path}-lock`)
+  try {
+    // By path: opening and closing the file once more would release the lock of this process.
+    chmodSync(`${path}-lock`, 0o600)
+    lock.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
+    return lock
+  } catch (error) {
+    lock.close()
+    throw error
+  }
+}
+
+/** @throws {DataDirError} `other_version`, after releasing the lock. */
+function openVersion(path: string, lock: DatabaseSync): DatabaseSync {
+  const sqlite = new DatabaseSync(path)
+  try {
+    assertVersion(sqlite)
+    return sqlite
+  } catch (error) {
+    sqlite.close()
+    lock.close()
+    throw error
+  }
+}
+
+/** @throws {DataDirError} `other_version` */
+function assertVersion(sqlite: DatabaseSync): void {
+  const schema = sqlite.prepare('SELECT count(*) AS tables FROM sqlite_schema')
+  if (schema.get()?.tables === 0) return
+  const row = sqlite.prepare('PRAGMA user_version').get()
+  const version = Number(row?.user_version)
+  if (version === SCHEMA_VERSION) return
+  const writer = version > SCHEMA_VERSION ? 'a newer version' : 'an older version'
+  throw new DataDirError(
+    'other_version',
+    `was written by ${writer} of this service (its format is ${version}, this one's is ${SCHEMA_VERSION}), and is not converted`,
+    ': start with another DATA_DIR, or with the version that wrote it',
+  )
+}
+
+/**
+ * Makes the names of new files survive a power cut. Windows cannot flush a folder, and does not
+ * need it.
+ */
+function syncFolder(path: string): void {
+  if (process.platform === 'win32') return
+  const folder = openSync(path, 'r')
+  fsyncSync(folder)
+  closeSync(folder)
+}

@@ -1,0 +1,45 @@
+import type {
+  AnchorBlocks,
+  Anchorings,
+  Backlog,
+  FeeLog,
+  Plans,
+  PromisedPayloads,
+} from '../../issue/ports.ts'
+import type { Database } from './database.ts'
+import { createAnchorings } from './outbox/anchorings.ts'
+import { createBacklog } from './outbox/backlog.ts'
+import { createAnchorBlocks, createBlockWriter } from './outbox/blocks.ts'
+import { createAddFee, createFeeLog } from './outbox/fees.ts'
+import { createOpposites } from './outbox/opposites.ts'
+import { createWriteOutcome } from './outbox/outcomes.ts'
+import { createPromisedPayloads } from './outbox/payloads.ts'
+import { createPlans } from './outbox/plans.ts'
+import { createRequests, type Requests } from './outbox/requests.ts'
+
+export type SqliteOutbox = Requests &
+  Backlog &
+  Plans &
+  FeeLog &
+  Anchorings &
+  AnchorBlocks &
+  PromisedPayloads
+
+/**
+ * The outbox in the gateway's database: one part for each port, and writers that several parts
+ * share. The ports say what each method guarantees.
+ */
+export function createSqliteOutbox(database: Database): SqliteOutbox {
+  const blocks = createBlockWriter(database)
+  const opposites = createOpposites(database, blocks)
+  const writeOutcome = createWriteOutcome(database, blocks, opposites)
+  return {
+    ...createRequests(database, blocks, opposites),
+    ...createAnchorBlocks(database),
+    ...createBacklog(database, writeOutcome),
+    ...createPlans(database, writeOutcome, createAddFee(database)),
+    ...createFeeLog(database),
+    ...createAnchorings(database, blocks, opposites),
+    ...createPromisedPayloads(database),
+  }
+}

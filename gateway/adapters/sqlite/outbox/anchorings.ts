@@ -1,0 +1,87 @@
+import type { Anchored, Anchoring, Anchorings, Intent, Review } from '../../../issue/ports.ts'
+import type { Database } from '../database.ts'
+import type { BlockWriter } from './blocks.ts'
+import type { Opposites } from './opposites.ts'
+import { anchoredOf, INTENT_COLUMNS, type Row } from './rows.ts'
+
+export function createAnchorings(
+  database: Database,
+  blocks: BlockWriter,
+  opposites: Opposites,
+): Anchorings {
+  const review = createReview(database, blocks, opposites)
+  return {
+    ...createAnchoringReader(database),
+    ...createAdopt(database, blocks),
+    review: (found) => database.write(() => review(found)),
+  }
+}
+
+function createAnchoringReader({
+  sqlite,
+}: Database): Pick<Anchorings, 'anchoredUpTo' | 'anchoredIn'> {
+  const selectUpTo = sqlite.prepare(`
+    SELECT ${INTENT_COLUMNS} FROM intent WHERE block_number <= ?
+    ORDER BY block_number, block_hash LIMIT ?`)
+  const selectIn = sqlite.prepare(`
+    SELECT ${INTENT_COLUMNS} FROM intent WHERE block_number = ? AND block_hash = ? LIMIT ?`)
+
+  return {
+    anchoredUpTo: async (blockNumber, limit) =>
+      (selectUpTo.all(blockNumber, limit) as Row[]).map(anchoredOf),
+    anchoredIn: async ({ blockNumber, blockHash }, limit) =>
+      (selectIn.all(blockNumber, blockHash, limit) as Row[]).map(anchoredOf),
+  }
+}
+
+function createAdopt({ sqlite, write }: Database, blocks: BlockWriter): Pick<Anchorings, 'adopt'> {
+  const insert = sqlite.prepare(`
+    INSERT INTO intent (kind, document_hash, valid_until, sealed, promised,
+      block_number, block_hash, transaction_hash)
+    VALUES ('issue', ?, ?, ?, 1, ?, ?, ?) ON CONFLICT DO NOTHING`)
+
+  return {
+    adopt: ({ documentHash, validUntil }, anchoring, sealed) =>
+      write(() => {
+        const place = placeOf(anchoring)
+        const { changes } = insert.run(documentHash, validUntil, sealed ?? null, ...place)
+        if (changes > 0) blocks.add(anchoring)
+      }),
+  }
+}
+
+function createReview(
+  { sqlite }: Database,
+  blocks: BlockWriter,
+  opposites: Opposites,
+): (found: Review) => Intent[] {
+  const remove = sqlite.prepare(`
+    DELETE FROM intent
+    WHERE document_hash = ? AND kind = ? AND block_number = ? AND block_hash = ?`)
+  const move = sqlite.prepare(`
+    UPDATE intent SET block_number = ?, block_hash = ?, transaction_hash = ?
+    WHERE document_hash = ? AND kind = ? AND block_number = ? AND block_hash = ?`)
+  const requeue = sqlite.prepare(`
+    UPDATE intent SET block_number = NULL, block_hash = '0x'
+    WHERE document_hash = ? AND kind = ? AND block_number = ? AND block_hash = ?`)
+
+  return ({ gone, moved, dropped }) => {
+    for (const one of gone) remove.run(...rowKeyOf(one))
+    for (const { now } of moved) blocks.add(now)
+    for (const one of moved) move.run(...placeOf(one.now), ...rowKeyOf(one))
+    const requeued = dropped
+      .filter(({ intent }) => !opposites.isWaiting(intent))
+      .filter((one) => requeue.run(...rowKeyOf(one)).changes > 0)
+    // A move does nothing when its intent has left meanwhile: the new blocks may be empty too.
+    const left = [...gone, ...moved, ...dropped].map(({ anchoring }) => anchoring)
+    blocks.deleteEmpty([...left, ...moved.map(({ now }) => now)])
+    return requeued.map(({ intent }) => intent)
+  }
+}
+
+const placeOf = ({ blockNumber, blockHash, transactionHash }: Anchoring) =>
+  [blockNumber, blockHash, transactionHash] as const
+
+/** With its block: an intent that has left that block since stays as it is. */
+const rowKeyOf = ({ intent, anchoring }: Anchored) =>
+  [intent.documentHash, intent.kind, anchoring.blockNumber, anchoring.blockHash] as const

@@ -1,0 +1,116 @@
+import type { Hex } from '../../../../document/hex.ts'
+import type { Intent, Outbox, Payload, Withdrawn } from '../../../issue/ports.ts'
+import type { Database } from '../database.ts'
+import type { BlockWriter } from './blocks.ts'
+import type { Opposites } from './opposites.ts'
+import { blockOf, INTENT_COLUMNS, type Row, standingOf } from './rows.ts'
+
+/** What requests do to the outbox. */
+export type Requests = Outbox & {
+  /** `add`, for use within a write. */
+  insert(intent: Intent, promised: boolean, payload?: Payload): boolean
+  /** `withdraw`, for use within a write. */
+  delete(intents: readonly Intent[]): Withdrawn
+}
+
+type FindRow = (kind: Intent['kind'], documentHash: Hex) => Row | undefined
+
+export function createRequests(
+  database: Database,
+  blocks: BlockWriter,
+  opposites: Opposites,
+): Requests {
+  const { sqlite, write } = database
+  const promise = sqlite.prepare(
+    'UPDATE intent SET promised = 1 WHERE document_hash = ? AND kind = ?',
+  )
+  const select = sqlite.prepare(
+    `SELECT ${INTENT_COLUMNS} FROM intent WHERE document_hash = ? AND kind = ?`,
+  )
+  const findRow: FindRow = (kind, documentHash) => select.get(documentHash, kind) as Row | undefined
+  const insert = createInsert(database, createRepeat(database, blocks, findRow))
+  const withdraw = createWithdraw(database)
+
+  const insertAndPromise: Requests['insert'] = (intent, promised, payload) => {
+    if (opposites.isWaiting(intent)) return false
+    const inserted = insert(intent, payload)
+    if (promised) promise.run(intent.documentHash, intent.kind)
+    return intent.kind !== 'issue' || inserted
+  }
+
+  const find = (kind: Intent['kind'], documentHash: Hex) => {
+    const row = findRow(kind, documentHash)
+    return row && standingOf(row)
+  }
+
+  return {
+    insert: insertAndPromise,
+    delete: withdraw,
+    add: (intent, promised = false, payload) =>
+      write(() => insertAndPromise(intent, promised, payload)),
+    promise: (kind, documentHash) =>
+      write(() => {
+        promise.run(documentHash, kind)
+        return find(kind, documentHash)
+      }),
+    find: async (kind, documentHash) => find(kind, documentHash),
+    withdraw: (intents) => write(() => withdraw(intents)),
+  }
+}
+
+/** @returns A function that inserts an intent, or repeats it; `true` if it inserted one. */
+function createInsert(
+  { sqlite }: Database,
+  repeat: (intent: Intent, reason: number | null) => void,
+): (intent: Intent, payload?: Payload) => boolean {
+  const insert = sqlite.prepare(`
+    INSERT INTO intent (kind, document_hash, valid_until, reason, inserted, sealed)
+    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+
+  return (intent, payload) => {
+    const { kind, documentHash } = intent
+    const validUntil = kind === 'issue' ? intent.validUntil : null
+    const reason = kind === 'revoke' ? intent.reason : null
+    const inserted = payload?.inserted ? 1 : 0
+    const sealed = payload?.sealed ?? null
+    if (kind !== 'issue') repeat(intent, reason)
+    return insert.run(kind, documentHash, validUntil, reason, inserted, sealed).changes > 0
+  }
+}
+
+/** @returns A function that puts a revision that is on the chain already back in the queue. */
+function createRepeat(
+  { sqlite }: Database,
+  blocks: BlockWriter,
+  findRow: FindRow,
+): (intent: Intent, reason: number | null) => void {
+  // The transaction hash stays: an intent that a transaction has carried is never withdrawn.
+  const requeue = sqlite.prepare(`
+    UPDATE intent SET reason = ?, block_number = NULL, block_hash = '0x'
+    WHERE document_hash = ? AND kind = ? AND kind <> 'issue' AND block_number IS NOT NULL`)
+
+  return ({ kind, documentHash }, reason) => {
+    const before = findRow(kind, documentHash)
+    const { changes } = requeue.run(reason, documentHash, kind)
+    if (before && changes > 0) blocks.deleteEmpty([blockOf(before)])
+  }
+}
+
+function createWithdraw({ sqlite }: Database): Requests['delete'] {
+  const remove = sqlite.prepare(`
+    DELETE FROM intent
+    WHERE document_hash = ? AND kind = ? AND transaction_hash IS NULL AND promised = 0
+    AND block_number IS NULL
+    RETURNING inserted`)
+
+  return (intents) => {
+    const deleted = intents.flatMap((intent) => {
+      const row = remove.get(intent.documentHash, intent.kind)
+      return row ? [{ intent, inserted: row.inserted === 1 }] : []
+    })
+    return {
+      intents: deleted.map(({ intent }) => intent),
+      inserted: deleted.filter(({ inserted }) => inserted).map(({ intent }) => intent.documentHash),
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import type { Hex } from '../../../../document/hex.ts'
+import type {
+  Anchored,
+  BlockId,
+  Intent,
+  SignedTransaction,
+  Standing,
+} from '../../../issue/ports.ts'
+
+/** A row without its blobs. */
+export type Row = Record<string, string | number | null>
+
+/** The columns of `intent` that the readers below need. */
+export const INTENT_COLUMNS =
+  'kind, document_hash, valid_until, reason, promised, plan, block_number, block_hash, transaction_hash'
+
+export function intentOf(row: Row): Intent {
+  const documentHash = row.document_hash as Hex
+  const kind = row.kind as Intent['kind']
+  if (kind === 'issue') return { kind, documentHash, validUntil: Number(row.valid_until) }
+  return kind === 'revoke'
+    ? { kind, documentHash, reason: Number(row.reason) }
+    : { kind, documentHash }
+}
+
+export function standingOf(row: Row): Standing {
+  const intent = intentOf(row)
+  const transactionHash = row.transaction_hash as Hex | null
+  return row.block_number !== null
+    ? { intent, anchored: true, transactionHash }
+    : { intent, anchored: false, promised: row.promised === 1, transactionHash }
+}
+
+export function anchoredOf(row: Row): Anchored {
+  const transactionHash = row.transaction_hash as Hex | null
+  return {
+    intent: intentOf(row),
+    anchoring: { ...blockOf(row), transactionHash },
+  }
+}
+
+export function blockOf(row: Row): BlockId {
+  return {
+    blockNumber: Number(row.block_number),
+    blockHash: row.block_hash as Hex,
+  }
+}
+
+/** @param nonce Of its plan. */
+export function attemptOf(row: Row, nonce: number): SignedTransaction {
+  return {
+    nonce,
+    hash: row.hash as Hex,
+    raw: row.raw as Hex,
+    gasLimit: BigInt(row.gas_limit ?? 0),
+    maxFeePerGas: BigInt(row.max_fee_per_gas ?? 0),
+    maxPriorityFeePerGas: BigInt(row.max_priority_fee_per_gas ?? 0),
+  }
+}

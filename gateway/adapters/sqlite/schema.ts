@@ -1,0 +1,127 @@
+/** The schema version. A file of another version is refused, not converted. */
+export const SCHEMA_VERSION = 9
+
+/** The schema of the gateway's one SQLite file. */
+export const SCHEMA = `
+  CREATE TABLE IF NOT EXISTS bound_to (
+    registry TEXT NOT NULL,
+    issuer_id INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS issuer_secret (
+    id INTEGER PRIMARY KEY,
+    fingerprint TEXT NOT NULL UNIQUE
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS probe (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    written_at INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS block (
+    hash BLOB PRIMARY KEY,
+    bytes BLOB NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS tombstone (
+    hash BLOB PRIMARY KEY
+  ) STRICT, WITHOUT ROWID;
+  CREATE TABLE IF NOT EXISTS plan (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    nonce INTEGER NOT NULL
+  ) STRICT;
+  CREATE TABLE IF NOT EXISTS attempt (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    plan INTEGER NOT NULL REFERENCES plan (id) ON DELETE CASCADE,
+    hash TEXT NOT NULL,
+    raw TEXT NOT NULL,
+    gas_limit INTEGER NOT NULL,
+    max_fee_per_gas TEXT NOT NULL,
+    max_priority_fee_per_gas TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS attempt_by_plan ON attempt (plan);
+  CREATE TABLE IF NOT EXISTS intent (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    document_hash TEXT NOT NULL,
+    valid_until INTEGER,
+    reason INTEGER,
+    inserted INTEGER NOT NULL DEFAULT 0,
+    sealed BLOB,
+    promised INTEGER NOT NULL DEFAULT 0,
+    aside_until INTEGER,
+    plan INTEGER REFERENCES plan (id) ON DELETE SET NULL,
+    block_number INTEGER,
+    block_hash TEXT NOT NULL DEFAULT '0x',
+    transaction_hash TEXT,
+    UNIQUE (document_hash, kind)
+  ) STRICT;
+  -- Most intents wait for their block to become final, and are in none of the first three indexes.
+  CREATE INDEX IF NOT EXISTS intent_by_plan ON intent (plan) WHERE plan IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS intent_queued ON intent (id)
+    WHERE plan IS NULL AND block_number IS NULL;
+  CREATE INDEX IF NOT EXISTS intent_sealed ON intent (id) WHERE sealed IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS intent_by_block ON intent (block_number, block_hash)
+    WHERE block_number IS NOT NULL;
+  -- The blocks of anchored intents; seen: the chain had the block at the last look.
+  CREATE TABLE IF NOT EXISTS anchor_block (
+    block_number INTEGER NOT NULL,
+    block_hash TEXT NOT NULL,
+    seen INTEGER NOT NULL DEFAULT 0,
+    PRIMARY KEY (block_number, block_hash)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS anchor_block_unseen ON anchor_block (block_number, block_hash)
+    WHERE seen = 0;
+  CREATE INDEX IF NOT EXISTS anchor_block_seen ON anchor_block (block_number, block_hash)
+    WHERE seen = 1;
+  CREATE TABLE IF NOT EXISTS fee (
+    minute INTEGER PRIMARY KEY,
+    gwei INTEGER NOT NULL
+  ) STRICT;
+  -- Where each document that was in this outbox is anchored; kept permanently, since nodes forget.
+  -- Ordered by block, so that the rows of a transaction share pages: ordered by document, each row
+  -- would write a page of its own.
+  CREATE TABLE IF NOT EXISTS history (
+    block_number INTEGER NOT NULL,
+    document_hash BLOB NOT NULL,
+    transaction_hash BLOB,
+    PRIMARY KEY (block_number, document_hash)
+  ) STRICT, WITHOUT ROWID;
+  -- Likewise, where each batch that was issued with this data folder is anchored.
+  CREATE TABLE IF NOT EXISTS batch_history (
+    block_number INTEGER NOT NULL,
+    root BLOB NOT NULL,
+    transaction_hash BLOB NOT NULL,
+    PRIMARY KEY (block_number, root)
+  ) STRICT, WITHOUT ROWID;
+  -- Triggers, so that every write of an outcome also writes the history, in the same transaction.
+  CREATE TRIGGER IF NOT EXISTS history_written
+  AFTER UPDATE OF block_number, transaction_hash ON intent
+  WHEN NEW.kind = 'issue' AND NEW.block_number IS NOT NULL
+  BEGIN
+    INSERT OR REPLACE INTO history VALUES (
+      NEW.block_number,
+      unhex(substr(NEW.document_hash, 3)),
+      unhex(substr(NEW.transaction_hash, 3))
+    );
+  END;
+  CREATE TRIGGER IF NOT EXISTS history_adopted
+  AFTER INSERT ON intent WHEN NEW.kind = 'issue' AND NEW.block_number IS NOT NULL
+  BEGIN
+    INSERT OR REPLACE INTO history VALUES (
+      NEW.block_number,
+      unhex(substr(NEW.document_hash, 3)),
+      unhex(substr(NEW.transaction_hash, 3))
+    );
+  END;
+  CREATE TRIGGER IF NOT EXISTS history_dropped
+  AFTER UPDATE OF block_number ON intent
+  WHEN NEW.kind = 'issue' AND OLD.block_number IS NOT NEW.block_number
+  BEGIN
+    DELETE FROM history WHERE block_number = OLD.block_number
+      AND document_hash = unhex(substr(NEW.document_hash, 3));
+  END;
+  -- Ordered by the period in which a key was claimed: keys of one period expire together.
+  CREATE TABLE IF NOT EXISTS idempotency (
+    period INTEGER NOT NULL,
+    key BLOB NOT NULL,
+    document_hash BLOB NOT NULL,
+    PRIMARY KEY (period, key)
+  ) STRICT, WITHOUT ROWID;
+`

@@ -1,0 +1,67 @@
+import { Hono } from 'hono'
+import { METHOD_NAME_ALL } from 'hono/router'
+import type { Log } from '../log.ts'
+import type { Env } from './env.ts'
+import { fail } from './envelope.ts'
+import { ApiError } from './errors.ts'
+import { requestLog } from './request-log.ts'
+import { type BundleDeps, bundleRoutes } from './routes/bundle.ts'
+import { type DidDeps, didRoutes } from './routes/did.ts'
+import { type DocumentDeps, documentRoutes } from './routes/documents.ts'
+import { type HealthDeps, healthRoutes } from './routes/health.ts'
+import { type HomeDeps, homeRoutes } from './routes/home.ts'
+import { type IpfsDeps, ipfsRoutes } from './routes/ipfs.ts'
+import { type QrDeps, qrRoutes } from './routes/qr.ts'
+import { type RpcDeps, rpcRoutes } from './routes/rpc.ts'
+import { type VerifyDeps, verifyRoutes } from './routes/verify.ts'
+import { type VerifyPageDeps, verifyPageRoutes } from './routes/verify-page.ts'
+
+/** The dependencies of all routes; each route declares its own part. */
+export type AppDeps = HomeDeps &
+  DocumentDeps &
+  BundleDeps &
+  VerifyDeps &
+  QrDeps &
+  IpfsDeps &
+  DidDeps &
+  HealthDeps &
+  VerifyPageDeps &
+  RpcDeps & { log: Log }
+
+/** @returns The REST API, as a function from request to response. */
+export function createApp(deps: AppDeps): Hono<Env> {
+  const app = new Hono<Env>()
+  app.use(requestLog(deps.log))
+  homeRoutes(app, deps)
+  documentRoutes(app, deps)
+  bundleRoutes(app, deps)
+  verifyRoutes(app, deps)
+  qrRoutes(app, deps)
+  ipfsRoutes(app, deps)
+  didRoutes(app, deps)
+  healthRoutes(app, deps)
+  verifyPageRoutes(app, deps)
+  rpcRoutes(app, deps)
+  refuseOtherMethods(app)
+  app.notFound((c) => fail(c, new ApiError('not_found', 'no such resource'), deps.log))
+  app.onError((error, c) => fail(c, error, deps.log))
+  return app
+}
+
+/** A known path with another method is 405 with `Allow` (RFC 9110 §15.5.6), not 404. */
+function refuseOtherMethods(app: Hono<Env>): void {
+  const methods = new Map<string, Set<string>>()
+  for (const { path, method } of app.routes) {
+    if (method === METHOD_NAME_ALL) continue
+    const known = methods.get(path) ?? new Set()
+    known.add(method)
+    if (method === 'GET') known.add('HEAD')
+    methods.set(path, known)
+  }
+  for (const [path, known] of methods)
+    app.all(path, () => {
+      throw new ApiError('method_not_allowed', 'method not allowed', {
+        headers: { Allow: [...known].join(', ') },
+      })
+    })
+}

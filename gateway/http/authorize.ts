@@ -1,0 +1,51 @@
+import type { Context, MiddlewareHandler } from 'hono'
+import { type ObjectEntries, object } from 'valibot'
+import type { FindKey, Grant, Scope } from '../grant.ts'
+import type { Env } from './env.ts'
+import { ApiError } from './errors.ts'
+import { type Query, readQuery } from './request.ts'
+
+const CHALLENGE = 'Bearer realm="document-registry"'
+
+/**
+ * Lets a request through with `Authorization: Bearer <API_KEY>` (RFC 6750) of a key with this
+ * scope, and with no other query parameters than these, each at most once: a client that believes
+ * in `?dry_run=1` must not issue a document.
+ *
+ * @param parameters The parameters that the route knows. Handlers find their values as `query` in
+ * the context.
+ */
+export function authorize<P extends ObjectEntries>(
+  findKey: FindKey,
+  scope: Scope,
+  parameters: P,
+): MiddlewareHandler<Env & { Variables: { query: Query<P> } }> {
+  const known = object(parameters)
+  return (c, next) => {
+    const grant = findGrant(c, findKey)
+    if (!grant.scopes.includes(scope) && !grant.scopes.includes('admin'))
+      throw new ApiError('forbidden', `the API key has no scope ${scope}`, {
+        headers: {
+          'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
+        },
+      })
+    c.set('grant', grant)
+    c.set('query', readQuery(c, known))
+    return next()
+  }
+}
+
+function findGrant(c: Context, findKey: FindKey): Grant {
+  const header = c.req.header('authorization')
+  if (header === undefined)
+    throw new ApiError('unauthorized', 'an API key is required', {
+      headers: { 'WWW-Authenticate': CHALLENGE },
+    })
+  const key = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(header)?.[1]
+  const grant = key === undefined ? undefined : findKey(key)
+  if (grant === undefined)
+    throw new ApiError('unauthorized', 'the API key is not valid', {
+      headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
+    })
+  return grant
+}

@@ -1,0 +1,73 @@
+import { createHash } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import type { Context } from 'hono'
+import { html, raw } from 'hono/html'
+import type { Network } from '../../../verifier/network.ts'
+import { PRIVATE } from '../envelope.ts'
+
+export type Markup = ReturnType<typeof html>
+
+const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8')
+
+/** The style of the verify page, and additions for these pages. */
+const STYLE = read('../../../web/style.css') + read('./pages.css')
+const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64')
+
+const HEADERS = {
+  ...PRIVATE,
+  'Content-Type': 'text/html; charset=utf-8',
+  'Content-Security-Policy': [
+    "default-src 'none'",
+    `style-src 'sha256-${STYLE_HASH}'`,
+    "img-src 'self' data:",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'Cross-Origin-Opener-Policy': 'same-origin',
+  'Permissions-Policy': 'camera=(), geolocation=(), microphone=()',
+  'X-Robots-Tag': 'noindex',
+}
+
+const ICON =
+  "data:image/svg+xml,%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'%3E%3Cpath d='M7 2h13l6 6v22H7z' fill='%23556'/%3E%3Cpath d='m11 18 4 4 8-9' fill='none' stroke='%23fff' stroke-width='3'/%3E%3C/svg%3E"
+
+/** @param text What a test network means on this page. */
+export function testBanner(network: Network, text: string): Markup | '' {
+  if (network === 'live') return ''
+  return html`<p class="banner">Test network: ${text}</p>`
+}
+
+/**
+ * Responds with a page for people, in the style of the verify page, without scripts or resources
+ * from other hosts.
+ *
+ * @param vary The request headers that decide whether this page or something else is the answer.
+ */
+export async function respondWithPage(
+  c: Context,
+  page: { title: string; main: Markup; vary: string },
+): Promise<Response> {
+  const { title, main, vary } = page
+  const markup = await html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<meta name="robots" content="noindex">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<link rel="icon" href="${ICON}">
+<style>${raw(STYLE)}</style>
+</head>
+<body class="plain">
+<header><p class="brand">Document registry</p></header>
+<main>
+${main}
+</main>
+</body>
+</html>
+`
+  return c.body(`${markup}`, 200, { ...HEADERS, Vary: vary })
+}

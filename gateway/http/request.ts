@@ -1,0 +1,113 @@
+import type { Context } from 'hono'
+import * as v from 'valibot'
+import { decodeUtf8, readAtMost, TooLargeError } from '../../document/bytes.ts'
+import type { FieldProblem } from '../../document/errors.ts'
+import { type JsonValue, parseStrictJson } from '../../document/json.ts'
+import { ApiError } from './errors.ts'
+
+/** Maximum bytes of a request body for one document. */
+export const MAX_BODY = 64 * 1024
+
+/** The query parameters that a route knows. */
+export type Parameters<P extends v.ObjectEntries> = v.ObjectSchema<P, undefined>
+/** Their values. */
+export type Query<P extends v.ObjectEntries> = v.InferOutput<Parameters<P>>
+
+/**
+ * Reads the query of a route that knows these parameters.
+ *
+ * @throws {ApiError} `bad_query`, naming every parameter that is unknown, repeated, missing or
+ * malformed.
+ */
+export function readQuery<P extends v.ObjectEntries>(
+  c: Context,
+  parameters: Parameters<P>,
+): Query<P> {
+  const { url } = c.req
+  const sent = url.includes('?') ? new URL(url).searchParams : new URLSearchParams()
+  const misused = [...new Set(sent.keys())].flatMap((field) => {
+    if (!Object.hasOwn(parameters.entries, field)) return [{ field, message: 'unknown parameter' }]
+    return sent.getAll(field).length > 1 ? [{ field, message: 'must not be repeated' }] : []
+  })
+  const result = v.safeParse(parameters, Object.fromEntries(sent))
+  if (result.success && misused.length === 0) return result.output
+  throw new ApiError('bad_query', 'invalid query parameters', {
+    details: mergeProblems(misused, problemsOf(result.issues)),
+  })
+}
+
+/**
+ * @returns Whether `Accept` names the first media type and not the second, the default.
+ */
+export function prefers(c: Context, wanted: string, fallback: string): boolean {
+  const accept = (c.req.header('accept') ?? '').toLowerCase()
+  return accept.includes(wanted) && !accept.includes(fallback)
+}
+
+/** @returns Both lists, the second without the fields of the first. */
+export function mergeProblems(
+  first: readonly FieldProblem[],
+  second: readonly FieldProblem[],
+): FieldProblem[] {
+  const named = new Set(first.map(({ field }) => field))
+  return [...first, ...second.filter(({ field }) => !named.has(field))]
+}
+
+/** @param issues The issues that valibot reports. */
+export function problemsOf(issues: readonly v.BaseIssue<unknown>[] = []): FieldProblem[] {
+  return issues.map((issue) => ({
+    field: v.getDotPath(issue) ?? '',
+    message: issue.type === 'object' ? 'is required' : issue.message,
+  }))
+}
+
+/**
+ * Reads a JSON body of at most {@link MAX_BODY} bytes.
+ *
+ * @throws {ApiError} `not_json` (content type or encoding), `too_large`, `bad_json`.
+ */
+export async function readJson(c: Context): Promise<JsonValue> {
+  const type = c.req.header('content-type') ?? ''
+  if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type))
+    throw new ApiError('not_json', 'Content-Type must be application/json')
+  if (c.req.header('content-encoding') !== undefined)
+    throw new ApiError('not_json', 'Content-Encoding is not supported')
+  return parseStrictJson(decode(await readBody(c)))
+}
+
+async function readBody(c: Context): Promise<Uint8Array> {
+  try {
+    return await readBodyAtMost(c, MAX_BODY)
+  } catch (error) {
+    if (error instanceof ApiError) throw error
+    throw new ApiError('bad_json', 'request body truncated', { cause: error })
+  }
+}
+
+/**
+ * Reads a body of at most `limit` bytes.
+ *
+ * @throws {ApiError} `too_large`; anything else when the body breaks off.
+ */
+export async function readBodyAtMost(c: Context, limit: number): Promise<Uint8Array> {
+  const tooLarge = () =>
+    new ApiError('too_large', `the body must be at most ${limit} bytes`, {
+      headers: { Connection: 'close' },
+    })
+  const announced = Number(c.req.header('content-length') ?? Number.NaN)
+  if (announced > limit) throw tooLarge()
+  if (announced >= 0) return new Uint8Array(await c.req.arrayBuffer())
+  try {
+    return await readAtMost(c.req.raw.body, limit)
+  } catch (error) {
+    throw error instanceof TooLargeError ? tooLarge() : error
+  }
+}
+
+function decode(bytes: Uint8Array): string {
+  try {
+    return decodeUtf8(bytes)
+  } catch (cause) {
+    throw new ApiError('bad_json', 'not UTF-8', { cause })
+  }
+}

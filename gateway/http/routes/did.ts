@@ -1,0 +1,29 @@
+import type { Hono } from 'hono'
+import type { Env } from '../env.ts'
+import { ApiError } from '../errors.ts'
+
+const PUBLIC = { 'Access-Control-Allow-Origin': '*' } as const
+
+export type DidDeps = {
+  /** The issuer's DID document; absent when its domain is elsewhere. */
+  didDocument?: object
+}
+
+/**
+ * GET /.well-known/did.json: the issuer's own statement, if this service is the issuer's domain
+ * (docs/formats.md §11).
+ */
+export function didRoutes(app: Hono<Env>, { didDocument }: DidDeps): void {
+  app.get('/.well-known/did.json', (c) => {
+    if (!didDocument)
+      throw new ApiError('not_found', "the issuer's domain is elsewhere", {
+        headers: PUBLIC,
+      })
+    return c.body(JSON.stringify(didDocument), 200, {
+      ...PUBLIC,
+      'Content-Type': 'application/json',
+      'Cache-Control': 'no-cache',
+      'X-Content-Type-Options': 'nosniff',
+    })
+  })
+}

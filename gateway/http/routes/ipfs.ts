@@ -1,0 +1,62 @@
+import type { Hono } from 'hono'
+import { cidOf, hashOfCid } from '../../../document/cid.ts'
+import type { PayloadStore } from '../../issue/ports.ts'
+import type { Env } from '../env.ts'
+import { ApiError } from '../errors.ts'
+
+export type IpfsDeps = { store: PayloadStore }
+
+const RAW = 'application/vnd.ipld.raw'
+const PUBLIC = { 'Access-Control-Allow-Origin': '*' } as const
+
+/**
+ * GET /ipfs/{cid}?format=raw: sealed blocks, served as a trustless gateway
+ * (https://specs.ipfs.tech/http-gateways/trustless-gateway/). Public: a block is ciphertext, and
+ * its reader checks its hash.
+ */
+export function ipfsRoutes(app: Hono<Env>, { store }: IpfsDeps): void {
+  app.get('/ipfs/:cid', async (c) => {
+    const hash = parseCid(c.req.param('cid'))
+    const wantsRaw =
+      c.req.query('format') === 'raw' ||
+      (c.req.query('format') === undefined &&
+        (c.req.header('accept') ?? '').toLowerCase().includes(RAW))
+    if (!wantsRaw)
+      throw new ApiError(
+        'not_acceptable',
+        `only raw blocks are served: ?format=raw or Accept: ${RAW}`,
+        { headers: PUBLIC },
+      )
+    const etag = `"${cidOf(hash)}.raw"`
+    const block = await store.get(hash)
+    if (block.status === 'erased')
+      throw new ApiError('erased', 'the block has been erased', {
+        headers: PUBLIC,
+      })
+    if (block.status === 'missing')
+      throw new ApiError('not_found', 'no such block here', { headers: PUBLIC })
+    const headers = {
+      ...PUBLIC,
+      ETag: etag,
+      'Cache-Control': 'public, max-age=29030400, immutable',
+      'X-Content-Type-Options': 'nosniff',
+    }
+    if (c.req.header('if-none-match')?.includes(etag)) return c.body(null, 304, headers)
+    return c.body(new Uint8Array(block.bytes), 200, {
+      ...headers,
+      'Content-Type': RAW,
+      'Content-Disposition': `attachment; filename="${cidOf(hash)}.bin"`,
+    })
+  })
+}
+
+function parseCid(cid: string): Uint8Array {
+  try {
+    return hashOfCid(cid)
+  } catch (cause) {
+    throw new ApiError('bad_cid', 'not a CIDv1 of raw and sha2-256', {
+      headers: PUBLIC,
+      cause,
+    })
+  }
+}

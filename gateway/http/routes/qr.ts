@@ -1,0 +1,73 @@
+import type { Context, Hono } from 'hono'
+import { toBuffer, toString as toSvg } from 'qrcode'
+import { decodePublicId } from '../../../document/public-id.ts'
+import type { Env } from '../env.ts'
+import { PRIVATE } from '../envelope.ts'
+import { ApiError } from '../errors.ts'
+import { respondWithPage } from '../pages/page.ts'
+import { qrPage } from '../pages/qr-page.ts'
+import { type Addresses, networkOfRegistry, verifyUrlOf } from '../present.ts'
+import { prefers } from '../request.ts'
+
+export type QrDeps = { addresses: Addresses }
+
+type Format = 'svg' | 'png'
+
+const VARY = 'Accept, Sec-Fetch-Dest'
+/**
+ * A fixed file name: the last part of the address would put the publicId, a decryption key, into
+ * the name of a downloaded file.
+ */
+const FILE_NAME = 'document-qr-code'
+
+/**
+ * GET /qr/{publicId}: the QR code that leads to the verify page; a page around it for a person who
+ * opens the address. Public; it says nothing about the document's status.
+ */
+export function qrRoutes(app: Hono<Env>, { addresses }: QrDeps): void {
+  const network = networkOfRegistry(addresses.registry)
+
+  app.get('/qr/:publicId', async (c) => {
+    const publicId = c.req.param('publicId')
+    decodePublicId(publicId)
+    const verifyUrl = verifyUrlOf(addresses, publicId)
+    const format = formatOf(c.req.query('format'))
+    if (format === undefined && c.req.header('sec-fetch-dest') === 'document')
+      return respondWithPage(c, {
+        title: 'QR code of a document',
+        main: qrPage(verifyUrl, network),
+        vary: VARY,
+      })
+    return respondWithPicture(c, verifyUrl, format ?? acceptedFormat(c))
+  })
+}
+
+async function respondWithPicture(c: Context, text: string, format: Format): Promise<Response> {
+  const headers = {
+    ...PRIVATE,
+    'Content-Disposition': `inline; filename="${FILE_NAME}.${format}"`,
+    'X-Robots-Tag': 'noindex',
+    Vary: VARY,
+  }
+  if (format === 'svg')
+    return c.body(await toSvg(text, { type: 'svg' }), 200, {
+      ...headers,
+      'Content-Type': 'image/svg+xml',
+    })
+  const png = await toBuffer(text, { scale: 8 })
+  return c.body(new Uint8Array(png), 200, {
+    ...headers,
+    'Content-Type': 'image/png',
+  })
+}
+
+function formatOf(format: string | undefined): Format | undefined {
+  if (format === undefined || format === 'svg' || format === 'png') return format
+  throw new ApiError('bad_query', 'invalid query parameters', {
+    details: [{ field: 'format', message: 'must be svg or png' }],
+  })
+}
+
+function acceptedFormat(c: Context): Format {
+  return prefers(c, 'image/png', 'image/svg+xml') ? 'png' : 'svg'
+}

@@ -1,0 +1,92 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import type { Hex } from '../../../document/hex.ts'
+import { decodePublicId } from '../../../document/public-id.ts'
+import type { RegistryId } from '../../../document/registry-id.ts'
+import type { ChainReader } from '../../../verifier/ports.ts'
+import { parseRegistry } from '../../../verifier/readers/chain.ts'
+import { keyOf, type VerifyOptions, verifyPublicId } from '../../../verifier/verify.ts'
+import { type NewDeadline, verifyWithin } from '../../deadline.ts'
+import type { FindKey } from '../../grant.ts'
+import { type History, withHistory } from '../../history.ts'
+import { authorize } from '../authorize.ts'
+import type { Env } from '../env.ts'
+import { succeed } from '../envelope.ts'
+import { unverifiable } from '../errors.ts'
+import {
+  type Addresses,
+  instant,
+  networkOfRegistry,
+  presentDocument,
+  presentProof,
+} from '../present.ts'
+import { isPromised, type StandingOf } from '../promised.ts'
+
+export type VerifyDeps = {
+  findKey: FindKey
+  verifyOptions: VerifyOptions
+  /** As the chain of `verifyOptions`, with a storage proof of each reading. */
+  provingChain: ChainReader
+  standingOf: StandingOf
+  history: History
+  addresses: Addresses
+  newDeadline: NewDeadline
+}
+
+const PARAMETERS = {
+  publicId: v.string(),
+  /** With the storage proof of the record. */
+  proof: v.exactOptional(v.literal('full', 'must be full')),
+}
+
+/** GET …/verify?publicId=: the verdict about a document. */
+export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
+  const { verifyOptions, provingChain, addresses, findKey } = deps
+  const { standingOf, history, newDeadline } = deps
+  for (const path of ['/v1/verify', '/api/verify'])
+    app.get(path, authorize(findKey, 'verify', PARAMETERS), async (c) => {
+      const { publicId, proof: wanted } = c.get('query')
+      const decoded = decodePublicId(publicId)
+      const key = keyOf(decoded)
+      const { documentHash } = key
+      const options = verifyWithin(newDeadline(), {
+        ...verifyOptions,
+        ...(wanted && { chain: provingChain }),
+      })
+      const verdict = await verifyPublicId(decoded, options)
+      if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
+      const promised = await isPromised(standingOf, key, verdict.status)
+      const status = promised ? 'pending' : verdict.status
+      const { document, stateProof, asOf, ...rest } = verdict
+      const proof = await withHistory(history, verdict.blockchainProof)
+      const blockchainProof = presentProof(proof)
+      return succeed(c, {
+        ...rest,
+        status,
+        network: networkOfRegistry(addresses.registry),
+        asOf: asOf && { ...asOf, blockTime: instant(asOf.blockTime) },
+        document:
+          document &&
+          presentDocument(addresses, document, {
+            publicId,
+            // A publicId of a batch holds the hash of the document's batch block.
+            documentHash: proof?.documentHash ?? documentHash,
+            status,
+            transactionHash: proof?.transactionHash ?? null,
+          }),
+        blockchainProof: stateProof
+          ? {
+              ...(blockchainProof ?? anchorOf(addresses.registry, documentHash)),
+              stateProof,
+            }
+          : blockchainProof,
+      })
+    })
+}
+
+/**
+ * The proof about a document without a record: that this registry has none under this hash.
+ */
+function anchorOf(registry: RegistryId, documentHash: Hex) {
+  return { chainId: parseRegistry(registry).chainId, registry, documentHash }
+}

@@ -1,0 +1,53 @@
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { getRequestListener } from '@hono/node-server'
+import { failUnrouted } from './http/envelope.ts'
+import type { Log } from './log.ts'
+import type { openApp } from './open-app.ts'
+
+/** How long clients have to finish their requests when the service stops. */
+const CLOSE_GRACE_MS = 1_000
+
+export type Listener = {
+  port: number
+  /**
+   * Accepts no more connections, lets `work` finish, then gives clients a short time to finish
+   * their requests.
+   */
+  stop(work: () => Promise<unknown>): Promise<void>
+}
+
+/** Serves an app over HTTP. Rejects when the port cannot be opened. */
+export async function listen(
+  app: ReturnType<typeof openApp>,
+  { host, port }: { host: string; port: number },
+  log: Log,
+): Promise<Listener> {
+  const server = createServer((incoming, outgoing) => {
+    const { method = '' } = incoming
+    const started = performance.now()
+    // One for each request, because the error handler gets only the error.
+    const respond = getRequestListener(app.fetch, {
+      hostname: host,
+      errorHandler: (error) => failUnrouted(error, { method, started }, log),
+    })
+    return respond(incoming, outgoing)
+  }).listen(port, host)
+  await new Promise((resolve, reject) => {
+    server.once('listening', resolve)
+    server.once('error', reject)
+  })
+  const address = server.address() as AddressInfo
+  log.info('listening', { port: address.port })
+
+  return {
+    port: address.port,
+    async stop(work) {
+      const closed = new Promise((resolve) => server.close(resolve))
+      await work()
+      // Clients that are still sending or not reading have had enough time.
+      setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS).unref()
+      await closed
+    },
+  }
+}

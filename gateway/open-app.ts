@@ -1,0 +1,118 @@
+import { join } from 'node:path'
+import type { RegistryId } from '../document/registry-id.ts'
+import { createBundle } from '../verifier/bundle.ts'
+import type { BlockSource } from '../verifier/ports.ts'
+import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
+import type { VerifyOptions } from '../verifier/verify.ts'
+import type { PageConfig } from '../web/config.ts'
+import { type KeyFile, openKeyFile } from './adapters/key-file.ts'
+import { openWithNode } from './adapters/node-open.ts'
+import { createOpenedDocuments } from './adapters/opened-documents.ts'
+import type { Config } from './config.ts'
+import { createDeadline } from './deadline.ts'
+import { SCOPES } from './grant.ts'
+import { createApp } from './http/app.ts'
+import { readVerifyPage } from './http/verify-page.ts'
+import type { Identities } from './identity.ts'
+import { assertOpenIssuer } from './issue/errors.ts'
+import { describeBug, type Log } from './log.ts'
+import type { Chain, Identity, openReaders } from './open-chain.ts'
+import type { IssuingParts } from './open-issuing.ts'
+import type { Stores } from './open-stores.ts'
+
+/** The parts behind the REST API. */
+export type AppParts = {
+  chain: Chain
+  readers: ReturnType<typeof openReaders>
+  identities: Identities
+  stores: Stores
+  pipeline: IssuingParts
+  log: Log
+}
+
+/** @returns The REST API. */
+export function openApp(config: Config, identity: Identity, parts: AppParts) {
+  const { chain, readers, identities, stores, pipeline, log } = parts
+  const { rpc, registry, issuerId } = identity
+  const { database, kubo, store, outbox, history } = stores
+  const { issuing, revising, batcher, foreign, metrics } = pipeline
+  const blocks = sourcesOf(config, stores)
+  return createApp({
+    ...{ issuing, revising, store, history, log, metrics },
+    ...(identities.didDocument && { didDocument: identities.didDocument }),
+    wait: config.wait,
+    // With a wait of 0 s, a request still has to read the chain.
+    newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
+    findKey: openKeys(config, log).find,
+    assertReady: async () => {
+      batcher.assertOpen()
+      foreign.assertAlone()
+      await database.assertReady()
+      await kubo?.assertReady()
+      return assertOpenIssuer(await chain.readiness())
+    },
+    lowBalance: config.lowBalance,
+    standingOf: async (key) =>
+      key.issuerId === issuerId ? outbox.find('issue', key.documentHash) : undefined,
+    verifyOptions: verifyOptionsOf(config, parts, blocks),
+    provingChain: readers.proving,
+    bundleOf: (publicId, signal) =>
+      createBundle(publicId, { signal, provider: rpc, registry, blocks }),
+    // The route is public: slow reads must not take the connections that issuing needs.
+    rpc: rpc.apart(),
+    verifyPage: readVerifyPage(pageConfigOf(config, registry)),
+    addresses: { baseUrl: config.baseUrl, verifyUrl: config.verifyUrl, registry, issuerId },
+  })
+}
+
+function verifyOptionsOf(
+  { maxHeadAge }: Config,
+  { readers, identities, stores, log }: AppParts,
+  blocks: readonly BlockSource[],
+): VerifyOptions {
+  return {
+    blocks,
+    chain: readers.grouped,
+    opener: openWithNode,
+    opened: createOpenedDocuments(stores.tombstones.isErased),
+    identity: identities.source,
+    finality: true,
+    onError: (error) => log.error('content_unreadable', describeBug(error)),
+    ...(maxHeadAge !== undefined && { maxHeadAge }),
+  }
+}
+
+/** @returns Where payloads are looked for: the gateway's store first. */
+function sourcesOf(
+  { ipfsGateways, ipfsTimeout }: Config,
+  { store, tombstones }: Stores,
+): BlockSource[] {
+  return [
+    store,
+    ...ipfsGateways.map((url) => tombstones.guardSource(createIpfsGatewaySource(url, ipfsTimeout))),
+  ]
+}
+
+function openKeys({ dataDir, apiKey }: Config, log: Log): KeyFile {
+  const keys = openKeyFile(join(dataDir, 'keys.json'), (error) =>
+    log.error('key_file_unreadable', { error: String(error) }),
+  )
+  if (apiKey !== undefined) keys.put('environment', apiKey, [...SCOPES])
+  return keys
+}
+
+/**
+ * The page's registry and sources, without secrets of the gateway such as `RPC_URL`.
+ */
+function pageConfigOf(
+  { baseUrl, publicRpcUrls, ipfsGateways, maxHeadAge }: Config,
+  registry: RegistryId,
+): PageConfig {
+  return {
+    registry,
+    rpc: publicRpcUrls.length > 0 ? publicRpcUrls : [`${baseUrl}/rpc`],
+    ipfs: [baseUrl, ...ipfsGateways],
+    service: baseUrl,
+    ...(maxHeadAge !== undefined && { maxHeadAge }),
+  }
+}

@@ -1,0 +1,113 @@
+import type { Hex } from '../document/hex.ts'
+import type { RegistryId } from '../document/registry-id.ts'
+import { createChainReader } from '../verifier/readers/chain.ts'
+import { createFinalityReader } from '../verifier/readers/finality.ts'
+import { createManyReader } from '../verifier/readers/many.ts'
+import { createProvingReader } from '../verifier/readers/proof.ts'
+import { createRequest } from '../verifier/readers/request.ts'
+import { type AccountId, lockAccount } from './adapters/account-lock.ts'
+import { createGroupingReader } from './adapters/ethereum/grouping-reader.ts'
+import { createRegistry, type RegistryPorts } from './adapters/ethereum/registry.ts'
+import type { RpcPool } from './adapters/ethereum/rpc.ts'
+import type { Signer } from './adapters/ethereum/signer.ts'
+import type { Config } from './config.ts'
+import { type Counts, readCounts, waitForForeign } from './issue/foreign-at-start.ts'
+import type { Plans, Readiness } from './issue/ports.ts'
+import type { Log } from './log.ts'
+import { shareRead } from './shared-read.ts'
+
+/** The parts of a gateway beside its configuration; the local stack makes these itself. */
+export type Identity = {
+  /** The chain; closed with the gateway. */
+  rpc: RpcPool
+  /** CAIP-10, lower case. */
+  registry: RegistryId
+  /** The issuer that it writes for, whose account the signer has. */
+  issuerId: number
+  signer: Signer
+  /** The newest first: it seals. Repeats of requests are recognized by any. */
+  issuerSecrets: readonly [Hex, ...Hex[]]
+  /** Gets DID documents; the platform's on a local chain, of public addresses only on any other. */
+  fetchDid?: typeof fetch
+}
+
+/** The chain as issuing uses it. */
+export type Chain = RegistryPorts & {
+  readiness: () => Promise<Readiness>
+  accountId: AccountId
+  /** The account's counts at the start. */
+  firstLook: Counts
+}
+
+/** How long a reading of the account is reused for reports. */
+const READINESS_TTL_MS = 1_000
+
+/** @throws {IssueError} when the chain cannot be read, or the account may not issue. */
+export async function openChain(
+  { finality, feeCap }: Config,
+  { rpc, registry, issuerId, signer }: Identity,
+  log: Log,
+): Promise<Chain> {
+  // Issuing has its own connections, so that reads cannot hold it up.
+  const ports = await createRegistry(rpc.apart(), {
+    ...{ registry, issuerId, signer, finality },
+    ...(feeCap !== undefined && { feeCap }),
+  })
+  // The route is public.
+  const readiness = shareRead(ports.account.assertReady, READINESS_TTL_MS)
+  const { mayIssue, mayRevoke } = await readiness()
+  if (!mayIssue)
+    log.warn('issuer_closed', {
+      warning: 'the issuer is closed: documents can be revoked only',
+    })
+  if (!mayRevoke)
+    log.warn('account_may_not_revoke', {
+      warning: 'the account lacks REVOKE: documents can be issued only',
+    })
+  const [genesis, firstLook] = await Promise.all([
+    ports.blocks.blockHash(0),
+    readCounts(ports.account),
+  ])
+  const accountId = { registry, address: signer.address, genesis }
+  return { ...ports, readiness, accountId, firstLook }
+}
+
+/** The readers of a registry that share the pool's connections. */
+export function openReaders({ finality }: Config, { rpc, registry }: Identity) {
+  const chain = createChainReader(rpc, registry, finality)
+  return {
+    chain,
+    grouped: createGroupingReader(
+      chain,
+      createManyReader(rpc, registry),
+      createFinalityReader(createRequest(rpc), finality),
+    ),
+    proving: createProvingReader(rpc, registry, finality),
+  }
+}
+
+/**
+ * Makes sure that nothing else writes with the account.
+ *
+ * @returns The nonce that follows the foreign transactions, and a function that frees the account.
+ * @throws {IssueError} `account_shared`.
+ */
+export async function claimAccount(
+  { rpcUrls }: Config,
+  { account, accountId, firstLook }: Chain,
+  outbox: Plans,
+  log: Log,
+): Promise<{ firstNonce: number; leave: () => Promise<void> }> {
+  // Nothing else can reach a local chain that is in the data folder.
+  const isLocal = rpcUrls.length === 0
+  const leave = isLocal ? async () => {} : await lockAccount(accountId)
+  try {
+    const own = new Set((await outbox.plans()).map(({ nonce }) => nonce))
+    const firstNonce = await waitForForeign({ account, first: firstLook, own, log })
+    return { firstNonce, leave }
+  } catch (error) {
+    // The start is repeated in this process, which must not find the account taken by itself.
+    await leave()
+    throw error
+  }
+}

@@ -1,0 +1,78 @@
+import type { ChainReader } from '../verifier/ports.ts'
+import { ReadGroup } from './adapters/ethereum/read-group.ts'
+import { hkdfWithNode } from './adapters/node-hkdf.ts'
+import { sealWithNode } from './adapters/node-seal.ts'
+import { createSqliteIdempotencyLog } from './adapters/sqlite/idempotency.ts'
+import type { Config } from './config.ts'
+import { type Batcher, createBatcher } from './issue/batcher.ts'
+import { createForeignWatch, type ForeignWatch } from './issue/foreign.ts'
+import { keyOfIntent } from './issue/intent.ts'
+import { createIssuing, type Issuing } from './issue/issue.ts'
+import { type Outcome, outcomeOf, outcomesOf } from './issue/outcome.ts'
+import type { Intent } from './issue/ports.ts'
+import { createRevising, type Revising } from './issue/revise.ts'
+import { createSealing } from './issue/sealing.ts'
+import type { Log } from './log.ts'
+import { createMetrics, type Metrics } from './metrics.ts'
+import type { Chain, Identity } from './open-chain.ts'
+import type { Stores } from './open-stores.ts'
+import { subkeysOf } from './secrets.ts'
+
+/** Maximum repeats in one lookup call, and maximum calls at the same time. */
+const LOOK_UPS = { maxKeys: 200, maxCalls: 2 }
+
+/** The pipeline from a request to the chain. */
+export type IssuingParts = {
+  metrics: Metrics
+  foreign: ForeignWatch
+  batcher: Batcher
+  issuing: Issuing
+  revising: Revising
+}
+
+/** @param reader Reads the registry for requests; `chain` writes to it. */
+export function openIssuing(
+  config: Config,
+  identity: Identity,
+  { chain, reader, stores, log }: { chain: Chain; reader: ChainReader; stores: Stores; log: Log },
+): IssuingParts {
+  const { account, transactions, registry, blocks } = chain
+  const { database, outbox, history, keep } = stores
+  const { issuerId } = identity
+  const metrics = createMetrics({
+    depth: () => batcher.depth(),
+    balance: async () => (await chain.readiness()).balance,
+    spentLastHour: () => batcher.spentLastHour(),
+    stopped: () => batcher.stopped(),
+    feeCaps: config.feeCaps,
+  })
+  const foreign = createForeignWatch({ account, log, found: metrics.foundForeign })
+  const batcher = createBatcher({
+    ...{ account, transactions, registry, blocks, outbox, foreign, log },
+    feeCaps: config.feeCaps,
+    maxBatch: config.maxBatch,
+    concluded: metrics.concluded,
+    withdraw: keep.withdraw,
+  })
+  const revising = createRevising({ issuerId, registry, chain: reader, outbox, batcher })
+  const lookUps = new ReadGroup<Intent, Outcome>({
+    ...LOOK_UPS,
+    idOf: keyOfIntent,
+    callOf: () => '',
+    readMany: (intents) => outcomesOf(registry, intents),
+    readOne: (intent) => outcomeOf(registry, intent),
+  })
+  const issuing = createIssuing({
+    ...{ issuerId, keep, history, batcher },
+    registryId: identity.registry,
+    outcomeOf: (intent) => lookUps.read(intent),
+    chain: reader,
+    sealing: createSealing({
+      subkeys: subkeysOf(identity.issuerSecrets),
+      idempotency: createSqliteIdempotencyLog(database),
+      seal: sealWithNode,
+      hkdf: hkdfWithNode,
+    }),
+  })
+  return { metrics, foreign, batcher, issuing, revising }
+}

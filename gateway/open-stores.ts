@@ -1,0 +1,79 @@
+import { join } from 'node:path'
+import { createKuboNode } from './adapters/kubo/node.ts'
+import { createKuboStore, type KuboStore } from './adapters/kubo/store.ts'
+import { type Database, openDatabase } from './adapters/sqlite/database.ts'
+import { createSqliteHistory } from './adapters/sqlite/history.ts'
+import { createSqliteKeep } from './adapters/sqlite/keep.ts'
+import { createSqliteOutbox, type SqliteOutbox } from './adapters/sqlite/outbox.ts'
+import { createSqliteStore } from './adapters/sqlite/store.ts'
+import { createTombstones, type Tombstones } from './adapters/tombstones.ts'
+import { withOlder } from './adapters/with-older.ts'
+import type { Config } from './config.ts'
+import type { History } from './history.ts'
+import type { IssueError } from './issue/errors.ts'
+import { type Keep, keepInOrder } from './issue/keep.ts'
+import type { PayloadStore } from './issue/ports.ts'
+import type { Log } from './log.ts'
+import type { Identity } from './open-chain.ts'
+import { fingerprintsOf } from './secrets.ts'
+
+/** Everything that the gateway keeps. */
+export type Stores = {
+  database: Database
+  /** Absent when payloads are kept in the database. */
+  kubo: KuboStore | undefined
+  tombstones: Tombstones
+  /** All payloads, wherever they are kept. */
+  store: PayloadStore
+  outbox: SqliteOutbox
+  history: History
+  keep: Keep
+}
+
+/**
+ * @param end See `startGateway`.
+ * @throws {IssueError} when the payload store cannot be used.
+ * @throws {DataDirError} when the data folder belongs to another registry, issuer or secret, or to
+ * another version.
+ */
+export async function openStores(
+  config: Config,
+  { registry, issuerId, issuerSecrets }: Identity,
+  end: (error: IssueError) => void,
+  log: Log,
+): Promise<Stores> {
+  const kubo = await openKubo(config, log)
+  const database = openDatabase(join(config.dataDir, 'gateway.db'), (error) => {
+    log.error('flush_failed', { error: error.message })
+    end(error)
+  })
+  database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
+  const tombstones = createTombstones(database)
+  const embedded = createSqliteStore(database)
+  const store = tombstones.guardStore(kubo ? withOlder(kubo, embedded) : embedded)
+  const outbox = createSqliteOutbox(database)
+  const keep = kubo
+    ? keepInOrder(store, outbox, (error) =>
+        log.info('payloads_not_removed', { error: String(error) }),
+      )
+    : createSqliteKeep(database, embedded, outbox)
+  const history = createSqliteHistory(database)
+  return { database, kubo, tombstones, store, outbox, history, keep }
+}
+
+/** @returns The payload store on a Kubo node, if one is configured; the node has answered. */
+export async function openKubo(
+  { ipfsApiUrl, ipfsAnnounce, ipfsTimeout }: Config,
+  log: Log,
+): Promise<KuboStore | undefined> {
+  if (ipfsApiUrl === undefined) return undefined
+  if (ipfsAnnounce)
+    log.warn('kubo_announces', {
+      warning:
+        'IPFS_ANNOUNCE is true: the node may announce every payload to the public network, and what is public cannot be recalled',
+    })
+  const node = createKuboNode(ipfsApiUrl, ipfsTimeout, ipfsAnnounce)
+  const kubo = createKuboStore(node, (warning) => log.warn('kubo_not_durable', { warning }))
+  await kubo.assertReady()
+  return kubo
+}

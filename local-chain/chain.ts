@@ -1,0 +1,150 @@
+import { Anvil, type Block } from './anvil.ts'
+import { LocalChainError } from './errors.ts'
+import { type Entry, type JournalContent, journalPath, type Snapshot } from './journal.ts'
+import { RpcError } from './rpc.ts'
+
+/** An Anvil, and where its chain stands. */
+export class Chain {
+  readonly anvil: Anvil
+  readonly #genesisTime: number
+  /** The newest block. */
+  head: Block
+  /** Seconds by which the chain's clock is ahead of the wall clock. */
+  offset: number
+  /** No block may be older: the time of the newest one, or what Anvil's clock was set to. */
+  notBefore: number
+  /**
+   * Accepted transactions that are in no block, by hash: as a rule an earlier nonce is missing. In
+   * the order they came, which decides among those that pay the same.
+   */
+  readonly #waiting = new Map<string, string>()
+
+  private constructor(anvil: Anvil, { genesisTime, offset }: Snapshot, head: Block) {
+    this.anvil = anvil
+    this.#genesisTime = genesisTime
+    this.offset = offset
+    this.head = head
+    this.notBefore = Number(head.timestamp)
+  }
+
+  /**
+   * Starts an Anvil with the chain of a journal: the same blocks with the same hashes.
+   * @throws {LocalChainError} `anvil_missing`, `anvil_failed`, `replay_failed`
+   */
+  static async open(dir: string, { snapshot, entries }: JournalContent): Promise<Chain> {
+    const start = () => Anvil.start(dir, snapshot.genesisTime)
+    // Twice: its port may have been taken between choosing and using it.
+    const anvil = await start().catch(start)
+    // The line of the journal that Anvil gets.
+    let line = 1
+    try {
+      const state = Buffer.from(snapshot.state ?? '', 'base64').toString('hex')
+      if (state !== '') await anvil.call('anvil_loadState', `0x${state}`)
+      const head = await anvil.call<Block>('eth_getBlockByNumber', 'latest', true)
+      const chain = new Chain(anvil, snapshot, head)
+      chain.#assertAt(snapshot.head ?? head.hash)
+      await chain.#send(snapshot.waiting)
+      for (const entry of entries) {
+        line += 1
+        chain.#assertAt(entry.parent)
+        await chain.apply(entry)
+      }
+      // A replay leaves Anvil's clock in the past; calls on the pending block would see that.
+      chain.notBefore = chain.now
+      await anvil.call('evm_setTime', chain.now)
+      return chain
+    } catch (cause) {
+      await anvil.end()
+      throw new LocalChainError(
+        'replay_failed',
+        `Line ${line} of ${journalPath(dir)} does not lead to the blocks that were there: ${String(cause)}. The file was changed, or Anvil is another version than the one that wrote it: install that version, or move the directory away to begin with a new chain.`,
+        { cause },
+      )
+    }
+  }
+
+  /** The time of the next block, by the clock. Equal times are allowed. */
+  get now(): number {
+    return Math.max(Math.floor(Date.now() / 1000) + this.offset, this.notBefore)
+  }
+
+  /**
+   * Makes a change, the same way for a live request and for a replay, so that both come to the same
+   * blocks.
+   * @returns Anvil's results: a hash for each transaction, or an RpcError for a refused one
+   * @throws if Anvil is gone or is not where the journal is
+   */
+  async apply(entry: Entry): Promise<unknown[]> {
+    const { method, params, time } = entry
+    this.offset = entry.offset
+    if (method === 'eth_sendRawTransaction') {
+      const results = await this.#send(params)
+      const accepted = results.filter((result) => !(result instanceof RpcError))
+      await this.#mineAll(time, accepted.length)
+      return results
+    }
+    if (method === 'anvil_setBalance') return [await this.#attempt(method, params)]
+    const [count, interval] = method === 'evm_mine' ? params : [0, 0]
+    for (let i = 0; i < count; i++) await this.#mine(time + i * interval)
+    return []
+  }
+
+  /** All that Anvil holds. Nothing may change it meanwhile. */
+  async snapshot(): Promise<Snapshot> {
+    const dump = await this.anvil.call<string>('anvil_dumpState')
+    return {
+      genesisTime: this.#genesisTime,
+      offset: this.offset,
+      head: this.head.hash,
+      state: Buffer.from(dump.slice(2), 'hex').toString('base64'),
+      waiting: [...this.#waiting.values()],
+    }
+  }
+
+  async #send(raws: readonly string[]): Promise<unknown[]> {
+    const results: unknown[] = []
+    for (const raw of raws) {
+      // One after another: among equals, the order in the pool is the order in the block.
+      const result = await this.#attempt('eth_sendRawTransaction', [raw])
+      if (typeof result === 'string') this.#waiting.set(result, raw)
+      results.push(result)
+    }
+    return results
+  }
+
+  #attempt(method: string, params: readonly unknown[]): Promise<unknown> {
+    return this.anvil.call(method, ...params).catch((error) => {
+      if (error instanceof RpcError) return error
+      throw error
+    })
+  }
+
+  /**
+   * Mines until as many transactions as were accepted are in blocks: as a rule one block, two when
+   * the gas of one was not enough. Those that wait for an earlier nonce stay in the pool.
+   */
+  async #mineAll(time: number, accepted: number): Promise<void> {
+    let included = 0
+    let last = 1
+    while (included < accepted && last > 0) {
+      await this.#mine(time)
+      last = this.head.transactions.length
+      included += last
+    }
+  }
+
+  async #mine(time: number): Promise<void> {
+    const [block] = await this.anvil.call<Block[]>('evm_mine_detailed', time)
+    // On another block: someone wrote past the journal.
+    if (block?.parentHash !== this.head.hash)
+      throw new Error(`Anvil mined on ${block?.parentHash}, not on ${this.head.hash}`)
+    this.head = block
+    this.notBefore = time
+    for (const { hash } of block.transactions) this.#waiting.delete(hash)
+  }
+
+  #assertAt(hash: string): void {
+    if (this.head.hash !== hash)
+      throw new Error(`block ${Number(this.head.number)} is ${this.head.hash} now and was ${hash}`)
+  }
+}

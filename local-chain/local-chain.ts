@@ -1,0 +1,69 @@
+import { mkdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { answer, listen } from './front.ts'
+import { lock } from './lock.ts'
+import { type Log, Writer } from './writer.ts'
+
+const FUND_WEI = `0x${(1_000_000n * 10n ** 18n).toString(16)}`
+
+export type LocalChainOptions = {
+  /** Where the chain lives; it holds nothing else. */
+  dataDir: string
+  /** 0 takes a free one. */
+  port: number
+  host: string
+  log: Log
+  /** Addresses that get 1,000,000 ETH if they have none. */
+  fund?: readonly string[]
+}
+
+export type LocalChain = {
+  url: string
+  /** Answers the text of a JSON-RPC request from within this process. */
+  send: (body: string) => Promise<string>
+  /** Ends the chain in a clean state. May be called more than once. */
+  stop: () => Promise<void>
+}
+
+/**
+ * Starts the embedded chain, as it was when the last process stopped or was killed: every
+ * transaction that was answered is there, in the same block with the same hash.
+ * @throws {LocalChainError} with a message that says what the user can do
+ */
+export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
+  const { dataDir, port, host, log, fund = [] } = options
+  // Absolute: Anvil runs in that directory.
+  const dir = resolve(dataDir)
+  await mkdir(dir, { recursive: true, mode: 0o700 })
+  const held = lock(dir)
+  const writer = new Writer(dir, log)
+  let close = async () => {}
+  const stop = async () => {
+    await close()
+    await writer.stop()
+    held.release()
+  }
+  let stopping: Promise<void> | undefined
+  try {
+    const front = await listen(writer, host, port)
+    close = front.close
+    await writer.start()
+    for (const address of fund) await give(writer, address)
+    return {
+      url: `http://${host}:${front.port}`,
+      send: (text) => answer(writer, text),
+      stop: () => (stopping ??= stop()),
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+}
+
+async function give(writer: Writer, address: string): Promise<void> {
+  await writer.submit(async () => {
+    const balance = await writer.chain.anvil.call('eth_getBalance', address, 'latest')
+    const method = 'anvil_setBalance'
+    return balance === '0x0' ? { method, params: [address, FUND_WEI] } : undefined
+  })
+}

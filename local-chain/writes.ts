@@ -1,0 +1,100 @@
+import { type Call, INVALID_PARAMS, quantityOf, RpcError, resultFor } from './rpc.ts'
+import type { Writer } from './writer.ts'
+
+const MAX_BLOCKS = 1_000
+/** Seconds of the Unix epoch. The registry keeps times in 40 bits, and a clock does not go back. */
+const MAX_TIME = 2 ** 40 - 1
+const BYTES = /^0x([0-9a-f]{2})*$/i
+const ADDRESS = /^0x[0-9a-f]{40}$/i
+const AMOUNT = /^0x[0-9a-f]{1,64}$/i
+
+/** @returns The text of the answer. @throws {RpcError} */
+type Handler = (writer: Writer, call: Call) => Promise<string>
+
+/**
+ * The methods that change the chain and are remembered. Every other method that is not a read
+ * (reads.ts) is refused.
+ */
+export const WRITES: ReadonlyMap<string, Handler> = new Map<string, Handler>([
+  ['eth_sendRawTransaction', sendRaw],
+  ['eth_sendTransaction', sendUnsigned],
+  ['evm_mine', mineOne],
+  ['anvil_mine', mineMany],
+  ['hardhat_mine', mineMany],
+  ['evm_increaseTime', increaseTime],
+  ['anvil_setBalance', setBalance],
+  ['hardhat_setBalance', setBalance],
+])
+
+async function sendRaw(writer: Writer, call: Call): Promise<string> {
+  const [raw, ...more] = paramsOf(call)
+  // In no other form, although Anvil takes some: the journal has transactions in this one.
+  if (typeof raw !== 'string' || !BYTES.test(raw) || more.length > 0)
+    throw invalid(call, 'takes the bytes of a signed transaction: 0x and hexadecimal digits')
+  return resultFor(call, await writer.transact(raw))
+}
+
+/** Signed first: a replay could fill in gas and nonce of an unsigned one in another way. */
+async function sendUnsigned(writer: Writer, call: Call): Promise<string> {
+  const [result] = await writer.submit(async () => {
+    const raw = await writer.chain.anvil.call<string>('eth_signTransaction', ...paramsOf(call))
+    return { method: 'eth_sendRawTransaction', params: [raw] }
+  })
+  return resultFor(call, result)
+}
+
+async function mineOne(writer: Writer, call: Call): Promise<string> {
+  if (paramsOf(call).length > 0) throw invalid(call, 'takes no parameter here')
+  await writer.submit(() => ({ method: 'evm_mine', params: [1, 0] }))
+  return resultFor(call, '0x0')
+}
+
+async function mineMany(writer: Writer, call: Call): Promise<string> {
+  const [blocks = 1, seconds = 0] = paramsOf(call)
+  const count = quantityOf(blocks)
+  const interval = quantityOf(seconds)
+  if (count === undefined || interval === undefined || count > MAX_BLOCKS)
+    throw invalid(call, `takes at most ${MAX_BLOCKS} blocks, and the seconds between them`)
+  const duration = Math.max(0, count - 1) * interval
+  await writer.submit(() => {
+    assertInTime(call, writer.chain.now + duration)
+    return { method: 'evm_mine', params: [count, interval], ahead: duration }
+  })
+  return resultFor(call, null)
+}
+
+async function increaseTime(writer: Writer, call: Call): Promise<string> {
+  const seconds = quantityOf(paramsOf(call)[0])
+  if (seconds === undefined) throw invalid(call, 'takes a number of seconds')
+  let offset = seconds
+  await writer.submit(() => {
+    assertInTime(call, writer.chain.now + seconds)
+    offset += writer.chain.offset
+    return { method: 'evm_increaseTime', params: [seconds], ahead: seconds }
+  })
+  return resultFor(call, offset)
+}
+
+async function setBalance(writer: Writer, call: Call): Promise<string> {
+  const [address, wei, ...more] = paramsOf(call)
+  const isAmount = (typeof wei === 'string' && AMOUNT.test(wei)) || quantityOf(wei) !== undefined
+  if (typeof address !== 'string' || !ADDRESS.test(address) || !isAmount || more.length > 0)
+    throw invalid(call, 'takes an address and an amount in wei')
+  const [result] = await writer.submit(() => ({
+    method: 'anvil_setBalance',
+    params: [address, wei],
+  }))
+  return resultFor(call, result)
+}
+
+function assertInTime(call: Call, time: number): void {
+  if (time > MAX_TIME) throw invalid(call, `goes beyond ${MAX_TIME}, the last time there is`)
+}
+
+function invalid({ method }: Call, problem: string): RpcError {
+  return new RpcError(INVALID_PARAMS, `${method} ${problem}`)
+}
+
+function paramsOf({ params }: Call): unknown[] {
+  return Array.isArray(params) ? params : []
+}

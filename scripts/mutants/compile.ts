@@ -1,0 +1,47 @@
+/** The pinned compiler, kept in this process: loading it takes longer than using it. */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import solc from 'solc'
+
+const root = join(import.meta.dirname, '../..')
+
+export interface Output {
+  readonly errors?: readonly { readonly severity: string }[]
+  readonly sources?: Readonly<Record<string, { readonly ast: unknown }>>
+  readonly contracts?: Readonly<
+    Record<
+      string,
+      Readonly<
+        Record<
+          string,
+          {
+            readonly evm: Readonly<
+              Record<'bytecode' | 'deployedBytecode', { readonly object: string }>
+            >
+          }
+        >
+      >
+    >
+  >
+}
+
+/** Compiles the project with other content in one of its files; `settings` are the compiler's. */
+export function compile(
+  entry: string,
+  changed: Readonly<Record<string, string>>,
+  settings: unknown,
+): Output {
+  const read = (path: string): string =>
+    changed[path] ??
+    readFileSync(join(root, path.startsWith('@') ? `node_modules/${path}` : path), 'utf8')
+  const input = {
+    language: 'Solidity',
+    sources: { [entry]: { content: read(entry) } },
+    settings,
+  }
+  return JSON.parse(
+    solc.compile(JSON.stringify(input), {
+      import: (path: string) => ({ contents: read(path) }),
+    }),
+  ) as Output
+}

@@ -1,0 +1,35 @@
+// node scripts/run.mjs [<option of Node> …] [<script> <argument> …]
+//
+// Does the set-up, then runs the script on the pinned Node. Without a script: the set-up alone.
+import { spawn } from 'node:child_process'
+import { delimiter, join } from 'node:path'
+import { binaries, setUp } from './bootstrap.mjs'
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR2']
+
+setUp()
+const [, , ...args] = process.argv
+if (args.length > 0) run(join(binaries, 'node'), args)
+
+/**
+ * Becomes the script's process where Node can: signals, exit codes and kills are then the script's
+ * own. An older Node, as on the first run in a fresh clone, passes them on.
+ */
+function run(node, args) {
+  const env = { ...process.env, PATH: binaries + delimiter + process.env.PATH }
+  if (process.execve) process.execve(node, [node, ...args], env)
+  const child = spawn(node, args, { stdio: 'inherit', env })
+  for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
+  child.on('error', (error) => {
+    console.error(`set-up: ${error.message}`)
+    process.exitCode = 1
+  })
+  child.on('exit', (code, signal) => {
+    if (signal === null) {
+      process.exitCode = code
+    } else {
+      process.removeAllListeners(signal)
+      process.kill(process.pid, signal)
+    }
+  })
+}

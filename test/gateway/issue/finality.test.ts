@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Hex, toHex } from '../../../document/hex.ts'
+import { openDatabase } from '../../../gateway/adapters/sqlite/database.ts'
+import { createSqliteOutbox } from '../../../gateway/adapters/sqlite/outbox.ts'
+import type { Batcher } from '../../../gateway/issue/batcher.ts'
+import { watchFinality } from '../../../gateway/issue/finality.ts'
+import type { Intent } from '../../../gateway/issue/ports.ts'
+import { RELEASED } from '../../../verifier/reasons.ts'
+
+const log = { debug() {}, info() {}, warn() {}, error() {} }
+const hash = (): Hex => toHex(randomBytes(32))
+const none = async () => Promise.reject(new Error('not called'))
+
+/**
+ * A suspension in block 5, final by now, which another account of the issuer released in block 6.
+ */
+async function released(isOnChain: boolean) {
+  const dir = mkdtempSync(join(tmpdir(), 'finality-'))
+  const database = openDatabase(join(dir, 'gateway.db'))
+  const outbox = createSqliteOutbox(database)
+  const suspension: Intent = { kind: 'suspend', documentHash: hash() }
+  const anchoring = {
+    ...{ blockNumber: 5, blockHash: hash(), transactionHash: hash() },
+  }
+  await outbox.add(suspension)
+  await outbox.resolve({
+    anchored: [{ intent: suspension, anchoring }],
+    gone: [],
+  })
+  const requeued: Intent[] = []
+  const batcher = {
+    enqueue: (intents: readonly Intent[]) => requeued.push(...intents),
+  }
+  const stop = watchFinality({
+    registry: {
+      // Receipts and transactions are gone.
+      receiptOf: async () => undefined,
+      isPooled: async () => false,
+      transactionsOf: async () => undefined,
+      records: async () => [
+        {
+          ...{ accountIndex: 0, anchoredAt: 1, anchoredBlock: 4 },
+          ...{ validUntil: 0, distrusted: false, setAside: false },
+          ...{ revokerIndex: 1, revokedBlock: 6, revokedAt: 1 },
+          reason: RELEASED,
+        },
+      ],
+    },
+    blocks: {
+      ...{ head: none, finalizedBlock: async () => 10 },
+      blockHash: async () => (isOnChain ? anchoring.blockHash : hash()),
+    },
+    ...{ outbox, batcher: batcher as unknown as Batcher, after: Promise.resolve(), log },
+  })
+  onTestFinished(async () => {
+    await stop()
+    await database.close()
+    rmSync(dir, { recursive: true })
+  })
+  await expect.poll(() => outbox.anchoredUpTo(10, 1), { timeout: 10_000 }).toEqual([])
+  return { requeued, suspension }
+}
+
+test('behavior: does not repeat a suspension without a receipt after its release', async () => {
+  expect((await released(true)).requeued).toEqual([])
+})
+
+test('behavior: repeats a suspension whose block is gone', async () => {
+  const { requeued, suspension } = await released(false)
+  expect(requeued).toEqual([suspension])
+})
+
+/** More than are read at once. */
+const BLOCKS = 1_100
+
+test('behavior: asks for each block once, also after a restart, and reads some at a time', async () => {
+  const dir = mkdtempSync(join(tmpdir(), 'finality-'))
+  const database = openDatabase(join(dir, 'gateway.db'))
+  const outbox = createSqliteOutbox(database)
+  const places = Array.from({ length: BLOCKS }, (_, i) => ({
+    ...{ blockNumber: i + 1, blockHash: hash(), transactionHash: hash() },
+  }))
+  const anchored = places.map((anchoring) => ({
+    intent: { kind: 'issue', documentHash: hash(), validUntil: 0 } as const,
+    anchoring,
+  }))
+  await Promise.all(anchored.map(({ intent }) => outbox.add(intent)))
+  await outbox.resolve({ anchored, gone: [] })
+  const read: number[] = []
+  const asked: number[] = []
+  const counting = {
+    ...outbox,
+    unseen: async (...args: Parameters<typeof outbox.unseen>) => {
+      const blocks = await outbox.unseen(...args)
+      read.push(blocks.length)
+      return blocks
+    },
+  }
+  const watch = () =>
+    watchFinality({
+      registry: { receiptOf: none, isPooled: none, transactionsOf: none, records: none },
+      blocks: {
+        ...{ head: none, finalizedBlock: async () => 0 },
+        async blockHash(blockNumber) {
+          asked.push(blockNumber)
+          return places[blockNumber - 1]?.blockHash ?? null
+        },
+      },
+      ...{ outbox: counting, batcher: {} as Batcher, after: Promise.resolve(), log },
+    })
+  const newest = (looks: number) => Array.from({ length: looks }, () => BLOCKS)
+  const first = watch()
+  const once = [...places.keys()].map((i) => i + 1)
+  await expect.poll(() => asked, { timeout: 10_000 }).toEqual([...once, ...newest(2)])
+  await first()
+  const second = watch()
+  await expect.poll(() => asked, { timeout: 10_000 }).toEqual([...once, ...newest(3)])
+  await second()
+  expect(Math.max(...read)).toBe(500)
+  await database.close()
+  rmSync(dir, { recursive: true })
+}, 20_000)

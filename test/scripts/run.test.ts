@@ -1,0 +1,87 @@
+import { spawn, spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, test } from 'vitest'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** The pinned Node, which can become another process, and an older one that cannot. */
+const outside = (process.env.PATH ?? '')
+  .split(delimiter)
+  .filter((folder) => !folder.includes('node_modules'))
+  .map((folder) => join(folder, 'node'))
+  .find((path) => existsSync(path) && !canExecve(path))
+const nodes = outside ? [process.execPath, outside] : [process.execPath]
+
+function canExecve(node: string): boolean {
+  const { stdout } = spawnSync(node, ['-p', 'typeof process.execve'], { encoding: 'utf8' })
+  return stdout.trim() === 'function'
+}
+
+type Ended = { code: number | null; signal: NodeJS.Signals | null; output: string }
+
+/** Runs code, and does something once it has printed `ready`. */
+function run(node: string, code: string, act?: (pid: number) => void): Promise<Ended> {
+  const child = spawn(node, ['scripts/run.mjs', '--stack-trace-limit=7', '-e', code, '--', 'x'], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let output = ''
+  child.stdout.on('data', (chunk) => {
+    output += chunk
+    if (output.includes('ready')) act?.(child.pid ?? Number.NaN)
+  })
+  return new Promise((resolve) => {
+    child.on('close', (code, signal) => resolve({ code, signal, output }))
+  })
+}
+
+describe.each(nodes)('by %s', (node) => {
+  test('default: runs on the pinned Node, with its options and arguments', async () => {
+    const { output, code } = await run(
+      node,
+      'console.log(process.version, Error.stackTraceLimit, process.argv.at(-1))',
+    )
+    expect(output.trim()).toBe(`${process.version} 7 x`)
+    expect(code).toBe(0)
+  })
+
+  test('behavior: the exit code is that of the script', async () => {
+    expect((await run(node, 'process.exit(64)')).code).toBe(64)
+  })
+
+  test('behavior: a script that a signal ends ends the runner in the same way', async () => {
+    const { signal } = await run(node, 'process.kill(process.pid, "SIGKILL")')
+    expect(signal).toBe('SIGKILL')
+  })
+
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+    'behavior: %s reaches the script, which decides what becomes of it',
+    async (signal) => {
+      const script = `
+        process.on('${signal}', () => { console.log('stopped'); process.exit(3) })
+        console.log('ready')
+        setTimeout(() => {}, 20_000)`
+      let sent = false
+      const ended = await run(node, script, (pid) => {
+        if (!sent) process.kill(pid, signal)
+        sent = true
+      })
+      expect(ended).toEqual({ code: 3, signal: null, output: 'ready\nstopped\n' })
+    },
+  )
+})
+
+test('behavior: the pinned Node becomes the script, so that kill -9 leaves nothing behind', async () => {
+  let pid = 0
+  const { output } = await run(
+    process.execPath,
+    'console.log(process.pid, "ready"); setTimeout(() => {}, 20_000)',
+    (started) => {
+      pid = started
+      process.kill(started, 'SIGKILL')
+    },
+  )
+  expect(output.trim()).toBe(`${pid} ready`)
+})

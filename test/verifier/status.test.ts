@@ -1,0 +1,185 @@
+import { describe, expect, test } from 'vitest'
+import type {
+  ChainReading,
+  RegistryAccount,
+  RegistryRecord,
+  RegistryStatus,
+} from '../../verifier/ports.ts'
+import {
+  contradictionOf,
+  emptyIssuer,
+  NO_ACCOUNT,
+  recordInBatch,
+  registryStatusOf,
+} from '../../verifier/status.ts'
+
+const NO_RECORD: RegistryRecord = {
+  ...{ accountIndex: 0, anchoredBlock: 0, anchoredAt: 0, validUntil: 0 },
+  ...{ revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0 },
+  setAside: false,
+}
+const issued = (more: Partial<RegistryRecord> = {}): RegistryRecord => ({
+  ...NO_RECORD,
+  ...{ accountIndex: 2, anchoredBlock: 7, anchoredAt: 70 },
+  ...more,
+})
+const revoked = (revokedBlock: number, reason: number) => ({
+  ...{ revokedBlock, reason, revokedAt: 10 * revokedBlock, revokerIndex: 3 },
+})
+const account: RegistryAccount = {
+  ...NO_ACCOUNT,
+  ...{ account: `0x${'b2'.repeat(20)}`, accountIndex: 2, permissions: 1 },
+  addedBlock: 3,
+}
+const statusOf = (record: RegistryRecord, { distrustedFrom = 0, blockTime = 100 } = {}) =>
+  registryStatusOf({
+    record,
+    account: { ...account, distrustedFrom },
+    blockTime,
+  })
+
+describe('registryStatusOf', () => {
+  test.each<[string, RegistryStatus, Partial<RegistryRecord>]>([
+    ['a record', 'valid', {}],
+    ['the last second', 'valid', { validUntil: 101 }],
+    ['the first second after', 'expired', { validUntil: 100 }],
+    ['a suspension', 'suspended', { ...revoked(8, 6), validUntil: 1 }],
+    ['a release', 'valid', revoked(8, 8)],
+    ['a release, then the end', 'expired', { ...revoked(8, 8), validUntil: 1 }],
+    ['a revocation without a reason', 'revoked', revoked(8, 0)],
+    ['a revocation after the end', 'revoked', { ...revoked(8, 1), validUntil: 1 }],
+    ['a successor', 'superseded', revoked(8, 4)],
+    ['a reason without a revocation', 'valid', { reason: 6 }],
+  ])('default: %s: %s', (_, status, more) => {
+    expect(statusOf(issued(more))).toBe(status)
+  })
+
+  test('behavior: distrust comes before everything else', () => {
+    for (const more of [{}, revoked(8, 1), revoked(8, 4), { validUntil: 1 }]) {
+      for (const distrustedFrom of [1, 7])
+        expect(statusOf(issued(more), { distrustedFrom })).toBe('distrusted')
+      expect(statusOf(issued(more), { distrustedFrom: 8 })).toBe(statusOf(issued(more)))
+    }
+  })
+
+  test('behavior: a revocation alone does not mean issued', () => {
+    const record = { ...NO_RECORD, ...revoked(8, 1) }
+    expect(statusOf(record, { distrustedFrom: 1 })).toBe('not_issued')
+  })
+})
+
+describe('recordInBatch', () => {
+  const batch = (more: Partial<RegistryRecord> = {}) =>
+    issued({ accountIndex: 5, validUntil: 1000, ...more })
+  const own = (more: Partial<RegistryRecord> = {}) => ({
+    ...NO_RECORD,
+    ...more,
+  })
+  const chosen = (ofOwn: Partial<RegistryRecord>, ofBatch: Partial<RegistryRecord>) => {
+    const record = recordInBatch(own(ofOwn), batch(ofBatch), 0)
+    return [record.revokedBlock, record.reason]
+  }
+
+  test('default: takes the anchoring of the batch and the expiry of the leaf', () => {
+    const alone = issued({ anchoredBlock: 99, validUntil: 98 })
+    expect(recordInBatch(alone, batch(), 4)).toEqual(batch({ validUntil: 4 }))
+  })
+
+  test.each<[string, [number, number], [number, number], 'own' | 'batch']>([
+    ['only the document is revoked', [8, 1], [0, 0], 'own'],
+    ['only the batch is', [0, 0], [8, 1], 'batch'],
+    ['final beats a hold', [8, 6], [9, 1], 'batch'],
+    ['final beats a hold', [9, 1], [8, 6], 'own'],
+    ['a hold beats a release', [8, 8], [9, 6], 'batch'],
+    ['the earlier of two final ones', [9, 1], [8, 5], 'batch'],
+    ['the earlier of two holds', [8, 6], [9, 6], 'own'],
+    ["the document's own in one block", [8, 1], [8, 5], 'own'],
+    ["the document's own of two releases", [9, 8], [8, 8], 'own'],
+    ["the document's own nothing, of a release", [0, 0], [8, 8], 'own'],
+  ])('behavior: %s: %o, %o', (_, ofOwn, ofBatch, which) => {
+    expect(chosen(revoked(...ofOwn), revoked(...ofBatch))).toEqual(
+      which === 'own' ? ofOwn : ofBatch,
+    )
+  })
+
+  test('behavior: takes setAside from either', () => {
+    for (const [one, other] of [
+      [true, false],
+      [false, true],
+    ] as const)
+      expect(recordInBatch(own({ setAside: one }), batch({ setAside: other }), 0).setAside).toBe(
+        true,
+      )
+    expect(recordInBatch(own(), batch(), 0).setAside).toBe(false)
+  })
+})
+
+describe('contradictionOf', () => {
+  const reading = (more: Partial<ChainReading> = {}): ChainReading => ({
+    ...{ blockNumber: 9, blockTime: 100, status: 'valid' },
+    ...{ record: issued(), account, revoker: null, issuer: emptyIssuer(1) },
+    ...more,
+  })
+  const revoker = { ...account, accountIndex: 3 }
+  const absent = (more: Partial<ChainReading> = {}) =>
+    reading({
+      ...{ status: 'not_issued', record: NO_RECORD, account: NO_ACCOUNT },
+      ...more,
+    })
+
+  test('default: accepts every answer that the registry can give', () => {
+    for (const one of [
+      reading(),
+      reading({ status: 'revoked', record: issued(revoked(8, 1)), revoker }),
+      reading({
+        record: issued({ ...revoked(8, 8), setAside: true }),
+        revoker,
+      }),
+      reading({ record: issued({ setAside: true }) }),
+      reading({
+        record: issued({ ...revoked(8, 8), revokerIndex: 2 }),
+        revoker: account,
+      }),
+      absent(),
+      absent({ record: { ...NO_RECORD, ...revoked(8, 1) } }),
+    ])
+      expect(contradictionOf(one)).toBeUndefined()
+  })
+
+  test.each<[string, ChainReading]>([
+    ['valid, of a revoked record', reading({ record: issued(revoked(8, 1)), revoker })],
+    ['revoked, of a record that is not', reading({ status: 'revoked' })],
+    [
+      'suspended, of a released one',
+      reading({ status: 'suspended', record: issued(revoked(8, 8)), revoker }),
+    ],
+    ['not issued, of a record', reading({ status: 'not_issued' })],
+    ['distrusted, of a trusted account', reading({ status: 'distrusted' })],
+    ['a distrusted account, ignored', reading({ account: { ...account, distrustedFrom: 7 } })],
+    ['no account', reading({ account: NO_ACCOUNT, record: issued({ accountIndex: 0 }) })],
+    ['another account', reading({ account: { ...account, accountIndex: 1 } })],
+    ['no revoker', reading({ status: 'revoked', record: issued(revoked(8, 1)) })],
+    [
+      'another revoker',
+      reading({
+        status: 'revoked',
+        record: issued(revoked(8, 1)),
+        revoker: account,
+      }),
+    ],
+    ['a revoker of nothing', reading({ revoker })],
+    ['a reason of nothing', reading({ record: issued({ reason: 1 }) })],
+    [
+      'a revoker in another state',
+      reading({
+        record: issued({ ...revoked(8, 8), revokerIndex: 2 }),
+        revoker: { ...account, permissions: 3 },
+      }),
+    ],
+    ['the account of nothing', absent({ account })],
+    ['the revoker of nothing', absent({ record: { ...NO_RECORD, ...revoked(8, 1) }, revoker })],
+    ['the issuer of nothing', absent({ issuer: { ...emptyIssuer(1), name: 'A' } })],
+  ])('error: %s', (_, one) => {
+    expect(contradictionOf(one)).toEqual(expect.any(String))
+  })
+})

@@ -1,0 +1,393 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Document } from '../../document/document.ts'
+import { createPresentation } from '../../document/presentation.ts'
+import { encodePublicId } from '../../document/public-id.ts'
+import { createDidDocument } from '../../verifier/identity.ts'
+import { readBundle } from '../../verifier/index.ts'
+import { LANGUAGES } from '../../web/i18n.ts'
+import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { startWorld, type World } from '../support/corpus/world.ts'
+import { give } from '../support/give-file.ts'
+import { type PageServer, startPageServer } from '../support/page-server.ts'
+import { type PageWorld, startPageWorld } from '../support/page-world.ts'
+
+/** Every state that the page can be in, by a case of the corpus that brings it there. */
+const STATES = {
+  ask: undefined,
+  valid: 'valid-all-fields',
+  hostile: 'valid-hostile-text',
+  not_issued: 'not-issued-hint-of-forger',
+  superseded: 'superseded',
+  revoked: 'revoked-key-compromise',
+  suspended: 'suspended',
+  set_aside: 'valid-set-aside',
+  distrusted: 'distrusted',
+  wrong_key: 'wrong-key',
+  tampered: 'tampered-not-json',
+  expired: 'expired',
+  unverifiable: 'node-down',
+  unread: 'payload-missing',
+  malformed: 'malformed-typo',
+}
+
+/** Looks that have little in common: what holds for all of them is checked in full. */
+const LOOKS = {
+  'phone, light': { width: 390, colorScheme: 'light', locale: 'en' },
+  'narrowest, dark, right to left': {
+    width: 320,
+    colorScheme: 'dark',
+    locale: 'ar',
+  },
+  'desktop, dark': { width: 1200, colorScheme: 'dark', locale: 'de' },
+  'desktop, light': { width: 1200, colorScheme: 'light', locale: 'fr' },
+} as const
+
+const ETHEREUM = 1
+const ISSUER = {
+  name: 'University of Testville',
+  uri: 'https://diploma.testville.example',
+}
+const DIPLOMA: Partial<Document> = {
+  subjectName: 'Ada Lovelace',
+  category: 'master_of_science',
+  expiresAt: '2031-12-31',
+  metadata: { field: 'Mathematics', grade: 'with distinction' },
+}
+
+/**
+ * States that the corpus does not know: of a chain that is not for tests, of proof files, of
+ * waiting.
+ */
+const SCENES: Record<string, (page: Page, world: PageWorld, url: string) => Promise<void>> = {
+  async real(page, world, url) {
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('.good').waitFor()
+  },
+  async real_revoked(page, world, url) {
+    const { publicId, hash } = await world.issue(DIPLOMA)
+    await world.revoke(hash)
+    await page.goto(`${url}#${publicId}`)
+    await page.locator('.bad').waitFor()
+  },
+  async future(page, world, url) {
+    const issuedAt = '2999-01-01'
+    const expiresAt = '2999-12-31'
+    const { publicId } = await world.issue({ ...DIPLOMA, issuedAt, expiresAt })
+    await page.goto(`${url}#${publicId}`)
+    await page.locator('#dating').waitFor()
+  },
+  async real_wrong_key(page, world, url) {
+    const { hash } = await world.issue(DIPLOMA)
+    const documentKey = new Uint8Array(16)
+    await page.goto(`${url}#${encodePublicId({ kind: 'single', issuerId: 1, hash, documentKey })}`)
+    await page.locator('.bad').waitFor()
+  },
+  async linked(page, world, url) {
+    await serveDidDocument(page, world, 1)
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('.linked').waitFor()
+  },
+  async denied(page, world, url) {
+    await serveDidDocument(page, world, 2)
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('#denial').waitFor()
+  },
+  async share(page, world, url) {
+    await serveDidDocument(page, world, 1)
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('.linked').waitFor()
+    await page.locator('.share summary').click()
+    await page.locator('.share .tick').first().click()
+    await page.locator('.share .primary').click()
+    await page.locator('.result .code').waitFor()
+  },
+  async excerpt(page, world, url) {
+    await serveDidDocument(page, world, 1)
+    await giveExcerpt(page, world, url)
+    await page.locator('.linked').waitFor()
+  },
+  async excerpt_revoked(page, world, url) {
+    await giveExcerpt(page, world, url, true)
+    await page.locator('.bad').waitFor()
+  },
+  async missing(page, world, url) {
+    world.content = 'missing'
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('[data-status=unverifiable]').waitFor()
+  },
+  async waiting(page, world, url) {
+    world.content = 'hangs'
+    await page.goto(`${url}#${(await world.issue(DIPLOMA)).publicId}`)
+    await page.locator('.busy > p').waitFor()
+  },
+  async bundle_live(page, world, url) {
+    const { publicId, hash } = await world.issue(DIPLOMA)
+    const bundle = await world.bundle(publicId)
+    await world.revoke(hash)
+    await page.goto(url)
+    await give(page, JSON.stringify(bundle))
+    await page.locator('.statement').waitFor()
+  },
+  async bundle_unproven(page, world, url) {
+    const { publicId } = await world.issue(DIPLOMA)
+    const bundle = await world.bundle(publicId)
+    world.node = 'hangs up'
+    await page.goto(url)
+    await give(page, JSON.stringify(bundle))
+    await page.locator('#block').waitFor()
+  },
+  async bundle_alone(page, world, url) {
+    const { publicId } = await world.issue(DIPLOMA)
+    const bundle = await world.bundle(publicId)
+    world.node = 'hangs up'
+    await page.goto(url)
+    await give(page, JSON.stringify(bundle))
+    await page.locator('#block').fill(readBundle(bundle).block.blockHash)
+    await page.keyboard.press('Enter')
+    await page.locator('[data-outdated]').waitFor()
+  },
+}
+
+/** @param issuerId That the issuer's domain names. */
+async function serveDidDocument(
+  page: Page,
+  { config: { registry } }: PageWorld,
+  issuerId: number,
+): Promise<void> {
+  const did = `did:web:${new URL(ISSUER.uri).host}`
+  const json = createDidDocument({ did, registry, issuerId })
+  const headers = { 'access-control-allow-origin': '*' }
+  await page.unrouteAll()
+  await page.route(`${ISSUER.uri}/**`, (route) => route.fulfill({ json, headers }))
+}
+
+/** Drops an excerpt with the name and one entry. */
+async function giveExcerpt(
+  page: Page,
+  world: PageWorld,
+  url: string,
+  isRevoked = false,
+): Promise<void> {
+  const { publicId, hash } = await world.issue(DIPLOMA)
+  const { sealed } = await world.bundle(publicId)
+  const presentation = await createPresentation({
+    publicId,
+    sealed: Buffer.from(sealed ?? ''),
+    choose: { fields: ['subjectName', 'category'], metadata: ['grade'] },
+  })
+  if (isRevoked) await world.revoke(hash)
+  await page.goto(url)
+  await give(page, JSON.stringify(presentation))
+}
+
+/** Pictures of every state, to be looked at. */
+const PICTURES = new URL('../../cache/page/', import.meta.url).pathname
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+describeInBrowser('how the page looks', () => {
+  let world: World
+  let live: PageWorld
+  let pages: PageServer
+  let browser: Browser
+  beforeAll(async () => {
+    mkdirSync(PICTURES, { recursive: true })
+    ;[world, live, pages, browser] = await Promise.all([
+      startWorld(),
+      startPageWorld(ETHEREUM, ISSUER),
+      startPageServer(),
+      launchChromium(),
+    ])
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await pages?.close()
+    await live?.stop()
+    await world?.stop()
+  })
+
+  test.each(Object.entries(LOOKS))(
+    'behavior: every state is accessible: %s',
+    async (look, { width, colorScheme, locale }) => {
+      const nameOf = (state: string) => `${PICTURES}${look.replaceAll(/\W+/g, '-')}-${state}.png`
+      const context = await browser.newContext({
+        viewport: { width, height: 800 },
+        colorScheme,
+        locale,
+        reducedMotion: 'reduce',
+        // For axe alone, which comes as a script.
+        bypassCSP: true,
+      })
+      const page = await context.newPage()
+      for (const [state, name] of Object.entries(STATES)) {
+        await open(page, name)
+        await page.screenshot({ path: nameOf(state), fullPage: true })
+        const findings = await findingsOf(page)
+        expect([look, state, findings]).toEqual([look, state, []])
+      }
+      for (const [state, play] of Object.entries(SCENES)) {
+        live.node = 'answers'
+        live.content = 'answers'
+        await play(page, live, pages.host(live.config))
+        await page.screenshot({ path: nameOf(state), fullPage: true })
+        const findings = await findingsOf(page)
+        expect([look, state, findings]).toEqual([look, state, []])
+      }
+      await context.close()
+    },
+    240_000,
+  )
+
+  test('behavior: prints well', async () => {
+    live.node = 'answers'
+    live.content = 'answers'
+    for (const [locale, state] of [
+      ['en', 'valid-all-fields'],
+      ['de', 'revoked-key-compromise'],
+      ['ar', 'wrong-key'],
+      ['en', undefined],
+    ] as const) {
+      // The width of A4 without its margins.
+      const viewport = { width: 688, height: 1017 }
+      const page = await browser.newPage({ locale, viewport })
+      if (state) await open(page, state)
+      else await SCENES.bundle_live?.(page, live, pages.host(live.config))
+      await page.emulateMedia({ media: 'print' })
+      const path = `${PICTURES}paper-${locale}-${state ?? 'bundle'}.png`
+      await page.screenshot({ path, fullPage: true })
+      expect(await page.locator('.printed').isVisible()).toBe(true)
+      await page.close()
+    }
+  })
+
+  test('behavior: every language can be chosen, and the choice is kept', async () => {
+    const page = await browser.newPage({
+      locale: 'pt-BR',
+      viewport: { width: 320, height: 800 },
+    })
+    await open(page, 'valid-all-fields')
+    const html = page.locator('html')
+    expect(await html.getAttribute('lang')).toBe('pt')
+    for (const [tag, { texts, dir }] of Object.entries(LANGUAGES)) {
+      await page.locator('#language').selectOption(tag)
+      expect(await html.getAttribute('lang')).toBe(tag)
+      expect(await html.getAttribute('dir')).toBe(dir)
+      expect(await page.locator('h1').textContent()).toBe(texts['valid.title'])
+      expect(await page.locator('#language').evaluate((e) => e === document.activeElement)).toBe(
+        true,
+      )
+      expect(await isTooWide(page)).toBe(false)
+      expect(await brokenWords(page)).toEqual([])
+      // What was not filled in, or is a key and no text.
+      expect(await page.locator('main').textContent()).not.toMatch(
+        /\{\w+\}|\b(document|trust|ask|checks|parties|printed)\.\w+/,
+      )
+    }
+    await page.setViewportSize({ width: 1200, height: 800 })
+    await page.screenshot({ path: `${PICTURES}desktop.png`, fullPage: true })
+    await page.reload()
+    await page.locator('h1').waitFor()
+    expect(await html.getAttribute('lang')).toBe(Object.keys(LANGUAGES).at(-1))
+    await page.close()
+  })
+
+  test('behavior: works by keyboard, and without motion on request', async () => {
+    const page = await browser.newPage({
+      locale: 'en',
+      reducedMotion: 'reduce',
+    })
+    await open(page, 'valid-all-fields')
+    const reached: (string | undefined)[] = []
+    for (let i = 0; i < 13; i++) {
+      await page.keyboard.press('Tab')
+      reached.push(
+        await page.evaluate(() => {
+          const { activeElement: e } = document
+          const outline = e?.closest('.button, *')
+          const seen = outline && getComputedStyle(outline).outlineStyle !== 'none'
+          return seen || e?.closest('.button')
+            ? e?.id || e?.textContent || e?.localName
+            : `unseen ${e?.localName}`
+        }),
+      )
+    }
+    expect(reached.slice(0, 12)).toEqual([
+      'language',
+      '12 of 12 checks passed',
+      'Print',
+      'Copy the code',
+      'Save the proof',
+      'Share only some fields',
+      'Technical details',
+      'Choose whom to ask',
+      'number',
+      'Check',
+      'Scan with the camera',
+      'input',
+    ])
+    const moving = await page.evaluate(() => document.getAnimations().length)
+    expect(moving).toBe(0)
+    await page.close()
+  })
+
+  async function open(page: Page, name: string | undefined): Promise<void> {
+    const one = world.cases.find((each) => each.case === (name ?? 'valid-minimal'))
+    if (!one) throw new Error(`no case ${name}`)
+    const { registry, rpc, ipfs, given } = one
+    const fragment = given.includes('#') ? given.slice(given.indexOf('#')) : `#publicId=${given}`
+    await page.goto(pages.host({ registry, rpc, ipfs }) + (name ? fragment : ''))
+    await page.locator('.verdict:not(.busy), section.ask:not(.again)').waitFor()
+  }
+
+  const isTooWide = (page: Page) =>
+    page.evaluate(
+      () =>
+        document.documentElement.scrollWidth > innerWidth ||
+        // The card of the verdict would cut it off.
+        [...document.querySelectorAll('section')].some(
+          ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth,
+        ),
+    )
+
+  /** @returns Words of the page's name that go over a line's end. */
+  const brokenWords = (page: Page) =>
+    page.locator('.brand').evaluate(({ firstChild: text }) => {
+      const linesOf = (start: number, length: number) => {
+        const range = new Range()
+        range.setStart(text as Text, start)
+        range.setEnd(text as Text, start + length)
+        return range.getClientRects().length
+      }
+      return [...(text as Text).data.matchAll(/\S+/g)]
+        .filter(({ index, 0: word }) => linesOf(index, word.length) > 1)
+        .map(([word]) => word)
+    })
+
+  /**
+   * What axe-core finds, by the rules of WCAG 2.2 A and AA and good practice; and a page that must
+   * be scrolled sideways.
+   */
+  async function findingsOf(page: Page): Promise<string[]> {
+    await page.locator('details').evaluateAll((all) => {
+      for (const one of all) one.setAttribute('open', '')
+    })
+    await page.evaluate(axe)
+    const { violations } = await page.evaluate(() =>
+      (
+        globalThis as unknown as {
+          axe: { run(options: object): Promise<AxeResults> }
+        }
+      ).axe.run({
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+        resultTypes: ['violations'],
+      }),
+    )
+    return [
+      ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)),
+      ...((await isTooWide(page)) ? ['too wide'] : []),
+    ]
+  }
+})

@@ -1,0 +1,155 @@
+import { mkdirSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { AxeResults } from 'axe-core'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { ADA, type Stack, startStack } from '../support/stack.ts'
+
+/** Pictures of both pages, to be looked at. */
+const PICTURES = new URL('../../cache/page/', import.meta.url).pathname
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+const LOOKS = [
+  { width: 320, colorScheme: 'dark' },
+  { width: 390, colorScheme: 'light' },
+  { width: 390, colorScheme: 'dark' },
+  { width: 1200, colorScheme: 'light' },
+  { width: 1200, colorScheme: 'dark' },
+] as const
+
+describeInBrowser('the pages around the code and at the root', () => {
+  let stack: Stack
+  let browser: Browser
+  let publicId: string
+  let verifyUrl: string
+  beforeAll(async () => {
+    mkdirSync(PICTURES, { recursive: true })
+    ;[stack, browser] = await Promise.all([startStack(), launchChromium()])
+    ;({ publicId, verifyUrl } = (await stack.issue(ADA)).body.data)
+  })
+  afterAll(async () => {
+    await browser?.close()
+    await stack?.stop()
+  })
+
+  test('default: shows a page around the code to a browser', async () => {
+    const page = await browser.newPage()
+    const refused: string[] = []
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(request.url()))
+    page.on('console', (message) => refused.push(message.text()))
+    await page.goto(`${stack.url}/qr/${publicId}`)
+    const code = page.locator('img')
+    expect(await code.evaluate((img: HTMLImageElement) => img.naturalWidth)).toBeGreaterThan(0)
+    expect(await page.locator('.banner').textContent()).toBe('Test network: not a real document')
+    expect(await page.locator('.secret').textContent()).toMatch(/can read the whole document/)
+    // The code and nothing else: no script, nothing from elsewhere.
+    expect(requested).toEqual([
+      `${stack.url}/qr/${publicId}`,
+      `${stack.url}/qr/${publicId}?format=svg`,
+    ])
+    expect(refused).toEqual([])
+
+    await page.getByRole('link', { name: 'Check the document' }).click()
+    await page.locator('.verdict[data-status=valid]').waitFor()
+    expect(page.url().split('#')[0]).toBe(verifyUrl.split('#')[0])
+    await page.close()
+  })
+
+  test.each(['svg', 'png'])(
+    'behavior: saves the code as %s, under a name without the publicId',
+    async (format) => {
+      const page = await browser.newPage()
+      await page.goto(`${stack.url}/qr/${publicId}`)
+      const [download] = await Promise.all([
+        page.waitForEvent('download'),
+        page.locator(`a[download$=${format}]`).click(),
+      ])
+      expect(download.suggestedFilename()).toBe(`document-qr-code.${format}`)
+      const saved = readFileSync(await download.path())
+      expect(saved.subarray(0, 4).toString('latin1')).toBe(format === 'svg' ? '<svg' : '\x89PNG')
+      await page.close()
+    },
+  )
+
+  test('behavior: the page that is opened from the code does not learn where it came from', async () => {
+    const page = await browser.newPage()
+    await page.goto(`${stack.url}/qr/${publicId}`)
+    await page.getByRole('link', { name: 'Check the document' }).click()
+    await page.locator('.verdict[data-status=valid]').waitFor()
+    expect(await page.evaluate(() => document.referrer)).toBe('')
+    await page.close()
+  })
+
+  test('default: the landing page leads to the verify page', async () => {
+    const page = await browser.newPage()
+    await page.goto(`${stack.url}/`)
+    expect(await page.locator('main').textContent()).toContain(stack.registry)
+    for (const href of await page
+      .locator('main a')
+      .evaluateAll((links) => links.map((a) => (a as HTMLAnchorElement).href)))
+      expect((await fetch(href)).status, href).toBe(200)
+    await page.getByRole('link', { name: 'Check a document' }).click()
+    await page.locator('section.ask').waitFor()
+    await page.close()
+  })
+
+  test.each(LOOKS)(
+    'behavior: both are accessible: $width, $colorScheme',
+    async ({ width, colorScheme }) => {
+      const context = await browser.newContext({
+        viewport: { width, height: 800 },
+        colorScheme,
+        // For axe alone, which comes as a script.
+        bypassCSP: true,
+      })
+      const page = await context.newPage()
+      for (const [name, path] of [
+        ['home', '/'],
+        ['qr', `/qr/${publicId}`],
+      ]) {
+        await page.goto(`${stack.url}${path}`)
+        expect([name, await findingsOf(page)]).toEqual([name, []])
+        const picture = `${PICTURES}${name}-${width}-${colorScheme}.png`
+        await page.screenshot({ path: picture, fullPage: true })
+      }
+      await context.close()
+    },
+  )
+
+  test('behavior: the code prints on one page, without buttons', async () => {
+    const page = await browser.newPage()
+    await page.goto(`${stack.url}/qr/${publicId}`)
+    const pdf = await page.pdf({ path: `${PICTURES}qr.pdf`, format: 'A4' })
+    expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)).toHaveLength(1)
+    await page.emulateMedia({ media: 'print' })
+    expect(await page.locator('.button:visible').count()).toBe(0)
+    expect(await page.locator('img').isVisible()).toBe(true)
+    await page.screenshot({ path: `${PICTURES}qr-print.png`, fullPage: true })
+    await page.close()
+  })
+
+  /**
+   * What axe-core finds, by the rules of WCAG 2.2 A and AA and good practice; and a page that must
+   * be scrolled sideways.
+   */
+  async function findingsOf(page: Page): Promise<string[]> {
+    await page.evaluate(axe)
+    const { violations } = await page.evaluate(() =>
+      (
+        globalThis as unknown as {
+          axe: { run(options: object): Promise<AxeResults> }
+        }
+      ).axe.run({
+        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+        resultTypes: ['violations'],
+      }),
+    )
+    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
+    return [
+      ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)),
+      ...(tooWide ? ['too wide'] : []),
+    ]
+  }
+})

@@ -1,0 +1,28 @@
+// What a verifier does where its caller does not say: the command, the page and the gateway agree.
+
+/**
+ * The id of local test chains: they make blocks only when somebody writes, and their issuers may be
+ * on loopback.
+ */
+export const LOCAL_CHAIN_ID = 31337
+
+/** @param chainId EIP-155. */
+export function isLocalChain(chainId: number): boolean {
+  return chainId === LOCAL_CHAIN_ID
+}
+
+/** A node whose newest block is older than this is stale. */
+export const MAX_HEAD_AGE_SECONDS = 900
+
+/**
+ * @param chainId EIP-155.
+ * @returns How old the newest block may be, in seconds; `undefined` = any age.
+ */
+export function headAgeOf(chainId: number): number | undefined {
+  return isLocalChain(chainId) ? undefined : MAX_HEAD_AGE_SECONDS
+}
+
+/** @returns How many of `nodes` nodes must give the same answer: more than half; of two, both. */
+export function majorityOf(nodes: number): number {
+  return Math.floor(nodes / 2) + 1
+}
