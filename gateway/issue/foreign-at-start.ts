@@ -9,7 +9,7 @@ export type StartTiming = {
   poll: number
   /** The start fails if new foreign transactions still arrive after this. */
   grace: number
-  /** The account counts as quiet after this time without new ones. */
+  /** The account counts as quiet after this time without a new one, and without one mined. */
   quiet: number
   /** How long to wait for foreign transactions in the pool. */
   limit: number
@@ -46,14 +46,18 @@ export async function waitForForeign(
   let top = first.next
   let next = first.next
   let risenAt: number | undefined
+  // A running gateway may send its next transaction only once these are mined.
+  let changedAt = started
 
   function see(counts: Counts): void {
-    const before = top
+    const before = { top, next }
     let last = counts.pooled - 1
     while (last >= top && own.has(last)) last--
     top = Math.max(top, last + 1)
     next = Math.max(next, counts.next)
-    if (top > before && counts !== first) risenAt = performance.now()
+    if (counts === first) return
+    if (top > before.top) risenAt = performance.now()
+    if (top > before.top || next > before.next) changedAt = performance.now()
   }
 
   async function look(): Promise<void> {
@@ -68,7 +72,7 @@ export async function waitForForeign(
   log.warn('foreign_transactions_found', { from: first.next, to: top - 1 })
   while (performance.now() - started < timing.limit) {
     if (risenAt !== undefined && risenAt - started >= timing.grace) throw shared()
-    const quiet = risenAt === undefined || performance.now() - risenAt >= timing.quiet
+    const quiet = performance.now() - changedAt >= timing.quiet
     if (next >= top && quiet) {
       log.info('foreign_transactions_mined', { to: top - 1 })
       return top

@@ -104,7 +104,7 @@ const DOCUMENTED = [
 ].map(([, code = '']) => {
   const given = {
     publicId: 'string',
-    registry: 'string',
+    registry: "import('document-registry/document').RegistryId",
     text: 'string',
     sealed: 'Uint8Array',
     issuerId: 'number',
