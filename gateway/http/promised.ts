@@ -1,6 +1,6 @@
 import type { DocumentKey } from '../../verifier/ports.ts'
 import type { VerdictStatus } from '../../verifier/verdict.ts'
-import type { Standing } from '../issue/ports.ts'
+import type { Standing } from '../issue/intent.ts'
 import { HEAD_BEHIND, unverifiable } from './errors.ts'
 
 /** Where the intent to issue this document stands; `undefined` when the outbox has none. */

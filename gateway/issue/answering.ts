@@ -1,10 +1,10 @@
 import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
 import { asIssueError, IssueError, refusalOf } from './errors.ts'
-import { keyOfIntent } from './intent.ts'
+import { type Intent, keyOfIntent, type Standing } from './intent.ts'
 import type { Outage } from './outage.ts'
 import type { Outcome } from './outcome.ts'
-import type { Intent, Outbox, Standing } from './ports.ts'
+import type { Outbox } from './ports.ts'
 import type { Queue } from './queue.ts'
 import { type Answer, createWaiters, type Waiters } from './waiters.ts'
 

@@ -1,4 +1,4 @@
-import type { Intent } from './ports.ts'
+import type { Intent } from './intent.ts'
 
 /** Maximum intents in one transaction: about 5 million gas and 13 KB for documents to issue. */
 export const MAX_BATCH = 200

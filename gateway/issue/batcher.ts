@@ -4,6 +4,7 @@ import { createBlockTime } from './block-time.ts'
 import { IssueError, type IssueErrorCode } from './errors.ts'
 import type { ForeignWatch } from './foreign.ts'
 import { createInFlight } from './in-flight.ts'
+import type { Intent } from './intent.ts'
 import { createLoop, type Loop } from './loop.ts'
 import { createNap } from './nap.ts'
 import { createOutage } from './outage.ts'
@@ -14,7 +15,6 @@ import type {
   Backlog,
   Blocks,
   FeeLog,
-  Intent,
   Outbox,
   Plans,
   RegistryReader,

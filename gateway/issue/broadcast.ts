@@ -1,6 +1,7 @@
 import { asIssueError, type IssueError } from './errors.ts'
 import type { InFlight, Sending } from './in-flight.ts'
-import type { Plan, SignedTransaction, Transactions } from './ports.ts'
+import type { Plan, SignedTransaction } from './plan.ts'
+import type { Transactions } from './ports.ts'
 
 /** Interval between broadcasts of the same bytes, until the chain shows the transaction. */
 export const REBROADCAST_INTERVAL_MS = 5_000

@@ -1,21 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
+import { type Anchored, type Anchoring, type BlockId, type Moved, UNSEEN } from './anchoring.ts'
 import type { Batcher } from './batcher.ts'
 import { EVENTS, keyOfIntent } from './intent.ts'
 import { isDone, keyOfPlace, type Place, placeOf, readTransactions } from './outcome.ts'
-import {
-  type AnchorBlocks,
-  type Anchored,
-  type Anchoring,
-  type Anchorings,
-  type BlockId,
-  type Blocks,
-  type Moved,
-  type Receipt,
-  type RegistryReader,
-  UNSEEN,
-} from './ports.ts'
+import type { Receipt } from './plan.ts'
+import type { AnchorBlocks, Anchorings, Blocks, RegistryReader } from './ports.ts'
 
 const LOOK_INTERVAL_MS = 2_000
 /** Maximum intents for one read of the chain, and for one write. */

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
 import { IssueError } from './errors.ts'
-import type { Account, Plan } from './ports.ts'
+import type { Plan } from './plan.ts'
+import type { Account } from './ports.ts'
 
 /** Between looks; each takes several calls. */
 const LOOK_INTERVAL_MS = 1_000

@@ -1,6 +1,6 @@
 import type { IssueError } from './errors.ts'
 import { type IntentKey, keyOfIntent } from './intent.ts'
-import type { Plan } from './ports.ts'
+import type { Plan } from './plan.ts'
 
 /**
  * The state of broadcasting a plan's newest attempt. Times are those of `performance.now()`.

@@ -1,6 +1,45 @@
 import type { Hex } from '../../document/hex.ts'
 import { RELEASED, SUSPENDED } from '../../verifier/reasons.ts'
-import type { Intent, RegistryEvent, RevisionIntent } from './ports.ts'
+import type { RegistryEvent } from './record.ts'
+
+/** A document to issue. */
+export type IssueIntent = {
+  kind: 'issue'
+  documentHash: Hex
+  /** Seconds of the Unix epoch; 0 = never expires. */
+  validUntil: number
+}
+
+/** A document to revoke permanently, to suspend, or to release from a suspension. */
+export type RevisionIntent =
+  | {
+      kind: 'revoke'
+      documentHash: Hex
+      /** RFC 5280 reason code of a final revocation. */
+      reason: number
+    }
+  | { kind: 'suspend'; documentHash: Hex }
+  | { kind: 'release'; documentHash: Hex }
+
+/** A change to make on the chain. There is one of each kind for a document. */
+export type Intent = IssueIntent | RevisionIntent
+
+/**
+ * An intent in the outbox (a revocation with the reason of its first request), and its state.
+ * `transactionHash` is that of its newest attempt, or of the one that anchored it; `promised`: a
+ * caller may have been told `pending`.
+ */
+export type Standing = { intent: Intent } & (
+  | { anchored: false; promised: boolean; transactionHash: Hex | null }
+  | { anchored: true; transactionHash: Hex | null }
+)
+
+/** An intent that waits for a transaction. */
+export type QueuedIntent = {
+  intent: Intent
+  /** Not before this time, since the chain refused it; milliseconds of the Unix epoch. */
+  asideUntil: number | null
+}
 
 /** Identifies an intent: there is one of each kind for a document. */
 export type IntentKey = `${Intent['kind']} ${Hex}`
@@ -17,21 +56,6 @@ export function keyOfIntent({ kind, documentHash }: Intent): IntentKey {
 export function reasonOf(intent: RevisionIntent): number {
   if (intent.kind === 'revoke') return intent.reason
   return intent.kind === 'suspend' ? SUSPENDED : RELEASED
-}
-
-/** The meaning of a record's revocation fields. */
-export type Revocation = 'none' | 'suspended' | 'released' | 'final'
-
-export function revocationOf({
-  revokedBlock,
-  reason,
-}: {
-  revokedBlock: number
-  reason: number
-}): Revocation {
-  if (revokedBlock === 0) return 'none'
-  if (reason === SUSPENDED) return 'suspended'
-  return reason === RELEASED ? 'released' : 'final'
 }
 
 /** The event of each kind. */

@@ -1,14 +1,8 @@
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import type { Sealed } from '../../document/sealed.ts'
-import type {
-  Anchoring,
-  Anchorings,
-  Intent,
-  IssueIntent,
-  Outbox,
-  PayloadStore,
-  PromisedPayloads,
-} from './ports.ts'
+import type { Anchoring } from './anchoring.ts'
+import type { Intent, IssueIntent } from './intent.ts'
+import type { Anchorings, Outbox, PayloadStore, PromisedPayloads } from './ports.ts'
 
 /** Payloads and the promises to anchor them. */
 export type Keep = {

@@ -2,7 +2,8 @@ import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
 import type { BlockTime } from './block-time.ts'
 import type { InFlight } from './in-flight.ts'
-import type { Account, Plan, RegistryReader } from './ports.ts'
+import type { Plan } from './plan.ts'
+import type { Account, RegistryReader } from './ports.ts'
 import { stuckAfterMs } from './replace.ts'
 
 /** How long a nonce may be missing before it counts as lost; until then, the node may be behind. */

@@ -1,17 +1,10 @@
 import type { Hex } from '../../document/hex.ts'
+import { type Anchoring, UNSEEN } from './anchoring.ts'
 import { IssueError } from './errors.ts'
-import { EVENTS, revocationOf } from './intent.ts'
-import {
-  type Anchoring,
-  type Intent,
-  type IssueIntent,
-  type Plan,
-  type Receipt,
-  type RegistryEvent,
-  type RegistryReader,
-  type TrustedRecord,
-  UNSEEN,
-} from './ports.ts'
+import { EVENTS, type Intent, type IssueIntent } from './intent.ts'
+import type { Plan, Receipt } from './plan.ts'
+import type { RegistryReader } from './ports.ts'
+import { type RegistryEvent, revocationOf, type TrustedRecord } from './record.ts'
 
 /**
  * Maximum plans to issue that are read by receipt: for more, records and events take fewer calls.

@@ -1,5 +1,10 @@
 import type { Hex } from '../../document/hex.ts'
-import type { BlockRead, RegistryRecord } from '../../verifier/ports.ts'
+import type { BlockRead } from '../../verifier/ports.ts'
+import type { Anchored, Anchoring, BlockId, Resolution, Review } from './anchoring.ts'
+import type { Intent, IssueIntent, QueuedIntent, Standing } from './intent.ts'
+import type { Payload, PromisedPayload } from './payload.ts'
+import type { Plan, Receipt, SignedTransaction } from './plan.ts'
+import type { RegistryEvent, TrustedRecord } from './record.ts'
 
 /**
  * Stores sealed documents by their sha-256 (32 bytes). Once `put` has resolved, the document
@@ -16,120 +21,6 @@ export type PayloadStore = {
   missing(hashes: readonly Uint8Array[]): Promise<Uint8Array[]>
   /** Undoes one `put` that inserted. Not an erasure: it may be put again. */
   remove(hash: Uint8Array): Promise<void>
-}
-
-/** What the outbox stores about the payload of a document to issue. */
-export type Payload = {
-  /**
-   * Whether the intent inserted it in the store: only then is it removed with the intent.
-   */
-  inserted: boolean
-  /**
-   * The sealed bytes (never plaintext), to restore them in a payload store that lost them; absent
-   * when the store is in the same database.
-   */
-  sealed?: Uint8Array
-}
-
-/** A document to issue. */
-export type IssueIntent = {
-  kind: 'issue'
-  documentHash: Hex
-  /** Seconds of the Unix epoch; 0 = never expires. */
-  validUntil: number
-}
-
-/** A document to revoke permanently, to suspend, or to release from a suspension. */
-export type RevisionIntent =
-  | {
-      kind: 'revoke'
-      documentHash: Hex
-      /** RFC 5280 reason code of a final revocation. */
-      reason: number
-    }
-  | { kind: 'suspend'; documentHash: Hex }
-  | { kind: 'release'; documentHash: Hex }
-
-/** A change to make on the chain. There is one of each kind for a document. */
-export type Intent = IssueIntent | RevisionIntent
-
-/** A signed transaction: `raw` is broadcast, every time the same bytes. */
-export type SignedTransaction = {
-  nonce: number
-  hash: Hex
-  raw: Hex
-  gasLimit: bigint
-  /** Wei per unit of gas. */
-  maxFeePerGas: bigint
-  maxPriorityFeePerGas: bigint
-}
-
-/** A nonce, its intents, and every transaction signed for it, the newest last. */
-export type Plan = {
-  id: number
-  nonce: number
-  intents: readonly Intent[]
-  attempts: readonly SignedTransaction[]
-}
-
-/** A block as it was seen. After a reorg, another block has its number. */
-export type BlockId = { blockNumber: number; blockHash: Hex }
-
-/**
- * Where an intent is anchored; `transactionHash` is `null` when no node keeps its block any more.
- */
-export type Anchoring = BlockId & { transactionHash: Hex | null }
-
-/** Placeholder for the hash of a block that was not read yet. */
-export const UNSEEN: Hex = '0x'
-
-/**
- * An intent that is on the chain, in a block that may not be final yet. A later change applies only
- * while the outbox still has it there.
- */
-export type Anchored = { intent: Intent; anchoring: Anchoring }
-
-/** An intent that a reorg moved. */
-export type Moved = Anchored & { now: Anchoring }
-
-/** The receipt of a transaction. */
-export type Receipt = BlockId & {
-  /** Whether the call of the registry succeeded. */
-  succeeded: boolean
-  /** The documents that it issued. */
-  issued: ReadonlySet<Hex>
-  /** Its cost in wei; `undefined` when the node does not report it. */
-  fee?: bigint
-}
-
-/** The registry's events about a document; a suspension is a revocation there. */
-export type RegistryEvent = 'issued' | 'revoked' | 'released'
-
-/** A record, and whether it reads Distrusted. */
-export type TrustedRecord = RegistryRecord & { distrusted: boolean }
-
-/**
- * An intent in the outbox (a revocation with the reason of its first request), and its state.
- * `transactionHash` is that of its newest attempt, or of the one that anchored it; `promised`: a
- * caller may have been told `pending`.
- */
-export type Standing = { intent: Intent } & (
-  | { anchored: false; promised: boolean; transactionHash: Hex | null }
-  | { anchored: true; transactionHash: Hex | null }
-)
-
-/** An intent that waits for a transaction. */
-export type QueuedIntent = {
-  intent: Intent
-  /** Not before this time, since the chain refused it; milliseconds of the Unix epoch. */
-  asideUntil: number | null
-}
-
-/** The outcomes of some intents, as the outbox needs them. */
-export type Resolution = {
-  anchored: readonly Anchored[]
-  /** Can never be anchored, or there is nothing to do: they leave the outbox. */
-  gone: readonly Intent[]
 }
 
 // The outbox keeps promises on disk, behind seven ports: for requests, the backlog, plans, fees,
@@ -238,18 +129,6 @@ export type AnchorBlocks = {
   /** Records whether the chain has these blocks. */
   note(blocks: readonly BlockId[], seen: boolean): Promise<void>
 }
-
-/** What a look at the chain found about anchored intents. */
-export type Review = {
-  /** Final, or can never be anchored: they leave the outbox. */
-  gone: readonly Anchored[]
-  /** A reorg moved them. */
-  moved: readonly Moved[]
-  /** A reorg dropped them: back in the queue. */
-  dropped: readonly Anchored[]
-}
-
-export type PromisedPayload = { documentHash: Hex; sealed: Uint8Array }
 
 /** The payloads of documents to issue that the outbox stores or owns. */
 export type PromisedPayloads = {

@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts'
 import { nextBatch } from './batch.ts'
-import { type IntentKey, keyOf, keyOfIntent } from './intent.ts'
-import type { Backlog, Intent } from './ports.ts'
+import { type Intent, type IntentKey, keyOf, keyOfIntent } from './intent.ts'
+import type { Backlog } from './ports.ts'
 
 /** How long a promised intent that the chain refuses stays aside. */
 const ASIDE_MS = 3_000

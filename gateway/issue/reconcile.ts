@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fromHex, toHex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
-import type { PayloadStore, PromisedPayload, PromisedPayloads } from './ports.ts'
+import type { PromisedPayload } from './payload.ts'
+import type { PayloadStore, PromisedPayloads } from './ports.ts'
 
 const RETRY_INTERVAL_MS = 5_000
 

@@ -3,8 +3,9 @@ import type { ChainReader, ChainReading, RegistryStatus } from '../../verifier/p
 import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
 import { IssueError } from './errors.ts'
-import { EVENTS, reasonOf, revocationOf } from './intent.ts'
-import type { Outbox, RegistryReader, RevisionIntent } from './ports.ts'
+import { EVENTS, type RevisionIntent, reasonOf } from './intent.ts'
+import type { Outbox, RegistryReader } from './ports.ts'
+import { revocationOf } from './record.ts'
 import type { Answer } from './waiters.ts'
 
 export type RevisionRequest = {

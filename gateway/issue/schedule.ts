@@ -1,7 +1,7 @@
 import type { BlockTime } from './block-time.ts'
 import { dueAt } from './gather.ts'
 import type { InFlight } from './in-flight.ts'
-import type { Intent } from './ports.ts'
+import type { Intent } from './intent.ts'
 import type { Queue } from './queue.ts'
 
 /** Maximum transactions in flight; geth keeps 16 for an account that it does not know. */

@@ -3,18 +3,10 @@ import type { BlockTime } from './block-time.ts'
 import { createBroadcaster } from './broadcast.ts'
 import type { ForeignWatch } from './foreign.ts'
 import type { InFlight } from './in-flight.ts'
+import type { Intent } from './intent.ts'
 import { createNonces } from './nonces.ts'
-import type {
-  Account,
-  Blocks,
-  FeeLog,
-  Intent,
-  Plan,
-  Plans,
-  RegistryReader,
-  SignedTransaction,
-  Transactions,
-} from './ports.ts'
+import type { Plan, SignedTransaction } from './plan.ts'
+import type { Account, Blocks, FeeLog, Plans, RegistryReader, Transactions } from './ports.ts'
 import { createReplacing } from './replace.ts'
 import { type Conclude, createSettling } from './settle.ts'
 import { createSpending, type FeeCaps } from './spending.ts'

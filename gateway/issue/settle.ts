@@ -3,8 +3,10 @@ import type { BlockTime } from './block-time.ts'
 import { asIssueError } from './errors.ts'
 import type { ForeignWatch } from './foreign.ts'
 import type { InFlight } from './in-flight.ts'
+import type { Intent } from './intent.ts'
 import { type Outcome, outcomesOfPlans } from './outcome.ts'
-import type { Intent, Plan, Plans, RegistryReader } from './ports.ts'
+import type { Plan } from './plan.ts'
+import type { Plans, RegistryReader } from './ports.ts'
 
 /** How long a node may contradict itself before that counts as an outage. */
 const UNCLEAR_TIMEOUT_MS = 2_000

@@ -1,5 +1,6 @@
 import { larger, smaller } from '../wei.ts'
-import type { FeeLog, Plan, RegistryReader } from './ports.ts'
+import type { Plan } from './plan.ts'
+import type { FeeLog, RegistryReader } from './ports.ts'
 
 const HOUR_MS = 3_600_000
 

@@ -1,7 +1,6 @@
 import type { Log } from '../log.ts'
 import type { IssueError } from './errors.ts'
-import { keyOfIntent } from './intent.ts'
-import type { Intent } from './ports.ts'
+import { type Intent, keyOfIntent } from './intent.ts'
 import type { Queue } from './queue.ts'
 import type { Waiter, Waiters } from './waiters.ts'
 

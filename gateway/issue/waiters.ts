@@ -1,7 +1,6 @@
 import type { Hex } from '../../document/hex.ts'
 import type { IssueError } from './errors.ts'
-import { keyOfIntent } from './intent.ts'
-import type { Intent } from './ports.ts'
+import { type Intent, keyOfIntent } from './intent.ts'
 
 /**
  * The answer to a request: the outcome of its intent, or `pending`.

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
 import { type Hex, toHex } from '../../document/hex.ts'
-import type { PayloadStore, PromisedPayload } from '../../gateway/issue/ports.ts'
+import type { PromisedPayload } from '../../gateway/issue/payload.ts'
+import type { PayloadStore } from '../../gateway/issue/ports.ts'
 import { mendStore } from '../../gateway/issue/reconcile.ts'
 
 const log = { debug() {}, info: vi.fn(), warn: vi.fn(), error() {} }

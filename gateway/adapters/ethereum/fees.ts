@@ -1,6 +1,6 @@
 import { readBigQuantity, readObject } from '../../../verifier/readers/rpc-codec.ts'
 import { IssueError } from '../../issue/errors.ts'
-import type { SignedTransaction } from '../../issue/ports.ts'
+import type { SignedTransaction } from '../../issue/plan.ts'
 import { larger, smaller } from '../../wei.ts'
 import type { ChainCalls } from './chain-calls.ts'
 

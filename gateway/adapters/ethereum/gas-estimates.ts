@@ -1,6 +1,6 @@
 import type { Hex } from '../../../document/hex.ts'
 import { IssueError } from '../../issue/errors.ts'
-import type { Intent } from '../../issue/ports.ts'
+import type { Intent } from '../../issue/intent.ts'
 
 /** The minimum of every transaction; a lower estimate is not plausible. */
 const LEAST_GAS = 21_000n

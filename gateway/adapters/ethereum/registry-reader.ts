@@ -10,7 +10,8 @@ import {
   readQuantity,
   toQuantity,
 } from '../../../verifier/readers/rpc-codec.ts'
-import type { Blocks, RegistryEvent, RegistryReader } from '../../issue/ports.ts'
+import type { Blocks, RegistryReader } from '../../issue/ports.ts'
+import type { RegistryEvent } from '../../issue/record.ts'
 import { registryAbi } from '../../registry-abi.ts'
 import type { ChainCalls } from './chain-calls.ts'
 import { decodeRecords, encodeRecordsOf } from './registry-codec.ts'

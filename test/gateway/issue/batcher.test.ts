@@ -11,14 +11,9 @@ import { createSqliteStore } from '../../../gateway/adapters/sqlite/store.ts'
 import { createBatcher } from '../../../gateway/issue/batcher.ts'
 import { IssueError } from '../../../gateway/issue/errors.ts'
 import { createForeignWatch } from '../../../gateway/issue/foreign.ts'
-import type {
-  Account,
-  Blocks,
-  Intent,
-  RegistryReader,
-  SignedTransaction,
-  Transactions,
-} from '../../../gateway/issue/ports.ts'
+import type { Intent } from '../../../gateway/issue/intent.ts'
+import type { SignedTransaction } from '../../../gateway/issue/plan.ts'
+import type { Account, Blocks, RegistryReader, Transactions } from '../../../gateway/issue/ports.ts'
 import type { FeeCaps } from '../../../gateway/issue/spending.ts'
 
 // What no real chain can be made to do at the right moment. The database, the outbox and the store

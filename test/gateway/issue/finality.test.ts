@@ -8,7 +8,7 @@ import { openDatabase } from '../../../gateway/adapters/sqlite/database.ts'
 import { createSqliteOutbox } from '../../../gateway/adapters/sqlite/outbox.ts'
 import type { Batcher } from '../../../gateway/issue/batcher.ts'
 import { watchFinality } from '../../../gateway/issue/finality.ts'
-import type { Intent } from '../../../gateway/issue/ports.ts'
+import type { Intent } from '../../../gateway/issue/intent.ts'
 import { RELEASED } from '../../../verifier/reasons.ts'
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }

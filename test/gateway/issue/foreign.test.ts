@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test, vi } from 'vitest'
 import type { Hex } from '../../../document/hex.ts'
 import { createForeignWatch } from '../../../gateway/issue/foreign.ts'
-import type { Plan } from '../../../gateway/issue/ports.ts'
+import type { Plan } from '../../../gateway/issue/plan.ts'
 
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`
 const OTHER = 1_000

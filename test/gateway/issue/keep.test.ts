@@ -10,8 +10,8 @@ import { createSqliteKeep } from '../../../gateway/adapters/sqlite/keep.ts'
 import { createSqliteOutbox } from '../../../gateway/adapters/sqlite/outbox.ts'
 import { createSqliteStore } from '../../../gateway/adapters/sqlite/store.ts'
 import { withOlder } from '../../../gateway/adapters/with-older.ts'
+import type { Intent } from '../../../gateway/issue/intent.ts'
 import { keepInOrder } from '../../../gateway/issue/keep.ts'
-import type { Intent } from '../../../gateway/issue/ports.ts'
 
 /**
  * What a gateway has in one folder. With `separate`, its payloads are in a database of their own.

@@ -2,7 +2,9 @@ import { beforeEach, describe, expect, test, vi } from 'vitest'
 import type { Hex } from '../../../document/hex.ts'
 import { IssueError } from '../../../gateway/issue/errors.ts'
 import { createInFlight } from '../../../gateway/issue/in-flight.ts'
-import type { Intent, Plan, PrepareOptions } from '../../../gateway/issue/ports.ts'
+import type { Intent } from '../../../gateway/issue/intent.ts'
+import type { Plan } from '../../../gateway/issue/plan.ts'
+import type { PrepareOptions } from '../../../gateway/issue/ports.ts'
 import { createReplacing } from '../../../gateway/issue/replace.ts'
 
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`

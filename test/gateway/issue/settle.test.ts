@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Hex } from '../../../document/hex.ts'
 import { createInFlight } from '../../../gateway/issue/in-flight.ts'
-import type { Intent, Plan } from '../../../gateway/issue/ports.ts'
+import type { Intent } from '../../../gateway/issue/intent.ts'
+import type { Plan } from '../../../gateway/issue/plan.ts'
 import { createSettling } from '../../../gateway/issue/settle.ts'
 
 const word = (n: number): Hex => `0x${String(n).padStart(64, '0')}`

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { Hex } from '../../../document/hex.ts'
-import type { Plan, RegistryReader } from '../../../gateway/issue/ports.ts'
+import type { Plan } from '../../../gateway/issue/plan.ts'
+import type { RegistryReader } from '../../../gateway/issue/ports.ts'
 import { createSpending, type FeeCaps } from '../../../gateway/issue/spending.ts'
 
 const HASHES: Hex[] = ['0x01', '0x02']

@@ -1,4 +1,6 @@
-import type { Anchored, Anchoring, Anchorings, Intent, Review } from '../../../issue/ports.ts'
+import type { Anchored, Anchoring, Review } from '../../../issue/anchoring.ts'
+import type { Intent } from '../../../issue/intent.ts'
+import type { Anchorings } from '../../../issue/ports.ts'
 import type { Database } from '../database.ts'
 import type { BlockWriter } from './blocks.ts'
 import type { Opposites } from './opposites.ts'

@@ -1,4 +1,5 @@
-import type { AnchorBlocks, BlockId } from '../../../issue/ports.ts'
+import type { BlockId } from '../../../issue/anchoring.ts'
+import type { AnchorBlocks } from '../../../issue/ports.ts'
 import type { Database } from '../database.ts'
 import { blockOf, type Row } from './rows.ts'
 

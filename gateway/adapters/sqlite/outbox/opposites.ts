@@ -1,4 +1,5 @@
-import type { Anchored, Intent } from '../../../issue/ports.ts'
+import type { Anchored } from '../../../issue/anchoring.ts'
+import type { Intent } from '../../../issue/intent.ts'
 import type { Database } from '../database.ts'
 import type { BlockWriter } from './blocks.ts'
 import { blockOf, type Row } from './rows.ts'

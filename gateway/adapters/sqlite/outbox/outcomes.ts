@@ -1,4 +1,5 @@
-import type { Anchored, Anchoring, Plan, Resolution } from '../../../issue/ports.ts'
+import type { Anchored, Anchoring, Resolution } from '../../../issue/anchoring.ts'
+import type { Plan } from '../../../issue/plan.ts'
 import type { Database } from '../database.ts'
 import type { BlockWriter } from './blocks.ts'
 import type { Opposites } from './opposites.ts'

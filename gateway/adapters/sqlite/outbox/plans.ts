@@ -1,5 +1,6 @@
-import { keyOfIntent } from '../../../issue/intent.ts'
-import type { Intent, Plan, Plans, SignedTransaction } from '../../../issue/ports.ts'
+import { type Intent, keyOfIntent } from '../../../issue/intent.ts'
+import type { Plan, SignedTransaction } from '../../../issue/plan.ts'
+import type { Plans } from '../../../issue/ports.ts'
 import type { Database } from '../database.ts'
 import type { AddFee } from './fees.ts'
 import type { WriteOutcome } from './outcomes.ts'

@@ -1,5 +1,7 @@
 import type { Hex } from '../../../../document/hex.ts'
-import type { Intent, Outbox, Payload, Withdrawn } from '../../../issue/ports.ts'
+import type { Intent } from '../../../issue/intent.ts'
+import type { Payload } from '../../../issue/payload.ts'
+import type { Outbox, Withdrawn } from '../../../issue/ports.ts'
 import type { Database } from '../database.ts'
 import type { BlockWriter } from './blocks.ts'
 import type { Opposites } from './opposites.ts'

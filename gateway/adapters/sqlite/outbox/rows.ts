@@ -1,11 +1,7 @@
 import type { Hex } from '../../../../document/hex.ts'
-import type {
-  Anchored,
-  BlockId,
-  Intent,
-  SignedTransaction,
-  Standing,
-} from '../../../issue/ports.ts'
+import type { Anchored, BlockId } from '../../../issue/anchoring.ts'
+import type { Intent, Standing } from '../../../issue/intent.ts'
+import type { SignedTransaction } from '../../../issue/plan.ts'
 
 /** A row without its blobs. */
 export type Row = Record<string, string | number | null>

@@ -4,7 +4,7 @@ import { type Hex, toHex } from '../../../../document/hex.ts'
 import { createChainCalls } from '../../../../gateway/adapters/ethereum/chain-calls.ts'
 import { createKeySigner } from '../../../../gateway/adapters/ethereum/key-signer.ts'
 import { createTransactions } from '../../../../gateway/adapters/ethereum/transactions.ts'
-import type { SignedTransaction } from '../../../../gateway/issue/ports.ts'
+import type { SignedTransaction } from '../../../../gateway/issue/plan.ts'
 import { RpcResponseError } from '../../../../verifier/errors.ts'
 
 // What each client answers to a transaction that it refuses. Taken from source: Besu RpcErrorType,

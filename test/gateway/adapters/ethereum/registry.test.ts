@@ -8,7 +8,7 @@ import {
   createRegistry,
   type RegistryPorts,
 } from '../../../../gateway/adapters/ethereum/registry.ts'
-import type { Intent } from '../../../../gateway/issue/ports.ts'
+import type { Intent } from '../../../../gateway/issue/intent.ts'
 import { registryAbi } from '../../../../gateway/registry-abi.ts'
 import { RpcResponseError } from '../../../../verifier/errors.ts'
 

@@ -10,7 +10,8 @@ import {
   createSqliteOutbox,
   type SqliteOutbox,
 } from '../../../../gateway/adapters/sqlite/outbox.ts'
-import type { Anchored, Intent } from '../../../../gateway/issue/ports.ts'
+import type { Anchored } from '../../../../gateway/issue/anchoring.ts'
+import type { Intent } from '../../../../gateway/issue/intent.ts'
 
 let dir: string
 let database: Database

@@ -1,0 +1,39 @@
+import type { Hex } from '../../document/hex.ts'
+import type { Intent } from './intent.ts'
+
+/** A block as it was seen. After a reorg, another block has its number. */
+export type BlockId = { blockNumber: number; blockHash: Hex }
+
+/** Placeholder for the hash of a block that was not read yet. */
+export const UNSEEN: Hex = '0x'
+
+/**
+ * Where an intent is anchored; `transactionHash` is `null` when no node keeps its block any more.
+ */
+export type Anchoring = BlockId & { transactionHash: Hex | null }
+
+/**
+ * An intent that is on the chain, in a block that may not be final yet. A later change applies only
+ * while the outbox still has it there.
+ */
+export type Anchored = { intent: Intent; anchoring: Anchoring }
+
+/** An intent that a reorg moved. */
+export type Moved = Anchored & { now: Anchoring }
+
+/** The outcomes of some intents, as the outbox needs them. */
+export type Resolution = {
+  anchored: readonly Anchored[]
+  /** Can never be anchored, or there is nothing to do: they leave the outbox. */
+  gone: readonly Intent[]
+}
+
+/** What a look at the chain found about anchored intents. */
+export type Review = {
+  /** Final, or can never be anchored: they leave the outbox. */
+  gone: readonly Anchored[]
+  /** A reorg moved them. */
+  moved: readonly Moved[]
+  /** A reorg dropped them: back in the queue. */
+  dropped: readonly Anchored[]
+}

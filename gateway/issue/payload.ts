@@ -1,0 +1,16 @@
+import type { Hex } from '../../document/hex.ts'
+
+/** What the outbox stores about the payload of a document to issue. */
+export type Payload = {
+  /**
+   * Whether the intent inserted it in the store: only then is it removed with the intent.
+   */
+  inserted: boolean
+  /**
+   * The sealed bytes (never plaintext), to restore them in a payload store that lost them; absent
+   * when the store is in the same database.
+   */
+  sealed?: Uint8Array
+}
+
+export type PromisedPayload = { documentHash: Hex; sealed: Uint8Array }
