@@ -8,6 +8,21 @@ import type { FinalityRule } from '../verifier/readers/finality.ts'
 import { MAX_BATCH } from './issue/batch.ts'
 import type { FeeCaps } from './issue/spending.ts'
 import type { LogLevel } from './log.ts'
+import {
+  amount,
+  bearerToken,
+  cap,
+  hex,
+  httpUrl,
+  issuerId,
+  pageUrl,
+  port,
+  registered,
+  seconds,
+  secrets,
+  urls,
+  wholeNumber,
+} from './setting-values.ts'
 import { type SignerSetting, signerOf, signerProblems } from './signer-setting.ts'
 
 /** Everything that can be set from outside. Only this file reads the environment. */
@@ -74,87 +89,6 @@ export class ConfigError extends Error {
   }
 }
 
-const httpUrl = v.pipe(
-  v.string(),
-  v.check(
-    (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
-    'must be an http or https URL',
-  ),
-  v.transform((text) => text.replace(/\/+$/, '')),
-)
-const pageUrl = v.pipe(
-  httpUrl,
-  v.check(
-    (text) => !text.includes('#'),
-    'must not have a fragment: that is where the publicId goes',
-  ),
-)
-const urls = v.pipe(
-  v.optional(v.string(), ''),
-  v.transform((text) => text.split(',').filter((url) => url.trim() !== '')),
-  v.array(v.pipe(v.string(), v.trim(), httpUrl)),
-  // An endpoint that is named twice would count as two that agree.
-  v.transform((list) => [...new Set(list)]),
-)
-const wholeNumber = (min: number, max: number) =>
-  v.pipe(
-    v.string(),
-    v.regex(/^\d{1,9}$/, 'must be a whole number'),
-    v.transform(Number),
-    v.minValue(min, `must be at least ${min}`),
-    v.maxValue(max, `must be at most ${max}`),
-  )
-const port = (min: number) => wholeNumber(min, 65_535)
-const seconds = (fallback: string, min: number) =>
-  v.pipe(
-    v.optional(wholeNumber(min, 3_600), fallback),
-    v.transform((value) => value * 1000),
-  )
-const hex = (bytes: number, message: string) =>
-  v.pipe(
-    v.string(),
-    v.regex(new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`), message),
-    v.transform((text) => text.toLowerCase() as Hex),
-  )
-
-/** With each one, a keyed request is sealed once more. */
-const MAX_SECRETS = 16
-const secrets = v.pipe(
-  v.string(),
-  v.transform((text) => text.split(',').map((secret) => secret.trim())),
-  v.array(hex(32, 'must be 0x and 64 hexadecimal digits, or several, comma-separated')),
-  v.maxLength(MAX_SECRETS, `must be at most ${MAX_SECRETS}`),
-  v.check((list) => new Set(list).size === list.length, 'must not name a secret twice'),
-  v.transform((list) => list as [Hex, ...Hex[]]),
-)
-
-/** The largest number of 32 bits; the registry numbers its issuers from 1. */
-const MAX_ISSUER_ID = 2 ** 32 - 1
-const issuerId = v.pipe(
-  v.string(),
-  v.regex(/^[1-9]\d{0,9}$/, 'must be a whole number, from 1'),
-  v.transform(Number),
-  v.maxValue(MAX_ISSUER_ID, `must be at most ${MAX_ISSUER_ID}`),
-)
-
-/** @param maxBytes As the registry counts them. */
-const registered = (maxBytes: number) =>
-  v.pipe(
-    v.string(),
-    v.check((text) => Buffer.byteLength(text) <= maxBytes, `must have at most ${maxBytes} bytes`),
-  )
-
-const amount = (unit: 'gwei' | 'ether') =>
-  v.pipe(
-    v.string(),
-    v.regex(/^\d{1,9}(\.\d{1,9})?$/, `must be a number of ${unit}, such as 20 or 0.5`),
-    v.transform((text) => parseUnits(text, unit)),
-  )
-
-const cap = v.optional(
-  v.union([v.literal('off'), amount('ether')], 'must be a number of ether, such as 0.5, or off'),
-)
-
 const DATA_DIR = 'data'
 
 type Environment = v.InferOutput<typeof environment>
@@ -177,15 +111,7 @@ const environment = v.object({
   ISSUER_SIGNER_URL: v.optional(httpUrl),
   ISSUER_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
   ISSUER_SECRET: v.optional(secrets),
-  API_KEY: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(
-        /^[A-Za-z0-9\-._~+/]{1,256}=*$/,
-        'must be a bearer token (RFC 6750): letters, digits and -._~+/',
-      ),
-    ),
-  ),
+  API_KEY: v.optional(bearerToken),
   IPFS_API_URL: v.optional(httpUrl),
   IPFS_ANNOUNCE: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
   IPFS_GATEWAYS: urls,

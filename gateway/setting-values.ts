@@ -1,0 +1,110 @@
+import { parseUnits } from 'ethers'
+import * as v from 'valibot'
+import type { Hex } from '../document/hex.ts'
+
+// The kinds of value that an environment variable can have: each parses the text of one.
+
+/** Without slashes at the end. */
+export const httpUrl = v.pipe(
+  v.string(),
+  v.check(
+    (text) => /^https?:$/.test(URL.parse(text)?.protocol ?? ''),
+    'must be an http or https URL',
+  ),
+  v.transform((text) => text.replace(/\/+$/, '')),
+)
+
+export const pageUrl = v.pipe(
+  httpUrl,
+  v.check(
+    (text) => !text.includes('#'),
+    'must not have a fragment: that is where the publicId goes',
+  ),
+)
+
+/** Comma-separated; empty when absent. */
+export const urls = v.pipe(
+  v.optional(v.string(), ''),
+  v.transform((text) => text.split(',').filter((url) => url.trim() !== '')),
+  v.array(v.pipe(v.string(), v.trim(), httpUrl)),
+  // An endpoint named twice would count as two that agree.
+  v.transform((list) => [...new Set(list)]),
+)
+
+export const wholeNumber = (min: number, max: number) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,9}$/, 'must be a whole number'),
+    v.transform(Number),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
+  )
+
+export const port = (min: number) => wholeNumber(min, 65_535)
+
+/** At most an hour; milliseconds once parsed. */
+export const seconds = (fallback: string, min: number) =>
+  v.pipe(
+    v.optional(wholeNumber(min, 3_600), fallback),
+    v.transform((value) => value * 1000),
+  )
+
+/** Lower case once parsed. */
+export const hex = (bytes: number, message: string) =>
+  v.pipe(
+    v.string(),
+    v.regex(new RegExp(`^0x[0-9a-fA-F]{${2 * bytes}}$`), message),
+    v.transform((text) => text.toLowerCase() as Hex),
+  )
+
+/** A request with an idempotency key is sealed once with each secret. */
+const MAX_SECRETS = 16
+
+/** Comma-separated, the newest first; 32 bytes each. */
+export const secrets = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').map((secret) => secret.trim())),
+  v.array(hex(32, 'must be 0x and 64 hexadecimal digits, or several, comma-separated')),
+  v.maxLength(MAX_SECRETS, `must be at most ${MAX_SECRETS}`),
+  v.check((list) => new Set(list).size === list.length, 'must not name a secret twice'),
+  v.transform((list) => list as [Hex, ...Hex[]]),
+)
+
+/** The largest number of 32 bits; the registry numbers its issuers from 1. */
+const MAX_ISSUER_ID = 2 ** 32 - 1
+
+export const issuerId = v.pipe(
+  v.string(),
+  v.regex(/^[1-9]\d{0,9}$/, 'must be a whole number, from 1'),
+  v.transform(Number),
+  v.maxValue(MAX_ISSUER_ID, `must be at most ${MAX_ISSUER_ID}`),
+)
+
+/** A text of the registry. @param maxBytes Bytes of UTF-8, as the contract counts them. */
+export const registered = (maxBytes: number) =>
+  v.pipe(
+    v.string(),
+    v.check((text) => Buffer.byteLength(text) <= maxBytes, `must have at most ${maxBytes} bytes`),
+  )
+
+/** Wei once parsed. */
+export const amount = (unit: 'gwei' | 'ether') =>
+  v.pipe(
+    v.string(),
+    v.regex(/^\d{1,9}(\.\d{1,9})?$/, `must be a number of ${unit}, such as 20 or 0.5`),
+    v.transform((text) => parseUnits(text, unit)),
+  )
+
+/** Wei, `off`, or absent. */
+export const cap = v.optional(
+  v.union([v.literal('off'), amount('ether')], 'must be a number of ether, such as 0.5, or off'),
+)
+
+/** RFC 6750, section 2.1. */
+export const bearerToken = v.pipe(
+  v.string(),
+  v.regex(
+    /^[A-Za-z0-9\-._~+/]{1,256}=*$/,
+    'must be a bearer token (RFC 6750): letters, digits and -._~+/',
+  ),
+)
