@@ -19,6 +19,7 @@ import { describeBug, type Log } from './log.ts'
 import type { Chain, Identity, openReaders } from './open-chain.ts'
 import type { IssuingParts } from './open-issuing.ts'
 import type { Stores } from './open-stores.ts'
+import { VERSION } from './version.ts'
 
 /** The parts behind the REST API. */
 export type AppParts = {
@@ -52,6 +53,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
       return assertOpenIssuer(await chain.readiness())
     },
     lowBalance: config.lowBalance,
+    version: VERSION,
     standingOf: async (key) =>
       key.issuerId === issuerId ? outbox.find('issue', key.documentHash) : undefined,
     verifyOptions: verifyOptionsOf(config, parts, blocks),

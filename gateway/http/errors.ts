@@ -6,8 +6,11 @@ import type { IssueErrorCode } from '../issue/errors.ts'
 /** `too_large` is handled inside `issue/` and never reaches a client. */
 type PublicIssueErrorCode = Exclude<IssueErrorCode, 'too_large'>
 
-/** The one table from the code of a failure to its HTTP status. */
-const STATUS = {
+/**
+ * The one table from the code of a failure to its HTTP status. docs/errors.md has a section for
+ * each.
+ */
+export const STATUS = {
   bad_request: 400,
   bad_json: 400,
   bad_public_id: 400,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
 import { fromHex, toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
+import manifest from '../../package.json' with { type: 'json' }
 import {
   createChainReader,
   createFetchProvider,
@@ -397,8 +398,10 @@ function filesIn(folder: string): string[] {
   })
 }
 
-test('behavior: reports health and readiness', async () => {
-  expect((await stack.request('/healthz')).status).toBe(200)
+test('behavior: reports health, with the version, and readiness', async () => {
+  const { status, body } = await stack.request('/healthz')
+  expect(status).toBe(200)
+  expect(body.data).toEqual({ status: 'ok', version: manifest.version })
   expect((await stack.request('/readyz')).status).toBe(200)
 })
 

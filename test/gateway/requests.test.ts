@@ -26,6 +26,8 @@ const PUBLIC = [
   'GET /metrics',
   'GET /readyz',
   'GET /verify',
+  'OPTIONS /.well-known/did.json',
+  'OPTIONS /ipfs/:cid',
   'OPTIONS /rpc',
   'POST /rpc',
 ]

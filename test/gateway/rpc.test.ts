@@ -187,23 +187,6 @@ test('behavior: answers a batch one by one, in order', async () => {
   ])
 })
 
-test('behavior: allows pages of any origin, without credentials', async () => {
-  const preflight = await stack.request('/rpc', {
-    method: 'OPTIONS',
-    headers: {
-      origin: 'https://other.example',
-      'access-control-request-method': 'POST',
-      'access-control-request-headers': 'content-type',
-    },
-  })
-  expect(preflight.status).toBe(204)
-  for (const { headers } of [preflight, await post('{')]) {
-    expect(headers.get('access-control-allow-origin')).toBe('*')
-    expect(headers.get('access-control-allow-credentials')).toBeNull()
-  }
-  expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type')
-})
-
 describe('a failing node', () => {
   test('behavior: slow reads do not hold up issuing', async () => {
     const { promise: answered, resolve: answer } = Promise.withResolvers<void>()

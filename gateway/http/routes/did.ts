@@ -1,8 +1,7 @@
 import type { Hono } from 'hono'
+import { allowAnyOrigin } from '../cors.ts'
 import type { Env } from '../env.ts'
 import { ApiError } from '../errors.ts'
-
-const PUBLIC = { 'Access-Control-Allow-Origin': '*' } as const
 
 export type DidDeps = {
   /** The issuer's DID document; absent when its domain is elsewhere. */
@@ -14,13 +13,11 @@ export type DidDeps = {
  * (docs/formats.md §11).
  */
 export function didRoutes(app: Hono<Env>, { didDocument }: DidDeps): void {
-  app.get('/.well-known/did.json', (c) => {
-    if (!didDocument)
-      throw new ApiError('not_found', "the issuer's domain is elsewhere", {
-        headers: PUBLIC,
-      })
+  const path = '/.well-known/did.json'
+  allowAnyOrigin(app, path, ['GET', 'HEAD'])
+  app.get(path, (c) => {
+    if (!didDocument) throw new ApiError('not_found', "the issuer's domain is elsewhere")
     return c.body(JSON.stringify(didDocument), 200, {
-      ...PUBLIC,
       'Content-Type': 'application/json',
       'Cache-Control': 'no-cache',
       'X-Content-Type-Options': 'nosniff',

@@ -11,6 +11,8 @@ export type HealthDeps = {
   /** Wei, under which `/readyz` warns. */
   lowBalance: bigint
   metrics: Metrics
+  /** Of this service, as in package.json. */
+  version: string
   addresses: Addresses
 }
 
@@ -19,7 +21,7 @@ export type HealthDeps = {
  * Prometheus text format.
  */
 export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
-  app.get('/healthz', (c) => succeed(c, { status: 'ok' }))
+  app.get('/healthz', (c) => succeed(c, { status: 'ok', version: deps.version }))
   app.get('/metrics', async (c) =>
     c.body(await deps.metrics.render(), 200, {
       'Content-Type': deps.metrics.contentType,

@@ -1,13 +1,13 @@
 import type { Hono } from 'hono'
 import { cidOf, hashOfCid } from '../../../document/cid.ts'
 import type { PayloadStore } from '../../issue/ports.ts'
+import { allowAnyOrigin } from '../cors.ts'
 import type { Env } from '../env.ts'
 import { ApiError } from '../errors.ts'
 
 export type IpfsDeps = { store: PayloadStore }
 
 const RAW = 'application/vnd.ipld.raw'
-const PUBLIC = { 'Access-Control-Allow-Origin': '*' } as const
 
 /**
  * GET /ipfs/{cid}?format=raw: sealed blocks, served as a trustless gateway
@@ -15,7 +15,9 @@ const PUBLIC = { 'Access-Control-Allow-Origin': '*' } as const
  * its reader checks its hash.
  */
 export function ipfsRoutes(app: Hono<Env>, { store }: IpfsDeps): void {
-  app.get('/ipfs/:cid', async (c) => {
+  const path = '/ipfs/:cid'
+  allowAnyOrigin(app, path, ['GET', 'HEAD'])
+  app.get(path, async (c) => {
     const hash = parseCid(c.req.param('cid'))
     const wantsRaw =
       c.req.query('format') === 'raw' ||
@@ -25,18 +27,12 @@ export function ipfsRoutes(app: Hono<Env>, { store }: IpfsDeps): void {
       throw new ApiError(
         'not_acceptable',
         `only raw blocks are served: ?format=raw or Accept: ${RAW}`,
-        { headers: PUBLIC },
       )
     const etag = `"${cidOf(hash)}.raw"`
     const block = await store.get(hash)
-    if (block.status === 'erased')
-      throw new ApiError('erased', 'the block has been erased', {
-        headers: PUBLIC,
-      })
-    if (block.status === 'missing')
-      throw new ApiError('not_found', 'no such block here', { headers: PUBLIC })
+    if (block.status === 'erased') throw new ApiError('erased', 'the block has been erased')
+    if (block.status === 'missing') throw new ApiError('not_found', 'no such block here')
     const headers = {
-      ...PUBLIC,
       ETag: etag,
       'Cache-Control': 'public, max-age=29030400, immutable',
       'X-Content-Type-Options': 'nosniff',
@@ -54,9 +50,6 @@ function parseCid(cid: string): Uint8Array {
   try {
     return hashOfCid(cid)
   } catch (cause) {
-    throw new ApiError('bad_cid', 'not a CIDv1 of raw and sha2-256', {
-      headers: PUBLIC,
-      cause,
-    })
+    throw new ApiError('bad_cid', 'not a CIDv1 of raw and sha2-256', { cause })
   }
 }

@@ -3,6 +3,7 @@ import { RpcResponseError } from '../../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../../verifier/ports.ts'
 import { parseRegistry } from '../../../verifier/readers/chain.ts'
 import { isPrunedHistory, PRUNED_HISTORY } from '../../../verifier/readers/logs.ts'
+import { allowAnyOrigin } from '../cors.ts'
 import type { Env } from '../env.ts'
 import type { Addresses } from '../present.ts'
 import { readBodyAtMost } from '../request.ts'
@@ -23,12 +24,7 @@ const MAX_BATCH = 10
  */
 const MAX_AT_A_TIME = 64
 
-/**
- * For any origin: a page on another host, or opened from disk. The route is public and ignores
- * cookies.
- */
 const HEADERS = {
-  'Access-Control-Allow-Origin': '*',
   'Cache-Control': 'no-store',
   'X-Content-Type-Options': 'nosniff',
 } as const
@@ -96,14 +92,7 @@ export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
     }
   }
 
-  app.options('/rpc', (c) =>
-    c.body(null, 204, {
-      ...HEADERS,
-      'Access-Control-Allow-Methods': 'POST',
-      'Access-Control-Allow-Headers': 'content-type',
-      'Access-Control-Max-Age': '86400',
-    }),
-  )
+  allowAnyOrigin(app, '/rpc', ['POST'])
 
   app.post('/rpc', async (c) => {
     const refuse = (failure: Failure) => respond(c, failed(null, failure), failure)
