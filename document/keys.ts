@@ -5,9 +5,11 @@ import { uint32 } from './bytes.ts'
 import { type Hkdf, hkdf } from './hkdf.ts'
 
 /**
- * The two keys that an issuer secret gives, 32 bytes each; the secret itself is not needed after.
+ * The keys that an issuer secret gives, 32 bytes each; the secret itself is not needed after.
+ * `document` and `salt` seal documents. `index` is the gateway's own: it blinds the values in its
+ * index of documents.
  */
-export type IssuerSubkeys = { document: Uint8Array; salt: Uint8Array }
+export type IssuerSubkeys = { document: Uint8Array; salt: Uint8Array; index: Uint8Array }
 
 /** What seals one document: salt 16 bytes, documentKey 16 bytes (AES-128), iv 12 bytes. */
 export type SealingKeys = {
@@ -40,6 +42,7 @@ export function deriveSubkeys(issuerSecret: Uint8Array): IssuerSubkeys {
   return {
     document: derive(`${VERSION}/document-subkey`, 32),
     salt: derive(`${VERSION}/salt-subkey`, 32),
+    index: derive(`${VERSION}/index-subkey`, 32),
   }
 }
 

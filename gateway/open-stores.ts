@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { createKuboNode } from './adapters/kubo/node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo/store.ts'
 import { type Database, openDatabase } from './adapters/sqlite/database.ts'
+import { createSqliteDocumentIndex } from './adapters/sqlite/document-index.ts'
 import { createSqliteHistory } from './adapters/sqlite/history.ts'
 import { createSqliteKeep } from './adapters/sqlite/keep.ts'
 import { createSqliteOutbox, type SqliteOutbox } from './adapters/sqlite/outbox.ts'
@@ -9,6 +10,7 @@ import { createSqliteStore } from './adapters/sqlite/store.ts'
 import { createTombstones, type Tombstones } from './adapters/tombstones.ts'
 import { withOlder } from './adapters/with-older.ts'
 import type { Config } from './config.ts'
+import type { DocumentIndex } from './document-index.ts'
 import type { History } from './history.ts'
 import type { IssueError } from './issue/errors.ts'
 import { type Keep, keepInOrder } from './issue/keep.ts'
@@ -28,6 +30,7 @@ export type Stores = {
   outbox: SqliteOutbox
   history: History
   keep: Keep
+  documentIndex: DocumentIndex
 }
 
 /**
@@ -58,7 +61,8 @@ export async function openStores(
       )
     : createSqliteKeep(database, embedded, outbox)
   const history = createSqliteHistory(database)
-  return { database, kubo, tombstones, store, outbox, history, keep }
+  const documentIndex = createSqliteDocumentIndex(database)
+  return { database, kubo, tombstones, store, outbox, history, keep, documentIndex }
 }
 
 /** @returns The payload store on a Kubo node, if one is configured; the node has answered. */

@@ -165,7 +165,7 @@ export function createIssuing(deps: {
 
   async function promise(
     intent: Intent,
-    sealed: Sealed,
+    sealed: SealedDocument,
     { wait, deadline }: IssueRequest,
   ): Promise<Promised> {
     const isNew = await keep.add(intent, sealed, wait === 0)

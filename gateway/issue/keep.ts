@@ -2,6 +2,7 @@ import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import type { Sealed } from '../../document/sealed.ts'
 import type { Anchoring } from './anchoring.ts'
 import type { Intent, IssueIntent } from './intent.ts'
+import type { IndexedSealed } from './payload.ts'
 import type { Anchorings, Outbox, PayloadStore, PromisedPayloads } from './ports.ts'
 
 /** Payloads and the promises to anchor them. */
@@ -13,7 +14,7 @@ export type Keep = {
    * @returns Whether the promise is new. A promise that was fulfilled and left the outbox is not
    * new, if the store can tell that it had the payload before; of concurrent calls one is new.
    */
-  add(intent: Intent, sealed: Sealed, promised?: boolean): Promise<boolean>
+  add(intent: Intent, sealed: IndexedSealed, promised?: boolean): Promise<boolean>
   /**
    * Takes back intents that were not promised and that no transaction ever carried, with the
    * payloads that they inserted. A payload that was there before belongs to a document acknowledged
@@ -25,7 +26,7 @@ export type Keep = {
   /** For a document that is on the chain: its payload is there when this resolves, and stays. */
   restore(sealed: Sealed): Promise<void>
   /** Guards a document that another gateway may have issued; see `Anchorings`. */
-  adopt(intent: IssueIntent, anchoring: Anchoring, sealed: Sealed): Promise<void>
+  adopt(intent: IssueIntent, anchoring: Anchoring, sealed: IndexedSealed): Promise<void>
 }
 
 /**
@@ -45,9 +46,10 @@ export function keepInOrder(
   /** By documentHash, until the payloads that are being put have their rows. */
   const adding = new Map<Hex, Promise<unknown>>()
 
-  async function add(intent: Intent, { documentHash, bytes }: Sealed, promised?: boolean) {
+  async function add(intent: Intent, sealed: IndexedSealed, promised?: boolean) {
+    const { documentHash, bytes, entry } = sealed
     const inserted = await store.put(documentHash, bytes)
-    const payload = { inserted, sealed: bytes }
+    const payload = { inserted, sealed: bytes, entry }
     const added = await outbox.add(intent, promised, payload)
     return added && inserted
   }
@@ -70,7 +72,8 @@ export function keepInOrder(
       return withdrawn.intents
     },
     restore: (sealed) => restore(store, outbox, sealed, (hash) => adding.get(hash)),
-    adopt: (intent, anchoring, { bytes }) => outbox.adopt(intent, anchoring, bytes),
+    adopt: (intent, anchoring, { bytes: sealed, entry }) =>
+      outbox.adopt(intent, anchoring, { sealed, entry }),
   }
 }
 

@@ -103,10 +103,12 @@ export type Anchorings = {
   /**
    * Guards a document that is on the chain already until its block is final, as if this gateway had
    * sent it. Does nothing when it is in the outbox.
-   *
-   * @param sealed As in `Payload`.
    */
-  adopt(intent: IssueIntent, anchoring: Anchoring, sealed?: Uint8Array): Promise<void>
+  adopt(
+    intent: IssueIntent,
+    anchoring: Anchoring,
+    payload?: Pick<Payload, 'sealed' | 'entry'>,
+  ): Promise<void>
   /** Some of the intents in blocks up to this one, the oldest blocks first. */
   anchoredUpTo(blockNumber: number, limit: number): Promise<Anchored[]>
   /** Some of the intents in this block. */

@@ -9,6 +9,8 @@ import {
 } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import type { Seal, Sealed } from '../../document/sealed.ts'
+import { indexEntryOf } from '../blind-index.ts'
+import type { IndexEntry } from '../document-index.ts'
 import { claimKey, isClaimed } from './idempotency.ts'
 import type { IdempotencyLog } from './ports.ts'
 
@@ -18,7 +20,7 @@ export type AllSubkeys = readonly [IssuerSubkeys, ...IssuerSubkeys[]]
 /** Identifies a repeat of a request. */
 export type Repeatable = { tenant: string; idempotencyKey?: string }
 
-export type SealedDocument = Sealed & { publicId: string }
+export type SealedDocument = Sealed & { publicId: string; entry: IndexEntry }
 
 export type Sealing = {
   /**
@@ -67,7 +69,8 @@ export function createSealing(deps: {
       hash: sealed.documentHash,
       documentKey: keys.documentKey,
     })
-    return { ...sealed, publicId }
+    const entry = indexEntryOf(subkeys, document, tenant, hkdf)
+    return { ...sealed, publicId, entry }
   }
 
   /**

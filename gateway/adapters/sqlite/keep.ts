@@ -14,10 +14,10 @@ export function createSqliteKeep(
   outbox: SqliteOutbox,
 ): Keep {
   return {
-    add: (intent, { documentHash, bytes }, promised = false) =>
+    add: (intent, { documentHash, bytes, entry }, promised = false) =>
       write(() => {
         const inserted = store.insert(documentHash, bytes)
-        const added = outbox.insert(intent, promised, { inserted })
+        const added = outbox.insert(intent, promised, { inserted, entry })
         // A withdrawal deletes the payload it inserted. A payload from before belongs to a promise
         // that was kept.
         return added && inserted
@@ -29,6 +29,6 @@ export function createSqliteKeep(
         return withdrawn.intents
       }),
     restore: (sealed) => restore(store, outbox, sealed),
-    adopt: (intent, anchoring) => outbox.adopt(intent, anchoring),
+    adopt: (intent, anchoring, { entry }) => outbox.adopt(intent, anchoring, { entry }),
   }
 }

@@ -1,5 +1,5 @@
 /** The schema version. A file of another version is refused, not converted. */
-export const SCHEMA_VERSION = 9
+export const SCHEMA_VERSION = 10
 
 /** The schema of the gateway's one SQLite file. */
 export const SCHEMA = `
@@ -124,4 +124,66 @@ export const SCHEMA = `
     document_hash BLOB NOT NULL,
     PRIMARY KEY (period, key)
   ) STRICT, WITHOUT ROWID;
+  -- The index of documents, for lists and searches: no names, see gateway/document-index.ts. Rows
+  -- are in the order in which documents were requested. Only by_hash and by_subject write a page of
+  -- their own for each document; the hash is shortened there, since that tree is the largest.
+  CREATE TABLE IF NOT EXISTS document (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    document_hash BLOB NOT NULL,
+    -- Of a document of a batch.
+    batch_block BLOB,
+    -- NULL while it is not on the chain.
+    block_number INTEGER,
+    -- What this gateway knows: 0 none of these, 1 suspended, 2 revoked, 3 superseded, 4 distrusted.
+    status INTEGER NOT NULL DEFAULT 0,
+    issued_on INTEGER NOT NULL,
+    valid_until INTEGER NOT NULL,
+    subject INTEGER,
+    category INTEGER,
+    tenant INTEGER
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS document_by_hash ON document (substr(document_hash, 1, 8));
+  CREATE INDEX IF NOT EXISTS document_by_subject ON document (subject);
+  CREATE INDEX IF NOT EXISTS document_by_category ON document (category);
+  CREATE INDEX IF NOT EXISTS document_by_tenant ON document (tenant);
+  CREATE INDEX IF NOT EXISTS document_pending ON document (id) WHERE block_number IS NULL;
+  CREATE INDEX IF NOT EXISTS document_by_status ON document (status) WHERE status <> 0;
+  -- Rows below this are of an index that was dropped, and so are cursors.
+  CREATE TABLE IF NOT EXISTS document_index (
+    first INTEGER NOT NULL
+  ) STRICT;
+  -- Triggers, so that every write of an outcome also changes the index, in the same transaction.
+  CREATE TRIGGER IF NOT EXISTS document_anchored
+  AFTER UPDATE OF block_number ON intent
+  WHEN NEW.kind = 'issue' AND OLD.block_number IS NOT NEW.block_number
+  BEGIN
+    UPDATE document SET block_number = NEW.block_number
+    WHERE substr(document_hash, 1, 8) = unhex(substr(NEW.document_hash, 3, 16))
+      AND document_hash = unhex(substr(NEW.document_hash, 3));
+  END;
+  CREATE TRIGGER IF NOT EXISTS document_withdrawn
+  AFTER DELETE ON intent WHEN OLD.kind = 'issue' AND OLD.block_number IS NULL
+  BEGIN
+    DELETE FROM document
+    WHERE substr(document_hash, 1, 8) = unhex(substr(OLD.document_hash, 3, 16))
+      AND document_hash = unhex(substr(OLD.document_hash, 3)) AND block_number IS NULL;
+  END;
+  CREATE TRIGGER IF NOT EXISTS document_revised
+  AFTER UPDATE OF block_number ON intent
+  WHEN NEW.kind <> 'issue' AND OLD.block_number IS NOT NEW.block_number
+  BEGIN
+    UPDATE document SET status = CASE
+      WHEN NEW.kind = 'revoke' AND NEW.block_number IS NOT NULL THEN iif(NEW.reason = 4, 3, 2)
+      WHEN NEW.kind = 'revoke' THEN 0
+      WHEN status > 1 THEN status
+      ELSE (NEW.kind = 'suspend') = (NEW.block_number IS NOT NULL) END
+    WHERE substr(document_hash, 1, 8) = unhex(substr(NEW.document_hash, 3, 16))
+      AND document_hash = unhex(substr(NEW.document_hash, 3));
+  END;
+  CREATE TRIGGER IF NOT EXISTS document_erased
+  AFTER INSERT ON tombstone
+  BEGIN
+    UPDATE document SET subject = NULL, category = NULL
+    WHERE substr(document_hash, 1, 8) = substr(NEW.hash, 1, 8) AND document_hash = NEW.hash;
+  END;
 `

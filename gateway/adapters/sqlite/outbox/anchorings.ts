@@ -2,6 +2,7 @@ import type { Anchored, Anchoring, Review } from '../../../issue/anchoring.ts'
 import type { Intent } from '../../../issue/intent.ts'
 import type { Anchorings } from '../../../issue/ports.ts'
 import type { Database } from '../database.ts'
+import { createInsertDocument } from '../document-index.ts'
 import type { BlockWriter } from './blocks.ts'
 import type { Opposites } from './opposites.ts'
 import { anchoredOf, INTENT_COLUMNS, type Row } from './rows.ts'
@@ -36,18 +37,23 @@ function createAnchoringReader({
   }
 }
 
-function createAdopt({ sqlite, write }: Database, blocks: BlockWriter): Pick<Anchorings, 'adopt'> {
+function createAdopt(database: Database, blocks: BlockWriter): Pick<Anchorings, 'adopt'> {
+  const { sqlite, write } = database
   const insert = sqlite.prepare(`
     INSERT INTO intent (kind, document_hash, valid_until, sealed, promised,
       block_number, block_hash, transaction_hash)
     VALUES ('issue', ?, ?, ?, 1, ?, ?, ?) ON CONFLICT DO NOTHING`)
 
+  const insertDocument = createInsertDocument(database)
+
   return {
-    adopt: ({ documentHash, validUntil }, anchoring, sealed) =>
+    adopt: ({ documentHash, validUntil }, anchoring, { sealed, entry } = {}) =>
       write(() => {
         const place = placeOf(anchoring)
         const { changes } = insert.run(documentHash, validUntil, sealed ?? null, ...place)
         if (changes > 0) blocks.add(anchoring)
+        const { blockNumber } = anchoring
+        if (entry) insertDocument({ documentHash, entry, blockNumber })
       }),
   }
 }

@@ -3,6 +3,7 @@ import type { Intent } from '../../../issue/intent.ts'
 import type { Payload } from '../../../issue/payload.ts'
 import type { Outbox, Withdrawn } from '../../../issue/ports.ts'
 import type { Database } from '../database.ts'
+import { createInsertDocument } from '../document-index.ts'
 import type { BlockWriter } from './blocks.ts'
 import type { Opposites } from './opposites.ts'
 import { blockOf, INTENT_COLUMNS, type Row, standingOf } from './rows.ts'
@@ -31,11 +32,14 @@ export function createRequests(
   )
   const findRow: FindRow = (kind, documentHash) => select.get(documentHash, kind) as Row | undefined
   const insert = createInsert(database, createRepeat(database, blocks, findRow))
+  const insertDocument = createInsertDocument(database)
   const withdraw = createWithdraw(database)
 
   const insertAndPromise: Requests['insert'] = (intent, promised, payload) => {
     if (opposites.isWaiting(intent)) return false
     const inserted = insert(intent, payload)
+    const { documentHash } = intent
+    if (payload?.entry) insertDocument({ documentHash, entry: payload.entry, blockNumber: null })
     if (promised) promise.run(intent.documentHash, intent.kind)
     return intent.kind !== 'issue' || inserted
   }

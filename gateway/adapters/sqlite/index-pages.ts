@@ -1,0 +1,128 @@
+import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
+import type { IndexedDocument, IndexPage, IndexQuery, ListedStatus } from '../../document-index.ts'
+
+/**
+ * Maximum rows that one page looks through, some milliseconds of work: a filter that few documents
+ * pass must not stop the gateway. The page then ends early, and the next one goes on.
+ */
+const MAX_SCANNED = 5_000
+
+/** A condition, and the values for its question marks. */
+type Condition = { sql: string; values: readonly SQLInputValue[] }
+/** Rows by id, the highest first; `reached` = the lowest id looked at, 0 = no more. */
+type Scan = { rows: Row[]; reached: number }
+type Row = Record<string, unknown>
+
+/** @returns `page`; see `DocumentIndex`. */
+export function createIndexReader(
+  sqlite: DatabaseSync,
+  columns: string,
+  documentOf: (row: Row) => IndexedDocument,
+): (query: IndexQuery) => Promise<IndexPage> {
+  const prepare = createPrepare(sqlite)
+
+  /** Looks through the rows of one driving condition, which an index serves in the order of ids. */
+  function scan(drive: Condition, filters: readonly Condition[], query: IndexQuery): Scan {
+    const { before = Number.MAX_SAFE_INTEGER, limit } = query
+    const bounds = prepare(`
+      SELECT min(id) AS low, count(*) AS scanned FROM (
+        SELECT id FROM document WHERE ${drive.sql} AND id < ?
+        ORDER BY id DESC LIMIT ${MAX_SCANNED})`)
+    const { low, scanned } = bounds.get(...drive.values, before) as { low: number; scanned: number }
+    if (scanned === 0) return { rows: [], reached: 0 }
+    const conditions = [drive, ...filters]
+    const rows = prepare(`
+      SELECT ${columns} FROM document
+      WHERE ${conditions.map(({ sql }) => sql).join(' AND ')} AND id < ? AND id >= ?
+      ORDER BY id DESC LIMIT ?`).all(...conditions.flatMap(valuesOf), before, low, limit)
+    if (rows.length === limit) return { rows, reached: Number(rows.at(-1)?.id) }
+    return { rows, reached: scanned === MAX_SCANNED ? low : 0 }
+  }
+
+  return async (query) => {
+    const { drives, filters } = conditionsOf(query, Date.now() / 1000)
+    const scans = drives.map((drive) => scan(drive, filters, query))
+    // Below this, one of them has not looked.
+    const reached = Math.max(...scans.map((one) => one.reached))
+    const rows = scans
+      .flatMap((one) => one.rows)
+      .filter(({ id }) => Number(id) >= reached)
+      .sort((a, b) => Number(b.id) - Number(a.id))
+    const page = rows.slice(0, query.limit)
+    const last = page.length < rows.length ? Number(page.at(-1)?.id) : reached
+    return { documents: page.map(documentOf), next: last || null }
+  }
+}
+
+/** Prepares each statement once: there are few forms of a query. */
+function createPrepare(sqlite: DatabaseSync) {
+  const statements = new Map<string, ReturnType<DatabaseSync['prepare']>>()
+  return (sql: string) => {
+    const known = statements.get(sql) ?? sqlite.prepare(sql)
+    statements.set(sql, known)
+    return known
+  }
+}
+
+const valuesOf = ({ values }: Condition) => values
+
+/**
+ * @param now Seconds of the Unix epoch.
+ * @returns The conditions that an index serves, of which a row passes one, and those that its rows
+ *   must pass as well. The unary plus keeps SQLite from choosing another index for these.
+ */
+function conditionsOf(
+  query: IndexQuery,
+  now: number,
+): { drives: Condition[]; filters: Condition[] } {
+  const { subject, category, tenant, status, issuedFrom, issuedTo } = query
+  const [driving, ...others] = [
+    ...blind('subject', subject),
+    ...blind('category', category),
+    ...blind('tenant', tenant),
+  ]
+  const filters = others.map(isOneOf)
+  if (issuedFrom !== undefined) filters.push({ sql: '+issued_on >= ?', values: [issuedFrom] })
+  if (issuedTo !== undefined) filters.push({ sql: '+issued_on <= ?', values: [issuedTo] })
+  const ofStatus = status && STATUS[status](now)
+  const isRare = status !== undefined && status !== 'valid' && status !== 'expired'
+  if (ofStatus && isRare && driving?.name !== 'subject')
+    return { drives: [ofStatus], filters: driving ? [...filters, isOneOf(driving)] : filters }
+  if (ofStatus) filters.push({ ...ofStatus, sql: `+(${ofStatus.sql})` })
+  if (!driving) return { drives: [{ sql: 'true', values: [] }], filters }
+  const { name, values } = driving
+  return { drives: values.map((value) => ({ sql: `${name} = ?`, values: [value] })), filters }
+}
+
+/** A column of blind indexes, and the ones to look for. */
+type Blind = { name: string; values: readonly bigint[] }
+
+const blind = (name: string, values: readonly bigint[] | undefined): Blind[] =>
+  values === undefined ? [] : [{ name, values }]
+
+const isOneOf = ({ name, values }: Blind): Condition => ({
+  sql: `+${name} IN (${values.map(() => '?').join(', ')})`,
+  values,
+})
+
+const kept = (code: number) => (): Condition => ({
+  sql: `status = ${code} AND status <> 0 AND block_number IS NOT NULL`,
+  values: [],
+})
+
+/** What the index knows of a status: the chain may know more. The codes are in the schema. */
+const STATUS: Record<ListedStatus, (now: number) => Condition> = {
+  pending: () => ({ sql: 'block_number IS NULL', values: [] }),
+  valid: (now) => ({
+    sql: 'block_number IS NOT NULL AND status = 0 AND (valid_until = 0 OR valid_until > ?)',
+    values: [now],
+  }),
+  expired: (now) => ({
+    sql: 'block_number IS NOT NULL AND status = 0 AND valid_until <> 0 AND valid_until <= ?',
+    values: [now],
+  }),
+  suspended: kept(1),
+  revoked: kept(2),
+  superseded: kept(3),
+  distrusted: kept(4),
+}

@@ -1,0 +1,55 @@
+import { randomBytes } from 'node:crypto'
+import { describe, expect, test } from 'vitest'
+import type { Document } from '../../document/document.ts'
+import { fromHex } from '../../document/hex.ts'
+import { hkdf } from '../../document/hkdf.ts'
+import { deriveSubkeys } from '../../document/keys.ts'
+import { hkdfWithNode } from '../../gateway/adapters/node-hkdf.ts'
+import { blindIndexOf, dayOf, indexEntryOf } from '../../gateway/blind-index.ts'
+
+const subkeys = deriveSubkeys(fromHex(`0x${'11'.repeat(32)}`))
+const document: Document = {
+  subjectName: 'Ada Lovelace',
+  subjectId: '18151210',
+  category: 'birth_certificate',
+  issuedAt: '2026-01-31',
+  registry: `eip155:1:0x${'22'.repeat(20)}`,
+  issuerId: 1,
+}
+
+describe('blind indexes', () => {
+  test('default: equal values are equal, under one key and in one field', () => {
+    const one = blindIndexOf(subkeys, 'subjectId', '42', hkdf)
+    expect(blindIndexOf(subkeys, 'subjectId', '42', hkdf)).toBe(one)
+    expect(blindIndexOf(subkeys, 'subjectId', '43', hkdf)).not.toBe(one)
+    expect(blindIndexOf(subkeys, 'category', '42', hkdf)).not.toBe(one)
+    const others = deriveSubkeys(randomBytes(32))
+    expect(blindIndexOf(others, 'subjectId', '42', hkdf)).not.toBe(one)
+  })
+
+  test('behavior: is the same with both implementations of HKDF, beyond ASCII too', () => {
+    for (const value of ['', '42', 'Standesamt Köln', '戸籍'.repeat(40)])
+      expect(blindIndexOf(subkeys, 'tenant', value, hkdfWithNode)).toBe(
+        blindIndexOf(subkeys, 'tenant', value, hkdf),
+      )
+  })
+
+  test('default: an entry has the dates of a document, and no text', () => {
+    const entry = indexEntryOf(subkeys, { ...document, expiresAt: '2036-01-30' }, 'a', hkdf)
+    expect(entry).toMatchObject({
+      issuedOn: dayOf('2026-01-31'),
+      validUntil: Date.UTC(2036, 0, 31) / 1000,
+    })
+    const kinds = new Set(Object.values(entry).map((value) => typeof value))
+    expect([...kinds].sort()).toEqual(['bigint', 'number'])
+    expect(indexEntryOf(subkeys, document, null, hkdf)).toMatchObject({
+      tenant: null,
+      validUntil: 0,
+    })
+  })
+
+  test('default: counts days from 1970-01-01', () => {
+    expect(dayOf('1970-01-02')).toBe(1)
+    expect(dayOf('2026-01-31')).toBe(20_484)
+  })
+})
