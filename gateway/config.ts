@@ -72,6 +72,8 @@ export type Config = {
   feeCaps: FeeCaps
   /** The issuer account's balance below which readiness warns; wei. */
   lowBalance: bigint
+  /** How long events are kept; milliseconds. */
+  eventRetention: number
   /** Seconds; absent = any age. */
   maxHeadAge?: number
   logLevel: LogLevel
@@ -125,6 +127,7 @@ const environment = v.object({
   MAX_TRANSACTION_FEE_ETHER: cap,
   MAX_HOURLY_FEE_ETHER: cap,
   LOW_BALANCE_ETHER: v.optional(amount('ether'), '0.05'),
+  EVENT_RETENTION_DAYS: v.optional(wholeNumber(7, 3_650), '30'),
   LOG_LEVEL: v.optional(
     v.picklist(
       ['debug', 'info', 'warn', 'error', 'silent'],
@@ -133,6 +136,8 @@ const environment = v.object({
     'info',
   ),
 })
+
+const MS_PER_DAY = 86_400_000
 
 /** Minimum characters of an API key that can be guessed at from other machines. */
 const MIN_KEY_LENGTH = 16
@@ -201,6 +206,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
     feeCaps: feeCapsOf(e, remote ? FEE_CAPS : {}),
     lowBalance: e.LOW_BALANCE_ETHER,
+    eventRetention: e.EVENT_RETENTION_DAYS * MS_PER_DAY,
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     logLevel: e.LOG_LEVEL,
   }

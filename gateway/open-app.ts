@@ -35,11 +35,11 @@ export type AppParts = {
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const { chain, readers, identities, stores, pipeline, log } = parts
   const { rpc, registry, issuerId } = identity
-  const { database, kubo, store, outbox, history } = stores
+  const { database, kubo, store, outbox, history, events } = stores
   const { issuing, revising, batcher, foreign, metrics } = pipeline
   const blocks = sourcesOf(config, stores)
   return createApp({
-    ...{ issuing, revising, store, history, log, metrics },
+    ...{ issuing, revising, store, history, events, log, metrics },
     ...(identities.didDocument && { didDocument: identities.didDocument }),
     wait: config.wait,
     // With a wait of 0 s, a request still has to read the chain.

@@ -3,6 +3,7 @@ import { createKuboNode } from './adapters/kubo/node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo/store.ts'
 import { type Database, openDatabase } from './adapters/sqlite/database.ts'
 import { createSqliteDocumentIndex } from './adapters/sqlite/document-index.ts'
+import { createSqliteEventLog } from './adapters/sqlite/events.ts'
 import { createSqliteHistory } from './adapters/sqlite/history.ts'
 import { createSqliteKeep } from './adapters/sqlite/keep.ts'
 import { createSqliteOutbox, type SqliteOutbox } from './adapters/sqlite/outbox.ts'
@@ -11,6 +12,7 @@ import { createTombstones, type Tombstones } from './adapters/tombstones.ts'
 import { withOlder } from './adapters/with-older.ts'
 import type { Config } from './config.ts'
 import type { DocumentIndex } from './document-index.ts'
+import type { EventLog } from './events.ts'
 import type { History } from './history.ts'
 import type { IssueError } from './issue/errors.ts'
 import { type Keep, keepInOrder } from './issue/keep.ts'
@@ -29,6 +31,7 @@ export type Stores = {
   store: PayloadStore
   outbox: SqliteOutbox
   history: History
+  events: EventLog
   keep: Keep
   documentIndex: DocumentIndex
 }
@@ -62,7 +65,8 @@ export async function openStores(
     : createSqliteKeep(database, embedded, outbox)
   const history = createSqliteHistory(database)
   const documentIndex = createSqliteDocumentIndex(database)
-  return { database, kubo, tombstones, store, outbox, history, keep, documentIndex }
+  const events = createSqliteEventLog(database)
+  return { database, kubo, tombstones, store, outbox, history, keep, documentIndex, events }
 }
 
 /** @returns The payload store on a Kubo node, if one is configured; the node has answered. */

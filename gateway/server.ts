@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import type { Database } from './adapters/sqlite/database.ts'
 import type { Config } from './config.ts'
+import { pruneEvents } from './event-retention.ts'
 import { openIdentities } from './identity.ts'
 import type { IssueError } from './issue/errors.ts'
 import { watchFinality } from './issue/finality.ts'
@@ -68,6 +69,7 @@ export async function startGateway(
     after: mended,
     log,
   })
+  const stopPruning = pruneEvents(stores.events, config.eventRetention, log)
   const listener = await listen(app, config, log)
   identities.start()
 
@@ -77,7 +79,7 @@ export async function startGateway(
     async stop() {
       identities.stop()
       stopping.abort()
-      await listener.stop(() => Promise.all([batcher.stop(), stopWatching()]))
+      await listener.stop(() => Promise.all([batcher.stop(), stopWatching(), stopPruning()]))
       await database.close()
       await account.leave()
       await rpc.close()

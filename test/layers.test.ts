@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '..')
 
 /** Files of gateway/ that know nothing of the parts above them. */
 const BASE = [
-  ...['blind-index', 'deadline', 'document-index', 'grant', 'history', 'log', 'metrics'],
+  ...['blind-index', 'deadline', 'document-index', 'events', 'grant', 'history', 'log', 'metrics'],
   ...['registry-abi', 'wei'],
 ]
 

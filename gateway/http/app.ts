@@ -8,6 +8,7 @@ import { requestLog } from './request-log.ts'
 import { type BundleDeps, bundleRoutes } from './routes/bundle.ts'
 import { type DidDeps, didRoutes } from './routes/did.ts'
 import { type DocumentDeps, documentRoutes } from './routes/documents.ts'
+import { type EventDeps, eventRoutes } from './routes/events.ts'
 import { type HealthDeps, healthRoutes } from './routes/health.ts'
 import { type HomeDeps, homeRoutes } from './routes/home.ts'
 import { type IpfsDeps, ipfsRoutes } from './routes/ipfs.ts'
@@ -19,6 +20,7 @@ import { type VerifyPageDeps, verifyPageRoutes } from './routes/verify-page.ts'
 /** The dependencies of all routes; each route declares its own part. */
 export type AppDeps = HomeDeps &
   DocumentDeps &
+  EventDeps &
   BundleDeps &
   VerifyDeps &
   QrDeps &
@@ -34,6 +36,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   app.use(requestLog(deps.log))
   homeRoutes(app, deps)
   documentRoutes(app, deps)
+  eventRoutes(app, deps)
   bundleRoutes(app, deps)
   verifyRoutes(app, deps)
   qrRoutes(app, deps)

@@ -23,6 +23,7 @@ export const STATUS = {
   method_not_allowed: 405,
   not_acceptable: 406,
   erased: 410,
+  unknown_event: 410,
   too_large: 413,
   not_json: 415,
   bad_fields: 422,

@@ -30,7 +30,9 @@ export type Resolution = {
 
 /** What a look at the chain found about anchored intents. */
 export type Review = {
-  /** Final, or can never be anchored: they leave the outbox. */
+  /** In a final block: they leave the outbox. */
+  final: readonly Anchored[]
+  /** Can never be anchored, or there is nothing to do: they leave the outbox. */
   gone: readonly Anchored[]
   /** A reorg moved them. */
   moved: readonly Moved[]

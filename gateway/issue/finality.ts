@@ -23,8 +23,8 @@ const POOLED_TIMEOUT_MS = 60_000
  * Removes intents from the outbox when their block is final, and queues those again that a reorg
  * dropped before.
  *
- * A look costs one call for each new block and one for the newest known block, regardless of the
- * number of intents and blocks: a block with an unchanged hash still has its transactions, and the
+ * A look costs one call for each new block, one for each block that has become final, and one for
+ * the newest known block, regardless of the number of intents: a block with an unchanged hash still has its transactions, and the
  * blocks before it. The known blocks are on disk, and read in parts. Records are read when intents
  * leave, and when their block is gone. So a reorg that hashes did not show (there and back between
  * two looks) is found before an intent leaves.
@@ -152,7 +152,9 @@ export function watchFinality(deps: {
     seen?: BlockId,
   ): Promise<boolean> {
     const places = await locate(registry, deps.blocks, some)
-    const [gone, absent]: [Anchored[], Anchored[]] = [[], []]
+    const hashes = await hashesOf(deps.blocks, finalNumbersIn(places, finalized))
+    if (seen) hashes.set(seen.blockNumber, seen.blockHash)
+    const [final, gone, absent]: [Anchored[], Anchored[], Anchored[]] = [[], [], []]
     const moved: (Moved & { place: Location })[] = []
     let stuck = false
     some.forEach((one, i) => {
@@ -165,21 +167,21 @@ export function watchFinality(deps: {
             intent: keyOfIntent(one.intent),
             reason: place.status,
           })
-      } else if (place.blockNumber <= finalized) gone.push(one)
-      else {
-        const { blockNumber } = place
-        const known = blockNumber === seen?.blockNumber
-        const blockHash = place.blockHash ?? (known ? seen.blockHash : UNSEEN)
-        const now = { ...one.anchoring, blockNumber, blockHash }
-        moved.push({ ...one, now, place })
-        stuck ||= keyOfBlock(now) === keyOfBlock(one.anchoring)
+      } else {
+        const now = anchoringAt(place, one.anchoring, hashes)
+        const isFinal = now.blockNumber <= finalized
+        const stays = keyOfBlock(now) === keyOfBlock(one.anchoring)
+        // It leaves from the block that was reported last: a move is reported first.
+        if (isFinal && stays) final.push(one)
+        else moved.push({ ...one, now, place })
+        stuck ||= isFinal ? !stays && one.anchoring.blockHash !== UNSEEN : stays
       }
     })
 
     const dropped = await withoutPooled(absent)
     stuck ||= dropped.length < absent.length
     const requeued = await outbox.review({
-      ...{ gone, dropped },
+      ...{ final, gone, dropped },
       moved: await withTransactions(registry, moved),
     })
     if (dropped.length > 0) {
@@ -242,7 +244,10 @@ async function locate(
     transactionHash ? receipts.get(transactionHash) : undefined
   const revised = some.filter(({ intent }) => intent.kind !== 'issue')
   const unread = revised.filter(({ anchoring }) => !receiptFor(anchoring))
-  const hashes = await hashesOf(blocks, unread)
+  const hashes = await hashesOf(
+    blocks,
+    unread.map(({ anchoring }) => anchoring.blockNumber),
+  )
   const located = new Map<Anchored, Location>()
   for (const one of revised) {
     const { intent, anchoring } = one
@@ -262,15 +267,39 @@ async function locate(
   return some.map((one) => located.get(one) ?? { status: 'absent' })
 }
 
-/** @returns The current hashes of their block numbers. */
+/**
+ * @param hashes Of blocks, by their numbers; a block that the node does not have keeps the hash that
+ * it was known by.
+ */
+function anchoringAt(
+  { blockNumber, blockHash }: Place & { blockHash?: Hex },
+  before: Anchoring,
+  hashes: ReadonlyMap<number, Hex | null>,
+): Anchoring {
+  const known = blockNumber === before.blockNumber ? before.blockHash : UNSEEN
+  return {
+    ...before,
+    blockNumber,
+    blockHash: blockHash ?? hashes.get(blockNumber) ?? known,
+  }
+}
+
+/** @returns The numbers of the final blocks among these places. */
+function finalNumbersIn(places: readonly Location[], finalized: number): number[] {
+  const numbers = places.flatMap((place) => ('blockNumber' in place ? [place.blockNumber] : []))
+  return numbers.filter((number) => number <= finalized)
+}
+
+/** @returns The current hashes of these blocks. */
 async function hashesOf(
   blocks: Blocks,
-  some: readonly Anchored[],
+  numbers: readonly number[],
 ): Promise<Map<number, Hex | null>> {
-  const numbers = new Set(some.map(({ anchoring }) => anchoring.blockNumber))
   return new Map(
     await Promise.all(
-      [...numbers].map(async (number) => [number, await blocks.blockHash(number)] as const),
+      [...new Set(numbers)].map(
+        async (number) => [number, await blocks.blockHash(number)] as const,
+      ),
     ),
   )
 }

@@ -2,8 +2,13 @@ import type { Hex } from '../../document/hex.ts'
 import { RELEASED, SUSPENDED } from '../../verifier/reasons.ts'
 import type { RegistryEvent } from './record.ts'
 
+type Requested = {
+  /** Who requested it, and may see its events; absent = a command. */
+  tenant?: string
+}
+
 /** A document to issue. */
-export type IssueIntent = {
+export type IssueIntent = Requested & {
   kind: 'issue'
   documentHash: Hex
   /** Seconds of the Unix epoch; 0 = never expires. */
@@ -11,15 +16,17 @@ export type IssueIntent = {
 }
 
 /** A document to revoke permanently, to suspend, or to release from a suspension. */
-export type RevisionIntent =
-  | {
-      kind: 'revoke'
-      documentHash: Hex
-      /** RFC 5280 reason code of a final revocation. */
-      reason: number
-    }
-  | { kind: 'suspend'; documentHash: Hex }
-  | { kind: 'release'; documentHash: Hex }
+export type RevisionIntent = Requested &
+  (
+    | {
+        kind: 'revoke'
+        documentHash: Hex
+        /** RFC 5280 reason code of a final revocation. */
+        reason: number
+      }
+    | { kind: 'suspend'; documentHash: Hex }
+    | { kind: 'release'; documentHash: Hex }
+  )
 
 /** A change to make on the chain. There is one of each kind for a document. */
 export type Intent = IssueIntent | RevisionIntent

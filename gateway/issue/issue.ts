@@ -95,7 +95,7 @@ export function createIssuing(deps: {
     const candidates = await sealing.seal(document, request)
     const there = await alreadyThere(document, candidates, request)
     const sealed = there?.sealed ?? candidates[0]
-    const intent = intentOf(document, sealed)
+    const intent = intentOf(document, sealed, request)
     const { documentHash } = intent
     const answer = there ?? (await promise(intent, sealed, request))
     if (answer.status === 'moot') throw new TypeError('an issue is never moot')
@@ -135,7 +135,7 @@ export function createIssuing(deps: {
   async function alreadyThere(
     document: Document,
     candidates: readonly SealedDocument[],
-    { idempotencyKey, deadline }: IssueRequest,
+    request: IssueRequest,
   ): Promise<
     | (Promised & {
         status: 'anchored'
@@ -144,8 +144,9 @@ export function createIssuing(deps: {
       })
     | undefined
   > {
+    const { idempotencyKey, deadline } = request
     if (idempotencyKey === undefined) return undefined
-    const intents = candidates.map((sealed) => intentOf(document, sealed))
+    const intents = candidates.map((sealed) => intentOf(document, sealed, request))
     const outcomes = await deadline
       .within(() => Promise.all(intents.map(outcomeOf)))
       .catch((error) => {
@@ -159,7 +160,7 @@ export function createIssuing(deps: {
     await keep.restore(sealed)
     // When no node has the event any more, the block is final.
     if (outcome.transactionHash !== null)
-      await keep.adopt(intentOf(document, sealed), outcome, sealed)
+      await keep.adopt(intentOf(document, sealed, request), outcome, sealed)
     return { ...outcome, replayed: true, sealed }
   }
 
@@ -238,11 +239,16 @@ export function createIssuing(deps: {
   return { issue }
 }
 
-function intentOf(document: Document, { documentHash }: Sealed): IssueIntent {
+function intentOf(
+  document: Document,
+  { documentHash }: Sealed,
+  { tenant }: IssueRequest,
+): IssueIntent {
   return {
     kind: 'issue',
     documentHash: toHex(documentHash),
     validUntil: validUntilOf(document),
+    tenant,
   }
 }
 

@@ -62,6 +62,7 @@ describe('unknown query parameters', () => {
           `POST ${root}/documents/:publicId/revoke`,
           `POST ${root}/documents/:publicId/suspend`,
         ])
+        .concat('GET /v1/events')
         .sort(),
     )
   })

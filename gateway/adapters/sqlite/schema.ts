@@ -1,5 +1,30 @@
+import { REVOCATION_REASONS } from '../../../verifier/reasons.ts'
+
 /** The schema version. A file of another version is refused, not converted. */
 export const SCHEMA_VERSION = 10
+
+const ANCHORED_TYPE = `CASE NEW.kind
+      WHEN 'issue' THEN 'document.issued'
+      WHEN 'revoke' THEN iif(NEW.reason = ${REVOCATION_REASONS.superseded},
+        'document.superseded', 'document.revoked')
+      WHEN 'suspend' THEN 'document.suspended'
+      WHEN 'release' THEN 'document.released'
+    END`
+
+/**
+ * @param row An intent's row, as the statement knows it.
+ * @param type An expression.
+ * @returns A statement that writes its event. The time is in milliseconds of the Unix epoch.
+ */
+export function eventOf(row: string, type: string): string {
+  return `INSERT INTO event (
+      type, time, document_hash, block_number, block_hash, transaction_hash, tenant)
+    SELECT ${type}, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+      unhex(substr(${row}.document_hash, 3)), ${row}.block_number,
+      iif(${row}.block_hash = '0x', NULL, unhex(substr(${row}.block_hash, 3))),
+      iif(${row}.block_number IS NULL, NULL, unhex(substr(${row}.transaction_hash, 3))),
+      ${row}.tenant`
+}
 
 /** The schema of the gateway's one SQLite file. */
 export const SCHEMA = `
@@ -50,6 +75,8 @@ export const SCHEMA = `
     block_number INTEGER,
     block_hash TEXT NOT NULL DEFAULT '0x',
     transaction_hash TEXT,
+    tenant TEXT,
+    reported INTEGER NOT NULL DEFAULT 0,
     UNIQUE (document_hash, kind)
   ) STRICT;
   -- Most intents wait for their block to become final, and are in none of the first three indexes.
@@ -116,6 +143,41 @@ export const SCHEMA = `
   BEGIN
     DELETE FROM history WHERE block_number = OLD.block_number
       AND document_hash = unhex(substr(NEW.document_hash, 3));
+  END;
+  -- What happened to documents, in the order in which it was committed. Ids are never used again.
+  CREATE TABLE IF NOT EXISTS event (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    type TEXT NOT NULL,
+    time INTEGER NOT NULL,
+    document_hash BLOB NOT NULL,
+    block_number INTEGER,
+    block_hash BLOB,
+    transaction_hash BLOB,
+    tenant TEXT
+  ) STRICT;
+  -- Triggers, so that every write of an outcome also writes its event, in the same transaction. An
+  -- intent gets an event for each block that it is in; learning a block's hash is not an event.
+  CREATE TRIGGER IF NOT EXISTS event_anchored
+  AFTER UPDATE OF block_number, block_hash ON intent
+  WHEN NEW.block_number IS NOT NULL AND (
+    OLD.block_number IS NOT NEW.block_number
+    OR OLD.block_hash <> NEW.block_hash AND OLD.block_hash <> '0x')
+  BEGIN
+    ${eventOf('NEW', ANCHORED_TYPE)};
+  END;
+  -- A document that was reported before it left the outbox is not reported again.
+  CREATE TRIGGER IF NOT EXISTS event_adopted
+  AFTER INSERT ON intent WHEN NEW.block_number IS NOT NULL AND NEW.reported = 0
+  BEGIN
+    ${eventOf('NEW', ANCHORED_TYPE)};
+  END;
+  -- A promise that cannot be kept. A withdrawn intent was neither promised nor sent.
+  CREATE TRIGGER IF NOT EXISTS event_failed
+  AFTER DELETE ON intent
+  WHEN OLD.kind = 'issue' AND OLD.block_number IS NULL
+    AND (OLD.promised = 1 OR OLD.transaction_hash IS NOT NULL)
+  BEGIN
+    ${eventOf('OLD', "'document.failed'")};
   END;
   -- Ordered by the period in which a key was claimed: keys of one period expire together.
   CREATE TABLE IF NOT EXISTS idempotency (

@@ -128,7 +128,7 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
           const publicId = c.req.param('publicId')
           const documentHash = hashOfOurs(deps, publicId)
           const { status, reason, revisedAt, transactionHash } = await revising.revise({
-            intent: read(documentHash, await readJson(c)),
+            intent: { ...read(documentHash, await readJson(c)), tenant: c.get('grant').tenant },
             wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
             deadline: newDeadline(),
           })

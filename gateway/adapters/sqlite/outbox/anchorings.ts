@@ -3,6 +3,7 @@ import type { Intent } from '../../../issue/intent.ts'
 import type { Anchorings } from '../../../issue/ports.ts'
 import type { Database } from '../database.ts'
 import { createInsertDocument } from '../document-index.ts'
+import { eventOf } from '../schema.ts'
 import type { BlockWriter } from './blocks.ts'
 import type { Opposites } from './opposites.ts'
 import { anchoredOf, INTENT_COLUMNS, type Row } from './rows.ts'
@@ -40,17 +41,19 @@ function createAnchoringReader({
 function createAdopt(database: Database, blocks: BlockWriter): Pick<Anchorings, 'adopt'> {
   const { sqlite, write } = database
   const insert = sqlite.prepare(`
-    INSERT INTO intent (kind, document_hash, valid_until, sealed, promised,
-      block_number, block_hash, transaction_hash)
-    VALUES ('issue', ?, ?, ?, 1, ?, ?, ?) ON CONFLICT DO NOTHING`)
+    INSERT INTO intent (kind, document_hash, valid_until, tenant, sealed, promised,
+      block_number, block_hash, transaction_hash, reported)
+    VALUES ('issue', ?1, ?2, ?3, ?4, 1, ?5, ?6, ?7, EXISTS (
+      SELECT 1 FROM history WHERE block_number = ?5 AND document_hash = unhex(substr(?1, 3))))
+    ON CONFLICT DO NOTHING`)
 
   const insertDocument = createInsertDocument(database)
 
   return {
-    adopt: ({ documentHash, validUntil }, anchoring, { sealed, entry } = {}) =>
+    adopt: ({ documentHash, validUntil, tenant = null }, anchoring, { sealed, entry } = {}) =>
       write(() => {
         const place = placeOf(anchoring)
-        const { changes } = insert.run(documentHash, validUntil, sealed ?? null, ...place)
+        const { changes } = insert.run(documentHash, validUntil, tenant, sealed ?? null, ...place)
         if (changes > 0) blocks.add(anchoring)
         const { blockNumber } = anchoring
         if (entry) insertDocument({ documentHash, entry, blockNumber })
@@ -63,6 +66,12 @@ function createReview(
   blocks: BlockWriter,
   opposites: Opposites,
 ): (found: Review) => Intent[] {
+  const report = (type: string) =>
+    sqlite.prepare(`
+      ${eventOf('intent', `'${type}'`)} FROM intent
+      WHERE kind = 'issue' AND reported = 0
+      AND document_hash = ? AND kind = ? AND block_number = ? AND block_hash = ?`)
+  const [reportFinal, reportFailed] = [report('document.final'), report('document.failed')]
   const remove = sqlite.prepare(`
     DELETE FROM intent
     WHERE document_hash = ? AND kind = ? AND block_number = ? AND block_hash = ?`)
@@ -73,15 +82,22 @@ function createReview(
     UPDATE intent SET block_number = NULL, block_hash = '0x'
     WHERE document_hash = ? AND kind = ? AND block_number = ? AND block_hash = ?`)
 
-  return ({ gone, moved, dropped }) => {
-    for (const one of gone) remove.run(...rowKeyOf(one))
+  return ({ final, gone, moved, dropped }) => {
+    for (const one of final) {
+      reportFinal.run(...rowKeyOf(one))
+      remove.run(...rowKeyOf(one))
+    }
+    for (const one of gone) {
+      reportFailed.run(...rowKeyOf(one))
+      remove.run(...rowKeyOf(one))
+    }
     for (const { now } of moved) blocks.add(now)
     for (const one of moved) move.run(...placeOf(one.now), ...rowKeyOf(one))
     const requeued = dropped
       .filter(({ intent }) => !opposites.isWaiting(intent))
       .filter((one) => requeue.run(...rowKeyOf(one)).changes > 0)
     // A move does nothing when its intent has left meanwhile: the new blocks may be empty too.
-    const left = [...gone, ...moved, ...dropped].map(({ anchoring }) => anchoring)
+    const left = [...final, ...gone, ...moved, ...dropped].map(({ anchoring }) => anchoring)
     blocks.deleteEmpty([...left, ...moved.map(({ now }) => now)])
     return requeued.map(({ intent }) => intent)
   }

@@ -70,17 +70,20 @@ function createInsert(
   repeat: (intent: Intent, reason: number | null) => void,
 ): (intent: Intent, payload?: Payload) => boolean {
   const insert = sqlite.prepare(`
-    INSERT INTO intent (kind, document_hash, valid_until, reason, inserted, sealed)
-    VALUES (?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+    INSERT INTO intent (kind, document_hash, valid_until, reason, tenant, inserted, sealed)
+    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
 
   return (intent, payload) => {
-    const { kind, documentHash } = intent
+    const { kind, documentHash, tenant = null } = intent
     const validUntil = kind === 'issue' ? intent.validUntil : null
     const reason = kind === 'revoke' ? intent.reason : null
     const inserted = payload?.inserted ? 1 : 0
     const sealed = payload?.sealed ?? null
     if (kind !== 'issue') repeat(intent, reason)
-    return insert.run(kind, documentHash, validUntil, reason, inserted, sealed).changes > 0
+    const { changes } = insert.run(
+      ...[kind, documentHash, validUntil, reason, tenant, inserted, sealed],
+    )
+    return changes > 0
   }
 }
 

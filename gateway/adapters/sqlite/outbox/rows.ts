@@ -8,15 +8,17 @@ export type Row = Record<string, string | number | null>
 
 /** The columns of `intent` that the readers below need. */
 export const INTENT_COLUMNS =
-  'kind, document_hash, valid_until, reason, promised, plan, block_number, block_hash, transaction_hash'
+  'kind, document_hash, valid_until, reason, tenant, promised, plan, block_number, block_hash, transaction_hash'
 
 export function intentOf(row: Row): Intent {
   const documentHash = row.document_hash as Hex
   const kind = row.kind as Intent['kind']
-  if (kind === 'issue') return { kind, documentHash, validUntil: Number(row.valid_until) }
+  const requested = row.tenant === null ? {} : { tenant: String(row.tenant) }
+  if (kind === 'issue')
+    return { kind, documentHash, validUntil: Number(row.valid_until), ...requested }
   return kind === 'revoke'
-    ? { kind, documentHash, reason: Number(row.reason) }
-    : { kind, documentHash }
+    ? { kind, documentHash, reason: Number(row.reason), ...requested }
+    : { kind, documentHash, ...requested }
 }
 
 export function standingOf(row: Row): Standing {

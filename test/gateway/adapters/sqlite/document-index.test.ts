@@ -96,7 +96,7 @@ describe('follows the outbox', () => {
       await anchored(await promised(), 5),
     ]
     const now = place(6)
-    await outbox.review({ gone: [], moved: [{ ...moved, now }], dropped: [dropped] })
+    await outbox.review({ final: [], gone: [], moved: [{ ...moved, now }], dropped: [dropped] })
     expect(await index.find(moved.intent.documentHash)).toMatchObject({ blockNumber: 6 })
     expect(await index.find(dropped.intent.documentHash)).toMatchObject({ blockNumber: null })
     expect(await hashesOf({ status: 'pending' })).toEqual([dropped.intent.documentHash])
@@ -104,7 +104,7 @@ describe('follows the outbox', () => {
 
   test('behavior: keeps a document whose block is final, and forgets a withdrawn one', async () => {
     const final = await anchored(await promised(), 5)
-    await outbox.review({ gone: [final], moved: [], dropped: [] })
+    await outbox.review({ final: [], gone: [final], moved: [], dropped: [] })
     const withdrawn = { kind: 'issue', documentHash: hash(), validUntil: 0 } as const
     await outbox.add(withdrawn, false, { inserted: true, entry: ENTRY })
     await outbox.withdraw([withdrawn])
@@ -119,7 +119,7 @@ describe('follows the outbox', () => {
 
   test('behavior: has a document once that is repeated or adopted', async () => {
     const final = await anchored(await promised(), 5)
-    await outbox.review({ gone: [final], moved: [], dropped: [] })
+    await outbox.review({ final: [], gone: [final], moved: [], dropped: [] })
     const intent = final.intent as IssueIntent
     await outbox.adopt(intent, final.anchoring, { entry: ENTRY })
     const adopted = { ...intent, documentHash: hash() }
@@ -130,7 +130,7 @@ describe('follows the outbox', () => {
 
   test('behavior: a withdrawn repeat does not take a final document out', async () => {
     const final = await anchored(await promised(), 5)
-    await outbox.review({ gone: [final], moved: [], dropped: [] })
+    await outbox.review({ final: [], gone: [final], moved: [], dropped: [] })
     await outbox.add(final.intent, false, { inserted: false, entry: ENTRY })
     await outbox.withdraw([final.intent])
     expect(await index.find(final.intent.documentHash)).toMatchObject({ blockNumber: 5 })
@@ -143,7 +143,7 @@ describe('follows the outbox', () => {
     expect(await status()).toBe(null)
     const suspended = await anchored({ kind: 'suspend', documentHash }, 6)
     expect(await status()).toBe('suspended')
-    await outbox.review({ gone: [], moved: [], dropped: [suspended] })
+    await outbox.review({ final: [], gone: [], moved: [], dropped: [suspended] })
     expect(await status()).toBe(null)
     await anchored({ kind: 'suspend', documentHash }, 7)
     await outbox.add({ kind: 'release', documentHash })
@@ -152,7 +152,7 @@ describe('follows the outbox', () => {
     await outbox.add({ kind: 'revoke', documentHash, reason: 4 })
     const revoked = await anchored({ kind: 'revoke', documentHash, reason: 4 }, 9)
     expect(await status()).toBe('superseded')
-    await outbox.review({ gone: [], moved: [], dropped: [revoked] })
+    await outbox.review({ final: [], gone: [], moved: [], dropped: [revoked] })
     expect(await status()).toBe(null)
     await anchored({ kind: 'revoke', documentHash, reason: 1 }, 9)
     expect(await hashesOf({ status: 'superseded' })).toEqual([documentHash])

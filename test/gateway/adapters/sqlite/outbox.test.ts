@@ -35,7 +35,8 @@ const issue = (): Intent => ({
 
 const queued = async () => (await outbox.queued()).map(({ intent }) => intent)
 
-const requeue = (anchored: Anchored) => outbox.review({ gone: [], moved: [], dropped: [anchored] })
+const requeue = (anchored: Anchored) =>
+  outbox.review({ final: [], gone: [], moved: [], dropped: [anchored] })
 
 async function added(intents: Intent[]): Promise<Intent[]> {
   await Promise.all(intents.map((intent) => outbox.add(intent)))
@@ -197,10 +198,10 @@ describe('suspending and releasing', () => {
     const first = await anchor(suspend)
     expect(await outbox.add(suspend)).toBe(true)
     expect(await queued()).toEqual([suspend])
-    await outbox.review({ gone: [first], moved: [], dropped: [] })
+    await outbox.review({ final: [], gone: [first], moved: [], dropped: [] })
     expect(await requeue(first)).toEqual([])
     const moved = [{ ...first, now: anchoring() }]
-    await outbox.review({ gone: [], moved, dropped: [] })
+    await outbox.review({ final: [], gone: [], moved, dropped: [] })
     expect(await queued()).toEqual([suspend])
   })
 
@@ -253,7 +254,7 @@ test('behavior: anchors or removes queued intents that need no transaction', asy
 describe('history', () => {
   const at = (blockNumber: number) => ({ ...anchoring(), blockNumber })
   const move = (anchored: Anchored, now: ReturnType<typeof at>) =>
-    outbox.review({ gone: [], moved: [{ ...anchored, now }], dropped: [] })
+    outbox.review({ final: [], gone: [], moved: [{ ...anchored, now }], dropped: [] })
   let anchored: Anchored
   const kept = (blockNumber: number) =>
     createSqliteHistory(database).transactionOf(anchored.intent.documentHash, blockNumber)
@@ -269,7 +270,7 @@ describe('history', () => {
   test('default: keeps the transaction of a document that has left the outbox', async () => {
     const { transactionHash } = anchored.anchoring
     expect(await kept(5)).toBe(transactionHash)
-    await outbox.review({ gone: [anchored], moved: [], dropped: [] })
+    await outbox.review({ final: [], gone: [anchored], moved: [], dropped: [] })
     expect(await kept(5)).toBe(transactionHash)
     expect(await kept(6)).toBeNull()
   })
@@ -425,24 +426,24 @@ describe('the blocks of anchored intents', () => {
   test('behavior: deletes a block when its last intent has left', async () => {
     const [first, second] = await anchored([place(5)])
     if (!first || !second) throw new Error('two')
-    await outbox.review({ gone: [first], moved: [], dropped: [] })
+    await outbox.review({ final: [], gone: [first], moved: [], dropped: [] })
     expect(await unseen()).toHaveLength(1)
-    await outbox.review({ gone: [], moved: [], dropped: [second] })
+    await outbox.review({ final: [], gone: [], moved: [], dropped: [second] })
     expect(await unseen()).toEqual([])
   })
 
   test('behavior: follows intents to another block', async () => {
     const now = place(6)
     const moved = (await anchored([place(5)])).map((one) => ({ ...one, now }))
-    await outbox.review({ gone: [], moved, dropped: [] })
+    await outbox.review({ final: [], gone: [], moved, dropped: [] })
     expect(await unseen()).toEqual([blockOf(now)])
   })
 
   test('behavior: adds no block for a move of an intent that has left meanwhile', async () => {
     const [one] = await anchored([place(5)], 1)
     if (!one) throw new Error('one')
-    await outbox.review({ gone: [one], moved: [], dropped: [] })
-    await outbox.review({ gone: [], moved: [{ ...one, now: place(6) }], dropped: [] })
+    await outbox.review({ final: [], gone: [one], moved: [], dropped: [] })
+    await outbox.review({ final: [], gone: [], moved: [{ ...one, now: place(6) }], dropped: [] })
     expect(await unseen()).toEqual([])
   })
 

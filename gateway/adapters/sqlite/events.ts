@@ -1,0 +1,82 @@
+import { type Hex, toHex } from '../../../document/hex.ts'
+import {
+  type DocumentEvent,
+  type EventLog,
+  type EventPage,
+  type EventQuery,
+  type EventType,
+  formatEventId,
+} from '../../events.ts'
+import type { Database } from './database.ts'
+
+/** Maximum events to look at for one page, whether they match or not. */
+const MAX_SCANNED = 5_000
+/** Events that one write deletes: some milliseconds. */
+const PRUNED_AT_ONCE = 500
+
+type Row = {
+  id: number
+  type: EventType
+  time: number
+  document_hash: Uint8Array
+  block_number: number | null
+  block_hash: Uint8Array | null
+  transaction_hash: Uint8Array | null
+  tenant: string | null
+}
+
+/** The log of events in the gateway's database. Triggers in the schema write it. */
+export function createSqliteEventLog({ sqlite, write }: Database): EventLog {
+  const selectTime = sqlite.prepare('SELECT time FROM event WHERE id = ?')
+  const select = sqlite.prepare(`
+    SELECT * FROM (SELECT * FROM event WHERE id > :after ORDER BY id LIMIT ${MAX_SCANNED})
+    WHERE (:tenant IS NULL OR tenant = :tenant)
+      AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
+    ORDER BY id LIMIT :limit`)
+  const selectScanned = sqlite.prepare(`
+    SELECT id, time FROM (SELECT id, time FROM event WHERE id > ? ORDER BY id LIMIT ${MAX_SCANNED})
+    ORDER BY id DESC LIMIT 1`)
+  const selectNewest = sqlite.prepare('SELECT max(id) AS id FROM event')
+  const prune = sqlite.prepare(`
+    DELETE FROM event WHERE time < ? AND id IN (
+      SELECT id FROM event WHERE id < (SELECT max(id) FROM event)
+      ORDER BY id LIMIT ${PRUNED_AT_ONCE})`)
+
+  function read({ after, types, tenant, limit }: EventQuery): EventPage | 'unknown_event' {
+    if (after && selectTime.get(after.number)?.time !== after.time) return 'unknown_event'
+    const from = after?.number ?? 0
+    const rows = select.all({
+      after: from,
+      tenant: tenant ?? null,
+      types: types ? JSON.stringify(types) : null,
+      limit,
+    }) as Row[]
+    const last = rows.length === limit ? rows.at(-1) : (selectScanned.get(from) as Row | undefined)
+    const newest = selectNewest.get()?.id as number | null
+    return {
+      events: rows.map(eventOf),
+      next: last ? { time: last.time, number: last.id } : after,
+      hasMore: newest !== null && (last?.id ?? from) < newest,
+    }
+  }
+
+  return {
+    // In a write, which resolves when everything before it is on the disk.
+    read: (query) => write(() => read(query)),
+    prune: (before) => write(() => prune.run(before).changes === PRUNED_AT_ONCE),
+  }
+}
+
+function eventOf(row: Row): DocumentEvent {
+  const hexOf = (bytes: Uint8Array | null): Hex | null => bytes && toHex(bytes)
+  return {
+    id: formatEventId({ time: row.time, number: row.id }),
+    type: row.type,
+    time: row.time,
+    tenant: row.tenant,
+    documentHash: toHex(row.document_hash),
+    blockNumber: row.block_number,
+    blockHash: hexOf(row.block_hash),
+    transactionHash: hexOf(row.transaction_hash),
+  }
+}

@@ -1,0 +1,38 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { EventLog } from './events.ts'
+import type { Log } from './log.ts'
+
+const INTERVAL_MS = 60_000
+/** Between two slices, so that requests come first. */
+const PAUSE_MS = 50
+
+/**
+ * Deletes events that are older than this, in slices.
+ *
+ * @param retention Milliseconds.
+ * @returns A function that stops it.
+ */
+export function pruneEvents(
+  events: Pick<EventLog, 'prune'>,
+  retention: number,
+  log: Log,
+): () => Promise<void> {
+  const stop = new AbortController()
+  const { signal } = stop
+
+  async function prune(): Promise<void> {
+    while (!signal.aborted && (await events.prune(Date.now() - retention)))
+      await sleep(PAUSE_MS, undefined, { signal }).catch(() => {})
+  }
+
+  async function run(): Promise<void> {
+    while (await sleep(INTERVAL_MS, true, { signal }).catch(() => false))
+      await prune().catch((error) => log.warn('events_not_pruned', { error: String(error) }))
+  }
+
+  const running = run()
+  return async () => {
+    stop.abort()
+    await running
+  }
+}
