@@ -8,13 +8,21 @@ export const SCOPES = [
 ] as const
 export type Scope = (typeof SCOPES)[number]
 
-/** A good API key. */
+/** What the holder of a valid API key may do. */
 export type Grant = {
+  /** The key's id, which is not a secret. */
   id: string
   /** Whose documents and idempotency keys it shares. */
   tenant: string
-  scopes: Scope[]
+  scopes: readonly Scope[]
+  /** The only categories that it may issue; absent = all. */
+  categories?: readonly string[]
+  /** Requests per second; absent = the service's default. */
+  rateLimit?: number
 }
 
-/** @returns What this key may do; `undefined` when it is unknown, withdrawn or expired. */
-export type FindKey = (key: string) => Grant | undefined
+/**
+ * @returns What this key may do; `undefined` when it is unknown, revoked or expired.
+ * @throws when the key is unknown so far and the stored keys cannot be read.
+ */
+export type FindKey = (key: string) => Promise<Grant | undefined>

@@ -1,16 +1,13 @@
-import { join } from 'node:path'
 import type { RegistryId } from '../document/registry-id.ts'
 import { createBundle } from '../verifier/bundle.ts'
 import type { BlockSource } from '../verifier/ports.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
 import type { PageConfig } from '../web/config.ts'
-import { type KeyFile, openKeyFile } from './adapters/key-file.ts'
 import { openWithNode } from './adapters/node-open.ts'
 import { createOpenedDocuments } from './adapters/opened-documents.ts'
 import type { Config } from './config.ts'
 import { createDeadline } from './deadline.ts'
-import { SCOPES } from './grant.ts'
 import { createApp } from './http/app.ts'
 import { readVerifyPage } from './http/verify-page.ts'
 import type { Identities } from './identity.ts'
@@ -18,6 +15,7 @@ import { assertOpenIssuer } from './issue/errors.ts'
 import { describeBug, type Log } from './log.ts'
 import type { Chain, Identity, openReaders } from './open-chain.ts'
 import type { IssuingParts } from './open-issuing.ts'
+import type { ApiKeys } from './open-keys.ts'
 import type { Stores } from './open-stores.ts'
 import { VERSION } from './version.ts'
 
@@ -28,12 +26,13 @@ export type AppParts = {
   identities: Identities
   stores: Stores
   pipeline: IssuingParts
+  apiKeys: ApiKeys
   log: Log
 }
 
 /** @returns The REST API. */
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
-  const { chain, readers, identities, stores, pipeline, log } = parts
+  const { chain, readers, identities, stores, pipeline, apiKeys, log } = parts
   const { rpc, registry, issuerId } = identity
   const { database, kubo, store, outbox, history, events } = stores
   const { issuing, revising, batcher, foreign, metrics } = pipeline
@@ -44,7 +43,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     wait: config.wait,
     // With a wait of 0 s, a request still has to read the chain.
     newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
-    findKey: openKeys(config, log).find,
+    findKey: apiKeys.findKey,
     assertReady: async () => {
       batcher.assertOpen()
       foreign.assertAlone()
@@ -93,14 +92,6 @@ function sourcesOf(
     store,
     ...ipfsGateways.map((url) => tombstones.guardSource(createIpfsGatewaySource(url, ipfsTimeout))),
   ]
-}
-
-function openKeys({ dataDir, apiKey }: Config, log: Log): KeyFile {
-  const keys = openKeyFile(join(dataDir, 'keys.json'), (error) =>
-    log.error('key_file_unreadable', { error: String(error) }),
-  )
-  if (apiKey !== undefined) keys.put('environment', apiKey, [...SCOPES])
-  return keys
 }
 
 /**

@@ -11,6 +11,7 @@ import { createLog } from './log.ts'
 import { openApp } from './open-app.ts'
 import { claimAccount, type Identity, openChain, openReaders } from './open-chain.ts'
 import { openIssuing } from './open-issuing.ts'
+import { openKeys } from './open-keys.ts'
 import { openStores } from './open-stores.ts'
 
 export type Gateway = {
@@ -55,7 +56,10 @@ export async function startGateway(
   const pipeline = openIssuing(config, identity, parts)
   const { batcher, foreign } = pipeline
   foreign.begin(account.firstNonce)
-  const app = openApp(config, identity, { chain, readers, identities, stores, pipeline, log })
+  const apiKeys = await openKeys(config, log)
+  const app = openApp(config, identity, {
+    ...{ chain, readers, identities, stores, pipeline, apiKeys, log },
+  })
 
   const stopping = new AbortController()
   // Beside the requests: a row has its payload, and it stays until this is done.
@@ -80,6 +84,7 @@ export async function startGateway(
       identities.stop()
       stopping.abort()
       await listener.stop(() => Promise.all([batcher.stop(), stopWatching(), stopPruning()]))
+      await apiKeys.close()
       await database.close()
       await account.leave()
       await rpc.close()

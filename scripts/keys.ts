@@ -1,73 +1,188 @@
-// `npm run keys -- create|list|withdraw`: the API keys of the gateway in DATA_DIR.
+// `npm run keys -- create|list|rotate|change|revoke`: the API keys of the gateway in DATA_DIR. A
+// running gateway sees every change within a second.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
-import { openKeyFile } from '../gateway/adapters/key-file.ts'
+import * as v from 'valibot'
+import { openKeyStore } from '../gateway/adapters/sqlite/key-store.ts'
 import { readDataDir } from '../gateway/config.ts'
-import { SCOPES, type Scope } from '../gateway/grant.ts'
+import { SCOPES } from '../gateway/grant.ts'
+import { createKeys, type Keys, type MadeKey } from '../gateway/keys/keys.ts'
+import type { ApiKey } from '../gateway/keys/ports.ts'
+import { keyChanges, keySettings, rotation } from '../gateway/keys/settings.ts'
+import { KEYS_FILE } from '../gateway/open-keys.ts'
 
-const USAGE = `npm run keys -- create --scope <scope> [--scope <scope> …] [--tenant <name>] [--expires <ISO 8601>]
-npm run keys -- list
-npm run keys -- withdraw <id>
+const USAGE = `npm run keys -- create --scope <scope> [settings] [--tenant <name>]
+npm run keys -- list [--json]
+npm run keys -- rotate <id> [--overlap <seconds>] [--expires <time>]
+npm run keys -- change <id> [settings]
+npm run keys -- revoke <id>
 
-Scopes: ${SCOPES.join(', ')}; admin may do all.`
+Settings; each replaces the present one:
+  --scope <scope>        repeatable: ${SCOPES.join(', ')}; admin may do all
+  --label <text>         what the key is for
+  --category <category>  repeatable: the only categories that it may issue
+  --rate-limit <number>  requests per second
+  --expires <time>       a date, or an instant of RFC 3339
+change also takes --no-label, --no-category, --no-rate-limit and --no-expires.`
 
-function main(): void {
-  const { values, positionals } = parseArgs({
-    allowPositionals: true,
-    options: {
-      scope: { type: 'string', multiple: true },
-      tenant: { type: 'string' },
-      expires: { type: 'string' },
-    },
-  })
-  const [command, id] = positionals
+const OPTIONS = {
+  scope: { type: 'string', multiple: true },
+  tenant: { type: 'string' },
+  label: { type: 'string' },
+  category: { type: 'string', multiple: true },
+  'rate-limit': { type: 'string' },
+  expires: { type: 'string' },
+  overlap: { type: 'string' },
+  json: { type: 'boolean' },
+  'no-label': { type: 'boolean' },
+  'no-category': { type: 'boolean' },
+  'no-rate-limit': { type: 'boolean' },
+  'no-expires': { type: 'boolean' },
+} as const
+type Values = ReturnType<typeof parseArgs<{ options: typeof OPTIONS }>>['values']
+
+/** The option for each setting. */
+const OPTION_OF: Record<string, string> = {
+  scopes: 'scope',
+  categories: 'category',
+  rateLimit: 'rate-limit',
+  expiresAt: 'expires',
+  overlapSeconds: 'overlap',
+}
+
+async function main(): Promise<void> {
+  const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS })
+  const [command = '', id, ...more] = positionals
   const dataDir = readDataDir(process.env)
   if (!existsSync(dataDir)) throw new Error(`there is no ${dataDir}: set DATA_DIR to the service's`)
-  const keys = openKeyFile(join(dataDir, 'keys.json'))
-
-  if (command === 'create') {
-    const created = keys.create({
-      scopes: parseScopes(values.scope ?? []),
-      ...(values.tenant && { tenant: values.tenant }),
-      ...(values.expires && { expiresAt: parseTime(values.expires) }),
-    })
-    console.error(`id ${created.id}; the key is shown this once:`)
-    console.log(created.key)
-  } else if (command === 'list') {
-    for (const key of keys.list())
-      console.log(
-        [
-          key.id,
-          key.tenant,
-          key.scopes.join(','),
-          key.createdAt,
-          key.expiresAt ?? 'never expires',
-        ].join('\t'),
-      )
-  } else if (command === 'withdraw' && id) {
-    if (!keys.withdraw(id)) throw new Error(`unknown key ${id}`)
-    console.error(`withdrawn: ${id}`)
-  } else throw new Error(USAGE)
+  const run = COMMANDS[command]
+  if (!run || more.length > 0 || run.needsId !== (id !== undefined)) throw new Error(USAGE)
+  const store = openKeyStore(join(dataDir, KEYS_FILE))
+  try {
+    await run.with(createKeys(store), values, id ?? '')
+  } finally {
+    store.close()
+  }
 }
 
-function parseScopes(given: string[]): Scope[] {
-  const isScope = (text: string): text is Scope => SCOPES.some((scope) => scope === text)
-  const scopes = given.filter(isScope)
-  if (given.length === 0 || scopes.length < given.length)
-    throw new Error(`--scope must be of ${SCOPES.join(', ')}`)
-  return scopes
+type Command = {
+  needsId: boolean
+  with: (keys: Keys, values: Values, id: string) => Promise<void>
 }
 
-function parseTime(text: string): string {
-  const time = Date.parse(text)
-  if (Number.isNaN(time)) throw new Error('--expires must be an ISO 8601 time')
-  return new Date(time).toISOString()
+const COMMANDS: Record<string, Command> = {
+  create: {
+    needsId: false,
+    with: async (keys, values) =>
+      showMade(await keys.create(parse(keySettings, settingsOf(values)))),
+  },
+  list: {
+    needsId: false,
+    async with(keys, { json }) {
+      for (const key of await keys.list()) console.log(json ? asJson(key) : asLine(key))
+    },
+  },
+  rotate: {
+    needsId: true,
+    async with(keys, values, id) {
+      const options = parse(rotation, rotationOf(values))
+      showMade(await keys.rotate(id, options))
+      console.error(`the key ${id} ends in ${options.overlapSeconds} s`)
+    },
+  },
+  change: {
+    needsId: true,
+    async with(keys, values, id) {
+      console.log(asLine(await keys.change(id, parse(keyChanges, changesOf(values)))))
+    },
+  },
+  revoke: {
+    needsId: true,
+    async with(keys, _, id) {
+      await keys.revoke(id)
+      console.error(`revoked: ${id}`)
+    },
+  },
 }
 
-try {
-  main()
-} catch (error) {
+function showMade({ key, secret }: MadeKey): void {
+  console.error(`id ${key.id}; the key is shown this once:`)
+  console.log(secret)
+}
+
+/** A key without its digest, which is of use to nobody. */
+function asJson({ digest: _, ...key }: ApiKey): string {
+  return JSON.stringify(key)
+}
+
+function asLine(key: ApiKey): string {
+  return [
+    key.id,
+    key.tenant,
+    key.scopes.join(','),
+    key.categories?.join(',') ?? 'all categories',
+    key.rateLimit === undefined ? 'default limit' : `${key.rateLimit}/s`,
+    key.createdAt,
+    key.expiresAt ?? 'never expires',
+    key.lastUsedAt ?? 'never used',
+    key.replacedBy === undefined ? '' : `replaced by ${key.replacedBy}`,
+    key.label ?? '',
+  ].join('\t')
+}
+
+function settingsOf(values: Values): object {
+  return {
+    ...(values.scope && { scopes: values.scope }),
+    ...(values.tenant !== undefined && { tenant: values.tenant }),
+    ...(values.label !== undefined && { label: values.label }),
+    ...(values.category && { categories: values.category }),
+    ...(values['rate-limit'] !== undefined && { rateLimit: numberOf(values['rate-limit']) }),
+    ...(values.expires !== undefined && { expiresAt: instantOf(values.expires) }),
+  }
+}
+
+function changesOf(values: Values): object {
+  return {
+    ...settingsOf(values),
+    ...(values['no-label'] && { label: null }),
+    ...(values['no-category'] && { categories: null }),
+    ...(values['no-rate-limit'] && { rateLimit: null }),
+    ...(values['no-expires'] && { expiresAt: null }),
+  }
+}
+
+function rotationOf(values: Values): object {
+  const { overlap, expires, ...others } = values
+  return {
+    ...settingsOf(others),
+    ...(overlap !== undefined && { overlapSeconds: numberOf(overlap) }),
+    ...(expires !== undefined && { expiresAt: instantOf(expires) }),
+  }
+}
+
+const numberOf = (text: string) => (/^\d{1,9}$/.test(text) ? Number(text) : text)
+
+/** A date is its first instant, UTC. */
+const instantOf = (text: string) => (/^\d{4}-\d\d-\d\d$/.test(text) ? `${text}T00:00:00Z` : text)
+
+/** @throws {Error} naming every bad option. */
+function parse<T>(schema: v.GenericSchema<unknown, T>, settings: object): T {
+  const result = v.safeParse(schema, settings)
+  if (result.success) return result.output
+  const lines = result.issues.map((issue) => {
+    const [first = ''] = (v.getDotPath(issue) ?? '').split('.')
+    const message = /Expected never/.test(issue.message)
+      ? 'does not belong to this command'
+      : issue.type === 'strict_object'
+        ? 'is required'
+        : issue.message
+    return `--${OPTION_OF[first] ?? first} ${message}`
+  })
+  throw new Error([...new Set(lines)].join('\n'))
+}
+
+main().catch((error) => {
   console.error(error instanceof Error ? error.message : error)
   process.exit(1)
-}
+})

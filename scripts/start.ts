@@ -1,10 +1,13 @@
 // `npm start`: the gateway, and the local chain when no RPC_URL is set.
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { openKeyFile } from '../gateway/adapters/key-file.ts'
 import { shortFingerprint } from '../gateway/adapters/sqlite/binding.ts'
+import { openKeyStore } from '../gateway/adapters/sqlite/key-store.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
+import { createKeys } from '../gateway/keys/keys.ts'
+import { DEFAULT_TENANT } from '../gateway/keys/settings.ts'
 import type { Identity } from '../gateway/open-chain.ts'
+import { KEYS_FILE } from '../gateway/open-keys.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
 import { type Gateway, startGateway } from '../gateway/server.ts'
 import { CHAIN_FOLDER, DATABASE_FILE } from './backup/contents.ts'
@@ -38,7 +41,7 @@ async function main(): Promise<void> {
     stops.unshift(gateway.stop)
     const stopAnswering = await answerBackups(config.dataDir, gateway, identity).catch(sayNoBackups)
     stops.unshift(stopAnswering)
-    const key = firstKey(config)
+    const key = await firstKey(config)
     const sampleLink = isNewcomer ? await issueSample(config, config.apiKey ?? key) : undefined
     describe(config, identity)
     showKey(config, key)
@@ -73,11 +76,21 @@ async function sayNoBackups(error: Error): Promise<() => Promise<void>> {
   return async () => {}
 }
 
-/** @returns The key itself on the first start, when none was given; it is kept nowhere. */
-function firstKey({ dataDir, apiKey }: Config): string | undefined {
-  const path = join(dataDir, 'keys.json')
-  if (apiKey !== undefined || existsSync(path)) return undefined
-  return openKeyFile(path).create({ scopes: ['admin'] }).key
+/** @returns The key itself, unless `API_KEY` is set or there has been a key; stored nowhere. */
+async function firstKey({ dataDir, apiKey }: Config): Promise<string | undefined> {
+  if (apiKey !== undefined) return undefined
+  const store = openKeyStore(join(dataDir, KEYS_FILE))
+  try {
+    if (store.hadKeys()) return undefined
+    const { secret } = await createKeys(store).create({
+      scopes: ['admin'],
+      tenant: DEFAULT_TENANT,
+      label: 'made at the first start',
+    })
+    return secret
+  } finally {
+    store.close()
+  }
 }
 
 function isFirstLocalStart({ rpcUrls, dataDir }: Config): boolean {

@@ -18,14 +18,15 @@ const LAYERS: Record<string, readonly string[]> = {
   web: ['document', 'verifier'],
   'gateway/base': ['document', 'verifier'],
   'gateway/issue': ['document', 'verifier', 'gateway/base'],
-  'gateway/adapters': ['document', 'verifier', 'gateway/base', 'gateway/issue'],
+  'gateway/keys': ['gateway/base'],
+  'gateway/adapters': ['document', 'verifier', 'gateway/base', 'gateway/issue', 'gateway/keys'],
   // It serves the verify page.
-  'gateway/http': ['document', 'verifier', 'web', 'gateway/base', 'gateway/issue'],
+  'gateway/http': ['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
   'gateway/bulk': ['document', 'verifier', 'gateway/base', 'gateway/issue', 'gateway/http'],
   // What reads the settings, and puts the parts together.
   'gateway/server': [
-    ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/adapters'],
-    'gateway/http',
+    ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
+    ...['gateway/adapters', 'gateway/http'],
   ],
   'local-chain': ['document', 'verifier'],
 }

@@ -74,7 +74,7 @@ function parseLine(
   if (bytes === undefined) return problem(`must have at most ${MAX_BODY} bytes`)
   try {
     const value = parseStrictJson(decodeJsonText(bytes))
-    return { fields: parseIssueBody(value, now) }
+    return { fields: parseIssueBody(value, now, undefined) }
   } catch (error) {
     if (error instanceof FormatError) return problem(error.message)
     if (error instanceof ApiError && error.code === 'bad_fields')

@@ -21,8 +21,8 @@ export function authorize<P extends ObjectEntries>(
   parameters: P,
 ): MiddlewareHandler<Env & { Variables: { query: Query<P> } }> {
   const known = object(parameters)
-  return (c, next) => {
-    const grant = findGrant(c, findKey)
+  return async (c, next) => {
+    const grant = await findGrant(c, findKey)
     if (!grant.scopes.includes(scope) && !grant.scopes.includes('admin'))
       throw new ApiError('forbidden', `the API key has no scope ${scope}`, {
         headers: {
@@ -35,14 +35,14 @@ export function authorize<P extends ObjectEntries>(
   }
 }
 
-function findGrant(c: Context, findKey: FindKey): Grant {
+async function findGrant(c: Context, findKey: FindKey): Promise<Grant> {
   const header = c.req.header('authorization')
   if (header === undefined)
     throw new ApiError('unauthorized', 'an API key is required', {
       headers: { 'WWW-Authenticate': CHALLENGE },
     })
   const key = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(header)?.[1]
-  const grant = key === undefined ? undefined : findKey(key)
+  const grant = key === undefined ? undefined : await findKey(key)
   if (grant === undefined)
     throw new ApiError('unauthorized', 'the API key is not valid', {
       headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },

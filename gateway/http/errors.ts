@@ -19,6 +19,7 @@ export const STATUS = {
   bad_idempotency_key: 400,
   unauthorized: 401,
   forbidden: 403,
+  category_not_allowed: 403,
   not_found: 404,
   method_not_allowed: 405,
   not_acceptable: 406,

@@ -20,15 +20,23 @@ const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{
  *
  * @param sent Any JSON value.
  * @param now Milliseconds of the Unix epoch.
- * @throws {ApiError} `bad_fields`, naming every bad field.
+ * @param categories The only ones that the caller may issue; `undefined` = all.
+ * @throws {ApiError} `bad_fields`, naming every bad field; `category_not_allowed`.
  */
-export function parseIssueBody(sent: JsonValue, now: number): DocumentFields {
+export function parseIssueBody(
+  sent: JsonValue,
+  now: number,
+  categories: readonly string[] | undefined,
+): DocumentFields {
   const body = withDates(sent)
   const parsed = parseFormat(body)
   const malformed = 'problems' in parsed ? parsed.problems : []
   const details = mergeProblems(malformed, brokenRules(body, now))
-  if ('fields' in parsed && details.length === 0) return parsed.fields
-  throw new ApiError('bad_fields', 'invalid fields', { details })
+  if (!('fields' in parsed) || details.length > 0)
+    throw new ApiError('bad_fields', 'invalid fields', { details })
+  if (categories !== undefined && !categories.includes(parsed.fields.category))
+    throw new ApiError('category_not_allowed', 'the API key may not issue this category')
+  return parsed.fields
 }
 
 /** Also accepts dates in the form of a response, so that a client can send them back. */

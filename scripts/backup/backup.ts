@@ -13,13 +13,14 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { backup, DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import type { Hex } from '../../document/hex.ts'
 import { fingerprintsIn } from '../../gateway/adapters/sqlite/binding.ts'
 import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
 import { readDataDir } from '../../gateway/config.ts'
+import { KEYS_FILE } from '../../gateway/open-keys.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
 import { copyChain } from '../../local-chain/journal.ts'
 import { tellCause } from '../identity.ts'
@@ -28,7 +29,6 @@ import {
   CHAIN_FOLDER,
   copyFiles,
   DATABASE_FILE,
-  KEYS_FILE,
   LIST_FILE,
   listOf,
   SECRETS_FOLDER,
@@ -52,7 +52,8 @@ async function main(): Promise<void> {
   try {
     const running = await askForBackup(dataDir, part)
     if (!running) await copyStopped(dataDir, part)
-    copyRest(dataDir, part, withSecrets)
+    await copyKeys(dataDir, part)
+    if (withSecrets) copySecrets(dataDir, part)
     const files = await listOf(part)
     if (!files[DATABASE_FILE]) throw new BackupError(`the service did not copy ${DATABASE_FILE}`)
     const createdAt = new Date().toISOString()
@@ -111,19 +112,28 @@ function openStopped(dataDir: string) {
   }
 }
 
-function copyRest(dataDir: string, to: string, withSecrets: boolean): void {
+/** Any process may read the keys, also while the service runs. */
+async function copyKeys(dataDir: string, to: string): Promise<void> {
+  const path = join(dataDir, KEYS_FILE)
+  if (!existsSync(path)) return
+  const keys = new DatabaseSync(path)
+  try {
+    await backup(keys, join(to, KEYS_FILE))
+  } finally {
+    keys.close()
+  }
+}
+
+function copySecrets(dataDir: string, to: string): void {
   const secrets = join(dataDir, SECRETS_FOLDER)
-  const entries =
-    withSecrets && existsSync(secrets)
-      ? readdirSync(secrets, { recursive: true, withFileTypes: true })
-      : []
-  const paths = [
-    KEYS_FILE,
-    ...entries.map(({ parentPath, name }) => relative(dataDir, join(parentPath, name))),
-  ]
-  const isFile = (path: string) =>
-    statSync(join(dataDir, path), { throwIfNoEntry: false })?.isFile() === true
-  copyFiles(dataDir, to, paths.filter(isFile))
+  if (!existsSync(secrets)) return
+  const entries = readdirSync(secrets, { recursive: true, withFileTypes: true })
+  const paths = entries.map(({ parentPath, name }) => relative(dataDir, join(parentPath, name)))
+  copyFiles(
+    dataDir,
+    to,
+    paths.filter((path) => statSync(join(dataDir, path)).isFile()),
+  )
 }
 
 function aboutSecrets(backup: string, wanted: boolean): string {

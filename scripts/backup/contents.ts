@@ -17,7 +17,6 @@ import * as v from 'valibot'
 export const DATABASE_FILE = 'gateway.db'
 export const CHAIN_FOLDER = 'chain'
 export const SECRETS_FOLDER = 'secrets'
-export const KEYS_FILE = 'keys.json'
 export const LIST_FILE = 'backup.json'
 
 /** Thrown when no backup can be made or restored. The message says what to do. */

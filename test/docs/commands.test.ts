@@ -60,7 +60,7 @@ const RUN: Example[] = [
   {
     page: 'docs/integrate.md',
     has: 'npm run keys',
-    prints: /drk_\w+[\s\S]*documents:read[\s\S]*withdrawn/,
+    prints: /drk_[\s\S]*documents:read[\s\S]*drk_[\s\S]*revoked/,
   },
   { page: 'docs/verify.md', has: 'docreg -- verify -', prints: /^VALID/m },
   { page: 'docs/verify.md', has: 'curl --compressed', writes: ['verify.html'] },

@@ -157,10 +157,10 @@ describe('a node that contradicts itself, or is behind', () => {
   }
 })
 
-test('behavior: a damaged key file locks nobody out', async () => {
+test('behavior: a damaged file of keys locks nobody out', async () => {
   const { publicId } = (await stack.issue(ADA)).body.data
-  const path = join(stack.dataDir, 'keys.json')
-  writeFileSync(path, '{"keys": [{"id"')
+  const path = join(stack.dataDir, 'keys.db')
+  writeFileSync(path, 'not a database')
   await new Promise((resolve) => setTimeout(resolve, 1_100))
   expect(await statusOf(publicId)).toBe('valid')
 })

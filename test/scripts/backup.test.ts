@@ -14,6 +14,8 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { Hex } from '../../document/hex.ts'
 import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
+import { openKeyStore } from '../../gateway/adapters/sqlite/key-store.ts'
+import { makeKey } from '../../gateway/keys/keys.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
 import { copyFiles, readBackup } from '../../scripts/backup/contents.ts'
 import { randomKey } from '../support/stack.ts'
@@ -88,4 +90,18 @@ test('behavior: files that others could read are restored for this user alone', 
   const folder = join(to, 'secrets')
   expect(statSync(folder).mode & 0o777).toBe(0o700)
   expect(statSync(join(folder, 'issuer.key')).mode & 0o777).toBe(0o600)
+})
+
+test('behavior: the API keys are copied whole while another process has them open', async () => {
+  await bind(randomKey())
+  const store = openKeyStore(join(dataDir, 'keys.db'))
+  const { key } = makeKey({ scopes: ['verify'], tenant: 'default' })
+  await store.put(key)
+  await backUp('copy')
+  store.close()
+  const { files } = await readBackup(join(dir, 'copy'))
+  expect(Object.keys(files)).toEqual(['gateway.db', 'keys.db'])
+  const restored = openKeyStore(join(dir, 'copy', 'keys.db'))
+  expect(await restored.list()).toEqual([key])
+  restored.close()
 })

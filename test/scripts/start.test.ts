@@ -290,9 +290,9 @@ describe('what is kept', () => {
   test('behavior: nobody else may read it', async () => {
     start({ API_KEY: KEY })
     await ready()
-    for (const name of ['secrets/issuer.key', 'secrets/issuer.secret', 'keys.json', 'gateway.db'])
+    for (const name of ['secrets/issuer.key', 'secrets/issuer.secret', 'keys.db', 'gateway.db'])
       expect(statSync(join(dataDir, name)).mode & 0o077).toBe(0)
-    expect(readFileSync(join(dataDir, 'keys.json'), 'utf8')).not.toContain(KEY)
+    expect(readFileSync(join(dataDir, 'keys.db'), 'latin1')).not.toContain(KEY)
   }, 30_000)
 
   test('behavior: no key, secret or publicId in what is printed', async () => {

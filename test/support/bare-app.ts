@@ -17,7 +17,7 @@ const unused: unknown = new Proxy(() => {}, {
 /** The routes of the gateway with nothing behind them, but for what a test puts there. */
 export function bareApp(parts: Partial<AppDeps> = {}) {
   const known: Partial<AppDeps> = {
-    findKey: (key) => (key === API_KEY ? GRANT : undefined),
+    findKey: async (key) => (key === API_KEY ? GRANT : undefined),
     addresses: {
       baseUrl: 'http://gateway.example',
       verifyUrl: 'http://gateway.example/verify',

@@ -8,9 +8,11 @@ import type { RegistryId } from '../../document/registry-id.ts'
 import { createKeySigner } from '../../gateway/adapters/ethereum/key-signer.ts'
 import { createRpcPool } from '../../gateway/adapters/ethereum/rpc.ts'
 import type { Signer } from '../../gateway/adapters/ethereum/signer.ts'
-import { openKeyFile } from '../../gateway/adapters/key-file.ts'
+import { openKeyStore } from '../../gateway/adapters/sqlite/key-store.ts'
 import { readConfig } from '../../gateway/config.ts'
 import type { Scope } from '../../gateway/grant.ts'
+import { makeKey } from '../../gateway/keys/keys.ts'
+import { KEYS_FILE } from '../../gateway/open-keys.ts'
 import { type Gateway, startGateway } from '../../gateway/server.ts'
 import { startLocalChain } from '../../local-chain/local-chain.ts'
 import { ensureRegistry, LOCAL_ISSUER_ID } from '../../scripts/local-registry.ts'
@@ -84,6 +86,7 @@ export async function startStack(
     DATA_DIR: dataDir,
     API_KEY,
     LOG_LEVEL: 'silent',
+    RATE_LIMIT: 'off',
     ...env,
   })
   const leave = async () => {
@@ -107,7 +110,7 @@ export async function startStack(
     await leave()
     throw error
   })
-  const keys = openKeyFile(join(dataDir, 'keys.json'))
+  const keys = openKeyStore(join(dataDir, KEYS_FILE))
   const url = config.baseUrl
 
   const request = async (path: string, init: RequestInit = {}) => {
@@ -143,8 +146,14 @@ export async function startStack(
       request(`/v1/verify?publicId=${publicId}`, {
         headers: { authorization: `Bearer ${API_KEY}` },
       }),
-    key: (scopes, tenant = 'default') => keys.create({ scopes, tenant }).key,
+    key(scopes, tenant = 'default') {
+      const { key, secret } = makeKey({ scopes, tenant })
+      // SQLite has written it when this returns.
+      void keys.put(key)
+      return secret
+    },
     async stop() {
+      keys.close()
       await gateway.stop()
       await leave()
     },

@@ -89,11 +89,12 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
   for (const path of ['/v1/documents', '/api/documents']) {
     app.post(path, authorize(findKey, 'documents:issue', { wait: FINALITY }), async (c) => {
       const { wait: finality } = c.get('query')
-      const fields = parseIssueBody(await readJson(c), Date.now())
+      const { tenant, categories } = c.get('grant')
+      const fields = parseIssueBody(await readJson(c), Date.now(), categories)
       const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
       const issued = await issuing.issue({
         fields,
-        tenant: c.get('grant').tenant,
+        tenant,
         ...(idempotencyKey !== undefined && { idempotencyKey }),
         wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
         deadline: newDeadline(),

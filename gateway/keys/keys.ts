@@ -1,0 +1,135 @@
+import { randomBytes } from 'node:crypto'
+import { KeyError } from './errors.ts'
+import type { ApiKey, KeyStore } from './ports.ts'
+import { digestOf, newSecret } from './secret.ts'
+import { assertConsistent, type KeyChanges, type KeySettings } from './settings.ts'
+
+/** All keys are in memory. */
+const MAX_KEYS = 10_000
+
+/** A key with its secret, which is shown this once: only its digest is stored. */
+export type MadeKey = { key: ApiKey; secret: string }
+
+/** The administration of API keys. */
+export type Keys = {
+  /** @returns All keys, the oldest first. */
+  list(): Promise<ApiKey[]>
+  /** @throws {KeyError} `too_many_keys`, `inconsistent` */
+  create(settings: KeySettings): Promise<MadeKey>
+  /**
+   * Makes a key with the settings of another one, which ends after the overlap.
+   *
+   * @param options.expiresAt ISO 8601. If absent, the new key lives as long as the old one was made
+   * to.
+   * @throws {KeyError} `unknown_key`, `already_rotated`, `too_many_keys`
+   */
+  rotate(id: string, options: { overlapSeconds: number; expiresAt?: string }): Promise<MadeKey>
+  /**
+   * @returns The key as it is now.
+   * @throws {KeyError} `unknown_key`, `inconsistent`
+   */
+  change(id: string, changes: KeyChanges): Promise<ApiKey>
+  /** Ends a key at once. @throws {KeyError} `unknown_key` */
+  revoke(id: string): Promise<void>
+  /** Stores a key that was made elsewhere, in place of any other with this id. */
+  adopt(id: string, secret: string, settings: KeySettings): Promise<void>
+}
+
+/** @param changed Awaited after each change, before its promise resolves. */
+export function createKeys(store: KeyStore, changed: () => Promise<void> = async () => {}): Keys {
+  async function assertRoom(): Promise<void> {
+    if ((await store.list()).length >= MAX_KEYS)
+      throw new KeyError('too_many_keys', `there are ${MAX_KEYS} keys: revoke some first`)
+  }
+
+  return {
+    list: store.list,
+    async create(settings) {
+      assertConsistent(settings)
+      await assertRoom()
+      const made = makeKey(settings)
+      await store.put(made.key)
+      await changed()
+      return made
+    },
+    async rotate(id, options) {
+      await assertRoom()
+      let made: MadeKey | undefined
+      const isKnown = await store.update(id, (old) => {
+        made = successorOf(old, options.expiresAt)
+        return [endedBy(old, made.key, options.overlapSeconds), made.key]
+      })
+      if (!isKnown || made === undefined) throw unknownKey()
+      await changed()
+      return made
+    },
+    async change(id, changes) {
+      let after: ApiKey | undefined
+      const isKnown = await store.update(id, (before) => {
+        after = withChanges(before, changes)
+        assertConsistent(after)
+        return [after]
+      })
+      if (!isKnown || after === undefined) throw unknownKey()
+      await changed()
+      return after
+    },
+    async revoke(id) {
+      if (!(await store.remove(id))) throw unknownKey()
+      await changed()
+    },
+    async adopt(id, secret, settings) {
+      const digest = digestOf(secret)
+      if ((await store.list()).some((known) => known.id === id && known.digest === digest)) return
+      await store.put(keyOf(id, secret, settings))
+      await changed()
+    },
+  }
+}
+
+const unknownKey = () => new KeyError('unknown_key', 'no such API key')
+
+/** @returns A new key, which is not stored yet. */
+export function makeKey(settings: KeySettings): MadeKey {
+  const secret = newSecret()
+  return { key: keyOf(randomBytes(6).toString('hex'), secret, settings), secret }
+}
+
+function keyOf(id: string, secret: string, settings: KeySettings): ApiKey {
+  return { id, ...settings, digest: digestOf(secret), createdAt: new Date().toISOString() }
+}
+
+/** A key that was made for 90 days is followed by one for 90 days. */
+function successorOf(old: ApiKey, expiresAt: string | undefined): MadeKey {
+  if (old.replacedBy !== undefined)
+    throw new KeyError('already_rotated', `the key ${old.replacedBy} has taken its place`)
+  const { tenant, scopes, label, categories, rateLimit } = old
+  const lifetime =
+    old.expiresAt === undefined ? undefined : Date.parse(old.expiresAt) - Date.parse(old.createdAt)
+  const end =
+    expiresAt ??
+    (lifetime === undefined ? undefined : new Date(Date.now() + lifetime).toISOString())
+  return makeKey({
+    tenant,
+    scopes,
+    ...(label !== undefined && { label }),
+    ...(categories !== undefined && { categories }),
+    ...(rateLimit !== undefined && { rateLimit }),
+    ...(end !== undefined && { expiresAt: end }),
+  })
+}
+
+/** The overlap never prolongs a key. */
+function endedBy(old: ApiKey, { id }: ApiKey, overlapSeconds: number): ApiKey {
+  const end = new Date(Date.now() + overlapSeconds * 1000).toISOString()
+  const expiresAt = old.expiresAt !== undefined && old.expiresAt < end ? old.expiresAt : end
+  return { ...old, expiresAt, replacedBy: id }
+}
+
+/** `null` removes a setting. */
+function withChanges(key: ApiKey, changes: KeyChanges): ApiKey {
+  const all = { ...key, ...changes }
+  return Object.fromEntries(
+    Object.entries(all).filter(([, value]) => value !== null && value !== undefined),
+  ) as ApiKey
+}

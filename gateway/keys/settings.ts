@@ -1,0 +1,115 @@
+import * as v from 'valibot'
+import { SCOPES } from '../grant.ts'
+import { KeyError } from './errors.ts'
+import type { ApiKey } from './ports.ts'
+
+const MAX_LABEL = 100
+const MAX_CATEGORIES = 100
+/** Requests per second. */
+export const MAX_RATE_LIMIT = 100_000
+/** Thirty days. */
+export const MAX_OVERLAP_SECONDS = 30 * 86_400
+/** A day. */
+export const OVERLAP_SECONDS = 86_400
+export const DEFAULT_TENANT = 'default'
+
+const isDistinct = (list: readonly string[]) => new Set(list).size === list.length
+
+const label = v.pipe(
+  v.string('must be a string'),
+  v.regex(
+    // Code points, without control characters and lone surrogates.
+    new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${MAX_LABEL}}$`, 'u'),
+    `must have 1 to ${MAX_LABEL} characters, and no control characters`,
+  ),
+)
+const scopes = v.pipe(
+  v.array(v.picklist(SCOPES, `must be of ${SCOPES.join(', ')}`), 'must be a list'),
+  v.minLength(1, 'must not be empty'),
+  v.check((list) => isDistinct(list), 'must not name a scope twice'),
+)
+const categories = v.pipe(
+  v.array(
+    v.pipe(
+      v.string('must be a string'),
+      v.maxLength(64, 'must have at most 64 characters'),
+      v.regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/, 'must be lower snake case'),
+    ),
+    'must be a list',
+  ),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(MAX_CATEGORIES, `must be at most ${MAX_CATEGORIES}`),
+  v.check((list) => isDistinct(list), 'must not name a category twice'),
+)
+const tenant = v.pipe(
+  v.string('must be a string'),
+  v.regex(/^[A-Za-z0-9._-]{1,64}$/, 'must have 1 to 64 letters, digits and . _ -'),
+)
+const rateLimit = v.pipe(
+  v.number('must be a number'),
+  v.integer('must be a whole number'),
+  v.minValue(1, 'must be at least 1'),
+  v.maxValue(MAX_RATE_LIMIT, `must be at most ${MAX_RATE_LIMIT}`),
+)
+const expiresAt = v.pipe(
+  v.string('must be a string'),
+  v.check(
+    (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text),
+    'must be an instant of RFC 3339, such as 2030-01-31T00:00:00Z',
+  ),
+  v.check((text) => Date.parse(text) > Date.now(), 'must be in the future'),
+  v.transform((text) => new Date(text).toISOString()),
+)
+const overlapSeconds = v.pipe(
+  v.number('must be a number'),
+  v.integer('must be a whole number'),
+  v.minValue(0, 'must be at least 0'),
+  v.maxValue(MAX_OVERLAP_SECONDS, `must be at most ${MAX_OVERLAP_SECONDS}`),
+)
+
+/** What can be set when a key is made. */
+export const keySettings = v.strictObject({
+  scopes,
+  tenant: v.optional(tenant, DEFAULT_TENANT),
+  label: v.exactOptional(label),
+  categories: v.exactOptional(categories),
+  rateLimit: v.exactOptional(rateLimit),
+  expiresAt: v.exactOptional(expiresAt),
+})
+export type KeySettings = Pick<
+  ApiKey,
+  'scopes' | 'tenant' | 'label' | 'categories' | 'rateLimit' | 'expiresAt'
+>
+
+/** What can be changed later; `null` removes a setting. */
+export const keyChanges = v.strictObject({
+  scopes: v.exactOptional(scopes),
+  label: v.exactOptional(v.nullable(label)),
+  categories: v.exactOptional(v.nullable(categories)),
+  rateLimit: v.exactOptional(v.nullable(rateLimit)),
+  expiresAt: v.exactOptional(v.nullable(expiresAt)),
+})
+export type KeyChanges = v.InferOutput<typeof keyChanges>
+
+/** How a key is rotated. */
+export const rotation = v.strictObject({
+  /** How long the old key stays valid; seconds. */
+  overlapSeconds: v.optional(overlapSeconds, OVERLAP_SECONDS),
+  expiresAt: v.exactOptional(expiresAt),
+})
+
+/**
+ * @throws {KeyError} `inconsistent` for a key with `admin` and a list of categories, since it could
+ * make itself a key without that list.
+ */
+export function assertConsistent({
+  scopes,
+  categories,
+}: Pick<KeySettings, 'scopes' | 'categories'>): void {
+  if (scopes.includes('admin') && categories !== undefined)
+    throw new KeyError(
+      'inconsistent',
+      'must be absent with the scope admin, which makes keys for any category',
+      'categories',
+    )
+}

@@ -1,0 +1,145 @@
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { createKeyCache } from '../../../gateway/keys/key-cache.ts'
+import { createKeys, type Keys } from '../../../gateway/keys/keys.ts'
+import type { KeyReader } from '../../../gateway/keys/ports.ts'
+import type { KeySettings } from '../../../gateway/keys/settings.ts'
+import { type KeyFolder, makeKeyFolder } from '../../support/key-file.ts'
+
+const SETTINGS: KeySettings = { scopes: ['verify'], tenant: 'default' }
+
+let folder: KeyFolder
+/** What another process changes. */
+let elsewhere: Keys
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['Date', 'performance'], now: Date.UTC(2026, 0, 31) })
+  folder = makeKeyFolder()
+  elsewhere = createKeys(folder.open())
+})
+afterEach(() => {
+  vi.useRealTimers()
+  folder.remove()
+})
+
+/** A cache that counts its reads, and whose store can be made to fail. */
+function openCache() {
+  const store = folder.open()
+  const seen = { versions: 0, lists: 0, used: [] as string[], errors: [] as unknown[] }
+  let failure: Error | undefined
+  const reader: KeyReader = {
+    version() {
+      seen.versions++
+      return failure ? Promise.reject(failure) : store.version()
+    },
+    list() {
+      seen.lists++
+      return store.list()
+    },
+  }
+  const { find, refresh } = createKeyCache(
+    reader,
+    ({ id }) => seen.used.push(id),
+    (error) => seen.errors.push(error),
+  )
+  return {
+    find,
+    refresh,
+    seen,
+    fail(error: Error | undefined) {
+      failure = error
+    },
+  }
+}
+
+test('default: finds a key by its secret, and reports its use', async () => {
+  const { key, secret } = await elsewhere.create(SETTINGS)
+  const { find, seen } = openCache()
+  expect(await find(secret)).toMatchObject({ id: key.id, ...SETTINGS })
+  expect(await find('drk_unknown')).toBeUndefined()
+  expect(seen.used).toEqual([key.id])
+})
+
+test('behavior: reads nothing for a known key within a second', async () => {
+  const { secret } = await elsewhere.create(SETTINGS)
+  const { find, seen } = openCache()
+  await find(secret)
+  const before = { ...seen }
+  vi.advanceTimersByTime(900)
+  for (let i = 0; i < 100; i++) await find(secret)
+  expect(seen).toMatchObject({ versions: before.versions, lists: before.lists })
+  vi.advanceTimersByTime(200)
+  await find(secret)
+  // Nothing has changed, so the keys are not read.
+  expect(seen).toMatchObject({ versions: before.versions + 1, lists: before.lists })
+})
+
+test('behavior: finds a key that another process made just now', async () => {
+  const { find } = openCache()
+  expect(await find('drk_unknown')).toBeUndefined()
+  const { secret } = await elsewhere.create(SETTINGS)
+  expect(await find(secret)).toBeDefined()
+})
+
+test('behavior: sees what another process revoked or changed, after a second', async () => {
+  const [revoked, changed] = [await elsewhere.create(SETTINGS), await elsewhere.create(SETTINGS)]
+  const { find } = openCache()
+  for (const { secret } of [revoked, changed]) expect(await find(secret)).toBeDefined()
+  await elsewhere.revoke(revoked.key.id)
+  await elsewhere.change(changed.key.id, { scopes: ['documents:read'] })
+  vi.advanceTimersByTime(1_001)
+  expect(await find(revoked.secret)).toBeUndefined()
+  expect(await find(changed.secret)).toMatchObject({ scopes: ['documents:read'] })
+})
+
+test('behavior: sees every change at once after a refresh', async () => {
+  const { key, secret } = await elsewhere.create(SETTINGS)
+  const { find, refresh } = openCache()
+  await find(secret)
+  await elsewhere.revoke(key.id)
+  await refresh()
+  expect(await find(secret)).toBeUndefined()
+})
+
+test('behavior: a key ends at its expiry, without being read again', async () => {
+  const expiresAt = new Date(Date.now() + 500).toISOString()
+  const { secret } = await elsewhere.create({ ...SETTINGS, expiresAt })
+  const { find } = openCache()
+  expect(await find(secret)).toBeDefined()
+  vi.advanceTimersByTime(500)
+  expect(await find(secret)).toBeUndefined()
+})
+
+test('behavior: both keys hold during the overlap of a rotation, then the new one alone', async () => {
+  const old = await elsewhere.create(SETTINGS)
+  const made = await elsewhere.rotate(old.key.id, { overlapSeconds: 60 })
+  const { find } = openCache()
+  vi.advanceTimersByTime(59_000)
+  expect(await find(old.secret)).toBeDefined()
+  expect(await find(made.secret)).toBeDefined()
+  vi.advanceTimersByTime(1_000)
+  expect(await find(old.secret)).toBeUndefined()
+  expect(await find(made.secret)).toBeDefined()
+})
+
+test('error: an outage keeps known keys valid, and is not reported as an unknown key', async () => {
+  const { secret } = await elsewhere.create(SETTINGS)
+  const { find, seen, fail } = openCache()
+  await find(secret)
+  const outage = new Error('the disk is gone')
+  fail(outage)
+  vi.advanceTimersByTime(1_001)
+  expect(await find(secret)).toBeDefined()
+  expect(seen.errors).toEqual([outage])
+  await expect(find('drk_new')).rejects.toBe(outage)
+  fail(undefined)
+  expect(await find('drk_new')).toBeUndefined()
+})
+
+test('behavior: many unknown keys at once share reads, none of them older than its request', async () => {
+  const { find, seen } = openCache()
+  const unknown = Array.from({ length: 50 }, (_, i) => find(`drk_${i}`))
+  const { secret } = await elsewhere.create(SETTINGS)
+  const known = find(secret)
+  expect(await Promise.all(unknown)).toEqual(unknown.map(() => undefined))
+  expect(await known).toBeDefined()
+  expect(seen.versions).toBeLessThanOrEqual(4)
+})
