@@ -4,10 +4,13 @@ import type { BlockSource } from '../verifier/ports.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
 import type { PageConfig } from '../web/config.ts'
+import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { openWithNode } from './adapters/node-open.ts'
 import { createOpenedDocuments } from './adapters/opened-documents.ts'
 import type { Config } from './config.ts'
 import { createDeadline } from './deadline.ts'
+import { createListing } from './documents/list.ts'
+import { createOpenIndexed } from './documents/opening.ts'
 import { createApp } from './http/app.ts'
 import { readVerifyPage } from './http/verify-page.ts'
 import type { Identities } from './identity.ts'
@@ -17,6 +20,7 @@ import type { Chain, Identity, openReaders } from './open-chain.ts'
 import type { IssuingParts } from './open-issuing.ts'
 import type { ApiKeys } from './open-keys.ts'
 import type { Stores } from './open-stores.ts'
+import { subkeysOf } from './secrets.ts'
 import { VERSION } from './version.ts'
 
 /** The parts behind the REST API. */
@@ -53,6 +57,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     },
     lowBalance: config.lowBalance,
     version: VERSION,
+    ...openDocuments(identity, parts),
     standingOf: async (key) =>
       key.issuerId === issuerId ? outbox.find('issue', key.documentHash) : undefined,
     verifyOptions: verifyOptionsOf(config, parts, blocks),
@@ -64,6 +69,21 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     verifyPage: readVerifyPage(pageConfigOf(config, registry)),
     addresses: { baseUrl: config.baseUrl, verifyUrl: config.verifyUrl, registry, issuerId },
   })
+}
+
+/** The documents of this issuer by the gateway's index. */
+function openDocuments({ issuerId, issuerSecrets }: Identity, { readers, stores }: AppParts) {
+  const { store, outbox, history, documentIndex } = stores
+  const subkeys = subkeysOf(issuerSecrets)
+  const keys = { issuerId, subkeys, hkdf: hkdfWithNode }
+  const openIndexed = createOpenIndexed({ ...keys, store, opener: openWithNode })
+  const listing = createListing({
+    ...{ ...keys, outbox, history },
+    index: documentIndex,
+    open: openIndexed,
+    chain: readers.grouped,
+  })
+  return { documentIndex, listing }
 }
 
 function verifyOptionsOf(

@@ -20,13 +20,17 @@ const LAYERS: Record<string, readonly string[]> = {
   'gateway/issue': ['document', 'verifier', 'gateway/base'],
   'gateway/keys': ['gateway/base'],
   'gateway/adapters': ['document', 'verifier', 'gateway/base', 'gateway/issue', 'gateway/keys'],
+  'gateway/documents': ['document', 'verifier', 'gateway/base', 'gateway/issue'],
   // It serves the verify page.
-  'gateway/http': ['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
+  'gateway/http': [
+    ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
+    'gateway/documents',
+  ],
   'gateway/bulk': ['document', 'verifier', 'gateway/base', 'gateway/issue', 'gateway/http'],
   // What reads the settings, and puts the parts together.
   'gateway/server': [
     ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
-    ...['gateway/adapters', 'gateway/http'],
+    ...['gateway/documents', 'gateway/adapters', 'gateway/http'],
   ],
   'local-chain': ['document', 'verifier'],
 }

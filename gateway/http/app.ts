@@ -12,6 +12,7 @@ import { type EventDeps, eventRoutes } from './routes/events.ts'
 import { type HealthDeps, healthRoutes } from './routes/health.ts'
 import { type HomeDeps, homeRoutes } from './routes/home.ts'
 import { type IpfsDeps, ipfsRoutes } from './routes/ipfs.ts'
+import { type ListDeps, listRoutes } from './routes/list.ts'
 import { type QrDeps, qrRoutes } from './routes/qr.ts'
 import { type RpcDeps, rpcRoutes } from './routes/rpc.ts'
 import { type VerifyDeps, verifyRoutes } from './routes/verify.ts'
@@ -21,6 +22,7 @@ import { type VerifyPageDeps, verifyPageRoutes } from './routes/verify-page.ts'
 export type AppDeps = HomeDeps &
   DocumentDeps &
   EventDeps &
+  ListDeps &
   BundleDeps &
   VerifyDeps &
   QrDeps &
@@ -37,6 +39,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   homeRoutes(app, deps)
   documentRoutes(app, deps)
   eventRoutes(app, deps)
+  listRoutes(app, deps)
   bundleRoutes(app, deps)
   verifyRoutes(app, deps)
   qrRoutes(app, deps)

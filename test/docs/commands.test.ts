@@ -59,6 +59,16 @@ const RUN: Example[] = [
   { page: 'docs/integrate.md', has: 'curl -sSi', prints: /201 Created[\s\S]*"status":"valid"/ },
   {
     page: 'docs/integrate.md',
+    has: '/v1/documents?category=',
+    prints: /"documents":\[\{"publicId".*"nextCursor":null/,
+  },
+  {
+    page: 'docs/integrate.md',
+    has: '/v1/documents/search',
+    prints: /"documents":\[\{"publicId".*"subjectId":"18151210"/,
+  },
+  {
+    page: 'docs/integrate.md',
     has: 'npm run keys',
     prints: /drk_[\s\S]*documents:read[\s\S]*drk_[\s\S]*revoked/,
   },

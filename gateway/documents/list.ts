@@ -1,0 +1,184 @@
+import type { Document } from '../../document/document.ts'
+import type { Hex } from '../../document/hex.ts'
+import type { Hkdf } from '../../document/hkdf.ts'
+import type { IssuerSubkeys } from '../../document/keys.ts'
+import type { ChainReader, ChainReading } from '../../verifier/ports.ts'
+import { type BlindField, blindIndexOf } from '../blind-index.ts'
+import type { Deadline } from '../deadline.ts'
+import type {
+  DocumentIndex,
+  IndexedDocument,
+  IndexQuery,
+  KeptStatus,
+  ListedStatus,
+} from '../document-index.ts'
+import type { History } from '../history.ts'
+import { createPace } from '../issue/pace.ts'
+import type { Outbox } from '../issue/ports.ts'
+import type { OpenIndexed, Opening } from './opening.ts'
+
+/** Documents to open in one turn of the event loop: about 1 ms. */
+const OPENED_A_TURN = 8
+/** Maximum pages of the index for one answer; it ends early when few of their documents fit. */
+const MAX_INDEX_PAGES = 4
+
+/** What to list; days since 1970-01-01, inclusive. */
+export type ListQuery = {
+  /** Whose documents; `null` for those of all tenants. */
+  tenant: string | null
+  subjectId?: string | undefined
+  category?: string | undefined
+  status?: ListedStatus | undefined
+  issuedFrom?: number | undefined
+  issuedTo?: number | undefined
+  before?: number | undefined
+  limit: number
+}
+
+/** A document in a list, with its status now. */
+export type ListedDocument = {
+  documentHash: Hex
+  status: ListedStatus | 'erased'
+  transactionHash: Hex | null
+  /** Absent when its payload is missing or erased. */
+  opened?: { publicId: string; document: Document }
+}
+
+export type ListPage = {
+  documents: ListedDocument[]
+  /** See `IndexPage`. */
+  next: number | null
+  /** Seconds of the Unix epoch: the oldest block that a status was read at; `null` for none. */
+  asOf: number | null
+}
+
+export type Listing = { list(query: ListQuery, deadline: Deadline): Promise<ListPage> }
+
+type Read = { listed: ListedDocument; asOf: number; correction?: Correction }
+type Correction = { documentHash: Hex; status: KeptStatus | null }
+
+/**
+ * Lists documents by the index. The index only says where to look: every document is opened from
+ * its payload, and its status is read from the chain, where other accounts change it too. What the
+ * index has wrong is corrected on the way.
+ *
+ * `list` rejects with a `ChainError`, or an `IssueError` `store_unavailable`.
+ */
+export function createListing(deps: {
+  index: DocumentIndex
+  open: OpenIndexed
+  chain: ChainReader
+  history: History
+  outbox: Pick<Outbox, 'find'>
+  issuerId: number
+  subkeys: readonly IssuerSubkeys[]
+  hkdf: Hkdf
+}): Listing {
+  const { index, open, chain, history, outbox, issuerId } = deps
+  const pace = createPace(OPENED_A_TURN)
+
+  /** @returns The blind indexes of a value, one for each issuer secret. */
+  const blind = (field: BlindField, value: string) =>
+    deps.subkeys.map((subkeys) => blindIndexOf(subkeys, field, value, deps.hkdf))
+
+  function indexQueryOf({ tenant, subjectId, category, ...rest }: ListQuery): IndexQuery {
+    return {
+      ...rest,
+      ...(subjectId !== undefined && { subject: blind('subjectId', subjectId) }),
+      ...(category !== undefined && { category: blind('category', category) }),
+      ...(tenant !== null && { tenant: blind('tenant', tenant) }),
+    }
+  }
+
+  async function read(indexed: IndexedDocument, deadline: Deadline): Promise<Read> {
+    await pace()
+    const { documentHash } = indexed
+    const opening = await open(indexed)
+    const key = opening.status === 'opened' ? opening.key : { issuerId, documentHash }
+    const reading = await deadline.within((signal) => chain.read(key, { signal }))
+    const { anchoredBlock } = reading.record
+    const transactionHash =
+      anchoredBlock === 0
+        ? null
+        : await history.transactionOf(key.batch?.root ?? documentHash, anchoredBlock)
+    const now = await statusOf(indexed, reading)
+    const listed = {
+      documentHash,
+      transactionHash,
+      status: opening.status === 'erased' ? ('erased' as const) : now.status,
+      ...contentOf(opening),
+    }
+    return { listed, asOf: reading.blockTime, ...now }
+  }
+
+  /**
+   * The chain's word, unless the node has not seen yet what this gateway has: then the gateway's.
+   */
+  async function statusOf(
+    { documentHash, status: known }: IndexedDocument,
+    reading: ChainReading,
+  ): Promise<{ status: ListedStatus; correction?: Correction }> {
+    const status = listedStatusOf(reading)
+    const kept = keptStatusOf(status)
+    if (kept === known || status === 'pending') return { status }
+    const kind = known === 'suspended' ? 'suspend' : 'revoke'
+    const standing = known === null ? undefined : await outbox.find(kind, documentHash)
+    if (standing?.anchored && known !== null) return { status: known }
+    return { status, correction: { documentHash, status: kept } }
+  }
+
+  /** Whether a document fits the query by what was read, and not only by the index. */
+  function fits({ listed }: Read, { subjectId, category, status }: ListQuery): boolean {
+    const document = listed.opened?.document
+    return (
+      (status === undefined || listed.status === status) &&
+      (!document || subjectId === undefined || document.subjectId === subjectId) &&
+      (!document || category === undefined || document.category === category)
+    )
+  }
+
+  return {
+    async list(query, deadline) {
+      const found: Read[] = []
+      const corrections: Correction[] = []
+      let before = query.before
+      let next: number | null = null
+      for (let pages = 0; pages < MAX_INDEX_PAGES; pages++) {
+        const limit = query.limit - found.length
+        const page = await index.page(indexQueryOf({ ...query, before, limit }))
+        const reads = await Promise.all(page.documents.map((one) => read(one, deadline)))
+        found.push(...reads.filter((one) => fits(one, query)))
+        corrections.push(...reads.flatMap(({ correction }) => correction ?? []))
+        next = page.next
+        if (next === null || found.length >= query.limit) break
+        before = next
+      }
+      // Only hints for later lists: this one does not wait for the disk.
+      if (corrections.length > 0) index.correct(corrections).catch(() => {})
+      const times = found.map(({ asOf }) => asOf)
+      return {
+        documents: found.map(({ listed }) => listed),
+        next,
+        asOf: times.length > 0 ? Math.min(...times) : null,
+      }
+    },
+  }
+}
+
+/** A document in the index that the registry does not have is promised: it will be anchored. */
+function listedStatusOf({ status, record: { validUntil } }: ChainReading): ListedStatus {
+  if (status === 'not_issued') return 'pending'
+  // The newest block may be older than the expiry.
+  const isOver = validUntil !== 0 && Date.now() / 1000 >= validUntil
+  return status === 'valid' && isOver ? 'expired' : status
+}
+
+function keptStatusOf(status: ListedStatus): KeptStatus | null {
+  return status === 'pending' || status === 'valid' || status === 'expired' ? null : status
+}
+
+function contentOf(opening: Opening): Pick<ListedDocument, 'opened'> {
+  if (opening.status !== 'opened') return {}
+  const { publicId, document } = opening
+  return { opened: { publicId, document } }
+}

@@ -1,0 +1,87 @@
+import { type BatchBlock, decodeBatchBlock } from '../../document/batch/block.ts'
+import type { Document } from '../../document/document.ts'
+import { FormatError } from '../../document/errors.ts'
+import { fromHex, type Hex } from '../../document/hex.ts'
+import type { Hkdf } from '../../document/hkdf.ts'
+import { deriveSealingKeys, type IssuerSubkeys } from '../../document/keys.ts'
+import { encodePublicId } from '../../document/public-id.ts'
+import { type Opener, readSealedHeader } from '../../document/sealed.ts'
+import type { DocumentKey } from '../../verifier/ports.ts'
+import type { IndexedDocument } from '../document-index.ts'
+import type { PayloadStore } from '../issue/ports.ts'
+
+/** A document that the gateway opened with the issuer secret. */
+export type OpenedDocument = {
+  status: 'opened'
+  publicId: string
+  document: Document
+  /** The key of its record. */
+  key: DocumentKey
+}
+
+/** `missing`: the store has no such payload, or one that none of the issuer secrets opens. */
+export type Opening = OpenedDocument | { status: 'missing' | 'erased' }
+
+/** Opens documents of this issuer by their hash, and gives their publicIds back. */
+export type OpenIndexed = (
+  indexed: Pick<IndexedDocument, 'documentHash' | 'batchBlock'>,
+) => Promise<Opening>
+
+/**
+ * A sealed document names in its `kid` the salt from which its key was derived, with the secret
+ * that was the newest then. So each secret is tried, as in a recovery.
+ *
+ * Rejects with an `IssueError` `store_unavailable`.
+ */
+export function createOpenIndexed(deps: {
+  issuerId: number
+  store: PayloadStore
+  /** Of all issuer secrets. */
+  subkeys: readonly IssuerSubkeys[]
+  opener: Opener
+  hkdf: Hkdf
+}): OpenIndexed {
+  const { issuerId, store, opener } = deps
+
+  async function openWithAny(sealed: Uint8Array) {
+    for (const subkeys of deps.subkeys) {
+      const found = await openWith(subkeys, sealed)
+      if (found) return found
+    }
+    return undefined
+  }
+
+  async function openWith(subkeys: IssuerSubkeys, sealed: Uint8Array) {
+    try {
+      const { salt } = readSealedHeader(sealed)
+      const { documentKey } = deriveSealingKeys(subkeys, salt, deps.hkdf)
+      const document = opener.decodeOpened(await opener.open(sealed, documentKey), documentKey)
+      return { document, documentKey }
+    } catch (error) {
+      if (error instanceof FormatError) return undefined
+      throw error
+    }
+  }
+
+  async function readBatchBlock(hash: Hex): Promise<BatchBlock | undefined> {
+    const block = await store.get(fromHex(hash))
+    return block.status === 'found' ? decodeBatchBlock(block.bytes) : undefined
+  }
+
+  return async ({ documentHash, batchBlock }) => {
+    const payload = await store.get(fromHex(documentHash))
+    if (payload.status !== 'found') return payload
+    const opened = await openWithAny(payload.bytes)
+    const block = batchBlock === null ? undefined : await readBatchBlock(batchBlock)
+    if (!opened || (batchBlock !== null && !block)) return { status: 'missing' }
+    const { document, documentKey } = opened
+    const publicId = encodePublicId({
+      kind: block ? 'batch' : 'single',
+      issuerId,
+      hash: fromHex(batchBlock ?? documentHash),
+      documentKey,
+    })
+    const key = { issuerId, documentHash, ...(block && { batch: block }) }
+    return { status: 'opened', publicId, document, key }
+  }
+}

@@ -1,0 +1,160 @@
+import type { Hono } from 'hono'
+import * as v from 'valibot'
+import type { FieldProblem } from '../../../document/errors.ts'
+import { dayOf } from '../../blind-index.ts'
+import type { NewDeadline } from '../../deadline.ts'
+import { type DocumentIndex, LISTED_STATUSES } from '../../document-index.ts'
+import type { ListedDocument, Listing, ListPage } from '../../documents/list.ts'
+import type { FindKey, Grant } from '../../grant.ts'
+import { authorize } from '../authorize.ts'
+import { formatCursor, isCursor, parseCursor } from '../cursor.ts'
+import type { Env } from '../env.ts'
+import { succeed } from '../envelope.ts'
+import { ApiError, unverifiable } from '../errors.ts'
+import { type Addresses, networkOfRegistry, presentDocument } from '../present.ts'
+import { problemsOf, readJson } from '../request.ts'
+
+export type ListDeps = {
+  findKey: FindKey
+  listing: Listing
+  documentIndex: DocumentIndex
+  addresses: Addresses
+  verifyOptions: { maxHeadAge?: number | undefined }
+  newDeadline: NewDeadline
+}
+
+/** Documents in one answer. */
+const MAX_LIMIT = 100
+const DEFAULT_LIMIT = 20
+const LIMIT_MESSAGE = `must be a whole number from 1 to ${MAX_LIMIT}`
+
+const isDate = (text: string) => {
+  const date = text.slice(0, 'YYYY-MM-DD'.length)
+  return (
+    /^\d{4}-\d{2}-\d{2}(T00:00:00Z)?$/.test(text) &&
+    new Date(dayOf(date) * 86_400_000).toJSON()?.startsWith(date) === true
+  )
+}
+const date = v.pipe(
+  v.string('must be a string'),
+  v.check(isDate, 'must be a real date, YYYY-MM-DD'),
+  v.transform((text) => dayOf(text.slice(0, 'YYYY-MM-DD'.length))),
+)
+
+const FILTERS = {
+  status: v.exactOptional(
+    v.picklist(LISTED_STATUSES, `must be one of ${LISTED_STATUSES.join(', ')}`),
+  ),
+  category: v.exactOptional(v.pipe(v.string('must be a string'), v.maxLength(64, 'is too long'))),
+  /** Of `issuedAt`, inclusive. */
+  issuedFrom: v.exactOptional(date),
+  issuedTo: v.exactOptional(date),
+  cursor: v.exactOptional(
+    v.pipe(v.string('must be a string'), v.check(isCursor, 'must be a nextCursor of a list')),
+  ),
+}
+
+const PARAMETERS = {
+  ...FILTERS,
+  limit: v.optional(
+    v.pipe(
+      v.string(),
+      v.regex(/^\d{1,3}$/, LIMIT_MESSAGE),
+      v.transform(Number),
+      v.minValue(1, LIMIT_MESSAGE),
+      v.maxValue(MAX_LIMIT, LIMIT_MESSAGE),
+    ),
+    String(DEFAULT_LIMIT),
+  ),
+}
+
+const BODY_FIELDS = {
+  ...FILTERS,
+  subjectId: v.exactOptional(
+    v.pipe(v.string('must be a string'), v.regex(/^[0-9]{1,64}$/, 'must be 1 to 64 digits 0-9')),
+  ),
+  limit: v.optional(
+    v.pipe(
+      v.number(LIMIT_MESSAGE),
+      v.integer(LIMIT_MESSAGE),
+      v.minValue(1, LIMIT_MESSAGE),
+      v.maxValue(MAX_LIMIT, LIMIT_MESSAGE),
+    ),
+    DEFAULT_LIMIT,
+  ),
+}
+const BODY = v.pipe(
+  v.custom<object>((body) => !Array.isArray(body), 'must be a JSON object'),
+  v.strictObject(BODY_FIELDS, ({ expected }) =>
+    expected === 'never' ? 'unknown field' : 'must be a JSON object',
+  ),
+)
+
+type Filters = v.InferOutput<typeof BODY>
+
+/**
+ * GET …/documents: the documents of the key's tenant, the newest first. POST …/documents/search:
+ * the same, also by `subjectId`, which an address must not hold: proxies log addresses.
+ */
+export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
+  const { findKey } = deps
+  for (const path of ['/v1/documents', '/api/documents']) {
+    app.get(path, authorize(findKey, 'documents:read', PARAMETERS), async (c) => {
+      const page = await listFor(deps, c.get('grant'), c.get('query'), (details) => {
+        throw new ApiError('bad_query', 'invalid query parameters', { details })
+      })
+      return succeed(c, presentPage(deps.addresses, page))
+    })
+
+    app.post(`${path}/search`, authorize(findKey, 'documents:read', {}), async (c) => {
+      const refuse = (details: FieldProblem[]): never => {
+        throw new ApiError('bad_fields', 'invalid fields', { details })
+      }
+      const parsed = v.safeParse(BODY, await readJson(c))
+      const filters = parsed.success ? parsed.output : refuse(problemsOf(parsed.issues))
+      const page = await listFor(deps, c.get('grant'), filters, refuse)
+      return succeed(c, presentPage(deps.addresses, page))
+    })
+  }
+}
+
+/**
+ * @param refuse Refuses a cursor of an index that was dropped since.
+ * @throws {ApiError} `unverifiable` when the node's newest block is too old.
+ */
+async function listFor(
+  { listing, documentIndex, verifyOptions, newDeadline }: ListDeps,
+  grant: Grant,
+  { cursor, ...filters }: Filters,
+  refuse: (details: FieldProblem[]) => never,
+): Promise<ListPage> {
+  const before = cursor === undefined ? undefined : parseCursor(cursor)
+  if (before !== undefined && (await documentIndex.isDropped(before)))
+    refuse([{ field: 'cursor', message: 'is from before the index was rebuilt: begin again' }])
+  const tenant = grant.scopes.includes('admin') ? null : grant.tenant
+  const page = await listing.list({ ...filters, tenant, before }, newDeadline())
+  const { maxHeadAge = Number.POSITIVE_INFINITY } = verifyOptions
+  if (page.asOf !== null && Date.now() / 1000 - page.asOf > maxHeadAge)
+    throw unverifiable([{ check: 'chain', outcome: 'unknown', code: 'head_stale' }])
+  return page
+}
+
+function presentPage(addresses: Addresses, { documents, next }: ListPage): object {
+  return {
+    documents: documents.map((one) => presentListed(addresses, one)),
+    nextCursor: next === null ? null : formatCursor(next),
+  }
+}
+
+/** @returns Without its contents, a document has only what is public. */
+function presentListed(addresses: Addresses, { opened, ...listed }: ListedDocument): object {
+  if (opened) return presentDocument(addresses, opened.document, { ...listed, ...opened })
+  const { registry, issuerId } = addresses
+  return {
+    ...{ registry, issuerId },
+    documentHash: listed.documentHash,
+    blockchainHash: listed.transactionHash,
+    status: listed.status,
+    network: networkOfRegistry(registry),
+  }
+}
