@@ -15,7 +15,7 @@ const manifest = JSON.parse(readFileSync(at('package.json'), 'utf8'))
 export const binaries = at('node_modules', '.bin')
 
 export function setUp() {
-  if (major(process.versions.node) < 20) fail('Node 20 or newer is needed')
+  if (major(process.versions.node) < 20) fail('Node 20 or newer is required')
   const dependencies = digest(['package-lock.json'])
   step('node_modules', dependencies, hasNatives, install)
   const contracts = [...files('contracts'), 'hardhat.config.ts']
@@ -29,7 +29,7 @@ export function setUp() {
   )
 }
 
-/** Does the work unless its folder is stamped with the digest of what it was made from. */
+/** Does the work unless the stamp in its folder is the digest of its current inputs. */
 function step(folder, wanted, isWhole, work) {
   const stamp = at(folder, '.bootstrap')
   const done = existsSync(stamp) && readFileSync(stamp, 'utf8') === wanted && isWhole()
@@ -40,10 +40,7 @@ function step(folder, wanted, isWhole, work) {
   writeFileSync(stamp, wanted)
 }
 
-/**
- * Under the pinned Node, never under the one that npm itself runs on: an npm under an older Node
- * leaves out native binaries that are for newer ones.
- */
+/** Under the pinned Node: npm under an older Node leaves out native binaries for newer ones. */
 function install() {
   console.error('set-up: installing dependencies …')
   run('npx', [
@@ -91,7 +88,7 @@ function hasArtifact() {
 function run(command, args) {
   const { status, error } = spawnSync(command, args, {
     cwd: root,
-    // The standard output is for what the command itself prints.
+    // Standard output belongs to the command that follows.
     stdio: ['ignore', 2, 2],
     env: { ...process.env, PATH: binaries + delimiter + process.env.PATH },
     shell: process.platform === 'win32',

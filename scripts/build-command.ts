@@ -6,7 +6,8 @@ const ENTRY = fileURLToPath(new URL('../cli/docreg.ts', import.meta.url))
 /**
  * Makes one JavaScript file of the command: Node does not run TypeScript of installed packages.
  *
- * @param outfile In a folder beside `deployments/`, as `cli/` is; packages are found from there.
+ * @param outfile Must be in a folder beside `deployments/`, as `cli/` is; packages resolve from
+ * there.
  */
 export async function buildCommand(outfile: string): Promise<void> {
   await build({

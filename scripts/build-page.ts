@@ -1,8 +1,11 @@
 // `npm run page`: the verify page as one file, dist/verify.html, that anyone can host or open from
-// disk. The set-up builds it too. --registry eip155:1:0x… --rpc https://… --ipfs https://…   what
-// it trusts and asks (--rpc and --ipfs as often as wanted); without them, whoever opens the file is
-// asked --no-identity                                              does not ask issuers' domains
-// --out <file>                                               where to write it
+// disk. The set-up builds it too.
+//
+//   --registry eip155:1:0x…   the registry that it trusts; without it, the page asks its reader
+//   --rpc https://…           an endpoint that it reads; may be repeated
+//   --ipfs https://…          a source of payloads; may be repeated
+//   --no-identity             does not read files on issuers' domains
+//   --out <file>              the file to write
 import { createHash } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
@@ -19,7 +22,7 @@ async function bundle(entry: string): Promise<string> {
     entryPoints: [web(entry)],
     bundle: true,
     minify: true,
-    // Fails for an import of any Node module.
+    // Refuses any import of a Node module.
     platform: 'browser',
     format: 'iife',
     target: ['es2022', 'chrome111', 'firefox114', 'safari16.4'],
@@ -36,7 +39,7 @@ function hashOf(text: string): string {
 }
 
 /**
- * Scripts and styles by their hash, and nothing else; no sink that makes markup or code of text.
+ * Allows scripts and styles by their hash only, and no sink that turns text into markup or code.
  */
 function policyOf(script: string, style: string): string {
   return [
@@ -44,7 +47,7 @@ function policyOf(script: string, style: string): string {
     `script-src ${hashOf(script)}`,
     `style-src ${hashOf(style)}`,
     'img-src data:',
-    // The reader may name any node; from a disk, also one in the same network.
+    // The reader may name any node; for a page opened from disk, also one on the local network.
     'connect-src https: http:',
     "base-uri 'none'",
     "form-action 'none'",
@@ -95,7 +98,7 @@ function configured(page: string): string {
   process.exit(1)
 }
 
-// The gateway serves the plain one, and fills it in itself.
+// The gateway serves the plain page, and adds its own configuration to it.
 const usual = fileURLToPath(plain ? PAGE_FILE : new URL('verify-configured.html', PAGE_FILE))
 const out = resolve(values.out ?? usual)
 const page = configured(await buildPage())

@@ -32,8 +32,8 @@ interface BuildOutput {
 }
 
 /**
- * Builds and reads: the artifact, the code of its forwarder, and the standard JSON input of the
- * compiler.
+ * Builds the contracts. @returns The registry's artifact, its forwarder's code, and the compiler's
+ * standard JSON input.
  */
 export async function readBuild() {
   await hre.tasks.getTask('build').run({ quiet: true, noTests: true })

@@ -2,8 +2,8 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * @returns Where this user keeps what is fetched or built once, outside the checkout. It need not
- * exist.
+ * @returns A folder of this user, outside the checkout, for what is fetched or built once. It may
+ * not exist yet.
  */
 export function cacheFolder(...parts: string[]): string {
   const base = process.env.XDG_CACHE_HOME || join(homedir(), '.cache')

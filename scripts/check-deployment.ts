@@ -28,21 +28,21 @@ const compare = (what: string, same: boolean): void => {
 const code = await provider.getCode(deployment.address)
 compare(`chain id ${deployment.chainId}`, BigInt(deployment.chainId) === chainId)
 compare(
-  `code hash as deployments/${chainId}.json has it (${dataLength(code)} bytes)`,
+  `code hash in deployments/${chainId}.json (${dataLength(code)} bytes)`,
   keccak256(code) === deployment.codeHash,
 )
 compare(
-  "code as this commit's build, apart from what the constructor fills in",
+  "code of this commit's build, except what the constructor fills in",
   withoutImmutables(code, artifact.immutableReferences ?? {}) === artifact.deployedBytecode,
 )
-// An address made by CREATE2 is the hash of what made it, so this holds the constructor's part of
-// the code too.
+// A CREATE2 address is a hash of the creation code, so this also checks what the constructor fills
+// in.
 compare(
-  "address as it follows from this commit's build, admin and delay",
+  "address that follows from this commit's build, admin and delay",
   planOf(artifact.bytecode, deployment.admin, deployment.adminDelay).address === deployment.address,
 )
 compare(
-  `deployments/${chainId}.input.json as this commit's compiler input`,
+  `deployments/${chainId}.input.json and this commit's compiler input`,
   JSON.stringify(readInput(chainId)) === JSON.stringify(input),
 )
 const forwarderCode = await provider.getCode(forwarderOf(deployment.address))
@@ -55,7 +55,7 @@ compare(
   keccak256(forwarderCode) === deployment.forwarderCodeHash,
 )
 compare(
-  "forwarder's code as this commit's build, apart from what the constructor fills in",
+  "forwarder's code of this commit's build, except what the constructor fills in",
   withoutImmutables(forwarderCode, forwarder.immutables) ===
     withoutImmutables(forwarder.code, forwarder.immutables),
 )

@@ -1,13 +1,13 @@
 /**
- * Line and statement coverage of the contract by its Solidity tests; fails when a line is not
- * covered, other than the one of UNREACHABLE. Hardhat measures no branches: `npm run mutants` does.
+ * Line and statement coverage of the contract by its Solidity tests; fails when a line other than
+ * UNREACHABLE is not covered. Hardhat does not measure branches; `npm run mutants` does.
  */
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 
-/** An override that the compiler demands, since two bases have it, and that nothing calls. */
+/** An override that nothing calls; the compiler demands it because two bases declare it. */
 const UNREACHABLE = 'function _msgData()'
 
 const root = dirname(import.meta.dirname)
@@ -21,7 +21,7 @@ const run = (...args: string[]) =>
     encoding: 'utf8',
   })
 
-/** @returns `file:line` of every line that no test reaches and that one could reach. */
+/** @returns `file:line` of every reachable line that no test runs. */
 function missedLines(): string[] {
   const report = readFileSync(join(root, 'coverage/lcov.info'), 'utf8')
   const parts = report.split('end_of_record').filter((part) => part.trim())

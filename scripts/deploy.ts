@@ -1,8 +1,8 @@
 /**
  * Deploys the registry, which deploys its forwarder: `npm run deploy -- --network <name> --admin
  * <address> [--admin-delay <seconds>] [--send]`. Without `--send` it is a dry run that prints what
- * would be sent and what it would cost. `--adopt` records a registry that already stands at its
- * address. docs/contract.md says how to configure a network and its key.
+ * would be sent and what it would cost. `--adopt` records a registry that is already deployed.
+ * docs/contract.md says how to configure a network and its key.
  */
 import { execFileSync } from 'node:child_process'
 import { parseArgs } from 'node:util'
@@ -69,7 +69,7 @@ if ((await provider.getCode(admin)) === '0x' && !values['allow-plain-admin'])
 
 const isThere = async (where: string): Promise<boolean> => (await provider.getCode(where)) !== '0x'
 if (!(await isThere(address))) {
-  if (values.adopt) throw new Error(`there is no registry to adopt at ${address}`)
+  if (values.adopt) throw new Error(`no registry to adopt at ${address}`)
   await deploy()
 } else if (values.adopt) {
   await adopt()
@@ -77,8 +77,8 @@ if (!(await isThere(address))) {
   const isKnown = readDeployment(chainId)?.address === address
   console.log(
     isKnown
-      ? 'It is there already.'
-      : `It is there already, but not in deployments/${chainId}.json: --adopt writes that file.`,
+      ? 'The registry is already deployed.'
+      : `The registry is already deployed, but missing in deployments/${chainId}.json: --adopt writes that file.`,
   )
 }
 if (values.verify) {
@@ -102,8 +102,7 @@ async function deploy(): Promise<void> {
     to: proxy.address,
     data: concat([salt, initCode]),
   }
-  // Where the proxy is still missing, a direct creation of the same code stands in for the
-  // estimate.
+  // Without the proxy, the estimate is that of a direct creation of the same code.
   const gas = await provider.estimateGas(
     needsProxy ? { from: payer, data: initCode } : { from: payer, ...creation },
   )
@@ -114,7 +113,7 @@ async function deploy(): Promise<void> {
   console.log(`payer        ${payer} with ${formatEther(balance)}`)
   if (needsProxy)
     console.log(
-      `proxy        missing here: ${formatEther(proxy.funds)} to its sender, which creates it, come first`,
+      `proxy        missing here: first ${formatEther(proxy.funds)} go to its sender, which then creates it`,
     )
   console.log(`gas          ${gas}${needsProxy ? ' (about)' : ''}`)
   console.log(`cost         at most ${formatEther(cost)} at ${formatUnits(price, 'gwei')} gwei`)
@@ -138,7 +137,7 @@ async function deploy(): Promise<void> {
   }
   const receipt = await (await (signer as Signer).sendTransaction(creation)).wait()
   if (receipt === null || !(await isThere(address)))
-    throw new Error(`the transaction went through, but there is no code at ${address}`)
+    throw new Error(`the transaction succeeded, but there is no code at ${address}`)
   await record(receipt.blockNumber, receipt.hash)
   console.log(
     `Deployed in block ${receipt.blockNumber} by ${receipt.hash} for ${receipt.gasUsed} gas; see deployments/${chainId}.json.`,
@@ -146,8 +145,8 @@ async function deploy(): Promise<void> {
 }
 
 /**
- * Records a registry that somebody deployed before: its address is the hash of this build's code
- * and of the admin and delay, so it is this registry.
+ * Records a registry that somebody deployed before. Its address is a hash of this build's code, the
+ * admin and the delay, so it can only be this registry.
  */
 async function adopt(): Promise<void> {
   const block = values.block === undefined ? await creationBlock() : Number(values.block)
@@ -166,7 +165,7 @@ async function adopt(): Promise<void> {
   )
 }
 
-/** By bisection, which asks for the code at old blocks: a node without old state cannot answer. */
+/** Bisects over the code at old blocks; needs a node that keeps old state. */
 async function creationBlock(): Promise<number> {
   try {
     let low = 0

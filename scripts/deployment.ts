@@ -1,6 +1,6 @@
 /**
- * What the deploy, check and roles commands share: where the registry goes, and the files that say
- * where it went.
+ * Shared by the deploy, check and roles commands: the registry's address, and the files in
+ * `deployments/`.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import {
@@ -23,7 +23,7 @@ import {
  */
 export const proxy = {
   address: '0x4e59b44847b379578588920cA78FbF26c0B4956C',
-  /** The sender of {@link raw}, whose key nobody has. */
+  /** The sender of {@link raw}; nobody has its key. */
   sender: '0x3fAB184622Dc19b6109349B94811493BF2a45362',
   /** The maximum cost of {@link raw}: 100,000 gas at 100 gwei. */
   funds: 10n ** 16n,
@@ -55,7 +55,7 @@ export interface Deployment {
 
 const fileOf = (chainId: bigint): URL => new URL(`../deployments/${chainId}.json`, import.meta.url)
 
-/** The compiler's standard JSON input that the deployed code was made from. */
+/** The compiler's standard JSON input of the deployed code. */
 const inputFileOf = (chainId: bigint): URL =>
   new URL(`../deployments/${chainId}.input.json`, import.meta.url)
 
@@ -91,15 +91,11 @@ export function parseAdminDelay(text: string): number {
   return delay
 }
 
-/**
- * The registry's constructor creates its forwarder: the first contract that the registry creates.
- */
+/** The forwarder is the first contract that the registry creates, in its constructor. */
 export const forwarderOf = (registry: string): string =>
   getCreateAddress({ from: registry, nonce: 1 })
 
-/**
- * The address follows from the code and the constructor's arguments: other code cannot be at it.
- */
+/** The address is a hash of the code and the constructor's arguments: no other code can have it. */
 export function planOf(
   bytecode: string,
   admin: string,
@@ -115,7 +111,7 @@ export function planOf(
   }
 }
 
-/** Places in deployed code that the constructor fills in, as an artifact lists them. */
+/** Places in deployed code that the constructor fills in, in the form of an artifact. */
 export type ImmutableReferences = Readonly<
   Record<string, readonly { readonly start: number; readonly length: number }[]>
 >
@@ -131,19 +127,19 @@ export function withoutImmutables(code: string, references: ImmutableReferences)
 const arbSys = toBeHex(100, 20)
 
 /**
- * Records name the blocks that `eth_getLogs` counts. Where the EVM's NUMBER is another count, only
- * the contract's ArbSys branch gets them right.
+ * Records must name blocks by the numbers that `eth_getLogs` uses. On a chain whose EVM's NUMBER
+ * differs from those, only the contract's ArbSys branch does.
  */
 export async function checkBlockNumbers(
   provider: Pick<Provider, 'getCode' | 'getBlockNumber' | 'call'>,
 ): Promise<void> {
   if (dataLength(await provider.getCode(arbSys)) > 0) return
   const before = await provider.getBlockNumber()
-  // NUMBER, returned as 32 bytes by code that runs as a creation.
+  // Creation code that returns NUMBER as 32 bytes.
   const answer = await provider.call({ data: '0x4360005260206000f3' })
   const number = BigInt(dataSlice(answer, 0, 32))
   const after = await provider.getBlockNumber()
-  // A call may run in the latest block or in the one to come.
+  // A call may run in the latest block or in the next one.
   if (number < BigInt(before) || number > BigInt(after + 1)) {
     throw new Error(
       `block.number is ${number} on this chain, but its RPC counts ${after}: records would name blocks whose logs cannot be found`,
@@ -151,7 +147,7 @@ export async function checkBlockNumbers(
   }
 }
 
-/** Why a simulated call failed, in the contract's own words where it gave any. */
+/** @returns Why a simulated call failed: the contract's error if there is one. */
 export function reasonOf(cause: unknown, contract: Interface): string {
   const data =
     typeof cause === 'object' && cause !== null && 'data' in cause ? cause.data : undefined

@@ -1,5 +1,5 @@
 /**
- * Signs a call of the registry that somebody else carries out and pays for: an ERC-2771 request to
+ * Signs a registry call that somebody else sends and pays for: an ERC-2771 request to
  * OpenZeppelin's `ERC2771Forwarder`, which the registry deployed and trusts. The account needs
  * DELEGATE. docs/contract.md, "Delegation".
  */
@@ -31,19 +31,15 @@ export interface ForwardCall {
   readonly to: string
   /** The gas that the call may use. */
   readonly gas: bigint
-  /**
-   * The forwarder's `nonces(from)`: requests of one account are carried out one after the other.
-   */
+  /** The forwarder's `nonces(from)`: an account's requests run one after the other. */
   readonly nonce: bigint
-  /**
-   * The last second at which it can be carried out. Keep it short: until then anybody can send it.
-   */
+  /** Unix seconds after which it is invalid. Keep it short: until then anybody can send it. */
   readonly deadline: number
   /** The encoded call. */
   readonly data: string
 }
 
-/** The request as the forwarder takes it: the nonce is signed, but not sent. */
+/** The request in the forwarder's form: the nonce is signed, but not sent. */
 export interface SignedForwardRequest extends Omit<ForwardCall, 'nonce'> {
   readonly from: string
   readonly value: bigint

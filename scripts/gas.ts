@@ -2,7 +2,7 @@
  * Gas of what a user calls: receipt `gasUsed` ÷ documents, on Hardhat's own EVM.
  *
  * `npm run gas` fails when a figure is over its limit or differs from test/contracts/gas.json or
- * docs/contract.md; `npm run gas -- --update` writes the first of them.
+ * docs/contract.md; `npm run gas -- --update` writes gas.json.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { Contract, type ContractTransactionResponse, id, type Signer } from 'ethers'
@@ -45,7 +45,7 @@ await asManager.addAccount(issuerId, await issuer.getAddress(), ISSUE | REVOKE |
 await asManager.addAccount(issuerId, await thief.getAddress(), ISSUE)
 
 const forwarder = new Contract(await registry.trustedForwarder(), FORWARDER_ABI, relayer)
-/** Sends, from the relayer, a call of the registry that the issuer signs. */
+/** Sends a registry call from the relayer, signed by the issuer. */
 async function forward(data: string): Promise<ContractTransactionResponse> {
   const request = await signForwardRequest(
     issuer,
@@ -62,7 +62,7 @@ async function forward(data: string): Promise<ContractTransactionResponse> {
 }
 
 let documents = 0
-/** Different ones at every call, the same in every run. */
+/** New hashes at each call, the same in each run. */
 const hashes = (count: number): string[] =>
   Array.from({ length: count }, () => id(`document ${documents++}`))
 const hash = (): string => id(`document ${documents++}`)
@@ -88,7 +88,7 @@ await asIssuer.issueBatch(issuerId, root, 1_000, hash())
 const toIssueAgain = hashes(100)
 await asThief.issueMany(issuerId, toIssueAgain, expiries(100))
 await asManager.distrustFrom(issuerId, await thief.getAddress(), 1)
-// The first message of an account costs a fresh slot; the figures are those of the next ones.
+// An account's first message also pays for a fresh slot; measure the next ones.
 await forward(registry.interface.encodeFunctionData('issue', [issuerId, hash(), expiry]))
 
 const rows: Record<string, Row> = {
@@ -173,7 +173,7 @@ for (const [name, { limit, documents: count, send }] of Object.entries(rows)) {
   if (limit !== undefined && gas > limit)
     faults.push(`${name}: ${gas} is over the limit of ${limit}`)
   if (!update && snapshot[name] !== gas)
-    faults.push(`${name}: ${gas}, but the snapshot says ${snapshot[name]}`)
+    faults.push(`${name}: ${gas}, but the snapshot has ${snapshot[name]}`)
   if (!documentation.includes(`| ${name} | ${gas.toLocaleString('en')} |`))
     faults.push(`${name}: docs/contract.md does not say ${gas}`)
   console.log(

@@ -1,5 +1,5 @@
-// Writes the registry's ABI, as built, as a file for programs in any language. Committed, and
-// checked for freshness in CI.
+// Writes the ABI of the built registry to a file for programs in any language. The file is
+// committed; CI checks that it is current.
 import { readFileSync, writeFileSync } from 'node:fs'
 
 const artifact = new URL(

@@ -1,4 +1,4 @@
-// Tools that are only published as Go source: built once, and kept outside the checkout.
+// Tools that are published as Go source only: built once, and kept outside the checkout.
 import { execFile } from 'node:child_process'
 import { existsSync, mkdirSync, renameSync } from 'node:fs'
 import { join } from 'node:path'
@@ -16,10 +16,11 @@ export type GoTool = {
 
 /**
  * Finds a tool in the cache folder of this user, or builds it there from the Go module proxy, with
- * the dependencies that its own authors have pinned.
+ * the dependencies that its authors pinned.
  *
- * @returns The path of its binary; `undefined` on a machine that cannot build it, after saying so.
- * @throws {Error} instead of that when `CI` is set: there, what is skipped has not been tested.
+ * @returns The path of its binary; `undefined` on a machine that cannot build it; prints the
+ * reason.
+ * @throws {Error} instead when `CI` is set: CI must not skip tests.
  */
 export async function goTool(tool: GoTool): Promise<string | undefined> {
   const folder = cacheFolder(`${tool.module.replaceAll('/', '-')}@${tool.version}`)
@@ -30,7 +31,7 @@ export async function goTool(tool: GoTool): Promise<string | undefined> {
     mkdirSync(folder, { recursive: true })
     const fresh = `${binary}.${process.pid}`
     await build(tool, fresh)
-    // By rename, so that nobody runs half of it.
+    // By rename, so that nobody runs a half-written binary.
     renameSync(fresh, binary)
     return binary
   } catch (error) {

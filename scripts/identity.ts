@@ -1,5 +1,5 @@
-// Whom the service writes for, and through which chain: from its settings, or made for the local
-// one.
+// The issuer that the service writes for and the chain that it uses: from the settings, or created
+// with the local chain.
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -30,7 +30,7 @@ const PAUSE = { first: 100, most: 1_000 }
 
 const LOCAL_ISSUER_NAME = 'Local test issuer'
 
-/** A node may start later than the gateway, or be slow to wake: it is given half a minute. */
+/** A node may start later than the gateway, so the start waits for it up to half a minute. */
 export async function patiently<T>(work: () => Promise<T>, say: Say): Promise<T> {
   const giveUp = performance.now() + PATIENCE
   for (let pause = PAUSE.first; ; pause = Math.min(2 * pause, PAUSE.most)) {
@@ -65,7 +65,7 @@ export async function remoteIdentity(config: Config, say: Say): Promise<Identity
   return { rpc, registry, issuerId, signer, issuerSecrets }
 }
 
-/** With a local chain: how to copy it into a folder. */
+/** Copies the local chain into a folder; absent with another chain. */
 export type LocalIdentity = Identity & { copyChain: (folder: string) => Promise<void> }
 
 /** Starts the local chain in the data folder, with its registry and issuer. */
@@ -99,7 +99,7 @@ export async function localIdentity(
     fund: [new Wallet(adminKey).address, new Wallet(managerKey).address, account],
   })
   stops.unshift(chain.stop)
-  // From within: the gateway need not go through the chain's own port.
+  // In the process: the gateway does not need the chain's HTTP port.
   const registry = await ensureRegistry(createProvider(chain.send), adminKey, {
     account,
     managerKey,
@@ -120,8 +120,8 @@ export async function localIdentity(
 }
 
 /**
- * Renames the local chain's issuer where the settings, or the gateway's own address, have changed:
- * its uri leads to the gateway, which vouches for it.
+ * Updates the local chain's issuer after a change of the settings or of the gateway's address: its
+ * uri leads to the gateway, which vouches for it.
  */
 export async function nameLocalIssuer(config: Config, { rpc }: Identity): Promise<void> {
   const adminKey = ensureSecret(config.dataDir, 'admin.key')
@@ -133,7 +133,7 @@ function localIssuerTexts({ issuerName, issuerUri, baseUrl, port }: Config) {
   return { name: issuerName ?? LOCAL_ISSUER_NAME, uri: issuerUri ?? here }
 }
 
-/** An error that the operator can fix is reported without its stack; any other is a bug. */
+/** Prints an error that the operator can fix without its stack; any other is a bug. */
 export function tellCause(what: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error
   const { code } = error as NodeJS.ErrnoException

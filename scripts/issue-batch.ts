@@ -33,7 +33,7 @@ import type { Eip1193Provider } from '../verifier/ports.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
 
 const USAGE = 'npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]'
-/** For a block; milliseconds. */
+/** How long a block may take; milliseconds. */
 const PATIENCE = 300_000
 
 type Arguments = { file: string; out: string; idempotencyKey?: string }
@@ -48,11 +48,11 @@ async function main(): Promise<void> {
   const bulk = await checkLines(file, now, tellBad)
   if (process.exitCode !== undefined)
     throw new BulkFileError(`nothing was issued: ${file} has bad lines`)
-  if (bulk.size === 0) throw new BulkFileError(`${file} has no document`)
+  if (bulk.size === 0) throw new BulkFileError(`${file} has no documents`)
 
   const stops: (() => Promise<void>)[] = []
   try {
-    // First: it keeps a gateway out, and is kept out by one.
+    // First: this lock and a running gateway exclude each other.
     const database = openData(config.dataDir)
     stops.unshift(database.close)
     assertNothingOnItsWay(database)
@@ -106,18 +106,21 @@ async function main(): Promise<void> {
     })
     renameSync(`${out}.part`, out)
     say(
-      `anchored  in block ${block}${transactionHash ? ` by ${transactionHash}` : ', before this'}`,
+      `anchored  in block ${block}${transactionHash ? ` by ${transactionHash}` : ', by an earlier run'}`,
     )
     const transaction = transactionHash ?? (await transactionBefore(rpc, sealed.batch, block))
     if (transaction) await createSqliteHistory(database).addBatch(root, block, transaction)
     if (revoked) say('Warning: the whole batch is revoked or suspended')
-    say(`written   ${out}, with the keys of all documents: for you alone`)
+    say(`written   ${out}, with the keys of all documents: keep it secret`)
   } finally {
     for (const stop of stops) await stop()
   }
 }
 
-/** @returns What anchored a batch before this run; `null` when the node has no event or refuses. */
+/**
+ * @returns The transaction that anchored a batch before this run; `null` when the node has no event
+ * or refuses.
+ */
 async function transactionBefore(rpc: Eip1193Provider, batch: Batch, block: number) {
   try {
     return await transactionOf(rpc, batch, block)
@@ -148,7 +151,7 @@ function readArguments(): Arguments {
     const [file, ...more] = positionals
     const { out, 'idempotency-key': idempotencyKey } = values
     if (!file || more.length > 0 || !out) throw new Error(USAGE)
-    if (existsSync(out)) throw new Error(`${out} is there already: remove it, or name another`)
+    if (existsSync(out)) throw new Error(`${out} exists already: remove it, or name another file`)
     return { file, out, ...(idempotencyKey && { idempotencyKey }) }
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
@@ -174,7 +177,7 @@ function openData(dataDir: string): Database {
   }
 }
 
-/** One account, one row of nonces: what the gateway has sent must not be overtaken. */
+/** Both use one account: a batch must not take a nonce that the gateway has signed for. */
 function assertNothingOnItsWay({ sqlite }: Database): void {
   const row = sqlite.prepare('SELECT count(*) AS plans FROM plan').get()
   if (row?.plans !== 0)
@@ -201,7 +204,7 @@ async function openKeep(
     })
 }
 
-/** Not under its name before everything is anchored, and on the disk before. */
+/** Writes and flushes a file; the caller renames it once the batch is anchored. */
 async function writeIssued(path: string, documents: AsyncIterable<BulkIssued>): Promise<void> {
   const file = await open(path, 'w', 0o600)
   try {

@@ -1,6 +1,6 @@
 // `npm run library`: the library and the command `docreg` as a package of their own, dist/library:
-// JavaScript and types of document/ and verifier/, the command in one file, with the dependencies
-// that these import and no others. `npm pack ./dist/library` makes the tarball.
+// JavaScript and types of document/ and verifier/, the command in one file, with only the
+// dependencies that these import. `npm pack ./dist/library` makes the tarball.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -18,13 +18,13 @@ const tsc = spawnSync('tsc', ['-p', 'tsconfig.library.json'], {
 if (tsc.status !== 0) throw new Error('the library does not compile')
 
 await buildCommand(join(out, 'cli', 'docreg.js'))
-// The registries that the command trusts by the number of their chain.
+// The registries that the command trusts, by chain id.
 cpSync(join(root, 'deployments'), join(out, 'deployments'), { recursive: true })
 
 const files = readdirSync(out, { recursive: true, encoding: 'utf8' })
 for (const file of files.filter((name) => name.endsWith('.d.ts')))
   edit(join(out, file), (text) =>
-    // tsc rewrites these in JavaScript only.
+    // tsc rewrites the endings of imports in JavaScript only, not in declarations.
     text.replaceAll(/((?:from |import\()['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2'),
   )
 

@@ -8,7 +8,7 @@ const ARTIFACT = new URL(
   '../artifacts/contracts/DocumentRegistry.sol/DocumentRegistry.json',
   import.meta.url,
 )
-/** Seconds that a change of admin, or a proposed account, takes on the local chain. */
+/** Delay before a new admin or a proposed account may accept, on the local chain; seconds. */
 const ADMIN_DELAY = 86_400
 /** Permissions of a gateway's account: ISSUE and REVOKE. */
 const GATEWAY = 1 | 2
@@ -21,20 +21,18 @@ export type LocalIssuer = {
   account: string
   name: string
   uri: string
-  /** Key of the issuer's own account, with MANAGE; absent = the admin's. */
+  /** Key of the issuer's managing account (MANAGE); absent = the admin's. */
   managerKey?: Hex
 }
 
-/**
- * Thrown when the chain has something else where the registry belongs. The message says what to do.
- */
+/** Thrown when other code is at the registry's address. The message says what to do. */
 export class LocalRegistryError extends Error {
   override name = 'LocalRegistryError'
 }
 
 /**
- * Finds or makes the registry of a local chain, with its first issuer and the account of a gateway.
- * Each step is done once, however often this is called and wherever it was cut off.
+ * Finds or creates the registry of a local chain, with its first issuer and a gateway's account.
+ * Each step is done once, however often this is called or interrupted.
  *
  * @param adminKey Key of the account that deploys and administers; its first transaction is the
  *   deployment. The registry deploys its ERC-2771 forwarder itself.
@@ -56,7 +54,7 @@ export async function ensureRegistry(
     })
   const issuers = await view('issuerCount').catch((cause) => {
     throw new LocalRegistryError(
-      'the local chain has another contract where the registry belongs: start with another DATA_DIR',
+      "the local chain has another contract at the registry's address: start with another DATA_DIR",
       { cause },
     )
   })
@@ -67,7 +65,7 @@ export async function ensureRegistry(
   return formatRegistryId(chainId, address)
 }
 
-/** Gives the local chain's issuer this name and uri, if it has others. */
+/** Updates the local chain's issuer if its name or uri differ. */
 export async function nameIssuer(
   provider: Eip1193Provider,
   adminKey: Hex,
@@ -84,7 +82,7 @@ function readArtifact() {
   return JSON.parse(readFileSync(ARTIFACT, 'utf8'))
 }
 
-/** Calls of the registry that the admin's first transaction deploys. */
+/** Calls to the registry that the admin's first transaction deploys. */
 function connect(provider: Eip1193Provider, admin: Wallet) {
   const abi = new Interface(readArtifact().abi)
   const address = getCreateAddress({ from: admin.address, nonce: 0 })
@@ -120,7 +118,7 @@ function connect(provider: Eip1193Provider, admin: Wallet) {
       maxFeePerGas: 2n * BigInt(head.baseFeePerGas) + 1n,
     })
     const hash = await request<Hex>('eth_sendRawTransaction', raw)
-    // The local chain mines before it answers.
+    // The local chain mines a transaction before it answers.
     const receipt = await request<{ status: Hex } | null>('eth_getTransactionReceipt', hash)
     if (receipt?.status !== '0x1') throw new Error(`transaction ${hash} did not succeed`)
   }

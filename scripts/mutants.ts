@@ -1,13 +1,13 @@
 /**
- * Shows that every outcome of every condition of the registry is held by a test: each condition is
+ * Shows that a test covers every outcome of every condition of the registry: each condition is
  * negated, each check, event and effect removed, each comparison and each number moved by one, and
- * the Solidity tests must fail. Prints the verdict on each, as it comes; fails when a mutant
- * survives that is not explained below. A survivor has passed every test, with as many runs as
- * `hardhat test solidity` makes; the registry is compiled without optimizer and intermediate form.
+ * the Solidity tests must fail. Prints a verdict on each mutant; fails when one survives that is
+ * not explained below. A survivor has passed every test, with as many runs as `hardhat test
+ * solidity` makes; the registry is compiled without optimizer and intermediate form.
  *
- * `--sample 20` tries 20 of them, spread evenly, `--file types/PackedRecord.sol` those of one file,
- * `--lines 120-180` those of these lines, `--from 300` those from this number on, after a run that
- * was stopped; `--workers 1` tries one at a time instead of two.
+ * `--sample 20` tries 20 mutants, spread evenly; `--file types/PackedRecord.sol` those of one file;
+ * `--lines 120-180` those of these lines; `--from 300` continues a stopped run at that number;
+ * `--workers 1` tries one at a time instead of two.
  */
 import { fork } from 'node:child_process'
 import { globSync, readFileSync } from 'node:fs'
@@ -17,8 +17,8 @@ import { type Mutant, mutantsOf } from './mutants/mutations.ts'
 import { build } from './mutants/suite.ts'
 import type { Request, Verdict } from './mutants/worker.ts'
 
-const REFUSED = 'callers look at the revokedBlock first, which is 0 in both'
-/** Survivors that change nothing a caller could see, and why: `<function>: <kind>: <code>`. */
+const REFUSED = 'callers check revokedBlock first, and it is 0 in both'
+/** Survivors that change nothing visible to a caller, and why: `<function>: <kind>: <code>`. */
 const EQUIVALENT: Readonly<Record<string, string>> = {
   '_revised: one more: 0 in ) return (PackedRecord.wrap(0), false);': REFUSED,
   '_revised: turned: false in ) return (PackedRecord.wrap(0), false);': REFUSED,

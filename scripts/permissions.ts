@@ -1,4 +1,4 @@
-/** Permissions of an account, as operators write them: `issue,revoke`. */
+/** Permissions of an account in the form that operators write: `issue,revoke`. */
 const BITS = { issue: 1, revoke: 2, manage: 4, delegate: 8 } as const
 
 /** @throws For an unknown name, a name that occurs twice, or none. */
@@ -8,7 +8,7 @@ export function parsePermissions(text: string): number {
     const bit = Object.entries(BITS).find(([known]) => known === name)?.[1]
     if (bit === undefined || (permissions & bit) !== 0)
       throw new Error(
-        `${JSON.stringify(text)} is not a list like issue,revoke of ${Object.keys(BITS).join(', ')}`,
+        `${JSON.stringify(text)} is not a list of permissions (${Object.keys(BITS).join(', ')}) such as issue,revoke`,
       )
     permissions |= bit
   }

@@ -1,8 +1,8 @@
 // node scripts/run.mjs scripts/pictures.ts
 //
-// Draws the README's pictures, docs/pictures/: a certificate with its QR code, and what the verify page
-// shows on a phone before and after the document is revoked. A real service on a chain of its own issues
-// and revokes it, and a real browser shows the page.
+// Draws the README's pictures, docs/pictures/: a certificate with its QR code, and the verify page
+// on a phone before and after the document is revoked. A real service on its own chain issues and
+// revokes the document, and a real browser shows the page.
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -16,7 +16,7 @@ import { chromiumPath } from './chromium-path.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const out = join(root, 'docs', 'pictures')
 const API_KEY = 'for-the-pictures-alone'
-/** What the pictures show, whatever port is free. */
+/** The address in the pictures, whatever port is free. */
 const SHOWN_URL = 'http://localhost:3000'
 const PHONE = { width: 360, height: 700 }
 const SHARP = 2
@@ -36,7 +36,7 @@ type Issued = { publicId: string; verifyUrl: string }
 
 async function main(): Promise<void> {
   if (chromiumPath === undefined)
-    throw new Error('Chromium or Chrome is needed: install one, or set CHROMIUM_PATH')
+    throw new Error('Chromium or Chrome is required: install one, or set CHROMIUM_PATH')
   mkdirSync(out, { recursive: true })
   const service = await startService()
   const browser = await chromium.launch({
@@ -142,7 +142,7 @@ async function compose(
   await page.close()
 }
 
-/** A tenth of the PNG. */
+/** WebP is a tenth of the PNG's size. */
 async function toWebp(page: Page, png: Buffer): Promise<Buffer> {
   const data = await page.evaluate(
     async ([source, quality]) => {

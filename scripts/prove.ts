@@ -3,9 +3,9 @@
  * halmos==0.3.3`, then `npm run prove`. `npm run prove -- <function>` proves only
  * `check_<function>…`.
  *
- * Each check runs twice: as it is, where it must hold, and with `assert(false)` after the call,
- * where Halmos must find a call that succeeds. So no check holds only because nothing reaches it.
- * Without Halmos or forge it is skipped.
+ * Each check runs twice: unchanged, and then it must hold; and with `assert(false)` after the call,
+ * and then Halmos must find a call that succeeds. So no check holds only because nothing reaches
+ * it. Without Halmos or forge, the command skips all checks.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -54,7 +54,7 @@ function main(): void {
   if (failures > 0 || checks.length === 0) process.exitCode = 1
 }
 
-/** As hardhat.config.ts, but without the intermediate form: its code has many more paths. */
+/** The settings of hardhat.config.ts without the IR pipeline: its code has many more paths. */
 function configure(): void {
   const settings = hre.config.solidity.profiles.default?.compilers[0]?.settings
   if (settings === undefined) throw new Error('hardhat.config.ts has no compiler')

@@ -1,10 +1,9 @@
 /**
- * Who may do what: `npm run roles -- <action> <arguments> --network <name> [--registry <address>]
- * [--as <address>] [--send]`.
+ * Changes who may do what: `npm run roles -- <action> <arguments> --network <name> [--registry
+ * <address>] [--as <address>] [--send]`.
  *
- * Prints the call and simulates it as the account that has to make it, so that a multi-signature
- * wallet can carry it out; no key is needed for that. `--send` sends it with the key of the network
- * instead.
+ * Prints the call, for a multi-signature wallet to send, and simulates it as the account that must
+ * make it; this needs no key. `--send` sends it with the network's key instead.
  */
 import { parseArgs } from 'node:util'
 import { Contract, formatEther, getAddress, JsonRpcProvider, type Signer } from 'ethers'
@@ -13,12 +12,12 @@ import { readDeployment, reasonOf } from './deployment.ts'
 import { parsePermissions } from './permissions.ts'
 
 /**
- * Who makes a call: the admin, or the next one; the proposed account; an account of the issuer,
- * which `--as` names.
+ * Who makes a call: the current or next admin, the proposed account, or the account of the issuer
+ * that `--as` names.
  */
 type Actor = 'admin' | 'next admin' | 'proposed account' | 'account'
 
-/** Action → who makes the call, the registry's function, and what its arguments mean. */
+/** For each action: who makes the call, the registry's function, and its arguments. */
 const actions: Readonly<Record<string, readonly [actor: Actor, method: string, usage: string]>> = {
   'register-issuer': ['admin', 'registerIssuer', '<account> <name> <uri>'],
   'update-issuer': ['admin', 'updateIssuer', '<issuerId> <name> <uri>'],
@@ -60,8 +59,8 @@ if (known === undefined || values.network === undefined || texts.length !== name
     'npm run roles -- <action> --network <name> [--registry <address>] [--as <address>] [--send], where <action> is one of',
   )
   for (const [name, [, , usage]] of Object.entries(actions)) console.error(`  ${name} ${usage}`)
-  console.error('<permissions> are of issue,revoke,manage,delegate')
-  console.error('<documentHashes> are one or more, with commas between them')
+  console.error('<permissions> are one or more of issue,revoke,manage,delegate')
+  console.error('<documentHashes> are one or more, separated by commas')
   process.exit(2)
 }
 
@@ -111,7 +110,7 @@ async function run(): Promise<void> {
   const cost = formatEther(gas * (maxFeePerGas ?? gasPrice ?? 0n))
   console.log(`gas    ${gas}, at most ${cost}`)
   if (signer === undefined) {
-    console.log('It would succeed. Nothing was sent: add --send, or send it.')
+    console.log('It would succeed. Nothing was sent: add --send, or send the call yourself.')
     return
   }
   const response = await signer.sendTransaction({ to, data })
@@ -120,15 +119,15 @@ async function run(): Promise<void> {
 }
 
 /**
- * @returns The key's account where it is sent; otherwise `--as`, or whom the registry knows in that
- * part.
+ * @returns With `--send`, the account of the key; otherwise `--as`, or the account that the
+ * registry has in that role.
  */
 async function caller(signer: Signer | undefined): Promise<string> {
   const named = values.as === undefined ? undefined : getAddress(values.as)
   if (signer !== undefined) {
     const own = await signer.getAddress()
     if (named !== undefined && named !== own)
-      throw new Error(`--as ${named}, but the key is that of ${own}`)
+      throw new Error(`--as is ${named}, but the key belongs to ${own}`)
     return own
   }
   if (named !== undefined) return named
@@ -136,5 +135,5 @@ async function caller(signer: Signer | undefined): Promise<string> {
   if (actor === 'next admin') return (await registry.getFunction('pendingDefaultAdmin')())[0]
   if (actor === 'proposed account')
     return (await registry.getFunction('proposalOf')(args[0])).account
-  throw new Error(`--as <address> is missing: the account of the issuer that has to make this call`)
+  throw new Error(`--as <address> is missing: name the account of the issuer that makes this call`)
 }

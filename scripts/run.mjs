@@ -12,8 +12,8 @@ const [, , ...args] = process.argv
 if (args.length > 0) run(join(binaries, 'node'), args)
 
 /**
- * Becomes the script's process where Node can: signals, exit codes and kills are then the script's
- * own. An older Node, as on the first run in a fresh clone, passes them on.
+ * Replaces this process by the script's where Node can (`process.execve`), so that signals, exit
+ * codes and kills are the script's own. An older Node starts a child and forwards signals.
  */
 function run(node, args) {
   const env = { ...process.env, PATH: binaries + delimiter + process.env.PATH }

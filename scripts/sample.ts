@@ -13,14 +13,12 @@ export const SAMPLE = {
 
 const TIMEOUT_MS = 10_000
 const COLUMNS_WITHOUT_A_SIZE = 80
-/**
- * Black on white, whatever the colours of the terminal are: not every scanner reads the inverse.
- */
+/** Black on white in any terminal: not every scanner reads the inverse. */
 const QR_COLOURS = '\x1b[38;5;16;48;5;231m'
 const RESET = '\x1b[0m'
 
 /**
- * @returns Its `verifyUrl`; `undefined` if it was not issued; the service starts all the same.
+ * @returns Its `verifyUrl`; `undefined` if it could not be issued, which does not stop the service.
  */
 export async function issueSample(
   { host, port }: Config,
@@ -42,7 +40,7 @@ export async function issueSample(
   }
 }
 
-/** @returns Lines, or none where the terminal is too narrow for the code. */
+/** @returns Lines; empty when the terminal is too narrow for the code. */
 export async function drawQrCode(
   text: string,
   columns = COLUMNS_WITHOUT_A_SIZE,
@@ -53,7 +51,7 @@ export async function drawQrCode(
   return lines.map((line) => `${QR_COLOURS}${line}${RESET}`)
 }
 
-/** An address that a listener on `host` answers at. */
+/** An address under which a listener on `host` can be reached. */
 function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1'
   if (host === '::') return '[::1]'

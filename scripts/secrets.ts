@@ -15,7 +15,7 @@ import { ConfigError } from '../gateway/config.ts'
 
 /**
  * @param name The file's name in `<dataDir>/secrets`.
- * @returns The 32 random bytes that it holds; made, mode 0600, when it is not there.
+ * @returns The file's 32 random bytes; a missing file is created, mode 0600.
  */
 export function ensureSecret(dataDir: string, name: string): Hex {
   const folder = join(dataDir, 'secrets')
@@ -28,8 +28,8 @@ export function ensureSecret(dataDir: string, name: string): Hex {
 }
 
 /**
- * @returns The issuer secrets of the data folder, one in each line, the newest first; the first one
- * is made when there is none.
+ * @returns The issuer secrets of the data folder (one per line), the newest first; creates the
+ * first one.
  * @throws {ConfigError} for a line that is not a secret.
  */
 export function ensureIssuerSecrets(dataDir: string): [Hex, ...Hex[]] {
@@ -42,8 +42,8 @@ export function ensureIssuerSecrets(dataDir: string): [Hex, ...Hex[]] {
 }
 
 /**
- * By rename, so that a kill leaves a whole file or none; and flushed, since everything sealed hangs
- * on it.
+ * By rename, so that a kill leaves a whole file or none; flushed, since without the secret nothing
+ * sealed can be opened.
  */
 function writeDurably(path: string, text: string): void {
   const next = `${path}.tmp`

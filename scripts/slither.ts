@@ -1,8 +1,7 @@
 /**
  * Static analysis of the contract by Slither: `pip install slither-analyzer==0.11.6`, then `npm run
- * slither`. Slither cannot read Hardhat 3's build info, so it is given solc's standard JSON and
- * npm's compiler. docs/contract.md answers what it finds; a finding without an answer fails the
- * command.
+ * slither`. Slither cannot read Hardhat 3's build info, so it gets solc's standard JSON and npm's
+ * compiler. docs/contract.md answers its findings; a finding without an answer fails the command.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -13,7 +12,7 @@ import { writeSolc } from './solc.ts'
 const root = fileURLToPath(new URL('..', import.meta.url))
 const directory = `${root}cache/slither`
 
-/** All sources that one imports, by the names that they have on the disk. */
+/** All sources that one imports, by their paths on disk. */
 function sources(
   path: string,
   found: Record<string, { content: string }> = {},
@@ -84,6 +83,6 @@ for (const { check, elements } of results.detectors ?? []) {
     (row) => row.startsWith(`| ${check} |`) && row.includes(`\`${name}\``),
   )
   if (isAnswered) continue
-  console.error(`docs/contract.md has no answer to ${check} in ${name}`)
+  console.error(`docs/contract.md does not answer ${check} in ${name}`)
   process.exitCode = 1
 }

@@ -25,7 +25,7 @@ import { drawQrCode, issueSample, SAMPLE } from './sample.ts'
 const say = (line = '') => console.log(line)
 
 async function main(): Promise<void> {
-  // Whatever is made from here on is for this user alone.
+  // Files created from here on are readable by this user only.
   process.umask(0o077)
   const config = readConfig(process.env)
   const isNewcomer = isFirstLocalStart(config) && process.stdout.isTTY === true
@@ -46,14 +46,16 @@ async function main(): Promise<void> {
     describe(config, identity)
     showKey(config, key)
     if (sampleLink) await showSample(sampleLink)
-    showCommands(config, sampleLink ? 'Issue the next one:' : 'Issue a document:')
+    showCommands(config, sampleLink ? 'Issue the next document:' : 'Issue a document:')
   } catch (error) {
     for (const stop of stops) await stop()
     throw error
   }
 }
 
-/** For `npm run backup`: copies files in use. @returns A function that ends it. */
+/**
+ * Serves `npm run backup`, which cannot copy files in use itself. @returns A function that ends it.
+ */
 function answerBackups(
   dataDir: string,
   gateway: Gateway,
@@ -103,7 +105,7 @@ function describe(
 ): void {
   say()
   say(`document-registry is ready at ${baseUrl}`)
-  // An RPC address often holds a key.
+  // An RPC URL often contains a key.
   const origins = rpcUrls.map((url) => new URL(url).origin)
   say(`  chain     ${origins.join(', ') || `http://127.0.0.1:${chainPort}`}`)
   say(`  registry  ${registry}`)
@@ -117,21 +119,21 @@ function describe(
 
 function showKey({ apiKey }: Config, key: string | undefined): void {
   if (key) {
-    say('An API key, shown this once:')
+    say('An API key, shown only now:')
     say()
     say(`  export API_KEY=${key}`)
   } else if (apiKey) {
     say('The API key is the one in $API_KEY.')
   } else {
-    say('The API key is the one that the first start showed. To make another:')
+    say('The first start showed the API key. To create another:')
     say('  npm run keys -- create --scope admin')
   }
   say()
 }
 
-/** To the terminal alone: the link holds a publicId, which must never reach the log. */
+/** Only to the terminal: the link contains a publicId, which must never reach the log. */
 async function showSample(link: string): Promise<void> {
-  say('A sample document has been issued. Open its link, as a reader of its QR code would:')
+  say('A sample document has been issued. Open its link, as the QR code would:')
   say()
   say(`  ${link}`)
   say()
@@ -176,10 +178,10 @@ function stopOnSignals(stops: (() => Promise<void>)[]): void {
     })
 }
 
-/** A refused write may be lost; the next start reads what is on the disk. */
+/** A failed flush may have lost the write; the next start reads what is on disk. */
 function endAtOnce(error: Error): void {
   console.error(
-    `the disk did not keep what was written, so the service ends; start it again:\n  ${error.message}`,
+    `the disk could not store a write, so the service ends; start it again:\n  ${error.message}`,
   )
   process.exit(1)
 }

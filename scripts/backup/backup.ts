@@ -1,6 +1,6 @@
 /**
- * `npm run backup -- <folder> [--without-secrets]`: copies `DATA_DIR` as it is at one moment, while
- * the service runs or while it is stopped.
+ * `npm run backup -- <folder> [--without-secrets]`: copies `DATA_DIR` as of one moment, whether the
+ * service runs or not.
  */
 import {
   existsSync,
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   const dataDir = readDataDir(process.env)
   if (!existsSync(join(dataDir, DATABASE_FILE)))
     throw new BackupError(`${dataDir} has no documents: set DATA_DIR`)
-  if (existsSync(to)) throw new BackupError(`${to} is there already: name another folder`)
+  if (existsSync(to)) throw new BackupError(`${to} exists already: name another folder`)
   const part = `${to}.part`
   rmSync(part, { recursive: true, force: true })
   mkdirSync(part, { recursive: true })
@@ -64,7 +64,7 @@ async function main(): Promise<void> {
     syncAll(dirname(to), { recursive: false })
     const bytes = Object.values(files).reduce((sum, file) => sum + file.bytes, 0)
     say(
-      `${to}: ${Object.keys(files).length} files, ${bytes} bytes, ${running ? 'while the service runs' : 'of a stopped service'}`,
+      `${to}: ${Object.keys(files).length} files, ${bytes} bytes, ${running ? 'of a running service' : 'of a stopped service'}`,
     )
     say(aboutSecrets(to, withSecrets))
   } catch (error) {
@@ -88,7 +88,7 @@ function readArguments(): { to: string; withSecrets: boolean } {
   }
 }
 
-/** Under the locks of a service, so that none starts meanwhile. */
+/** Holds a service's locks, so that none starts meanwhile. */
 async function copyStopped(dataDir: string, to: string): Promise<void> {
   const database = openStopped(dataDir)
   try {
@@ -138,21 +138,21 @@ function copySecrets(dataDir: string, to: string): void {
 
 function aboutSecrets(backup: string, wanted: boolean): string {
   if (!wanted)
-    return 'It holds no secrets. Keep DATA_DIR/secrets and ISSUER_SECRET elsewhere: nothing can be restored without.'
+    return 'It contains no secrets. Keep DATA_DIR/secrets and ISSUER_SECRET elsewhere: a restore needs them.'
   if (!existsSync(join(backup, SECRETS_FOLDER)))
-    return 'It holds no secrets: DATA_DIR has none. Keep those of the settings (ISSUER_SECRET, all of them) elsewhere: nothing can be restored without.'
+    return 'It contains no secrets: DATA_DIR has none. Keep those of the settings (ISSUER_SECRET, all of them) elsewhere: a restore needs them.'
   return holdsIssuerSecrets(backup)
-    ? 'It holds the issuer secret and keys (secrets/): keep it as safe as the service, or use --without-secrets.'
-    : 'It holds keys (secrets/), but not every issuer secret: keep those of the settings (ISSUER_SECRET, all of them) elsewhere. Nothing can be restored without.'
+    ? 'It contains the issuer secret and keys (secrets/): keep it as safe as the service, or use --without-secrets.'
+    : 'It contains keys (secrets/), but not every issuer secret: keep those of the settings (ISSUER_SECRET, all of them) elsewhere. A restore needs them.'
 }
 
-/** @returns Whether a backup holds all the issuer secrets that its database was used with. */
+/** @returns Whether a backup contains every issuer secret that its database was used with. */
 function holdsIssuerSecrets(backup: string): boolean {
   const path = join(backup, SECRETS_FOLDER, 'issuer.secret')
   if (!existsSync(path)) return false
   const lines = readFileSync(path, 'utf8').split(/\s+/)
   const held = fingerprintsOf(lines.filter((line): line is Hex => /^0x[0-9a-f]{64}$/.test(line)))
-  // Immutable, so that reading leaves no files beside it.
+  // `immutable`, so that reading creates no files beside it.
   const url = pathToFileURL(join(backup, DATABASE_FILE))
   url.searchParams.set('immutable', '1')
   const database = new DatabaseSync(url, { readOnly: true })

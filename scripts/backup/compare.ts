@@ -20,35 +20,35 @@ import { collectIssued } from '../../verifier/readers/issued-logs.ts'
 import { isRevoked } from '../../verifier/status.ts'
 import { BackupError, DATABASE_FILE } from './contents.ts'
 
-/** What a restored data folder has, and what the chain has beyond it. Numbers of documents. */
+/** The contents of a restored data folder, and what only the chain has. Numbers of documents. */
 export type Comparison = {
-  /** Payloads in the folder, each with the hash that it is kept under. */
+  /** Payloads in the folder; each has the hash that it is stored under. */
   payloads: number
   /** In the history; the chain has a record of each. */
   anchored: number
-  /** Promised, and not on the chain. */
+  /** Promised, and not on the chain yet. */
   waiting: number
-  /** Promised, and on the chain by now. */
+  /** Promised, and on the chain since the backup. */
   arrived: number
-  /** Changes that wait, of documents that were changed later; they have left the outbox. */
+  /** Waiting changes that newer changes on the chain overrule; dropped from the outbox. */
   outdated: number
-  /** On the chain after the newest in the history, and not known here. */
+  /** On the chain after the newest document of the history, and unknown here. */
   later: number
-  /** Of these, payloads that were found at other sources and are kept here now. */
+  /** Of these, payloads that other sources had; now stored here. */
   fetched: number
-  /** The documentHashes of those whose payload is nowhere. */
+  /** DocumentHashes of those whose payload no source has. */
   lost: Hex[]
 }
 
-/** Documents whose records are read together. */
+/** Number of documents whose records are read together. */
 const CHUNK = 500
 
 /**
- * Checks a restored data folder, and repairs it by what the chain and other sources have.
+ * Checks a restored data folder, and repairs it from the chain and other sources.
  *
- * @param block The newest on the chain when the backup was made; `null` when it is not known.
- * @throws {BackupError} when it is damaged, of another version, registry, issuer or secret, or the
- *   chain lacks what it had.
+ * @param block Number of the newest block when the backup was made; `null` when unknown.
+ * @throws {BackupError} when the folder is damaged, when its version, registry, issuer or secret is
+ * another, or when the chain lacks documents that were anchored.
  */
 export async function compareWithChain(
   config: Config,
@@ -82,7 +82,7 @@ export function openRestored(dataDir: string): Database {
   return namingBackup(() => openDatabase(join(dataDir, DATABASE_FILE)))
 }
 
-/** There is no `DATA_DIR` yet that an error could be about. */
+/** Name the backup in errors: `DATA_DIR` does not exist yet. */
 function namingBackup<T>(work: () => T): T {
   try {
     return work()
@@ -170,10 +170,10 @@ async function checkPromises(
 }
 
 /**
- * Whether a change that waits is undone by one that was made after the backup. A revocation is not
- * undone by a suspension or a release: it was promised for good.
+ * Whether a change made after the backup overrules a waiting one. A suspension or release does not
+ * overrule a revocation, which was promised permanently.
  *
- * @param block As {@link compareWithChain} has it.
+ * @param block See {@link compareWithChain}.
  */
 export function isOutdated(
   kind: Intent['kind'],
@@ -185,7 +185,7 @@ export function isOutdated(
   return record.revokedBlock > (block ?? Infinity)
 }
 
-/** Looks at what the issuer issued after the newest document in the history. */
+/** Reads the issuer's documents that are newer than the history. */
 async function fetchLater(
   config: Config,
   { rpc, registry, issuerId }: Identity,
@@ -213,10 +213,10 @@ async function fetchLater(
 }
 
 /**
- * Puts into a store what it lacks and other sources have.
+ * Copies the payloads that a store lacks from other sources.
  *
- * @returns The documentHashes of what is nowhere.
- * @throws {IssueError} `store_unavailable` when the store does not take it.
+ * @returns DocumentHashes whose payload no source has.
+ * @throws {IssueError} `store_unavailable` when the store cannot write.
  */
 export async function fetchPayloads(
   documentHashes: readonly Hex[],
@@ -234,7 +234,7 @@ export async function fetchPayloads(
   return lost
 }
 
-/** @returns The block of the first source that has it, if it is the right one. */
+/** @returns The block from the first source that has it with the right hash. */
 async function firstOf(
   sources: readonly BlockSource[],
   hash: Uint8Array,

@@ -12,14 +12,14 @@ import { dirname, join, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import * as v from 'valibot'
 
-// What a backup is: a folder with the files of a data folder, and one that lists them.
+// A backup is a folder with the files of a data folder and a list of them.
 
 export const DATABASE_FILE = 'gateway.db'
 export const CHAIN_FOLDER = 'chain'
 export const SECRETS_FOLDER = 'secrets'
 export const LIST_FILE = 'backup.json'
 
-/** Thrown when no backup can be made or restored. The message says what to do. */
+/** Thrown when a backup cannot be made or restored. The message says what to do. */
 export class BackupError extends Error {
   override name = 'BackupError'
 }
@@ -28,7 +28,7 @@ const listFile = v.object({
   /** ISO 8601. */
   createdAt: v.string(),
   /**
-   * The number of the newest on the chain before anything was copied; `null` of a stopped service.
+   * Number of the chain's newest block before anything was copied; `null` for a stopped service.
    */
   block: v.nullable(v.number()),
   /** By path, with `/` between folders. */
@@ -37,7 +37,7 @@ const listFile = v.object({
 export type BackupList = v.InferOutput<typeof listFile>
 
 /**
- * @returns What the files of a folder are now, without the list itself.
+ * @returns The files of a folder, without the list itself.
  * @throws {BackupError} for a link, or anything else that is neither a file nor a folder.
  */
 export async function listOf(folder: string): Promise<BackupList['files']> {
@@ -53,9 +53,9 @@ export async function listOf(folder: string): Promise<BackupList['files']> {
 }
 
 /**
- * @returns The list of a backup whose files are as it says. Secrets that were left out may be back:
- * then they are in it.
- * @throws {BackupError} that names what differs.
+ * @returns The list of a backup, after checking the files against it. Secrets that the backup left
+ * out may have been put back; the list then includes them.
+ * @throws {BackupError} that names every difference.
  */
 export async function readBackup(folder: string): Promise<BackupList> {
   const list = parseList(folder)
@@ -79,15 +79,15 @@ function parseList(folder: string): BackupList {
     return v.parse(listFile, JSON.parse(text))
   } catch (cause) {
     throw new BackupError(
-      `${folder} is not a backup: ${LIST_FILE} cannot be read. Name a folder that npm run backup made`,
+      `${folder} is not a backup: ${LIST_FILE} cannot be read. Name a folder that npm run backup wrote`,
       { cause },
     )
   }
 }
 
 /**
- * Copies files into a folder that exists. The copies are for this user alone; a copy of a link is
- * the file that it leads to.
+ * Copies files into a folder that exists. Only this user can read the copies; a link is copied as
+ * the file that it points to.
  *
  * @param paths In both folders, with `/` between folders.
  */

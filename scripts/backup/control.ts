@@ -1,5 +1,6 @@
-// Between `npm run backup` and the service: only the service can copy what it has locked. HTTP over
-// a Unix socket in the data folder (a named pipe on Windows), so that only this user can ask.
+// Connects `npm run backup` with the service, since only the service can copy the files that it has
+// locked. HTTP over a Unix socket in the data folder (a named pipe on Windows), so that only this
+// user can call it.
 import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { rmSync } from 'node:fs'
@@ -8,7 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { BackupError } from './contents.ts'
 
-/** Of a socket's path, on every system. */
+/** Maximum length of a socket's path on any system; bytes. */
 const MAX_PATH_BYTES = 100
 const MAX_BODY_BYTES = 10_000
 
@@ -21,11 +22,11 @@ function socketOf(dataDir: string): string {
 }
 
 /**
- * Answers `npm run backup`, for as long as the service has the data folder locked.
+ * Answers `npm run backup` while the service holds the data folder's lock.
  *
  * @param dataDir An absolute path.
- * @param copy Copies database and chain into a folder that exists. Returns the number of the
- * chain's newest block before that; `null` when the chain does not answer.
+ * @param copy Copies database and chain into an existing folder. Returns the number of the chain's
+ * newest block before the copy; `null` when the chain does not answer.
  * @returns A function that ends it.
  */
 export async function listenForBackups(
@@ -54,10 +55,10 @@ export async function listenForBackups(
 }
 
 /**
- * Asks the service of a data folder to copy database and chain.
+ * Has the service of a data folder copy its database and chain.
  *
- * @returns The number of the chain's newest block before that; `undefined` when no service runs
- * there.
+ * @returns The number of the chain's newest block before the copy; `undefined` when no service
+ * runs.
  * @throws {BackupError} with the reason why it could not copy.
  */
 export function askForBackup(
@@ -87,7 +88,7 @@ async function bodyOf(message: IncomingMessage): Promise<string> {
   let size = 0
   for await (const chunk of message as AsyncIterable<Buffer>) {
     size += chunk.length
-    if (size > MAX_BODY_BYTES) throw new Error('too long')
+    if (size > MAX_BODY_BYTES) throw new Error('request body too long')
     chunks.push(chunk)
   }
   return Buffer.concat(chunks).toString()

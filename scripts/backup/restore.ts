@@ -1,6 +1,6 @@
 /**
  * `npm run restore -- <backup>`: makes `DATA_DIR` from a backup, with the settings of `npm start`.
- * The folder gets its name only after the copy was checked, and compared with the chain.
+ * The folder gets its name only once the copy has been checked and compared with the chain.
  */
 import {
   existsSync,
@@ -20,7 +20,7 @@ import { BackupError, CHAIN_FOLDER, copyFiles, readBackup } from './contents.ts'
 import { syncAll } from './sync.ts'
 
 const USAGE = 'npm run restore -- <backup>'
-/** Names what was issued after the backup and cannot be read any more. */
+/** Lists documents that were issued after the backup and whose payload is lost. */
 const LOST_FILE = 'missing-payloads.txt'
 const say = (line: string) => console.log(line)
 
@@ -32,9 +32,10 @@ async function main(): Promise<void> {
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
     throw new BackupError(`DATA_DIR ${dataDir} is not empty: name another, or move it away`)
   const { createdAt, block, files } = await readBackup(from)
-  say(`backup    ${from}, of ${createdAt}: all files are as they were made`)
+  say(`backup    ${from}, of ${createdAt}: all files are unchanged`)
   const part = `${dataDir}.part`
-  if (from === part) throw new BackupError(`${part} is needed for the restore: rename the backup`)
+  if (from === part)
+    throw new BackupError(`the restore needs the name ${part} for itself: rename the backup`)
   rmSync(part, { recursive: true, force: true })
   mkdirSync(part, { recursive: true })
   try {
@@ -66,7 +67,7 @@ function readArguments(): string {
   }
 }
 
-/** With the chain of the settings, or the one in the copy. */
+/** Uses the chain of the settings, or the one in the copy. */
 async function compare(config: Config, block: number | null): Promise<Comparison> {
   const isLocal = config.rpcUrls.length === 0
   if (isLocal && !existsSync(join(config.dataDir, CHAIN_FOLDER)))
@@ -74,7 +75,7 @@ async function compare(config: Config, block: number | null): Promise<Comparison
   const stops: (() => Promise<void>)[] = []
   try {
     const identity = isLocal
-      ? // On any port: the service itself may still run on its own.
+      ? // On any free port: the old service may still use its own.
         await localIdentity({ ...config, chainPort: 0 }, stops, () => {})
       : await remoteIdentity(config, say)
     stops.unshift(identity.rpc.close)
@@ -101,12 +102,12 @@ function linesOf({
     ...(outdated > 0 ? [`          ${outdated} changes dropped: newer ones are on the chain`] : []),
     ...(later > 0
       ? [
-          `later     ${later} documents of the issuer are on the chain and not in the backup: ${fetched} payloads fetched, ${lost.length} nowhere`,
+          `later     ${later} documents of the issuer are on the chain and not in the backup: ${fetched} payloads fetched, ${lost.length} lost`,
         ]
       : []),
     ...(lost.length > 0
       ? [
-          `          ${LOST_FILE} names them. Repeat their requests with the same Idempotency-Key, or set IPFS_GATEWAYS to a place that has them and restore again`,
+          `          ${LOST_FILE} lists them. Repeat their requests with the same Idempotency-Key, or set IPFS_GATEWAYS to a source that has them and restore again`,
         ]
       : []),
   ]

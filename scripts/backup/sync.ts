@@ -1,7 +1,7 @@
 import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Flushes a folder to the disk, by default with everything in it. */
+/** Flushes a folder to disk, by default with everything in it. */
 export function syncAll(folder: string, { recursive = true } = {}): void {
   if (recursive)
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
@@ -9,7 +9,7 @@ export function syncAll(folder: string, { recursive = true } = {}): void {
       if (entry.isDirectory()) syncAll(path)
       else if (entry.isFile()) sync(path, 'r+')
     }
-  // Windows cannot open a folder, and need not.
+  // Windows cannot open a folder, and does not need this.
   if (process.platform !== 'win32') sync(folder, 'r')
 }
 

@@ -8,7 +8,7 @@ export interface Mutant {
   readonly line: number
   readonly within: string
   readonly kind: string
-  /** What is changed; of a number or boolean, with the line that it is in. */
+  /** The original code; for a number or boolean, with its line. */
   readonly original: string
   readonly source: string
 }
@@ -29,7 +29,7 @@ const MOVED: Readonly<Record<string, string>> = {
 const isNode = (value: unknown): value is Node =>
   typeof value === 'object' && value !== null && 'nodeType' in value && 'src' in value
 
-/** Every node below this one, with the name of the function or modifier that it is in. */
+/** Every node below this one, with the name of its function or modifier. */
 function* walk(value: unknown, within = ''): Generator<[Node, string]> {
   if (Array.isArray(value)) for (const item of value) yield* walk(item, within)
   else if (isNode(value)) {

@@ -1,4 +1,4 @@
-/** The project's Solidity tests against a registry with other code, in a folder of its own. */
+/** Runs the project's Solidity tests against a mutated registry, in a separate folder. */
 import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createHardhatRuntimeEnvironment } from 'hardhat/hre'
@@ -7,11 +7,11 @@ import { compile } from './compile.ts'
 
 const root = join(import.meta.dirname, '../..')
 const REGISTRY = 'contracts/DocumentRegistry.sol'
-/** Neither intermediate form nor optimizer: they would take most of the time. */
+/** Without IR and optimizer, which would take most of the time. */
 const SETTINGS = { evmVersion: 'cancun', optimizer: { enabled: false } }
 
 const SLOW = 'test_TheWalkReachesEverything|testFuzz_TheEventsSuffice'
-/** Together all tests, the quick ones first. */
+/** All tests, the quick ones first. */
 const STAGES: readonly Selection[] = [
   { grep: '^test_', grepExclude: SLOW },
   { grep: '^testFuzz_', grepExclude: SLOW },
@@ -26,7 +26,9 @@ interface Result {
   readonly name: string
   readonly failed: boolean
 }
-/** The public face of what Hardhat's task returns, whether tests failed or not. */
+/**
+ * The part of the Hardhat task's result that is used here; the same whether tests failed or not.
+ */
 interface Run {
   readonly value?: { readonly suiteResults: readonly Suite[] }
   readonly error?: { readonly suiteResults: readonly Suite[] }
@@ -71,7 +73,7 @@ async function openFolder(folder: string) {
   )
 }
 
-/** Builds contracts and tests once; another run builds only what has changed since. */
+/** Builds contracts and tests once; a later run rebuilds only changes. */
 export async function build(folder: string): Promise<void> {
   const hre = await openFolder(folder)
   await hre.tasks.getTask('build').run({ quiet: true })
@@ -79,11 +81,11 @@ export async function build(folder: string): Promise<void> {
 
 export type TestSuite = Awaited<ReturnType<typeof openSuite>>
 
-/** @param built The folder of {@link build}, which stays as it is. */
+/** @param built The folder of {@link build}; it is not modified. */
 export async function openSuite(built: string, folder: string) {
   rmSync(folder, { recursive: true, force: true })
   cpSync(built, folder, { recursive: true })
-  // Only traces need them, and they are most of what each run would read.
+  // Only traces need these files, and they are most of what a run would read.
   rmSync(join(folder, 'artifacts/build-info'), { recursive: true })
   const hre = await openFolder(folder)
   const path = join(folder, 'artifacts', REGISTRY, 'DocumentRegistry.json')
@@ -103,12 +105,12 @@ export async function openSuite(built: string, folder: string) {
       })),
     )
     if (error !== undefined && !results.some(({ failed }) => failed))
-      throw new Error('the tests could not be run')
+      throw new Error('the tests could not run')
     return results
   }
 
   return {
-    /** @returns false where this does not compile. */
+    /** @returns false when the code does not compile. */
     deploy(changed: Readonly<Record<string, string>>): boolean {
       const { contracts, errors = [] } = compile(REGISTRY, changed, {
         ...SETTINGS,
@@ -128,7 +130,7 @@ export async function openSuite(built: string, folder: string) {
       writeFileSync(path, JSON.stringify(changedArtifact))
       return true
     },
-    /** @returns The first test that fails, in the first of these stages in which one does. */
+    /** @returns The first failing test of the first stage that has one. */
     async firstFailure(stages = STAGES.length): Promise<string | undefined> {
       for (const stage of STAGES.slice(0, stages)) {
         const failure = (await run(stage)).find(({ failed }) => failed)
@@ -136,15 +138,15 @@ export async function openSuite(built: string, folder: string) {
       }
       return undefined
     },
-    /** Fails when a test fails without any mutation, or is in no stage. */
+    /** @throws when a test fails without a mutation, or belongs to no stage. */
     async check(): Promise<void> {
       const all = await run({})
       const failure = all.find(({ failed }) => failed)
-      if (failure) throw new Error(`${failure.name} fails without any mutation`)
+      if (failure) throw new Error(`${failure.name} fails without a mutation`)
       const staged = new Set<string>()
       for (const stage of STAGES) for (const { name } of await run(stage)) staged.add(name)
       const missing = all.find(({ name }) => !staged.has(name))
-      if (missing) throw new Error(`${missing.name} is in no stage`)
+      if (missing) throw new Error(`${missing.name} does not belong to a stage`)
     },
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Tries one mutant after the other, in a process of its own: the compiler blocks its thread, and
- * Hardhat prints a report of every run.
+ * Tries mutants one by one in a separate process: the compiler blocks its thread, and Hardhat
+ * prints a report of every run.
  */
 import type { Mutant } from './mutations.ts'
 import { openSuite } from './suite.ts'
@@ -14,9 +14,9 @@ const [built = '', folder = ''] = process.argv.slice(2)
 const suite = await openSuite(built, folder)
 
 export interface Request {
-  /** Without one, the question is whether all is well without any. */
+  /** Absent = check that the unchanged registry passes. */
   readonly mutant?: Mutant
-  /** Of an equivalent mutant: only the quick tests, since the slow ones can find nothing either. */
+  /** For an equivalent mutant: run only the quick tests; no test can kill it. */
   readonly isQuick?: boolean
 }
 

@@ -142,7 +142,7 @@ describe('an ordinary chain', () => {
     const adopted = await chain.run(deployerKey, 'deploy', ...plain, '--adopt')
     expect(adopted).toMatchObject({
       code: 1,
-      output: expect.stringContaining('there is no registry to adopt at'),
+      output: expect.stringContaining('no registry to adopt at'),
     })
     expect(existsSync(chain.file)).toBe(false)
   })
@@ -192,7 +192,7 @@ describe('an ordinary chain', () => {
     const again = await chain.run(deployerKey, 'deploy', ...plain, '--send')
     expect(again).toMatchObject({
       code: 0,
-      output: expect.stringContaining('It is there already, but not in'),
+      output: expect.stringContaining('The registry is already deployed, but missing in'),
     })
     expect(existsSync(chain.file)).toBe(false)
     for (const block of [[], ['--block', '2']]) {
@@ -244,7 +244,7 @@ describe('an ordinary chain', () => {
     })
     expect(await roles(managerKey, ...add, '--as', deployer, '--send')).toMatchObject({
       code: 1,
-      output: expect.stringContaining('but the key is that of'),
+      output: expect.stringContaining('but the key belongs to'),
     })
     expect(await roles(managerKey, ...add, '--send')).toMatchObject({ code: 0 })
     expect(await roles(managerKey, 'set-permissions', '1', issuer, 'write')).toMatchObject({
@@ -324,7 +324,7 @@ describe('an ordinary chain', () => {
     const changed = await chain.run(deployerKey, 'check-deployment')
     expect(changed).toMatchObject({
       code: 1,
-      output: expect.stringContaining('DIFFERENT  code as this commit'),
+      output: expect.stringContaining('DIFFERENT  code of this commit'),
     })
   })
 })

@@ -9,7 +9,7 @@ import { API_KEY, type Client, createClient, promisesOf } from './support/client
 import { type Folder, temporaryFolder } from './support/machine.ts'
 import { startAnvilWorld } from './support/world.ts'
 
-// `npm run backup` beside a service that issues, and `npm run restore` of what it made.
+// `npm run backup` of a service while it issues, and `npm run restore` of that backup.
 
 const PATIENCE = { timeout: 20_000, interval: 50 }
 
@@ -40,7 +40,7 @@ async function startService(dataDir: string, env: Record<string, string> = {}) {
   return service
 }
 
-/** Runs a command of `scripts/backup` as users do. */
+/** Runs a command of `scripts/backup` in a process of its own, as users do. */
 async function run(
   command: 'backup' | 'restore',
   args: string[],
@@ -60,7 +60,7 @@ async function run(
   return { code, output }
 }
 
-test('behavior: a backup beside a service that issues is restored with everything that was acknowledged', async () => {
+test('behavior: a backup of a service that issues restores everything that was acknowledged', async () => {
   const dataDir = join(folder.dir, 'live')
   const backup = join(folder.dir, 'backup')
   const { client } = await startService(dataDir)
@@ -75,9 +75,9 @@ test('behavior: a backup beside a service that issues is restored with everythin
   await Promise.all(load)
   expect(made).toMatchObject({
     code: 0,
-    output: expect.stringContaining('while the service runs'),
+    output: expect.stringContaining('of a running service'),
   })
-  expect(made.output).toContain('It holds the issuer secret')
+  expect(made.output).toContain('It contains the issuer secret')
 
   const restored = join(folder.dir, 'restored')
   const result = await run('restore', [backup], { DATA_DIR: restored })
@@ -112,16 +112,16 @@ test('behavior: a backup older than the chain is repaired from another source, a
     const lost = await run('restore', [backup], settings)
 
     expect(made).toMatchObject({ code: 0 })
-    expect(made.output).toContain('It holds no secrets')
+    expect(made.output).toContain('It contains no secrets')
     expect(found).toMatchObject({ code: 0 })
-    expect(found.output).toContain('1 payloads fetched, 0 nowhere')
+    expect(found.output).toContain('1 payloads fetched, 0 lost')
     expect(lost).toMatchObject({ code: 0 })
-    expect(lost.output).toContain('0 payloads fetched, 1 nowhere')
+    expect(lost.output).toContain('0 payloads fetched, 1 lost')
     expect(readFileSync(join(restored, 'missing-payloads.txt'), 'utf8')).toMatch(
       /^0x[0-9a-f]{64}\n$/,
     )
 
-    // Everything from before is there, and what is new can be issued.
+    // The old documents are valid, and new ones can be issued.
     const { client } = await startService(restored, {
       ...settings,
       PORT: String(await freePort()),
@@ -136,7 +136,7 @@ test('behavior: a backup older than the chain is repaired from another source, a
   }
 }, 120_000)
 
-test('error: refuses a backup that was changed, one of another issuer secret, and a folder that is not empty', async () => {
+test('error: refuses a changed backup, one of another issuer secret, and a folder that is not empty', async () => {
   const dataDir = join(folder.dir, 'live')
   const backup = join(folder.dir, 'backup')
   const { client, gateway } = await startService(dataDir)
@@ -164,7 +164,7 @@ test('error: refuses a backup that was changed, one of another issuer secret, an
   expect(existsSync(restored)).toBe(false)
   expect(existsSync(`${restored}.part`)).toBe(false)
 
-  // Secrets that were kept elsewhere are put back.
+  // Put the secrets back that were kept elsewhere.
   const secrets = (folder: string) => join(folder, 'secrets')
   cpSync(secrets(dataDir), secrets(backup), { recursive: true })
   const whole = await run('restore', [backup], { DATA_DIR: restored })

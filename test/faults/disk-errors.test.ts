@@ -25,7 +25,7 @@ test('behavior: refuses to issue on a disk that turns read-only, and goes on onc
   const told = await untilRefused()
   const publicId = publicIdOf(before.told)
   const verdict = await client.verify(publicId)
-  // It is checked once a second.
+  // The gateway checks the disk at most once a second.
   await expect.poll(readiness, { timeout: 5_000 }).toMatchObject({
     success: false,
     error: { code: 'store_unavailable' },
@@ -39,7 +39,7 @@ test('behavior: refuses to issue on a disk that turns read-only, and goes on onc
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
 
-test('behavior: ends the process when a flush fails, and the next start has everything acknowledged', async () => {
+test('behavior: ends the process when a flush fails, and the next start has every acknowledged document', async () => {
   const { client, gateway } = world
   for (let i = 0; i < 5; i++) await client.issue()
   disk.runOut()
@@ -51,8 +51,8 @@ test('behavior: ends the process when a flush fails, and the next start has ever
   await world.settle()
   await client.issue()
   expect(output).toContain('flush_failed')
-  expect(output).toContain('the disk did not keep what was written')
-  // Rows of a failed flush may or may not be on the disk: the gateway reports neither.
+  expect(output).toContain('the disk could not store a write')
+  // Rows of a failed flush may or may not be on disk: the gateway claims neither.
   expect(told.at(-1)).toEqual({ kind: 'unanswered' })
   expect(await world.judge()).toMatchObject({
     ...NOTHING_WRONG,

@@ -178,7 +178,7 @@ test(
     const first = await issueBatch(file)
     const again = await issueBatch(file, 'again.jsonl')
     expect([first.code, again.code]).toEqual([0, 0])
-    expect(again.stderr).toMatch(/anchored +in block \d+, before this/)
+    expect(again.stderr).toMatch(/anchored +in block \d+, by an earlier run/)
     expect(textAt('again.jsonl')).toBe(textAt('issued.jsonl'))
   },
   PATIENCE,
