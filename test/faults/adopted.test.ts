@@ -12,11 +12,11 @@ beforeEach(async () => {
 })
 afterEach(() => world?.close())
 
-test('behavior: a gateway guards a document of which it only acknowledged the repeat', async () => {
+test('behavior: a gateway guards a document when it has only acknowledged the repeat', async () => {
   const { client, gateway, dataDir } = world
   const wish = await client.issue({ idempotencyKey: 'moved-on' })
   await gateway.kill()
-  // Another gateway of the issuer knows nothing of it, and the first one never comes back.
+  // Another gateway of the issuer does not know the document, and the first one never comes back.
   for (const name of ['gateway.db', 'gateway.db-wal']) rmSync(join(dataDir, name), { force: true })
   await gateway.start()
   const told = await client.repeat(wish)

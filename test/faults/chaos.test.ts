@@ -5,7 +5,7 @@ import { weiAboveCaps } from './support/fees-paid.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { startAnvilWorld } from './support/world.ts'
 
-// In small what `npm run faults` does.
+// A small run of `npm run faults`.
 
 test.each([
   { of: 'one gateway', gateways: 1, documents: 300, kills: 5 },
@@ -17,10 +17,10 @@ test.each([
     kills: 2,
   },
 ])(
-  'behavior: kills of $of under load, before a node with faults, lose nothing',
+  'behavior: kills of $of, under load and with a faulty node, lose nothing',
   async ({ of: _, documents, kills, ...world }) => {
     const seed = freshSeed()
-    // Blocks are final soon, so that rows leave the outbox during the run.
+    // Blocks become final soon, so that rows leave the outbox during the run.
     const { accounts, chain, ...rest } = await startAnvilWorld({}, { finality: 2, ...world })
     onTestFinished(rest.close)
     const figures = await runChaos(
@@ -38,7 +38,7 @@ test.each([
       falseValid: 0,
     })
     expect(await weiAboveCaps(chain, accounts, { transaction: 2n * 10n ** 17n }, 3_600)).toBe(0n)
-    // The figure is not zero whatever is paid.
+    // Shows that fees were counted at all.
     expect(await weiAboveCaps(chain, accounts, { transaction: 1n, hour: 1n }, 1)).toBeGreaterThan(
       0n,
     )

@@ -15,7 +15,7 @@ test.each([
   ['back an hour', -HOUR],
   ['forward a year', 365 * 24 * HOUR],
   ['back to where it was', 0],
-])("behavior: the gateway's clock jumps %s", async (_, milliseconds) => {
+])("behavior: survives a jump of the gateway's clock %s", async (_, milliseconds) => {
   const { client, gateway } = world
   const issued = [client.issue(), client.issue({ respondAsync: true })]
   await gateway.tell({ order: 'clock', milliseconds })
@@ -24,7 +24,7 @@ test.each([
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test("behavior: the chain's clock jumps forward a day", async () => {
+test("behavior: survives a jump of the chain's clock forward a day", async () => {
   const { chain, client } = world
   await chain.request('evm_increaseTime', 86_400)
   await Promise.all([client.issue(), client.issue({ respondAsync: true })])

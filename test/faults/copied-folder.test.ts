@@ -16,12 +16,12 @@ import { type Folder, temporaryFolder } from './support/machine.ts'
 import { judge, NOTHING_WRONG } from './support/oracle.ts'
 
 // A restore drill beside the live service: its data folder is copied while it issues, and the copy
-// is started on other ports, used, stopped or killed. Each has a local chain in its folder.
+// is started on other ports, used, stopped or killed. Each folder has a local chain.
 
 const CONNECTIONS = 6
-/** Copies are made until the service has acknowledged this many more documents. */
+/** The test makes copies until the service has acknowledged this many more documents. */
 const DOCUMENTS_PER_COPY = 60
-/** How long a promise may take to be kept; milliseconds. */
+/** How long an acknowledged document may take to reach the chain; milliseconds. */
 const PATIENCE = 20_000
 
 type Service = {
@@ -72,7 +72,7 @@ async function startService(dataDir: string): Promise<Service> {
   return service
 }
 
-test('behavior: copies of the data folder of a service that issues are started beside it', async () => {
+test('behavior: started copies of its data folder do not disturb a service that issues', async () => {
   const seed = freshSeed()
   const random = seededRandom(seed)
   let working = true
@@ -119,7 +119,8 @@ test('behavior: copies of the data folder of a service that issues are started b
 }, 120_000)
 
 /**
- * Starts a copy, finds in it what the service had acknowledged before, issues with it, and ends it.
+ * Starts a copy, checks it for what the service had acknowledged before, issues with it, and ends
+ * it.
  */
 async function drill(n: number, end: 'stop' | 'kill'): Promise<Service> {
   const before = acknowledged()
@@ -159,7 +160,7 @@ async function untilAcknowledged(count: number): Promise<void> {
   const deadline = performance.now() + PATIENCE
   while (acknowledged().length < count) {
     if (performance.now() > deadline)
-      throw new Error(`the service stands still:\n${live.gateway.output()}`)
+      throw new Error(`the service makes no progress:\n${live.gateway.output()}`)
     await sleep(20)
   }
 }

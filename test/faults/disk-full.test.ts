@@ -44,7 +44,7 @@ test('behavior: survives a disk that fills while a transaction is in flight', as
   await chain.request('evm_setAutomine', false)
   await client.issue({ respondAsync: true })
   fill()
-  // Takes up what room is left in SQLite's own files.
+  // Uses up the room that is left in SQLite's own files.
   for (let i = 0; i < 20; i++) await client.issue({ respondAsync: true })
   await chain.request('evm_mine')
   await chain.request('evm_setAutomine', true)
@@ -55,7 +55,7 @@ test('behavior: survives a disk that fills while a transaction is in flight', as
   expect(survived).toBe(true)
   expect(await world.judge()).toMatchObject({
     ...NOTHING_WRONG,
-    internalErrors: expect.anything(), // the other test checks these answers
+    internalErrors: expect.anything(), // The other test checks these answers.
   })
 }, 60_000)
 

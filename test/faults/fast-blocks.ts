@@ -1,8 +1,8 @@
 /**
- * How issuing does on a chain with a block every 250 ms:
- * `node scripts/run.mjs test/faults/fast-blocks.ts --connections 50 --seconds 15`. Clients send one
- * request after the other with the default wait. With `--checkout FOLDER` it measures the service
- * of another checkout of this project, set up, by that one's own set-up of chain and gateway.
+ * Measures issuing on a chain with a block every 250 ms: `node scripts/run.mjs
+ * test/faults/fast-blocks.ts --connections 50 --seconds 15`. Clients send one request after the
+ * other with the default wait. With `--checkout FOLDER` it measures another checkout of this
+ * project, by that checkout's own code; its set-up must have run.
  */
 import { resolve } from 'node:path'
 import { performance } from 'node:perf_hooks'
@@ -18,7 +18,7 @@ const { values } = parseArgs({
   },
 })
 const BLOCK_MS = 250
-/** Until estimates, connections and the compiler are warm. */
+/** Warms up estimates, connections and the compiler. */
 const WARM_UP_SECONDS = 8
 
 const program = pathToFileURL(resolve(values.checkout, 'test/faults/support/world.ts')).href

@@ -4,7 +4,7 @@ import { promisesOf } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// What is paid, at most: caps of our own, and of nodes.
+// Caps on fees: the gateway's, and those of nodes.
 
 let world: AnvilWorld
 afterEach(() => world.close())
@@ -21,7 +21,7 @@ test('behavior: at the cap of the hour, issuing answers fee_too_high, also after
   const before = await balance()
   const answers: unknown[] = []
   while (answers.length < 60 && !answers.includes('fee_too_high')) {
-    // Anvil's falls with every block.
+    // Anvil's base fee falls with every block.
     await setBaseFee(GWEI)
     answers.push(await answerOf())
   }
@@ -31,7 +31,7 @@ test('behavior: at the cap of the hour, issuing answers fee_too_high, also after
   expect(await codeAt('/readyz')).toBe('fee_too_high')
   const metrics = await (await fetch(`${gateway.url}/metrics`)).text()
   expect(metrics).toContain('document_registry_issuing_stopped{code="fee_too_high"} 1')
-  // What was spent is not forgotten.
+  // The restart has not reset the sum.
   await gateway.kill()
   await gateway.start()
   expect(await answerOf()).toBe('fee_too_high')
@@ -58,13 +58,13 @@ test('behavior: a base fee over the cap stops issuing until it falls', async () 
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
 
-test('behavior: a plan over the cap of every node is split until they take it', async () => {
+test('behavior: splits a plan that exceeds the cap of every node until they accept it', async () => {
   world = await startAnvilWorld({
     MAX_TRANSACTION_FEE_ETHER: 'off',
     MAX_HOURLY_FEE_ETHER: 'off',
   })
   const { client, proxy } = world
-  // As geth and Besu do, with a cap that four documents are over.
+  // geth and Besu refuse like this; four documents exceed this cap.
   let refused = 0
   proxy.fault = ({ method, params }) => {
     if (method !== 'eth_sendRawTransaction') return undefined

@@ -19,15 +19,16 @@ beforeAll(async () => {
 beforeEach(() => world.settle())
 afterAll(() => world.close())
 
-/** Blocks; Anvil finds final what is twice as far behind. */
+/** Blocks; Anvil's finalized block is twice as far behind the head. */
 const FINALITY = 50
 
-test('behavior: watching costs the same however many documents wait', async () => {
+test('behavior: a look costs two calls however many documents wait', async () => {
   await Promise.all(Array.from({ length: 300 }, () => world.client.issue()))
   await looks(1)
   const calls = await looks(2)
   expect(calls.filter((method) => method !== 'eth_getBlockByNumber')).toEqual([])
-  // One of each look for the newest final block, one for the newest with documents.
+  // Each look makes one call for the newest final block, and one for the newest block with
+  // documents.
   expect(calls).toHaveLength(2 * 2)
 })
 
@@ -49,7 +50,7 @@ test('behavior: final documents leave the outbox, also after a restart', async (
   await becomeFinal()
 })
 
-test('behavior: a repeat at a node that is behind, which is then refused, leaves the payload of a final document', async () => {
+test('behavior: keeps the payload of a final document when a repeat at a lagging node is refused', async () => {
   const { client, proxy } = world
   const before = await head()
   const wish = await client.issue({ idempotencyKey: 'behind' })
@@ -87,17 +88,17 @@ test('behavior: a repeat restores a payload that the store has lost', async () =
 }, 60_000)
 
 /**
- * Answers to `finalized` other than a block. None of them reports that the node does not know the
+ * Answers to `finalized` that are not a block. None of them means that the node does not know the
  * tag.
  */
 const TAG_FAULTS: [string, Fault][] = [
   ['a rate limit', refusal(-32005, 'limit exceeded')],
-  ['an error of its own', refusal(-32000, 'header not found')],
-  ['that no block is final', refusal(-32000, 'finalized block not found')],
+  ['another error', refusal(-32000, 'header not found')],
+  ['no final block', refusal(-32000, 'finalized block not found')],
 ]
 
 test.each(TAG_FAULTS)(
-  'behavior: a reorg beyond the depth of 64, while the node answers %s to finalized',
+  'behavior: survives a reorg of 75 blocks while the node answers %s to finalized',
   async (_, fault) => {
     const { chain, client, proxy } = world
     const wish = await client.issue()
@@ -111,7 +112,7 @@ test.each(TAG_FAULTS)(
     await chain.request('anvil_mine', '0x46')
     const from = asked
     await expect.poll(() => asked, { timeout: 15_000 }).toBeGreaterThan(from)
-    // Time enough to act on it.
+    // Enough time for the gateway to act on the answer.
     await sleep(500)
     await reorg(world, 75)
     await world.settle()
@@ -148,7 +149,7 @@ function countWaiting(): number {
 
 const database = () => join(world.dataDir, 'gateway.db')
 
-/** Kills the gateway, and reads which blocks its outbox has for what waits there, in order. */
+/** Kills the gateway. @returns The blocks of the intents in its outbox, in order. */
 async function outbox(): Promise<{ number: number; hash: string }[]> {
   await world.gateway.kill()
   const sqlite = new DatabaseSync(database())

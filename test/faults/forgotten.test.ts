@@ -10,7 +10,7 @@ beforeEach(async () => {
 })
 afterEach(() => world?.close())
 
-test('behavior: after a downtime longer than nodes keep receipts and logs, the records decide', async () => {
+test('behavior: trusts the records after a downtime longer than nodes keep receipts and logs', async () => {
   const { chain, client, gateway, proxy } = world
   const known = await client.issue()
   await client.revoke(known)
@@ -35,7 +35,7 @@ test('behavior: after a downtime longer than nodes keep receipts and logs, the r
       }),
     )
   await expect.poll(statuses, { timeout: 20_000 }).toEqual(wishes.map(() => 'valid'))
-  // No intent waits for a receipt that every node dropped.
+  // No intent waits for a receipt that no node keeps.
   await expect.poll(inFlight, { timeout: 10_000 }).toBe(0)
   const next = await client.issue()
   const output = gateway.output()

@@ -5,10 +5,10 @@ import { runChaos } from './support/chaos.ts'
 import { startGethWorld } from './support/geth-world.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 
-// Built before any time is taken: the first time, that takes minutes.
+// Builds geth before the clock runs: the first build takes minutes.
 const binary = await gethBinary()
 
-test('behavior: killed at random under load, before a real geth with a block each second', async ({
+test('behavior: loses nothing when killed at random under load with a real geth', async ({
   skip,
 }) => {
   const path = binary ?? skip()

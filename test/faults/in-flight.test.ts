@@ -3,7 +3,7 @@ import { NOTHING_WRONG } from './support/oracle.ts'
 import { loseUnsaved, reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// Trouble while a transaction is on its way: it must come to an end all the same.
+// Faults while a transaction is in flight: it must still reach an end.
 
 let world: AnvilWorld
 beforeEach(async () => {

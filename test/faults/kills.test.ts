@@ -4,10 +4,10 @@ import { promisesOf } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// Kill -9 at each step of the pipeline in turn. Steps are found, not listed: the n-th call to the
-// node and the n-th commit, for growing n until the work gets done before its n-th step. So
-// whatever the engine does, each of its steps is met. Where there are many, a run takes every third
-// or fourth, from one that it chooses: a few runs meet all.
+// Kill -9 at each step of the pipeline in turn. The test finds the steps: it kills at the n-th call
+// to the node or the n-th commit, for growing n, until the work ends before its n-th step. So it
+// covers every step, whatever the pipeline does. Where there are many, a run takes every third or
+// fourth from a random start; a few runs cover all.
 
 let world: AnvilWorld
 beforeAll(async () => {
@@ -15,10 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-/** More steps than this mean that the work never ends. */
+/** Maximum number of steps; more mean that the work never ends. */
 const MOST_STEPS = 60
 
-test('behavior: killed before each call to the node', async () => {
+test('behavior: loses nothing when killed before each call to the node', async () => {
   const steps = await eachStep(async (n) => {
     killAtCall(n, 'before')
     await work()
@@ -26,7 +26,7 @@ test('behavior: killed before each call to the node', async () => {
   expect(steps).toBeGreaterThan(4)
 }, 90_000)
 
-test('behavior: killed after each broadcast, before it knows of it', async () => {
+test('behavior: loses nothing when killed after each broadcast, before the answer', async () => {
   const steps = await eachStep(async (n) => {
     killAtCall(n, 'after', 'eth_sendRawTransaction')
     await work()
@@ -35,7 +35,7 @@ test('behavior: killed after each broadcast, before it knows of it', async () =>
 }, 90_000)
 
 test.each(['before', 'after'] as const)(
-  'behavior: killed %s each commit to its disk',
+  'behavior: loses nothing when killed %s each commit to its disk',
   async (side) => {
     const steps = await eachStep(async (count) => {
       await world.gateway.tell({ order: 'kill_at_commit', count, side })
@@ -46,7 +46,7 @@ test.each(['before', 'after'] as const)(
   90_000,
 )
 
-test('behavior: killed again at each call of its recovery', async () => {
+test('behavior: loses nothing when killed again at each call of its recovery', async () => {
   const steps = await eachStep(async (n) => {
     killAtCall(1, 'before', 'eth_sendRawTransaction')
     await work()
@@ -58,11 +58,11 @@ test('behavior: killed again at each call of its recovery', async () => {
 }, 90_000)
 
 /**
- * Runs one step after the other until one does not kill the gateway; after each, starts it again
- * and asks again for what has an idempotency key.
+ * Runs step after step until one does not kill the gateway; after each, restarts it and repeats the
+ * requests that have an idempotency key.
  *
- * @param stride Every how many steps one is taken.
- * @returns How many steps there were.
+ * @param stride Takes every `stride`th step.
+ * @returns The number of steps.
  */
 async function eachStep(step: (n: number) => Promise<void>, stride = 1): Promise<number> {
   const first = 1 + seededRandom(freshSeed()).below(stride)
@@ -80,7 +80,7 @@ async function eachStep(step: (n: number) => Promise<void>, stride = 1): Promise
   throw new Error('the work does not end')
 }
 
-/** Nothing kills it from here on. @returns Whether it lives. */
+/** Disarms the kill. @returns Whether the gateway is running. */
 async function disarm(): Promise<boolean> {
   try {
     await world.gateway.tell({
@@ -95,7 +95,7 @@ async function disarm(): Promise<boolean> {
   }
 }
 
-/** Documents of each kind: with and without an idempotency key, waited for and not. */
+/** Documents of each kind: with and without an idempotency key, synchronous and not. */
 async function work(): Promise<void> {
   const { client } = world
   await Promise.all([
@@ -105,7 +105,7 @@ async function work(): Promise<void> {
   ])
 }
 
-/** A repeat with the same idempotency key is promised under the same publicId. */
+/** A repeat with the same idempotency key must get the same publicId. */
 async function repeatUnanswered(): Promise<void> {
   for (const wish of world.client.wishes) {
     if (!wish.idempotencyKey || wish.told.some(isSettled)) continue

@@ -5,7 +5,7 @@ import { temporaryFolder } from './support/machine.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { type Chain, startWorld, type World } from './support/world.ts'
 
-// Two nodes of one chain; the preferred one stands still.
+// Two nodes of one chain; the preferred one stops following it.
 
 const ends: (() => unknown)[] = []
 afterEach(async () => {
@@ -32,7 +32,7 @@ async function start(): Promise<{ world: World; still: FaultProxy }> {
   return { world, still }
 }
 
-test('behavior: documents are issued while the preferred node stands still', async () => {
+test('behavior: issues documents while the preferred node stands still', async () => {
   const { world, still } = await start()
   const { chain, client } = world
   const height = async () => Number(await chain.request<string>('eth_blockNumber'))
@@ -42,7 +42,7 @@ test('behavior: documents are issued while the preferred node stands still', asy
     kind: 'stale_head',
     blocks: (await height()) - since,
   })
-  // Until the gateway knows, one of them may have to wait for it.
+  // One request may have to wait until the gateway notices.
   for (let i = 0; i < 8; i++) await client.issue()
   await expect
     .poll(async () => (await client.issue()).told, { timeout: 20_000 })

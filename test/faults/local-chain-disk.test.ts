@@ -23,7 +23,7 @@ test('behavior: the local chain refuses writes while its disk is full, answers r
   for (let i = 0; i < 5; i++) await send()
   const head = () => call(chain.url, 'eth_blockNumber').catch(() => 'down')
   fill(disk.dir, ballast)
-  // What is left of the journal's last page takes some.
+  // The rest of the journal's last page has room for some writes.
   let kept = ''
   let refused = ''
   while (refused === '') {
@@ -33,7 +33,7 @@ test('behavior: the local chain refuses writes while its disk is full, answers r
     })
   }
   const blocks = await allBlocks(chain.url)
-  // Worse: it has to start Anvil anew while the disk is full.
+  // Harder: it has to restart Anvil while the disk is full.
   const { pid } = localAnvil(dir) ?? {}
   killAnvil(dir)
   await expect.poll(() => localAnvil(dir)?.pid ?? pid, PATIENCE).not.toBe(pid)

@@ -1,5 +1,5 @@
 // `npm run faults -- --documents 10000 --kills 100`: the random kills of the fault tests, for as
-// long as you like. Prints the figures, and ends with 1 when anything was lost, doubled, falsely
+// long as you like. Prints the figures, and exits with 1 when anything was lost, doubled, falsely
 // called valid, not revoked as promised, or paid above a cap.
 //
 //   --chain geth    a real geth in place of Anvil
@@ -39,9 +39,9 @@ const { values } = parseArgs({
 })
 const random = seededRandom(Number(values.seed))
 
-/** On a busy machine, something may be late and not lost: it is looked for again. */
+/** On a busy machine, a document may be late and not lost: check again. */
 const LATE_MS = 60_000
-/** A restart that took this many times the median is worth a look. */
+/** Print the log of a restart that took this many times the median. */
 const SLOW_RESTART = 4
 
 function quantile(values: readonly number[], share: number): number {
@@ -52,8 +52,8 @@ function quantile(values: readonly number[], share: number): number {
 type Setting = { world: World; troubles: Trouble[] }
 
 async function anvilWorld(env: Record<string, string>): Promise<Setting> {
-  // No rewrite may lose a final block; without rewrites, blocks are final soon and rows leave the
-  // outbox.
+  // With rewrites, finality is so far behind that they lose no final block; without, blocks become
+  // final soon, so that rows leave the outbox.
   const blockTime = values['block-time']
   const world = await startAnvilWorld(env, {
     ...(!values.rewrites && { finality: 2 }),
@@ -73,7 +73,7 @@ async function anvilWorld(env: Record<string, string>): Promise<Setting> {
   return { world, troubles }
 }
 
-/** The base fee stands so high for a moment that one document costs more than the cap. */
+/** Raises the base fee for a moment so high that one document costs more than the cap. */
 async function spike({ chain }: World): Promise<void> {
   const set = (fee: bigint) =>
     chain.request('anvil_setNextBlockBaseFeePerGas', `0x${fee.toString(16)}`)
@@ -102,7 +102,7 @@ async function startKubo(): Promise<Kubo | undefined> {
   return kubo
 }
 
-/** Under load, and down for a moment. */
+/** Kills Kubo under load and leaves it down for a moment. */
 async function killKubo(kubo: Kubo): Promise<void> {
   await kubo.signal('SIGKILL')
   await sleep(random.below(500))
@@ -149,7 +149,7 @@ function figuresOf(figures: Figures, seconds: number, above: bigint): [string, u
 const kubo = values.store === 'kubo' ? await startKubo() : undefined
 const env = {
   ...(kubo && { IPFS_API_URL: kubo.apiUrl }),
-  // An hour that is used up would end the run.
+  // Reaching the hourly cap would end the run.
   ...(values.spikes && { MAX_TRANSACTION_FEE_ETHER: '0.01', MAX_HOURLY_FEE_ETHER: '20' }),
 }
 const started =

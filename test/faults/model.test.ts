@@ -8,13 +8,13 @@ import { NOTHING_WRONG } from './support/oracle.ts'
 import { loseUnsaved, reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// Any sequence of what clients, machines and chains do. fast-check chooses the sequences, and
-// shortens one that fails.
+// Arbitrary sequences of client requests, kills, faults and reorgs. fast-check chooses them, and
+// shrinks one that fails.
 
-/** What is expected: which idempotency keys were used, and whether the gateway was killed. */
+/** The model: the idempotency keys used so far, and whether the gateway was killed. */
 type Model = { running: boolean; wishes: number; keys: Set<number> }
 type Command = AsyncCommand<Model, Real>
-/** Requests go on while later commands run. */
+/** Requests continue while later commands run. */
 type Real = {
   world: AnvilWorld
   wishes: Promise<Wish>[]
@@ -36,7 +36,7 @@ class Issue implements Command {
   toString = () => `issue(${this.respondAsync ? 'async' : ''})`
 }
 
-/** The first time a new document, from then on the same one. */
+/** Issues a new document the first time, and repeats that request from then on. */
 class IssueWithKey implements Command {
   readonly key: number
   constructor(key: number) {
@@ -93,7 +93,7 @@ class Kill implements Command {
 class Restart implements Command {
   check = ({ running }: Readonly<Model>) => !running
   async run(model: Model, { world }: Real) {
-    world.proxy.heal() // a gateway refuses to start before a node that fails
+    world.proxy.heal() // A gateway does not start while its node fails.
     await world.gateway.start()
     model.running = true
   }
@@ -174,11 +174,11 @@ async function run(sequence: Iterable<Command>): Promise<void> {
   }
 }
 
-test('behavior: any sequence of requests, verdicts, kills, faults and reorgs', async () => {
+test('behavior: survives any sequence of requests, verdicts, kills, faults and reorgs', async () => {
   await fc.assert(fc.asyncProperty(commands, run), {
     seed: freshSeed() | 0,
     numRuns: 3,
-    // Each run takes seconds: the failing sequence is shown as it is.
+    // Each run takes seconds: do not shrink a failing sequence.
     endOnFailure: true,
   })
 }, 120_000)

@@ -7,7 +7,7 @@ import { promisesOf } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// A node that does one thing wrong, over and over: to calls of every kind, or to broadcasts alone.
+// A node that does one thing wrong again and again: for all calls, or for broadcasts only.
 
 let world: AnvilWorld
 beforeAll(async () => {
@@ -20,7 +20,7 @@ const seed = freshSeed()
 
 const faults: [string, Fault][] = [
   ['drops calls before they reach it', { kind: 'drop_before' }],
-  ['does what it is told and never answers', { kind: 'drop_after' }],
+  ['executes calls and never answers', { kind: 'drop_after' }],
   ['answers late', { kind: 'delay', milliseconds: 300 }],
   ['answers after the time-out', { kind: 'delay', milliseconds: 1_200 }],
   ['limits the rate', { kind: 'status', status: 429 }],
@@ -43,14 +43,14 @@ test.each(faults)('behavior: survives a node that %s', async (_, fault) => {
   expect(await world.judge(), `seed ${seed}`).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: survives all of these at once', async () => {
+test('behavior: survives all of these faults at once', async () => {
   world.proxy.fault = randomFaults(seededRandom(seed), 0.3)
   for (let round = 0; round < 5; round++) await issueSome()
   await world.settle()
   expect(await world.judge(), `seed ${seed}`).toMatchObject(NOTHING_WRONG)
 })
 
-test("behavior: geth's pool, with blocks that take longer than a rebroadcast", async () => {
+test("behavior: works with geth's pool rules when a block takes longer than a rebroadcast", async () => {
   const { chain, client, proxy } = world
   const rules = gethPoolRules(proxy.direct)
   let refusals = 0
@@ -96,7 +96,7 @@ test('behavior: recovers when somebody else uses the nonce first', async () => {
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-/** The first calls of a method fare badly, the later ones well. */
+/** Fails the first calls of a method, and passes the later ones. */
 function every(method: string, fault: Fault, times: number) {
   let left = times
   return (call: RpcCall) => (call.method === method && left-- > 0 ? fault : undefined)
@@ -111,6 +111,6 @@ async function issueSome(): Promise<void> {
     client.issue({ idempotencyKey: key() }),
     client.issue({ idempotencyKey: key(), respondAsync: true }),
   ])
-  // As clients do, without waiting for the node to be well.
+  // Repeats without waiting for a healthy node, as clients do.
   for (const wish of wishes) if (wish.idempotencyKey) await client.repeat(wish)
 }

@@ -6,8 +6,8 @@ import { gethPoolRules } from '../support/geth-pool-rules.ts'
 import { randomKey } from '../support/stack.ts'
 import { type Folder, temporaryFolder } from './support/machine.ts'
 
-// The proxy's rules against themselves: the engine is judged by them elsewhere. Wording as in
-// geth's txpool_errors.
+// Checks the proxy's pool rules, which other tests use. The messages are those of geth's txpool
+// errors.
 
 let folder: Folder
 let anvil: AnvilNode
@@ -49,7 +49,7 @@ async function send(fee: bigint, tip: bigint): Promise<string> {
   return error?.message ?? 'taken'
 }
 
-test('behavior: already known, ten per cent more, nonce too low', async () => {
+test('behavior: refuses a known transaction, a replacement under ten per cent more, and a low nonce', async () => {
   await anvil.request('anvil_setBalance', wallet.address, '0x56bc75e2d63100000')
   expect(await send(10_000_000_000n, 1_000_000_000n)).toBe('taken')
   expect(await send(10_000_000_000n, 1_000_000_000n)).toBe('already known')

@@ -16,15 +16,15 @@ afterEach(() => world.close())
 
 const idempotencyKey = 'the-same-again'
 
-test('behavior: promised with 202, asked for again, and that is refused', async () => {
+test('behavior: keeps a promise (202) whose repeat is refused', async () => {
   const { chain, client } = world
   await chain.request('evm_setAutomine', false)
-  await client.issue({ respondAsync: true }) // its transaction is in flight
+  await client.issue({ respondAsync: true }) // Its transaction is in flight.
   const wish = await client.issue({ respondAsync: true, idempotencyKey })
   expect(wish.told).toMatchObject([{ kind: 'issued', status: 202 }])
   wish.respondAsync = false
   const repeated = client.repeat(wish)
-  await sleep(300) // it waits beside the promised one by now
+  await sleep(300) // The repeat now waits beside the promised intent.
   refuseEstimates()
   await chain.request('evm_mine')
   await repeated
@@ -33,7 +33,7 @@ test('behavior: promised with 202, asked for again, and that is refused', async 
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
 
-test('behavior: acknowledged, dropped by a reorg, asked for again, and that is refused', async () => {
+test('behavior: keeps an acknowledged document that a reorg dropped and whose repeat is refused', async () => {
   const { client } = world
   const wish = await client.issue({ idempotencyKey })
   expect(wish.told).toMatchObject([{ kind: 'issued', status: 201 }])
@@ -44,7 +44,7 @@ test('behavior: acknowledged, dropped by a reorg, asked for again, and that is r
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
 
-test('behavior: asked for by many at once, while the node fails now and then', async () => {
+test('behavior: keeps a promise to many equal requests while the node fails now and then', async () => {
   const { client } = world
   for (let round = 0; round < 10; round++) {
     refuseEstimates(3)
@@ -60,7 +60,7 @@ test('behavior: asked for by many at once, while the node fails now and then', a
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
 
-test('behavior: anchored, not seen at a node that is behind, and the next transaction is refused', async () => {
+test('behavior: keeps an anchored document that a lagging node does not show while the next transaction is refused', async () => {
   const { client, proxy } = world
   let sent = false
   proxy.answered = ({ method }) => {
@@ -68,7 +68,7 @@ test('behavior: anchored, not seen at a node that is behind, and the next transa
   }
   proxy.fault = ({ method }) => {
     if (method === 'eth_estimateGas' && sent) return { kind: 'drop_before' }
-    // The nonce is read where the block is there, the records where it is not.
+    // The nonce comes from a node that has the block, the records from one that does not.
     return method === 'eth_call' && sent ? { kind: 'stale_head', blocks: 1 } : undefined
   }
   const wish = await client.issue({ idempotencyKey })
@@ -78,11 +78,11 @@ test('behavior: anchored, not seen at a node that is behind, and the next transa
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
 
-test('behavior: dropped by a reorg while a request waits until it is final', async () => {
+test('behavior: answers 202 when a reorg drops the document of a request that waits for finality', async () => {
   const { client, proxy } = world
   let seen = 0
   proxy.answered = async (call) => {
-    // The first reading of the waiting request has the record, later ones do not.
+    // The waiting request sees the record at its first reading, and not later.
     if (!isCallOf('verificationOf', call) || seen++ > 0) return
     proxy.fault = ({ method }) =>
       method === 'eth_sendRawTransaction' ? { kind: 'drop_before' } : undefined
@@ -97,7 +97,7 @@ test('behavior: dropped by a reorg while a request waits until it is final', asy
 }, 60_000)
 
 test.each(['finalized', undefined] as const)(
-  'behavior: anchored, and the node that is read for the answer is behind (wait: %s)',
+  'behavior: answers 202 when the node that it reads for the answer is behind (wait: %s)',
   async (wait) => {
     const { client, proxy } = world
     proxy.fault = (call) =>
@@ -115,7 +115,7 @@ test.each(['finalized', undefined] as const)(
   60_000,
 )
 
-/** So many times, no new transaction can be made. */
+/** Prevents new transactions this many times. */
 function refuseEstimates(times = Number.POSITIVE_INFINITY): void {
   let left = times
   world.proxy.fault = ({ method }: RpcCall) =>

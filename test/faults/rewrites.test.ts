@@ -5,8 +5,8 @@ import { NOTHING_WRONG } from './support/oracle.ts'
 import { loseUnsaved, reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// What was on the chain and acknowledged is there no more: it must be anchored again without anyone
-// asking, and not be called valid until then.
+// The chain loses acknowledged documents: the gateway must anchor them again unasked, and must not
+// call them valid until then.
 
 let world: AnvilWorld
 beforeAll(async () => {
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => world.close())
 
-test.each([1, 2, 3, 4, 5])('behavior: a reorg of %i blocks', async (depth) => {
+test.each([1, 2, 3, 4, 5])('behavior: issues again after a reorg of depth %i', async (depth) => {
   const wishes = await oneBlockEach(depth)
   holdBroadcasts()
   await reorg(world, depth)
@@ -23,7 +23,7 @@ test.each([1, 2, 3, 4, 5])('behavior: a reorg of %i blocks', async (depth) => {
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: a reorg, and the gateway is killed before it has seen it', async () => {
+test('behavior: issues again when it was killed before it noticed the reorg', async () => {
   await oneBlockEach(3)
   await world.gateway.kill()
   await reorg(world, 3)
@@ -31,7 +31,7 @@ test('behavior: a reorg, and the gateway is killed before it has seen it', async
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: the node is killed and has lost what it had not saved', async () => {
+test('behavior: issues again what a killed node had not saved', async () => {
   await world.chain.save()
   const wishes = await oneBlockEach(5)
   holdBroadcasts()
@@ -41,7 +41,7 @@ test('behavior: the node is killed and has lost what it had not saved', async ()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 })
 
-test('behavior: node and gateway are killed together', async () => {
+test('behavior: issues again what was lost when node and gateway were killed together', async () => {
   await world.chain.save()
   await oneBlockEach(5)
   await world.gateway.kill()

@@ -9,8 +9,8 @@ import { judge, NOTHING_WRONG } from './support/oracle.ts'
 import { mineEvery } from './support/steady-load.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// Two gateways that were given one account by mistake: on one machine, and on two, where neither
-// knows of the other.
+// Two gateways with one account by mistake: on one machine, and on two machines that cannot see
+// each other.
 
 let world: AnvilWorld
 let seconds: GatewayProcess[] = []
@@ -35,7 +35,7 @@ const nonce = (block: string) => {
   return world.chain.request<string>('eth_getTransactionCount', address, block)
 }
 
-/** @returns A gateway with the account, issuer and secret of the first, and a folder of its own. */
+/** @returns A gateway with the account, issuer and secret of the first, and another data folder. */
 async function second(settings: Record<string, string> = world.env): Promise<GatewayProcess> {
   const gateway = gatewayProcess({
     ...settings,
@@ -70,7 +70,8 @@ test.runIf(process.platform === 'linux')(
 )
 
 test('error: a second gateway elsewhere does not start while the first issues', async () => {
-  // Until the second has seen a transaction in the pool, which is empty most of the time otherwise.
+  // The pool is empty most of the time: keep sending until the second gateway has seen a
+  // transaction.
   await world.chain.request('evm_setAutomine', false)
   let working = true
   const loaded = load(world.client, () => !working)
@@ -111,7 +112,7 @@ test('behavior: a gateway waits for the transactions that a lost one left in the
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 60_000)
 
-test('behavior: two that run lose and double nothing, and report each other', async () => {
+test('behavior: two running gateways lose and double nothing, and report each other', async () => {
   const gateway = await second()
   await gateway.start()
   const both = [world.gateway, gateway]

@@ -3,13 +3,13 @@ import { NOTHING_WRONG } from './support/oracle.ts'
 import { mineEvery, runSteadyLoad } from './support/steady-load.ts'
 import { startAnvilWorld } from './support/world.ts'
 
-// In small what slow-blocks.ts does with blocks of 12 seconds.
+// A small run of slow-blocks.ts, which has blocks of 12 seconds.
 
-test('behavior: with a block every 3 seconds, requests are answered with the next block', async () => {
+test('behavior: answers requests with the next block when blocks come every 3 seconds', async () => {
   const world = await startAnvilWorld({ WAIT_SECONDS: '6' })
   onTestFinished(world.close)
   await mineEvery(world.chain, 3)
-  // Until the gateway knows when blocks come.
+  // Lets the gateway learn the block time.
   await runSteadyLoad(world, { perSecond: 5, seconds: 15 })
   const load = await runSteadyLoad(world, { perSecond: 5, seconds: 18 })
   expect(load).toMatchObject({ requests: 90, anchored: 90, pending: 0 })

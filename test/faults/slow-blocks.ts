@@ -1,7 +1,7 @@
 /**
- * How the engine does on a chain with slow blocks: `node scripts/run.mjs test/faults/slow-blocks.ts
- * --interval 12 --rate 5 --seconds 180`. An Anvil with a block every so many seconds, requests at a
- * steady rate with the default wait. Fails when more than 1 % are answered 202.
+ * Measures issuing on a chain with slow blocks: `node scripts/run.mjs test/faults/slow-blocks.ts
+ * --interval 12 --rate 5 --seconds 180`. An Anvil makes a block every `--interval` seconds;
+ * requests come at a steady rate with the default wait. Fails when more than 1 % are answered 202.
  */
 import { parseArgs } from 'node:util'
 import { NOTHING_WRONG } from './support/oracle.ts'
@@ -18,7 +18,7 @@ const { values } = parseArgs({
 const world = await startAnvilWorld()
 try {
   await mineEvery(world.chain, Number(values.interval))
-  // Until the gateway knows when blocks come.
+  // Lets the gateway learn the block time.
   await runSteadyLoad(world, {
     perSecond: 1,
     seconds: 5 * Number(values.interval),

@@ -8,7 +8,7 @@ import { API_KEY } from './support/client.ts'
 import { reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// A document is suspended and released in turn: the last request holds, whatever happens.
+// A document is suspended and released in turn: the last request wins, whatever happens.
 
 let world: AnvilWorld
 beforeEach(async () => {
@@ -16,15 +16,15 @@ beforeEach(async () => {
 })
 afterEach(() => world.close())
 
-/** Blocks; Anvil finds final what is twice as far behind. */
+/** Blocks; Anvil's finalized block is twice as far behind the head. */
 const FINALITY = 50
-/** More commits than this mean that the work never ends. */
+/** Maximum number of commits; more mean that the work never ends. */
 const MAX_STEPS = 40
 
 type Action = 'suspend' | 'release' | 'revoke'
 type Issued = { publicId: string; documentHash: Hex; registry: RegistryId }
 
-test('behavior: a reorg drops a suspension, and it is done again', async () => {
+test('behavior: suspends again after a reorg dropped the suspension', async () => {
   const { publicId } = await issue()
   await mineSome()
   expect(await change('suspend', publicId)).toBe(200)
@@ -32,7 +32,7 @@ test('behavior: a reorg drops a suspension, and it is done again', async () => {
   await becomes(publicId, 'suspended')
 }, 60_000)
 
-test('behavior: a reorg drops a suspension and its release, and the document ends up released', async () => {
+test('behavior: the document ends up released after a reorg dropped suspension and release', async () => {
   const { publicId } = await issue()
   await mineSome()
   expect(await change('suspend', publicId)).toBe(200)
@@ -42,7 +42,7 @@ test('behavior: a reorg drops a suspension and its release, and the document end
   await becomes(publicId, 'valid')
 }, 60_000)
 
-test('behavior: a reorg drops a release alone, and it is done again', async () => {
+test('behavior: releases again after a reorg dropped only the release', async () => {
   const { publicId } = await issue()
   expect(await change('suspend', publicId)).toBe(200)
   await mineSome()
@@ -51,7 +51,7 @@ test('behavior: a reorg drops a release alone, and it is done again', async () =
   await becomes(publicId, 'valid')
 }, 60_000)
 
-test('behavior: a reorg drops issue, suspension and revocation', async () => {
+test('behavior: repeats all three after a reorg dropped issue, suspension and revocation', async () => {
   await mineSome()
   const { publicId } = await issue()
   expect(await change('suspend', publicId)).toBe(200)
@@ -60,11 +60,11 @@ test('behavior: a reorg drops issue, suspension and revocation', async () => {
   await becomes(publicId, 'revoked')
 }, 60_000)
 
-test('behavior: what somebody else released, before it was final, is not suspended again', async () => {
+test('behavior: does not suspend again what somebody else released before the suspension was final', async () => {
   const { publicId, documentHash, registry } = await issue()
   expect(await change('suspend', publicId)).toBe(200)
   await transact(provider(), registry, world.issuerKey, 'release', [...[1, documentHash]])
-  // Another fork without the release: then the suspension stands. With it, nothing is to be done.
+  // A fork without the release restores the suspension; with it, there is nothing to do.
   await world.chain.request('anvil_mine', `0x${(2 * FINALITY + 2).toString(16)}`)
   await twoLooks()
   await becomes(publicId, 'valid')
@@ -75,7 +75,7 @@ test('behavior: what somebody else released, before it was final, is not suspend
 }, 60_000)
 
 test.each(['before', 'after'] as const)(
-  'behavior: killed %s each commit, the last answer holds',
+  'behavior: the last answer holds when the gateway is killed %s each commit',
   async (side) => {
     const { publicId } = await issue()
     for (let count = 1; count <= MAX_STEPS; count++) {
@@ -114,7 +114,7 @@ async function restart(): Promise<void> {
   await world.gateway.start()
 }
 
-/** Asks until it is done; the gateway is started again as often as it was killed. */
+/** Repeats the request until it succeeds, and restarts the gateway after each kill. */
 async function insist(action: Action, publicId: string): Promise<void> {
   const statuses: unknown[] = []
   while (statuses.at(-1) !== 200) {
@@ -153,7 +153,7 @@ const becomes = (publicId: string, status: string) =>
     )
     .toBe(status)
 
-/** So that a reorg of some blocks leaves what came before. */
+/** So that a reorg of a few blocks does not reach earlier transactions. */
 const mineSome = () => world.chain.request('anvil_mine', '0x5')
 
 /** The gateway looks at its blocks every two seconds. */

@@ -24,7 +24,7 @@ let provider: Eip1193Provider
 let gateways: [GatewayProcess, GatewayProcess]
 
 /**
- * One issuer with two accounts, and a gateway for each: they share the issuer secret, and read each
+ * One issuer with two accounts and a gateway for each. They share the issuer secret and read each
  * other's payloads.
  */
 beforeAll(async () => {
@@ -74,7 +74,7 @@ afterAll(async () => {
 
 const authorization = `Bearer ${API_KEY}`
 
-/** @returns `undefined` when the gateway was not there to answer. */
+/** @returns `undefined` when the gateway did not answer. */
 async function issue({ url }: GatewayProcess, idempotencyKey: string): Promise<Issued | undefined> {
   try {
     const response = await fetch(`${url}/v1/documents`, {
@@ -110,7 +110,7 @@ async function issuedEvents(): Promise<Hex[]> {
   return (logs as { topics: Hex[] }[]).map(({ topics }) => topics[1] as Hex)
 }
 
-test('behavior: the same request at both is one document', async () => {
+test('behavior: the same request at both yields one document', async () => {
   const [one, two] = gateways
   const both = await Promise.all([issue(one, 'shared'), issue(two, 'shared')])
   expect(both[0]?.publicId).toBeDefined()
@@ -119,7 +119,7 @@ test('behavior: the same request at both is one document', async () => {
     await expect.poll(() => statusOf(gateway, both[0]?.publicId ?? '')).toBe('valid')
 })
 
-test('behavior: both under load, one killed in the middle, its clients go on at the other', async () => {
+test('behavior: when one is killed under load, its clients continue at the other', async () => {
   const [doomed, other] = gateways
   const before = new Set(await issuedEvents())
   const answered = new Map<string, Issued>()

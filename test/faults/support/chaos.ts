@@ -12,42 +12,39 @@ export type Figures = Judgement & {
   kills: number
   /** Verdicts requested during the run. */
   verdicts: number
-  /** `valid` for documents that the chain did not have, or had revoked. */
+  /** Verdicts `valid` for documents that were not on the chain, or revoked. */
   falseValid: number
   /** Milliseconds, one for each restart with the chain up. */
   restarts: number[]
-  /** What the gateway wrote at the end of the longest of them. */
+  /** The end of the gateway's log after the slowest restart. */
   slowestLog: string
-  /** Starts that ended before they were ready, and were tried again. */
+  /** Starts that ended before they were ready; each was repeated. */
   failedStarts: number
 }
 
-/** Trouble beside kills; the chain is up again when it resolves. */
+/** A fault other than a kill; the chain is up again when it resolves. */
 export type Trouble = () => Promise<void>
 
 const MOST_STARTS = 5
 /** The share of documents that are revoked. */
 const REVOKED = 0.15
-/** How often a client repeats what was acknowledged long ago. */
+/** The share of documents after which a client repeats an old request. */
 const REPEATED = 0.1
-/**
- * Blocks that a node may be behind: one that answers verdicts, and one that the gateway reads
- * records from.
- */
+/** Maximum blocks by which a node lags: for verdicts, and for the gateway's own reads. */
 const BEHIND = { verdicts: 3, records: 60 }
 
 /**
- * Issues under load while gateways are killed at random, its node fails at random, and other
- * trouble comes; then lets everything come to rest and judges.
+ * Issues under load while gateways are killed at random, their node fails at random, and other
+ * troubles come; then waits until all is settled, and judges.
  *
- * @param world What the trouble needs is its own affair.
+ * @param world Gateways, clients and node; the troubles bring what else they need.
  */
 export async function runChaos(
   world: World,
   plan: {
-    /** Goes on until this number is acknowledged … */
+    /** Runs until this number is acknowledged … */
     documents: number
-    /** … and this number of kills is done. */
+    /** … and this many kills have happened. */
     kills: number
     connections: number
     random: Random
@@ -78,16 +75,13 @@ export async function runChaos(
     }
   }
 
-  /** Its outbox row may be gone by now, and a node that is behind may not have its record. */
+  /** The outbox may have dropped its row by now, and a lagging node may not have its record. */
   async function repeatAnother(): Promise<void> {
     const wish = client.wishes[random.below(client.wishes.length)]
     if (wish?.idempotencyKey && promisesOf(wish).length > 0) await client.repeat(wish)
   }
 
-  /**
-   * As often as it takes; sometimes right after it was issued, sometimes with a promise that is
-   * enough.
-   */
+  /** Repeats the request until it is promised, sometimes with `Prefer: respond-async`. */
   async function revoke(wish: Wish): Promise<void> {
     const respondAsync = random.next() < 0.3
     while (!isRevocationPromised(wish) && !done()) {
@@ -96,7 +90,7 @@ export async function runChaos(
     }
   }
 
-  /** A client that keeps asking while the gateway is up and down. */
+  /** Acts as a client that keeps repeating while the gateway goes down and up. */
   async function repeatUntilPromised(wish: Wish): Promise<void> {
     while (promisesOf(wish).length === 0 && !done()) {
       await sleep(50)
@@ -133,13 +127,13 @@ export async function runChaos(
       if (restarts.every((other) => other < took)) slowestLog = victim.output().slice(-4_000)
       restarts.push(took)
       plan.progress?.({ acknowledged, kills: killed })
-      // Documents are spread over the kills.
+      // Spreads the documents over the kills.
       const due = (documents / kills) * killed
       while (acknowledged < due && killed < kills) await sleep(20)
     }
   }
 
-  /** As a supervisor does: what ends is started again, for a while. */
+  /** Starts the gateway again up to {@link MOST_STARTS} times, as a supervisor does. */
   async function restart(victim: GatewayProcess): Promise<number> {
     for (let attempt = 1; ; attempt++)
       try {

@@ -15,15 +15,15 @@ export type Told =
 
 /** One document that a client wants issued, and every answer to it. */
 export type Wish = {
-  /** The subjectId: it finds the document again on the chain. */
+  /** The subjectId, by which the oracle recognizes the document on the chain. */
   number: string
   idempotencyKey?: string
   /** `Prefer: respond-async`. */
   respondAsync: boolean
-  /** `?wait=`: how final it has to be. */
+  /** The finality to wait for, `?wait=`. */
   wait?: 'finalized'
   told: Told[]
-  /** The answers to its requests to revoke the document; absent when it sent none. */
+  /** The answers to its revocation requests; absent when it sent none. */
   revocation?: Revocation[]
 }
 
@@ -34,13 +34,13 @@ export type Verdict = {
   httpStatus: number
   valid: boolean
   status: string
-  /** The number of the block that it is true for; `undefined` without a verdict. */
+  /** The block number that it holds for; `undefined` without a verdict. */
   asOf: number | undefined
 }
 
 /**
- * Clients of gateways of one issuer, with a memory of their own: the gateways' is not trusted.
- * Requests and their repeats go to one gateway after the other.
+ * Clients of one issuer's gateways. They remember all answers themselves, so that nothing depends
+ * on the gateways' memory. Requests and repeats go to the gateways in turn.
  */
 export type Client = {
   readonly wishes: readonly Wish[]
@@ -50,19 +50,22 @@ export type Client = {
     respondAsync?: boolean
     wait?: 'finalized'
   }): Promise<Wish>
-  /** Sends the same request again; only with an idempotency key is that no second document. */
+  /** Sends the same request again; without an idempotency key, this makes a second document. */
   repeat(wish: Wish): Promise<Told>
-  /** Has a promised document revoked; the same again is harmless. Never rejects. */
+  /** Requests the revocation of a promised document; may be repeated. Never rejects. */
   revoke(wish: Wish, how?: { respondAsync?: boolean }): Promise<Revocation>
   verify(publicId: string): Promise<Verdict>
-  /** @returns The block of a document; `undefined` when no gateway gives it. */
+  /** @returns The sealed block of a document; `undefined` when no gateway has it. */
   block(cid: string): Promise<Uint8Array | undefined>
   close(): Promise<void>
 }
 
 export const API_KEY = 'a-key-that-only-the-fault-tests-have'
 
-/** More than wait for a block of 12 s at 60 requests a second: none waits for a connection. */
+/**
+ * More than the requests that wait for a block of 12 s at 60 a second, so that none waits for a
+ * connection.
+ */
 const CONNECTIONS = 2_048
 
 export function createClient(...urls: [string, ...string[]]): Client {
@@ -186,7 +189,7 @@ export function createClient(...urls: [string, ...string[]]): Client {
     async verify(publicId) {
       const [first, ...others] = poolsFromHere()
       let verdict = await verifyAt(first, publicId)
-      // As behind a round-robin that tries the next gateway after a 503.
+      // Like a round-robin proxy that tries the next gateway after a 503.
       for (const pool of others)
         if (verdict.httpStatus === 503) verdict = await verifyAt(pool, publicId)
       return verdict
@@ -209,7 +212,7 @@ export function createClient(...urls: [string, ...string[]]): Client {
   }
 }
 
-/** The document of a wish: the same each time that it is sent. */
+/** The request body of a wish; equal each time. */
 export function fieldsOf({ number }: Wish) {
   return {
     subjectName: `Person ${number}`,
@@ -220,13 +223,13 @@ export function fieldsOf({ number }: Wish) {
   }
 }
 
-/** @returns What the gateway promised: the publicIds that it gave for a wish. */
+/** @returns The publicIds that a gateway promised for a wish. */
 export function promisesOf(wish: Wish): string[] {
   const ids = wish.told.flatMap((told) => (told.kind === 'issued' ? [told.publicId] : []))
   return [...new Set(ids)]
 }
 
-/** Whether the gateway promised that the document of a wish is revoked, now or soon. */
+/** Whether a gateway has promised to revoke the document of a wish, or has done so. */
 export function isRevocationPromised({ revocation = [] }: Wish): boolean {
   return revocation.some((told) => told === 'done' || told === 'promised')
 }

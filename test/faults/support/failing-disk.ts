@@ -4,24 +4,22 @@ import { join } from 'node:path'
 import { type Available, type Folder, smallDisk } from './machine.ts'
 
 const BACKING_MEGABYTES = 24
-/** More than the backing has room for: a disk that is thinly provisioned. */
+/** Larger than the backing: a thinly provisioned disk. */
 const DISK_BYTES = 64 * 1024 * 1024
 
-/** An ext4 file system in a sparse file on a small one, and what can happen to it. */
+/** An ext4 file system in a sparse file on a small file system, with its possible failures. */
 export type FailingDisk = Folder & {
-  /**
-   * The backing has no room left: what is not there yet cannot be written, and a flush fails (EIO).
-   */
+  /** Fills the backing: writes to new blocks are lost, and the flush fails (EIO). */
   runOut(): void
-  /** The backing has room again. */
+  /** Makes room in the backing. */
   refill(): void
-  /** The kernel finds the file system damaged, and makes it read-only (EROFS). */
+  /** Makes the kernel find an error and remount the file system read-only (EROFS). */
   turnReadOnly(): void
-  /** Mounts it again, for writing. Nothing on it may be open. */
+  /** Mounts it again, writable. No file on it may be open. */
   remount(): void
 }
 
-/** @returns The missing right or program, where this user cannot mount a file system. */
+/** @returns The missing right or program if this user cannot mount a file system. */
 export function failingDisk(): Available<FailingDisk> {
   const backing = smallDisk(BACKING_MEGABYTES)
   if ('missing' in backing) return backing
@@ -53,7 +51,7 @@ export function failingDisk(): Available<FailingDisk> {
       },
       remount() {
         unmount()
-        // As an operator does after either: what is damaged is repaired before it is used again.
+        // Repairs the file system before use, as an operator does after either failure.
         spawnSync('e2fsck', ['-p', image])
         mount()
       },
@@ -65,7 +63,7 @@ export function failingDisk(): Available<FailingDisk> {
   }
 }
 
-/** Block by block: others may take some of the room meanwhile. */
+/** Block by block: other processes may take room meanwhile. */
 export function fill(dir: string, ballast: string): void {
   const { bsize } = statfsSync(dir)
   try {

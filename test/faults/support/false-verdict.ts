@@ -4,10 +4,10 @@ import { promisesOf, type Wish } from './client.ts'
 import type { Chain, World } from './world.ts'
 
 /**
- * Asks the gateway for a verdict and the chain for the record.
+ * Compares a verdict of the gateway with the record on the chain.
  *
- * @returns Whether it said `valid` of what the chain does not have or has revoked; `undefined` when
- * there was no verdict, or when the chain was changed meanwhile, so that nobody can say.
+ * @returns Whether the verdict was `valid` for a document that is not on the chain or is revoked;
+ * `undefined` without a verdict, or when the chain was rewritten meanwhile.
  */
 export async function falseVerdict(
   { client, ledger, chain }: Pick<World, 'client' | 'ledger'> & { chain: Pick<Chain, 'rewrites'> },
@@ -21,12 +21,10 @@ export async function falseVerdict(
   const verdict = await client.verify(publicId).catch(() => undefined)
   if (verdict?.httpStatus !== 200) return undefined
   const recorded = await ledger.recorded([hash]).catch(() => undefined)
-  // A verdict is true as of its block: the node may be some blocks behind, or it may be revoked
-  // since.
+  // A verdict holds as of its block: the node may lag, or the document may be revoked since.
   const revoked = await ledger.revoked([hash], verdict.asOf).catch(() => undefined)
   if (!recorded || !recordedBefore || !revoked) return undefined
-  // A record that was there and is not: geth takes back a block now and then also some time after
-  // it was set back.
+  // Geth sometimes drops another block some time after a rewind, so a record may vanish.
   const gone = recordedBefore.has(hash) && !recorded.has(hash)
   if (gone || chain.rewrites !== before) return undefined
   return verdict.valid && (!recorded.has(hash) || revoked.has(hash))

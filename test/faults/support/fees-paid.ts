@@ -6,10 +6,10 @@ type Block = { transactions: { from: string; gas: string; maxFeePerGas: string }
 type Receipt = { from: string; gasUsed: string; effectiveGasPrice: string }
 
 /**
- * Wei that transactions of these accounts offered above the cap of a transaction, and that all of
- * an account's together cost above the cap of the hour, by the chain alone.
+ * Wei by which transactions of these accounts exceeded the cap of a transaction, and by which an
+ * account's costs exceeded the cap of the hour; read from the chain only.
  *
- * @param seconds How long they were sent for.
+ * @param seconds The duration of the run, for the number of hourly caps.
  */
 export async function weiAboveCaps(
   { request }: Pick<Chain, 'request'>,

@@ -8,27 +8,27 @@ import { type Chain, startWorld, type World, type WorldSize } from './world.ts'
 export type GethWorld = World & {
   chain: GethNode & Chain
   /**
-   * Takes away the newest blocks, as many as are not final. Their transactions are gone, also from
-   * geth's pool.
+   * Removes up to `blocks` of the newest blocks, never final ones. Their transactions are gone,
+   * also from geth's pool.
    */
   rewind(blocks: number): Promise<void>
   /**
-   * Kills geth and starts it again: it has what it saved last. Where that would take back what is
-   * final, it saves instead.
+   * Kills geth and starts it again with its last saved state. If that would drop final blocks, geth
+   * saves first.
    */
   crash(): Promise<void>
 }
 
-/** Of a developer chain, `finalized` is the last multiple of this. */
+/** Blocks; `finalized` of a developer chain is the last multiple of this. */
 const EPOCH = 32
-/** So many blocks before the next epoch it could begin while something is done. */
+/** Do not rewind this close to the next epoch, which might begin meanwhile; blocks. */
 const NEAR = 5
-/** How often it is tried to set geth back. */
+/** Maximum attempts to rewind geth. */
 const TRIES = 5
-/** After a rewind; milliseconds. Blocks come every second. */
+/** Pause after a rewind; milliseconds. Blocks come every second. */
 const SETTLED = 1_500
 
-/** @param binary Of geth. */
+/** @param binary Path of geth. */
 export async function startGethWorld(
   binary: string,
   env: Record<string, string> = {},
@@ -47,9 +47,7 @@ export async function startGethWorld(
     await work()
     chain.rewrites++
   }
-  /**
-   * @returns Whether it was: not so when a block that was its head has just gone again by itself.
-   */
+  /** @returns Whether it succeeded; it fails when geth has just dropped its head by itself. */
   const setBack = async (blocks: number) => {
     const head = await height('latest')
     const oldest = Math.max(await height('finalized'), saved)
@@ -69,7 +67,7 @@ export async function startGethWorld(
       saved = await height('latest')
       await geth.save()
     })
-  // The registry itself is older than anything that is lost.
+  // Makes the registry older than any block that is lost.
   await save()
   return {
     ...world,
@@ -77,8 +75,8 @@ export async function startGethWorld(
     rewind: (blocks) =>
       rewriting(async () => {
         for (let tries = 1; !(await setBack(blocks)); tries++)
-          if (tries === TRIES) throw new Error('geth cannot be set back')
-        // A block that geth was at may still come, and go again.
+          if (tries === TRIES) throw new Error('geth cannot be rewound')
+        // A dropped block may still return for a moment.
         await sleep(SETTLED)
       }),
     async crash() {

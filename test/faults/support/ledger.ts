@@ -3,7 +3,7 @@ import { registryAbi } from '../../../gateway/registry-abi.ts'
 import { parseRegistry } from '../../../verifier/readers/chain.ts'
 
 const CHUNK = 500
-/** The worlds have one issuer. */
+/** Test worlds have one issuer. */
 const ISSUER_ID = 1
 
 type Request = <T>(method: string, ...params: unknown[]) => Promise<T>
@@ -15,21 +15,21 @@ type Log = {
   transactionHash: Hex
 }
 
-/** The chain's own state, read past gateway and proxy. */
+/** The state of the chain, read directly from the node. */
 export type Ledger = {
-  /** The documentHash of every `DocumentIssued` event, repeats included. */
+  /** The documentHash of every `DocumentIssued` event, duplicates included. */
   issued(): Promise<Hex[]>
   /** Which of these have a record. */
   recorded(documentHashes: readonly Hex[]): Promise<Set<Hex>>
-  /** Which of these have a record that says revoked, in this block or before. */
+  /** Which of these are revoked by their record, at this block or before. */
   revoked(documentHashes: readonly Hex[], upTo?: number): Promise<Set<Hex>>
 }
 
 export function readLedger(request: Request, registry: string): Ledger {
   const { address } = parseRegistry(registry)
   /**
-   * After a reorg a node may still show a log of a block that is gone; one that is there is its
-   * transaction's block.
+   * After a reorg a node may still return logs of a dropped block; count a log only if its
+   * transaction is in that block.
    */
   async function isOnChain({ blockNumber, ...log }: Log): Promise<boolean> {
     const [block, receipt] = await Promise.all([

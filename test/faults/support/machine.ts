@@ -7,8 +7,8 @@ import { join } from 'node:path'
 export type Available<T> = { value: T } | { missing: string }
 
 /**
- * @returns What is there; `undefined` when it is not, after saying so.
- * @throws {Error} in CI when it is not there.
+ * @returns The value; `undefined` when it is missing, after printing the reason.
+ * @throws {Error} in CI when it is missing.
  */
 export function required<T>(what: Available<T>): T | undefined {
   if ('value' in what) return what.value

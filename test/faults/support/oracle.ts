@@ -7,37 +7,35 @@ import { openDocument, readSealedHeader } from '../../../document/sealed.ts'
 import { type Client, isRevocationPromised, promisesOf } from './client.ts'
 import type { Ledger } from './ledger.ts'
 
-/**
- * The outcome of every request. All lists are empty when all is well; they name documents by
- * number.
- */
+/** The outcome of a run. Empty lists mean success; they contain the documents' numbers. */
 export type Judgement = {
   /** Promised with 201 or 202. */
   acknowledged: number
   onChain: number
-  /** Promised, and without record, event or a payload that opens to what was sent. */
+  /** Promised, but without record, event, or a payload that opens to the sent document. */
   lost: string[]
   /** On the chain more than once, by event or by request; or promised under two publicIds. */
   doubled: string[]
-  /** Promised and on the chain and not revoked, and the gateway says otherwise. */
+  /** Promised, on the chain and not revoked, but the gateway's verdict differs. */
   notValid: string[]
-  /** Promised to be revoked. */
+  /** Promised revocations. */
   revocations: number
-  /** Promised to be revoked, and not so on the chain or in the gateway's words. */
+  /** Promised revocations that the chain or the gateway's verdict does not show. */
   notRevoked: string[]
   /** Revoked on the chain, but never requested, or refused each time. */
   revokedUnasked: string[]
-  /** On the chain, and nobody has the payload: by documentHash. */
+  /** DocumentHashes on the chain whose payload no gateway has. */
   unreadable: string[]
-  /** Refused at every request, and on the chain all the same. */
+  /** Refused at every request, but on the chain. */
   refusedYetIssued: string[]
   /** Answered with 500. */
   internalErrors: string[]
 }
 
 /**
- * Compares what clients were told with chain and store. Nothing of the gateway's own bookkeeping is
- * asked: documents are found on the chain by their events, and opened with the issuer secret.
+ * Compares the answers that clients got with chain and store, without the gateway's own
+ * bookkeeping: it finds documents on the chain by their events, and opens them with the issuer
+ * secret.
  */
 export async function judge(world: {
   client: Client
@@ -143,7 +141,7 @@ async function blockOf(client: Client, hash: Uint8Array): Promise<Uint8Array | u
   return digest?.equals(hash) ? block : undefined
 }
 
-/** A few at a time. */
+/** Works on eight items at a time. */
 async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
   const queue = items.values()
   const worker = async () => {

@@ -1,7 +1,7 @@
 import { registryAbi } from '../../../gateway/registry-abi.ts'
 import type { RpcCall } from '../../support/fault-proxy.ts'
 
-/** Whether a call reads this function of the registry. */
+/** Whether a call is an `eth_call` of this registry function. */
 export function isCallOf(
   name: 'recordsOf' | 'verificationOf',
   { method, params }: RpcCall,

@@ -1,8 +1,8 @@
 import type { AnvilWorld } from './world.ts'
 
 /**
- * Replaces the newest blocks by empty ones, as another fork would. Anvil forgets their
- * transactions: nothing brings them back.
+ * Replaces the newest blocks by empty ones, like another fork. Anvil drops their transactions for
+ * good.
  */
 export async function reorg({ chain }: AnvilWorld, depth: number): Promise<void> {
   chain.rewrites++

@@ -4,22 +4,22 @@ import type { AnvilNode } from '../../support/anvil.ts'
 import type { Told } from './client.ts'
 import type { World } from './world.ts'
 
-/** The answers to requests at a steady rate, and how long they took. */
+/** The result of requests at a steady rate. */
 export type SteadyLoad = {
   requests: number
   /** Answered once the document was in a block (201), and before (202). */
   anchored: number
   pending: number
-  /** Milliseconds that the slowest of 100 and the slowest of all took to be answered. */
+  /** Response time: 99th percentile and maximum; milliseconds. */
   p99: number
   slowest: number
   blocks: number
   transactions: number
 }
 
-/** From here on the chain makes blocks at this interval only; seconds. */
+/** Makes the chain mine at this interval only; seconds. */
 export async function mineEvery({ request }: AnvilNode, seconds: number): Promise<void> {
-  // Many blocks in one second are dated ahead, and those after them follow on.
+  // Anvil dates many blocks within one second ahead; wait until the clock catches up.
   const isAhead = async () => {
     const { timestamp } = await request<{ timestamp: string }>(
       'eth_getBlockByNumber',
@@ -33,7 +33,7 @@ export async function mineEvery({ request }: AnvilNode, seconds: number): Promis
   await request('evm_setIntervalMining', seconds)
 }
 
-/** Sends requests at a steady rate, each without waiting for the ones before. */
+/** Sends requests at a steady rate without waiting for earlier ones. */
 export async function runSteadyLoad(
   { chain, client, issuerKey }: Omit<World, 'settle' | 'judge'>,
   { perSecond, seconds }: { perSecond: number; seconds: number },

@@ -22,38 +22,38 @@ import { type Ledger, readLedger } from './ledger.ts'
 import { temporaryFolder } from './machine.ts'
 import { type Judgement, judge } from './oracle.ts'
 
-/** A node of any kind, as the tests use it. */
+/** A node of any kind. */
 export type Chain = {
   url: string
   request<T>(method: string, ...params: unknown[]): Promise<T>
   fund(account: string): Promise<void>
-  /** Grows by one before and after blocks that it had are gone. */
+  /** Incremented before and after each loss of blocks. */
   rewrites: number
 }
 
 /**
- * Gateways in processes of their own, before a chain with faults, and clients that remember what
- * they were told.
+ * Gateways in their own processes, a chain behind a faulty proxy, and clients that remember every
+ * answer.
  */
 export type World = {
   chain: Chain
   proxy: FaultProxy
   gateway: GatewayProcess
-  /** All of them: of one issuer, each with an account and a folder of its own. */
+  /** All gateways: one issuer, each with its own account and folder. */
   gateways: readonly GatewayProcess[]
   client: Client
   ledger: Ledger
   issuerSecret: Hex
   issuerKey: Hex
-  /** The gateways', in their order. */
+  /** The gateways' accounts, in their order. */
   accounts: readonly string[]
-  /** The first gateway's; its database can be read while it does not run. */
+  /** The first gateway's data folder. */
   dataDir: string
   /** The first gateway's settings. */
   env: Record<string, string>
   /**
-   * Ends all faults, has the gateways running, and waits until every promise is on the chain or
-   * its time is over.
+   * Ends all faults, starts the gateways that do not run, and waits until every promise is on the
+   * chain or the time is up.
    */
   settle(): Promise<void>
   judge(): Promise<Judgement>
@@ -62,13 +62,13 @@ export type World = {
 
 export type AnvilWorld = World & { chain: AnvilNode & Chain }
 
-/** How long promises may take to be kept once nothing is in their way; milliseconds. */
+/** How long promises may take to reach the chain without faults; milliseconds. */
 const PATIENCE = 30_000
-/** More of it for a chain with slow blocks. */
+/** Added for a chain with slow blocks; blocks. */
 const BLOCKS_OF_PATIENCE = 10
 
 export type WorldSize = {
-  /** Of one issuer, before one chain with one proxy; one by default. */
+  /** Number of gateways of the issuer; one by default. */
   gateways?: number
 }
 
@@ -79,9 +79,9 @@ export async function startAnvilWorld(
     blockTime,
     ...size
   }: WorldSize & {
-    /** Blocks that finality is behind, half. */
+    /** Half the blocks by which the finalized block is behind the head. */
     finality?: number
-    /** Seconds between blocks; absent = one for each transaction, at once. */
+    /** Seconds between blocks; absent = a block at once for each transaction. */
     blockTime?: number
   } = {},
 ): Promise<AnvilWorld> {
@@ -100,7 +100,7 @@ export async function startAnvilWorld(
     ...size,
     patience: PATIENCE + BLOCKS_OF_PATIENCE * (blockTime ?? 0) * 1000,
   })
-  // The registry itself is older than any reorg.
+  // Makes the registry older than any reorg.
   await chain.request('anvil_mine', '0x10')
   if (blockTime !== undefined) {
     await chain.request('evm_setAutomine', false)
@@ -120,8 +120,8 @@ export async function startAnvilWorld(
 }
 
 /**
- * @param dir For the gateways' data; `close` leaves it and the chain alone.
- * @param patience How long promises may take to be kept in the end; milliseconds.
+ * @param dir For the gateways' data; `close` removes neither it nor the chain.
+ * @param patience How long promises may take to reach the chain in `settle`; milliseconds.
  */
 export async function startWorld(
   chain: Chain,
@@ -201,8 +201,8 @@ export async function startWorld(
 }
 
 /**
- * Each step is done once, however often it is tried; a chain with a block period needs several
- * tries.
+ * Repeats until it succeeds: on a chain with a block time, one call may not be enough. Each step is
+ * done only once.
  */
 async function deploy({ request }: Chain, adminKey: Hex, account: string): Promise<string> {
   const provider = {
