@@ -11,14 +11,14 @@ import { LOCAL_CHAIN_ID } from '../verifier/defaults.ts'
 import { LocalChainError } from './errors.ts'
 import { requestFor, resultIn } from './rpc.ts'
 
-/** An Anvil that takes longer hangs. A dump of 20,000 documents takes 2 s on a busy machine. */
+/** An Anvil that takes longer is stuck. A dump of 20,000 documents takes 2 s on a busy machine. */
 const ANSWER_TIMEOUT_MS = 60_000
 
 /**
- * Ends Anvil with this process, however that ends: the shell leaves a reader on a pipe that this
- * process holds, and becomes Anvil. The two are a process group of their own, so that the reader's
- * signal hits nothing else, and Ctrl-C in a terminal does not end Anvil before the gateway has
- * drained.
+ * Ends Anvil together with this process, however that ends: the shell starts a reader on a pipe
+ * that this process holds, and becomes Anvil. The two form their own process group, so that the
+ * reader's signal reaches nothing else, and Ctrl-C in a terminal does not end Anvil before the
+ * gateway has drained.
  */
 const START_AND_WATCH = '{ read -r _ <&3; kill -9 0; } & exec "$@" 3<&-'
 
@@ -46,7 +46,7 @@ export class Anvil {
       headersTimeout: ANSWER_TIMEOUT_MS,
     })
     this.ended = once(child, 'exit').then(
-      ([code, signal]) => `it ended with ${signal ?? code}`,
+      ([code, signal]) => `it exited with ${signal ?? code}`,
       (error: Error) => error.message,
     )
   }
@@ -57,8 +57,8 @@ export class Anvil {
    */
   static async start(dir: string, genesisTime: number): Promise<Anvil> {
     const port = await freePort()
-    // No web page has this origin, so none can reach Anvil past the front. And it tells this Anvil
-    // from any other program on the port.
+    // No web page has this origin, so none can reach Anvil past the front. It also distinguishes
+    // this Anvil from any other program on the port.
     const origin = `http://${randomBytes(16).toString('hex')}.invalid`
     const anvil = new Anvil(launch(dir, port, origin, genesisTime), port, origin)
     let answers = false
@@ -93,7 +93,7 @@ export class Anvil {
     return resultIn(await this.post(requestFor(method, params))) as T
   }
 
-  /** Ends it and waits for that. Nothing is lost: it keeps no files, the journal has everything. */
+  /** Kills it and waits until it has ended. Nothing is lost: the journal has everything. */
   async end(): Promise<void> {
     this.#child.ref()
     this.#child.kill('SIGKILL')
@@ -106,26 +106,26 @@ function launch(dir: string, port: number, origin: string, genesisTime: number):
   const options = [
     `--host 127.0.0.1 --port ${port} --allow-origin ${origin} --quiet --no-request-size-limit`,
     `--chain-id ${LOCAL_CHAIN_ID} --timestamp ${genesisTime} --no-mining --enable-tx-gas-limit`,
-    // Every block is final: none is ever taken back.
+    // Every block is final at once: there are no reorgs.
     '--slots-in-an-epoch 0 --prune-history 10',
   ]
   const log = openSync(join(dir, 'anvil.log'), 'a', 0o600)
   const child = spawn(
     '/bin/sh',
     ['-c', START_AND_WATCH, 'sh', binary(), ...options.flatMap((line) => line.split(' '))],
-    // No environment: the gateway's holds keys.
+    // An empty environment: the gateway's contains keys.
     { cwd: dir, detached: true, stdio: ['ignore', log, log, 'pipe'], env: {} },
   )
   closeSync(log)
   const pipe = child.stdio[3] as Socket
   child.once('exit', () => pipe.destroy())
-  // Neither keeps a process alive that has come to its end.
+  // Neither keeps this process alive.
   child.unref()
   pipe.unref()
   return child
 }
 
-/** The native binary: the package's Node wrapper would be one more process that gets signals. */
+/** The native binary: the package's Node wrapper would be another process that gets signals. */
 function binary(): string {
   const name = `@foundry-rs/anvil-${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`
   try {

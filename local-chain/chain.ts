@@ -3,19 +3,21 @@ import { LocalChainError } from './errors.ts'
 import { type Entry, type JournalContent, journalPath, type Snapshot } from './journal.ts'
 import { RpcError } from './rpc.ts'
 
-/** An Anvil, and where its chain stands. */
+/** An Anvil and the state of its chain. */
 export class Chain {
   readonly anvil: Anvil
   readonly #genesisTime: number
   /** The newest block. */
   head: Block
-  /** Seconds by which the chain's clock is ahead of the wall clock. */
+  /** Seconds that the chain's clock is ahead of the wall clock. */
   offset: number
-  /** No block may be older: the time of the newest one, or what Anvil's clock was set to. */
+  /**
+   * The minimum time of the next block: that of the newest one, or what Anvil's clock was set to.
+   */
   notBefore: number
   /**
-   * Accepted transactions that are in no block, by hash: as a rule an earlier nonce is missing. In
-   * the order they came, which decides among those that pay the same.
+   * Accepted transactions that are not in a block, by hash; usually an earlier nonce is missing. In
+   * the order of arrival, which decides among equal fees.
    */
   readonly #waiting = new Map<string, string>()
 
@@ -28,14 +30,14 @@ export class Chain {
   }
 
   /**
-   * Starts an Anvil with the chain of a journal: the same blocks with the same hashes.
+   * Starts an Anvil and restores the chain of a journal: the same blocks with the same hashes.
    * @throws {LocalChainError} `anvil_missing`, `anvil_failed`, `replay_failed`
    */
   static async open(dir: string, { snapshot, entries }: JournalContent): Promise<Chain> {
     const start = () => Anvil.start(dir, snapshot.genesisTime)
-    // Twice: its port may have been taken between choosing and using it.
+    // Two attempts: another program may have taken the port between choosing and using it.
     const anvil = await start().catch(start)
-    // The line of the journal that Anvil gets.
+    // The journal's line that is being replayed.
     let line = 1
     try {
       const state = Buffer.from(snapshot.state ?? '', 'base64').toString('hex')
@@ -49,7 +51,7 @@ export class Chain {
         chain.#assertAt(entry.parent)
         await chain.apply(entry)
       }
-      // A replay leaves Anvil's clock in the past; calls on the pending block would see that.
+      // A replay leaves Anvil's clock in the past, and calls on the pending block would see that.
       chain.notBefore = chain.now
       await anvil.call('evm_setTime', chain.now)
       return chain
@@ -57,7 +59,7 @@ export class Chain {
       await anvil.end()
       throw new LocalChainError(
         'replay_failed',
-        `Line ${line} of ${journalPath(dir)} does not lead to the blocks that were there: ${String(cause)}. The file was changed, or Anvil is another version than the one that wrote it: install that version, or move the directory away to begin with a new chain.`,
+        `Line ${line} of ${journalPath(dir)} does not reproduce its blocks: ${String(cause)}. The file was changed, or another version of Anvil wrote it: install that version, or move the directory away to begin with a new chain.`,
         { cause },
       )
     }
@@ -69,10 +71,11 @@ export class Chain {
   }
 
   /**
-   * Makes a change, the same way for a live request and for a replay, so that both come to the same
-   * blocks.
+   * Applies a change, in the same way for a live request and a replay, so that both produce the
+   * same blocks.
+   *
    * @returns Anvil's results: a hash for each transaction, or an RpcError for a refused one
-   * @throws if Anvil is gone or is not where the journal is
+   * @throws if Anvil is gone, or its head differs from the journal's
    */
   async apply(entry: Entry): Promise<unknown[]> {
     const { method, params, time } = entry
@@ -89,7 +92,7 @@ export class Chain {
     return []
   }
 
-  /** All that Anvil holds. Nothing may change it meanwhile. */
+  /** Anvil's complete state. No change may run meanwhile. */
   async snapshot(): Promise<Snapshot> {
     const dump = await this.anvil.call<string>('anvil_dumpState')
     return {
@@ -104,7 +107,7 @@ export class Chain {
   async #send(raws: readonly string[]): Promise<unknown[]> {
     const results: unknown[] = []
     for (const raw of raws) {
-      // One after another: among equals, the order in the pool is the order in the block.
+      // One after another: with equal fees, the order in the pool is the order in the block.
       const result = await this.#attempt('eth_sendRawTransaction', [raw])
       if (typeof result === 'string') this.#waiting.set(result, raw)
       results.push(result)
@@ -120,8 +123,8 @@ export class Chain {
   }
 
   /**
-   * Mines until as many transactions as were accepted are in blocks: as a rule one block, two when
-   * the gas of one was not enough. Those that wait for an earlier nonce stay in the pool.
+   * Mines until all executable transactions are in blocks: usually one block, two when one block's
+   * gas is not enough. Transactions that wait for an earlier nonce stay in the pool.
    */
   async #mineAll(time: number, accepted: number): Promise<void> {
     let included = 0
@@ -135,7 +138,7 @@ export class Chain {
 
   async #mine(time: number): Promise<void> {
     const [block] = await this.anvil.call<Block[]>('evm_mine_detailed', time)
-    // On another block: someone wrote past the journal.
+    // Another parent: someone changed the chain without the journal.
     if (block?.parentHash !== this.head.hash)
       throw new Error(`Anvil mined on ${block?.parentHash}, not on ${this.head.hash}`)
     this.head = block

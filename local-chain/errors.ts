@@ -7,7 +7,7 @@ export type LocalChainErrorCode =
   | 'port_taken'
   | 'replay_failed'
 
-/** Why the local chain cannot start or go on. The message says what the user can do. */
+/** Thrown when the local chain cannot start or continue. The message says what the user can do. */
 export class LocalChainError extends Error {
   override readonly name = 'LocalChainError'
   readonly code: LocalChainErrorCode

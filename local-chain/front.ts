@@ -14,19 +14,20 @@ import type { Writer } from './writer.ts'
 import { WRITES } from './writes.ts'
 
 const MAX_BODY_BYTES = 2_000_000
-/** How long requests may take to end when the chain is stopped. */
+/** How long `stop` waits for requests under way. */
 const DRAIN_MS = 1_000
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /**
- * Answers the body of a JSON-RPC request, wherever it came from.
- * @returns Empty for notifications, which have no answer
+ * Answers the body of a JSON-RPC request from HTTP or from this process.
+ *
+ * @returns The response body; empty for notifications
  * @throws if Anvil does not answer
  */
 export async function answer(writer: Writer, text: string | Uint8Array): Promise<string> {
   let value: unknown
   try {
-    // Refuses what another program could read in another way: a key twice, text that is not UTF-8.
+    // Refuses what other programs could read differently: duplicate keys, text that is not UTF-8.
     value = parseStrictJson(typeof text === 'string' ? text : decodeUtf8(text))
   } catch (error) {
     const message = `invalid JSON: ${(error as Error).message}`
@@ -34,7 +35,7 @@ export async function answer(writer: Writer, text: string | Uint8Array): Promise
   }
   if (!Array.isArray(value) || value.length === 0) return answerOne(writer, value)
   const answers: string[] = []
-  // One after another: a batch may send a transaction and then ask for it.
+  // One after another: a batch may send a transaction and then look it up.
   for (const item of value) answers.push(await answerOne(writer, item))
   const nonEmpty = answers.filter((one) => one !== '')
   return nonEmpty.length === 0 ? '' : `[${nonEmpty.join(',')}]`
@@ -52,7 +53,7 @@ async function answerOne(writer: Writer, value: unknown): Promise<string> {
   }
 }
 
-/** Past the journal, Anvil gets only the methods that are known to leave the chain as it is. */
+/** Without the journal, Anvil gets only methods that are known not to change the chain. */
 async function carryOut(writer: Writer, call: rpc.Call): Promise<Buffer | string> {
   const { id, method } = call
   if (READS.has(method)) return writer.chain.anvil.post(rpc.requestOf(call))
@@ -60,7 +61,7 @@ async function carryOut(writer: Writer, call: rpc.Call): Promise<Buffer | string
   if (write === undefined)
     throw new rpc.RpcError(
       rpc.UNKNOWN_METHOD,
-      `${method} is not offered by the local chain: it is not a read, and its effect would not come back after a restart`,
+      `the local chain does not offer ${method}: it is not a read, and its effect would be lost at a restart`,
     )
   if (id === undefined) throw new rpc.RpcError(rpc.INVALID_REQUEST, `${method} needs an id`)
   return write(writer, call)
@@ -76,7 +77,7 @@ export async function listen(writer: Writer, host: string, port: number) {
     if (cause.code !== 'EADDRINUSE') throw cause
     throw new LocalChainError(
       'port_taken',
-      `CHAIN_PORT ${port} on ${host} is taken by another program. Stop that one, or start with another port: CHAIN_PORT=${port + 1} npm start`,
+      `Another program uses CHAIN_PORT ${port} on ${host}. Stop it, or start with another port: CHAIN_PORT=${port + 1} npm start`,
       { cause },
     )
   })
@@ -94,8 +95,8 @@ function createApp(writer: Writer): Hono {
   const app = new Hono()
   const refused = (message: string) =>
     rpc.errorFor(null, new rpc.RpcError(rpc.INVALID_REQUEST, message))
-  // Like Anvil: web pages may use it. It has no secrets, and a page cannot do more than any program
-  // of this machine.
+  // Web pages may use it, as they may use Anvil. It has no secrets, and a page can do no more than
+  // any program on this machine.
   app.use(cors({ allowMethods: ['POST'], allowHeaders: ['content-type'] }))
   const onError = (c: Context) => c.body(refused('the request is too large'), 413, JSON_TYPE)
   app.post('*', bodyLimit({ maxSize: MAX_BODY_BYTES, onError }), async (c) => {

@@ -3,33 +3,33 @@ import * as fs from 'node:fs/promises'
 import { join } from 'node:path'
 import { LocalChainError } from './errors.ts'
 
-// A chain is one file: a snapshot in the first line, and a line for each change after it.
+// A chain is one file: the first line is a snapshot, and each later line is a change.
 
 const FORMAT = 2
 
-/** All that a chain is at one moment. */
+/** The complete state of a chain at one moment. */
 export type Snapshot = {
   /** The time of block 0, in seconds. */
   genesisTime: number
-  /** Seconds by which the chain's clock is ahead of the wall clock. */
+  /** Seconds that the chain's clock is ahead of the wall clock. */
   offset: number
   /** The hash of the newest block; absent for the genesis. */
   head?: string
-  /** Anvil's own dump, in Base64; absent for the genesis. */
+  /** Anvil's dump, in Base64; absent for the genesis. */
   state?: string
-  /** Transactions in Anvil's pool, which its dump leaves out; in the order they came. */
+  /** Transactions in Anvil's pool, which its dump leaves out; in the order of arrival. */
   waiting: string[]
 }
 
 export type Change =
-  /** Transactions that came together, to share a block. */
+  /** Transactions that share a block. */
   | { method: 'eth_sendRawTransaction'; params: string[] }
   /** Blocks, and the seconds between them. */
   | { method: 'evm_mine'; params: [count: number, interval: number] }
   | { method: 'evm_increaseTime'; params: [seconds: number] }
   | { method: 'anvil_setBalance'; params: [address: string, wei: unknown] }
 
-/** A change of the chain, on the disk before Anvil gets it. */
+/** A change of the chain; on disk before Anvil gets it. */
 export type Entry = Change & {
   /** The hash of the block before it. */
   parent: string
@@ -45,17 +45,17 @@ export function journalPath(dir: string): string {
 }
 
 /**
- * Copies a chain into another folder, which is made if it is missing: with everything answered so
- * far, also while it is written to. A line that was being written is cut off when the copy is opened.
+ * Copies a chain, also one in use, into another folder, which is created if missing. The copy has
+ * everything answered so far; opening it cuts off an incomplete last line.
  */
 export async function copyChain(from: string, to: string): Promise<void> {
   await fs.mkdir(to, { recursive: true, mode: 0o700 })
   await fs.copyFile(journalPath(from), journalPath(to))
 }
 
-/** An open journal. Not safe for concurrent use: the chain's one writer has it. */
+/** An open journal. Not safe for concurrent use: only the chain's writer uses it. */
 export class Journal {
-  /** How many there are since the snapshot. */
+  /** Number of entries since the snapshot. */
   entries: number
   readonly #dir: string
   #file: fs.FileHandle
@@ -69,8 +69,8 @@ export class Journal {
   }
 
   /**
-   * Opens the journal of a folder; an empty folder gets a new chain. A last line that is not whole
-   * is cut off: nobody got an answer to it.
+   * Opens the journal of a folder; an empty folder gets a new chain. Cuts off an incomplete last
+   * line: that change was never acknowledged.
    * @throws {LocalChainError} `journal_corrupt`, `other_version`
    */
   static async open(dir: string): Promise<{ journal: Journal; content: JournalContent }> {
@@ -82,14 +82,14 @@ export class Journal {
     return { journal: new Journal(dir, file, bytes, content.entries.length), content }
   }
 
-  /** Returns when the entry would survive a loss of power. */
+  /** Returns once the entry is flushed to disk. */
   async append(entry: Entry): Promise<void> {
     const line = `${JSON.stringify(entry)}\n`
     try {
       await this.#file.appendFile(line)
       await this.#file.datasync()
     } catch (cause) {
-      // Half a line must not stay: the next one would make it a corrupt line in the middle.
+      // Remove a partial line: the next entry would turn it into a corrupt line.
       await this.#file.truncate(this.#bytes)
       throw cause
     }
@@ -97,12 +97,12 @@ export class Journal {
     this.entries += 1
   }
 
-  /** Begins again with a snapshot, which stands for all entries so far. */
+  /** Replaces all entries so far by a snapshot. */
   async restart(snapshot: Snapshot): Promise<void> {
     const file = await putInPlace(this.#dir, snapshot)
     await this.#file.close()
-    // If this fails, a power cut could bring back the old file, without what comes next. The
-    // journal is closed then, and takes no more.
+    // If this flush fails, a power cut could bring back the old file without later entries. So the
+    // journal then closes.
     await syncFolder(this.#dir)
     this.#file = file
     this.#bytes = (await file.stat()).size
@@ -114,7 +114,7 @@ export class Journal {
   }
 }
 
-/** @throws {LocalChainError} `other_version` for a chain of several files, as it once was */
+/** @throws {LocalChainError} `other_version` for a chain of several files, the former format */
 async function create(dir: string): Promise<void> {
   const names = await fs.readdir(dir)
   if (names.some((name) => /^journal-\d+\.jsonl$/.test(name))) throw otherVersion(dir)
@@ -124,7 +124,7 @@ async function create(dir: string): Promise<void> {
   await syncFolder(dir)
 }
 
-/** After a crash there is the whole of the file, or what was there before. */
+/** After a crash, the file is complete or the previous one. */
 async function putInPlace(dir: string, snapshot: Snapshot): Promise<fs.FileHandle> {
   const temporary = `${journalPath(dir)}.tmp`
   await fs.rm(temporary, { force: true })
@@ -136,20 +136,20 @@ async function putInPlace(dir: string, snapshot: Snapshot): Promise<fs.FileHandl
     return file
   } catch (error) {
     await file.close()
-    // On a full disk, half a file would take the room that others need.
+    // On a full disk, a partial file would waste room that others need.
     await fs.rm(temporary, { force: true })
     throw error
   }
 }
 
-/** So that the names in it survive a loss of power. */
+/** Flushes a folder, so that the names in it survive a power cut. */
 async function syncFolder(dir: string): Promise<void> {
   const folder = await fs.open(dir, 'r')
   await folder.sync().finally(() => folder.close())
 }
 
 function parse(text: string, path: string): { content: JournalContent; bytes: number } {
-  // What follows the last line break was torn, and so may be the line before it.
+  // Text after the last line break is incomplete; the line before it may be damaged too.
   const lines = text.split('\n').slice(0, -1)
   if (lines.length > 1 && parseLine(lines.at(-1)) === undefined) lines.pop()
   const values = lines.map(parseLine)
@@ -157,7 +157,7 @@ function parse(text: string, path: string): { content: JournalContent; bytes: nu
   if (damaged >= 0)
     throw new LocalChainError(
       'journal_corrupt',
-      `Line ${damaged + 1} of ${path} cannot be read, so the disk or a hand has changed the file. Put a copy of it back, or move its directory away to begin with a new chain.`,
+      `Line ${damaged + 1} of ${path} is damaged. Restore the file from a copy, or move its directory away to begin with a new chain.`,
     )
   const [{ format, ...snapshot }, ...entries] = values as [
     Snapshot & { format: number },
@@ -178,6 +178,6 @@ function parseLine(line = ''): object | undefined {
 function otherVersion(path: string): LocalChainError {
   return new LocalChainError(
     'other_version',
-    `${path} was written by another version of this service, and is not converted: start with another DATA_DIR, or with the version that wrote it.`,
+    `Another version of this service wrote ${path}, and this one does not convert it: start with another DATA_DIR, or with the version that wrote it.`,
   )
 }

@@ -7,32 +7,33 @@ import { type Log, Writer } from './writer.ts'
 const FUND_WEI = `0x${(1_000_000n * 10n ** 18n).toString(16)}`
 
 export type LocalChainOptions = {
-  /** Where the chain lives; it holds nothing else. */
+  /** The chain's folder; contains nothing else. */
   dataDir: string
-  /** 0 takes a free one. */
+  /** 0 = any free port. */
   port: number
   host: string
   log: Log
-  /** Addresses that get 1,000,000 ETH if they have none. */
+  /** Addresses that get 1,000,000 ETH if their balance is 0. */
   fund?: readonly string[]
 }
 
 export type LocalChain = {
   url: string
-  /** Answers the text of a JSON-RPC request from within this process. */
+  /** Answers a JSON-RPC request (JSON text) within this process. */
   send: (body: string) => Promise<string>
-  /** Ends the chain in a clean state. May be called more than once. */
+  /** Stops the chain. May be called more than once. */
   stop: () => Promise<void>
 }
 
 /**
- * Starts the embedded chain, as it was when the last process stopped or was killed: every
- * transaction that was answered is there, in the same block with the same hash.
+ * Starts the embedded chain in the state in which the last process stopped or was killed: every
+ * acknowledged transaction is in the same block with the same hash.
+ *
  * @throws {LocalChainError} with a message that says what the user can do
  */
 export async function startLocalChain(options: LocalChainOptions): Promise<LocalChain> {
   const { dataDir, port, host, log, fund = [] } = options
-  // Absolute: Anvil runs in that directory.
+  // Absolute, because Anvil runs in that directory.
   const dir = resolve(dataDir)
   await mkdir(dir, { recursive: true, mode: 0o700 })
   const held = lock(dir)

@@ -6,8 +6,9 @@ import { LocalChainError } from './errors.ts'
 const SQLITE_BUSY = 5
 
 /**
- * Takes a data directory for this process. The kernel gives it back when the process ends, however
- * it ends. Node has no flock; SQLite's lock on a file of its own is one on every platform.
+ * Locks a data directory for this process; the kernel releases the lock when the process ends,
+ * however it ends. Node has no flock, so this uses SQLite's lock on a separate file, which works on
+ * every platform.
  * @throws {LocalChainError} `data_dir_in_use` while another process (or another chain of this one)
  * holds it
  */
@@ -15,7 +16,7 @@ export function lock(dir: string): { release: () => void } {
   const path = join(dir, 'lock.db')
   const database = new DatabaseSync(path)
   try {
-    // Never open the file otherwise: closing it would give up the lock of this process.
+    // Never open this file elsewhere: closing it would release this process's lock.
     chmodSync(path, 0o600)
     database.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
   } catch (cause) {

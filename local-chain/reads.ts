@@ -1,8 +1,8 @@
 /**
- * The methods that go to Anvil. They leave its state as it is; those that change it and that the
- * journal remembers are in writes.ts. All others are refused, also those that are not known here:
- * Anvil would run ahead of the journal, and the next start would bring back another chain. Someone
- * who needs snapshots or impersonation starts their own Anvil.
+ * The methods that go to Anvil because they do not change its state; writes.ts has those that
+ * change it, which the journal records. All other methods are refused, unknown ones too: a change
+ * without an entry in the journal would be lost at the next start. For snapshots or impersonation,
+ * start your own Anvil.
  */
 export const READS: ReadonlySet<string> = new Set(
   `

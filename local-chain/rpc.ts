@@ -1,7 +1,7 @@
-/** One JSON-RPC call as the client sent it. A call without an id is a notification. */
+/** A JSON-RPC call of a client. A call without an id is a notification. */
 export type Call = { id?: unknown; method: string; params: unknown }
 
-/** An error of JSON-RPC, as an answer has it. */
+/** A JSON-RPC error, in the form of a response. */
 export class RpcError extends Error {
   readonly code: number
   readonly data: unknown
@@ -34,7 +34,7 @@ export function parseCall(value: unknown): Call {
   throw new RpcError(INVALID_REQUEST, 'not a JSON-RPC 2.0 request')
 }
 
-/** Anvil gets this text, not the one that the client wrote: it may read that in another way. */
+/** Anvil gets this text and not the client's, which it might read differently. */
 export function requestOf(call: Call): string {
   return JSON.stringify({ jsonrpc: '2.0', ...call })
 }
@@ -43,7 +43,7 @@ export function requestFor(method: string, params: unknown, id: unknown = 1): st
   return requestOf({ id, method, params })
 }
 
-/** @throws {RpcError} for a result that is an error */
+/** @throws {RpcError} if the result is an error */
 export function resultFor({ id = null }: Call, result: unknown): string {
   if (result instanceof RpcError) throw result
   return JSON.stringify({ jsonrpc: '2.0', id, result })
@@ -53,7 +53,7 @@ export function errorFor(id: unknown, { code, message, data }: RpcError): string
   return JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, data } })
 }
 
-/** @throws {RpcError} for an error that Anvil answered */
+/** @throws {RpcError} for an error response of Anvil */
 export function resultIn(answer: Buffer): unknown {
   const value: unknown = JSON.parse(answer.toString())
   if (!isObject(value)) throw new Error('not a JSON-RPC answer')
@@ -62,7 +62,7 @@ export function resultIn(answer: Buffer): unknown {
   throw new RpcError(Number(error.code), String(error.message), error.data)
 }
 
-/** A quantity as clients write it: 12, '12' or '0xc'. */
+/** A quantity in any form that clients use: 12, '12' or '0xc'. */
 export function quantityOf(value: unknown): number | undefined {
   if (typeof value === 'string' && !/^(0x[0-9a-f]+|\d+)$/i.test(value)) return undefined
   if (!['string', 'number'].includes(typeof value)) return undefined

@@ -11,7 +11,7 @@ const chain = await startLocalChain({
 })
 parentPort?.on('message', (message: ToThread) => {
   if (message === 'stop') {
-    // Ends the thread, with whatever is still open in it.
+    // Ends the thread and everything that is still open in it.
     chain.stop().then(() => process.exit())
     return
   }

@@ -4,7 +4,7 @@ import type { LocalChain, LocalChainOptions } from './local-chain.ts'
 /** What the thread is started with. */
 export type ThreadOptions = Omit<LocalChainOptions, 'log'>
 
-/** The body of a JSON-RPC request, or that the chain is to end. */
+/** The body of a JSON-RPC request, or the order to stop. */
 export type ToThread = { id: number; body: string } | 'stop'
 
 export type FromThread =
@@ -14,8 +14,8 @@ export type FromThread =
   | { id: number; failure: string }
 
 /**
- * {@link startLocalChain} in a thread of its own, as a node is a program of its own: neither waits
- * while the other is busy.
+ * Runs {@link startLocalChain} in its own thread, so that gateway and chain do not block each
+ * other.
  *
  * @throws {LocalChainError} with a message that says what the user can do
  */
@@ -44,7 +44,7 @@ export async function startLocalChainThread(options: LocalChainOptions): Promise
   })
 
   const url = await started.promise
-  // From here on, what the thread throws ends this process, as if it had been thrown here.
+  // From here on, an uncaught error in the thread ends this process.
   thread.off('error', started.reject)
   return {
     url,

@@ -4,24 +4,24 @@ import { type Change, Journal } from './journal.ts'
 
 export type Log = (line: string) => void
 
-/** A change, and the seconds by which it sets the chain's clock ahead. */
+/** A change, and the seconds that it moves the chain's clock ahead. */
 type Wish = Change & { ahead?: number }
 
-/** Transactions that came together. */
+/** Transactions that share an entry. */
 type Group = { raws: string[]; results: Promise<unknown[]> }
 
-/** Between attempts to bring Anvil back. */
+/** Between attempts to restart Anvil. */
 const RETRY_INTERVAL_MS = 2_000
-/** Minimum between checkpoints: a client may have to wait for one. */
+/** Minimum between checkpoints: they make clients wait. */
 const CHECKPOINT_INTERVAL_MS = 60_000
-/** A replay takes 1 ms an entry on a small chain, and 30 ms on one with 50,000 records. */
+/** A replay takes 1 ms per entry on a small chain, and 30 ms on one with 50,000 records. */
 const MIN_ENTRIES_TO_CHECKPOINT = 300
-/** Transactions that one entry of the journal, and so as a rule one block, takes. */
+/** Maximum transactions in one journal entry, and so usually in one block. */
 const MAX_TOGETHER = 64
 
 /**
- * The one writer of the chain: everything that changes it goes through here, one at a time, into
- * the journal first and to Anvil then. When Anvil ends, it is brought back from the journal.
+ * The only writer of the chain: every change goes through here, one at a time, first into the
+ * journal and then to Anvil. When Anvil ends, the writer restarts it from the journal.
  */
 export class Writer {
   readonly #dir: string
@@ -30,7 +30,7 @@ export class Writer {
   #running: { chain: Chain; journal: Journal } | undefined
   #stopped = false
   #queue: Promise<unknown> = Promise.resolve()
-  /** Waits for its turn, and takes more transactions meanwhile. */
+  /** Collects transactions while it waits for its turn. */
   #group: Group | undefined
   #nextCheckpointAt = 0
 
@@ -49,12 +49,12 @@ export class Writer {
   }
 
   /**
-   * Makes a change when all changes before it are done.
-   * @param plan Chooses the change when its turn has come; `undefined` makes none
-   * @returns Anvil's results, when the change is in a block (if it makes one) and would survive a
-   * loss of power
-   * @throws while Anvil is down. When it fails meanwhile, the change may have been made, or be made
-   * by a replay
+   * Makes a change after all earlier ones.
+   *
+   * @param plan Returns the change when its turn comes; `undefined` makes none
+   * @returns Anvil's results, once the change is in a block (if it makes one) and on disk
+   * @throws while Anvil is down; if Anvil fails meanwhile, the change may have been made, or a
+   * replay may make it
    */
   submit(plan: () => Wish | undefined | Promise<Wish | undefined>): Promise<unknown[]> {
     this.#assertRunning()
@@ -65,10 +65,11 @@ export class Writer {
   }
 
   /**
-   * Sends a transaction. Those that come while another change is made share a block, and one flush
+   * Sends a transaction. Transactions that arrive during another change share a block and one flush
    * of the journal.
-   * @returns Anvil's result, when the transaction is in a block (unless it waits for an earlier
-   * nonce) and would survive a loss of power
+   *
+   * @returns Anvil's result, once the transaction is on disk and in a block (unless it waits for an
+   * earlier nonce)
    * @throws as `submit`
    */
   async transact(raw: string): Promise<unknown> {
@@ -79,7 +80,7 @@ export class Writer {
     return (await results)[i]
   }
 
-  /** Ends the chain after the changes that wait. Whatever goes wrong, the journal has everything. */
+  /** Ends the chain after the waiting changes. Whatever fails, the journal is complete. */
   stop(): Promise<void> {
     this.#stopped = true
     return this.#exclusive(async () => {
@@ -108,13 +109,13 @@ export class Writer {
       return await chain.apply(entry)
     } catch (cause) {
       await this.#bringBack(chain, String(cause))
-      throw new Error('Anvil failed while it handled this request', { cause })
+      throw new Error('Anvil failed during this request', { cause })
     }
   }
 
   /**
-   * So that a start after a power cut is quick although the chain was never stopped. Takes at most
-   * a twentieth of the time.
+   * Writes checkpoints, so that a start after a power cut is quick. They take at most a twentieth
+   * of the time.
    */
   async #checkpoint(minEntries: number): Promise<void> {
     if (this.#running === undefined || this.#running.journal.entries < minEntries) return
@@ -123,7 +124,7 @@ export class Writer {
     try {
       await journal.restart(await chain.snapshot())
     } catch (error) {
-      this.#log(`No checkpoint, the journal stays as it is: ${(error as Error).message}`)
+      this.#log(`Checkpoint failed, the journal is unchanged: ${(error as Error).message}`)
     }
     const took = performance.now() - began
     this.#nextCheckpointAt = began + Math.max(CHECKPOINT_INTERVAL_MS, 20 * took)
@@ -145,17 +146,17 @@ export class Writer {
     chain.anvil.ended.then((reason) => this.#exclusive(() => this.#bringBack(chain, reason)))
   }
 
-  /** Tries until it succeeds: what keeps Anvil down may be over later. */
+  /** Tries until it succeeds: the cause may go away. */
   async #bringBack(failed: Chain, reason: string): Promise<void> {
     if (this.#running?.chain !== failed) return
-    this.#log(`Anvil failed (${reason}); it is brought back from the journal.`)
+    this.#log(`Anvil failed (${reason}); restarting it from the journal.`)
     await this.#takeDown()
     while (this.#running === undefined && !this.#stopped) {
       try {
         await this.#bringUp()
-        this.#log('Anvil was brought back.')
+        this.#log('Anvil is running again.')
       } catch (error) {
-        this.#log(`Anvil cannot be brought back: ${(error as Error).message}`)
+        this.#log(`Anvil cannot be restarted: ${(error as Error).message}`)
         await sleep(RETRY_INTERVAL_MS)
       }
     }
@@ -169,8 +170,7 @@ export class Writer {
   }
 
   #assertRunning() {
-    if (this.#running === undefined)
-      throw new Error('the local chain is being started or has failed')
+    if (this.#running === undefined) throw new Error('the local chain is starting or has failed')
     return this.#running
   }
 

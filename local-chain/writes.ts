@@ -2,7 +2,7 @@ import { type Call, INVALID_PARAMS, quantityOf, RpcError, resultFor } from './rp
 import type { Writer } from './writer.ts'
 
 const MAX_BLOCKS = 1_000
-/** Seconds of the Unix epoch. The registry keeps times in 40 bits, and a clock does not go back. */
+/** Unix seconds. The registry stores times in 40 bits, and a chain's clock cannot go back. */
 const MAX_TIME = 2 ** 40 - 1
 const BYTES = /^0x([0-9a-f]{2})*$/i
 const ADDRESS = /^0x[0-9a-f]{40}$/i
@@ -12,8 +12,8 @@ const AMOUNT = /^0x[0-9a-f]{1,64}$/i
 type Handler = (writer: Writer, call: Call) => Promise<string>
 
 /**
- * The methods that change the chain and are remembered. Every other method that is not a read
- * (reads.ts) is refused.
+ * The methods that change the chain, which the journal records. Every other method that is not a
+ * read (reads.ts) is refused.
  */
 export const WRITES: ReadonlyMap<string, Handler> = new Map<string, Handler>([
   ['eth_sendRawTransaction', sendRaw],
@@ -28,13 +28,13 @@ export const WRITES: ReadonlyMap<string, Handler> = new Map<string, Handler>([
 
 async function sendRaw(writer: Writer, call: Call): Promise<string> {
   const [raw, ...more] = paramsOf(call)
-  // In no other form, although Anvil takes some: the journal has transactions in this one.
+  // Anvil accepts other forms too, but the journal stores only this one.
   if (typeof raw !== 'string' || !BYTES.test(raw) || more.length > 0)
-    throw invalid(call, 'takes the bytes of a signed transaction: 0x and hexadecimal digits')
+    throw invalid(call, 'requires the bytes of a signed transaction: 0x and hexadecimal digits')
   return resultFor(call, await writer.transact(raw))
 }
 
-/** Signed first: a replay could fill in gas and nonce of an unsigned one in another way. */
+/** Signs first: for an unsigned transaction, a replay could fill in another gas limit or nonce. */
 async function sendUnsigned(writer: Writer, call: Call): Promise<string> {
   const [result] = await writer.submit(async () => {
     const raw = await writer.chain.anvil.call<string>('eth_signTransaction', ...paramsOf(call))
@@ -44,7 +44,7 @@ async function sendUnsigned(writer: Writer, call: Call): Promise<string> {
 }
 
 async function mineOne(writer: Writer, call: Call): Promise<string> {
-  if (paramsOf(call).length > 0) throw invalid(call, 'takes no parameter here')
+  if (paramsOf(call).length > 0) throw invalid(call, 'takes no parameters here')
   await writer.submit(() => ({ method: 'evm_mine', params: [1, 0] }))
   return resultFor(call, '0x0')
 }
@@ -54,7 +54,10 @@ async function mineMany(writer: Writer, call: Call): Promise<string> {
   const count = quantityOf(blocks)
   const interval = quantityOf(seconds)
   if (count === undefined || interval === undefined || count > MAX_BLOCKS)
-    throw invalid(call, `takes at most ${MAX_BLOCKS} blocks, and the seconds between them`)
+    throw invalid(
+      call,
+      `takes a number of blocks, at most ${MAX_BLOCKS}, and the seconds between them`,
+    )
   const duration = Math.max(0, count - 1) * interval
   await writer.submit(() => {
     assertInTime(call, writer.chain.now + duration)
@@ -65,7 +68,7 @@ async function mineMany(writer: Writer, call: Call): Promise<string> {
 
 async function increaseTime(writer: Writer, call: Call): Promise<string> {
   const seconds = quantityOf(paramsOf(call)[0])
-  if (seconds === undefined) throw invalid(call, 'takes a number of seconds')
+  if (seconds === undefined) throw invalid(call, 'requires a number of seconds')
   let offset = seconds
   await writer.submit(() => {
     assertInTime(call, writer.chain.now + seconds)
@@ -79,7 +82,7 @@ async function setBalance(writer: Writer, call: Call): Promise<string> {
   const [address, wei, ...more] = paramsOf(call)
   const isAmount = (typeof wei === 'string' && AMOUNT.test(wei)) || quantityOf(wei) !== undefined
   if (typeof address !== 'string' || !ADDRESS.test(address) || !isAmount || more.length > 0)
-    throw invalid(call, 'takes an address and an amount in wei')
+    throw invalid(call, 'requires an address and an amount in wei')
   const [result] = await writer.submit(() => ({
     method: 'anvil_setBalance',
     params: [address, wei],
@@ -88,7 +91,7 @@ async function setBalance(writer: Writer, call: Call): Promise<string> {
 }
 
 function assertInTime(call: Call, time: number): void {
-  if (time > MAX_TIME) throw invalid(call, `goes beyond ${MAX_TIME}, the last time there is`)
+  if (time > MAX_TIME) throw invalid(call, `goes beyond ${MAX_TIME}, the last possible time`)
 }
 
 function invalid({ method }: Call, problem: string): RpcError {
