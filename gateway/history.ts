@@ -1,17 +1,20 @@
 import type { Hex } from '../document/hex.ts'
 import type { BlockchainProof } from '../verifier/verdict.ts'
 
-/** Where documents were anchored, for good. Nodes forget events and receipts; this does not. */
+/**
+ * The transactions that anchored documents, stored permanently. Nodes drop old events and receipts;
+ * the history does not.
+ */
 export type History = {
   /**
-   * @param hash Of a document that was issued alone, or the root of a batch.
-   * @returns The transaction that anchored it in this block; `null` where it is not known. What was
-   * anchored again is in another block.
+   * @param hash The documentHash of a document that was issued alone, or the root of a batch.
+   * @returns The transaction that anchored it in this block; `null` if unknown, for example because
+   * the document was anchored again in another block.
    */
   transactionOf(hash: Hex, blockNumber: number): Promise<Hex | null>
 }
 
-/** @returns A proof with the transaction that this gateway kept, where no node had the event. */
+/** @returns The proof, with the transaction from the history if the node had no event. */
 export async function withHistory<P extends BlockchainProof | null>(
   history: History,
   proof: P,

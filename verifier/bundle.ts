@@ -21,22 +21,22 @@ import type { Check, Verdict } from './verdict.ts'
 import { keyOf, verify } from './verify.ts'
 
 /**
- * Everything that is needed to verify a document at one block, in one JSON file (docs/formats.md,
- * "The bundle"). Warning: it holds the document and its key.
+ * Everything needed to verify a document as of one block, in one JSON file (docs/formats.md, "The
+ * bundle"). Warning: it contains the document and its key.
  */
 export type Bundle = {
   type: 'document-registry-bundle'
   v: 1
   publicId: string
-  /** CAIP-10. What it claims to be of; its reader chooses the registry to trust. */
+  /** CAIP-10. Only a claim: the reader chooses the registry to trust. */
   registry: RegistryId
-  /** The batch block of a document of a batch; `null` = issued alone. */
+  /** The batch block of a document in a batch; `null` = issued alone. */
   batch: string | null
-  /** The sealed document (JWE compact); `null` if there is none or no source had it. */
+  /** The sealed document (JWE compact); `null` if it was never issued or no source had it. */
   sealed: string | null
   stateProof: StateProof
   /**
-   * Of the event, where it agrees with the record. No storage proof covers it, so no verdict rests
+   * From the event, if it agrees with the record. No storage proof covers it, so no verdict depends
    * on it.
    */
   unprovenEvent: Pick<IssuedEvent, 'transactionHash' | 'blockHash' | 'logIndex'> | null
@@ -44,12 +44,12 @@ export type Bundle = {
 
 const TYPE = 'document-registry-bundle'
 /**
- * A sealed document has at most 1 MiB, proofs some hundred KiB. More is refused unread; in
- * characters or bytes.
+ * Maximum size, in characters or bytes: a sealed document has at most 1 MiB, proofs some hundred
+ * KiB. Larger input is refused unread.
  */
 const MAX_TEXT = 8 * 1024 * 1024
 
-// Every rule has its message: valibot's own repeat what they were given, and a bundle holds a key.
+// Every rule has its own message: valibot's messages repeat the input, and a bundle contains a key.
 const text = v.string('must be a string')
 const bundle = v.strictObject(
   {
@@ -116,8 +116,8 @@ function readHeader({ stateProof }: Bundle): Header {
 export type BundleOptions = ProofOptions & { onCheck?: (check: Check) => void }
 
 /**
- * Verifies a bundle. Nothing is asked of anybody. The verdict is true as of the bundle's block,
- * `asOf`: what happened later, a revocation above all, is not in it.
+ * Verifies a bundle without any request. The verdict holds as of the bundle's block, `asOf`; it
+ * does not include later events such as a revocation.
  *
  * @param input As {@link readBundle}.
  * @returns A verdict; `unverifiable` when the block is not trusted or the proof is invalid.
@@ -145,20 +145,20 @@ export function createBundleSource({ publicId, batch, sealed }: Bundle): BlockSo
   }
 }
 
-/** The parts that a bundle is made from. */
+/** The sources of a bundle. */
 export type BundleSource = ReadOptions & {
   /** A node that knows `eth_getProof`. */
   provider: Eip1193Provider
   /** CAIP-10. */
   registry: RegistryId
-  /** Where to look for the sealed document. */
+  /** Sources of the sealed document. */
   blocks: readonly BlockSource[]
-  /** The number of the block that it is to be for; the newest if absent. */
+  /** The block number; the newest if absent. */
   block?: number
 }
 
 /**
- * Makes a bundle of a document, or of its absence.
+ * Makes a bundle for a document, or for its absence.
  *
  * @param publicId As issued.
  * @returns The bundle; without `sealed` when no source has the block.
@@ -208,8 +208,8 @@ async function makeBundle(publicId: string, source: BundleSource): Promise<Bundl
 }
 
 /**
- * @returns `null` for what is no text, so no sealed document: it could not be given back to the
- * byte.
+ * @returns `null` for bytes that are not UTF-8: they are not a sealed document, and a JSON string
+ * could not carry them unchanged.
  */
 function textOf(sealed: Uint8Array): string | null {
   try {

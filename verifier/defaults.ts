@@ -1,8 +1,8 @@
-// What a verifier does where its caller does not say: the command, the page and the gateway agree.
+// Defaults shared by the command, the page and the gateway.
 
 /**
- * The id of local test chains: they make blocks only when somebody writes, and their issuers may be
- * on loopback.
+ * The chain id of local test chains: they make blocks only for transactions, and their issuers may
+ * use loopback addresses.
  */
 export const LOCAL_CHAIN_ID = 31337
 
@@ -16,7 +16,7 @@ export const MAX_HEAD_AGE_SECONDS = 900
 
 /**
  * @param chainId EIP-155.
- * @returns How old the newest block may be, in seconds; `undefined` = any age.
+ * @returns Maximum age of the newest block, in seconds; `undefined` = any age.
  */
 export function headAgeOf(chainId: number): number | undefined {
   return isLocalChain(chainId) ? undefined : MAX_HEAD_AGE_SECONDS

@@ -6,33 +6,33 @@ export type ChainErrorCode =
   | 'rpc_error'
   /** There is no registry at the address: its answer is not a `Verification`. */
   | 'no_registry'
-  /** The node is one of another chain. */
+  /** The node belongs to another chain. */
   | 'wrong_chain'
-  /** The node does not have the state of the block that was asked for. */
+  /** The node does not have the state of the requested block. */
   | 'state_unavailable'
-  /** So many endpoints as must agree do not. */
+  /** Fewer than `quorum` endpoints gave the same answer. */
   | 'endpoints_disagree'
   /**
-   * The node gives no proof: it does not know `eth_getProof`, or its headers have fields that are
-   * not known here.
+   * The node returned no proof: it does not support `eth_getProof`, or its headers have unknown
+   * fields.
    */
   | 'proof_unavailable'
   /** The proof proves nothing. */
   | 'proof_invalid'
-  /** The proof is of a block whose hash the reader does not trust. */
+  /** The reader does not trust the hash of the proof's block. */
   | 'block_untrusted'
-  /** The proof is one of another registry. */
+  /** The proof belongs to another registry. */
   | 'other_registry'
-  /** Other code than expected is at the registry's address. */
+  /** The code at the registry's address is not the expected one. */
   | 'other_code'
-  /** The node no longer has the logs of the blocks that were asked for. */
+  /** The node has pruned the logs of the requested blocks. */
   | 'pruned'
-  /** No proof holds the requested document. */
+  /** No proof covers the requested document. */
   | 'unproven'
-  /** Without a good batch block, nothing leads from a publicId of kind 2 to a record. */
+  /** There is no valid batch block, which links a publicId of kind 2 to its record. */
   | 'batch_unknown'
 
-/** Thrown by chain readers. Nothing is known about the document when it is thrown. */
+/** Thrown by chain readers. It says nothing about the document. */
 export class ChainError extends Error {
   override name = 'ChainError'
   readonly code: ChainErrorCode
@@ -44,7 +44,7 @@ export class ChainError extends Error {
 }
 
 /**
- * Thrown by an {@link Eip1193Provider} when the node answered with an error: `code` is that of
+ * Thrown by an {@link Eip1193Provider} for an error response of the node; `code` is that of
  * JSON-RPC or EIP-1474.
  */
 export class RpcResponseError extends Error {

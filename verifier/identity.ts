@@ -5,28 +5,24 @@ import { decodeJsonText, parseStrictJson } from '../document/json.ts'
 import { formatAccount, parseRegistryId, type RegistryId } from '../document/registry-id.ts'
 import { isLocalChain } from './defaults.ts'
 
-/** Where the issuer's own word about itself is, by the `uri` that the registry has of it. */
+/** The address of an issuer's DID document, derived from its `uri` in the registry. */
 export type IdentityAddress = {
-  /** did:web (https://w3c-ccg.github.io/did-method-web/), in its one form. */
+  /** did:web (https://w3c-ccg.github.io/did-method-web/), in canonical form. */
   did: string
-  /** Of the DID document. */
+  /** The address of the DID document. */
   url: string
-  /**
-   * What is shown of it: the host in lower-case ASCII, then a port and a path where it has them.
-   */
+  /** The name to display: the host in lower-case ASCII, then port and path if there are any. */
   domain: string
 }
 
-/**
- * What a DID document says about document registries; of everything else in it, nothing is read.
- */
+/** The part of a DID document about document registries; everything else is ignored. */
 export type IdentityStatement = {
   registries: { registry: string; issuerId: number }[]
   /** CAIP-10. */
   accounts: string[]
 }
 
-/** As long as a `uri` can be in the registry. */
+/** Maximum length of a `uri` in the registry. */
 const MAX_URI = 400
 const MAX_HOST = 253
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/
@@ -35,10 +31,11 @@ const ADDRESS = /^(https?):\/\/([a-z0-9.-]+)(?::([1-9][0-9]{0,4}))?((?:\/[\w.-]+
 const DID = /^did:web:([a-zA-Z0-9.-]+)(?:%3[Aa]([1-9][0-9]{0,4}))?((?::[\w.-]+)*)$/
 
 /**
- * One grammar of ASCII, and not `URL`: an independent verifier must find the same address.
+ * Parses with a small ASCII grammar instead of `URL`, so that independent verifiers find the same
+ * address.
  *
  * @param uri `https://host[:port][/path]` or `did:web:host[%3Aport][:path]`. On a local chain also
- * of loopback with a port, which is `http`.
+ * loopback with a port, over `http`.
  * @param chainId EIP-155.
  * @returns `undefined` for every other text, which names no domain.
  */
@@ -64,26 +61,24 @@ export function identityAddressOf(uri: string, chainId: number): IdentityAddress
 }
 
 /**
- * @param text A domain as {@link IdentityAddress} has it, in any case.
+ * @param text A domain in the form of {@link IdentityAddress}, upper or lower case.
  * @param chainId EIP-155.
- * @returns It as it is compared with that of an issuer; `undefined` when it is not one.
+ * @returns The domain in the form that is compared with an issuer's; `undefined` if it is not a
+ * domain.
  */
 export function parseDomain(text: string, chainId: number): string | undefined {
   const did = `did:web:${text.replace(':', '%3A').replaceAll('/', ':')}`
   return identityAddressOf(did, chainId)?.domain
 }
 
-/**
- * @returns Whether it is a full domain name, so neither an IP address nor a name of one network
- * only.
- */
+/** @returns Whether it is a full domain name: not an IP address or a name of a local network. */
 function isDomain(host: string): boolean {
   const labels = host.split('.')
   return (
     host.length <= MAX_HOST &&
     labels.length > 1 &&
     labels.every((label) => LABEL.test(label)) &&
-    // A number in the last place would make it an IPv4 address.
+    // A numeric last label would make it an IPv4 address.
     /^[a-z]/.test(labels.at(-1) ?? '') &&
     labels.at(-1) !== 'localhost'
   )
@@ -108,11 +103,11 @@ const methods = v.array(
 )
 
 /**
- * Reads a DID document (W3C DID Core 1.0). Other members than those of {@link IdentityStatement}
- * may be anything.
+ * Reads a DID document (W3C DID Core 1.0). Ignores members other than those of {@link
+ * IdentityStatement}.
  *
- * @param bytes As they were served.
- * @param did What its `id` must be.
+ * @param bytes The served bytes.
+ * @param did The required `id`.
  * @throws {FormatError} `did_document_malformed`.
  */
 export function readDidDocument(bytes: Uint8Array, did: string): IdentityStatement {
@@ -143,7 +138,7 @@ export function readDidDocument(bytes: Uint8Array, did: string): IdentityStateme
 }
 
 function malformed(issues: v.BaseIssue<unknown>[]): FormatError {
-  return new FormatError('did_document_malformed', 'not such a DID document', {
+  return new FormatError('did_document_malformed', 'not a valid DID document', {
     fields: issues.map((issue) => ({
       field: v.getDotPath(issue) ?? '',
       message: `must be ${issue.expected ?? 'valid'}`,
@@ -154,9 +149,8 @@ function malformed(issues: v.BaseIssue<unknown>[]): FormatError {
 /**
  * Makes the DID document that links a domain with an issuer.
  *
- * @param accounts Those that may issue for it, where it names them; none = any account of the
- * issuer.
- * @returns What {@link readDidDocument} reads.
+ * @param accounts The accounts that may issue; empty = any account of the issuer.
+ * @returns A document for {@link readDidDocument}.
  */
 export function createDidDocument({
   did,

@@ -1,6 +1,6 @@
 import { LOCAL_CHAIN_ID } from './defaults.ts'
 
-/** Whether a chain carries real value: documents on a `test` network prove nothing to anybody. */
+/** Whether a chain carries real value: documents on a `test` network prove nothing. */
 export type Network = 'test' | 'live'
 
 /**

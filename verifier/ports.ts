@@ -13,7 +13,7 @@ export type Eip1193Provider = {
   request(args: {
     method: string
     params?: readonly unknown[]
-    /** Not of EIP-1193: a provider may use it to give up, and any other ignores it. */
+    /** Not part of EIP-1193: a provider may use it to cancel; others ignore it. */
     signal?: AbortSignal
   }): Promise<unknown>
 }
@@ -33,18 +33,18 @@ export type RegistryStatus = (typeof REGISTRY_STATUSES)[number]
 /** Where a document is in a batch. */
 export type BatchPath = Pick<BatchBlock, 'root' | 'validUntil' | 'proof'>
 
-/** The key of a record: the same hash may occur under several issuers. */
+/** The key of a record; several issuers may have the same hash. */
 export type DocumentKey = {
   issuerId: number
   documentHash: Hex
-  /** Of a document in a batch; without it, the document was issued alone. */
+  /** For a document in a batch; absent = issued alone. */
   batch?: BatchPath
 }
 
-/** The record of a document, as the registry keeps it. Times are seconds of the Unix epoch. */
+/** The record of a document in the registry. Times are Unix seconds. */
 export type RegistryRecord = {
   accountIndex: number
-  /** 0 = not issued alone; a revocation can stand without it. */
+  /** 0 = not issued alone; a record may have only a revocation. */
   anchoredBlock: number
   anchoredAt: number
   /** The first second at which it is no longer valid; 0 = never expires. */
@@ -55,11 +55,11 @@ export type RegistryRecord = {
   revokedAt: number
   /** RFC 5280 reason code: 6 = suspended, 8 = released. Means nothing while `revokedBlock` is 0. */
   reason: number
-  /** Whether a final revocation was ever released or replaced because its revoker is distrusted. */
+  /** Whether a final revocation was released or replaced because its revoker is distrusted. */
   setAside: boolean
 }
 
-/** An account of an issuer. Blocks are 0 where it did not happen. */
+/** An account of an issuer. A block of 0 means that the event did not happen. */
 export type RegistryAccount = {
   account: Hex
   accountIndex: number
@@ -68,7 +68,7 @@ export type RegistryAccount = {
   addedBlock: number
   changedBlock: number
   retiredBlock: number
-  /** What it issued at or after this block is distrusted; 0 = trusted. */
+  /** Documents that it issued at or after this block are distrusted; 0 = trusted. */
   distrustedFrom: number
 }
 
@@ -79,7 +79,7 @@ export type RegistryIssuer = {
   /** How many documents it issued alone, and how many batches. */
   documentCount: number
   batchCount: number
-  /** How many accounts it has ever had. */
+  /** How many accounts it ever had. */
   accountCount: number
   changedBlock: number
   /** 0 = open. */
@@ -92,7 +92,7 @@ export type RegistryIssuer = {
  */
 export type ChainReading = {
   blockNumber: number
-  /** Of a reading with a proof: the hash of the block that it is proven against. */
+  /** For a reading with a proof: the hash of the block that it is proven against. */
   blockHash?: Hex
   /** The proof itself. */
   stateProof?: StateProof
@@ -110,20 +110,20 @@ export type ChainReading = {
 export type IssuedEvent = {
   issuerId: number
   account: Hex
-  /** `null` in the event of a batch, which holds many. */
+  /** `null` in the event of a batch. */
   validUntil: number | null
   transactionHash: Hex
   blockHash: Hex
   logIndex: number
 }
 
-/** How sure it is that a block stays: by the chain's own tags. */
+/** How safe a block is from reorgs, by the chain's tags. */
 export const FINALITIES = ['included', 'safe', 'finalized'] as const
 export type Finality = (typeof FINALITIES)[number]
 
 /**
- * How something is read. After `signal` aborts, what was asked for rejects; an implementation need
- * not hear of it.
+ * Options of a read. Once `signal` aborts, the read rejects, even if an implementation ignores the
+ * signal.
  */
 export type ReadOptions = { signal?: AbortSignal | undefined }
 
@@ -132,15 +132,15 @@ export type ChainReader = {
   /** The registry that it reads, CAIP-10. */
   readonly registry: RegistryId
   /**
-   * @param options.block The block to read at; the newest if absent. A reading of another block is
-   * never given.
+   * @param options.block The block to read at; the newest if absent. Never returns a reading of
+   * another block.
    */
   read(
     key: DocumentKey,
     options?: ReadOptions & { block?: number | undefined },
   ): Promise<ChainReading>
   /**
-   * @param options.fresh Whether a cache must not answer: what it answered before was contradicted.
+   * @param options.fresh Bypasses caches, after a cached answer was contradicted.
    * @returns `undefined` when that block has no such event.
    */
   issuedEvent(
@@ -149,29 +149,26 @@ export type ChainReader = {
     options?: ReadOptions & { fresh?: boolean | undefined },
   ): Promise<IssuedEvent | undefined>
   /**
-   * @param blockNumber 1 or more: a record that is missing has none. Rejects when finality is
-   * unknown.
+   * @param blockNumber 1 or more: a missing record has no block. Rejects when finality is unknown.
    */
   finalityOf(blockNumber: number, options?: ReadOptions): Promise<Finality>
 }
 
 /**
- * What a block source has. Only a source that its reader trusts, the gateway's own store, may say
- * `erased`; of any other it is no proof.
+ * The answer of a block source. Only a source that its reader trusts (the gateway's store) may
+ * answer `erased`; from any other source it proves nothing.
  */
 export type BlockRead =
   | { status: 'found'; bytes: Uint8Array }
   | { status: 'missing' }
   | { status: 'erased' }
 
-/**
- * What a domain serves as its DID document; `not_asked` from a source that has not asked it yet.
- */
+/** A domain's DID document; `not_asked` from a source that has not requested it yet. */
 export type IdentityRead =
   | {
       status: 'found'
       bytes: Uint8Array
-      /** The bytes as `readDidDocument` reads them, from a source that has done so before. */
+      /** The result of `readDidDocument`, if the source has already read the bytes. */
       statement?: IdentityStatement
     }
   | { status: 'too_large' }
@@ -183,20 +180,22 @@ export type IdentitySource = {
 }
 
 /**
- * Gets blocks by their sha-256 (32 bytes). Its bytes are not trusted: the caller hashes them.
- * Rejects when it could not look.
+ * Gets blocks by their sha-256 (32 bytes). The bytes are not trusted: the caller hashes them.
+ * Rejects when the source fails.
  */
 export type BlockSource = {
   get(hash: Uint8Array, options?: ReadOptions): Promise<BlockRead>
 }
 
 /**
- * Remembers documents that were opened: neither their sealed bytes nor their keys change. What the
- * chain says of them is read for every verdict. A holder that erases a document forgets it.
+ * Caches opened documents, whose sealed bytes and keys never change. Their records are still read
+ * from the chain for every verdict. Erasing a document must remove it here.
  */
 export type OpenedDocuments = {
-  /** @param documentKey 16 bytes. @returns What was added for these two, or `undefined`. */
+  /**
+   * @param documentKey 16 bytes. @returns The document added for this hash and key, or `undefined`.
+   */
   get(documentHash: Hex, documentKey: Uint8Array): Document | undefined
-  /** @param document As it was opened with the key, from bytes that have the hash. */
+  /** @param document Opened with this key, from bytes with this hash. */
   add(documentHash: Hex, documentKey: Uint8Array, document: Document): void
 }

@@ -14,14 +14,14 @@ import type { Check, PresentationVerdict } from './verdict.ts'
 import { assertOptions, type VerifyOptions, verifyRecord } from './verify.ts'
 
 /**
- * Verifies a presentation: that its fields are those of a document that the registry has, and what
- * became of that document. Nobody needs the publicId for it.
+ * Verifies a presentation: that its fields belong to a document in the registry, and the status of
+ * that document. This does not need the publicId.
  *
- * A state proof in it is not read: see {@link verifyPresentationProof}.
+ * Ignores a state proof in it: see {@link verifyPresentationProof}.
  *
  * @param input A presentation as JSON text, the bytes of one, or parsed.
- * @param options As of `verify`. The sealed document may be in the presentation; else it comes from
- * `blocks`.
+ * @param options As for `verify`. The sealed document may be in the presentation; else it comes
+ * from `blocks`.
  * @returns A verdict with the fields in `disclosed`, `null` unless they are proven; trouble with
  * chain or blocks is `unverifiable` in it, never an exception.
  * @throws {FormatError} `presentation_malformed`: nothing was asked of anybody.
@@ -59,7 +59,7 @@ export function keyOf({ issuerId, documentHash, batch }: Presentation): Document
   return { issuerId, documentHash, batch: { root, validUntil, proof } }
 }
 
-/** The sealed document in a presentation, as a source like any other: its bytes are hashed. */
+/** The sealed document in a presentation as an untrusted source: its bytes are hashed. */
 function sourcesIn({ sealed }: Presentation): BlockSource[] {
   if (sealed === null) return []
   const bytes = encodeUtf8(sealed)
@@ -122,9 +122,9 @@ export type PresentationProofOptions = ProofOptions & {
 }
 
 /**
- * Verifies a presentation by the state proof and the sealed document in it. Nothing is asked of
- * anybody. The verdict is true as of the proof's block, `asOf`: what happened later, a revocation
- * above all, is not in it.
+ * Verifies a presentation by the state proof and the sealed document in it, without any request.
+ * The verdict holds as of the proof's block, `asOf`; it does not include later events such as a
+ * revocation.
  *
  * @param input As {@link verifyPresentation}.
  * @returns A verdict; `unverifiable` when it has no state proof, the block is not trusted or the

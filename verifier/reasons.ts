@@ -16,14 +16,12 @@ export type RevocationReason = keyof typeof REVOCATION_REASONS
 
 export const REASON_NAMES = Object.keys(REVOCATION_REASONS) as RevocationReason[]
 
-/** Reason codes that the registry treats apart. */
+/** Reason codes with a special meaning in the registry. */
 export const SUPERSEDED = 4
 export const SUSPENDED = 6
 export const RELEASED = 8
 
-/**
- * @returns The name of a reason code, or the number as text for one that RFC 5280 does not have.
- */
+/** @returns The name of a reason code; the number as text if RFC 5280 does not define it. */
 export function reasonName(code: number): string {
   if (code === SUSPENDED) return 'certificateHold'
   if (code === RELEASED) return 'removeFromCRL'

@@ -1,5 +1,5 @@
 /**
- * @returns A signal that aborts after `timeout` milliseconds, or with the given one.
+ * @returns A signal that aborts after `timeout` milliseconds or together with the given one.
  * (`AbortSignal.any` is missing in browsers of 2023.)
  */
 export function withTimeout(timeout: number, signal: AbortSignal | undefined): AbortSignal {
@@ -15,8 +15,8 @@ export function withTimeout(timeout: number, signal: AbortSignal | undefined): A
 }
 
 /**
- * @returns What `work` gives; rejects with the signal's reason as soon as it aborts, also when
- * `work` does not hear of it.
+ * @returns The result of `work`; rejects with the signal's reason as soon as it aborts, even if
+ * `work` ignores the signal.
  */
 export async function abortable<T>(
   work: () => Promise<T>,

@@ -7,10 +7,10 @@ import type {
 } from './ports.ts'
 import { RELEASED, SUPERSEDED, SUSPENDED } from './reasons.ts'
 
-// The registry's own rules (contracts/DocumentRegistry.sol), for readers that read its storage, and
-// for holding what a node answers against itself.
+// The registry's rules (contracts/DocumentRegistry.sol), for readers of its storage and for
+// checking that a node's answer is consistent.
 
-/** Stands for a missing account. */
+/** Represents a missing account. */
 export const NO_ACCOUNT: RegistryAccount = {
   account: `0x${'00'.repeat(20)}`,
   accountIndex: 0,
@@ -21,7 +21,7 @@ export const NO_ACCOUNT: RegistryAccount = {
   distrustedFrom: 0,
 }
 
-/** The issuer in the registry's answer about a document that was never issued. */
+/** The issuer in the registry's answer for a document that was never issued. */
 export function emptyIssuer(id: number): RegistryIssuer {
   return {
     id,
@@ -37,7 +37,7 @@ export function emptyIssuer(id: number): RegistryIssuer {
 
 type Revocation = Pick<RegistryRecord, 'revokedBlock' | 'reason'>
 
-/** Superseded documents are among the revoked. */
+/** Includes superseded documents. */
 export function isRevoked({ revokedBlock, reason }: Revocation): boolean {
   return revokedBlock !== 0 && reason !== SUSPENDED && reason !== RELEASED
 }
@@ -54,7 +54,7 @@ export function isReleased({ revokedBlock, reason }: Revocation): boolean {
   return revokedBlock !== 0 && reason === RELEASED
 }
 
-/** @returns Whether what an account did in a block is distrusted. */
+/** @returns Whether an account's actions in a block are distrusted. */
 export function isDistrustedAt(
   { distrustedFrom }: Pick<RegistryAccount, 'distrustedFrom'>,
   block: number,
@@ -62,7 +62,7 @@ export function isDistrustedAt(
   return distrustedFrom !== 0 && block >= distrustedFrom
 }
 
-/** @returns The registry's status of a record, as of a block of this time. */
+/** @returns The registry's status of a record, at a block with this timestamp. */
 export function registryStatusOf({
   record,
   account,
@@ -112,9 +112,9 @@ function weightOf(record: RegistryRecord): number {
 }
 
 /**
- * A node that contradicts itself is not to be believed in either.
+ * Checks a reading for contradictions: a node that contradicts itself cannot be trusted.
  *
- * @returns What in a reading cannot be the registry's answer, or `undefined`.
+ * @returns Why a reading cannot be the registry's answer, or `undefined`.
  */
 export function contradictionOf(reading: ChainReading): string | undefined {
   const { record, account, revoker, issuer, status } = reading
@@ -134,7 +134,7 @@ export function contradictionOf(reading: ChainReading): string | undefined {
   return isOneAccount && !isSame(revoker, account) ? 'one account in two states' : undefined
 }
 
-/** `setAside` is not looked at: a document of a batch can have that of the batch. */
+/** Ignores `setAside`: a document of a batch may have the batch's. */
 function hasRevocation({ revokerIndex, revokedAt, reason }: RegistryRecord) {
   return revokerIndex !== 0 || revokedAt !== 0 || reason !== 0
 }

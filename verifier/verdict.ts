@@ -22,8 +22,8 @@ export type CheckName =
   | 'event'
 
 /**
- * One check. `unknown` is "could not be checked"; it is never a fail. `code` is stable and says
- * why.
+ * One check. `unknown` means "could not be checked", never a failure. `code` is stable and gives
+ * the reason.
  */
 export type Check = {
   check: CheckName
@@ -44,7 +44,7 @@ export type VerdictStatus =
   | 'expired'
   | 'valid'
 
-/** An account of the issuer, as the registry keeps it; `null` is "did not happen". */
+/** An account of the issuer in the registry; `null` means "did not happen". */
 export type AccountProof = {
   address: Hex
   addedBlock: number
@@ -54,15 +54,14 @@ export type AccountProof = {
 }
 
 /**
- * How a document is anchored. Times are seconds of the Unix epoch; `null` is "none" or "could not
- * be read".
+ * How a document is anchored. Times are Unix seconds; `null` means "none" or "could not be read".
  */
 export type BlockchainProof = {
   chainId: number
   /** CAIP-10. */
   registry: RegistryId
   documentHash: Hex
-  /** The Merkle root that it is issued under; `null` = issued alone. */
+  /** The Merkle root of its batch; `null` = issued alone. */
   batchRoot: Hex | null
   issuer: {
     id: number
@@ -71,8 +70,8 @@ export type BlockchainProof = {
     uri: string
     /**
      * The domain that vouches for it: host, then port and path where it has them; `null` = none
-     * does, or it was not asked. Lower-case ASCII: an internationalized name is in its A-label form
-     * (`xn--…`).
+     * does, or it was not checked. Lower-case ASCII: an internationalized name is in its A-label
+     * form (`xn--…`).
      */
     domain: string | null
   }
@@ -83,27 +82,23 @@ export type BlockchainProof = {
   blockHash: Hex | null
   blockTime: number
   logIndex: number | null
-  /** It informs and never decides `valid`; `null` also when it was not asked for. */
+  /** Informs only, and never decides `valid`; `null` also when it was not requested. */
   finality: Finality | null
   /** The first second at which the document is no longer valid; `null` = never expires. */
   validUntil: number | null
-  /** Of a revocation or suspension that is in effect. */
+  /** The revocation or suspension that is in effect. */
   revokedAt: number | null
-  /** RFC 5280 reason of that, by name; `certificateHold` = suspended. */
+  /** Its RFC 5280 reason, by name; `certificateHold` = suspended. */
   reason: string | null
-  /**
-   * When the last suspension or revocation was released; `null` also while another is in effect.
-   */
+  /** When the last suspension or revocation was released; `null` while another is in effect. */
   releasedAt: number | null
   /** The account that last revoked, suspended or released it. */
   revoker: AccountProof | null
-  /**
-   * Whether a final revocation was ever set aside, because the account that made it is distrusted.
-   */
+  /** Whether a final revocation was set aside because the account that made it is distrusted. */
   setAside: boolean
 }
 
-/** The shown content of a document, whole or in part. */
+/** The content of a document, all of it or the disclosed part. */
 export type Judgement = {
   /** True for `status: 'valid'` only. */
   valid: boolean
@@ -111,25 +106,25 @@ export type Judgement = {
   blockchainProof: BlockchainProof | null
   checks: Check[]
   /**
-   * The block that all this is true for; `null` when the chain could not be read. Its hash is known
-   * when the reading was proven against it, else `null`.
+   * The block that the verdict holds for; `null` when the chain could not be read. Its hash is
+   * `null` unless the reading was proven against it.
    */
   asOf: { blockNumber: number; blockHash: Hex | null; blockTime: number } | null
-  /** Of a reading with a proof; also of absence, when the document was never issued. */
+  /** For a reading with a proof, also a proof of absence. */
   stateProof?: StateProof
 }
 
 export type Verdict = Judgement & { document: Document | null }
 
-/** Of a presentation: `disclosed` are the fields that its holder disclosed. */
+/** The verdict on a presentation; `disclosed` has the fields that its holder disclosed. */
 export type PresentationVerdict = Judgement & { disclosed: DocumentPart | null }
 
 type Rule = [CheckName, Check['outcome'], VerdictStatus]
 
 /**
- * The status is that of the first rule that applies. `dating` and `event` have none: they inform.
- * Those of `identity` are for a reader who requires a domain; an outage of it comes last, since it
- * must not hide a revocation.
+ * The first rule that applies gives the status. `dating` and `event` have no rules: they only
+ * inform. The rules of `identity` are for readers who require a domain; its outage comes last,
+ * since it must not hide a revocation.
  */
 const RULES: Rule[] = [
   ['batch', 'unknown', 'unverifiable'],
@@ -151,8 +146,8 @@ const RULES: Rule[] = [
 ]
 
 /**
- * What must have passed, all of it, for `valid`. `batch` and `key` are not there for everything:
- * without them, where they belong, nothing is read and no content passes.
+ * The checks that must all pass for `valid`. `batch` and `key` are missing here because not every
+ * document has them; where they apply, the content cannot pass without them.
  */
 const NEEDED: CheckName[] = [
   'chain',
@@ -168,7 +163,7 @@ const NEEDED: CheckName[] = [
 
 /**
  * @param issuerDomain The domain that the reader requires; if absent, `identity` decides nothing.
- * @returns The status that the checks amount to. What was not checked at all is never `valid`.
+ * @returns The status that follows from the checks; never `valid` if a required check is missing.
  */
 export function statusOf(checks: readonly Check[], issuerDomain?: string): VerdictStatus {
   const isAsked = (name: CheckName) => name !== 'identity' || issuerDomain !== undefined

@@ -35,67 +35,63 @@ import {
 } from './verdict.ts'
 
 export type VerifyOptions = {
-  /**
-   * The registry to trust. Which one comes from the verifier, never from the document or its QR
-   * code.
-   */
+  /** The registry to trust. The verifier chooses it, never the document or its QR code. */
   chain: ChainReader
-  /** Where to look for the sealed document, in this order. */
+  /** Sources of the sealed document, in order of preference. */
   blocks: readonly BlockSource[]
   /**
-   * The number of a block: the verdict is then true as of that block, and expiry is judged by its
-   * time. The chain's node must keep that block's state; else `unverifiable` with
-   * `state_unavailable`.
+   * A block number: the verdict then holds as of that block, whose time decides expiry. The node
+   * must have that block's state; else the verdict is `unverifiable` with `state_unavailable`.
    */
   asOf?: number
-  /** Seconds of the Unix epoch; the clock if absent. Not used with `asOf`. */
+  /** Unix seconds; the current time if absent. Not used with `asOf`. */
   now?: number
   /**
-   * How old, in seconds, the newest block may be before the node counts as stale; absent = any age.
+   * Maximum age of the newest block in seconds; beyond, the node counts as stale. Absent = any age.
    * Not used with `asOf`.
    */
   maxHeadAge?: number
   /**
-   * Asks the issuer's domain whether it vouches for it; else the check `identity` is unknown,
-   * `not_asked`.
+   * Checks whether the issuer's domain vouches for the issuer; absent = the check `identity` is
+   * unknown, `not_asked`.
    */
   identity?: IdentitySource
   /**
-   * The domain that must vouch for the issuer, as `blockchainProof.issuer.domain` has it: the
-   * verdict is `valid` only then. If absent, the check `identity` decides no status.
+   * The domain that must vouch for the issuer, in the form of `blockchainProof.issuer.domain`;
+   * otherwise the verdict is not `valid`. If absent, the check `identity` does not affect the
+   * status.
    */
   issuerDomain?: string
-  /** Opens sealed documents; with WebCrypto if absent. */
+  /** Opens sealed documents; WebCrypto if absent. */
   opener?: Opener
-  /** Remembers opened documents; if absent, each is read and opened for each verdict. */
+  /** Caches opened documents; if absent, every verdict reads and opens its document. */
   opened?: OpenedDocuments
   /**
-   * Asks how final the anchoring is, which costs one or two more requests; else
+   * Reads the finality of the anchoring, with one or two more requests; otherwise
    * `blockchainProof.finality` is null.
    */
   finality?: boolean
-  /** Ends it: the promise then rejects with the signal's reason. */
+  /** Cancels: the promise then rejects with the signal's reason. */
   signal?: AbortSignal
   /**
-   * Told of each check as soon as it is done; of `identity`, `payload`, `event` and what follows
-   * them in no fixed order.
+   * Called with each check as soon as it is done; from `identity`, `payload` and `event` on, in no
+   * fixed order.
    */
   onCheck?: (check: Check) => void
   /**
-   * Told of an error of this program itself, a bug or a missing cipher: the check `content` is then
-   * unknown, `internal_error`.
+   * Called with an error of this program, such as a bug or a missing cipher; the check `content` is
+   * then unknown, `internal_error`.
    */
   onError?: (error: unknown) => void
 }
 
 /**
- * Verifies a document with nothing but its publicId, a chain and a place to get blocks from.
+ * Verifies a document by its publicId, a chain and a source of blocks.
  *
- * @param publicId As issued, of either kind: of a batch, its batch block comes from the same
+ * @param publicId Of either kind; for a document in a batch, the batch block comes from the same
  * sources.
- * @returns A verdict; trouble with chain or blocks is `unverifiable` in it, never an exception.
- * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId: nothing was asked of
- * anybody.
+ * @returns A verdict; a failure of chain or sources makes it `unverifiable`, and is never thrown.
+ * @throws {FormatError} `public_id_…` for a malformed or mistyped publicId, before any request.
  * @throws The reason of `options.signal`, once it aborts.
  * @throws {TypeError} for an `asOf` that is not a block number, a `now` or `maxHeadAge` that is not
  * a number, an `issuerDomain` that is not a domain.
@@ -104,23 +100,23 @@ export async function verify(publicId: string, options: VerifyOptions): Promise<
   return verifyPublicId(decodePublicId(publicId), options)
 }
 
-/** As {@link verify}, of what `decodePublicId` returned. */
+/** Same as {@link verify}, for the result of `decodePublicId`. */
 export async function verifyPublicId(publicId: PublicId, options: VerifyOptions): Promise<Verdict> {
   assertOptions(options)
   return abortable(() => verifyDecoded(publicId, options), options.signal)
 }
 
-/** @throws {TypeError} for a block, a second or a domain that is not one. */
+/** @throws {TypeError} for an invalid block number, time or domain. */
 export function assertOptions(options: VerifyOptions): void {
   const { asOf = 0, chain, issuerDomain } = options
-  if (!Number.isSafeInteger(asOf) || asOf < 0) throw new TypeError('asOf: a block number')
-  // Nothing is later than NaN: nothing would ever expire, and no node be stale.
+  if (!Number.isSafeInteger(asOf) || asOf < 0) throw new TypeError('asOf must be a block number')
+  // Every comparison with NaN is false: nothing would expire, and no node would be stale.
   for (const name of ['now', 'maxHeadAge'] as const)
     if (Number.isNaN(Number(options[name] ?? 0)))
-      throw new TypeError(`${name}: a number of seconds`)
+      throw new TypeError(`${name} must be a number of seconds`)
   if (issuerDomain === undefined) return
   if (!parseDomain(issuerDomain, parseRegistryId(chain.registry).chainId))
-    throw new TypeError('issuerDomain: a domain in ASCII, without a scheme')
+    throw new TypeError('issuerDomain must be a domain in ASCII, without a scheme')
 }
 
 async function verifyDecoded(publicId: PublicId, options: VerifyOptions): Promise<Verdict> {
@@ -149,19 +145,19 @@ async function verifyDecoded(publicId: PublicId, options: VerifyOptions): Promis
   })
 }
 
-/** The verdict on a document of which the reader has all fields, or some. */
+/** The verdict on a whole document or on disclosed fields. */
 type VerdictOn<T> = Judgement & { document: T | null }
 
 /** How the fields of a document are read. */
 type ContentReader<T> = {
-  /** Reads the fields of sealed bytes, which have the right hash. */
+  /** Reads the fields from sealed bytes with the right hash. */
   read(sealed: Uint8Array, reading: ChainReading): Promise<Content<T>>
-  /** @returns What was read before, checked against this record; `undefined` = nothing was. */
+  /** @returns The cached content, checked against this record; `undefined` if there is none. */
   recall?(reading: ChainReading): Promise<Content<T>> | undefined
 }
 
 /**
- * Reads a record, and the sealed document that belongs to it.
+ * Reads a record and its sealed document.
  *
  * @param before The checks that led to the key.
  */
@@ -230,20 +226,20 @@ export async function verifyRecord<T extends DocumentPart>(
   })
 }
 
-/** @returns No check where the date is not known. */
+/** @returns No check if the date is unknown. */
 function datingOf(document: DocumentPart | undefined, reading: ChainReading, now: number): Check[] {
   const { issuedAt } = document ?? {}
   return issuedAt === undefined ? [] : [checkDating({ issuedAt }, reading, now)]
 }
 
-/** @returns The query for the registry about a document that was issued alone. */
+/** @returns The registry query for a document that was issued alone. */
 export function keyOf({ issuerId, hash }: PublicId): DocumentKey {
   return { issuerId, documentHash: toHex(hash) }
 }
 
 /**
- * @returns The second that expiry is judged by, and how old the block may be: of a block of the
- * past, its own time and any.
+ * @returns The time that decides expiry, and the maximum age of the block; for a past block, its
+ * own time and any age.
  */
 function clockOf(
   { asOf, now, maxHeadAge }: VerifyOptions,

@@ -317,7 +317,7 @@ describe('an ordinary chain', () => {
     await chain.rpc('anvil_setCode', deployment.forwarder, '0x6001')
     const forwarder = await chain.run(deployerKey, 'check-deployment')
     expect(forwarder.code).toBe(1)
-    for (const what of ["forwarder's code as", "forwarder's code hash"])
+    for (const what of ["forwarder's code of", "forwarder's code hash"])
       expect(forwarder.output).toContain(`DIFFERENT  ${what}`)
     expect(forwarder.output).toMatch(/DIFFERENT {2}deployments\/\d+\.input/)
     await chain.rpc('anvil_setCode', deployment.address, '0x6001')

@@ -7,14 +7,14 @@ import type { Check } from '../verdict.ts'
 import { readPayload } from './payload.ts'
 
 /**
- * Gets the batch block of a document, which leads from its publicId to its record.
+ * Gets the batch block of a document, which links its publicId to its record.
  *
- * Whether the proof leads to the root is for the registry to say. An erased block is unknown here:
- * it holds nothing about a subject, so nobody has a reason to erase it.
+ * The registry checks whether the proof leads to the root. An erased block counts as unknown: it
+ * contains nothing about a subject, so nobody has a reason to erase it.
  *
  * @param publicId Of kind 2.
  * @param registry The registry to trust, CAIP-10.
- * @returns The query for the registry; absent unless the check passes.
+ * @returns The registry query; absent unless the check passes.
  */
 export async function readBatch(
   { hash, issuerId }: PublicId,

@@ -3,10 +3,7 @@ import type { ChainReading } from '../ports.ts'
 import { isDistrustedAt, isRevoked, isSuperseded, isSuspended } from '../status.ts'
 import type { Check } from '../verdict.ts'
 
-/**
- * @returns Whether the head is fresh enough to say anything by. `maxHeadAge` in seconds;
- * `undefined` = not judged.
- */
+/** @returns Whether the head is fresh enough. `maxHeadAge` is in seconds; `undefined` = any age. */
 export function checkChain(
   reading: ChainReading,
   now: number,
@@ -22,7 +19,7 @@ export function checkChain(
       }
 }
 
-/** @returns The status that the registry alone decides, by its order of precedence. */
+/** @returns The status that the registry decides, by its order of precedence. */
 export function checkRecord({ record, account }: ChainReading): Check[] {
   if (record.anchoredBlock === 0) return [{ check: 'record', outcome: 'fail', code: 'not_issued' }]
   const distrusted = isDistrustedAt(account, record.anchoredBlock)
@@ -56,11 +53,11 @@ export function checkExpiry(reading: ChainReading, now: number): Check {
     : { check: 'expiry', outcome: 'pass', code: 'not_expired' }
 }
 
-/** Seconds that the first time zone, UTC+14, is ahead: before that, a day has begun nowhere. */
+/** Seconds that the earliest time zone, UTC+14, is ahead: no day begins anywhere before that. */
 const FIRST_TIME_ZONE = 14 * 3600
 
 /**
- * Decides no status.
+ * Does not affect the status.
  *
  * @param now Seconds of the Unix epoch.
  * @returns Whether the day of the document's `issuedAt` has begun anywhere on Earth, by the later

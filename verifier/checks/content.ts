@@ -4,24 +4,23 @@ import { decodeOpened, type Opener, open } from '../../document/sealed.ts'
 import type { ChainReading } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
-/** The result of checking the content. */
+/** The result of the content check. */
 export type Content<T> = {
   checks: Check[]
-  /** Only when all of the checks pass. */
+  /** Present only if all checks pass. */
   document?: T
-  /** Why this program itself could not read it. */
+  /** An error of this program that kept it from reading the content. */
   error?: unknown
 }
 
 /**
- * Opens a sealed document that has the right hash, and checks it against registry and record. It
- * never rejects: what the chain says of the document, a revocation above all, must not be lost with
- * it.
+ * Opens a sealed document that has the right hash, and checks it against registry and record. Never
+ * rejects: a failure here must not hide what the chain says, such as a revocation.
  *
  * @param documentKey 16 bytes.
  * @param trusted The registry that the record was read from, CAIP-10.
- * @returns `key` and `content` checks, and the document when both pass. Of content that this
- * program could not read, for whatever reason of its own, `content` is unknown, with the error.
+ * @returns `key` and `content` checks, and the document when both pass. If this program itself
+ * fails, `content` is unknown, with the error.
  */
 export async function checkContent(
   sealed: Uint8Array,
@@ -37,7 +36,7 @@ export async function checkContent(
   })
 }
 
-/** As {@link checkContent}, of a document that was opened before. */
+/** Same as {@link checkContent}, for a document that was opened before. */
 export function checkOpened(
   document: Document,
   trusted: string,
@@ -58,15 +57,15 @@ function boundBy(document: Document): Bound<Document> {
   return { registry, issuerId, validUntil: validUntilOf(document), document }
 }
 
-/** Content, and what binds it to its record. */
+/** Content, and the claims that bind it to its record. */
 export type Bound<T> = Pick<Document, 'registry' | 'issuerId'> & {
-  /** As the content has it; `undefined` = it does not tell. */
+  /** From the content; `undefined` = the content does not have it. */
   validUntil: number | undefined
   document: T
 }
 
 /**
- * Runs what reads the content, and checks the result against registry and record. It never rejects.
+ * Reads the content, and checks the result against registry and record. Never rejects.
  *
  * @param read Adds the checks that pass on the way. It throws a FormatError for content that breaks
  * its format.
@@ -99,7 +98,7 @@ export async function contentOf<T>(
   }
 }
 
-/** @returns What in otherwise good content does not fit its record, or `undefined`. */
+/** @returns Why well-formed content does not fit its record, or `undefined`. */
 function contradiction(
   { registry, issuerId, validUntil }: Bound<unknown>,
   trusted: string,

@@ -2,13 +2,12 @@ import { ChainError, type ChainErrorCode } from '../errors.ts'
 import type { ChainReader, ChainReading, DocumentKey, IssuedEvent, ReadOptions } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
-/** Troubles that say more of an event than that it could not be read. */
+/** Errors that have a code of their own here; any other means "could not be read". */
 const TOLD: ChainErrorCode[] = ['endpoints_disagree', 'pruned', 'unproven']
 
 /**
- * Reads the event of a record. An event that is missing, or that the node no longer keeps, is
- * unknown; one that contradicts the record is read once more, in case a reorg came between, then
- * unknown too.
+ * Reads the event of a record. A missing or pruned event is unknown. An event that contradicts the
+ * record is read again, in case of a reorg in between; after that it is unknown too.
  */
 export async function readEvent(
   chain: ChainReader,

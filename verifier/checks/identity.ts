@@ -16,21 +16,21 @@ import type { IdentityRead, IdentitySource } from '../ports.ts'
 import type { Check } from '../verdict.ts'
 
 export type IdentityOptions = {
-  /** Absent = no domain is asked. */
+  /** Absent = the domain is not checked. */
   identity?: IdentitySource | undefined
-  /** Being linked to another one fails. */
+  /** A link to another domain fails. */
   issuerDomain?: string | undefined
   signal?: AbortSignal | undefined
 }
 
-/** The issuer of a document, as registered. */
+/** The issuer of a document in the registry. */
 export type Issuing = {
   account: { account: string }
   issuer: { id: number; uri: string }
 }
 
 /**
- * Asks the domain that the registry names whether it vouches for the issuer. It never rejects.
+ * Checks whether the domain in the registry vouches for the issuer. Never rejects.
  *
  * @param registry CAIP-10.
  * @returns The check, and the domain when it is linked.

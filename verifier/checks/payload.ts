@@ -12,11 +12,11 @@ type PayloadOptions = ReadOptions & {
 export type Payload = { check: Check; bytes?: Uint8Array }
 
 /**
- * Gets a block from the first source that has it. Bytes that do not hash to what was asked for are
- * that source's fault: the next one is tried.
+ * Gets a block from the first source that has it. If a source returns bytes with another hash, the
+ * next one is tried.
  *
  * @param hash The block's sha-256, 32 bytes.
- * @param options.opener Whose sha-256 is used; that of the library if absent.
+ * @param options.opener Provides the sha-256; the library's own if absent.
  */
 export async function readPayload(
   hash: Uint8Array,
@@ -35,12 +35,12 @@ export async function readPayload(
   return { check: { check: 'payload', outcome: 'unknown', code } }
 }
 
-/** @returns The check of a payload that was read, now or before. */
+/** @returns The check for a payload that was read, now or earlier. */
 export function readCheck(): Check {
   return { check: 'payload', outcome: 'pass', code: 'read' }
 }
 
-/** @returns The source's answer; `unreachable` if it gave none. */
+/** @returns The source's answer; `unreachable` if it rejected. */
 async function readFrom(
   source: BlockSource,
   hash: Uint8Array,

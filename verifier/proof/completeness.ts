@@ -15,7 +15,7 @@ import { slotsOfIssuer, unpackRecord, unpackSigner, unpackState } from './slots.
 import { readStorageRoot, wordOf } from './state-proof.ts'
 import { decodeNode, type NodeOf, readTrieBy, type TrieNode } from './trie.ts'
 
-/** The hashes of documents that were issued alone, and the roots of batches. */
+/** Hashes of documents that were issued alone, and roots of batches. */
 export type IssuedKeys = {
   documentHashes: readonly Hex[]
   roots: readonly Hex[]
@@ -23,7 +23,7 @@ export type IssuedKeys = {
 
 /**
  * Proves what is in the registry under a list of hashes and roots, and how many there are in all
- * (docs/formats.md, "Completeness"). It holds no document and no key.
+ * (docs/formats.md, "Completeness"). It contains no document and no key.
  */
 export type CompletenessProof = IssuedKeys & {
   type: typeof TYPE
@@ -48,10 +48,10 @@ export type ListedDocument = {
   account: Hex
 }
 
-/** A batch. `recountBatch` tells whether a manifest has all of its documents. */
+/** A batch. `recountBatch` checks whether a manifest has all of its documents. */
 export type ListedBatch = {
   root: Hex
-  /** How many documents it has. */
+  /** Number of documents. */
   size: number
   /** Of the batch as a whole; a document in it may have a revocation of its own. */
   status: RegistryStatus
@@ -60,20 +60,21 @@ export type ListedBatch = {
   account: Hex
 }
 
-/** The number that exists, those that were listed, and listed hashes that were never issued. */
+/** How many exist, which were listed, and which listed hashes were never issued. */
 export type Listed<T> = {
-  /** How many the registry counts. */
+  /** The registry's count. */
   count: number
   listed: T[]
   /**
-   * Not among the issuer's: never issued, issued by another, or (of documents) issued in a batch.
+   * Not issued alone by this issuer: never issued, issued by another, or a document issued in a
+   * batch.
    */
   notIssued: Hex[]
 }
 
 /** The result of checking a list of an issuer's documents and batches at a block. */
 export type Listing = {
-  /** `complete`: the list has every document and every batch that the issuer had issued. */
+  /** `complete`: the list has every document and every batch of the issuer. */
   status: 'complete' | 'incomplete'
   issuerId: number
   asOf: {
@@ -100,11 +101,14 @@ const TYPE = 'document-registry-completeness'
 /** Hashes and roots of one list, and of one proof. */
 export const MAX_KEYS = 100_000
 /**
- * Characters or bytes of a proof. One of 10,000 documents has about 3 MB, up to 30 MB in a registry
- * of many millions.
+ * Maximum size of a proof, in characters or bytes. A proof for 10,000 documents has about 3 MB, up
+ * to 30 MB in a registry of many millions.
  */
 const MAX_TEXT = 256 * 1024 * 1024
-/** Nodes of a proof: a leaf for each slot, and the branches above it that no other slot shares. */
+/**
+ * Maximum nodes in a proof: a leaf for each slot, and the branches above it that no other slot
+ * shares.
+ */
 const MAX_NODES = 10 * MAX_KEYS
 
 const bytes = v.custom<Hex>(
@@ -117,7 +121,7 @@ const listOf = (item: v.GenericSchema<Hex, Hex>, most: number) =>
   )
 const keys = v.pipe(
   listOf(bytes32, MAX_KEYS),
-  // In order, so that each is there once.
+  // Strictly rising, so without duplicates.
   v.check((list) => list.every((key, i) => i === 0 || key > (list[i - 1] ?? key))),
 )
 const schema = v.strictObject({
@@ -160,7 +164,7 @@ function malformed(fields: FormatError['fields'], cause?: FormatError): FormatEr
 }
 
 export type CompletenessOptions = {
-  /** The registry to trust, CAIP-10. From the reader, never from the proof. */
+  /** The registry to trust, CAIP-10. The reader chooses it, never the proof. */
   registry: RegistryId
   /** Hashes of blocks of the registry's chain that the reader trusts. */
   trustedBlocks: readonly Hex[]
@@ -172,8 +176,8 @@ export type CompletenessOptions = {
 }
 
 /**
- * Checks a proof of completeness. Pure: it asks nobody. The answer is true as of the block of the
- * proof.
+ * Checks a proof of completeness. Pure: makes no requests. The result holds as of the proof's
+ * block.
  *
  * @param input A proof as JSON text, the bytes of one, or parsed.
  * @throws {FormatError} `completeness_malformed` when it is not such a proof; also when a hash is
@@ -225,10 +229,10 @@ export function readWord(root: Uint8Array, slot: Hex, nodeOf: NodeOf): bigint {
   return BigInt(toHex(wordOf(leaf)))
 }
 
-/** Nodes of a trie by their hashes. A node stands once, however many paths lead through it. */
+/** Nodes of a trie by hash. Each node is stored once, however many paths use it. */
 export function createNodeSet(nodes: Iterable<Hex>): {
   nodeOf: NodeOf
-  /** The nodes that were asked for so far. */
+  /** The nodes used so far. */
   used(): Hex[]
 } {
   const known = new Map<string, { node: Hex; decoded?: TrieNode }>()
@@ -250,7 +254,7 @@ type Signer = Pick<RegistryAccount, 'account' | 'distrustedFrom'>
 export type IssuerReader = {
   counts: Pick<RegistryIssuer, 'documentCount' | 'batchCount'>
   record(documentHash: Hex): RegistryRecord
-  /** With the size in the place of the expiry. */
+  /** The size takes the place of the expiry. */
   batch(root: Hex): RegistryRecord
   signer(accountIndex: number): Signer
 }
@@ -267,8 +271,8 @@ export function createSlotReader(issuerId: number, read: (slot: Hex) => bigint):
 }
 
 /**
- * The registry counts every hash once, when its slot first gets an anchoring part, and never takes
- * that part away. So as many distinct hashes with an anchoring part as it counts are all there are.
+ * The registry counts every hash once, when its slot first gets an anchoring part, and never
+ * removes that part. So a list with as many distinct anchored hashes as the count is complete.
  *
  * @param keys Each hash and each root once.
  */
@@ -311,7 +315,7 @@ export function listingOf(
       count: batchCount,
       listed: batches.issued.map(({ key: root, record: packed }) => {
         const { validUntil: size, ...record } = packed
-        // A batch as a whole does not expire.
+        // A batch has no expiry.
         return { root, size, record, ...judge({ ...record, validUntil: 0 }) }
       }),
       notIssued: batches.notIssued,

@@ -18,20 +18,23 @@ export type Header = {
 const STATE_ROOT = 3
 const NUMBER = 8
 const TIMESTAMP = 11
-/** Fields that every header has; forks add more after them, which are hashed and not read. */
+/** Number of fields in every header; forks append more, which are hashed but not read. */
 const FIELDS = 15
-/** Bytes. Real headers have some hundred, with the signatures of many validators some thousand. */
+/**
+ * Maximum bytes. Real headers have some hundred, those with many validators' signatures some
+ * thousand.
+ */
 const MAX_HEADER = 64 * 1024
 
 /**
- * @param rlp As Ethereum hashes it, at most 64 KiB; fields that later forks append are taken as
- * they are.
+ * @param rlp The bytes that Ethereum hashes, at most 64 KiB; fields that later forks append are
+ * accepted.
  * @throws {FormatError} when it is not a header.
  */
 export function decodeHeader(rlp: Hex): Header {
   const bytes = fromHex(rlp)
-  // It is decoded before anyone has said that its hash is to be trusted: millions of items would
-  // take gigabytes.
+  // It is decoded before its hash is known to be trusted, and millions of items would take
+  // gigabytes.
   if (bytes.length > MAX_HEADER) throw invalid('too long for a header')
   const fields = decodeRlp(bytes)
   if (fields instanceof Uint8Array || fields.length < FIELDS) throw invalid('not a header')
@@ -91,9 +94,9 @@ const QUANTITIES: readonly string[] = [
 ]
 
 /**
- * @param block A block as `eth_getBlockByNumber` answers it.
- * @returns The RLP of its header; `undefined` when that does not have the block's hash, because the
- *   header has fields that are not known here, or the node leaves some out.
+ * @param block A result of `eth_getBlockByNumber`.
+ * @returns The RLP of its header; `undefined` when its hash is not the block's, because the header
+ * has unknown fields or the node leaves some out.
  */
 export function encodeHeader(block: Record<string, unknown>): Hex | undefined {
   try {

@@ -8,7 +8,7 @@ const BYTES = 0x80
 const LIST = 0xc0
 /** Longest payload whose length is in the first byte. */
 const SHORT = 55
-/** Nothing that is hashed in a block nests deeper: a list in a node in a node. */
+/** Maximum nesting: nothing that is hashed in a block is deeper (a list in a node in a node). */
 const MAX_DEPTH = 32
 
 export function encodeRlp(item: RlpItem): Uint8Array {
@@ -25,10 +25,10 @@ function withLength(kind: number, payload: Uint8Array): Uint8Array {
   return concatBytes(Uint8Array.of(kind + SHORT + length.length, ...length), payload)
 }
 
-/** @throws {FormatError} `proof_invalid` when it is not, to the byte, the encoding of one item. */
+/** @throws {FormatError} `proof_invalid` unless it is exactly the encoding of one item. */
 export function decodeRlp(bytes: Uint8Array): RlpItem {
   const { item, end } = readItem(bytes, 0, 0)
-  if (end !== bytes.length) throw invalid('RLP with more after it')
+  if (end !== bytes.length) throw invalid('bytes after the RLP item')
   return item
 }
 
@@ -40,7 +40,8 @@ function readItem(bytes: Uint8Array, start: number, depth: number): { item: RlpI
   const { from, end } = readLength(bytes, start, first - kind)
   if (kind === BYTES) {
     const item = bytes.slice(from, end)
-    if (item.length === 1 && (item[0] ?? 0) < BYTES) throw invalid('RLP of a byte that is its own')
+    if (item.length === 1 && (item[0] ?? 0) < BYTES)
+      throw invalid('RLP prefix for a single byte that needs none')
     return { item, end }
   }
   const list: RlpItem[] = []
@@ -53,9 +54,7 @@ function readItem(bytes: Uint8Array, start: number, depth: number): { item: RlpI
   return { item: list, end }
 }
 
-/**
- * @param code What the first byte says beside the kind. @returns Where the payload begins and ends.
- */
+/** @param code The first byte without the kind. @returns Where the payload begins and ends. */
 function readLength(bytes: Uint8Array, start: number, code: number): { from: number; end: number } {
   const width = Math.max(0, code - SHORT)
   const from = start + 1 + width
@@ -63,6 +62,6 @@ function readLength(bytes: Uint8Array, start: number, code: number): { from: num
   const length = width === 0 ? code : digits.reduce((sum, byte) => sum * 256 + byte, 0)
   const shortest = width === 0 || (length > SHORT && digits[0] !== 0)
   const end = from + length
-  if (!shortest || end > bytes.length) throw invalid('RLP of another length')
+  if (!shortest || end > bytes.length) throw invalid('RLP length out of bounds')
   return { from, end }
 }

@@ -37,12 +37,12 @@ type Word = bigint
 /** Returns the value of a slot. */
 export type ReadSlot = (slot: Hex) => Uint8Array
 
-/** The part of a proof's statement about a document, apart from the block. */
+/** The statement of a proof about a document, without the block. */
 type Proven = Pick<ChainReading, 'status' | 'record' | 'account' | 'revoker' | 'issuer'>
 
 /**
  * @param block The block whose state `readSlot` reads.
- * @returns What `verificationOf`, or `verificationInBatch`, answers in that state.
+ * @returns The result of `verificationOf` or `verificationInBatch` in that state.
  */
 export function readVerification(
   key: DocumentKey,
@@ -78,9 +78,7 @@ export function readVerification(
   }
 }
 
-/**
- * @returns The slots that {@link readVerification} reads, in its order, when it finds this record.
- */
+/** @returns The slots that {@link readVerification} reads for this record, in its order. */
 export function slotsOf(
   { issuerId, documentHash, batch }: DocumentKey,
   { record, account, revoker, issuer }: Proven,
@@ -101,7 +99,7 @@ export function slotsOf(
   ].map(toSlot)
 }
 
-/** The slots that say what an issuer has issued, and which account issued it. */
+/** The slots that hold an issuer's documents, batches and accounts. */
 export function slotsOfIssuer(issuerId: number): {
   state: Hex
   record(documentHash: Hex): Hex
@@ -162,7 +160,7 @@ export function unpackState(word: Word): Omit<RegistryIssuer, 'id' | 'name' | 'u
   }
 }
 
-/** @returns The document's record; all zero where it is not proven to be in its batch. */
+/** @returns The document's record; all zero if it is not proven to be in its batch. */
 function readRecord(
   namespace: Word,
   { documentHash, batch: path }: DocumentKey,
@@ -170,7 +168,7 @@ function readRecord(
 ): RegistryRecord {
   const readOwn = () => unpackRecord(read(at(BigInt(documentHash), namespace + RECORDS)))
   if (!path) return readOwn()
-  // The slot of a batch has its size in the place of the expiry.
+  // In the slot of a batch, the size takes the place of the expiry.
   const batch = unpackRecord(read(at(BigInt(path.root), namespace + BATCHES)))
   const proven =
     batch.anchoredBlock !== 0 &&
@@ -234,7 +232,7 @@ function readText(slot: Word, readSlot: ReadSlot): string {
   const last = word[31] ?? 0
   const isShort = last % 2 === 0
   const length = isShort ? last / 2 : Number(BigInt(toHex(word)) / 2n)
-  if (isShort !== length < 32) throw notOfRegistry('not a text')
+  if (isShort !== length < 32) throw notOfRegistry('not a string')
   if (isShort) return toText(word.subarray(0, length))
   const first = BigInt(toHex(keccak_256(toBytes(slot))))
   const parts: Uint8Array[] = []
@@ -246,11 +244,11 @@ function toText(bytes: Uint8Array): string {
   try {
     return decodeUtf8(bytes)
   } catch (cause) {
-    throw notOfRegistry('not a text', cause)
+    throw notOfRegistry('not a string', cause)
   }
 }
 
-/** As for an answer to `verificationOf` that does not decode. */
+/** The same error as for a `verificationOf` result that does not decode. */
 function notOfRegistry(message: string, cause?: unknown): ChainError {
   return new ChainError('no_registry', message, cause)
 }

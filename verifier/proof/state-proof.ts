@@ -14,14 +14,13 @@ import { readTrie } from './trie.ts'
 const NO_CODE = toHex(keccak_256(new Uint8Array()))
 
 /**
- * Reads a record from a proof. Pure: nothing is asked of anybody.
+ * Reads a record from a proof. Pure: makes no requests.
  *
  * @param registry CAIP-10.
- * @param codeHash What the hash of the registry's code must be. Without it, that there is code: the
- * address is trusted, and code at an address stays what it is, since the registry cannot be
- * upgraded or removed.
- * @returns What the registry says at that block. Its `blockHash` is the one thing that the caller
- * must hold against what it trusts.
+ * @param codeHash The required hash of the registry's code. If absent, any code is accepted: the
+ * address is trusted, and the registry at it cannot be upgraded or removed.
+ * @returns The registry's answer at that block. The caller must compare `blockHash` with a hash
+ * that it trusts.
  * @throws {ChainError} `proof_invalid`, `no_registry`, `other_code`
  * @throws {FormatError} `registry_malformed`
  */
@@ -80,10 +79,10 @@ export function readStorageRoot(
 }
 
 function readSlot(given: SlotProof | undefined, slot: Hex, storageRoot: Uint8Array): Uint8Array {
-  if (given?.key !== slot) throw invalid('not the slot that is read next')
+  if (given?.key !== slot) throw invalid('not the next expected slot')
   const leaf = readTrie(storageRoot, keccak_256(fromHex(slot)), nodesOf(given.proof))
   const word = wordOf(leaf)
-  if (given.value !== toHex(word)) throw invalid('another value is proven')
+  if (given.value !== toHex(word)) throw invalid('the proof is for another value')
   return word
 }
 
@@ -98,9 +97,9 @@ export function wordOf(leaf: Uint8Array | undefined): Uint8Array {
   return word
 }
 
-/** A proof comes from anybody, and may be anything. */
+/** A proof is untrusted input of any type. */
 function nodesOf(nodes: unknown): Uint8Array[] {
   if (!Array.isArray(nodes)) throw invalid('not nodes')
-  // Not nodes.map: it passes over the holes of a list that is no JSON.
+  // Not nodes.map, which skips the holes of a sparse array.
   return Array.from(nodes, (node) => fromHex(node))
 }

@@ -5,23 +5,22 @@ import { fromHex, type Hex } from '../../document/hex.ts'
 import { invalid } from './invalid.ts'
 import { decodeRlp, type RlpItem } from './rlp.ts'
 
-// The Merkle Patricia trie of Ethereum (Yellow Paper, appendix D), to read one key of it from a
-// proof (EIP-1186).
+// Reads one key of Ethereum's Merkle Patricia trie (Yellow Paper, appendix D) from a proof
+// (EIP-1186).
 
-/** RLP(""): the root node of a trie with nothing in it. */
+/** RLP(""): the root node of an empty trie. */
 export const EMPTY_TRIE: Hex = '0x80'
 const EMPTY_ROOT = keccak_256(fromHex(EMPTY_TRIE))
 
 /**
- * Reads a key of a trie. Every node is hashed before it is decoded, so what it says is what the
- * root says.
+ * Reads a key of a trie. Every node is hashed before it is decoded, so its content is authenticated
+ * by the root.
  *
  * @param root 32 bytes.
  * @param key Hashed already: keccak256 of an address or of a slot, 32 bytes.
- * @param proof The nodes on the way from the root, in this order, and no others; those under 32
- * bytes are inside their parent. Empty for an empty trie.
- * @returns The value; `undefined` when the trie has none for the key: the proof is then one of
- * absence.
+ * @param proof Exactly the nodes on the path from the root, in order; nodes under 32 bytes are
+ * inside their parent. Empty for an empty trie.
+ * @returns The value; `undefined` when the proof shows that the trie has none for the key.
  * @throws {FormatError} `proof_invalid`
  */
 export function readTrie(
@@ -35,13 +34,13 @@ export function readTrie(
   return value
 }
 
-/** Gives the node that has a hash, or throws. */
+/** Returns the node with this hash, or throws. */
 export type NodeOf = (hash: Uint8Array) => TrieNode
 
 /** A node, decoded: the items of a branch, an extension or a leaf. */
 export type TrieNode = RlpItem[]
 
-/** As {@link readTrie}, with the nodes from anywhere. */
+/** Same as {@link readTrie}, with nodes from any lookup. */
 export function readTrieBy(
   root: Uint8Array,
   key: Uint8Array,
@@ -83,7 +82,7 @@ export function decodeNode(bytes: Uint8Array): TrieNode {
   return asNode(decodeRlp(bytes))
 }
 
-/** A node of under 32 bytes stands inside its parent; any other is named there by its hash. */
+/** A node under 32 bytes is inside its parent; any other is referenced by hash. */
 function childOf(nodeOf: NodeOf, child: RlpItem | undefined): TrieNode {
   return child instanceof Uint8Array ? nodeOf(child) : asNode(child ?? [])
 }
@@ -95,8 +94,8 @@ function asNode(item: RlpItem): TrieNode {
 }
 
 /**
- * The path of a leaf or an extension, hex-prefix encoded: the first nibble says which of them, and
- * whether its length is odd.
+ * The path of a leaf or an extension, hex-prefix encoded: the first nibble gives the kind and
+ * whether the length is odd.
  */
 function pathOf(node: RlpItem[]): { isLeaf: boolean; nibbles: string[] } {
   const [flags, ...nibbles] = bytesToHex(bytesOf(node[0]))

@@ -70,8 +70,8 @@ export function createChainReader(
       }
       const logs = await requestLogs(request, filter, signal)
       const items = readStrictly('eth_getLogs', () => readList(logs, (log) => log))
-      // Only the last is looked at: a hostile node can send a million, and a document that is
-      // issued again in the block in which its issue was distrusted has two.
+      // Use only the last one: a hostile node can send a million, and a document that is issued
+      // again in the block in which its issue was distrusted has two.
       return items.length === 0 ? undefined : decodeEvent(items.at(-1), address, key)
     },
 
@@ -80,14 +80,14 @@ export function createChainReader(
 }
 
 /**
- * A revert, JSON-RPC 2.0 and EIP-1474: what a node says of the call or of itself, not of the state
- * that was asked for.
+ * Errors of JSON-RPC 2.0 and EIP-1474 about the call or the node itself, not about the requested
+ * state.
  */
 const OF_THE_REQUEST = [3, -32700, -32600, -32601, -32004, -32005, -32006]
 
 /**
- * `verificationOf` never reverts: an error where the newest block gives none is a state that the
- * node does not have.
+ * `verificationOf` never reverts: if the call fails at an old block but not at the newest, the node
+ * does not have that state.
  */
 export function stateError(error: unknown, block: number): unknown {
   const cause = error instanceof ChainError ? error.cause : undefined
@@ -101,8 +101,7 @@ export function stateError(error: unknown, block: number): unknown {
 }
 
 /**
- * @param registry The registry that a caller trusts: their own word, so that another text is
- * misuse.
+ * @param registry The registry that the caller trusts; a malformed one is misuse of the API.
  * @throws {TypeError} when it is not a CAIP-10 account of eip155 in lower case.
  */
 export function parseRegistry(registry: string): ReturnType<typeof parseRegistryId> {
@@ -137,7 +136,7 @@ export function refuseAnswer<T>(decode: () => T): T {
   }
 }
 
-/** Agrees with no record. */
+/** An event that matches no record. */
 const NO_EVENT: IssuedEvent = {
   issuerId: 0,
   account: '0x',
@@ -153,7 +152,7 @@ export function topicsOf({ documentHash, issuerId, batch }: DocumentKey): Hex[] 
   return batch ? [BATCH_ISSUED_TOPIC, batch.root, issuer] : [ISSUED_TOPIC, documentHash, issuer]
 }
 
-/** @returns The event; for any other log, one that agrees with no record. */
+/** @returns The event; for any other log, one that matches no record. */
 function decodeEvent(answer: unknown, address: Hex, key: DocumentKey): IssuedEvent {
   try {
     const log = readLog(answer)

@@ -33,26 +33,26 @@ import { createRequest, type Request, readStrictly } from './request.ts'
 import { readBytes, readHash, readObject, readQuantity, toQuantity } from './rpc-codec.ts'
 
 /**
- * Slots of one `eth_getProof`; nodes refuse more than about a thousand, and the answer has some KB
- * for each.
+ * Slots in one `eth_getProof`; nodes refuse more than about a thousand, and the response has some
+ * KB for each.
  */
 const SLOTS_A_REQUEST = 256
-/** Hashes of one `recordsOf`. */
+/** Hashes in one `recordsOf`. */
 const RECORDS_A_REQUEST = 500
-/** Requests at a time where each is about one thing. */
+/** Concurrent requests when each reads one item. */
 const AT_A_TIME = 16
 
-/** A list to be checked against the registry; repeated hashes count once. */
+/** A list to check against the registry; duplicates count once. */
 export type CompletenessSource = IssuedKeys &
   ReadOptions & {
-    /** The number of the block that it is to be for; the newest if absent. */
+    /** The block number; the newest if absent. */
     block?: number | undefined
   }
 
 /**
- * Makes a proof of completeness of a list, wherever the list came from. An incomplete list gives a
- * proof too, which says so. What a reorg or a newer block overtakes is started again, up to five
- * times in all.
+ * Makes a proof of completeness for a list from any source. An incomplete list also gets a proof,
+ * which shows that it is incomplete. Starts again when a reorg or a newer block interferes, up to
+ * five times in all.
  *
  * @param provider A node that knows `eth_getProof`.
  * @param registry CAIP-10.
@@ -91,7 +91,7 @@ async function proveKeys(
   const nodes = new Set<Hex>()
   const words = new Map<Hex, bigint>()
   let accountProof: readonly Hex[] = []
-  /** Keeps the nodes that the slots need, whatever else the node sends. */
+  /** Keeps only the trie nodes that the slots need. */
   const prove = async (slots: readonly Hex[]) => {
     for (const some of chunksOf(slots, SLOTS_A_REQUEST)) {
       const at = { block: blockNumber, signal }
@@ -144,8 +144,8 @@ async function checkCode(
 }
 
 /**
- * Checks a list for completeness by the views of the contract. It believes the node. What a reorg
- * or a newer block overtakes is started again, up to five times in all.
+ * Checks a list for completeness by calls of the contract; trusts the node. Starts again when a
+ * reorg or a newer block interferes, up to five times in all.
  *
  * @param registry CAIP-10.
  * @throws {ChainError} `rpc_unreachable`, `rpc_error`, `wrong_chain`, `no_registry`, `other_code`,
@@ -230,7 +230,7 @@ async function fetchBlock(
   })
 }
 
-/** @returns Each once and in order, as a proof has them. */
+/** @returns The hashes without duplicates, in the order of a proof. */
 function normalized({ documentHashes, roots }: IssuedKeys): IssuedKeys {
   const sorted = (keys: readonly Hex[]) =>
     [...new Set(keys.map((key) => key.toLowerCase() as Hex))].sort()

@@ -5,18 +5,17 @@ import { readObject, readQuantity } from './rpc-codec.ts'
 
 /** Which blocks count as final. Without either depth, the node's tags alone decide. */
 export type FinalityRule = {
-  /** Blocks on top of one that make it final; the tags are then not read. */
+  /** Number of later blocks that make a block final; the tags are then not read. */
   depth?: number
-  /** Applies in place of the tags at a node that reports that it does not know `finalized`. */
+  /** Replaces the tags at a node that does not know `finalized`. */
   depthWithoutTag?: number
 }
 
-/**
- * Methods reject with a `ChainError` when finality is unknown: an outage is not an answer about it.
- */
+/** All methods reject with a `ChainError` when finality is unknown: an outage is not an answer. */
 export type FinalityReader = {
   /**
-   * @returns The number of the newest final block; 0, the genesis block, while there is no other.
+   * @returns The number of the newest final block; 0 (genesis) until the chain has finalized
+   * another block.
    */
   finalizedBlock(signal?: AbortSignal): Promise<number>
   /** @returns The number of the newest safe block; 0 under a rule of depth, which has none. */
@@ -25,8 +24,7 @@ export type FinalityReader = {
 }
 
 /**
- * @param blockNumber 1 or more: a record that is missing has block 0, which is not later than any
- *   final block.
+ * @param blockNumber 1 or more: a missing record has block 0, which would count as final.
  * @throws {TypeError} for any other.
  */
 export async function finalityBy(
@@ -42,14 +40,14 @@ export async function finalityBy(
 
 /** JSON-RPC 2.0: invalid params. */
 const INVALID_PARAMS = -32602
-/** Of the execution API: unknown block. */
+/** Ethereum execution API: unknown block. */
 const UNKNOWN_BLOCK = -39001
 
 /**
- * Reads finality by the node's tags, by depth, or by the tags with a depth for nodes without them.
+ * Reads finality by the node's tags, by depth, or by the tags with a depth as fallback.
  *
- * Whether the node knows the tag is decided once, by its first clear answer. Any other error leaves
- * finality unknown.
+ * The node's first clear answer decides whether it knows the tag. Any other error leaves finality
+ * unknown.
  */
 export function createFinalityReader(
   request: Request,
@@ -79,10 +77,7 @@ export function createFinalityReader(
     return readTag('latest', signal)
   }
 
-  /**
-   * @returns The number of the block with this tag; 0 when the node reports that no block has it
-   * yet.
-   */
+  /** @returns The number of the block with this tag; 0 when no block has it yet. */
   async function readTag(tag: string, signal?: AbortSignal): Promise<number> {
     const block = await request('eth_getBlockByNumber', [tag, false], signal).catch((error) => {
       if (namesNoBlock(error)) return null
@@ -134,7 +129,7 @@ function namesNoBlock(error: unknown): boolean {
   )
 }
 
-/** Nodes from before the tag, and chains without it, take it for a malformed block number. */
+/** Nodes that do not know the tag treat it as a malformed block number. */
 function refusesTag(error: unknown): boolean {
   return answerIn(error)?.code === INVALID_PARAMS
 }

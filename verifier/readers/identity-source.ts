@@ -7,15 +7,15 @@ export const MAX_DID_DOCUMENT = 64 * 1024
 export const IDENTITY_TIMEOUT_MS = 5_000
 
 export type IdentitySourceOptions = {
-  /** In the place of the global one. */
+  /** Replaces the global `fetch`. */
   fetch?: typeof fetch
-  /** Milliseconds that a document may take, 5000 if absent. */
+  /** Milliseconds per document; 5000 if absent. */
   timeout?: number
 }
 
 /**
- * Gets DID documents from the domains themselves. No redirect is followed: a browser does not let a
- * page see where one leads, so it could not stop before another host.
+ * Gets DID documents from the domains. Follows no redirects: a browser hides their target from a
+ * page, so a redirect to another host could not be refused.
  */
 export function createIdentitySource({
   fetch = globalThis.fetch,

@@ -3,15 +3,15 @@ import { cidOf } from '../../document/cid.ts'
 import type { BlockSource } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
 
-/** No block of this project is larger; more is the source's fault, and not read on. */
+/** Maximum bytes of a block of this project; larger responses are not read to the end. */
 const MAX_BLOCK = 1024 * 1024
 
 /**
  * A trustless IPFS gateway (https://specs.ipfs.tech/http-gateways/trustless-gateway/): raw blocks
  * by CID.
  *
- * @param url Its address, without `/ipfs`.
- * @param timeout Milliseconds a block may take.
+ * @param url Base URL, without `/ipfs`.
+ * @param timeout Milliseconds per block.
  */
 export function createIpfsGatewaySource(url: string, timeout = 10_000): BlockSource {
   const base = url.replace(/\/+$/, '')
@@ -22,7 +22,7 @@ export function createIpfsGatewaySource(url: string, timeout = 10_000): BlockSou
         referrerPolicy: 'no-referrer',
         signal: withTimeout(timeout, signal),
       })
-      // 410 is that gateway's word only: elsewhere the block may still be had.
+      // 410 speaks only for this gateway; another source may still have the block.
       if (response.status === 404 || response.status === 410) {
         await response.body?.cancel()
         return { status: 'missing' }

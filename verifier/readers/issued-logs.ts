@@ -9,10 +9,10 @@ import { createRequest, readStrictly } from './request.ts'
 import { readList, readLog, readQuantity, toQuantity } from './rpc-codec.ts'
 import { BATCH_ISSUED_TOPIC, ISSUED_TOPIC, toWord } from './verification-codec.ts'
 
-/** Blocks of the first request; then twice as many after each answer, half after each refusal. */
+/** Blocks in the first request; doubled after each answer, halved after each refusal. */
 const FIRST_RANGE = 10_000
 const MAX_RANGE = 1_000_000
-/** Requests in a row without an answer, after which the node counts as down. */
+/** After this many consecutive failures the node counts as down. */
 const MAX_UNANSWERED = 3
 
 export type IssuedKeysOptions = ReadOptions & {
@@ -22,7 +22,7 @@ export type IssuedKeysOptions = ReadOptions & {
   to?: number | undefined
 }
 
-/** What an issuer issued, as its events have it. */
+/** What an issuer has issued, according to its events. */
 export type IssuedList = IssuedKeys & {
   /** The manifest of each root, from the last event about it: the sha-256 of its root block. */
   manifests: ReadonlyMap<Hex, Hex>
@@ -30,8 +30,8 @@ export type IssuedList = IssuedKeys & {
 
 /**
  * Collects what an issuer issued from the registry's events, in ranges of blocks that the node
- * accepts. A node can leave events out or make some up: `createCompletenessProof` and
- * `readCompleteness` tell what the list is worth. Nodes drop old events: keep the list.
+ * accepts. A node can omit or invent events: check the list with `createCompletenessProof` or
+ * `readCompleteness`. Nodes drop old events: store the list.
  *
  * @param registry CAIP-10.
  * @returns Each hash and each root once.
@@ -75,7 +75,7 @@ export async function collectIssued(
     } catch (error) {
       if (!(error instanceof ChainError) || end === at) throw error
       if (error.code === 'pruned') throw error
-      // An answer too long for the node or for this program, or a node that is down.
+      // The response is too long for the node or this program, or the node is down.
       unanswered = error.code === 'rpc_unreachable' ? unanswered + 1 : 0
       if (unanswered === MAX_UNANSWERED) throw error
       range = Math.ceil((end - at + 1) / 2)

@@ -5,17 +5,18 @@ import type { Eip1193Provider } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
 import { readObject } from './rpc-codec.ts'
 
-/** Bytes of the longest answer that is read. A verdict needs some hundred thousand at most. */
+/** Maximum bytes of a response. A verdict needs some hundred thousand at most. */
 export const MAX_ANSWER = 32 * 1024 * 1024
 
 /**
- * Sends the text of a JSON-RPC request and gives the text of the answer. Rejects when there is
- * none.
+ * Sends a JSON-RPC request (JSON text) and returns the response (JSON text). Rejects without a
+ * response.
  */
 export type JsonRpcTransport = (body: string, signal?: AbortSignal) => Promise<string>
 
 /**
- * @returns A provider over any transport. Answers that are not JSON-RPC 2.0 reject as no answer.
+ * @returns A provider over any transport. A response that is not JSON-RPC 2.0 rejects as if there
+ * were none.
  */
 export function createProvider(transport: JsonRpcTransport): Eip1193Provider {
   let id = 0
@@ -38,7 +39,8 @@ export function createProvider(transport: JsonRpcTransport): Eip1193Provider {
 function readAnswer(text: string): unknown {
   const { result, error = null } = readObject(parseJson(text))
   if (error === null && result !== undefined) return result
-  if (error === null || (result ?? null) !== null) throw malformed('not one of result and error')
+  if (error === null || (result ?? null) !== null)
+    throw malformed('not exactly one of result and error')
   const { code, message, data } = readObject(error)
   if (!Number.isSafeInteger(code) || typeof message !== 'string')
     throw malformed('an error without code and message')
@@ -58,8 +60,7 @@ function malformed(message: string, cause?: unknown): FormatError {
 }
 
 /**
- * @param timeout Milliseconds a request may take. @returns A provider over `fetch`, for Node and
- * browsers.
+ * @param timeout Milliseconds per request. @returns A provider over `fetch`, for Node and browsers.
  */
 export function createFetchProvider(url: string, timeout = 5_000): Eip1193Provider {
   return createProvider(async (body, signal) => {

@@ -11,7 +11,7 @@ import {
   uint,
 } from './verification-codec.ts'
 
-// Contract ABI by hand, of the views that a list of an issuer's documents is read with.
+// A hand-written ABI codec for the views that list an issuer's documents.
 
 /** `recordsOf(uint32,bytes32[])` */
 const RECORDS_OF = '93995d9f'
@@ -47,7 +47,7 @@ export function encodeAccountCall(issuerId: number, accountIndex: number): Hex {
   return joined(ACCOUNT_AT, toWord(issuerId), toWord(accountIndex))
 }
 
-/** @throws {FormatError} `abi_malformed` or `rpc_malformed`, as the others here. */
+/** @throws {FormatError} `abi_malformed` or `rpc_malformed`, as all decoders here. */
 export function decodeRecords(data: unknown, count: number): RegistryRecord[] {
   const words = readWords(data)
   const laidOut =
@@ -58,14 +58,14 @@ export function decodeRecords(data: unknown, count: number): RegistryRecord[] {
   return Array.from({ length: count }, (_, i) => readRecordAt(words, 2 + i * WORDS_A_RECORD))
 }
 
-/** @returns A batch's record, with the size in the place of the expiry. */
+/** @returns A batch's record; the size takes the place of the expiry. */
 export function decodeBatch(data: unknown): RegistryRecord {
   const words = readWords(data)
   if (words.length !== WORDS_A_RECORD * DIGITS) throw malformed()
   return readRecordAt(words, 0)
 }
 
-/** @returns The counts of an issuer; its name and URI are not looked at. */
+/** @returns The counts of an issuer; ignores its name and URI. */
 export function decodeCounts(data: unknown): Pick<RegistryIssuer, 'documentCount' | 'batchCount'> {
   const words = readWords(data)
   if (uint(words, 0, 53) !== WORD) throw malformed()

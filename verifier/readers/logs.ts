@@ -6,8 +6,8 @@ import type { Request } from './request.ts'
 export const PRUNED_HISTORY = 4444
 
 /**
- * What nodes answer instead: allnodes and Erigon ("history has been pruned for this block", "old
- * data not available due to pruning"), Erigon before 3.4, Nethermind before 1.39.
+ * Other errors with the same meaning: allnodes and Erigon ("history has been pruned for this
+ * block", "old data not available due to pruning"), Erigon before 3.4, Nethermind before 1.39.
  */
 const WORDS = [
   /prun(?:ed|ing)/i,
@@ -15,7 +15,7 @@ const WORDS = [
   /Receipt not available for (?:From|To) block/,
 ]
 
-/** @returns Whether this is a node's own word that it no longer keeps the logs asked for. */
+/** @returns Whether the error says that the node has pruned the requested logs. */
 export function isPrunedHistory(error: unknown): error is RpcResponseError {
   return (
     error instanceof RpcResponseError &&
@@ -24,8 +24,8 @@ export function isPrunedHistory(error: unknown): error is RpcResponseError {
 }
 
 /**
- * @param filter Of `eth_getLogs`.
- * @returns The node's answer, as it stands.
+ * @param filter The filter of `eth_getLogs`.
+ * @returns The node's result, unchecked.
  * @throws {ChainError} `pruned` when the node says that it no longer keeps these logs; else
  *   `rpc_unreachable`, `rpc_error`.
  */

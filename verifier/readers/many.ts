@@ -22,18 +22,18 @@ import {
 import { decodeIssued, decodeVerifications, encodeVerificationsCall } from './verification-codec.ts'
 
 /**
- * Reads many documents of a registry in one call. A call gives every answer or rejects with a
- * `ChainError`: after an error, whoever asks for several callers asks for each alone.
+ * Reads many documents of a registry in one call. A call returns all answers or rejects with a
+ * `ChainError`; after an error, a caller that groups requests repeats each one alone.
  */
 export type ManyReader = {
   /**
-   * @param keys Of documents that were issued alone, each key once.
+   * @param keys Documents that were issued alone, without duplicates.
    * @returns Their readings at the newest block, the same one for all; in the order of the keys.
    */
   read(keys: readonly DocumentKey[], options?: ReadOptions): Promise<ChainReading[]>
   /**
-   * @param keys Each once, with the number of the block that its event is in. A call reads all
-   *   blocks from the first to the last of them, and nodes bound how many that may be.
+   * @param keys Without duplicates, each with the number of its event's block. A call reads all
+   * blocks from the first to the last of them, and nodes limit that range.
    * @returns The events in the order of the keys; `undefined` when that block has none.
    */
   issuedEvents(
@@ -44,7 +44,7 @@ export type ManyReader = {
 
 export type EventKey = DocumentKey & { block: number }
 
-/** A document that is issued again after its issue was distrusted has another event. */
+/** A document that is issued again after its issue was distrusted has a second event. */
 const MAX_EVENTS_OF_ONE = 4
 
 /** @param registry CAIP-10, `eip155:<chainId>:<address>`, lower case. */

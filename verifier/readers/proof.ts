@@ -23,13 +23,13 @@ import { readBytes, readList, readObject, toQuantity } from './rpc-codec.ts'
 /** A block by its number; the newest if absent. */
 type AtBlock = ReadOptions & { block?: number | undefined }
 
-/** Nodes keep few states, and a busy chain is soon past them. */
+/** Attempts: nodes keep few states, and a busy chain soon moves past them. */
 const MAX_ATTEMPTS = 5
 
 /**
- * Reads a record with its proof: one `eth_call` to learn which slots count, then the block's header
- * and one `eth_getProof`. The result has been checked against the header; whether that is a block
- * of the chain is for its reader to know.
+ * Reads a record with its proof: one `eth_call` to find the slots, then the block's header and one
+ * `eth_getProof`. The result is checked against the header; the reader must decide whether to trust
+ * that header's hash.
  *
  * @param registry CAIP-10.
  * @throws {ChainError} as a chain reader, and `proof_unavailable`, `proof_invalid`, `no_registry`.
@@ -76,11 +76,11 @@ async function proveReading(
 }
 
 /**
- * A chain reader each of whose readings is proven to be of a block, by its hash. Events and
- * finality are read as elsewhere.
+ * A chain reader that proves every reading against a block hash. Events and finality come without
+ * proof.
  *
- * A reading that the chain overtakes is started again, up to five times in all: at the newest block
- * of that time, or at the block that was asked for.
+ * Starts a reading again when the chain moves on meanwhile, up to five times in all: at the then
+ * newest block, or at the requested one.
  */
 export function createProvingReader(
   provider: Eip1193Provider,
@@ -95,9 +95,9 @@ export function createProvingReader(
 }
 
 /**
- * Starts something again that the chain overtook, up to five times in all.
+ * Repeats work when the chain moves on meanwhile, up to five times in all.
  *
- * @param work Reads at the block that is asked for, or at the newest of that time.
+ * @param work Reads at the requested block, or at the newest.
  */
 export async function unlessOvertaken<T>(options: AtBlock, work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
@@ -118,7 +118,7 @@ function isOvertaken(error: unknown, { block }: AtBlock): boolean {
 }
 
 /**
- * @returns The answer of `eth_getProof`, unchecked.
+ * @returns The result of `eth_getProof`, unchecked.
  * @throws {ChainError} `proof_unavailable`, `proof_invalid`, `state_unavailable`, `rpc_unreachable`
  */
 export async function fetchSlots(
@@ -135,7 +135,7 @@ export async function fetchSlots(
 }
 
 /**
- * @returns The RLP of a block's header, as the node has it.
+ * @returns The RLP of a block's header, unchecked.
  * @throws {ChainError} `proof_unavailable`, `state_unavailable`, `rpc_unreachable`
  */
 export async function fetchHeader(
@@ -153,17 +153,14 @@ export async function fetchHeader(
   const block = readStrictly(method, () => readObject(answer))
   const known = encodeHeader(block)
   if (known !== undefined) return known
-  // A fork or a chain with fields that this program does not know: some nodes give the bytes
-  // themselves.
+  // A fork or chain with unknown header fields: some nodes return the raw header.
   const raw = await request('debug_getRawHeader', [number], signal).catch(() => undefined)
   const header = rawHeaderOf(raw, block)
   if (header !== undefined) return header
   throw new ChainError('proof_unavailable', 'the block has a header with unknown fields')
 }
 
-/**
- * @returns The header in an answer; `undefined` when it is not the one that the block's hash is of.
- */
+/** @returns The header in a result; `undefined` when it does not have the block's hash. */
 function rawHeaderOf(answer: unknown, block: Record<string, unknown>): Hex | undefined {
   try {
     const header = toHex(readBytes(answer))
@@ -174,14 +171,14 @@ function rawHeaderOf(answer: unknown, block: Record<string, unknown>): Hex | und
   }
 }
 
-/** The node is without the state of that block, or without `eth_getProof`. */
+/** The node lacks the state of that block, or `eth_getProof`. */
 function unavailable(error: unknown, block: number): unknown {
   const known = stateError(error, block)
   if (!(known instanceof ChainError) || known.code !== 'rpc_error') return known
   return new ChainError('proof_unavailable', known.message, known)
 }
 
-/** Nodes write keys, values and proofs of empty tries in more than one way; here there is one. */
+/** Normalizes keys, values and proofs of empty tries, which nodes encode in several ways. */
 function readAnswer(answer: unknown): Omit<StateProof, 'header'> {
   const { accountProof, storageProof } = readObject(answer)
   return {
@@ -205,6 +202,6 @@ function readNodes(proof: unknown): Hex[] {
   const nodes = readList(proof, (node) => fromHex(node as Hex))
   const [root = new Uint8Array(), ...others] = nodes
   if (nodes.length === 0 || (nodes.length === 1 && toHex(root) === EMPTY_TRIE)) return []
-  // Those under 32 bytes stand in their parents; some nodes list them again.
+  // Nodes under 32 bytes are inside their parents; some Ethereum nodes list them again.
   return [root, ...others.filter(({ length }) => length >= 32)].map(toHex)
 }

@@ -1,20 +1,23 @@
 import { ChainError } from '../errors.ts'
 import { type ChainReader, type ChainReading, FINALITIES, type ReadOptions } from '../ports.ts'
 
-/** Seconds that the block agreed on may be older than the newest that enough endpoints know of. */
+/**
+ * Maximum seconds by which the agreed block may be older than the newest block that enough
+ * endpoints have.
+ */
 const MAX_LAG = 120
 
 /**
- * Several endpoints as one that is believed only in what `quorum` of them answer alike for the same
- * block. With one more honest endpoint than `quorum` needs, one that lies, is behind or is down
- * changes nothing.
+ * Combines several endpoints into one reader that returns only what `quorum` of them answer alike
+ * for the same block. With one honest endpoint more than `quorum` needs, a single one that lies,
+ * lags or is down changes nothing.
  *
- * Endpoints seldom have the same newest block at the same moment: those that have a newer one are
- * asked again at the newest block that `quorum` of them have, then at older heads.
+ * Endpoints rarely have the same newest block at the same moment: those that are ahead are read
+ * again at the newest block that `quorum` of them have, then at older heads.
  *
- * @param readers Of one registry, each with a node of its own.
- * @param quorum From 1 to all of them. At most half of them could answer twice in different ways:
- * more is better.
+ * @param readers Readers of one registry, each with another node.
+ * @param quorum From 1 to the number of readers. Use more than half: with half or fewer, two groups
+ * could agree on different answers.
  * @param options.maxLag Seconds; 120 if absent. With an endpoint further behind there is no
  * agreement, unless enough others agree.
  * @throws {TypeError} for another quorum, readers of different registries, or one of them twice: it
@@ -101,7 +104,8 @@ type Answers<T> = {
 }
 
 /**
- * Asks all at once. @returns When `settles` has found an answer, or all have answered or failed.
+ * Queries all endpoints at once. Resolves when `settles` finds an answer, or all have answered or
+ * failed.
  */
 function ask<T>(
   readers: readonly ChainReader[],
@@ -132,7 +136,10 @@ function ask<T>(
   })
 }
 
-/** @returns Finds the answer that `quorum` give, `keyOf` telling answers apart. */
+/**
+ * @returns A function that finds the answer of `quorum` endpoints; equal answers have equal
+ * `keyOf`.
+ */
 function agreed<T>(quorum: number, keyOf: (value: T) => string) {
   return (answers: readonly ReaderAnswer<T>[]): ReaderAnswer<T> | undefined => {
     const counts = new Map<string, number>()
@@ -152,9 +159,9 @@ function readingKey(reading: ChainReading): string {
 }
 
 /**
- * @returns The heads that `quorum` endpoints have reached, newest first, as far as they are not too
- * far behind. How far is counted from the newest head that may not be the word of endpoints beyond
- * the quorum alone, which could make it up.
+ * @returns The heads that `quorum` endpoints have reached, newest first, without those that lag too
+ * far. The lag counts from a head that enough endpoints confirm, since a few could make up a newer
+ * one.
  */
 function commonHeights(
   answers: readonly ReaderAnswer<ChainReading>[],
@@ -176,11 +183,11 @@ function assertEnough({ answers, failures }: Answers<unknown>, quorum: number): 
   const [code] = codes
   throw new ChainError(
     code !== undefined && codes.size === 1 ? code : 'rpc_unreachable',
-    `${answers.length} endpoints answered, ${quorum} are needed`,
+    `${answers.length} endpoints answered, ${quorum} are required`,
     new AggregateError(failures),
   )
 }
 
 function disagreement(): ChainError {
-  return new ChainError('endpoints_disagree', 'too few endpoints give the same answer')
+  return new ChainError('endpoints_disagree', 'too few endpoints gave the same answer')
 }

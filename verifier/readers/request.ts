@@ -25,7 +25,7 @@ export function createRequest(provider: Eip1193Provider): Request {
 }
 
 /**
- * @throws {ChainError} `rpc_unreachable` for an answer that `read` refuses: garbage is not an
+ * @throws {ChainError} `rpc_unreachable` for an answer that `read` rejects: garbage counts as no
  * answer.
  */
 export function readStrictly<T>(method: string, read: () => T): T {

@@ -1,9 +1,9 @@
 import { FormatError } from '../../document/errors.ts'
 import { fromHex, type Hex } from '../../document/hex.ts'
 
-// Values of Ethereum's JSON-RPC, in the one form that its specification (ethereum/execution-apis)
-// gives each. A reader throws a FormatError `rpc_malformed` for everything else: a loosely read
-// `null` is a zero, and a zero means something.
+// Values of Ethereum's JSON-RPC, strictly in the form of its specification
+// (ethereum/execution-apis). Every function throws a FormatError `rpc_malformed` for anything else:
+// `null` read loosely would be a zero, and zeros have a meaning.
 
 /** @returns A quantity: hexadecimal without leading zeros. */
 export function toQuantity(value: number): Hex {
@@ -13,7 +13,7 @@ export function toQuantity(value: number): Hex {
 /** @returns A quantity of at most 2^53 - 1. */
 export function readQuantity(value: unknown): number {
   const number = Number(readBigQuantity(value))
-  if (!Number.isSafeInteger(number)) throw malformed('a quantity too large')
+  if (!Number.isSafeInteger(number)) throw malformed('quantity too large')
   return number
 }
 
@@ -28,26 +28,25 @@ export function readHash(value: unknown): Hex {
 }
 
 /**
- * @returns An address in lower case. Nodes may write it with the checksum of EIP-55, which is not
- * judged.
+ * @returns An address in lower case. The input may have an EIP-55 checksum, which is not checked.
  */
 export function readAddress(value: unknown): Hex {
   return matching(/^0x[0-9a-fA-F]{40}$/, value).toLowerCase() as Hex
 }
 
-/** @returns Bytes of any number, as they are written. */
+/** @returns Bytes of any length, as hexadecimal text. */
 export function readHex(value: unknown): Hex {
   const hex = matching(/^0x[0-9a-f]*$/, value)
-  if (hex.length % 2 !== 0) throw malformed('half a byte')
+  if (hex.length % 2 !== 0) throw malformed('odd number of hexadecimal digits')
   return hex
 }
 
-/** @returns Bytes of any number. */
+/** @returns Bytes of any length. */
 export function readBytes(value: unknown): Uint8Array {
   return fromHex(readHex(value))
 }
 
-/** @returns A JSON object, of unknown members. */
+/** @returns A JSON object with unchecked members. */
 export function readObject(value: unknown): Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw malformed('not an object')

@@ -6,9 +6,9 @@ import type { ChainReader } from '../ports.ts'
 import { readStateProof } from '../proof/state-proof.ts'
 import { parseRegistry } from './chain.ts'
 
-/** The things that the reader of a proof trusts. */
+/** What the reader of a proof trusts. */
 export type ProofOptions = {
-  /** The registry to trust, CAIP-10. From the reader, never from the file. */
+  /** The registry to trust, CAIP-10. The reader chooses it, never the file. */
   registry: RegistryId
   /** Hashes of blocks of the registry's chain that the reader trusts. */
   trustedBlocks: readonly Hex[]
@@ -20,7 +20,7 @@ export type ProofOptions = {
 }
 
 /**
- * Reads a record from a proof in a file, without a request.
+ * Reads a record from a proof in a file, without any request.
  *
  * @param proven The registry that the file claims to be of, and its proof; `null` = it has none.
  * @param block The block that the proof is for.

@@ -13,9 +13,9 @@ import {
 } from '../ports.ts'
 import { type RpcLog, readHex } from './rpc-codec.ts'
 
-// Contract ABI by hand, of the calls and the events that a verdict is made of: a general codec is
-// larger than the rest of the verifier (docs/design.md). test/verifier/verification-codec.test.ts
-// holds it against ethers' and the contract's ABI.
+// A hand-written ABI codec for the calls and events behind a verdict: a general codec is larger
+// than the rest of the verifier (docs/design.md). test/verifier/verification-codec.test.ts compares
+// it with ethers and the contract's ABI.
 
 /** `verificationOf(uint32,bytes32)` */
 const OF = 'b896c9c5'
@@ -30,16 +30,16 @@ export const ISSUED_TOPIC: Hex =
 export const BATCH_ISSUED_TOPIC: Hex =
   '0x5519b623694c63284c5b47a2235ef49988400428f635d7008b61f6b5c9fe7bb9'
 
-/** Bytes, and hexadecimal digits, of a word. */
+/** Bytes and hexadecimal digits in a word. */
 const WORD = 32
 export const DIGITS = 2 * WORD
-/** Where the parts of a `Verification` are, in words from its beginning. */
+/** Offsets of the parts of a `Verification`, in words from its beginning. */
 const RECORD = 4
 const ACCOUNT = RECORD + 9
 const REVOKER = ACCOUNT + 7
 const ISSUER_OFFSET = REVOKER + 7
 const ISSUER = ISSUER_OFFSET + 1
-/** Words of the issuer before its strings. */
+/** Number of the issuer's words before its strings. */
 const ISSUER_HEAD = 7
 
 /** @returns The calldata of `verificationOf`, or of `verificationInBatch`. */
@@ -51,13 +51,13 @@ export function encodeVerificationCall(key: DocumentKey): Hex {
     : joined(OF, issuer, documentHash)
 }
 
-/** @returns The calldata of `verificationsOf`. @param keys Of documents that were issued alone. */
+/** @returns The calldata of `verificationsOf`. @param keys Documents that were issued alone. */
 export function encodeVerificationsCall(keys: readonly DocumentKey[]): Hex {
   const items = keys.flatMap(({ issuerId, documentHash }) => [toWord(issuerId), documentHash])
   return joined(OF_MANY, toWord(WORD), toWord(keys.length), ...items)
 }
 
-/** The expiry, where the proof begins, how long it is, and the proof. */
+/** The expiry, the proof's offset and length, and the proof. */
 function tailOf({ validUntil, proof }: BatchPath): Hex[] {
   const length = proof.length / WORD
   return [toWord(validUntil), toWord(5 * WORD), toWord(length), toHex(proof)]
@@ -73,13 +73,13 @@ export function toWord(value: number): Hex {
   return `0x${value.toString(16).padStart(DIGITS, '0')}`
 }
 
-/** A reading, and the chain that it is of by its own word. */
+/** A reading, and the chain id that it claims. */
 export type Verification = { chainId: number; reading: ChainReading }
 
 /**
  * @param data The result of the call.
  * @param issuerId As in the call: the answer does not repeat it.
- * @throws {FormatError} when it is not, to the byte, what Solidity encodes.
+ * @throws {FormatError} unless it is exactly what Solidity encodes.
  */
 export function decodeVerification(data: unknown, issuerId: number): Verification {
   const words = readWords(data)
@@ -93,7 +93,7 @@ export function decodeVerification(data: unknown, issuerId: number): Verificatio
  * @returns As many, in the same order. They are laid out one after the other: a list whose offsets
  *   name them in another order, or one of them twice, is refused. Those of one issuer or account
  *   share what describes it.
- * @throws {FormatError} when it is not, to the byte, what Solidity encodes.
+ * @throws {FormatError} unless it is exactly what Solidity encodes.
  */
 export function decodeVerifications(data: unknown, issuerIds: readonly number[]): Verification[] {
   const words = readWords(data)
@@ -172,7 +172,7 @@ function readAccount(words: string): RegistryAccount {
   }
 }
 
-/** @returns `null` where all of it is zero. */
+/** @returns `null` if all of it is zero. */
 function readRevoker(words: string): RegistryAccount | null {
   return isZero(words) ? null : readAccount(words)
 }
