@@ -9,6 +9,7 @@ import { openWithNode } from './adapters/node-open.ts'
 import { createOpenedDocuments } from './adapters/opened-documents.ts'
 import type { Config } from './config.ts'
 import { createDeadline } from './deadline.ts'
+import { createFindDocument } from './documents/find.ts'
 import { createListing } from './documents/list.ts'
 import { createOpenIndexed } from './documents/opening.ts'
 import { createApp } from './http/app.ts'
@@ -83,7 +84,8 @@ function openDocuments({ issuerId, issuerSecrets }: Identity, { readers, stores 
     open: openIndexed,
     chain: readers.grouped,
   })
-  return { documentIndex, listing }
+  const findDocument = createFindDocument({ ...keys, index: documentIndex, open: openIndexed })
+  return { documentIndex, listing, findDocument }
 }
 
 function verifyOptionsOf(

@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import * as v from 'valibot'
 import type { Document } from '../../../document/document.ts'
 import { FormatError } from '../../../document/errors.ts'
-import { type Hex, toHex } from '../../../document/hex.ts'
+import type { Hex } from '../../../document/hex.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
 import { openDocument } from '../../../document/sealed.ts'
 import { FINALITIES, type Finality } from '../../../verifier/ports.ts'
@@ -11,27 +11,21 @@ import { keyOf, type VerifyOptions, verifyPublicId } from '../../../verifier/ver
 import { type NewDeadline, verifyWithin } from '../../deadline.ts'
 import type { FindKey } from '../../grant.ts'
 import { type History, withHistory } from '../../history.ts'
-import { IssueError } from '../../issue/errors.ts'
 import type { RevisionIntent } from '../../issue/intent.ts'
 import type { Issued, Issuing } from '../../issue/issue.ts'
 import type { PayloadStore } from '../../issue/ports.ts'
 import type { Revising } from '../../issue/revise.ts'
 import { authorize } from '../authorize.ts'
+import { changeableOf, type PathDeps, publicIdOf } from '../document-path.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, unverifiable } from '../errors.ts'
 import { parseIssueBody } from '../issue-body.ts'
-import {
-  type Addresses,
-  instant,
-  networkOfRegistry,
-  presentDocument,
-  presentProof,
-} from '../present.ts'
+import { instant, networkOfRegistry, presentDocument, presentProof } from '../present.ts'
 import { isPromised, type StandingOf } from '../promised.ts'
 import { problemsOf, readJson } from '../request.ts'
 
-export type DocumentDeps = {
+export type DocumentDeps = PathDeps & {
   findKey: FindKey
   issuing: Issuing
   revising: Revising
@@ -39,7 +33,6 @@ export type DocumentDeps = {
   standingOf: StandingOf
   store: PayloadStore
   history: History
-  addresses: Addresses
   /** How long a request to issue or revoke waits for a block; milliseconds. */
   wait: number
   newDeadline: NewDeadline
@@ -82,7 +75,8 @@ const REVISIONS = [
 
 /**
  * The life of one document: POST …/documents, GET …/documents/{publicId}, POST
- * …/documents/{publicId}/revoke, /suspend, /release.
+ * …/documents/{publicId}/revoke, /suspend, /release; with a documentHash in the place of a publicId
+ * too.
  */
 export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
   const { issuing, revising, addresses, findKey, wait, newDeadline } = deps
@@ -116,8 +110,8 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
     })
 
     app.get(`${path}/:publicId`, authorize(findKey, 'documents:read', {}), async (c) => {
-      const publicId = c.req.param('publicId')
-      const found = await findDocument(deps, publicId)
+      const publicId = await publicIdOf(deps, c.get('grant'), c.req.param('publicId'))
+      const found = await retrieve(deps, publicId)
       return succeed(c, found)
     })
 
@@ -126,8 +120,8 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
         `${path}/:publicId/${action}`,
         authorize(findKey, 'documents:revoke', {}),
         async (c) => {
-          const publicId = c.req.param('publicId')
-          const documentHash = hashOfOurs(deps, publicId)
+          const changeable = await changeableOf(deps, c.get('grant'), c.req.param('publicId'))
+          const { documentHash, publicId } = changeable
           const { status, reason, revisedAt, transactionHash } = await revising.revise({
             intent: { ...read(documentHash, await readJson(c)), tenant: c.get('grant').tenant },
             wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
@@ -152,7 +146,7 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
 }
 
 /** A document as issued, with its current status; while it is pending, from the gateway's store. */
-async function findDocument(deps: DocumentDeps, publicId: string): Promise<object> {
+async function retrieve(deps: DocumentDeps, publicId: string): Promise<object> {
   const { verifyOptions, addresses, standingOf, history, newDeadline } = deps
   const decoded = decodePublicId(publicId)
   const { hash, documentKey } = decoded
@@ -218,19 +212,6 @@ function readBody<T>(schema: v.GenericSchema<object, T>, body: unknown): T {
   throw new ApiError('bad_fields', 'invalid fields', {
     details: problemsOf(result.issues),
   })
-}
-
-/**
- * @returns The documentHash of a publicId.
- * @throws {IssueError} `other_issuer` when it names an issuer that this gateway does not write for.
- */
-function hashOfOurs({ addresses }: DocumentDeps, publicId: string): Hex {
-  const { kind, hash, issuerId } = decodePublicId(publicId)
-  if (kind === 'batch')
-    throw new ApiError('bad_public_id', 'changing a document of a batch is not supported yet')
-  if (issuerId !== addresses.issuerId)
-    throw new IssueError('other_issuer', `a document of issuer ${issuerId}`)
-  return toHex(hash)
 }
 
 function reaches({ finality }: Issued, wanted: Finality): boolean {

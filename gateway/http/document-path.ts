@@ -1,0 +1,72 @@
+import { type Hex, toHex } from '../../document/hex.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import type { FindDocument, FoundDocument } from '../documents/find.ts'
+import type { Grant } from '../grant.ts'
+import { IssueError } from '../issue/errors.ts'
+import { ApiError, unverifiable } from './errors.ts'
+import type { Addresses } from './present.ts'
+
+// A path names a document by its publicId, or by its documentHash. Everybody can read the hashes on
+// the chain, so a hash names documents of the key's tenant only; with `admin`, of all.
+
+export type PathDeps = { findDocument: FindDocument; addresses: Addresses }
+
+const HASH = /^0x[0-9a-f]{64}$/i
+
+/**
+ * @param text A publicId, returned as it is, or a documentHash.
+ * @throws {ApiError} `not_found`; `erased`; `unverifiable` when the payload, which leads to the
+ *   publicId, is missing.
+ */
+export async function publicIdOf(deps: PathDeps, grant: Grant, text: string): Promise<string> {
+  if (!HASH.test(text)) return text
+  const found = await findFor(deps, grant, text)
+  if (!found) throw new ApiError('not_found', 'no such document')
+  const opening = await found.open()
+  if (opening.status === 'erased') throw new ApiError('erased', 'the document has been erased')
+  if (opening.status === 'opened') return opening.publicId
+  if (!found.isIndexed) throw new ApiError('not_found', 'no such document')
+  throw unverifiable([{ check: 'content', outcome: 'unknown', code: 'missing' }])
+}
+
+/** A document to change. */
+export type Changeable = {
+  documentHash: Hex
+  /** `null` when it was named by its hash and its payload is lost or erased. */
+  publicId: string | null
+}
+
+/**
+ * @param text A publicId or a documentHash.
+ * @throws {IssueError} `other_issuer` when a publicId names an issuer that this gateway does not
+ *   write for; `not_issued` when a hash is not a document of the key's tenant.
+ * @throws {ApiError} `bad_public_id` for a document of a batch.
+ */
+export async function changeableOf(
+  deps: PathDeps,
+  grant: Grant,
+  text: string,
+): Promise<Changeable> {
+  if (HASH.test(text)) return changeableByHash(await findFor(deps, grant, text))
+  const { kind, hash, issuerId } = decodePublicId(text)
+  if (kind === 'batch') throw ofBatch()
+  if (issuerId !== deps.addresses.issuerId)
+    throw new IssueError('other_issuer', `a document of issuer ${issuerId}`)
+  return { documentHash: toHex(hash), publicId: text }
+}
+
+async function changeableByHash(found: FoundDocument | undefined): Promise<Changeable> {
+  if (!found) throw new IssueError('not_issued', 'no such document of this tenant')
+  if (found.isBatch) throw ofBatch()
+  const opening = await found.open()
+  const publicId = opening.status === 'opened' ? opening.publicId : null
+  return { documentHash: found.documentHash, publicId }
+}
+
+function ofBatch(): ApiError {
+  return new ApiError('bad_public_id', 'changing a document of a batch is not supported yet')
+}
+
+function findFor({ findDocument }: PathDeps, { tenant, scopes }: Grant, text: string) {
+  return findDocument(text.toLowerCase() as Hex, scopes.includes('admin') ? null : tenant)
+}
