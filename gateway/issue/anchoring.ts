@@ -4,6 +4,10 @@ import type { Intent } from './intent.ts'
 /** A block as it was seen. After a reorg, another block has its number. */
 export type BlockId = { blockNumber: number; blockHash: Hex }
 
+export function keyOfBlock({ blockNumber, blockHash }: BlockId): string {
+  return `${blockNumber} ${blockHash}`
+}
+
 /** Placeholder for the hash of a block that was not read yet. */
 export const UNSEEN: Hex = '0x'
 
