@@ -1,23 +1,9 @@
 import type { Log } from '../log.ts'
+import { createAside } from './aside.ts'
 import { nextBatch } from './batch.ts'
+import { createEntries, markAbsent, markUncertain } from './entries.ts'
 import { type Intent, type IntentKey, keyOf, keyOfIntent } from './intent.ts'
 import type { Backlog } from './ports.ts'
-
-/** How long a promised intent that the chain refuses stays aside. */
-const ASIDE_MS = 3_000
-/** How long an intent that was absent when it was queued counts as absent. */
-const CERTAIN_MS = 5_000
-
-/** A queued intent; the outbox has it on disk. */
-type Entry = {
-  intent: Intent
-  /** Whether it must not be withdrawn. */
-  promised: boolean
-  /** `performance.now()`. */
-  queuedAt: number
-  /** From when on a document to issue may be on the chain unnoticed; `performance.now()`. */
-  uncertainFrom: number
-}
 
 /** The intents that wait for a transaction, in order, and those that were set aside. */
 export type Queue = {
@@ -53,61 +39,48 @@ export type Queue = {
   restore(): Promise<void>
 }
 
-/** @param carries Whether a transaction in flight carries an intent. */
-export function createQueue(deps: {
+type QueueDeps = {
   backlog: Backlog
+  /** Whether a transaction in flight carries an intent. */
   carries: (key: IntentKey) => boolean
   /** Called after intents were queued. */
   changed: () => void
   log: Log
-}): Queue {
+}
+
+export function createQueue(deps: QueueDeps): Queue {
   const { backlog, carries, changed, log } = deps
-  const entries = new Map<IntentKey, Entry>()
-  const aside = new Set<IntentKey>()
+  const entries = createEntries()
+  const aside = createAside({ backlog, back: (intents) => addAll(intents, true), log })
   let gatheringSince = 0
 
-  function addEntry(intent: Intent, promised: boolean): void {
+  const isUnderWay = (key: IntentKey) =>
+    entries.get(key) !== undefined || aside.has(key) || carries(key)
+
+  function add(intent: Intent, promised: boolean): void {
     const key = keyOfIntent(intent)
     const known = entries.get(key)
-    if (known && promised) known.promised = true
-    if (known && promised && intent.kind === 'issue') known.uncertainFrom = 0
-    if (known || aside.has(key) || carries(key)) return
+    if (known && promised) {
+      known.promised = true
+      markUncertain(known)
+    }
+    if (isUnderWay(key)) return
     if (entries.size === 0) gatheringSince = performance.now()
-    const uncertainFrom =
-      intent.kind !== 'issue'
-        ? Number.POSITIVE_INFINITY
-        : promised
-          ? 0
-          : performance.now() + CERTAIN_MS
-    const queuedAt = performance.now()
-    entries.set(key, { intent, promised, queuedAt, uncertainFrom })
+    entries.add(intent, promised)
   }
 
   function addAll(intents: readonly Intent[], promised: boolean): void {
-    for (const intent of intents) addEntry(intent, promised)
+    for (const intent of intents) add(intent, promised)
     changed()
   }
 
   /** A revision waits until its document is on the chain. */
   function mustWait({ kind, documentHash }: Intent): boolean {
-    if (kind === 'issue') return false
-    const key = keyOf('issue', documentHash)
-    return entries.has(key) || aside.has(key) || carries(key)
+    return kind !== 'issue' && isUnderWay(keyOf('issue', documentHash))
   }
-
-  function bringBack(intents: readonly Intent[], milliseconds: number): void {
-    for (const intent of intents) aside.add(keyOfIntent(intent))
-    setTimeout(() => {
-      for (const intent of intents) aside.delete(keyOfIntent(intent))
-      addAll(intents, true)
-    }, milliseconds).unref()
-  }
-
-  const entriesOf = (intents: readonly Intent[]) =>
-    intents.flatMap((intent) => entries.get(keyOfIntent(intent)) ?? [])
 
   function remove(intents: readonly Intent[]): void {
-    for (const intent of intents) entries.delete(keyOfIntent(intent))
+    entries.remove(intents)
     gatheringSince = performance.now()
   }
 
@@ -121,50 +94,35 @@ export function createQueue(deps: {
     queuedAt: (intent) => entries.get(keyOfIntent(intent))?.queuedAt ?? performance.now(),
     add: (intents) => addAll(intents, false),
     addPromised: (intents) => addAll(intents, true),
-    next: (limit) => nextBatch(intentsOf(entries.values()), limit, mustWait),
+    next: (limit) => nextBatch(entries.intents(), limit, mustWait),
     remove,
 
     uncertain(intents) {
       const now = performance.now()
-      return entriesOf(intents)
-        .filter(({ uncertainFrom }) => now >= uncertainFrom)
-        .map(({ intent }) => intent)
+      const unsure = entries.of(intents).filter(({ uncertainFrom }) => now >= uncertainFrom)
+      return unsure.map(({ intent }) => intent)
     },
-    seenAbsent(intents) {
-      for (const entry of entriesOf(intents)) entry.uncertainFrom = performance.now() + CERTAIN_MS
-    },
+    seenAbsent: (intents) => entries.of(intents).forEach(markAbsent),
 
-    unpromised: (intents) =>
-      entriesOf(intents)
-        .filter(({ promised }) => !promised)
-        .map(({ intent }) => intent),
+    unpromised(intents) {
+      const free = entries.of(intents).filter(({ promised }) => !promised)
+      return free.map(({ intent }) => intent)
+    },
     markPromised(intents) {
-      for (const entry of entriesOf(intents)) entry.promised = true
+      for (const entry of entries.of(intents)) entry.promised = true
     },
 
     async setAside(intents) {
       remove(intents)
-      bringBack(intents, ASIDE_MS)
-      await backlog
-        .setAside(intents, Date.now() + ASIDE_MS)
-        .catch((error) => log.warn('not_noted_aside', { error: String(error) }))
+      await aside.add(intents)
     },
 
-    all: () => [...intentsOf(entries.values())],
+    all: () => [...entries.intents()],
 
     async restore() {
-      const now = Date.now()
-      for (const { intent, asideUntil } of await backlog.queued()) {
-        // A change of the clock must not keep an intent aside for longer.
-        const left = Math.min((asideUntil ?? now) - now, ASIDE_MS)
-        if (left > 0) bringBack([intent], left)
-        else addEntry(intent, true)
-      }
+      for (const { intent, asideUntil } of await backlog.queued())
+        if (!aside.restore(intent, asideUntil)) add(intent, true)
       changed()
     },
   }
-}
-
-function* intentsOf(entries: Iterable<Entry>): Generator<Intent> {
-  for (const { intent } of entries) yield intent
 }

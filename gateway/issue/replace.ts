@@ -35,7 +35,7 @@ export type Replacing = {
   replaceStuck(): Promise<boolean>
 }
 
-export function createReplacing(deps: {
+type ReplacingDeps = {
   inFlight: InFlight
   transactions: Transactions
   blocks: Blocks
@@ -45,11 +45,14 @@ export function createReplacing(deps: {
   /** Receives the intents that a replacement no longer carries. */
   conclude: Conclude
   log: Log
-}): Replacing {
-  const { inFlight, transactions, blocks, outbox, spending, blockTime, log } = deps
+}
 
+export function createReplacing(deps: ReplacingDeps): Replacing {
+  const { inFlight, transactions, blocks, spending, blockTime } = deps
+
+  /** @param replaced The transaction to pay more than; absent = no node accepted one. */
   const replace = (plan: Plan, intents: readonly Intent[], replaced?: SignedTransaction) =>
-    spending.inTurn(() => replaceNow(plan, intents, replaced))
+    spending.inTurn(() => replaceNow(deps, plan, intents, replaced))
 
   async function replaceStuck(): Promise<boolean> {
     const [plan] = inFlight.plans()
@@ -61,23 +64,14 @@ export function createReplacing(deps: {
       // It would be refused again: fewer intents need less gas, and cost less.
       const split = isRefused(sending) && plan.intents.length > 1
       if (split) return age >= SPLIT_TIMEOUT_MS && replace(plan, half(plan.intents))
-      return (await isRetryDue(sending, newest)) && retry(plan, sending)
+      return (await isRetryDue(transactions, sending, newest)) && retry(plan, sending)
     }
     const stuckAfter = stuckAfterMs(blockTime)
-    if (age < stuckAfter || !(await isPassedOver(sending))) return false
+    if (age < stuckAfter || !(await isPassedOver(blocks, sending))) return false
     // Even if it pays enough, it may not fit in a block; then it is replaced later.
     const isOverdue = age >= 2 * stuckAfter
     if (!isOverdue && (await transactions.meetsCurrentFee(newest))) return false
     return replace(plan, plan.intents, newest)
-  }
-
-  async function isRetryDue(sending: Sending, newest: SignedTransaction): Promise<boolean> {
-    const waited = performance.now() - Math.max(sending.made, sending.retried)
-    if (waited < REBROADCAST_INTERVAL_MS) return false
-    const interval = REBROADCAST_INTERVAL_MS * 2 ** sending.retries
-    if (waited >= Math.min(interval, MAX_RETRY_INTERVAL_MS)) return true
-    // If the fee has risen, the same bytes would be refused again.
-    return !(await transactions.meetsCurrentFee(newest))
   }
 
   /**
@@ -91,48 +85,73 @@ export function createReplacing(deps: {
     return isAnother
   }
 
-  /** Whether a block came without it. When no blocks come, a higher fee does not help. */
-  async function isPassedOver(sending: Sending): Promise<boolean> {
-    const { number } = await blocks.head()
-    sending.block ??= number
-    return number > sending.block
-  }
-
-  async function replaceNow(
-    plan: Plan,
-    intents: readonly Intent[],
-    replaced?: SignedTransaction,
-  ): Promise<boolean> {
-    const maxFee = await spending.allowance(plan)
-    let transaction: SignedTransaction
-    try {
-      transaction = await transactions.prepare(intents, {
-        nonce: plan.nonce,
-        ...(maxFee !== undefined && { maxFee }),
-        ...(replaced && { replaced }),
-      })
-    } catch (cause) {
-      const error = asIssueError(cause)
-      if (error.code !== 'too_large' || intents.length === 1) throw error
-      return replaceNow(plan, half(intents), replaced)
-    }
-    if (transaction.hash === plan.attempts.at(-1)?.hash) return false
-    const next = await outbox.replace(plan, transaction, intents)
-    inFlight.replace(next)
-    Object.assign(inFlight.sendingOf(plan), {
-      ...{ sent: Number.NEGATIVE_INFINITY, made: performance.now() },
-      ...{ block: undefined, failure: undefined },
-    })
-    const kept = new Set(intents)
-    const left = plan.intents.filter((intent) => !kept.has(intent))
-    log.info('transaction_replaced', {
-      ...{ nonce: plan.nonce, hash: transaction.hash, left: left.length },
-    })
-    for (const intent of left) deps.conclude(intent, { status: 'absent' })
-    return true
-  }
-
   return { replaceStuck }
+}
+
+async function isRetryDue(
+  transactions: Transactions,
+  sending: Sending,
+  newest: SignedTransaction,
+): Promise<boolean> {
+  const waited = performance.now() - Math.max(sending.made, sending.retried)
+  if (waited < REBROADCAST_INTERVAL_MS) return false
+  const interval = REBROADCAST_INTERVAL_MS * 2 ** sending.retries
+  if (waited >= Math.min(interval, MAX_RETRY_INTERVAL_MS)) return true
+  // If the fee has risen, the same bytes would be refused again.
+  return !(await transactions.meetsCurrentFee(newest))
+}
+
+/** Whether a block came without it. When no blocks come, a higher fee does not help. */
+async function isPassedOver(blocks: Blocks, sending: Sending): Promise<boolean> {
+  const { number } = await blocks.head()
+  sending.block ??= number
+  return number > sending.block
+}
+
+/** @returns Whether there is a new attempt to send. */
+async function replaceNow(
+  { inFlight, outbox, log, conclude, ...deps }: ReplacingDeps,
+  plan: Plan,
+  intents: readonly Intent[],
+  replaced?: SignedTransaction,
+): Promise<boolean> {
+  const { transaction, carried } = await prepare(deps, plan, intents, replaced)
+  if (transaction.hash === plan.attempts.at(-1)?.hash) return false
+  const next = await outbox.replace(plan, transaction, carried)
+  inFlight.replace(next)
+  Object.assign(inFlight.sendingOf(plan), {
+    ...{ sent: Number.NEGATIVE_INFINITY, made: performance.now() },
+    ...{ block: undefined, failure: undefined },
+  })
+  const stay = new Set(carried)
+  const left = plan.intents.filter((intent) => !stay.has(intent))
+  log.info('transaction_replaced', {
+    ...{ nonce: plan.nonce, hash: transaction.hash, left: left.length },
+  })
+  for (const intent of left) conclude(intent, { status: 'absent' })
+  return true
+}
+
+/** Makes another transaction for the plan's nonce, with as many of the intents as fit. */
+async function prepare(
+  deps: Pick<ReplacingDeps, 'transactions' | 'spending'>,
+  plan: Plan,
+  intents: readonly Intent[],
+  replaced?: SignedTransaction,
+): Promise<{ transaction: SignedTransaction; carried: readonly Intent[] }> {
+  const maxFee = await deps.spending.allowance(plan)
+  try {
+    const transaction = await deps.transactions.prepare(intents, {
+      nonce: plan.nonce,
+      ...(maxFee !== undefined && { maxFee }),
+      ...(replaced && { replaced }),
+    })
+    return { transaction, carried: intents }
+  } catch (cause) {
+    const error = asIssueError(cause)
+    if (error.code !== 'too_large' || intents.length === 1) throw error
+    return prepare(deps, plan, half(intents), replaced)
+  }
 }
 
 /** @returns Milliseconds after which a transaction that is not in a block counts as stuck. */

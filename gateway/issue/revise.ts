@@ -31,6 +31,14 @@ export type Revised = {
 
 export type Revising = { revise(request: RevisionRequest): Promise<Revised> }
 
+type RevisingDeps = {
+  issuerId: number
+  registry: RegistryReader
+  chain: ChainReader
+  outbox: Outbox
+  batcher: Batcher
+}
+
 /**
  * Revokes, suspends and releases documents, through the same outbox as issuing. A suspension and a
  * release of one document never overlap: a request waits until its opposite is on the chain.
@@ -39,114 +47,114 @@ export type Revising = { revise(request: RevisionRequest): Promise<Revised> }
  * `change_pending`, or why nothing was promised; with a `ChainError` when the chain could not be
  * read.
  */
-export function createRevising(deps: {
-  issuerId: number
-  registry: RegistryReader
-  chain: ChainReader
-  outbox: Outbox
-  batcher: Batcher
-}): Revising {
+export function createRevising(deps: RevisingDeps): Revising {
   const { issuerId, registry, chain, outbox, batcher } = deps
 
-  async function revise(request: RevisionRequest): Promise<Revised> {
-    const { intent, deadline } = request
-    const read = () =>
-      deadline.within((signal) =>
-        chain.read({ issuerId, documentHash: intent.documentHash }, { signal }),
-      )
-    const before = await read()
-    await assertIssued(before, intent.documentHash)
-    if (await isDone(intent, before)) return describe(request, before)
+  return {
+    async revise(request) {
+      const { intent, deadline } = request
+      const { documentHash } = intent
+      const read = () =>
+        deadline.within((signal) => chain.read({ issuerId, documentHash }, { signal }))
+      const before = await read()
+      await assertIssued(outbox, before, documentHash)
+      if (await isDone(outbox, intent, before)) return describe(registry, request, before)
 
-    batcher.assertOpen()
-    const { status } = await promise(request)
-    // It is promised now: a failed read must not become an error.
-    if (status === 'pending') return pending(intent)
-    const after = await read().catch(() => before)
-    return shows(intent, after) ? describe(request, after) : pending(intent)
+      batcher.assertOpen()
+      const { status } = await promise(deps, request)
+      // It is promised now: a failed read must not become an error.
+      if (status === 'pending') return pending(outbox, intent)
+      const after = await read().catch(() => before)
+      return shows(intent, after) ? describe(registry, request, after) : pending(outbox, intent)
+    },
   }
+}
 
-  async function assertIssued({ record }: ChainReading, documentHash: Hex): Promise<void> {
-    if (record.anchoredBlock !== 0) return
-    if ((await outbox.find('issue', documentHash)) === undefined)
-      throw new IssueError('not_issued', 'no such document')
+async function assertIssued(
+  outbox: Outbox,
+  { record }: ChainReading,
+  documentHash: Hex,
+): Promise<void> {
+  if (record.anchoredBlock !== 0) return
+  if ((await outbox.find('issue', documentHash)) === undefined)
+    throw new IssueError('not_issued', 'no such document')
+}
+
+/** @throws {IssueError} when it cannot be done. */
+async function isDone(
+  outbox: Outbox,
+  { kind, documentHash }: RevisionIntent,
+  { record }: ChainReading,
+): Promise<boolean> {
+  const isPromised = async (other: RevisionIntent['kind']) =>
+    (await outbox.find(other, documentHash))?.anchored === false
+  const revocation = revocationOf(record)
+  if (kind === 'revoke') return revocation === 'final'
+  if (revocation === 'final') throw new IssueError('already_revoked', 'revoked permanently')
+  // A node that is behind, or a reorg, may hide a promised revision.
+  if (kind === 'suspend') return revocation === 'suspended' && !(await isPromised('release'))
+  if (revocation === 'suspended' || (await isPromised('suspend'))) return false
+  if (revocation === 'none' && !(await isPromised('release')))
+    throw new IssueError('not_suspended', 'nothing to release')
+  return revocation === 'released'
+}
+
+/** Adds the intent to the outbox once its opposite is on the chain, and waits for it. */
+async function promise(
+  { outbox, batcher }: Pick<RevisingDeps, 'outbox' | 'batcher'>,
+  { intent, wait, deadline }: RevisionRequest,
+): Promise<Answer> {
+  const started = performance.now()
+  const left = () => Math.min(wait - (performance.now() - started), deadline.left())
+  while (!(await outbox.add(intent, wait === 0))) {
+    const opposite = await outbox.find(
+      intent.kind === 'suspend' ? 'release' : 'suspend',
+      intent.documentHash,
+    )
+    // It was withdrawn or anchored at this moment.
+    if (opposite === undefined || opposite.anchored) continue
+    const waited = left() > 0 && (await batcher.submit(opposite.intent, left()))
+    if (!waited || waited.status === 'pending')
+      throw new IssueError('change_pending', 'the opposite is under way')
   }
+  return batcher.submit(intent, Math.max(0, left()))
+}
 
-  /** @throws {IssueError} when it cannot be done. */
-  async function isDone(intent: RevisionIntent, { record }: ChainReading): Promise<boolean> {
-    const revocation = revocationOf(record)
-    if (intent.kind === 'revoke') return revocation === 'final'
-    if (revocation === 'final') throw new IssueError('already_revoked', 'revoked permanently')
-    // A node that is behind, or a reorg, may hide a promised revision.
-    if (intent.kind === 'suspend')
-      return revocation === 'suspended' && !(await isPromised('release', intent))
-    if (revocation === 'suspended' || (await isPromised('suspend', intent))) return false
-    if (revocation === 'none' && !(await isPromised('release', intent)))
-      throw new IssueError('not_suspended', 'nothing to release')
-    return revocation === 'released'
+/** Whether the chain shows that it was done, or that a final revocation came first. */
+function shows({ kind }: RevisionIntent, { record }: ChainReading): boolean {
+  const revocation = revocationOf(record)
+  if (revocation === 'final') return true
+  if (kind === 'suspend') return revocation === 'suspended'
+  return kind === 'release' && revocation !== 'suspended'
+}
+
+async function describe(
+  registry: RegistryReader,
+  { intent, deadline }: RevisionRequest,
+  { record, status }: ChainReading,
+): Promise<Revised> {
+  const event = revocationOf(record) === 'released' ? EVENTS.release : EVENTS.revoke
+  const transactions = await deadline
+    .within(() => registry.transactionsOf(event, record.revokedBlock))
+    .catch(() => undefined)
+  return {
+    status,
+    reason: record.reason,
+    revisedAt: record.revokedAt,
+    transactionHash: transactions?.get(intent.documentHash)?.transactionHash ?? null,
   }
+}
 
-  async function isPromised(
-    kind: 'suspend' | 'release',
-    { documentHash }: RevisionIntent,
-  ): Promise<boolean> {
-    return (await outbox.find(kind, documentHash))?.anchored === false
+/**
+ * Reports the reason of the intent in the outbox: another request may have been first.
+ */
+async function pending(outbox: Outbox, intent: RevisionIntent): Promise<Revised> {
+  const standing = await outbox.find(intent.kind, intent.documentHash)
+  const promised = standing?.intent ?? intent
+  return {
+    status: 'pending',
+    reason: reasonOf(promised.kind === 'issue' ? intent : promised),
+    revisedAt: null,
+    transactionHash: standing?.transactionHash ?? null,
   }
-
-  async function promise({ intent, wait, deadline }: RevisionRequest): Promise<Answer> {
-    const started = performance.now()
-    const left = () => Math.min(wait - (performance.now() - started), deadline.left())
-    while (!(await outbox.add(intent, wait === 0))) {
-      const opposite = await outbox.find(
-        intent.kind === 'suspend' ? 'release' : 'suspend',
-        intent.documentHash,
-      )
-      // It was withdrawn or anchored at this moment.
-      if (opposite === undefined || opposite.anchored) continue
-      const waited = left() > 0 && (await batcher.submit(opposite.intent, left()))
-      if (!waited || waited.status === 'pending')
-        throw new IssueError('change_pending', 'the opposite is under way')
-    }
-    return batcher.submit(intent, Math.max(0, left()))
-  }
-
-  /** Whether the chain shows that it was done, or that a final revocation came first. */
-  function shows({ kind }: RevisionIntent, { record }: ChainReading): boolean {
-    const revocation = revocationOf(record)
-    if (revocation === 'final') return true
-    if (kind === 'suspend') return revocation === 'suspended'
-    return kind === 'release' && revocation !== 'suspended'
-  }
-
-  async function describe(
-    { intent, deadline }: RevisionRequest,
-    { record, status }: ChainReading,
-  ): Promise<Revised> {
-    const event = revocationOf(record) === 'released' ? EVENTS.release : EVENTS.revoke
-    const transactions = await deadline
-      .within(() => registry.transactionsOf(event, record.revokedBlock))
-      .catch(() => undefined)
-    return {
-      status,
-      reason: record.reason,
-      revisedAt: record.revokedAt,
-      transactionHash: transactions?.get(intent.documentHash)?.transactionHash ?? null,
-    }
-  }
-
-  /**
-   * Reports the reason of the intent in the outbox: another request may have been first.
-   */
-  async function pending(intent: RevisionIntent): Promise<Revised> {
-    const standing = await outbox.find(intent.kind, intent.documentHash)
-    const promised = standing?.intent ?? intent
-    return {
-      status: 'pending',
-      reason: reasonOf(promised.kind === 'issue' ? intent : promised),
-      revisedAt: null,
-      transactionHash: standing?.transactionHash ?? null,
-    }
-  }
-
-  return { revise }
 }

@@ -4,12 +4,13 @@ import { createBroadcaster } from './broadcast.ts'
 import type { ForeignWatch } from './foreign.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Intent } from './intent.ts'
-import { createNonces } from './nonces.ts'
+import { createLookTimer } from './look-timer.ts'
+import { createNonces, type Nonces } from './nonces.ts'
 import type { Plan, SignedTransaction } from './plan.ts'
 import type { Account, Blocks, FeeLog, Plans, RegistryReader, Transactions } from './ports.ts'
 import { createReplacing } from './replace.ts'
 import { type Conclude, createSettling } from './settle.ts'
-import { createSpending, type FeeCaps } from './spending.ts'
+import { createSpending, type FeeCaps, type Spending } from './spending.ts'
 
 export type Sender = {
   /** Continues with the transactions that an earlier process left in flight. */
@@ -43,23 +44,13 @@ export type Sender = {
   roundTrip(): number
 }
 
-/** Between looks at transactions in flight. */
-const POLL = { firstMs: 2, maxMs: 250 }
-/** The same until a node has answered the newest broadcast. */
-const POLL_UNANSWERED_MS = 50
 /**
  * After this time a transaction is sent even if a look at the chain hangs, as it does when a node
  * is down.
  */
 const SEND_TIMEOUT_MS = 100
 
-/**
- * The transactions in flight of the one account that this gateway writes with. Nonces are assigned
- * here, at the moment of signing, in order and without gaps, and everything is durable before it is
- * sent. A repeat is harmless on the registry, so if the outcome of a nonce is unclear, its intents
- * are simply queued again.
- */
-export function createSender(deps: {
+type SenderDeps = {
   inFlight: InFlight
   account: Account
   transactions: Transactions
@@ -75,51 +66,40 @@ export function createSender(deps: {
   /** Receives intents whose outcome is on disk; none when the write failed. */
   noted: (intents: readonly Intent[]) => void
   log: Log
-}): Sender {
+}
+
+/**
+ * The transactions in flight of the one account that this gateway writes with. Nonces are assigned
+ * here, at the moment of signing, in order and without gaps, and everything is durable before it is
+ * sent. A repeat is harmless on the registry, so if the outcome of a nonce is unclear, its intents
+ * are simply queued again.
+ */
+export function createSender(deps: SenderDeps): Sender {
   const { inFlight, transactions, registry, outbox, feeCaps, answered } = deps
+  const timer = createLookTimer()
   const spending = createSpending(feeCaps, outbox, registry, inFlight.unsettled)
   const { send, assertSent } = createBroadcaster(inFlight, transactions, () => {
-    lookAt = 0
+    timer.answered()
     answered()
   })
-  const { costOf } = spending
-  const settling = createSettling({
-    ...{ ...deps, costOf },
-  })
-  const { abandon } = settling
+  const { settle, abandon, roundTrip } = createSettling({ ...deps, costOf: spending.costOf })
   const nonces = createNonces({ ...deps, abandon })
-  const { replaceStuck } = createReplacing({
-    ...{ ...deps, spending },
-  })
-  let poll = 0
-  let lookAt = 0
+  const { replaceStuck } = createReplacing({ ...deps, spending })
 
   async function lookAround(): Promise<void> {
     const next = await nonces.look()
     const before = inFlight.plans()
-    const isSettled = await settling.settle(next)
+    const isSettled = await settle(next)
     nonces.settled(before.filter(({ nonce }) => nonce < next))
     if (isSettled) {
       await nonces.closeGap(next)
       if (await replaceStuck()) send(inFlight.plans())
     }
-    if (inFlight.plans().length < before.length) poll = 0
-    poll = Math.min(Math.max(poll * 2, POLL.firstMs), POLL.maxMs)
-    lookAt = performance.now() + poll
-  }
-
-  /** Starts over when nonces were lost meanwhile, since its own may follow one of them. */
-  async function prepare(intents: readonly Intent[]): Promise<SignedTransaction> {
-    const before = nonces.losses()
-    const [nonce, maxFee] = await Promise.all([nonces.next(), spending.allowance()])
-    const transaction = await transactions.prepare(intents, {
-      ...{ nonce, ...(maxFee !== undefined && { maxFee }) },
-    })
-    return before === nonces.losses() ? transaction : prepare(intents)
+    timer.looked(inFlight.plans().length < before.length)
   }
 
   async function makePlan(intents: readonly Intent[]): Promise<Plan> {
-    const transaction = await prepare(intents)
+    const transaction = await prepare({ nonces, spending, transactions }, intents)
     const plan = await outbox.plan(transaction, intents)
     inFlight.add([plan])
     return plan
@@ -134,15 +114,13 @@ export function createSender(deps: {
       const { id } = await spending.inTurn(() => makePlan(intents))
       const sendPlan = () => send(inFlight.plans().filter((one) => one.id === id))
       setTimeout(sendPlan, SEND_TIMEOUT_MS).unref()
-      poll = 0
-      const soon = performance.now() + POLL_UNANSWERED_MS
-      lookAt = inFlight.plans().length === 1 ? soon : Math.min(lookAt, soon)
+      timer.planned(inFlight.plans().length === 1)
     },
 
     async advance(hold) {
       if (inFlight.plans().length === 0) return
       try {
-        if (performance.now() >= lookAt) await lookAround()
+        if (timer.isDue()) await lookAround()
       } finally {
         if (!hold) send(inFlight.plans())
       }
@@ -152,7 +130,24 @@ export function createSender(deps: {
     assertAffordable: async () => transactions.assertAffordable(await spending.allowance()),
     spentLastHour: spending.lastHour,
 
-    pause: () => Math.max(0, lookAt - performance.now()),
-    roundTrip: settling.roundTrip,
+    pause: timer.left,
+    roundTrip,
   }
+}
+
+/**
+ * Signs a transaction with the next nonce. Starts over when nonces were lost meanwhile, since its
+ * own may follow one of them.
+ */
+async function prepare(
+  parts: { nonces: Nonces; spending: Spending; transactions: Transactions },
+  intents: readonly Intent[],
+): Promise<SignedTransaction> {
+  const { nonces, spending, transactions } = parts
+  const before = nonces.losses()
+  const [nonce, maxFee] = await Promise.all([nonces.next(), spending.allowance()])
+  const transaction = await transactions.prepare(intents, {
+    ...{ nonce, ...(maxFee !== undefined && { maxFee }) },
+  })
+  return before === nonces.losses() ? transaction : prepare(parts, intents)
 }

@@ -7,11 +7,10 @@ import type { Intent } from './intent.ts'
 import { type Outcome, outcomesOfPlans } from './outcome.ts'
 import type { Plan } from './plan.ts'
 import type { Plans, RegistryReader } from './ports.ts'
+import { ABSENT, hashesOf, resolutionOf, unseenOf } from './resolution.ts'
 
 /** How long a node may contradict itself before that counts as an outage. */
 const UNCLEAR_TIMEOUT_MS = 2_000
-
-const ABSENT: Outcome = { status: 'absent' }
 
 /** Receives the outcome of an intent, and all transactions that could have carried it. */
 export type Conclude = (intent: Intent, outcome: Outcome, transactions?: ReadonlySet<Hex>) => void
@@ -36,8 +35,7 @@ export type Settling = {
   roundTrip(): number
 }
 
-/** @param noted Receives the intents whose outcome is on disk. */
-export function createSettling(deps: {
+type SettlingDeps = {
   inFlight: InFlight
   registry: RegistryReader
   outbox: Plans
@@ -46,10 +44,12 @@ export function createSettling(deps: {
   /** Wei that a plan cost, or may still cost. */
   costOf: (plan: Plan) => Promise<bigint>
   conclude: Conclude
+  /** Receives the intents whose outcome is on disk. */
   noted: (intents: readonly Intent[]) => void
-}): Settling {
-  const { inFlight, registry, outbox, blockTime, foreign } = deps
-  const { costOf, conclude, noted } = deps
+}
+
+export function createSettling(deps: SettlingDeps): Settling {
+  const { inFlight, registry, blockTime, foreign, conclude } = deps
   let unclearSince: number | undefined
   let roundTrip = Number.POSITIVE_INFINITY
 
@@ -68,7 +68,7 @@ export function createSettling(deps: {
   async function settleAll(used: readonly Plan[]): Promise<void> {
     const outcomes = await outcomesOfPlans(registry, used)
     // An anchored intent needs no write to stay anchored: answer before the disk.
-    concludeAll(used, outcomes, (outcome) => outcome.status === 'anchored')
+    concludeAll(conclude, used, outcomes, (outcome) => outcome.status === 'anchored')
     for (const plan of used) {
       const { made } = inFlight.sendingOf(plan)
       roundTrip = performance.now() - made
@@ -76,38 +76,10 @@ export function createSettling(deps: {
     }
     foreign.suspect(unseenOf(used, outcomes))
     inFlight.leave(used)
-    note(used, outcomes).catch((error) => {
+    writeAll(deps, used, outcomes).catch((error) => {
       inFlight.comeBack(used)
       for (const plan of used) inFlight.sendingOf(plan).failure = asIssueError(error)
-      noted([])
-    })
-  }
-
-  async function note(used: readonly Plan[], outcomes: readonly Outcome[]): Promise<void> {
-    const rest = [...outcomes]
-    await Promise.all(
-      used.map(async (plan) => {
-        const ofPlan = rest.splice(0, plan.intents.length)
-        const resolution = resolutionOf(plan.intents, ofPlan)
-        await outbox.settle(plan, resolution, await costOf(plan))
-      }),
-    )
-    inFlight.drop(used)
-    concludeAll(used, outcomes, (outcome) => outcome.status !== 'anchored')
-    noted(used.flatMap(({ intents }) => intents))
-  }
-
-  /** @param outcomes Of the intents of these plans, in their order. */
-  function concludeAll(
-    used: readonly Plan[],
-    outcomes: readonly Outcome[],
-    which: (outcome: Outcome) => boolean,
-  ): void {
-    const transactions = hashesOf(used)
-    const intents = used.flatMap((plan) => plan.intents)
-    intents.forEach((intent, i) => {
-      const outcome = outcomes[i] ?? ABSENT
-      if (which(outcome)) conclude(intent, outcome, transactions)
+      deps.noted([])
     })
   }
 
@@ -129,9 +101,9 @@ export function createSettling(deps: {
       for (const plan of plans) {
         const nothing = { anchored: [], gone: [] }
         // Its transaction may be in a pool, and be mined once the gap is closed.
-        await outbox.settle(plan, nothing, await costOf(plan))
+        await deps.outbox.settle(plan, nothing, await deps.costOf(plan))
         inFlight.drop([plan])
-        concludeAll([plan], [], () => true)
+        concludeAll(conclude, [plan], [], () => true)
       }
     },
 
@@ -139,41 +111,39 @@ export function createSettling(deps: {
   }
 }
 
-/**
- * The resolution to write for intents with these outcomes. Absent intents go back in the queue.
- */
-export function resolutionOf(
-  intents: readonly Intent[],
-  outcomes: readonly (Outcome | undefined)[],
-) {
-  const known = intents.map((intent, i) => ({
-    intent,
-    outcome: outcomes[i] ?? ABSENT,
-  }))
-  return {
-    anchored: known.flatMap(({ intent, outcome }) =>
-      outcome.status === 'anchored' ? [{ intent, anchoring: outcome }] : [],
-    ),
-    gone: known
-      .filter(({ outcome: { status } }) => !/^(anchored|absent)$/.test(status))
-      .map(({ intent }) => intent),
-  }
+/** Writes the outcomes of plans, and concludes the intents whose answers had to wait for that. */
+async function writeAll(
+  { inFlight, outbox, costOf, conclude, noted }: SettlingDeps,
+  used: readonly Plan[],
+  outcomes: readonly Outcome[],
+): Promise<void> {
+  const rest = [...outcomes]
+  await Promise.all(
+    used.map(async (plan) => {
+      const ofPlan = rest.splice(0, plan.intents.length)
+      const resolution = resolutionOf(plan.intents, ofPlan)
+      await outbox.settle(plan, resolution, await costOf(plan))
+    }),
+  )
+  inFlight.drop(used)
+  concludeAll(conclude, used, outcomes, (outcome) => outcome.status !== 'anchored')
+  noted(used.flatMap(({ intents }) => intents))
 }
 
 /**
  * @param outcomes Of the intents of these plans, in their order.
- * @returns The plans whose outcomes name none of their own transactions.
+ * @param which The outcomes to conclude with now.
  */
-function unseenOf(plans: readonly Plan[], outcomes: readonly Outcome[]): Plan[] {
-  const rest = [...outcomes]
-  return plans.filter((plan) => {
-    const hashes = hashesOf([plan])
-    return !rest
-      .splice(0, plan.intents.length)
-      .some((one) => one.status === 'anchored' && hashes.has(one.transactionHash ?? '0x'))
+function concludeAll(
+  conclude: Conclude,
+  plans: readonly Plan[],
+  outcomes: readonly Outcome[],
+  which: (outcome: Outcome) => boolean,
+): void {
+  const transactions = hashesOf(plans)
+  const intents = plans.flatMap((plan) => plan.intents)
+  intents.forEach((intent, i) => {
+    const outcome = outcomes[i] ?? ABSENT
+    if (which(outcome)) conclude(intent, outcome, transactions)
   })
-}
-
-function hashesOf(plans: readonly Plan[]): Set<Hex> {
-  return new Set(plans.flatMap(({ attempts }) => attempts.map(({ hash }) => hash)))
 }
