@@ -36,7 +36,7 @@ export function openIssuing(
   { chain, reader, stores, log }: { chain: Chain; reader: ChainReader; stores: Stores; log: Log },
 ): IssuingParts {
   const { account, transactions, registry, blocks } = chain
-  const { database, outbox, history, keep } = stores
+  const { database, outbox, history, persistence } = stores
   const { issuerId } = identity
   const metrics = createMetrics({
     depth: () => batcher.depth(),
@@ -51,7 +51,7 @@ export function openIssuing(
     feeCaps: config.feeCaps,
     maxBatch: config.maxBatch,
     concluded: metrics.concluded,
-    withdraw: keep.withdraw,
+    withdraw: persistence.withdraw,
   })
   const revising = createRevising({ issuerId, registry, chain: reader, outbox, batcher })
   const lookUps = new ReadGroup<Intent, Outcome>({
@@ -62,7 +62,7 @@ export function openIssuing(
     readOne: (intent) => outcomeOf(registry, intent),
   })
   const issuing = createIssuing({
-    ...{ issuerId, keep, history, batcher },
+    ...{ issuerId, persistence, history, batcher },
     registryId: identity.registry,
     outcomeOf: (intent) => lookUps.read(intent),
     chain: reader,

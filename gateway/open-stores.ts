@@ -5,8 +5,8 @@ import { type Database, openDatabase } from './adapters/sqlite/database.ts'
 import { createSqliteDocumentIndex } from './adapters/sqlite/document-index.ts'
 import { createSqliteEventLog } from './adapters/sqlite/events.ts'
 import { createSqliteHistory } from './adapters/sqlite/history.ts'
-import { createSqliteKeep } from './adapters/sqlite/keep.ts'
 import { createSqliteOutbox, type SqliteOutbox } from './adapters/sqlite/outbox.ts'
+import { createSqlitePersistence } from './adapters/sqlite/persistence.ts'
 import { createSqliteStore } from './adapters/sqlite/store.ts'
 import { createTombstones, type Tombstones } from './adapters/tombstones.ts'
 import { withOlder } from './adapters/with-older.ts'
@@ -15,7 +15,7 @@ import type { DocumentIndex } from './document-index.ts'
 import type { EventLog } from './events.ts'
 import type { History } from './history.ts'
 import type { IssueError } from './issue/errors.ts'
-import { type Keep, keepInOrder } from './issue/keep.ts'
+import { type Persistence, persistInOrder } from './issue/persistence.ts'
 import type { PayloadStore } from './issue/ports.ts'
 import type { Log } from './log.ts'
 import type { Identity } from './open-chain.ts'
@@ -32,7 +32,7 @@ export type Stores = {
   outbox: SqliteOutbox
   history: History
   events: EventLog
-  keep: Keep
+  persistence: Persistence
   documentIndex: DocumentIndex
 }
 
@@ -58,15 +58,15 @@ export async function openStores(
   const embedded = createSqliteStore(database)
   const store = tombstones.guardStore(kubo ? withOlder(kubo, embedded) : embedded)
   const outbox = createSqliteOutbox(database)
-  const keep = kubo
-    ? keepInOrder(store, outbox, (error) =>
+  const persistence = kubo
+    ? persistInOrder(store, outbox, (error) =>
         log.info('payloads_not_removed', { error: String(error) }),
       )
-    : createSqliteKeep(database, embedded, outbox)
+    : createSqlitePersistence(database, embedded, outbox)
   const history = createSqliteHistory(database)
   const documentIndex = createSqliteDocumentIndex(database)
   const events = createSqliteEventLog(database)
-  return { database, kubo, tombstones, store, outbox, history, keep, documentIndex, events }
+  return { database, kubo, tombstones, store, outbox, history, persistence, documentIndex, events }
 }
 
 /** @returns The payload store on a Kubo node, if one is configured; the node has answered. */

@@ -5,7 +5,7 @@ import { pruneEvents } from './event-retention.ts'
 import { openIdentities } from './identity.ts'
 import type { IssueError } from './issue/errors.ts'
 import { watchFinality } from './issue/finality.ts'
-import { mendStore } from './issue/reconcile.ts'
+import { restorePayloads } from './issue/restore-payloads.ts'
 import { listen } from './listen.ts'
 import { createLog } from './log.ts'
 import { openApp } from './open-app.ts'
@@ -63,14 +63,14 @@ export async function startGateway(
 
   const stopping = new AbortController()
   // Beside the requests: a row has its payload, and it stays until this is done.
-  const mended = mendStore({ outbox, store, signal: stopping.signal, log })
+  const restored = restorePayloads({ outbox, store, signal: stopping.signal, log })
   await batcher.start()
   const stopWatching = watchFinality({
     registry: chain.registry,
     blocks: chain.blocks,
     outbox,
     batcher,
-    after: mended,
+    after: restored,
     log,
   })
   const stopPruning = pruneEvents(stores.events, config.eventRetention, log)

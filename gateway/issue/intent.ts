@@ -1,4 +1,6 @@
-import type { Hex } from '../../document/hex.ts'
+import { type Document, validUntilOf } from '../../document/document.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
+import type { Sealed } from '../../document/sealed.ts'
 import { RELEASED, SUSPENDED } from '../../verifier/reasons.ts'
 import type { RegistryEvent } from './record.ts'
 
@@ -34,7 +36,7 @@ export type Intent = IssueIntent | RevisionIntent
 /**
  * An intent in the outbox (a revocation with the reason of its first request), and its state.
  * `transactionHash` is that of its newest attempt, or of the one that anchored it; `promised`: a
- * caller may have been told `pending`.
+ * caller may have got `pending`.
  */
 export type Standing = { intent: Intent } & (
   | { anchored: false; promised: boolean; transactionHash: Hex | null }
@@ -46,6 +48,20 @@ export type QueuedIntent = {
   intent: Intent
   /** Not before this time, since the chain refused it; milliseconds of the Unix epoch. */
   asideUntil: number | null
+}
+
+/** @param tenant Who requests it. */
+export function issueIntentOf(
+  document: Document,
+  { documentHash }: Sealed,
+  tenant: string,
+): IssueIntent {
+  return {
+    kind: 'issue',
+    documentHash: toHex(documentHash),
+    validUntil: validUntilOf(document),
+    tenant,
+  }
 }
 
 /** Identifies an intent: there is one of each kind for a document. */

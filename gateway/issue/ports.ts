@@ -34,14 +34,14 @@ export type Outbox = {
    * other, and may alternate any number of times: one that is on the chain already is queued
    * again.
    *
-   * @param promised Whether the caller will be told `pending` in any case.
+   * @param promised Whether the caller will get `pending` in any case.
    * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For a
    * revision, `false` when the opposite is not on the chain yet, so that nothing was added;
    * once the new one is there, the opposite leaves the outbox.
    */
   add(intent: Intent, promised?: boolean, payload?: Payload): Promise<boolean>
   /**
-   * Once a caller has been told `pending`, the intent may no longer be withdrawn.
+   * Once a caller has got `pending`, the intent may no longer be withdrawn.
    *
    * @returns `undefined` when it is not in the outbox (any more).
    */

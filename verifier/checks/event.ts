@@ -3,7 +3,7 @@ import type { ChainReader, ChainReading, DocumentKey, IssuedEvent, ReadOptions }
 import type { Check } from '../verdict.ts'
 
 /** Errors that have a code of their own here; any other means "could not be read". */
-const TOLD: ChainErrorCode[] = ['endpoints_disagree', 'pruned', 'unproven']
+const REPORTED: ChainErrorCode[] = ['endpoints_disagree', 'pruned', 'unproven']
 
 /**
  * Reads the event of a record. A missing or pruned event is unknown. An event that contradicts the
@@ -34,7 +34,7 @@ export async function readEvent(
     return unknown('contradicts')
   } catch (error) {
     const code = error instanceof ChainError ? error.code : undefined
-    return unknown(code && TOLD.includes(code) ? code : 'unreachable')
+    return unknown(code && REPORTED.includes(code) ? code : 'unreachable')
   }
 }
 

@@ -114,9 +114,9 @@ const MAX_NODES = 10 * MAX_KEYS
 const bytes = v.custom<Hex>(
   (value) => typeof value === 'string' && value.length % 2 === 0 && /^0x[0-9a-f]+$/.test(value),
 )
-const listOf = (item: v.GenericSchema<Hex, Hex>, most: number) =>
+const listOf = (item: v.GenericSchema<Hex, Hex>, max: number) =>
   v.pipe(
-    v.custom<Hex[]>((value) => Array.isArray(value) && value.length <= most),
+    v.custom<Hex[]>((value) => Array.isArray(value) && value.length <= max),
     v.check((list) => Array.from(list).every((one) => v.is(item, one))),
   )
 const keys = v.pipe(

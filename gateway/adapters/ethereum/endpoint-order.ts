@@ -42,8 +42,8 @@ export function createEndpointOrder<T>(
       return Math.max(-1, ...(agreed.length > 0 ? agreed : answered))
     }
     const seconds = (performance.now() - known.at) / 1000
-    const most = known.head + MAX_GROWTH.blocks + MAX_GROWTH.aSecond * seconds
-    const possible = answered.filter((head) => head <= most)
+    const maxHead = known.head + MAX_GROWTH.blocks + MAX_GROWTH.aSecond * seconds
+    const possible = answered.filter((head) => head <= maxHead)
     return Math.max(-1, ...(possible.length > 0 ? possible : answered))
   }
 

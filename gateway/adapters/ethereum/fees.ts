@@ -64,19 +64,19 @@ export function createFees({ request }: ChainCalls, cap?: bigint): Fees {
     const fresh = kept && performance.now() - kept.askedAt < PRICE_TTL_MS
     const { baseFee, tip } = kept && fresh && !replaced ? kept : await price()
     assertUnderCap(baseFee + tip)
-    const least = replaced ? raised(replaced.maxFeePerGas) : 0n
-    const wanted = larger(2n * baseFee + tip, least)
+    const minFee = replaced ? raised(replaced.maxFeePerGas) : 0n
+    const wanted = larger(2n * baseFee + tip, minFee)
     const maxFeePerGas = cap !== undefined && wanted > cap ? cap : wanted
-    if (maxFeePerGas < least)
+    if (maxFeePerGas < minFee)
       throw new IssueError(
         'fee_too_high',
-        `a replacement would cost ${least} wei a gas, over the cap of ${cap}`,
+        `a replacement would cost ${minFee} wei a gas, over the cap of ${cap}`,
       )
     const tipNow = replaced ? larger(tip, raised(replaced.maxPriorityFeePerGas)) : tip
     return {
       maxFeePerGas,
       maxPriorityFeePerGas: smaller(tipNow, maxFeePerGas),
-      minFeePerGas: larger(baseFee + tip, least),
+      minFeePerGas: larger(baseFee + tip, minFee),
     }
   }
 

@@ -3,12 +3,12 @@ import { IssueError } from '../../issue/errors.ts'
 import type { Intent } from '../../issue/intent.ts'
 
 /** The minimum of every transaction; a lower estimate is not plausible. */
-const LEAST_GAS = 21_000n
+const MIN_GAS = 21_000n
 /**
  * How long an estimate is reused for other intents of the kind; milliseconds. An estimate runs the
  * call several times: where blocks come that fast, it would be a quarter of the chain's work.
  */
-const ESTIMATE_KEPT = 1_000
+const ESTIMATE_TTL_MS = 1_000
 /** Minimum intents for reuse: fewer are cheap to estimate. */
 const MANY = 16
 /**
@@ -29,10 +29,10 @@ const WORK = {
  * estimate is not plausible.
  */
 export type GasEstimates = {
-  /** By what others of the kind were said to need a moment ago, or as `anew`. */
+  /** By a recent estimate for others of the kind; without one, as `refresh`. */
   of(intents: readonly Intent[], data: Hex): Promise<bigint>
   /** @param data The calldata of these intents. */
-  anew(intents: readonly Intent[], data: Hex): Promise<bigint>
+  refresh(intents: readonly Intent[], data: Hex): Promise<bigint>
 }
 
 /** The node's estimate for `count` intents of a kind. */
@@ -45,16 +45,16 @@ export function createEstimates(ask: (data: Hex) => Promise<bigint>): GasEstimat
   async function of(intents: readonly Intent[], data: Hex): Promise<bigint> {
     const count = intents.length
     const last = estimates.get(kindOf(intents))
-    const good = last !== undefined && performance.now() - last.askedAt < ESTIMATE_KEPT
-    if (!good || count < MANY) return anew(intents, data)
+    const good = last !== undefined && performance.now() - last.askedAt < ESTIMATE_TTL_MS
+    if (!good || count < MANY) return refresh(intents, data)
     // In proportion is enough for more intents: they share what a call needs by itself.
     return count <= last.count ? last.gas : divideUp(last.gas * BigInt(count), BigInt(last.count))
   }
 
-  async function anew(intents: readonly Intent[], data: Hex): Promise<bigint> {
+  async function refresh(intents: readonly Intent[], data: Hex): Promise<bigint> {
     const askedAt = performance.now()
     const gas = await ask(data)
-    if (gas < LEAST_GAS)
+    if (gas < MIN_GAS)
       throw new IssueError('chain_unavailable', 'eth_estimateGas: malformed answer')
     const kind = kindOf(intents)
     const count = intents.length
@@ -63,7 +63,7 @@ export function createEstimates(ask: (data: Hex) => Promise<bigint>): GasEstimat
     return gas
   }
 
-  return { of, anew }
+  return { of, refresh }
 }
 
 function divideUp(dividend: bigint, divisor: bigint): bigint {

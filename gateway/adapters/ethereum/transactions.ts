@@ -77,7 +77,7 @@ export function createTransactions(
     async prepare(intents, { nonce, maxFee, replaced }) {
       const data = calldataOf(issuerId, intents)
       const [estimate, offer] = await Promise.all([
-        replaced ? gas.anew(intents, data) : gas.of(intents, data),
+        replaced ? gas.refresh(intents, data) : gas.of(intents, data),
         fees.offer(replaced),
       ])
       const gasLimit = (estimate * (100n + GAS_MARGIN)) / 100n

@@ -17,7 +17,7 @@ import { createSqliteOutbox } from '../../../gateway/adapters/sqlite/outbox.ts'
 import { createSqliteStore } from '../../../gateway/adapters/sqlite/store.ts'
 import { createTombstones } from '../../../gateway/adapters/tombstones.ts'
 import { withOlder } from '../../../gateway/adapters/with-older.ts'
-import { keepInOrder } from '../../../gateway/issue/keep.ts'
+import { persistInOrder } from '../../../gateway/issue/persistence.ts'
 import { registryAbi } from '../../../gateway/registry-abi.ts'
 import { type BlockServer, startBlockServer } from '../../support/block-server.ts'
 import { captureLog } from '../../support/captured-log.ts'
@@ -350,11 +350,13 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         const documentHash = toHex(hash)
         const intent = { kind: 'issue', documentHash, validUntil: 0 } as const
         const sealed = { documentHash: hash, bytes }
-        await expect(keepInOrder(nowhere, outbox, fail).add(intent, sealed)).rejects.toMatchObject({
+        await expect(
+          persistInOrder(nowhere, outbox, fail).add(intent, sealed),
+        ).rejects.toMatchObject({
           code: 'store_unavailable',
         })
         expect(await outbox.find('issue', documentHash)).toBeUndefined()
-        await keepInOrder(open(), outbox, fail).add(intent, sealed)
+        await persistInOrder(open(), outbox, fail).add(intent, sealed)
         expect(await outbox.find('issue', documentHash)).toBeDefined()
         expect(await has(hash)).toBe(true)
       })
@@ -382,10 +384,10 @@ describe.skipIf(binary === undefined)('Kubo', () => {
           const intent = { kind: 'issue', documentHash, validUntil: 0 } as const
           const sealed = { documentHash: hash, bytes }
           const first = open()
-          await keepInOrder(first, outbox, fail).add(intent, sealed)
+          await persistInOrder(first, outbox, fail).add(intent, sealed)
           await outbox.resolve({ anchored: [], gone: [intent] })
           const pins = await kubo.pins()
-          const repeated = keepInOrder(next(first), outbox, fail)
+          const repeated = persistInOrder(next(first), outbox, fail)
           await repeated.add(intent, sealed)
           await repeated.withdraw([intent])
           await expect.poll(async () => (await kubo.pins()).length).toBe(pins.length)

@@ -5,8 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { fromHex, type Hex } from '../../../document/hex.ts'
 import { openDatabase } from '../../../gateway/adapters/sqlite/database.ts'
-import { createSqliteKeep } from '../../../gateway/adapters/sqlite/keep.ts'
 import { createSqliteOutbox } from '../../../gateway/adapters/sqlite/outbox.ts'
+import { createSqlitePersistence } from '../../../gateway/adapters/sqlite/persistence.ts'
 import { createSqliteStore } from '../../../gateway/adapters/sqlite/store.ts'
 import { createBatcher } from '../../../gateway/issue/batcher.ts'
 import { IssueError } from '../../../gateway/issue/errors.ts'
@@ -42,7 +42,7 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
   const database = openDatabase(join(dir, 'gateway.db'))
   const outbox = createSqliteOutbox(database)
   const store = createSqliteStore(database)
-  const keep = createSqliteKeep(database, store, outbox)
+  const persistence = createSqlitePersistence(database, store, outbox)
   const chain = createChain()
   const events: string[] = []
   const note = (event: string) => {
@@ -57,7 +57,7 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
     outbox,
     concluded: () => {},
     log,
-    withdraw: keep.withdraw,
+    withdraw: persistence.withdraw,
   })
   const started = batcher.start()
   onTestFinished(async () => {
@@ -75,7 +75,7 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
   async function issue(intent = newIntent(), wait = 20_000) {
     const documentHash = fromHex(intent.documentHash)
     await started
-    await keep.add(intent, { documentHash, bytes: Uint8Array.of(1) })
+    await persistence.add(intent, { documentHash, bytes: Uint8Array.of(1) })
     return batcher.submit(intent, wait)
   }
   return { chain, batcher, outbox, store, events, issue, newIntent }

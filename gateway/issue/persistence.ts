@@ -6,11 +6,11 @@ import type { IndexedSealed } from './payload.ts'
 import type { Anchorings, Outbox, PayloadStore, PromisedPayloads } from './ports.ts'
 
 /** Payloads and the promises to anchor them. */
-export type Keep = {
+export type Persistence = {
   /**
    * Makes a payload and the promise to anchor it durable: never the promise without the payload.
    *
-   * @param promised Whether the caller will be told `pending`, whatever comes.
+   * @param promised Whether the caller will get `pending` in any case.
    * @returns Whether the promise is new. A promise that was fulfilled and left the outbox is not
    * new, if the store can tell that it had the payload before; of concurrent calls one is new.
    */
@@ -38,11 +38,11 @@ export type Keep = {
  * @param leftBehind Receives the error when payloads of withdrawn intents were not removed. No
  * request waits for that: at worst, a sealed document remains that was never issued.
  */
-export function keepInOrder(
+export function persistInOrder(
   store: PayloadStore,
   outbox: Outbox & PromisedPayloads & Pick<Anchorings, 'adopt'>,
   leftBehind: (error: unknown) => void,
-): Keep {
+): Persistence {
   /** By documentHash, until the payloads that are being put have their rows. */
   const adding = new Map<Hex, Promise<unknown>>()
 
@@ -83,9 +83,9 @@ export function keepInOrder(
 const MAX_LOOKS = 4
 
 /**
- * See `Keep`. Another request may insert the payload with its intent at the same time. So the
- * intent is looked for once the payload is there, and disowns it; another look finds a withdrawal
- * that came in between.
+ * See `Persistence`. Another request may insert the payload with its intent at the same time. So
+ * the intent is looked for once the payload is there, and disowns it; another look finds a
+ * withdrawal that came in between.
  *
  * @param added Resolves once requests that are adding this payload have added their intents too.
  */

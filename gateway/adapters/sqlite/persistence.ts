@@ -1,18 +1,18 @@
 import { fromHex } from '../../../document/hex.ts'
-import { type Keep, restore } from '../../issue/keep.ts'
+import { type Persistence, restore } from '../../issue/persistence.ts'
 import type { Database } from './database.ts'
 import type { SqliteOutbox } from './outbox.ts'
 import type { SqliteStore } from './store.ts'
 
 /**
- * Keeps payloads and promises in one database and changes both in one transaction. The outbox holds
+ * Persists payloads and promises in one database and changes both in one transaction. The outbox holds
  * no copy of the sealed bytes: a copy in the same file could only be lost together with them.
  */
-export function createSqliteKeep(
+export function createSqlitePersistence(
   { write }: Database,
   store: SqliteStore,
   outbox: SqliteOutbox,
-): Keep {
+): Persistence {
   return {
     add: (intent, { documentHash, bytes, entry }, promised = false) =>
       write(() => {

@@ -6,12 +6,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { toHex } from '../../../document/hex.ts'
 import type { Sealed } from '../../../document/sealed.ts'
 import { openDatabase } from '../../../gateway/adapters/sqlite/database.ts'
-import { createSqliteKeep } from '../../../gateway/adapters/sqlite/keep.ts'
 import { createSqliteOutbox } from '../../../gateway/adapters/sqlite/outbox.ts'
+import { createSqlitePersistence } from '../../../gateway/adapters/sqlite/persistence.ts'
 import { createSqliteStore } from '../../../gateway/adapters/sqlite/store.ts'
 import { withOlder } from '../../../gateway/adapters/with-older.ts'
 import type { Intent } from '../../../gateway/issue/intent.ts'
-import { keepInOrder } from '../../../gateway/issue/keep.ts'
+import { persistInOrder } from '../../../gateway/issue/persistence.ts'
 
 /**
  * What a gateway has in one folder. With `separate`, its payloads are in a database of their own.
@@ -21,19 +21,19 @@ function open(dir: string, separate: boolean) {
   const outbox = createSqliteOutbox(database)
   const embedded = createSqliteStore(database)
   if (!separate) {
-    const keep = createSqliteKeep(database, embedded, outbox)
-    return { keep, store: embedded, outbox, close: database.close }
+    const persistence = createSqlitePersistence(database, embedded, outbox)
+    return { persistence, store: embedded, outbox, close: database.close }
   }
   const other = openDatabase(join(dir, 'payloads.db'))
   const store = withOlder(createSqliteStore(other), embedded)
   const failures: unknown[] = []
-  const keep = keepInOrder(store, outbox, (error) => failures.push(error))
+  const persistence = persistInOrder(store, outbox, (error) => failures.push(error))
   const close = async () => {
     await database.close()
     await other.close()
     expect(failures).toEqual([])
   }
-  return { keep, store, embedded, outbox, close }
+  return { persistence, store, embedded, outbox, close }
 }
 
 function newDocument(): { intent: Intent; sealed: Sealed } {
@@ -54,7 +54,7 @@ describe.each([
   const statusOf = async () => (await gateway.store.get(sealed.documentHash)).status
 
   beforeEach(() => {
-    dir = mkdtempSync(join(tmpdir(), 'keep-'))
+    dir = mkdtempSync(join(tmpdir(), 'persistence-'))
     gateway = open(dir, separate)
   })
   afterEach(async () => {
@@ -67,49 +67,49 @@ describe.each([
   }
   /** The document is on the chain and final. */
   const acknowledge = async () => {
-    await gateway.keep.add(intent, sealed)
+    await gateway.persistence.add(intent, sealed)
     await gateway.outbox.resolve({ anchored: [], gone: [intent] })
   }
 
   test('default: a payload goes with the intent that inserted it', async () => {
-    await gateway.keep.add(intent, sealed)
+    await gateway.persistence.add(intent, sealed)
     expect(await statusOf()).toBe('found')
-    await gateway.keep.withdraw([intent])
+    await gateway.persistence.withdraw([intent])
     expect(await gateway.outbox.find('issue', intent.documentHash)).toBeUndefined()
     await expect.poll(statusOf).toBe('missing')
   })
 
   test('behavior: an intent that is added twice keeps its payload as its own', async () => {
-    await gateway.keep.add(intent, sealed)
-    await gateway.keep.add(intent, sealed)
+    await gateway.persistence.add(intent, sealed)
+    await gateway.persistence.add(intent, sealed)
     await restart()
-    await gateway.keep.withdraw([intent])
+    await gateway.persistence.withdraw([intent])
     await expect.poll(statusOf).toBe('missing')
   })
 
   test('default: of several concurrent promises of one document, one is new', async () => {
     const both = await Promise.all([
-      gateway.keep.add(intent, sealed),
-      gateway.keep.add(intent, sealed),
+      gateway.persistence.add(intent, sealed),
+      gateway.persistence.add(intent, sealed),
     ])
     expect(both.sort()).toEqual([false, true])
     await restart()
-    expect(await gateway.keep.add(intent, sealed)).toBe(false)
-    await gateway.keep.withdraw([intent])
+    expect(await gateway.persistence.add(intent, sealed)).toBe(false)
+    await gateway.persistence.withdraw([intent])
     await expect.poll(statusOf).toBe('missing')
-    expect(await gateway.keep.add(intent, sealed)).toBe(true)
+    expect(await gateway.persistence.add(intent, sealed)).toBe(true)
   })
 
   test('behavior: a fulfilled promise is not new, although its row is gone', async () => {
     await acknowledge()
     await restart()
-    expect(await gateway.keep.add(intent, sealed)).toBe(false)
+    expect(await gateway.persistence.add(intent, sealed)).toBe(false)
   })
 
   test('error: a refused repeat leaves the payload of an acknowledged document', async () => {
     await acknowledge()
-    await gateway.keep.add(intent, sealed)
-    await gateway.keep.withdraw([intent])
+    await gateway.persistence.add(intent, sealed)
+    await gateway.persistence.withdraw([intent])
     await restart()
     expect(await statusOf()).toBe('found')
   })
@@ -117,9 +117,9 @@ describe.each([
   test('error: a repeat withdrawn after a restart leaves it too', async () => {
     await acknowledge()
     await restart()
-    await gateway.keep.add(intent, sealed)
+    await gateway.persistence.add(intent, sealed)
     await restart()
-    await gateway.keep.withdraw([intent])
+    await gateway.persistence.withdraw([intent])
     await restart()
     expect(await statusOf()).toBe('found')
   })
@@ -128,7 +128,7 @@ describe.each([
     await acknowledge()
     await gateway.store.remove(sealed.documentHash)
     expect(await statusOf()).toBe('missing')
-    await gateway.keep.restore(sealed)
+    await gateway.persistence.restore(sealed)
     expect(await gateway.store.get(sealed.documentHash)).toEqual({
       status: 'found',
       bytes: sealed.bytes,
@@ -138,29 +138,29 @@ describe.each([
   test('error: keeps a payload restored while another request promises it and is withdrawn', async () => {
     await acknowledge()
     await gateway.store.remove(sealed.documentHash)
-    const added = gateway.keep.add(intent, sealed)
-    await Promise.all([added, gateway.keep.restore(sealed)])
-    await gateway.keep.withdraw([intent])
+    const added = gateway.persistence.add(intent, sealed)
+    await Promise.all([added, gateway.persistence.restore(sealed)])
+    await gateway.persistence.withdraw([intent])
     await restart()
     expect(await statusOf()).toBe('found')
   })
 
   test('behavior: keeps a restored payload, whatever becomes of the intent that inserted it', async () => {
-    await gateway.keep.add(intent, sealed)
-    await gateway.keep.restore(sealed)
-    await gateway.keep.withdraw([intent])
+    await gateway.persistence.add(intent, sealed)
+    await gateway.persistence.restore(sealed)
+    await gateway.persistence.withdraw([intent])
     await restart()
     expect(await statusOf()).toBe('found')
   })
 })
 
 test('error: removes nothing from a store that another has replaced', async () => {
-  const dir = mkdtempSync(join(tmpdir(), 'keep-'))
-  const { keep, embedded, close } = open(dir, true)
+  const dir = mkdtempSync(join(tmpdir(), 'persistence-'))
+  const { persistence, embedded, close } = open(dir, true)
   const { intent, sealed } = newDocument()
   await embedded?.put(sealed.documentHash, sealed.bytes)
-  await keep.add(intent, sealed)
-  await keep.withdraw([intent])
+  await persistence.add(intent, sealed)
+  await persistence.withdraw([intent])
   await close()
   const again = open(dir, true)
   expect((await again.store.get(sealed.documentHash)).status).toBe('found')

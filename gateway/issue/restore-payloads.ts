@@ -13,7 +13,7 @@ const RETRY_INTERVAL_MS = 5_000
  * @param deps.signal Stops it.
  * @returns When it is done, or stopped. Never rejects: it retries until the store answers.
  */
-export async function mendStore(deps: {
+export async function restorePayloads(deps: {
   outbox: Pick<PromisedPayloads, 'payloads'>
   store: PayloadStore
   signal: AbortSignal
@@ -22,7 +22,7 @@ export async function mendStore(deps: {
   const { outbox, store, signal, log } = deps
   let restored = 0
 
-  async function mend(some: readonly PromisedPayload[]): Promise<void> {
+  async function restoreLost(some: readonly PromisedPayload[]): Promise<void> {
     const hashes = some.map(({ documentHash }) => fromHex(documentHash))
     const lost = new Set((await store.missing(hashes)).map(toHex))
     const puts = some.filter(({ documentHash }) => lost.has(documentHash))
@@ -30,11 +30,11 @@ export async function mendStore(deps: {
     restored += lost.size
   }
 
-  async function mendAll(): Promise<boolean> {
+  async function restoreAll(): Promise<boolean> {
     try {
       for await (const some of outbox.payloads()) {
         if (signal.aborted) break
-        await mend(some)
+        await restoreLost(some)
       }
       return true
     } catch (error) {
@@ -43,7 +43,7 @@ export async function mendStore(deps: {
     }
   }
 
-  while (!(await mendAll()) && !signal.aborted)
+  while (!(await restoreAll()) && !signal.aborted)
     await sleep(RETRY_INTERVAL_MS, undefined, { signal }).catch(() => {})
   if (restored > 0) log.info('payloads_restored', { blocks: restored })
 }

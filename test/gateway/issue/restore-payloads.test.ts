@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto'
 import { expect, test, vi } from 'vitest'
-import { type Hex, toHex } from '../../document/hex.ts'
-import type { PromisedPayload } from '../../gateway/issue/payload.ts'
-import type { PayloadStore } from '../../gateway/issue/ports.ts'
-import { mendStore } from '../../gateway/issue/reconcile.ts'
+import { type Hex, toHex } from '../../../document/hex.ts'
+import type { PromisedPayload } from '../../../gateway/issue/payload.ts'
+import type { PayloadStore } from '../../../gateway/issue/ports.ts'
+import { restorePayloads } from '../../../gateway/issue/restore-payloads.ts'
 
 const log = { debug() {}, info: vi.fn(), warn: vi.fn(), error() {} }
 const never = () => new AbortController().signal
@@ -44,7 +44,7 @@ test('default: asks the store once for each group, and puts back what it lost', 
   const [first, second] = [payloads(3), payloads(2)]
   const lost = [...first.slice(1, 2), ...second]
   const { store, asked, restored } = storeWithout(lost)
-  await mendStore({ outbox: outboxOf([first, second]), store, signal: never(), log })
+  await restorePayloads({ outbox: outboxOf([first, second]), store, signal: never(), log })
   expect(asked).toEqual([3, 2])
   const expected = lost.map(({ documentHash, sealed }) => [documentHash, sealed] as const)
   expect(restored).toEqual(new Map(expected))
@@ -59,10 +59,10 @@ test('behavior: tries again when the store does not answer', async () => {
     store.missing = missing
     return Promise.reject(new Error('down'))
   }
-  const mended = mendStore({ outbox: outboxOf([lost]), store, signal: never(), log })
+  const done = restorePayloads({ outbox: outboxOf([lost]), store, signal: never(), log })
   await vi.waitUntil(() => log.warn.mock.calls.length > 0)
   expect(restored.size).toBe(0)
-  await mended
+  await done
   expect(restored.size).toBe(1)
 }, 15_000)
 
@@ -70,7 +70,12 @@ test('behavior: ends when it is aborted while the store does not answer', async 
   const { store } = storeWithout([])
   const stop = new AbortController()
   store.missing = () => Promise.reject(new Error('down'))
-  const mended = mendStore({ outbox: outboxOf([payloads(1)]), store, signal: stop.signal, log })
+  const done = restorePayloads({
+    outbox: outboxOf([payloads(1)]),
+    store,
+    signal: stop.signal,
+    log,
+  })
   stop.abort()
-  await mended
+  await done
 })
