@@ -27,28 +27,38 @@ export type MetricSources = {
   feeCaps: { transaction?: bigint; hour?: bigint }
 }
 
-export function createMetrics({
-  depth,
-  balance,
-  spentLastHour,
-  stopped,
-  feeCaps,
-}: MetricSources): Metrics {
+export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry()
-  const registers = [registry]
   collectDefaultMetrics({ register: registry })
+  const { concluded, foreign } = addCounters([registry])
+  addLoad([registry], sources)
+  addFunds([registry], sources)
+  return {
+    contentType: registry.contentType,
+    render: () => registry.metrics(),
+    concluded: (kind, outcome) => concluded.inc({ kind, outcome }),
+    foundForeign: () => foreign.inc(),
+  }
+}
 
-  const concluded = new Counter({
-    name: 'document_registry_intents_concluded_total',
-    help: 'Intents by kind (issue, revoke, suspend, release) and outcome (anchored, conflict, distrusted, moot = nothing to do, absent = to be done again)',
-    labelNames: ['kind', 'outcome'],
-    registers,
-  })
-  const foreign = new Counter({
-    name: 'document_registry_foreign_transactions_total',
-    help: 'Nonces that this gateway had signed for, used by a transaction that it did not make: something else writes with its account',
-    registers,
-  })
+function addCounters(registers: Registry[]) {
+  return {
+    concluded: new Counter({
+      name: 'document_registry_intents_concluded_total',
+      help: 'Intents by kind (issue, revoke, suspend, release) and outcome (anchored, conflict, distrusted, moot = nothing to do, absent = to be done again)',
+      labelNames: ['kind', 'outcome'],
+      registers,
+    }),
+    foreign: new Counter({
+      name: 'document_registry_foreign_transactions_total',
+      help: 'Nonces that this gateway had signed for, used by a transaction that it did not make: something else writes with its account',
+      registers,
+    }),
+  }
+}
+
+/** What waits, and whether anything can be issued. */
+function addLoad(registers: Registry[], { depth, stopped }: MetricSources): void {
   new Gauge({
     name: 'document_registry_intents_queued',
     help: 'Intents that wait for a transaction',
@@ -65,6 +75,21 @@ export function createMetrics({
       this.set(depth().inFlight)
     },
   })
+  new Gauge({
+    name: 'document_registry_issuing_stopped',
+    help: '1 under the error code that requests get; absent while documents can be issued',
+    labelNames: ['code'],
+    registers,
+    collect() {
+      this.reset()
+      const code = stopped()
+      if (code !== undefined) this.set({ code }, 1)
+    },
+  })
+}
+
+/** The account's balance, its fees and their caps. */
+function addFunds(registers: Registry[], { balance, spentLastHour, feeCaps }: MetricSources): void {
   new Gauge({
     name: 'document_registry_account_balance_ether',
     help: 'What the issuer account has left for gas; absent when the chain cannot be read',
@@ -94,22 +119,4 @@ export function createMetrics({
       for (const [of, wei] of Object.entries(feeCaps)) this.set({ of }, inEther(wei))
     },
   })
-  new Gauge({
-    name: 'document_registry_issuing_stopped',
-    help: '1 under the error code that requests get; absent while documents can be issued',
-    labelNames: ['code'],
-    registers,
-    collect() {
-      this.reset()
-      const code = stopped()
-      if (code !== undefined) this.set({ code }, 1)
-    },
-  })
-
-  return {
-    contentType: registry.contentType,
-    render: () => registry.metrics(),
-    concluded: (kind, outcome) => concluded.inc({ kind, outcome }),
-    foundForeign: () => foreign.inc(),
-  }
 }
