@@ -12,7 +12,7 @@ import { createChainReader } from '../../verifier/readers/chain.ts'
 import { createQuorumReader } from '../../verifier/readers/quorum.ts'
 import { encodeVerificationCall } from '../../verifier/readers/verification-codec.ts'
 
-// Runs where it is bundled for: without Node, in a browser.
+// Must not import Node modules: it also runs in a browser.
 
 type Key = {
   issuerId: number
@@ -23,7 +23,7 @@ type Answer = Key & { name: string; block: number | null; answer: unknown }
 type Trust = { registry: RegistryId; trustedBlocks: string[]; codeHash: string }
 type Change = { at: (string | number)[]; value?: unknown }
 type Node = { latest: string; blocks?: Record<string, string> } | null
-/** The expected result; of a failure, its code. */
+/** The expected result, or the code of the expected failure. */
 type Expected = { expected: object }
 
 /** test/vectors/verifications.json, bundles.json and quorums.json */
@@ -96,7 +96,7 @@ export async function* outcomesOf({
   }
 }
 
-/** How many outcomes there are. */
+/** The number of outcomes. */
 export function countOf(vectors: AnswerVectors): number {
   const { verifications, bundles, quorums } = vectors
   return (
@@ -124,7 +124,7 @@ const NOBODY = {
   ...{ retiredBlock: 0, distrustedFrom: 0 },
 }
 
-/** @returns A reading in the shape of the ABI. */
+/** @returns A reading in the ABI's structure. */
 function shapeOf({ status, revoker, issuer, ...rest }: ChainReading): object {
   const { id: _, ...registered } = issuer
   return {
@@ -162,7 +162,7 @@ async function verdictOf(
     })
     const { status, checks, document = null, asOf } = verdict
     const notPassed = checks
-      // Nobody is asked who vouches for the issuer: it says nothing about a bundle.
+      // Leaves out the identity check, which does not depend on the bundle.
       .filter(({ check, outcome }) => outcome !== 'pass' && check !== 'identity')
       .map(({ check, outcome, code }) => `${check} ${outcome} ${code}`)
     return { status, notPassed, ...{ document, asOf } }
@@ -171,7 +171,7 @@ async function verdictOf(
   }
 }
 
-/** @returns The bundle with other members; a change without a value removes its member. */
+/** @returns The bundle with changed members; `undefined` removes a member. */
 function changed(bundle: object, changes: readonly Change[]): object {
   const copy = JSON.parse(JSON.stringify(bundle))
   for (const { at, value } of changes) {
@@ -188,7 +188,7 @@ function changed(bundle: object, changes: readonly Change[]): object {
   return copy
 }
 
-/** @returns A node with its newest block and those listed; the state of all others is gone. */
+/** @returns A node that has the state of its newest block and the listed blocks only. */
 function providerOf(node: Node): Eip1193Provider {
   return {
     async request({ params = [] }) {

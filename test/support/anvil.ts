@@ -7,24 +7,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { freePort } from './http.ts'
 
-/** A plain Anvil, without the local chain's journal: what it has not saved is lost with it. */
+/** A plain Anvil without the local chain's journal: a kill loses what it has not saved. */
 export type AnvilNode = {
   url: string
   request<T>(method: string, ...params: unknown[]): Promise<T>
   /** Kill -9. */
   kill(): Promise<void>
-  /** Starts it again on the same port, with what the last `save` kept, or with an empty chain. */
+  /** Starts it again on the same port, with the state of the last `save` or an empty chain. */
   start(): Promise<void>
-  /** Ends it in order, so that it saves its state, and starts it again. */
+  /** Stops it with SIGTERM, so that it saves its state, and starts it again. */
   save(): Promise<void>
 }
 
 /**
- * @param dir Where its state file goes.
- * @param options More of Anvil's command line.
- * @param finality Blocks that finality is behind, half; so far that no test loses a final block
- * unless it says so.
- * @param prepare Is done at each start, before the first block.
+ * @param dir The folder for its state file.
+ * @param options Additional command-line options.
+ * @param finality Half the blocks by which the finalized block is behind the head. The default is
+ * so large that no test loses a final block by accident.
+ * @param prepare Runs at each start, before the first block.
  */
 export async function startAnvilNode(
   dir: string,
@@ -59,8 +59,7 @@ export async function startAnvilNode(
       await sleep(10)
     }
     await prepare(request)
-    // Anvil has no state of blocks from before its start: a reorg that goes back to one would lose
-    // everything.
+    // Anvil has no state of blocks before its start: a reorg back to one would lose everything.
     await request('anvil_mine', '0x10')
   }
 
@@ -90,7 +89,7 @@ export async function startAnvilNode(
   }
 }
 
-/** @returns The Anvil of the local chain in this folder, if it runs. Known where there is a /proc. */
+/** @returns The running Anvil of the local chain in this folder; needs /proc. */
 export function localAnvil(dir: string): { pid: number; port: number } | undefined {
   for (const pid of existsSync('/proc') ? readdirSync('/proc') : []) {
     try {
@@ -99,13 +98,13 @@ export function localAnvil(dir: string): { pid: number; port: number } | undefin
       if (!program.endsWith('/anvil')) continue
       return { pid: Number(pid), port: Number(options[options.indexOf('--port') + 1]) }
     } catch {
-      // It ended meanwhile, or is another user's.
+      // The process ended meanwhile, or belongs to another user.
     }
   }
   return undefined
 }
 
-/** With history, so that stale heads can be asked. */
+/** Keeps history, so that tests can read at stale heads. */
 const STATE = ['--state', 'state.json', '--preserve-historical-states']
 
 /** The native binary: a kill of the package's Node wrapper would not reach it. */

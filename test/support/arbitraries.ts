@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** Names that every object has, or that programs take for something else. */
+/** Names that every object inherits, or that programs may misread. */
 const ODD_NAMES = [
   ...['__proto__', 'constructor', 'prototype', 'toString', 'valueOf'],
   ...['toJSON', 'then', 'length', 'hasOwnProperty', 'get', '0', '-1', ''],
@@ -27,7 +27,7 @@ export const jsonValue: fc.Arbitrary<unknown> = fc.letrec<{ value: unknown }>((t
   ),
 })).value
 
-/** An object with some of its members replaced, removed or added; anywhere in it. */
+/** An object with members replaced, removed or added at any depth. */
 export function mutated(value: unknown): fc.Arbitrary<unknown> {
   const paths = pathsOf(value)
   return fc
@@ -56,7 +56,7 @@ function apply(holder: object, path: readonly string[], change: Change): void {
   let parent: unknown = holder
   for (const step of before.toReversed())
     parent = (parent as Record<string, unknown> | null)?.[step]
-  // An earlier change may have taken away what this one is about.
+  // An earlier change may have removed the target of this one.
   if (typeof parent !== 'object' || parent === null) return
   if ('remove' in change) {
     Reflect.deleteProperty(parent, last)
@@ -84,7 +84,7 @@ function pathsOf(value: unknown, path: string[] = ['root']): string[][] {
   return [path, ...inner]
 }
 
-/** Bytes with some flipped, cut out, put in twice or added. */
+/** Bytes with some flipped, removed, duplicated or added. */
 export function mangled(bytes: Uint8Array): fc.Arbitrary<Uint8Array> {
   const at = fc.nat(bytes.length)
   const change = fc.oneof(

@@ -6,7 +6,7 @@ import { API_KEY } from './stack.ts'
 
 const GRANT: Grant = { id: 'test', tenant: 'default', scopes: ['admin'] }
 
-/** A part of the gateway that fails as soon as it is used. */
+/** A part of the gateway that throws when it is used. */
 const unused: unknown = new Proxy(() => {}, {
   get: () => unused,
   apply() {
@@ -14,7 +14,7 @@ const unused: unknown = new Proxy(() => {}, {
   },
 })
 
-/** The routes of the gateway with nothing behind them, but for what a test puts there. */
+/** The gateway's routes without any parts except those that a test supplies. */
 export function bareApp(parts: Partial<AppDeps> = {}) {
   const known: Partial<AppDeps> = {
     findKey: async (key) => (key === API_KEY ? GRANT : undefined),

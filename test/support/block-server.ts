@@ -1,7 +1,7 @@
 import { cidOf } from '../../document/cid.ts'
 import { serveHttp, type TestServer } from './http.ts'
 
-/** A trustless IPFS gateway that serves the configured bytes, true or not. */
+/** A trustless IPFS gateway that serves any configured bytes, right or wrong. */
 export type BlockServer = TestServer & {
   /** @param bytes The response for this hash; a number is an HTTP status without a block. */
   set(hash: Uint8Array, bytes: Uint8Array | number): void

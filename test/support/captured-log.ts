@@ -3,12 +3,12 @@ import { vi } from 'vitest'
 /** The log of gateways that run in this process. */
 export type CapturedLog = {
   text(): string
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into lines of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read lines of every shape.
   lines(event: string): any[]
   stop(): void
 }
 
-/** Takes what this process writes to the standard error, until it is stopped. */
+/** Captures this process's standard error until it is stopped. */
 export function captureLog(): CapturedLog {
   const written: string[] = []
   const stderr = vi.spyOn(process.stderr, 'write')

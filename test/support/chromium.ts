@@ -6,23 +6,22 @@ const lacking = chromiumPath === undefined && process.env.CI !== 'true'
 
 if (lacking)
   console.warn(
-    'skipped: the tests of the page need Chromium or Chrome; install one, or set CHROMIUM_PATH',
+    'skipped: tests of the page need Chromium or Chrome; install one, or set CHROMIUM_PATH',
   )
 
 /**
- * Tests in a real browser: skipped, and said so, where there is none; with CI=true that is a
- * failure.
+ * Tests in a real browser; skipped with a printed reason if there is none, or failed with CI=true.
  */
 export const describeInBrowser = describe.skipIf(lacking)
 
-/** @param args More of Chromium's command line. */
+/** @param args Additional options for Chromium. */
 export function launchChromium(args: string[] = []): Promise<Browser> {
-  if (chromiumPath === undefined) throw new Error('there is no Chromium')
+  if (chromiumPath === undefined) throw new Error('Chromium is missing')
   return chromium.launch({
     executablePath: chromiumPath,
     args: [
       '--disable-dev-shm-usage',
-      // No test asks anybody outside this machine.
+      // No test may reach another machine.
       '--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1, EXCLUDE localhost',
       ...args,
     ],

@@ -1,22 +1,22 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-/** What a process wrote, and how it ended. */
+/** The output and exit code of a process. */
 export type Run = { code: number | null; stdout: string; stderr: string }
 
 type RunOptions = {
-  /** All of its environment. */
+  /** The complete environment. */
   env?: Record<string, string>
-  /** Where it runs. */
+  /** The working directory. */
   cwd?: string
-  /** What it reads, to its end. */
+  /** Its whole standard input. */
   stdin?: string | Uint8Array
 }
 
-/** The command's source. */
+/** The source file of the command. */
 export const DOCREG = fileURLToPath(new URL('../../cli/docreg.ts', import.meta.url))
 
-/** Runs `docreg` as a process. @param options.program Another file than the source. */
+/** Runs `docreg` as a process. @param options.program Replaces the source file. */
 export function docreg(
   args: readonly string[],
   { program = DOCREG, ...options }: RunOptions & { program?: string } = {},
@@ -37,7 +37,7 @@ export function run(
   child.stderr.setEncoding('utf8').on('data', (text) => {
     result.stderr += text
   })
-  // It may end without having read.
+  // The process may end before it reads its input.
   child.stdin.on('error', () => {}).end(stdin)
   return new Promise((resolve, reject) => {
     child.once('error', reject)

@@ -12,30 +12,30 @@ export type RpcAnswer = { result?: unknown; error?: RpcFailure }
 export type Fault =
   /** The node never sees it. */
   | { kind: 'drop_before' }
-  /** The node has done it, and the client gets no answer. */
+  /** The node executes it, and the client gets no answer. */
   | { kind: 'drop_after' }
   | { kind: 'delay'; milliseconds: number }
   | { kind: 'status'; status: number }
   | { kind: 'garbage'; text: string }
-  /** The node speaks as one that is some blocks behind. */
+  /** The node answers as if it were some blocks behind. */
   | { kind: 'stale_head'; blocks: number }
-  /** A node that has the transaction's block and has not indexed it. */
+  /** The node has the transaction's block, but has not indexed it. */
   | { kind: 'null_receipt' }
-  /** Answered in the node's place. */
+  /** The proxy answers in the node's place. */
   | { kind: 'refusal'; error: RpcFailure }
 
 /**
- * A JSON-RPC endpoint in front of a node, which can do to a call what networks and providers do.
- * What it does is set from outside at any time.
+ * A JSON-RPC proxy in front of a node that can fail like networks and providers. A test may change
+ * its behaviour at any time.
  */
 export type FaultProxy = TestServer & {
-  /** Asked for each call before it goes on. */
+  /** Called before each call is forwarded. */
   fault: (call: RpcCall) => Fault | undefined | Promise<Fault | undefined>
-  /** After the node answered, before the client gets the answer. */
+  /** Called after the node answered, before the client gets the answer. */
   answered: (call: RpcCall, answer: RpcAnswer) => void | Promise<void>
-  /** No faults from here on. */
+  /** Ends all faults. */
   heal(): void
-  /** To the node itself, past all faults. */
+  /** Calls the node itself, without faults. */
   direct<T>(method: string, ...params: unknown[]): Promise<T>
   retarget(url: string): void
 }
@@ -59,7 +59,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
       case 'drop_before':
         return DROPPED
       case 'status':
-        return { status: fault.status, text: 'the provider is not well' }
+        return { status: fault.status, text: 'the provider has failed' }
       case 'garbage':
         return { status: 200, text: fault.text }
       case 'refusal':
@@ -89,7 +89,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
     )
     const told = replies.filter((reply) => reply !== DROPPED)
     const [first] = told
-    // What happens to one call of a batch happens to all.
+    // A fault of one call affects the whole batch.
     if (first === undefined || told.length < replies.length) {
       response.destroy()
       return
@@ -118,9 +118,9 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 }
 
 /**
- * Faults by chance: each call has one of these, with this probability.
+ * Random faults: each call gets one with this probability.
  *
- * @param blocksBehind How far behind a node may be that answers this call.
+ * @param blocksBehind Maximum blocks that a node may be behind for this call.
  */
 export function randomFaults(
   random: Random,
@@ -143,8 +143,8 @@ export function randomFaults(
 }
 
 /**
- * A node that keeps blocks, transactions and receipts from this one on, as geth does with pruned
- * history (EIP-4444). State and the genesis block stay.
+ * A node that keeps blocks, transactions and receipts only from a block on, like geth with pruned
+ * history (EIP-4444). It keeps all state and the genesis block.
  *
  * @param before The oldest block that it keeps.
  */
@@ -175,14 +175,14 @@ export function prunedHistory(
   }
 }
 
-/** Errors that say nothing about the call. */
+/** Errors that do not concern the call. */
 const REFUSALS = [
   { code: -32005, message: 'limit exceeded' },
   { code: -32603, message: 'Internal error' },
   { code: -32000, message: 'header not found' },
 ] as const
 
-/** Answers that providers have been seen to give with status 200. */
+/** Bodies that providers were seen to send with status 200. */
 export const GARBAGE = [
   '',
   '<html><body>Bad gateway</body></html>',
@@ -225,7 +225,7 @@ async function behind(direct: FaultProxy['direct'], blocks: number): Promise<Hex
   return `0x${Math.max(0, head - blocks).toString(16)}`
 }
 
-/** The same call with `latest` meaning an older block. */
+/** @returns The same call with `latest` replaced by an older block. */
 function withHead(call: RpcCall, head: Hex): RpcCall {
   const older = (param: unknown) => (param === 'latest' || param === 'pending' ? head : param)
   return { ...call, params: call.params.map(older) }

@@ -1,13 +1,13 @@
-// Loaded by `node --import` before a gateway that tests run as a process: does to it, on orders
-// from the test, what its machine might. The gateway itself has no hooks.
+// Loaded by `node --import` before a gateway that tests run as a process: on a test's orders, it
+// simulates failures of the machine. The gateway itself has no hooks.
 import { Server } from 'node:net'
 import { DatabaseSync } from 'node:sqlite'
 
-/** A test's orders. Each is confirmed by the same order coming back. */
+/** A test's orders. The gateway confirms each by sending it back. */
 export type Order =
-  /** The wall clock is off by this much from here on; the monotonic clock and timers are not. */
+  /** Shifts the wall clock, but not the monotonic clock and timers. */
   | { order: 'clock'; milliseconds: number }
-  /** Kill -9 at the n-th commit from here on, before it or after it. */
+  /** Kills the process (-9) before or after the n-th commit from now. */
   | { order: 'kill_at_commit'; count: number; side: 'before' | 'after' }
 
 const RealDate = Date
@@ -38,8 +38,8 @@ function dieIf(side: 'before' | 'after'): void {
   if (doomed?.side === side && commits === doomed.count) process.kill(process.pid, 'SIGKILL')
 }
 
-// As on a machine, or in a container, of its own: the names of Linux's abstract sockets are those
-// of one network.
+// Simulates a separate machine or container: the names of Linux's abstract sockets belong to a
+// network namespace.
 if (process.env.OWN_NETWORK !== undefined) {
   const { listen } = Server.prototype
   Server.prototype.listen = function (this: Server, ...args: unknown[]) {

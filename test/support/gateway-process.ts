@@ -3,35 +3,35 @@ import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Order } from './gateway-preload.ts'
 
-/** How long a start may take before it counts as failed; milliseconds. */
+/** Maximum duration of a start; milliseconds. */
 const PATIENCE = 30_000
 
-/** A gateway as users run it, in a process that can be killed. */
+/** A gateway in its own process, as users run it, which a test can kill. */
 export type GatewayProcess = {
   url: string
-  /** @returns Milliseconds until it was ready. Rejects when it ends first, with what it wrote. */
+  /** @returns Milliseconds until it was ready. Rejects with its output when it ends first. */
   start(): Promise<number>
-  /** Starts it and does not wait. */
+  /** Starts it without waiting. */
   launch(): void
-  /** Waits until `/readyz` says 200. */
+  /** Waits until `/readyz` answers 200. */
   ready(): Promise<void>
-  /** Kill -9. Does nothing when it has ended. */
+  /** Kill -9. Does nothing if it has ended. */
   kill(): Promise<void>
-  /** Ends it in order, as a supervisor does. @returns Its exit code. */
+  /** Stops it with SIGTERM, as a supervisor does. @returns Its exit code. */
   stop(): Promise<number | null>
-  /** Resolves when the running process has ended, however. */
+  /** Resolves when the process has ended for any reason. */
   ended(): Promise<void>
   running(): boolean
   /** Rejects when it ends before it confirms. */
   tell(order: Order): Promise<void>
-  /** The end of what it wrote. */
+  /** The last part of its output. */
   output(): string
 }
 
 const START = new URL('../../scripts/start.ts', import.meta.url).pathname
 const PRELOAD = new URL('./gateway-preload.ts', import.meta.url).href
 
-/** @param env All of its environment; `PORT` among it. */
+/** @param env The complete environment, including `PORT`. */
 export function gatewayProcess(env: Record<string, string>): GatewayProcess {
   const url = `http://127.0.0.1:${env.PORT}`
   let child: ChildProcess | undefined
@@ -40,7 +40,7 @@ export function gatewayProcess(env: Record<string, string>): GatewayProcess {
   const running = () => child !== undefined && child.exitCode === null && child.signalCode === null
 
   function launch(): void {
-    if (running()) throw new Error('the gateway runs already')
+    if (running()) throw new Error('the gateway is already running')
     child = spawn(process.execPath, ['--import', PRELOAD, START], {
       env,
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -56,7 +56,7 @@ export function gatewayProcess(env: Record<string, string>): GatewayProcess {
     while (!(await isReady(url))) {
       if (!running()) throw new Error(`the gateway ended:\n${text}`)
       if (performance.now() > deadline)
-        throw new Error(`the gateway does not become ready:\n${text}`)
+        throw new Error(`the gateway did not become ready:\n${text}`)
       await sleep(10)
     }
   }

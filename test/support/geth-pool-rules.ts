@@ -2,20 +2,17 @@ import { Transaction } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import type { Fault, FaultProxy, RpcCall } from './fault-proxy.ts'
 
-/**
- * What a replacement must bid over the transaction that it replaces, in per cent: geth's
- * `--txpool.pricebump`.
- */
+/** Minimum fee increase of a replacement, in per cent: geth's `--txpool.pricebump`. */
 const PRICE_BUMP = 10n
 
 /**
- * Geth's rules for its transaction pool, in the words of geth, over a node that has others. (Anvil
- * takes a replacement for one wei more.)
+ * Geth's rules and messages for its transaction pool, in front of a node with other rules. (Anvil
+ * accepts a replacement for one wei more.)
  *
- * @returns What to set as a proxy's `fault`.
+ * @returns A function for a proxy's `fault`.
  */
 export function gethPoolRules(direct: FaultProxy['direct']): FaultProxy['fault'] {
-  /** The newest transaction that was let through, by sender and nonce. */
+  /** The newest forwarded transaction, by sender and nonce. */
   const pool = new Map<string, Transaction>()
 
   const refusal = (message: string): Fault => ({
@@ -49,7 +46,7 @@ async function isPooled(direct: FaultProxy['direct'], hash: string | null): Prom
   return found !== null && found.blockNumber === null
 }
 
-/** Geth wants both the tip and the fee cap raised. */
+/** Geth requires a higher tip and a higher fee cap. */
 function outbids(transaction: Transaction, rival: Transaction): boolean {
   const raised = (mine: bigint | null, theirs: bigint | null) =>
     (mine ?? 0n) * 100n >= (theirs ?? 0n) * (100n + PRICE_BUMP)

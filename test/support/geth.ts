@@ -6,8 +6,8 @@ import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { freePort } from './http.ts'
 
 /**
- * @returns The path of the binary; `undefined` on a machine that cannot build it. The newest that
- * builds from the module proxy alone.
+ * @returns The path of the binary; `undefined` on a machine that cannot build it. The version is
+ * the newest that builds from the module proxy alone.
  */
 export const gethBinary = (): Promise<string | undefined> =>
   goTool({
@@ -16,7 +16,7 @@ export const gethBinary = (): Promise<string | undefined> =>
     command: './cmd/geth',
   })
 
-/** A real geth with a chain of its own and a block every second. */
+/** A real geth with its own chain and a block every second. */
 export type GethNode = {
   url: string
   request<T>(method: string, ...params: unknown[]): Promise<T>
@@ -24,15 +24,15 @@ export type GethNode = {
   /** Kill -9. */
   kill(): Promise<void>
   /**
-   * Starts it again on the same port, with what the last `save` kept of the chain and what it has
-   * written by itself since.
+   * Starts it again on the same port, with the chain of the last `save` and what geth has written
+   * since.
    */
   start(): Promise<void>
-  /** Ends it in order, so that it writes its state, and starts it again. */
+  /** Stops it with SIGTERM, so that it writes its state, and starts it again. */
   save(): Promise<void>
 }
 
-/** @param options More of geth's command line. */
+/** @param options Additional command-line options. */
 export async function startGethNode(
   binary: string,
   dir: string,
@@ -54,7 +54,7 @@ export async function startGethNode(
         ...['--http', '--http.port', String(port)],
         ...['--http.api', 'eth,net,txpool,debug'],
         ...['--authrpc.port', String(authPort)],
-        // Deployment bids a tip of one wei.
+        // The deployment offers a tip of one wei.
         ...['--miner.gasprice', '1', '--ipcdisable', '--verbosity', '0'],
         ...options,
       ],

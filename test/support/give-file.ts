@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core'
 
-/** Drops a file on the page, as its reader would. */
+/** Drops a file on the page, like a reader. */
 export async function give(
   page: Page,
   text: string,

@@ -13,13 +13,11 @@ const MANAGER = '0x70997970c51812dc3a010c7d01b50e0d17dc79c8'
 /** The account of issuer 1. */
 export const ISSUER = '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc'
 
-/** @returns A hash of this number; those of one kind are in order. */
+/** @returns A hash for this number; hashes of one kind are in rising order. */
 export const hashOf = (kind: number, index: number): Hex =>
   toHex(Uint8Array.from({ length: 32 }, (_, i) => (i < 31 ? kind : index)))
 
-/**
- * What issuer 1 issued: of the documents, the third is revoked and the fourth suspended (from 0).
- */
+/** Documents of issuer 1; index 3 is revoked and index 4 suspended. */
 export const documents = Array.from({ length: 30 }, (_, i) => hashOf(1, i))
 export const roots = [hashOf(2, 0), hashOf(2, 1)]
 /** Issued by issuer 2. */
@@ -28,8 +26,8 @@ export const ofAnother = hashOf(3, 0)
 export const inBatch = hashOf(4, 0)
 
 /**
- * Deploys a registry in which issuer 1 issued {@link documents} and {@link roots}. The first 20 are
- * in the eighth block from the end.
+ * Deploys a registry in which issuer 1 has issued {@link documents} and {@link roots}. The first 20
+ * are in the eighth block from the end.
  *
  * @returns The registry, CAIP-10.
  */
@@ -40,12 +38,12 @@ export async function issueList(provider: Eip1193Provider): Promise<RegistryId> 
     transact(provider, registry, KEYS[key], name, args)
   await send('admin', 'registerIssuer', [MANAGER, 'Another', ''])
   await send('manager', 'setPermissions', [2, MANAGER, 7])
-  // Ten of them twice, which the registry skips.
+  // Includes ten duplicates, which the registry skips.
   for (const half of [documents.slice(0, 20), documents.slice(10)])
     await send('issuer', 'issueMany', [1, half, half.map(() => 0)])
   await send('manager', 'issueMany', [2, [ofAnother, documents[0]], [0, 0]])
   for (const root of roots) await send('issuer', 'issueBatch', [1, root, 7, hashOf(5, 0)])
-  // A revocation without an anchoring part is not a document.
+  // A revocation without an anchoring part does not count as a document.
   await send('issuer', 'revokeInBatch', [1, roots[0], [inBatch], 1])
   await send('issuer', 'revoke', [1, documents[3], 1])
   await send('issuer', 'revoke', [1, documents[4], 6])
@@ -62,7 +60,7 @@ export async function issueBatchOfAnother(
   await transact(provider, registry, KEYS.manager, 'issueBatch', args)
 }
 
-/** Distrusts what the account of issuer 1 issued at or after a block. */
+/** Distrusts the account of issuer 1 from a block on. */
 export async function distrustFrom(
   provider: Eip1193Provider,
   registry: RegistryId,

@@ -9,19 +9,19 @@ import { freePort } from './http.ts'
 
 const run = promisify(execFile)
 
-/** A real Kubo daemon, on loopback, without a network, in a folder of its own. */
+/** A real Kubo daemon on loopback, without peers, in its own folder. */
 export type Kubo = {
   apiUrl: string
   /** Its trustless gateway. */
   gatewayUrl: string
   client: KuboRPCClient
-  /** `ipfs …` while the daemon is down as well as up. @returns Its standard output. */
+  /** Runs `ipfs …`; the daemon may be up or down. @returns Its standard output. */
   ipfs(...args: string[]): Promise<string>
-  /** CIDs of what is pinned recursively. */
+  /** CIDs of recursive pins. */
   pins(): Promise<string[]>
   start(): Promise<void>
   signal(name: 'SIGKILL' | 'SIGSTOP' | 'SIGCONT'): Promise<void>
-  /** Ends it and removes the folder. */
+  /** Stops it and removes the folder. */
   remove(): Promise<void>
 }
 
@@ -33,7 +33,7 @@ export const kuboBinary = (): Promise<string | undefined> =>
     command: './cmd/ipfs',
   })
 
-/** @param secret What its RPC API asks for, `user:password`. */
+/** @param secret Credentials that its RPC API requires, `user:password`. */
 export async function createKubo(binary: string, secret?: string): Promise<Kubo> {
   const folder = mkdtempSync(join(tmpdir(), 'document-registry-kubo-'))
   const env = { IPFS_PATH: folder, HOME: folder, IPFS_TELEMETRY: 'off' }

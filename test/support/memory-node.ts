@@ -18,10 +18,10 @@ const ISSUING: RegistryAccount = {
 }
 const BLOCK_HASH = `0x${'b1'.repeat(32)}`
 
-/** A node's state of a document. */
+/** The state of a document at a node. */
 export type Record = { revoked?: boolean; validUntil?: number }
 
-/** @returns The honest results of all methods that a verdict asks for, by method. */
+/** @returns The honest results of all methods that a verdict calls, by method. */
 export function resultsFor(
   documentHash: Hex,
   { revoked = false, validUntil = 0 }: Record = {},
@@ -72,10 +72,7 @@ export function resultsFor(
   }
 }
 
-/**
- * @param answer Gives the text of the answer to a method. @returns A node without a network in
- * between.
- */
+/** @param answer Returns the response text for a method. @returns A node in this process. */
 export function memoryNode(answer: (method: string) => string): Eip1193Provider {
   return createProvider(async (body) => answer(JSON.parse(body).method))
 }

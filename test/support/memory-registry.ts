@@ -11,8 +11,7 @@ import type {
 import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
 
 /**
- * A registry in memory: what is recorded in it, and a reader that proves paths as the contract
- * does.
+ * A registry in memory: its records, and a reader that checks Merkle paths as the contract does.
  */
 export type MemoryRegistry = {
   reader: ChainReader
@@ -24,13 +23,13 @@ export type MemoryRegistry = {
 const ACCOUNT: Hex = `0x${'ab'.repeat(20)}`
 const BLOCK = { blockNumber: 20, blockTime: 1_800_000_000 }
 
-/** @param registry CAIP-10. @param issuerId The one issuer that there is. */
+/** @param registry CAIP-10. @param issuerId The only issuer. */
 export function createMemoryRegistry(registry: RegistryId, issuerId = 1): MemoryRegistry {
   const records = new Map<Hex, { validUntil: number }>()
   const roots = new Set<Hex>()
   const revoked = new Set<Hex>()
 
-  /** @returns Of the record; `undefined` = not issued. */
+  /** @returns The record; `undefined` = not issued. */
   function validUntilOf(key: DocumentKey): number | undefined {
     if (key.issuerId !== issuerId) return undefined
     const { batch } = key

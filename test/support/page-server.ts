@@ -2,7 +2,7 @@ import { readVerifyPage } from '../../gateway/http/verify-page.ts'
 import type { PageConfig } from '../../web/config.ts'
 import { serveHttp, type TestServer } from './http.ts'
 
-/** Hosts the verify page as somebody else would: not the gateway, and with any configuration. */
+/** Hosts the verify page with any configuration, as a third party would. */
 export type PageServer = TestServer & {
   /** @returns The address of a page with this configuration. */
   host(config: PageConfig): string

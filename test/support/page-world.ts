@@ -27,21 +27,18 @@ import { bodyOf, serveHttp } from './http.ts'
 import { ADA, randomKey } from './stack.ts'
 import { transact } from './transact.ts'
 
-/**
- * What becomes of a request: it is passed on, held back for as long as this stands, cut off, or
- * answered 404.
- */
+/** The fate of requests: forwarded, held back while this is set, cut off, or answered 404. */
 type Manner = 'answers' | 'hangs' | 'hangs up' | 'missing'
 
 /**
- * A chain of any id with a registry, a node and a place for content that pages of any origin may
- * ask.
+ * A chain of any id with a registry, a node, and a content source that pages of any origin may
+ * read.
  */
 export type PageWorld = {
   config: PageConfig
   node: Manner
   content: Manner
-  /** @returns The publicId, and the hash that the registry knows. */
+  /** @returns The publicId and the documentHash. */
   issue(fields?: Partial<Document>): Promise<{ publicId: string; hash: Uint8Array }>
   /** @returns The publicId of the first of two documents that one transaction issues. */
   issueInBatch(fields?: Partial<Document>): Promise<string>
@@ -53,7 +50,7 @@ export type PageWorld = {
 
 const ISSUER_ID = 1
 
-/** @param issuer As the registry has it. */
+/** @param issuer The issuer's entry in the registry. */
 export async function startPageWorld(
   chainId: number,
   issuer: { name: string; uri: string },

@@ -8,12 +8,12 @@ import { parseRegistryId, type RegistryId } from '../../document/registry-id.ts'
 import type { BlockSource, ChainReader, ChainReading, DocumentKey } from '../../verifier/ports.ts'
 import { verifyPresentation } from '../../verifier/presentation.ts'
 
-// Runs where it is bundled for: without Node, in a browser.
+// Must not import Node modules: it also runs in a browser.
 
 type Found = {
-  /** The sealed document that a source has; `null` = none. */
+  /** The sealed document at the source; `null` = none. */
   source: string | null
-  /** Of the record. */
+  /** The record's value. */
   validUntil: number
 }
 type Valid = Found & {
@@ -40,7 +40,7 @@ export type PresentationVectors = {
 
 const utf8 = (text: string) => new TextEncoder().encode(text)
 
-/** A registry that has every document, valid and with this expiry. */
+/** A registry in which every document is valid and has this expiry. */
 function registryOf(registry: RegistryId, validUntil: number) {
   const asked: DocumentKey[] = []
   const account = {
@@ -81,7 +81,7 @@ function registryOf(registry: RegistryId, validUntil: number) {
 const sourcesOf = (sealed: string | null): BlockSource[] =>
   sealed === null ? [] : [{ get: async () => ({ status: 'found', bytes: utf8(sealed) }) }]
 
-/** @returns What is read of a presentation, and what it must be. */
+/** @returns The actual and the expected reading of a presentation. */
 export async function readingsOf(
   { presentation, link, source, validUntil, disclosed }: Valid,
   { presentations }: { presentations: PresentationVectors },
@@ -109,10 +109,7 @@ export async function readingsOf(
   return found
 }
 
-/**
- * @returns The code with which it is refused, or that of the first check that decides and does not
- * pass.
- */
+/** @returns The code of its refusal, or of the first deciding check that does not pass. */
 export async function refusalOf(one: Failing): Promise<string> {
   const { text = '', link, source = null, validUntil = 0 } = one
   try {

@@ -14,7 +14,7 @@ import { encodePublicId } from '../../document/public-id.ts'
 import { seal } from '../../document/sealed.ts'
 import type { MemoryRegistry } from './memory-registry.ts'
 
-/** A sealed document, and what its holder has. */
+/** A sealed document and its holder's data. */
 export type Held = {
   document: Document
   documentKey: Uint8Array
@@ -26,7 +26,7 @@ export type Held = {
 
 const subkeys = deriveSubkeys(new Uint8Array(32).fill(7))
 
-/** Seals a document and has it issued, alone or in a batch of five. */
+/** Seals a document and issues it, alone or in a batch of five. */
 export async function hold(
   document: Document,
   { salt, inBatch = false }: { salt: Uint8Array; inBatch?: boolean },
@@ -58,7 +58,7 @@ export async function hold(
   return { ...held, batchBlock, publicId: encodePublicId(id) }
 }
 
-/** Presents a document with its sealed bytes; everything in it if nothing is chosen. */
+/** Presents a document with its sealed bytes; discloses everything by default. */
 export function present(
   { publicId, sealed, batchBlock, document }: Held,
   choose: Choice = choicesOf(document),

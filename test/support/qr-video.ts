@@ -5,7 +5,7 @@ const HEIGHT = 480
 const QUIET = 4
 
 /**
- * @returns A film of one frame that shows a QR code, as Chromium's fake camera takes it: YUV4MPEG2,
+ * @returns A video of one frame with a QR code, in the format of Chromium's fake camera: YUV4MPEG2,
  * 4:2:0, black on grey.
  */
 export function qrVideo(text: string): Buffer {

@@ -1,13 +1,13 @@
-/** Numbers that a seed determines, so that a run can be repeated. */
+/** Pseudorandom numbers from a seed, so that a run can be repeated. */
 export type Random = {
-  /** @returns A number from 0 up to, not including, 1. */
+  /** @returns A number from 0 to below 1. */
   next(): number
-  /** @returns A whole number from 0 up to, not including, `end`. */
+  /** @returns A whole number from 0 to below `end`. */
   below(end: number): number
   pick<T>(items: readonly [T, ...T[]]): T
 }
 
-/** mulberry32: 32 bits of state, good enough to choose faults with. */
+/** mulberry32: 32 bits of state, good enough to choose faults. */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0
   const next = () => {
@@ -24,7 +24,7 @@ export function seededRandom(seed: number): Random {
   }
 }
 
-/** @returns A seed that nobody chose. */
+/** @returns A random seed. */
 export function freshSeed(): number {
   return crypto.getRandomValues(new Uint32Array(1))[0] ?? 0
 }

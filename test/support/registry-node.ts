@@ -21,24 +21,24 @@ export type Entry = {
   issuerId: number
   documentHash: Hex
   block: number
-  /** Its transaction and block by this text of 64 digits. */
+  /** Determines its transaction and block hashes; 64 digits. */
   fork: string
-  /** In which it was revoked; 0 = never. */
+  /** The block in which it was revoked; 0 = never. */
   revokedBlock: number
 }
 
 export type Asked = { method: string; params: unknown[]; call?: string }
 
-/** A node of a chain with one registry, without a network or a chain: a test changes its state. */
+/** A node of a chain with one registry, simulated in memory: a test changes its state. */
 export type RegistryNode = {
   provider: Eip1193Provider
   head: number
   finalized: number
   safe: number
   entries: Entry[]
-  /** The requests, in order; of an `eth_call` the name of the function too. */
+  /** The requests, in order; an `eth_call` includes the function's name. */
   asked: Asked[]
-  /** What the node answers in place of the honest result; throwing is an error of the node. */
+  /** Replaces the honest result; throwing produces an error of the node. */
   answer: (asked: Asked, result: unknown) => unknown
 }
 

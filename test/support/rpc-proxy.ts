@@ -3,13 +3,13 @@ import { bodyOf, serveHttp, type TestServer } from './http.ts'
 type Rpc = { id: unknown; method: string; params: unknown[] }
 
 /**
- * A JSON-RPC endpoint in front of another. `refuse` makes it answer nothing to the methods that it
- * names, and holds back a call until its promise resolves; `fail` makes it answer an error;
- * `change` rewrites what the node answered, or gives a promise of it.
+ * A JSON-RPC proxy in front of an endpoint. `refuse` drops calls of the methods that it names, and
+ * delays a call for which it returns a promise; `fail` answers with an error; `change` rewrites the
+ * node's answer, also asynchronously.
  */
 export type RpcProxy = TestServer & {
   refuse: (method: string) => boolean | Promise<boolean>
-  /** The error that is answered in the node's place, if any. */
+  /** The error to answer in the node's place, if any. */
   fail: (method: string) => { code: number; message: string } | undefined
   change: (method: string, result: unknown) => unknown
   /** Methods requested since the start, in order. */

@@ -4,11 +4,11 @@ import { FormatError } from '../../document/errors.ts'
 import type { SealingKeys } from '../../document/keys.ts'
 import { type Sealed, sealPlaintext } from '../../document/sealed.ts'
 
-/** `sd` for a plaintext that is not a document. */
+/** The `sd` for a plaintext that is not a document. */
 export const NO_DOCUMENT_SD = 'A'.repeat(43)
 
 /**
- * Seals any bytes: under the `sd` of the document that they are, or under one that fits no
+ * Seals any bytes: under their own `sd` if they are a document, else under one that fits no
  * document.
  */
 export function sealAnything(plaintext: Uint8Array, keys: SealingKeys): Promise<Sealed> {

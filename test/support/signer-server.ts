@@ -2,14 +2,14 @@ import { type TransactionLike, Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { bodyOf, serveHttp, type TestServer } from './http.ts'
 
-/** How a signer of others answers: whose method names, and whose form of the result. */
+/** The remote signer to imitate: its method names and the form of its results. */
 export type Dialect = 'web3signer' | 'geth' | 'clef'
 
 /** A JSON-RPC server that holds one key and signs with it. */
 export type SignerServer = TestServer & {
-  /** Rewrites what is signed. */
+  /** Rewrites the transaction to sign. */
   change: (transaction: TransactionLike) => TransactionLike
-  /** Rewrites what is answered; `undefined` = the connection is cut. */
+  /** Rewrites the answer; `undefined` cuts the connection. */
   answer: (raw: string) => unknown
 }
 

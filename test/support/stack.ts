@@ -34,22 +34,22 @@ export const ADA = {
 export type Answer = {
   status: number
   headers: Headers
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape.
   body: any
 }
 
-/** A real chain, registry and gateway, each on a free port, in a folder of its own. */
+/** A real chain, registry and gateway on free ports, in a separate folder. */
 export type Stack = {
   url: string
   dataDir: string
   registry: RegistryId
   issuerKey: Hex
-  /** Of the admin; the issuer's MANAGE account is the same. */
+  /** The key of the admin, who is also the issuer's MANAGE account. */
   adminKey: Hex
-  /** Straight to the chain. */
+  /** Bypasses the proxy. */
   provider: Eip1193Provider
   chainUrl: string
-  /** What the gateway reaches the chain through. */
+  /** The proxy between gateway and chain. */
   proxy: RpcProxy
   request(path: string, init?: RequestInit): Promise<Answer>
   issue(fields: object, headers?: Record<string, string>): Promise<Answer>
@@ -58,7 +58,7 @@ export type Stack = {
   stop(): Promise<void>
 }
 
-/** @param signerOf Makes the signer with the issuer account's key. */
+/** @param signerOf Creates the signer from the issuer account's key. */
 export async function startStack(
   env: Record<string, string> = {},
   signerOf: (issuerKey: Hex) => Signer | Promise<Signer> = createKeySigner,
@@ -101,7 +101,7 @@ export async function startStack(
     signer: await signerOf(issuerKey),
     issuerSecrets: [randomKey()] as [Hex],
     fetchDid: async () => {
-      throw new Error('tests ask nobody outside')
+      throw new Error('tests make no outside requests')
     },
   }
   const gateway: Gateway = await startGateway(config, identity, (error) => {

@@ -13,13 +13,13 @@ const ARTIFACT = new URL(
 )
 const DAY = 86_400
 
-/** Permissions of an account for an issuer; a sum of these. */
+/** Permissions of an account for an issuer; combined by addition. */
 export const PERMISSION = { issue: 1, revoke: 2, manage: 4, delegate: 8 }
 
 /**
  * Deploys a registry and registers issuer 1 in it.
  *
- * @param keys All with funds. `manager` runs the issuer, `issuer` may issue and revoke.
+ * @param keys Of funded accounts. `manager` manages the issuer, `issuer` may issue and revoke.
  * @returns The registry, CAIP-10.
  */
 export async function deployRegistry(
@@ -53,10 +53,7 @@ async function deploy(provider: Eip1193Provider, key: Hex): Promise<RegistryId> 
   return formatRegistryId(Number(chainId), address)
 }
 
-/**
- * Sends one transaction to the registry and waits until it is in a block. Rejects when it does not
- * succeed.
- */
+/** Sends a transaction to the registry and waits until it is in a block. Rejects if it fails. */
 export async function transact(
   provider: Eip1193Provider,
   registry: string,
@@ -70,12 +67,12 @@ export async function transact(
     to: address,
     data,
   }).catch((cause) => {
-    throw new Error(`${name} did not succeed`, { cause })
+    throw new Error(`${name} failed`, { cause })
   })
   return sent.hash
 }
 
-/** Signs a call, sends it and waits until it is in a block. Rejects when it does not succeed. */
+/** Signs a call, sends it and waits until it is in a block. Rejects if it fails. */
 export async function sendTransaction(
   provider: Eip1193Provider,
   key: Hex,
@@ -96,12 +93,12 @@ export async function sendTransaction(
     maxFeePerGas: 10_000_000_000n,
   })
   const hash = await request<Hex>('eth_sendRawTransaction', raw)
-  // A busy Anvil accepts a transaction before the block with it is there.
+  // A busy Anvil accepts a transaction before its block exists.
   let receipt: { status: Hex } | null = null
   while (!receipt) {
     receipt = await request('eth_getTransactionReceipt', hash)
     if (!receipt) await sleep(5)
   }
-  if (receipt.status !== '0x1') throw new Error(`${hash} did not succeed`)
+  if (receipt.status !== '0x1') throw new Error(`${hash} failed`)
   return { hash, nonce }
 }

@@ -16,7 +16,7 @@ import { readTrie } from '../../verifier/proof/trie.ts'
 import { type AnswerVectors, outcomesOf } from './answer-vectors.ts'
 import { type PresentationVectors, readingsOf, refusalOf } from './presentation-vectors.ts'
 
-// Runs where it is bundled for: without Node, in a browser.
+// Must not import Node modules: it also runs in a browser.
 
 type Failing = {
   name: string
@@ -61,7 +61,7 @@ export type Vectors = {
   }[]
 }
 
-/** @returns The names of the vectors that do not hold here; how many were tried. */
+/** @returns The names of failing vectors, and the number of all. */
 export async function runVectors(vectors: Vectors): Promise<{ wrong: string[]; tried: number }> {
   const wrong: string[] = []
   let tried = 0
@@ -102,7 +102,7 @@ export async function runVectors(vectors: Vectors): Promise<{ wrong: string[]; t
   return { wrong, tried }
 }
 
-/** @returns What a vector of a state proof is of. */
+/** @returns The subject of a state-proof vector. */
 export function keyOf(
   one: Pick<Vectors['proofs'][number], 'issuerId' | 'documentHash' | 'batch'>,
 ): DocumentKey {
@@ -164,7 +164,7 @@ async function codeOf(work: () => unknown): Promise<string> {
   }
 }
 
-/** The order of members does not matter here. */
+/** Ignores the order of members. */
 function sorted(value: unknown): string {
   return JSON.stringify(value, (_, part) =>
     part && typeof part === 'object' && !Array.isArray(part)

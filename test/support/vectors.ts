@@ -20,7 +20,7 @@ export const VECTORS: Vectors = {
   answers: { verifications, bundles, quorums } as unknown as AnswerVectors,
 }
 
-/** How many comparisons they make. */
+/** The number of comparisons. */
 export const VECTOR_COUNT =
   2 * VECTORS.golden.length +
   VECTORS.batches.reduce((sum, { documents }) => sum + 1 + documents.length, 0) +

@@ -6,7 +6,7 @@ import { formatVerifyLink } from '../../../document/verify-link.ts'
 import type { Case } from './case.ts'
 import type { Made } from './made.ts'
 
-/** @returns What the reader of a case holds: a publicId, or the address that has it. */
+/** @returns The input of a case's reader: a publicId, or an address that contains it. */
 export function givenOf({ ask }: Case, made: Made): string {
   const publicId = ask.text ?? mistyped(publicIdOf(ask, made), ask.typo)
   return ask.address
@@ -17,10 +17,10 @@ export function givenOf({ ask }: Case, made: Made): string {
     : publicId
 }
 
-/** Of base58btc, without the first: a publicId that begins with 1 is too short. */
+/** The base58btc alphabet without 1: a publicId that begins with 1 is too short. */
 const DIGITS = '23456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz'
 
-/** Not `encodePublicId`, which refuses what must be refused when it is read. */
+/** Not `encodePublicId`, which refuses the values that a reader must refuse. */
 function publicIdOf({ kind, issuerId = 1, documentKey }: Case['ask'], made: Made): string {
   const { batch } = made
   const body = concatBytes(

@@ -5,22 +5,22 @@ import { REASON_NAMES } from '../../../verifier/reasons.ts'
 const CASES = new URL('../../corpus/', import.meta.url)
 
 /**
- * Who does it. `issuer` issues and revokes for issuer 1, `manager` runs it and may revoke, `other`
- * issues and revokes for issuer 2. Any other name is an account of this case alone, of issuer 1,
- * which may issue and revoke.
+ * The acting account. `issuer` issues and revokes for issuer 1, `manager` manages issuer 1 and may
+ * revoke, `other` issues and revokes for issuer 2. Any other name is an account of issuer 1 that
+ * only this case has; it may issue and revoke.
  */
 const by = v.optional(v.string(), 'issuer')
 
-/** In a case with a batch: the whole batch, not the document in it. */
+/** In a case with a batch: acts on the whole batch, not the document. */
 const whole = v.optional(v.boolean(), false)
 
 const step = v.union([
   v.strictObject({
     issue: v.strictObject({
       by,
-      /** That of the record; that of the document if absent. */
+      /** The record's expiry; the document's if absent. */
       validUntil: v.optional(v.number()),
-      /** In a case with a batch: the document itself, not its batch. */
+      /** In a case with a batch: acts on the document, not its batch. */
       alone: v.optional(v.boolean(), false),
     }),
   }),
@@ -31,7 +31,7 @@ const step = v.union([
   v.strictObject({ release: v.strictObject({ by, whole }) }),
   v.strictObject({ supersede: v.strictObject({ by }) }),
   v.strictObject({
-    /** Distrusts an account from a mark on; from the current block on if absent. */
+    /** Distrusts an account from a mark on; absent = from the current block on. */
     distrust: v.strictObject({
       account: v.string(),
       from: v.optional(v.string()),
@@ -40,20 +40,20 @@ const step = v.union([
   v.strictObject({ retire: v.strictObject({ account: v.string() }) }),
   /** Remembers the number of the current block under this name. */
   v.strictObject({ mark: v.string() }),
-  /** The next block has this time (ISO 8601). The case then has a chain of its own. */
+  /** The time of the next block (ISO 8601). Such a case has its own chain. */
   v.strictObject({ travelTo: v.string() }),
-  /** The admin closes issuer 1. The case then has a chain of its own. */
+  /** The admin closes issuer 1. Such a case has its own chain. */
   v.strictObject({ close: v.literal(true) }),
 ])
 export type Step = v.InferOutput<typeof step>
 
-/** Members over the true ones; `null` makes all of them zero or empty. */
+/** Replaces members of the true answer; `null` makes all of them zero or empty. */
 const part = v.optional(
   v.nullable(v.record(v.string(), v.union([v.number(), v.string(), v.boolean()]))),
 )
 
 const lie = v.strictObject({
-  /** What `verificationOf` answers instead. */
+  /** Replaces the answer of `verificationOf`. */
   lie: v.strictObject({
     status: v.optional(v.number()),
     blockTime: v.optional(v.number()),
@@ -82,13 +82,13 @@ const node = v.union([
     'other_chain',
   ]),
   v.strictObject({ stale: v.string() }),
-  /** Answers as if it had been asked about the record of this issuer. */
+  /** Answers with the record of this issuer. */
   v.strictObject({ asIssuer: v.number() }),
   /** Answers `eth_getLogs` with this error. */
   v.strictObject({
     logsError: v.strictObject({ code: v.number(), message: v.string() }),
   }),
-  /** An honest node of a registry that has this uri of the issuer. */
+  /** An honest node of a registry in which the issuer has this uri. */
   v.strictObject({ issuerUri: v.string() }),
   lie,
 ])
@@ -107,14 +107,14 @@ const source = v.picklist([
 ])
 export type SourceKind = v.InferOutput<typeof source>
 
-/** The issuer's domain's answer to a request for did.json. */
+/** The answer of the issuer's domain to a request for did.json. */
 const didReply = v.union([
   v.picklist(['never', 'hang up']),
   v.strictObject({
     status: v.optional(v.number(), 200),
     document: v.optional(v.record(v.string(), v.unknown())),
     text: v.optional(v.string()),
-    /** So many zero bytes. */
+    /** A number of zero bytes. */
     zeros: v.optional(v.number()),
     location: v.exactOptional(v.string()),
     cors: v.exactOptional(v.literal(false)),
@@ -123,15 +123,15 @@ const didReply = v.union([
 export type DidReply = v.InferOutput<typeof didReply>
 
 const payload = v.union([
-  /** Fields over those of a good document; `null` leaves one out. */
+  /** Replaces fields of a valid document; `null` removes one. */
   v.strictObject({
     document: v.record(v.string(), v.unknown()),
-    /** What the header has for `sd`; else what belongs there. */
+    /** The `sd` in the header; the right one if absent. */
     sd: v.optional(v.string()),
   }),
-  /** Sealed as it stands. */
+  /** Plaintext to seal unchanged. */
   v.strictObject({ plaintext: v.string() }),
-  /** The sealed bytes themselves, with any key. */
+  /** The sealed bytes themselves; the key does not fit. */
   v.strictObject({ sealed: v.string() }),
   /** The name of a `sealed` case of test/vectors/must-fail.json. */
   v.strictObject({ mustFail: v.string() }),
@@ -140,32 +140,32 @@ const payload = v.union([
 ])
 export type Payload = v.InferOutput<typeof payload>
 
-/** The document is then one of a batch, and the publicId of kind 2. */
+/** Issues the document in a batch, with a publicId of kind 2. */
 const batch = v.strictObject({
-  /** How many documents it has. */
+  /** The number of documents in the batch. */
   size: v.optional(v.number(), 5),
-  /** That of the leaf; that of the document if absent. */
+  /** The leaf's expiry; the document's if absent. */
   validUntil: v.optional(v.number()),
-  /** Members over those of the true batch block. */
+  /** Replaces members of the true batch block. */
   block: v.optional(v.record(v.string(), v.unknown()), {}),
-  /** What each source does with the batch block; `has` where absent. */
+  /** How each source answers for the batch block; `has` if absent. */
   sources: v.optional(v.array(source), []),
 })
 
 const ask = v.strictObject({
-  /** The publicId with something in it changed, and a checksum that fits. */
+  /** A changed publicId with a valid checksum. */
   kind: v.optional(v.number()),
   issuerId: v.optional(v.number()),
   documentKey: v.optional(v.string()),
-  /** Which character of the publicId is mistyped. */
+  /** The index of a mistyped character of the publicId. */
   typo: v.optional(v.number()),
-  /** Not the publicId at all, but this. */
+  /** Replaces the whole publicId. */
   text: v.optional(v.string()),
-  /** As the address of a verify page, which names this registry. */
+  /** Wraps the publicId in a verify link that names this registry. */
   address: v.optional(v.strictObject({ page: v.string(), registry: v.string() })),
   /** The name of a mark, or a block number. */
   asOf: v.optional(v.union([v.string(), v.number()])),
-  /** How many nodes must agree. */
+  /** The quorum. */
   quorum: v.optional(v.number()),
   /** The domain that must vouch for the issuer. */
   issuerDomain: v.optional(v.string()),
@@ -173,30 +173,30 @@ const ask = v.strictObject({
 
 const entries = v.optional(v.array(v.tuple([v.string(), v.string()])), [])
 
-/** The reader holds a presentation of the document in the place of its publicId. */
+/** The reader has a presentation of the document instead of its publicId. */
 const present = v.strictObject({
   fields: v.optional(v.array(v.string()), ['subjectName']),
   metadata: v.optional(v.array(v.string()), []),
-  /** Whether the sealed document is in the file. */
+  /** Whether the file includes the sealed document. */
   sealed: v.optional(v.boolean(), false),
-  /** Members that are those of a presentation of another document. */
+  /** Members taken from a presentation of another document. */
   fromAnother: v.optional(v.array(v.picklist(['claims', 'disclosures', 'sealed'])), []),
-  /** Names and values of disclosures that were added. */
+  /** Names and values of added disclosures. */
   forged: entries,
-  /** Whether each disclosure is there twice. */
+  /** Whether each disclosure is duplicated. */
   repeated: v.optional(v.boolean(), false),
-  /** Members over those of the file, and over those of an object in it. */
+  /** Replaces members of the file; merges objects in it. */
   change: v.optional(v.record(v.string(), v.unknown()), {}),
-  /** Not a presentation at all, but this. */
+  /** Replaces the whole presentation. */
   text: v.optional(v.string()),
-  /** A lying issuer sealed claims of these in the place of the document's, and all are shown. */
+  /** A lying issuer sealed these claims instead of the document's; all are disclosed. */
   issuer: v.optional(
     v.strictObject({
       fields: entries,
       metadata: entries,
       registry: v.optional(v.string()),
       issuerId: v.optional(v.number()),
-      /** Whether the first digest of the fields is in both lists. */
+      /** Whether both lists contain the first digest of the fields. */
       digestRepeated: v.optional(v.boolean(), false),
     }),
   ),
@@ -208,22 +208,22 @@ const expected = v.union([
     status: v.string(),
     /** `<check> <outcome> <code>` of every check that does not pass, in any order. */
     notPassed: v.array(v.string()),
-    /** Whether the document is shown. */
+    /** Whether the reader sees the document. */
     document: v.boolean(),
-    /** Of a presentation: exactly what is shown. */
+    /** For a presentation: exactly the disclosed fields. */
     disclosed: v.optional(v.record(v.string(), v.unknown())),
-    /** `<outcome> <code>` of the check `identity`; compared only where it stands here. */
+    /** `<outcome> <code>` of the check `identity`; not compared if absent. */
     identity: v.optional(v.string()),
-    /** The same in a browser, where that differs. */
+    /** The expectation in a browser, if it differs. */
     identityInBrowser: v.optional(v.string()),
-    /** What the REST API says in place of `status`, in its own words (docs/integrate.md). */
+    /** The REST API's status, if it differs (docs/integrate.md). */
     restStatus: v.optional(v.picklist(['pending', 'erased'])),
     /** Whether the reader learns that a revocation was set aside. */
     setAside: v.optional(v.boolean()),
-    /** Whether the verdict reports that the address names another registry. */
+    /** Whether the verdict says that the address names another registry. */
     otherRegistryHinted: v.optional(v.boolean()),
   }),
-  /** Malformed: the code of formats.md §7 or §17, and nothing is asked of anybody. */
+  /** Malformed input: the code of formats.md §7 or §17; no requests are made. */
   v.strictObject({ error: v.string() }),
 ])
 export type Expected = v.InferOutput<typeof expected>
@@ -237,20 +237,18 @@ const corpusCase = v.strictObject({
   chain: v.optional(v.array(step), [{ issue: {} }]),
   nodes: v.optional(v.array(node), ['honest']),
   sources: v.optional(v.array(source), ['has']),
-  /** The issuer's domain, which the reader then asks. */
+  /** The issuer's domain; the reader checks it. */
   domain: v.optional(didReply),
   ask: v.optional(ask, {}),
-  /** What a gateway of this issuer knows besides. Only the REST API differs by it. */
+  /** Additional knowledge of the issuer's gateway; affects only the REST API. */
   gateway: v.optional(v.picklist(['promised', 'erased'])),
   expected,
 })
 
-/** One case of the corpus, as test/corpus/README.md describes it. */
+/** A case of the corpus; test/corpus/README.md describes it. */
 export type Case = v.InferOutput<typeof corpusCase> & { name: string }
 
-/**
- * @returns All cases, by name. @throws {Error} that names the case and every field that is wrong.
- */
+/** @returns All cases, by name. @throws {Error} that names the case and every bad field. */
 export function readCases(): Case[] {
   return readdirSync(CASES, { withFileTypes: true })
     .filter((entry) => entry.isDirectory())

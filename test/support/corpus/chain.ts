@@ -13,13 +13,13 @@ import type { Case, Step } from './case.ts'
 import type { Made } from './made.ts'
 
 /**
- * Anvil's first accounts, whose keys everybody knows; of the first one, the first contract is where
- * the vectors belong.
+ * Anvil's first accounts, with well-known keys. The vectors name the first contract of the first
+ * account.
  */
 const ADMIN_KEY: Hex = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80'
 export const ISSUER_KEY: Hex = '0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d'
 const OTHER_KEY: Hex = '0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a'
-/** Runs both issuers: the same address may be of any number of issuers. */
+/** Manages both issuers: an address may belong to any number of issuers. */
 const MANAGER_KEY: Hex = '0x7c852118294e51e653712a81e05800f419141751be58f605c371e15141b007a6'
 
 const ISSUER_ID = 1
@@ -32,7 +32,7 @@ export const ISSUER = {
 }
 const OTHER = { name: 'Another office', uri: 'https://other.example' }
 
-/** Seconds that all of the set-up lies in the past: older than any fresh head. */
+/** The set-up is this many seconds in the past, older than any fresh head. */
 const AGE = 7_200
 
 export type Chain = {
@@ -40,11 +40,11 @@ export type Chain = {
   /** CAIP-10. */
   registry: RegistryId
   provider: Eip1193Provider
-  /** @returns Block numbers by the names of the case's marks. */
+  /** @returns Block numbers by mark. */
   perform(corpusCase: Case, made: Made): Promise<Record<string, number>>
-  /** The chain comes to the present. */
+  /** Moves the chain to the present. */
   catchUp(): Promise<void>
-  /** Does some work, and puts the chain back to what it was before. */
+  /** Does some work, then restores the chain. */
   undone<T>(work: () => Promise<T>): Promise<T>
   stop(): Promise<void>
 }
@@ -52,8 +52,8 @@ export type Chain = {
 /**
  * Starts a chain with the real registry, always at the same address, and two issuers.
  *
- * @param now Seconds of the Unix epoch: the present of a chain that has the same blocks on every
- *   run, one each second. The clock's if absent.
+ * @param now Unix seconds: the present of a chain with the same blocks on every run, one each
+ * second. Absent = the current time.
  */
 export async function startChain(dir: string, chainId: number, now?: number): Promise<Chain> {
   const present = () => now ?? Math.floor(Date.now() / 1000)
@@ -70,7 +70,7 @@ export async function startChain(dir: string, chainId: number, now?: number): Pr
   const registry = await deployRegistry(provider, keys, ISSUER)
   const send: Send = (key, name, ...args) => transact(provider, registry, key, name, args)
   await registerOther(send)
-  // So that it can set aside what a thief revoked.
+  // So that it can set aside a thief's revocations.
   const permissions = PERMISSION.manage | PERMISSION.revoke
   await send(MANAGER_KEY, 'setPermissions', ...[ISSUER_ID, addressOf(MANAGER_KEY), permissions])
   return {
@@ -92,7 +92,7 @@ export async function startChain(dir: string, chainId: number, now?: number): Pr
     },
     async undone(work) {
       const before = await anvil.request('evm_snapshot')
-      // Anvil goes back to a block, and not to its base fee.
+      // Anvil restores a block, but not its base fee.
       await anvil.request('anvil_setNextBlockBaseFeePerGas', '0x3b9aca00')
       try {
         return await work()
@@ -104,7 +104,7 @@ export async function startChain(dir: string, chainId: number, now?: number): Pr
   }
 }
 
-/** Anvil may answer a broadcast before it has mined; this waits for the receipt. */
+/** Waits for the receipt: Anvil may answer a broadcast before it mines. */
 export function miningFirst(provider: Eip1193Provider): Eip1193Provider {
   return {
     async request(args) {
@@ -134,7 +134,7 @@ function addIssuing(send: Send, issuerId: number, account: string) {
 
 const addressOf = (key: Hex) => new Wallet(key).address
 
-/** Makes the accounts of issuer 1 that only this case has. */
+/** Adds the accounts of issuer 1 that only this case has. */
 async function prepareActors(
   { name, chain }: Case,
   anvil: AnvilNode,
@@ -157,7 +157,7 @@ async function prepareActors(
   }
   return (actor) => {
     const found = actors[actor]
-    if (!found) throw new Error(`${name}: ${actor} has done nothing`)
+    if (!found) throw new Error(`${name}: ${actor} has not acted before`)
     return found
   }
 }
@@ -178,7 +178,7 @@ async function carryOut(step: Step, context: Context): Promise<void> {
     return send(key, name, issuerId, ...args)
   }
   const { batch } = made
-  /** `revoke` or `release` of what a step is about. */
+  /** Calls `revoke` or `release` for the subject of a step. */
   const change = (name: string, by: string, whole: boolean, reason?: number) => {
     const more = reason === undefined ? [] : [reason]
     if (!batch) return write(by, name, made.hash, ...more)
@@ -214,7 +214,7 @@ async function carryOut(step: Step, context: Context): Promise<void> {
     await send(ADMIN_KEY, 'closeIssuer', ISSUER_ID)
   } else if ('mark' in step) {
     marks[step.mark] = await head()
-    // What comes next is in a later block.
+    // Later steps are in a later block.
     await anvil.request('evm_mine')
   } else {
     const time = Date.parse(step.travelTo) / 1000

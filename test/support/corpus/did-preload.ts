@@ -1,4 +1,4 @@
-// Before `docreg`, in its process: lets it find the domain of a case where it is served.
+// Preloaded into `docreg`: redirects requests for a case's domain to the test server.
 // biome-ignore lint/style/noProcessEnv: a preloaded file has no other input.
 const { DID_ADDRESS: address, DID_SERVED: served } = process.env
 const platformFetch = globalThis.fetch

@@ -9,13 +9,13 @@ import type { Check, PresentationVerdict, Verdict } from '../../../verifier/verd
 import { type VerifyOptions, verify } from '../../../verifier/verify.ts'
 import type { CorpusCase } from './world.ts'
 
-/** The parts of a verdict that must be the same at every door. */
+/** The parts of a verdict that must be equal at every door (library, command, page, REST). */
 export type Told =
   | {
       status: string
       notPassed: string[]
       document: boolean
-      /** Of a presentation. */
+      /** For a presentation. */
       disclosed: object | null
       setAside: boolean
     }
@@ -56,7 +56,7 @@ export const told = (verdict: {
 export const publicIdOf = ({ given }: Pick<CorpusCase, 'given'>) =>
   given.match(/#publicId=([^&]*)/)?.[1] ?? given
 
-/** Verifies what the reader of a case holds. */
+/** Verifies the input of a case's reader. */
 export function verifyGiven(
   one: Pick<CorpusCase, 'given' | 'presentation'>,
   options: VerifyOptions,
@@ -72,7 +72,7 @@ export function identityTold(checks: readonly Check[]): string | undefined {
   return found && `${found.outcome} ${found.code}`
 }
 
-/** @returns A `fetch` that finds the case's domain where it is served, and nobody else. */
+/** @returns A `fetch` that redirects the case's domain to the test server, and refuses others. */
 export function didFetchOf({ domain }: CorpusCase): typeof fetch {
   return async (address, init) => {
     if (domain?.address !== address) throw new Error('no such domain')
@@ -80,7 +80,7 @@ export function didFetchOf({ domain }: CorpusCase): typeof fetch {
   }
 }
 
-/** @returns What the library says of a case, through the addresses of its nodes and sources. */
+/** @returns The library's verdict on a case, through its nodes and sources. */
 export async function libraryTells(one: CorpusCase): Promise<Told> {
   return libraryVerdict(one).then(told, (error) => {
     if (!(error instanceof FormatError)) throw error

@@ -7,10 +7,10 @@ import type { Present } from './case.ts'
 
 type Lie = NonNullable<Present['issuer']>
 
-/** Claims that a lying issuer sealed, and all of their disclosures. */
+/** Claims sealed by a lying issuer, with all disclosures. */
 export type Lied = { claims: Claims; disclosures: string[]; sd: string }
 
-/** Made by hand: `disclose` takes good documents only. The same on every run. */
+/** Built by hand, since `disclose` accepts only valid documents. Equal on every run. */
 export function claimsOfLiar(
   name: string,
   lie: Lie,

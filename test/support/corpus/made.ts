@@ -1,6 +1,6 @@
 import type { Hex } from '../../../document/hex.ts'
 
-/** A batch that the document is in. */
+/** The batch of the document. */
 export type MadeBatch = {
   root: Hex
   size: number
@@ -15,9 +15,9 @@ export type Made = {
   bytes: Uint8Array
   hash: Uint8Array
   documentKey: Uint8Array
-  /** What the document says of its expiry; 0 where it says nothing. */
+  /** The expiry in the document; 0 if absent. */
   validUntil: number
   batch?: MadeBatch
-  /** The file of a presentation, where the reader holds one. */
+  /** The presentation file, if the reader has one. */
   presentation?: string
 }

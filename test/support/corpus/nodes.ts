@@ -8,10 +8,7 @@ import type { Reply } from './reply.ts'
 export type Call = { id?: unknown; method: string; params?: unknown[] }
 export type Answer = { result?: unknown; error?: unknown }
 
-/**
- * @returns What a node of this kind answers whatever it is asked; `undefined` for one that reads
- * its requests.
- */
+/** @returns The fixed answer of this kind of node; `undefined` for kinds that read the request. */
 export function deafReplyOf(kind: NodeKind): Reply | undefined {
   if (kind === 'down') return 'hang up'
   if (kind === 'slow') return 'never'
@@ -29,8 +26,8 @@ function jsonReply(text: string, status = 200): Reply {
 }
 
 /**
- * @param ask The real node. @param marks Block numbers by name. @returns What a node of this kind
- * answers.
+ * @param ask The real node. @param marks Block numbers by name. @returns The answer of this kind of
+ * node.
  */
 export async function answerOf(
   kind: NodeKind,
@@ -66,7 +63,7 @@ export async function answerOf(
 function logsAs(kind: NodeKind, logs: object[]): unknown {
   switch (kind) {
     case 'wrong_log':
-      // Another account and another expiry.
+      // Changes account and expiry.
       return logs.map((log) => ({ ...log, data: `0x${'2'.repeat(128)}` }))
     case 'null_log':
       return [null]
@@ -79,7 +76,7 @@ function logsAs(kind: NodeKind, logs: object[]): unknown {
   }
 }
 
-/** The same call to a node whose newest block is an older one. */
+/** @returns The same call for a node whose newest block is older. */
 function pinned(call: Call, block: number): Call {
   const head: Hex = `0x${block.toString(16)}`
   if (call.method === 'eth_blockNumber')
@@ -89,7 +86,7 @@ function pinned(call: Call, block: number): Call {
   return { ...call, params }
 }
 
-/** The same call about another issuer's record. */
+/** @returns The same call for another issuer's record. */
 function aboutIssuer(call: Call, issuerId: number): Call {
   if (call.method !== 'eth_call') return call
   const [{ data, ...rest }, block] = call.params as [{ data: Hex }, unknown]
@@ -122,7 +119,7 @@ function zeroLike(value: unknown): unknown {
   return value.startsWith('0x') ? `0x${'0'.repeat(40)}` : ''
 }
 
-/** Asks a real node. */
+/** Calls a real node. */
 export async function askNode(url: string, { method, params }: Call): Promise<Answer> {
   const response = await fetch(url, {
     method: 'POST',

@@ -17,12 +17,12 @@ import { claimsOfLiar, type Lied } from './liar.ts'
 import type { Made, MadeBatch } from './made.ts'
 import { presentationOf } from './present.ts'
 
-/** Of the vectors, so that the corpus can anchor them. */
+/** The secret of the vectors, so that the corpus can anchor them. */
 export const ISSUER_SECRET = golden.issuerSecret as Hex
-/** Where the documents of the vectors belong: the first contract of Anvil's first account. */
+/** The registry of the vectors: the first contract of Anvil's first account. */
 export const REGISTRY: RegistryId = 'eip155:31337:0x5fbdb2315678afecb367f032d93f642f64180aa3'
 
-/** The fields of a good document that a client would send. */
+/** The fields of a valid document. */
 export const FIELDS = {
   subjectName: 'Ada Lovelace',
   subjectId: '18151210',
@@ -30,7 +30,7 @@ export const FIELDS = {
   issuedAt: '2026-01-31',
 }
 
-/** @returns What is sealed for a case, and its batch: the same on every run. */
+/** @returns The sealed document of a case, and its batch; equal on every run. */
 export async function makePayload(corpusCase: Case): Promise<Made> {
   const { name, batch, present } = corpusCase
   const lied =
@@ -83,7 +83,7 @@ async function makeSealed({ name, payload }: Case, lied: Lied | undefined): Prom
   return sealAs(name, lied ? { sd: lied.sd, document: {}, ...payload } : payload)
 }
 
-/** As a gateway does for a request whose Idempotency-Key is the case's name. */
+/** Seals like a gateway for a request whose Idempotency-Key is the case's name. */
 async function sealAs(
   name: string,
   payload: { document: object; sd?: string | undefined } | { plaintext: string },
@@ -111,7 +111,7 @@ function withFields(over: object): { expiresAt?: string } {
 }
 
 function made(bytes: Uint8Array, documentKey: Uint8Array, validUntil = 0): Made {
-  // A date that is none has no second either.
+  // An invalid date has no Unix time.
   const known = Number.isNaN(validUntil) ? 0 : validUntil
   return { bytes, hash: sha256(bytes), documentKey, validUntil: known }
 }

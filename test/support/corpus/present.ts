@@ -10,7 +10,7 @@ import type { Present } from './case.ts'
 import { disclosureOf, type Lied } from './liar.ts'
 import type { Made } from './made.ts'
 
-/** @returns The file that the reader of a case holds, whatever became of it on the way. */
+/** @returns The presentation file of a case, with all changes that the case makes to it. */
 export async function presentationOf(
   name: string,
   present: Present,
@@ -36,7 +36,7 @@ export async function presentationOf(
   )
 }
 
-/** Of everything in it, unless something is chosen. With the sealed document. */
+/** Discloses everything by default. Includes the sealed document. */
 async function presentationFrom(
   { bytes, hash, documentKey, batch }: Made,
   choose?: { fields: string[]; metadata: string[] },
@@ -73,7 +73,7 @@ function pathOf(batchBlock: Uint8Array): Presentation['batch'] {
   return { root, validUntil, proof: encodeBase64url(proof) }
 }
 
-/** Members over those of the file; where both are objects, over those of the object. */
+/** Replaces members of the file; merges where both are objects. */
 function changed(file: object, change: object): object {
   const isObject = (value: unknown): value is object =>
     typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,17 +1,17 @@
 import type { ServerResponse } from 'node:http'
 
-/** What a node or a source answers over HTTP; `never` and `hang up` are none. */
+/** The HTTP answer of a node or source; `never` and `hang up` send none. */
 export type Reply =
   | {
       status: number
-      /** Of the content; left out where there is none. */
+      /** The content type; absent = no header. */
       type?: string
       body?: Uint8Array
-      /** The body begins so, and never ends. */
+      /** The start of a body that never ends. */
       unfinished?: true
-      /** Where a redirect leads. */
+      /** The target of a redirect. */
       location?: string
-      /** Pages of other origins may not read it. */
+      /** Withholds the CORS header from pages of other origins. */
       cors?: false
     }
   | 'never'

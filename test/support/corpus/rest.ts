@@ -17,16 +17,13 @@ import type { CorpusCase, World } from './world.ts'
 
 export type RestAnswer = {
   status: number
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape.
   body: any
 }
 
-/**
- * A real gateway of the corpus's issuer, which reads each case through that case's node and
- * sources.
- */
+/** A real gateway of the corpus's issuer that reads each case through its node and sources. */
 export type RestDoor = {
-  /** Nobody is asked through two gateways at once: a gateway has one list of nodes. */
+  /** One case at a time: a gateway has one list of nodes. */
   verify(one: CorpusCase, publicId: string): Promise<RestAnswer>
   stop(): Promise<void>
 }
@@ -35,7 +32,7 @@ const noDomain: typeof fetch = async () => {
   throw new Error('no such domain')
 }
 
-/** More than a domain may take; milliseconds. */
+/** Longer than the domain timeout; milliseconds. */
 const DOMAIN_PATIENCE = 10_000
 
 /** Seconds; the gateway has one for all cases. */
@@ -51,7 +48,7 @@ export async function startRestDoor(world: World): Promise<RestDoor> {
     DATA_DIR: dataDir,
     API_KEY,
     LOG_LEVEL: 'silent',
-    // What a source has of a case follows from the CID: one list serves them all.
+    // The CID identifies the case, so one list of sources serves all.
     IPFS_GATEWAYS: (widest?.ipfs ?? []).join(','),
     IPFS_TIMEOUT_SECONDS: String(TIMEOUT),
     MAX_HEAD_AGE_SECONDS: String(widest?.maxHeadAge),
@@ -89,7 +86,7 @@ export async function startRestDoor(world: World): Promise<RestDoor> {
       try {
         const answer = await request(path)
         if (!one.domain) return answer
-        // The first verdict does not wait for the domain.
+        // The first verdict does not wait for the domain's answer.
         const deadline = performance.now() + DOMAIN_PATIENCE
         for (let later = answer; ; later = await request(path)) {
           const checks = later.body.data?.checks ?? later.body.error.details
@@ -121,7 +118,7 @@ function known(
 
 type Request = (path: string, init?: RequestInit) => Promise<RestAnswer>
 
-/** The document of the case whose name is the idempotency key: the same publicId comes out. */
+/** Issues with the case's name as the idempotency key, which yields the case's publicId. */
 async function promise(request: Request, name: string): Promise<void> {
   const { status } = await request('/v1/documents', {
     method: 'POST',
@@ -132,13 +129,10 @@ async function promise(request: Request, name: string): Promise<void> {
     },
     body: JSON.stringify(FIELDS),
   })
-  if (status !== 202) throw new Error(`${name}: not promised, but ${status}`)
+  if (status !== 202) throw new Error(`${name}: expected a promise, got ${status}`)
 }
 
-/**
- * No route erases yet: what is left of an erasure is put in by hand, before the gateway has the
- * file to itself.
- */
+/** No route erases yet: inserts the tombstone directly, before the gateway locks the file. */
 async function bury(dataDir: string, hashes: Hex[]): Promise<void> {
   const database = openDatabase(join(dataDir, 'gateway.db'))
   const insert = database.sqlite.prepare('INSERT INTO tombstone VALUES (?)')
@@ -146,10 +140,7 @@ async function bury(dataDir: string, hashes: Hex[]): Promise<void> {
   await database.close()
 }
 
-/**
- * A pool whose endpoints can be changed. Transactions go nowhere: what the gateway promises stays a
- * promise.
- */
+/** A pool with replaceable endpoints. It drops transactions, so promises stay pending. */
 function switchable(url: string): RpcPool & { through(urls: readonly string[]): void } {
   const pools = new Map<string, RpcPool>()
   const poolOf = (urls: readonly string[]) => {

@@ -8,7 +8,7 @@ import { type Answer, answerOf, askNode, type Call, deafReplyOf, replyWith } fro
 import { type Reply, sendReply } from './reply.ts'
 import { replyAs, replyAsDomain } from './sources.ts'
 
-/** A case whose document is made, and whose chain is as it has to be. */
+/** A case with its document and a chain in the required state. */
 export type SetUp = {
   case: Case
   made: Made
@@ -16,7 +16,7 @@ export type SetUp = {
   marks: Record<string, number>
 }
 
-/** @returns What the sources of a case answer to a GET, by path. */
+/** @returns The answers of a case's sources to GET, by path. */
 export function repliesOf({ case: one, made }: SetUp): Map<string, Reply> {
   const { sources, batch, domain, name } = one
   const replies = new Map<string, Reply>()
@@ -47,7 +47,8 @@ export function serveCases(
   const replies = new Map<string, Reply>()
   for (const setUp of setUps.values())
     for (const [path, reply] of repliesOf(setUp)) {
-      if (replies.has(path)) throw new Error(`${setUp.case.name} has the block of another case`)
+      if (replies.has(path))
+        throw new Error(`${setUp.case.name} has the same block as another case`)
       replies.set(path, reply)
     }
 
@@ -67,7 +68,7 @@ export function serveCases(
   }
 
   return async (request: IncomingMessage, response: ServerResponse) => {
-    // Pages of any origin may ask, as of public nodes and gateways.
+    // Pages of any origin may read, as with public nodes and gateways.
     response.setHeader('access-control-allow-origin', '*')
     response.setHeader('access-control-allow-headers', '*')
     if (request.method === 'OPTIONS') {

@@ -17,12 +17,9 @@ import type { Reply } from './reply.ts'
 import { repliesOf, type SetUp } from './serve.ts'
 import { CHAIN_ID, type CorpusCase, describeCase, OTHER_CHAIN_ID } from './world.ts'
 
-/**
- * The present of the recorded chains; seconds of the Unix epoch. In the past, so that it is not
- * later than any clock.
- */
+/** The present of the recorded chains; Unix seconds. In the past, so that no clock is behind it. */
 const NOW = Date.UTC(2026, 6, 1) / 1000
-/** Stands for the 8 hexadecimal digits of the present in a recorded answer. */
+/** Placeholder for the 8 hexadecimal digits of the present in a recorded answer. */
 const NOW_MARK = '<now>'
 
 /**
@@ -43,17 +40,19 @@ export type ServedReply =
 
 export type ServedCall = { method: string; params: unknown[] } & Answer
 
-/** What test/corpus/<case>/served.json holds: a case, and all that its nodes and sources answer. */
+/**
+ * The content of test/corpus/<case>/served.json: a case and all answers of its nodes and sources.
+ */
 export type Served = Omit<CorpusCase, 'title' | 'why'> & {
   get: Record<string, ServedReply>
   post: Record<string, ServedReply | ServedCall[]>
 }
 
 /**
- * Sets up cases on real chains, one after the other from the same block, and records what their
- * nodes and sources answer: the same on every run, whatever other cases there are.
+ * Sets up cases on real chains, each from the same block, and records the answers of their nodes
+ * and sources. The result of a case does not depend on the run or on other cases.
  *
- * @param names Of the cases; all if absent.
+ * @param names The cases to record; all if absent.
  */
 export async function* recordCases(names?: readonly string[]): AsyncGenerator<Served> {
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-corpus-'))
@@ -113,13 +112,13 @@ async function record(setUp: SetUp, otherChain: Chain): Promise<Served> {
   }
 }
 
-/** Asks everything that a verifier asks, as docs/formats.md describes it. */
+/** Makes all requests of a verifier, as described in docs/formats.md. */
 async function askAll(
   one: Omit<CorpusCase, 'title' | 'why'>,
   providers: readonly Eip1193Provider[],
   blocks: readonly BlockSource[],
 ): Promise<void> {
-  // Clients of other languages often ask for the chain first.
+  // Clients in other languages often read the chain id first.
   for (const provider of providers)
     await provider.request({ method: 'eth_chainId' }).catch(() => {})
   const readers = providers.map((each) => createChainReader(each, one.registry))
@@ -136,7 +135,7 @@ async function askAll(
 
 type RecordedNode = {
   provider: Eip1193Provider
-  /** @returns What it was asked and has answered, when all answers are there. */
+  /** @returns The requests and answers, once all answers have arrived. */
   served(): Promise<ServedReply | ServedCall[]>
 }
 
@@ -170,7 +169,7 @@ function recordNode(
   }
 }
 
-/** A word of an ABI-encoded answer that is the present. */
+/** Matches an ABI word that is the present. */
 const NOW_WORD = NOW.toString(16).padStart(64, '0')
 const MARKED_WORD = NOW_MARK.padStart(56 + NOW_MARK.length, '0')
 

@@ -2,10 +2,10 @@ import { utf8ToBytes } from '@noble/hashes/utils.js'
 import type { DidReply, SourceKind } from './case.ts'
 import type { Reply } from './reply.ts'
 
-/** Bytes that no source of blocks is read beyond, and more. */
+/** More bytes than a reader accepts from any source. */
 const TOO_LARGE = 4 * 1024 * 1024
 
-/** @param bytes The right ones. @returns What an IPFS gateway of this kind answers. */
+/** @param bytes The right bytes. @returns The answer of this kind of IPFS gateway. */
 export function replyAs(kind: SourceKind, bytes: Uint8Array): Reply {
   const good = { status: 200, type: 'application/vnd.ipld.raw' }
   switch (kind) {
@@ -30,7 +30,7 @@ export function replyAs(kind: SourceKind, bytes: Uint8Array): Reply {
   }
 }
 
-/** @returns What the issuer's domain answers. */
+/** @returns The answer of the issuer's domain. */
 export function replyAsDomain(domain: DidReply): Reply {
   if (typeof domain === 'string') return domain
   const { document, text, zeros, ...head } = domain

@@ -12,16 +12,16 @@ import { makePayload, REGISTRY } from './payload.ts'
 import { type SetUp, serveCases } from './serve.ts'
 
 /**
- * A case that is set up: what its reader holds, and whom he may ask. test/corpus/README.md
- * describes it field by field.
+ * A case that is set up: its reader's input, nodes and sources. test/corpus/README.md describes
+ * each field.
  */
 export type CorpusCase = {
   case: string
   title: string
   why: string
-  /** A publicId, the address that has it, or the file of a presentation. */
+  /** A publicId, an address that contains it, or a presentation file. */
   given: string
-  /** There, and true, where it is a presentation. */
+  /** True for a presentation; else absent. */
   presentation?: true
   registry: RegistryId
   rpc: string[]
@@ -30,7 +30,9 @@ export type CorpusCase = {
   timeout: number
   asOf: number | null
   quorum: number | null
-  /** Where the issuer's domain is asked; absent = the reader asks no domain. */
+  /**
+   * The URL that stands in for the issuer's domain; absent = the reader does not check the domain.
+   */
   domain?: { address: string | null; served: string }
   issuerDomain?: string
   gateway: { knows: 'promised' | 'erased'; documentHash: Hex } | null
@@ -39,17 +41,17 @@ export type CorpusCase = {
 
 export type World = {
   cases: CorpusCase[]
-  /** The main chain, straight. */
+  /** The main chain, without a proxy. */
   chainUrl: string
   stop(): Promise<void>
 }
 
 export const CHAIN_ID = 31337
 export const OTHER_CHAIN_ID = 1337
-/** Seconds. Less than what a stale node is behind, more than any run takes. */
+/** Seconds; less than a stale node's lag, more than any run takes. */
 const MAX_HEAD_AGE = 3_600
 
-/** Sets up all cases on real chains, and serves what they need on one free port. */
+/** Sets up all cases on real chains, and serves their nodes and sources on one free port. */
 export async function startWorld(): Promise<World> {
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-corpus-'))
   const chains = new Map<string, Promise<Chain>>()
@@ -106,7 +108,7 @@ function folder(dir: string, name: string): string {
   return path
 }
 
-/** @returns Where a reader asks for did.json; `null` where the uri names no domain. */
+/** @returns The URL of did.json; `null` if the uri names no domain. */
 function didAddressOf({ nodes }: Case): string | null {
   const [uri] = nodes.flatMap((node) =>
     typeof node === 'object' && 'issuerUri' in node ? [node.issuerUri] : [],
@@ -114,7 +116,7 @@ function didAddressOf({ nodes }: Case): string | null {
   return identityAddressOf(uri ?? ISSUER.uri, CHAIN_ID)?.url ?? null
 }
 
-/** @param url Where it is served, without a slash at the end. */
+/** @param url Base URL of the server, without a slash at the end. */
 export function describeCase({ case: corpusCase, made, marks }: SetUp, url: string): CorpusCase {
   const { name, title, why, nodes, sources, domain, ask, gateway, expected } = corpusCase
   const asOf = typeof ask.asOf === 'string' ? marks[ask.asOf] : ask.asOf
@@ -130,7 +132,7 @@ export function describeCase({ case: corpusCase, made, marks }: SetUp, url: stri
     rpc: nodes.map((_, i) => `${url}/rpc/${name}/${i}`),
     ipfs: sources.map((_, i) => `${url}/source/${i}`),
     maxHeadAge: MAX_HEAD_AGE,
-    // A reader waits for a slow domain beside everything else.
+    // A reader waits for a slow domain in parallel.
     timeout: slow ? 2 : domain === 'never' ? 3 : 10,
     asOf: asOf ?? null,
     quorum: ask.quorum ?? null,
