@@ -42,7 +42,7 @@ export function createActions(session: Session): Actions {
       }
       const text = live ? await makeBundle(subject, state.sources) : subject.bundle
       if (text === undefined) return false
-      // Part of the hash, which is public: names of files are seen.
+      // Part of the documentHash, which is public: others may see file names.
       const hash = verdict.blockchainProof?.documentHash.slice(2, 10) ?? 'absence'
       save({ name: `proof-${hash}.json`, text })
       return true
@@ -64,7 +64,7 @@ export function createActions(session: Session): Actions {
   }
 }
 
-/** Beside the field, without redrawing the field that the reader is typing into. */
+/** Shows the problem without redrawing the field that the reader is typing into. */
 function tellProblem(problem: InputProblem): void {
   const place = document.getElementById('problem')
   if (place) place.textContent = t(`error.${problem}`)

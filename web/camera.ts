@@ -1,12 +1,9 @@
 import { readQr } from './qr.ts'
 
-/** Milliseconds between two looks at the camera's picture. */
+/** Milliseconds between two scans of the camera's picture. */
 const PAUSE = 150
 
-/**
- * @returns Whether this browser lets this page ask for a camera: not over plain HTTP from another
- * machine.
- */
+/** @returns Whether this page may request the camera: not over plain HTTP from another machine. */
 export function hasCamera(): boolean {
   return navigator.mediaDevices?.getUserMedia !== undefined
 }
@@ -14,9 +11,9 @@ export function hasCamera(): boolean {
 /**
  * Shows the camera's picture and looks for a QR code in it.
  *
- * @param found Called with the text of each look that finds one, until the camera is stopped. It
- * stops by itself when `video` leaves the page.
- * @returns What stops the camera. Rejects when there is none, or the reader does not allow it.
+ * @param found Called with the text of each code found, until the camera stops. It stops by itself
+ * when `video` leaves the page.
+ * @returns A function that stops the camera. Rejects when there is no camera or the reader refuses.
  */
 export async function watchCamera(
   video: HTMLVideoElement,

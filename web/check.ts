@@ -21,11 +21,11 @@ import { blocksOf, patienceOf, readerOf, registryOf } from './readers.ts'
 type Watch = { onCheck: (check: Check) => void; signal: AbortSignal }
 
 /**
- * Has the library check what the reader gave, from the sources that the reader trusts. The nodes
- * are asked about the document of a file with a proof too.
+ * Checks the reader's input with the library and the reader's sources. For a file with a proof, it
+ * also checks the document with the nodes.
  *
- * @param watch.onCheck Told of each check of the nodes' answer as soon as it is done.
- * @returns What came of it, and the blocks that were read for it.
+ * @param watch.onCheck Called with each check of the nodes' answer as soon as it is done.
+ * @returns The findings, and the blocks that were read for them.
  * @throws The signal's reason, once it aborts.
  */
 export async function check(
@@ -39,7 +39,7 @@ export async function check(
     sources.rpc.length > 0 ? checkNow(subject, sources, { ...watch, blocks }) : undefined,
   ])
   if (statement) return { ...weigh(statement, attempt), blocks }
-  if (!attempt) throw new Error('there is nobody to ask')
+  if (!attempt) throw new Error('there are no sources')
   return { verdict: attempt, live: true, blocks }
 }
 
@@ -65,7 +65,7 @@ async function checkNow(
   return { ...rest, fields }
 }
 
-/** @param found Receives the source's bytes, good or bad. */
+/** @param found Receives the source's bytes, right or wrong. */
 function remembering(source: BlockSource, found: Uint8Array[]): BlockSource {
   return {
     async get(hash, options) {
@@ -77,8 +77,8 @@ function remembering(source: BlockSource, found: Uint8Array[]): BlockSource {
 }
 
 /**
- * A proof in a file is worth what its block is worth: the reader says that it is one of the chain,
- * or the nodes do.
+ * A proof in a file counts only if its block is part of the chain, according to the reader or the
+ * nodes.
  *
  * @returns `undefined` if there is no proof.
  */
@@ -110,7 +110,7 @@ async function checkProof(
   return { ...rest, fields }
 }
 
-/** @returns Whether enough nodes have this block in their chain, and that is the registry's. */
+/** @returns Whether enough nodes of the registry's chain have this block. */
 async function isOfChain(
   { blockNumber, blockHash }: { blockNumber: number; blockHash: Hex },
   sources: Sources,

@@ -1,35 +1,35 @@
 import { isRegistryId, type RegistryId } from '../document/registry-id.ts'
 /**
- * What whoever serves the page puts into it. Without it (`null`) the reader is asked for a registry
- * and a node.
+ * Configuration that a server puts into the page. Without it (`null`), the page asks the reader for
+ * a registry and a node.
  */
 export type PageConfig = {
   /** The registry that the page trusts, CAIP-10, lower case. */
   registry: RegistryId
-  /** JSON-RPC endpoints to ask. */
+  /** JSON-RPC endpoints to read from. */
   rpc: string[]
   /** Trustless IPFS gateways to read from, in this order, without `/ipfs`. */
   ipfs: string[]
   /**
-   * Seconds that the newest block may be old; absent = 900, and any age on chain 31337, as with
+   * Maximum age of the newest block in seconds; absent = 900, or any age on chain 31337, as in
    * `docreg`.
    */
   maxHeadAge?: number
   /**
-   * Seconds that one answer may take; 15 if absent: a phone on a poor line needs more than a
-   * server.
+   * Timeout of a request in seconds; 15 if absent, more than for a server because of phones on slow
+   * connections.
    */
   timeout?: number
-  /** Whether the issuer's domain is asked if it vouches for the issuer; absent = yes. */
+  /** Whether to check that the issuer's domain vouches for the issuer; absent = yes. */
   identity?: boolean
   /**
-   * The service whose page this is; where `rpc` or `ipfs` start with it, the page says that they
-   * are that service's own.
+   * The address of the service that serves the page; the page labels `rpc` and `ipfs` addresses
+   * that begin with it as the service's own.
    */
   service?: string
 }
 
-/** Where the reader has the page look: nothing of it comes from a QR code or a link. */
+/** The sources that the page uses: never from a QR code or a link. */
 export type Sources = {
   /** CAIP-10; empty until the reader has named one. */
   registry: RegistryId | ''
@@ -40,9 +40,7 @@ export type Sources = {
   identity?: boolean
 }
 
-/**
- * The part of the reader's choice that is stored. Never a registry, never anything of a document.
- */
+/** The stored part of the reader's choice: never a registry or anything about a document. */
 type Choice = Pick<Sources, 'rpc' | 'ipfs' | 'identity'>
 
 const KEPT = 'document-registry.sources'
@@ -54,8 +52,8 @@ export function parseConfig(text: string | null): PageConfig | null {
 }
 
 /**
- * A service that only knows itself as localhost is also opened from other machines, by another
- * address: the page then asks at the address that it came from.
+ * A service that knows itself only as localhost may be opened from other machines by another
+ * address; the page then uses the address that it was loaded from.
  */
 export function adjustToNetwork(
   config: PageConfig,
@@ -90,7 +88,7 @@ function isLoopback(host: string): boolean {
 /** The error of a field that the reader has filled in. */
 export type SourceProblem = 'registry' | 'rpc' | 'ipfs'
 
-/** @returns The sources as the reader wrote them, or the fields that are bad, all of them. */
+/** @returns The sources from the reader's input, or every bad field. */
 export function parseSources(
   fields: Record<SourceProblem, string>,
 ): { sources: Sources & { registry: RegistryId } } | { problems: SourceProblem[] } {
@@ -106,7 +104,7 @@ export function parseSources(
   return { sources: { registry, rpc: different(rpc), ipfs } }
 }
 
-/** @returns Each once: a node that is named twice would agree with itself. */
+/** @returns The list without duplicates: a node named twice would agree with itself. */
 function different(urls: string[]): string[] {
   return urls.filter((url, i) => urls.findIndex((u) => new URL(u).href === new URL(url).href) === i)
 }
@@ -131,7 +129,7 @@ export function originOf(url: string): string | undefined {
   }
 }
 
-/** Keeps the reader's choice of whom to ask in this browser. */
+/** Stores the reader's choice of sources in this browser. */
 export function keepChoice(choice: Choice | null): void {
   try {
     if (choice === null) localStorage.removeItem(KEPT)
@@ -140,11 +138,11 @@ export function keepChoice(choice: Choice | null): void {
       localStorage.setItem(KEPT, JSON.stringify({ rpc, ipfs, identity }))
     }
   } catch {
-    // A browser that keeps nothing: the choice lasts as long as the page.
+    // Without storage, the choice lasts as long as the page.
   }
 }
 
-/** @returns The choice that {@link keepChoice} kept, if it still is one. */
+/** @returns The choice that {@link keepChoice} stored, if it is valid. */
 export function keptChoice(): Choice | undefined {
   try {
     const kept = JSON.parse(localStorage.getItem(KEPT) ?? '{}')

@@ -2,8 +2,8 @@ type Child = Node | string | undefined | false | null
 type Properties = Record<string, string | boolean | ((event: never) => void) | undefined>
 
 /**
- * Makes an element. Every text goes in as text, never as markup: what a document says cannot become
- * part of the page.
+ * Creates an element. Text is inserted as text, never as markup, so that a document's content
+ * cannot become part of the page.
  *
  * @param properties Attributes; a function is a listener for the event of that name.
  */
@@ -33,7 +33,7 @@ export function foreign(text: string, properties: Properties = {}): HTMLElement 
 
 const SVG = 'http://www.w3.org/2000/svg'
 
-/** Makes an element of a drawing. */
+/** Creates an SVG element. */
 export function svg(
   tag: 'svg' | 'path' | 'rect',
   attributes: Record<string, string>,

@@ -12,15 +12,15 @@ import { isExcerpt } from './input.ts'
 import { blockWith } from './readers.ts'
 import type { Done, TextFile } from './state.ts'
 
-/** An excerpt in the forms in which its holder can hand it on. */
+/** An excerpt in the forms that its holder can pass on. */
 export type Excerpt = {
   file: TextFile
-  /** Absent for one that is too long for a link, and where the page itself has no address. */
+  /** Absent if the excerpt is too long for a link or the page has no address. */
   link?: string
 }
 
 /**
- * Makes an excerpt from the data that the page has read, without a request to anybody.
+ * Makes an excerpt from data that the page has already read, without any request.
  *
  * @throws {FormatError} for a field that the document does not have.
  */
@@ -41,7 +41,8 @@ export async function makeExcerpt(
     sealed,
     ...(batchBlock && { batchBlock }),
     choose,
-    // The file then outlives the places that keep the content. A link would be too long.
+    // Includes the sealed document, so that the file works without any source. A link would be too
+    // long.
     includeSealed: true,
   })
   const link = await linkTo(presentation)
@@ -52,7 +53,8 @@ export async function makeExcerpt(
 }
 
 /**
- * @returns The file; part of the hash, which is public, is in its name: names of files are seen.
+ * @returns The file. Others may see its name, so it contains only a part of the documentHash, which
+ * is public.
  */
 export function fileOf(presentation: Presentation): TextFile {
   return {

@@ -3,24 +3,25 @@ import type { Judgement, VerdictStatus } from '../verifier/verdict.ts'
 
 /** A verdict on a document or on an excerpt of one. */
 export type PageVerdict = Judgement & {
-  /** Of an excerpt, those that its holder shows; `null` when they could not be read. */
+  /** The fields that the holder of an excerpt shows; `null` when they could not be read. */
   fields: DocumentPart | null
 }
 
-/** What came of a check. */
+/** The result of a check. */
 export type Findings = {
   /** The page's headline. */
   verdict: PageVerdict
-  /** Whether that is the nodes' answer of now; else it is the proof file's, as of its block. */
+  /** True for the nodes' current answer; false for the proof file's, as of its block. */
   live: boolean
   /** The statement of the proof file, if there is one. */
   statement?: PageVerdict
-  /** Of a verdict that is not live: what came of asking the nodes; absent when there are none. */
+  /** For a verdict that is not live: the result from the nodes; absent when there are none. */
   attempt?: PageVerdict
 }
 
 /**
- * Checks that a node that is behind cannot report too early; only a theft lets an issuer undo them.
+ * Statuses that a lagging node cannot show too early, and that an issuer can undo only after a
+ * theft.
  */
 const FINAL_CHECKS = ['supersession', 'revocation', 'issuer']
 /**
@@ -30,10 +31,10 @@ const FINAL_CHECKS = ['supersession', 'revocation', 'issuer']
 const CHANGEABLE: VerdictStatus[] = ['valid', 'suspended', 'not_issued']
 
 /**
- * Puts the nodes' answer first whenever there is one: a proof file never hides what came after its
- * block.
+ * Prefers the nodes' answer whenever there is one, so that a proof file cannot hide what happened
+ * after its block.
  *
- * @param attempt What came of asking the nodes; `undefined` when there are none.
+ * @param attempt The result from the nodes; `undefined` when there are none.
  */
 export function weigh(statement: PageVerdict, attempt: PageVerdict | undefined): Findings {
   if (attempt && isAnswer(attempt)) return { verdict: attempt, live: true, statement }
@@ -53,8 +54,8 @@ function isAnswer({ checks }: PageVerdict): boolean {
 
 /**
  * @param now Seconds of the Unix epoch.
- * @returns The status to show. A proof file does not know that its document has expired since; the
- *   reader's clock does.
+ * @returns The status to show. The reader's clock decides whether the document has expired since
+ * the proof file's block.
  */
 export function shownStatus(
   { verdict: { status, blockchainProof }, live }: Findings,
@@ -64,7 +65,7 @@ export function shownStatus(
   return !live && status === 'valid' && now >= validUntil ? 'expired' : status
 }
 
-/** @returns Whether the status was true at some block, and may have changed since. */
+/** @returns Whether the status held at an earlier block and may have changed since. */
 export function isOutdated(findings: Findings): boolean {
   return !findings.live && CHANGEABLE.includes(shownStatus(findings))
 }

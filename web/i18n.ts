@@ -5,7 +5,7 @@ import { es } from './strings/es.ts'
 import { fr } from './strings/fr.ts'
 import { pt } from './strings/pt.ts'
 
-/** Every language of the page: its own name, its texts and its direction. */
+/** The languages of the page: name, texts and direction. */
 export const LANGUAGES = {
   en: { name: 'English', texts: en as Texts, dir: 'ltr' },
   de: { name: 'Deutsch', texts: de, dir: 'ltr' },
@@ -25,8 +25,8 @@ export function currentLanguage(): Language {
 }
 
 /**
- * @returns The language that the reader chose here before, else the first that the browser asks for
- * and that there is.
+ * @returns The language that the reader chose earlier, else the first available one that the
+ * browser prefers.
  */
 export function preferredLanguage(): Language {
   const wanted = [kept(), ...navigator.languages]
@@ -34,7 +34,7 @@ export function preferredLanguage(): Language {
   return found ?? 'en'
 }
 
-/** Sets the language of the page. @param keep Whether to use it the next time too. */
+/** Sets the language of the page. @param keep Whether to store the choice. */
 export function useLanguage(wanted: Language, keep = false): void {
   language = wanted
   document.documentElement.lang = wanted
@@ -43,7 +43,7 @@ export function useLanguage(wanted: Language, keep = false): void {
   try {
     localStorage.setItem(KEPT, wanted)
   } catch {
-    // A browser that keeps nothing.
+    // The browser has no storage.
   }
 }
 
@@ -66,7 +66,7 @@ export function phrase(key: TextKey, values: Record<string, Node>): (Node | stri
     .map((part, i) => (i % 2 === 0 ? part : (values[part] ?? part)))
 }
 
-/** @returns The text of a key that is put together at run time; `undefined` when there is none. */
+/** @returns The text of a key that is built at run time; `undefined` if it does not exist. */
 export function maybe(key: string): string | undefined {
   return Object.hasOwn(en, key) ? t(key as TextKey) : undefined
 }
@@ -110,7 +110,7 @@ export function showNumber(value: number): string {
 }
 
 function format(options: Intl.DateTimeFormatOptions, time: number): string {
-  // A node can say any time, also one that is in no calendar.
+  // A node can send any number, also one that is not a valid date.
   if (Number.isNaN(new Date(time).getTime())) return String(time / 1000)
   return new Intl.DateTimeFormat(language, {
     ...options,

@@ -9,20 +9,22 @@ export function identityOf({ checks }: PageVerdict): Check {
   return found ?? { check: 'identity', outcome: 'unknown', code: 'not_asked' }
 }
 
-/** @returns Whether a domain may be asked. A reader without a node wants no request at all. */
+/**
+ * @returns Whether the domain may be checked. Without a node, the page makes no requests at all.
+ */
 export function mayAsk({ identity = true, rpc }: Sources): boolean {
   return identity && rpc.length > 0
 }
 
-/** @returns The domain to ask whether it vouches for the issuer; `undefined` = there is none. */
+/** @returns The domain that should vouch for the issuer; `undefined` if there is none. */
 export function domainToAsk({ blockchainProof: proof }: PageVerdict): string | undefined {
   if (proof === null) return undefined
   return identityAddressOf(proof.issuer.uri, proof.chainId)?.domain
 }
 
 /**
- * Asks the issuer's domain, if it names one. It learns that somebody looks at a document of the
- * issuer, and not which.
+ * Checks the issuer's domain, if it has one. The domain learns that somebody looks at a document of
+ * the issuer, but not which.
  *
  * @returns The verdict with the domain's answer. It never rejects.
  */

@@ -12,7 +12,7 @@ import { readQr } from './qr.ts'
 export type Subject = DocumentSubject | ExcerptSubject
 
 type Given = {
-  /** The registry that the link or file names. A hint, and no more: the page trusts its own. */
+  /** The registry that the link or file names. Only a hint: the page trusts its own. */
   hint?: string
   /** The hash of a block that the reader trusts, for the proof in a file. */
   trustedBlock?: Hex
@@ -20,9 +20,9 @@ type Given = {
 
 export type DocumentSubject = Given & {
   publicId: string
-  /** A proof file, as text: what it says, as of its block, is checked too. */
+  /** The text of a proof file; its statement as of its block is checked too. */
   bundle?: string
-  /** Blocks that came with a proof file, as text: the sealed document, and its batch block. */
+  /** Text blocks from a proof file: the sealed document and its batch block. */
   carried?: string[]
 }
 
@@ -32,7 +32,7 @@ export function isExcerpt(subject: Subject): subject is ExcerptSubject {
   return 'presentation' in subject
 }
 
-/** Why there is nothing to check; a key of the texts `error.…`. */
+/** Why there is nothing to check; a key of the `error.…` texts. */
 export type InputProblem =
   | 'empty'
   | 'malformed'
@@ -45,7 +45,7 @@ export type InputProblem =
   | 'excerpt'
   | 'camera'
 
-/** Thrown for what holds no publicId. Nothing was asked of anybody. */
+/** Thrown for input without a publicId, before any request. */
 export class InputError extends Error {
   override name = 'InputError'
   readonly problem: InputProblem
@@ -56,15 +56,15 @@ export class InputError extends Error {
   }
 }
 
-/** UTF-16 units of a code or a link to a document: a link with its fragment is a tenth of it. */
+/** Maximum UTF-16 units of a code or link; a normal link is a tenth of this. */
 const MAX_TEXT = 4096
 const MAX_HINT = 200
-/** Bytes of the largest file that is read. */
+/** Maximum bytes of a file. */
 const MAX_FILE = 8 * 1024 * 1024
 
 /**
- * @param text As typed, pasted or read from a QR code: a publicId, a link with one in its fragment,
- * the address of its QR code (`…/qr/<publicId>`), a link to an excerpt, or what is in a file.
+ * @param text Typed, pasted or scanned text: a publicId, a link with one in its fragment, the
+ * address of its QR code (`…/qr/<publicId>`), a link to an excerpt, or the content of a file.
  * @throws {InputError}
  */
 export async function parseSubject(text: string): Promise<Subject> {
@@ -95,7 +95,7 @@ function parseCode(text: string): DocumentSubject {
  */
 export async function parseFile(text: string): Promise<Subject> {
   if (!text.trimStart().startsWith('{')) throw new InputError('file')
-  // One that is cut off is no JSON, and still an excerpt to its reader.
+  // A truncated file is not JSON, but its reader should still see an error about an excerpt.
   if (text.includes(PRESENTATION)) return excerptOf(async () => parsePresentation(text))
   try {
     const { publicId, registry, batch, sealed } = readBundle(text).bundle
@@ -113,7 +113,7 @@ const PRESENTATION: Presentation['type'] = 'document-registry-presentation'
 async function excerptOf(read: () => Promise<Presentation>): Promise<ExcerptSubject> {
   try {
     const presentation = await read()
-    // A header that is none is found here, and not when the page shows the block.
+    // Finds a malformed header here, and not when the page shows the block.
     readPresentation(presentation)
     return { presentation, hint: presentation.registry }
   } catch (error) {
@@ -122,7 +122,7 @@ async function excerptOf(read: () => Promise<Presentation>): Promise<ExcerptSubj
   }
 }
 
-/** @returns What {@link toHistory} kept; `undefined` when that is nothing. */
+/** @returns The subject that {@link toHistory} stored; `undefined` if none. */
 export function fromHistory(kept: unknown): Promise<Subject> | undefined {
   const { publicId, presentation, hint } = (kept ?? {}) as Record<string, unknown>
   if (presentation !== undefined) return excerptOf(async () => parsePresentation(presentation))
@@ -134,8 +134,8 @@ export function fromHistory(kept: unknown): Promise<Subject> | undefined {
 }
 
 /**
- * @returns The state that a reload or a step back shows again. Of a proof file, only its document
- * is kept.
+ * @returns The state that a reload or a step back restores. For a proof file, it has only the
+ * document.
  */
 export function toHistory(subject: Subject): object {
   if (isExcerpt(subject)) return { presentation: subject.presentation }
@@ -143,16 +143,13 @@ export function toHistory(subject: Subject): object {
   return { publicId, ...(hint !== undefined && { hint }) }
 }
 
-/** @returns The block that a proof in a file is for; `undefined` when there is no such proof. */
+/** @returns The block of the proof in a file; `undefined` if there is no proof. */
 export function proofBlockOf(subject: Subject): ReturnType<typeof readBundle>['block'] | undefined {
   if (isExcerpt(subject)) return readPresentation(subject.presentation).block ?? undefined
   return subject.bundle === undefined ? undefined : readBundle(subject.bundle).block
 }
 
-/**
- * @param fragment What follows the `#` of an address. @returns `undefined` when it names no
- * publicId.
- */
+/** @param fragment The part of an address after `#`. @returns `undefined` if it has no publicId. */
 export function parseFragment(fragment: string): DocumentSubject | undefined {
   return subjectOf(readVerifyFragment(fragment))
 }
@@ -166,7 +163,7 @@ function subjectOf(link: VerifyLink | undefined): DocumentSubject | undefined {
   }
 }
 
-/** @throws Anything but a `FormatError`. */
+/** @throws any error that is not a `FormatError`. */
 export function problemOf(error: unknown): InputProblem {
   if (!(error instanceof FormatError)) throw error
   if (error.code === 'public_id_checksum') return 'mistyped'

@@ -1,9 +1,8 @@
 import { gcm } from '@noble/ciphers/aes.js'
 
 /**
- * Browsers keep WebCrypto from pages that came over plain HTTP from another machine, such as this
- * page on a phone in the same network. Opening a document needs one thing of it, AES-GCM
- * decryption: here it is, for such pages only.
+ * AES-GCM decryption for pages without WebCrypto: browsers withhold it over plain HTTP from another
+ * machine, for example on a phone in the same network.
  */
 export function supplyAesGcm(): void {
   if (globalThis.crypto.subtle !== undefined) return

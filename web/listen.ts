@@ -2,12 +2,12 @@ import { readAddress, readHistory, type Session } from './session.ts'
 import type { Actions } from './state.ts'
 import { agoOf } from './words.ts'
 
-/** Milliseconds that a verdict may be shown before it is checked again. */
+/** Milliseconds after which a shown verdict is checked again. */
 const MAX_SHOWN_MS = 10 * 60_000
 /** Milliseconds between two checks of the age of the shown verdict. */
 const AGE_INTERVAL_MS = 15_000
 
-/** Reacts to what happens to the page as a whole. */
+/** Registers the page's global event listeners. */
 export function listen(session: Session, actions: Actions): void {
   const attempt = (reading = readAddress()) => {
     if (reading) session.attempt(reading)
@@ -20,7 +20,7 @@ export function listen(session: Session, actions: Actions): void {
   keepFresh(session)
 }
 
-/** Takes files that are dropped or pasted anywhere. */
+/** Accepts files that are dropped or pasted anywhere. */
 function listenForFiles(actions: Actions): void {
   const over = (on: boolean) => document.body.classList.toggle('over', on)
   addEventListener('dragover', (event) => {
@@ -43,8 +43,8 @@ function listenForFiles(actions: Actions): void {
 }
 
 /**
- * A verdict that nobody looked at for a while, or that a browser brings back from its memory, may
- * be wrong by now.
+ * A verdict may be outdated after a while in the background, or when the browser restores the page
+ * from its cache.
  */
 function keepFresh(session: Session): void {
   addEventListener('pageshow', ({ persisted }) => {
@@ -62,8 +62,8 @@ function keepFresh(session: Session): void {
 }
 
 /**
- * Says how old the verdict is; one that is too old is checked again, a little later under the
- * reader's hands.
+ * Updates the age of the verdict, and checks an old one again; later if the reader is using the
+ * page.
  */
 function watchAge(session: Session): void {
   const { phase } = session.state

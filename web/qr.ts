@@ -1,11 +1,11 @@
 import decodeQr from 'qr/decode.js'
 
 /**
- * Pixels of the longer side that a code is looked for at: large enough for dense codes, small
- * enough to be quick.
+ * Sizes (longer side, pixels) at which to search for a code: large enough for dense codes, small
+ * enough to be fast.
  */
 const SIDES = [1600, 800]
-/** Milliseconds that one look may take. */
+/** Maximum milliseconds for one scan. */
 const PATIENCE = 400
 
 type Detector = {
@@ -20,7 +20,7 @@ export async function readQr(image: ImageBitmap | HTMLVideoElement): Promise<str
   return (await readWithBrowser(image)) ?? readInScript(image)
 }
 
-/** The browser's own reader, where it has one: faster, and better with poor pictures. */
+/** The browser's own reader, if available: faster, and better with poor pictures. */
 async function readWithBrowser(image: ImageBitmap | HTMLVideoElement): Promise<string | undefined> {
   if (!('BarcodeDetector' in globalThis)) return undefined
   try {
@@ -50,7 +50,7 @@ function tryAt(image: CanvasImageSource, width: number, height: number): string 
   canvas.height = height
   const context = canvas.getContext('2d', { willReadFrequently: true })
   if (context === null || width === 0 || height === 0) return undefined
-  // Transparent pictures of codes are black on nothing.
+  // Transparent pictures of codes need a white background.
   context.fillStyle = '#fff'
   context.fillRect(0, 0, width, height)
   context.drawImage(image, 0, 0, width, height)

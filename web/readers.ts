@@ -16,15 +16,15 @@ import {
 import type { Sources } from './config.ts'
 import type { DocumentSubject } from './input.ts'
 
-/** Seconds that one answer may take. */
+/** Timeout of a request in seconds. */
 const PATIENCE = 15
 
-/** @returns Milliseconds that one answer may take. */
+/** @returns Timeout of a request in milliseconds. */
 export function patienceOf({ timeout = PATIENCE }: Sources): number {
   return timeout * 1000
 }
 
-/** @throws {FormatError} `registry_malformed` while the reader has named none. */
+/** @throws {FormatError} `registry_malformed` until the reader has chosen a registry. */
 export function registryOf({ registry }: Pick<Sources, 'registry'>): RegistryId {
   return parseRegistryId(registry).registry
 }
@@ -42,8 +42,8 @@ export function readerOf(sources: Sources): ChainReader {
 }
 
 /**
- * @param carried The contents of a proof file, read first: they cost nothing and reveal nothing to
- * a gateway.
+ * @param carried The contents of a proof file; read first, since that needs no request and reveals
+ * nothing.
  */
 export function blocksOf(sources: Sources, carried: string[] = []): BlockSource[] {
   const gateways = sources.ipfs.map((url) => createIpfsGatewaySource(url, patienceOf(sources)))
@@ -60,7 +60,7 @@ function carriedSource(carried: string[]): BlockSource {
   }
 }
 
-/** @returns That of these blocks with this sha-256. */
+/** @returns The block with this sha-256. */
 export function blockWith(hash: Uint8Array, blocks: readonly Uint8Array[]): Uint8Array | undefined {
   return blocks.find((block) => equalBytes(sha256(block), hash))
 }
@@ -68,7 +68,7 @@ export function blockWith(hash: Uint8Array, blocks: readonly Uint8Array[]): Uint
 /**
  * Makes a proof file of the registry's current state.
  *
- * @returns Its text; `undefined` when no node gives the proof.
+ * @returns Its text; `undefined` when no node returns a proof.
  */
 export async function makeBundle(
   { publicId, carried }: DocumentSubject,

@@ -14,28 +14,28 @@ import { viewHint, viewTrust } from './views/trust.ts'
 import { viewVerdict } from './views/verdict.ts'
 import { headlineOf, networkWarning, spoken, spokenIdentity } from './words.ts'
 
-/** The page as the reader sees and hears it. */
+/** Draws the page and announces changes to screen readers. */
 export type Screen = {
   /** Redraws everything. */
   draw(): void
-  /** Draws the parts that change while the reader waits. */
+  /** Redraws the parts that change while the reader waits. */
   drawWaiting(phase: Extract<Phase, { at: 'checking' }>): void
-  /** Has a screen reader say it. */
+  /** Announces a text to screen readers. */
   announce(text: string): void
   announceOutcome(): void
-  /** Draws the parts that the answer of the issuer's domain changes, and announces it. */
+  /** Redraws the parts that depend on the issuer's domain, and announces its answer. */
   drawIdentity(phase: Done): void
   focusVerdict(): void
 }
 
-/** @param actions Known once the page is put together. */
+/** @param actions Available once the page is assembled. */
 export function createScreen(state: State, actions: () => Actions): Screen {
-  // Both are in the page already, so that there is something to see before this script has come.
+  // Both are in the HTML already, so that something is visible before this script loads.
   const header = document.querySelector('header') ?? h('header')
   const main = document.querySelector('main') ?? h('main')
-  /** Read out when it changes; it must outlive what it is about. */
+  /** Screen readers announce its changes; it must survive redraws. */
   const live = announcer()
-  /** What comes after the verdict must not cut it short. */
+  /** A later announcement must not interrupt the verdict. */
   const later = announcer()
   document.body.append(header, live, later, main)
 
@@ -106,7 +106,7 @@ function viewRest(phase: Done, { sources }: State, actions: Actions): (Node | fa
   ]
 }
 
-/** Nothing of the document: titles are kept in histories. */
+/** No content of the document: browsers store titles in the history. */
 function titleOf({ phase, sources }: State): string {
   if (phase.at !== 'done') return t('title')
   const warned = networkWarning(sources) !== undefined

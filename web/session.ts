@@ -20,36 +20,36 @@ import type { Screen } from './screen.ts'
 import type { Done, Phase, Problem, State } from './state.ts'
 import { waitingFor } from './words.ts'
 
-/** Milliseconds of waiting after which the page says for what. */
+/** Milliseconds after which the page says what it is waiting for. */
 const SLOW_MS = 4_000
 
-/** The page's work from the reader's input to the verdict. */
+/** Runs checks, from the reader's input to the verdict. */
 export type Session = {
   readonly state: State
   /**
-   * Checks something, and ends the check that is running.
+   * Starts a check, and ends the running one.
    *
-   * @param requested Whether the reader requested it just now: then the outcome gets the focus.
+   * @param requested Whether the reader has just requested it; the outcome then gets the focus.
    */
   start(subject: Subject, requested: boolean): void
   /** Checks the shown document again, if there is one. */
   restart(requested: boolean, more?: Pick<Subject, 'trustedBlock'>): void
   /** Checks the subject in the address or the history, or reports what is wrong with it. */
   attempt(reading: Promise<Subject>): Promise<void>
-  /** Asks the reader what to check. */
+  /** Shows the input form. */
   ask(): void
-  /** Draws again after a change of the sources, and checks again where something is shown. */
+  /** Redraws after a change of the sources, and repeats the shown check. */
   sourcesChanged(): void
 }
 
 type Checking = Extract<Phase, { at: 'checking' }>
-/** What a check ends with; the problem of an input that holds no publicId. */
+/** The result of a check, or the problem with an input without a publicId. */
 type Outcome = Done | Extract<Phase, { at: 'failed' }> | InputProblem
 
 export function createSession(state: State, screen: Screen): Session {
   /** Ends the check that is running. */
   let running = new AbortController()
-  /** The subject that waits until the reader has named a registry. */
+  /** The subject that waits until the reader has chosen a registry. */
   let pending: Subject | undefined
 
   function go(phase: Phase, problem?: Problem): void {
@@ -59,7 +59,7 @@ export function createSession(state: State, screen: Screen): Session {
     screen.draw()
   }
 
-  /** Ends what is running. @returns The signal that ends what comes next. */
+  /** Aborts the running check. @returns The signal for the next one. */
   function next(): AbortSignal {
     running.abort()
     running = new AbortController()
@@ -102,7 +102,7 @@ export function createSession(state: State, screen: Screen): Session {
         start(await reading, false)
       } catch (error) {
         if (!(error instanceof InputError)) throw error
-        // Else its verdict would seem to be of what could not be read.
+        // Otherwise the old verdict would seem to belong to the unreadable input.
         next()
         history.replaceState(null, '', location.pathname + location.search)
         go({ at: 'ask' }, error.problem)
@@ -118,7 +118,7 @@ export function createSession(state: State, screen: Screen): Session {
   }
 }
 
-/** Checks, and shows the progress. @returns What to show then. */
+/** Checks, and shows the progress. @returns The next phase to show. */
 async function watchCheck(
   phase: Checking,
   state: State,
@@ -156,8 +156,8 @@ async function fillIn(
 }
 
 /**
- * Keeps it with this entry of the history, so that a reload shows it again; and takes it out of the
- * address, where it would be seen and kept.
+ * Stores the subject in the history entry, so that a reload shows it again, and removes it from the
+ * address, where others could see it.
  */
 function keepInHistory(subject: Subject): void {
   history.replaceState(toHistory(subject), '', location.pathname + location.search)
@@ -170,7 +170,7 @@ export function readAddress(): Promise<Subject> | undefined {
   return isNamed ? parseSubject(hash) : undefined
 }
 
-/** @returns What this entry of the history keeps; `undefined` for nothing. */
+/** @returns The subject in the history entry; `undefined` if there is none. */
 export function readHistory(): Promise<Subject> | undefined {
   return fromHistory(history.state)
 }
@@ -196,7 +196,7 @@ async function findOut(
     return { at: 'done', ...done, verdict }
   } catch (error) {
     if (error instanceof FormatError) return problemOf(error)
-    // Of the page itself; the reader's document stays out of it.
+    // An error of the page itself; the log must not contain the document.
     if (!watch.signal.aborted) console.error(error)
     return { at: 'failed', subject }
   }

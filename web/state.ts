@@ -4,14 +4,14 @@ import { keptChoice, type PageConfig, type Sources } from './config.ts'
 import type { Findings } from './findings.ts'
 import type { InputProblem, Subject } from './input.ts'
 
-/** Where the reader is. */
+/** The current view. */
 export type Phase =
   | { at: 'ask' }
   | {
       at: 'checking'
       subject: Subject
       checks: Check[]
-      /** Whether it takes so long that the page says what it is waiting for. */
+      /** Whether the check takes so long that the page says what it is waiting for. */
       slow: boolean
     }
   | Done
@@ -24,18 +24,18 @@ export type Done = Findings & {
   checkedAt: number
   /** Whether the service behind the page says that it has erased the content. */
   saidErased: boolean
-  /** The data that was read for it: the sealed document and its batch block. */
+  /** The data behind the verdict: the sealed document and its batch block. */
   blocks: Uint8Array[]
-  /** The domain that is being asked about the issuer. */
+  /** The domain whose answer is pending. */
   asking?: string
 }
 
-/** Everything that the page shows. It lives as long as the page. */
+/** The state of the page; exists as long as the page. */
 export type State = {
   phase: Phase
   /** The page's configuration, from its server. */
   readonly config: PageConfig | null
-  /** Where to look: the page's own, or the reader's choice. */
+  /** The sources: the page's own, or the reader's choice. */
   sources: Sources
   problem?: Problem
 }

@@ -26,8 +26,8 @@ function pastOf(status: VerdictStatus): 'valid' | 'suspended' | 'not_issued' {
 }
 
 /**
- * @returns The sentences below the title: the meaning of the verdict, and the reason if it is not a
- * better one.
+ * @returns The sentences below the title: the meaning of the verdict, and the reason if it is not
+ * valid.
  */
 export function linesOf(phase: Done): string[] {
   return [meaningOf(phase), ...reasonsOf(phase), ...(phase.saidErased ? [t('erased.here')] : [])]
@@ -45,7 +45,7 @@ function meaningOf(findings: Findings): string {
   })
 }
 
-/** The chain was read, has a record and nothing against it: what lacks is the content. */
+/** Whether the chain has a valid record and only the content is missing. */
 function isRecordedAlone({ status, checks }: PageVerdict): boolean {
   const has = (name: string, outcome: string) =>
     checks.some((c) => c.check === name && c.outcome === outcome)
@@ -69,7 +69,7 @@ function dateOf(
   return proof?.revokedAt ? showDay(proof.revokedAt) : ''
 }
 
-/** @returns Why it could not be checked, or not with the nodes. */
+/** @returns Why the document could not be checked, or not with the nodes. */
 function reasonsOf({ verdict, live, attempt }: Findings): string[] {
   const troubles = [...troublesOf(verdict)]
   if (!live) troubles.unshift(...(attempt ? troublesOf(attempt) : [t('why.no_nodes')]))
@@ -77,7 +77,7 @@ function reasonsOf({ verdict, live, attempt }: Findings): string[] {
   return [...new Set(offline ? [t('why.offline'), ...troubles] : troubles)]
 }
 
-/** @returns In words where there are some, else in codes. */
+/** @returns Text for the codes that have one, else the codes. */
 export function troublesOf({ status, checks }: PageVerdict): string[] {
   if (status !== 'unverifiable') return []
   return checks
@@ -87,20 +87,20 @@ export function troublesOf({ status, checks }: PageVerdict): string[] {
     .map(({ code }) => maybe(`why.${code}`) ?? code)
 }
 
-/** @returns That documents of this registry are not real, if it is one of a test network. */
+/** @returns A notice that documents of this registry are not real, on a test network. */
 export function networkWarning({ registry }: Sources): string | undefined {
   if (registry === '') return undefined
   const isTest = networkOf(parseRegistryId(registry).chainId) === 'test'
   return isTest ? t('network.test') : undefined
 }
 
-/** @returns Whose answer is missing, after a while of nothing new. */
+/** @returns The hosts whose answer is missing, after a while without progress. */
 export function waitingFor(
   { subject, checks }: Extract<Phase, { at: 'checking' }>,
   { rpc, ipfs }: Sources,
 ): string {
   const has = (name: string) => checks.some(({ check }) => check === name)
-  // Of a batch, the block that leads to the record comes first.
+  // For a batch, the batch block comes first.
   const ofBatch = !isExcerpt(subject) && decodePublicId(subject.publicId).kind === 'batch'
   const first = ofBatch && !has('batch')
   const content = (first || (has('chain') && !has('payload'))) && ipfs.length > 0
@@ -110,13 +110,13 @@ export function waitingFor(
   })
 }
 
-/** @returns How long ago the nodes were asked, in words. */
+/** @returns How long ago the nodes answered, in words. */
 export function agoOf(checkedAt: number): string {
   const seconds = (Date.now() - checkedAt) / 1000
   return seconds < 60 ? t('checked.now') : t('checked.ago', { ago: showAgo(seconds) })
 }
 
-/** @returns That the document is dated in the future, if it is. */
+/** @returns A notice if the document is dated in the future. */
 export function datingNotice({ checks, fields }: PageVerdict): string | undefined {
   const early = checks.some(({ check, outcome }) => check === 'dating' && outcome === 'fail')
   return early && fields?.issuedAt !== undefined
@@ -124,12 +124,12 @@ export function datingNotice({ checks, fields }: PageVerdict): string | undefine
     : undefined
 }
 
-/** @returns That a revocation was set aside after a theft, if one was. */
+/** @returns A notice if a revocation was set aside after a theft. */
 export function setAsideNotice({ blockchainProof }: PageVerdict): string | undefined {
   return blockchainProof?.setAside ? t('setAside.notice') : undefined
 }
 
-/** @returns The outcome as a screen reader says it. */
+/** @returns The outcome, for a screen reader. */
 export function spoken(phase: Done, sources: Sources): string {
   const warning = networkWarning(sources)
   const dating = datingNotice(phase.verdict)

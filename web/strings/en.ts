@@ -1,6 +1,6 @@
 /**
- * The texts of the page. `{…}` is filled in. English is the list of what there is: the other
- * languages have the same keys.
+ * The texts of the page. `{…}` is a placeholder. English defines the keys; the other languages have
+ * the same ones.
  */
 export const en = {
   title: 'Document check',

@@ -6,7 +6,7 @@ import { COPY, copy, SAVE, telling } from './telling.ts'
 
 const PRINT = ['M7 9V4h10v5', 'M7 17H4V9h16v8h-3', 'M7 14h10v6H7z']
 
-/** What can be done with a verdict. */
+/** The actions below a verdict. */
 export function viewActions({ subject, verdict }: Done, actions: Actions): HTMLElement {
   const ofExcerpt = isExcerpt(subject)
   const saving = ofExcerpt ? 'excerpt.save' : 'download'

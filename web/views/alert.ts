@@ -1,9 +1,9 @@
 import { h, icon } from '../dom.ts'
 
-/** The sign of what must not be overlooked. */
+/** The icon of a warning. */
 export const ATTENTION = ['M12 3 2 20.5h20z', 'M12 9.5v5.5', 'M12 17.8h.01']
 
-/** What decides no status, so that it must be seen beside one. */
+/** A notice that does not affect the status, and so must be visible beside it. */
 export function viewAlert(id: string, notice: string | undefined): HTMLElement | false {
   return (
     notice !== undefined &&

@@ -7,7 +7,7 @@ const FILES = 'image/*,application/json,.json'
 const CAMERA = ['M4 8h3l2-3h6l2 3h3v11H4z', 'M12 9.5a3.5 3.5 0 1 0 0 7 3.5 3.5 0 0 0 0-7z']
 const PICTURE = ['M4 5h16v14H4z', 'm4 16 5-5 4 4 3-3 4 4', 'M15 9h.01']
 
-/** Where the reader says what to check. */
+/** The form for the subject to check. */
 export function viewAsk(state: State, actions: Actions): HTMLElement {
   const first = state.phase.at === 'ask'
   const input = h('input', {
@@ -97,7 +97,7 @@ function cameraButton(panel: HTMLElement, actions: Actions): HTMLElement {
     stop = () => {}
     try {
       const stopCamera = await actions.useCamera(video)
-      // Stopped, or the page went on, while the browser asked for leave.
+      // Stopped, or the page moved on, while the browser asked for permission.
       if (stop === undefined || !panel.isConnected) stopCamera()
       else stop = stopCamera
     } catch {

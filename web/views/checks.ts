@@ -8,14 +8,14 @@ const SHAPES: Record<Check['outcome'], string> = {
   unknown: 'M8.8 9a3.2 3.2 0 1 1 4.7 2.8c-1 .6-1.5 1.1-1.5 2.4M12 18h.01',
 }
 
-/** What matters in the open, what passed or decides nothing folded into one line. */
+/** Shows the decisive checks, and folds checks that passed or do not decide into one line. */
 export function viewChecks(
   checks: Verdict['checks'],
   {
     isRunning = false,
     isOpen = false,
   }: {
-    /** Whether more are to come. */
+    /** Whether more checks are pending. */
     isRunning?: boolean
     /** Whether the fold is open. */
     isOpen?: boolean
@@ -28,7 +28,7 @@ export function viewChecks(
   const passed = checks.filter(({ outcome }) => outcome === 'pass').length
   const values = {
     passed: showNumber(passed),
-    // One that decides nothing is in the fold, and no reason to wonder which check did not pass.
+    // A check that does not decide is in the fold, so the reader does not wonder which one failed.
     count: showNumber(checks.filter((one) => !decidesNothing(one)).length),
   }
   return h(
@@ -52,7 +52,7 @@ function list(checks: Check[]): HTMLElement {
 
 function line({ check, outcome, code }: Check): HTMLElement {
   const words = maybe(`${check}.${code}`) ?? maybe(`${check}.${outcome}`) ?? check
-  // Why the content is unavailable is not why the event is, or why the issuer's domain is silent.
+  // Each check has its own texts: content, event and domain are unavailable for different reasons.
   const why =
     outcome === 'unknown' && check !== 'event' && check !== 'identity'
       ? maybe(`why.${code}`)

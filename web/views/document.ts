@@ -4,14 +4,14 @@ import { showDate, t } from '../i18n.ts'
 import { isExcerpt } from '../input.ts'
 import type { Done } from '../state.ts'
 
-/** The document's own words, as text; of an excerpt, those that its holder shows. */
+/** The document's fields, as text; for an excerpt, the disclosed ones. */
 export function viewDocument({ verdict, subject }: Done): HTMLElement | false {
   const { fields, checks, status } = verdict
   if (fields === null) {
     const isUnread = checks.some(
       ({ check, outcome }) => check === 'payload' && outcome === 'unknown',
     )
-    // The verdict itself reports a document that could not be checked.
+    // The verdict already reports a document that could not be checked.
     return (
       isUnread && status !== 'unverifiable' && section('document', h('p', {}, t('document.unread')))
     )
@@ -36,7 +36,7 @@ export function viewDocument({ verdict, subject }: Done): HTMLElement | false {
 type Name = Exclude<keyof DocumentPart, 'metadata'>
 type Field = { name: Name; value: string | HTMLElement }
 
-/** In the order of a printed document. */
+/** The fields in the order of a printed document. */
 const ORDER: Name[] = [
   'subjectName',
   'subjectId',
@@ -46,7 +46,7 @@ const ORDER: Name[] = [
   'supersedes',
 ]
 
-/** @returns The fields that are there, as they are shown. */
+/** @returns The present fields, formatted. */
 export function shownFields(fields: DocumentPart): Field[] {
   return ORDER.flatMap((name) => {
     const value = fields[name]

@@ -5,13 +5,13 @@ import { viewHost } from './host.ts'
 /**
  * The page's name and address, and its languages.
  *
- * @param redraw Draws the page in the language that the reader chose.
+ * @param redraw Redraws the page in the chosen language.
  */
 export function viewHeader(redraw: () => void): Node[] {
   return [h('p', { class: 'brand' }, t('title')), viewLanguages(redraw), viewOwnHost()]
 }
 
-/** A forger's page looks like this one, and only the browser's address bar says which it is. */
+/** A forger's page can look like this one; only the browser's address bar shows the difference. */
 function viewOwnHost(): HTMLElement {
   const { host } = location
   return h(

@@ -1,11 +1,11 @@
 import { h } from '../dom.ts'
 
-/** Letters of a host that fit on the narrowest page for sure. */
+/** Letters of a host that always fit on the narrowest page. */
 const WIDE = 24
 
 /**
- * On one line: it shrinks, and where that is not enough it scrolls and shows its end first, since
- * the end says whose it is. Broken or cut off it could pass for another.
+ * A host on one line. It shrinks, and if that is not enough it scrolls, showing the end first,
+ * because the end identifies the owner. Wrapped or truncated, it could pass for another.
  */
 export function viewHost(host: string): HTMLElement {
   const line = h(
@@ -13,7 +13,7 @@ export function viewHost(host: string): HTMLElement {
     {
       class: 'host',
       dir: 'rtl',
-      // Scrolls by keyboard too.
+      // Makes it scrollable by keyboard.
       ...(host.length > WIDE && { tabindex: '0' }),
     },
     h('strong', { dir: 'ltr' }, host),
@@ -23,8 +23,8 @@ export function viewHost(host: string): HTMLElement {
 }
 
 /**
- * A domain that may have a path after its host. Only the host says whose it is: beside it, a long
- * path could pass for one.
+ * A domain that may have a path after its host. Only the host identifies the owner: a long path
+ * beside it could pass for a host.
  */
 export function viewDomain(domain: string): HTMLElement[] {
   const [host = '', ...path] = domain.split('/')

@@ -8,12 +8,11 @@ import { denialOf } from '../words.ts'
 import { ATTENTION } from './alert.ts'
 import { viewDomain } from './host.ts'
 
-/**
- * Statuses of which the registry's issuer is said to have issued the document, when it could be
- * read.
- */
+/** Statuses that name the registry's issuer as the document's issuer, if it could be read. */
 const ISSUED = ['valid', 'expired', 'suspended', 'revoked', 'superseded']
-/** A name beside these would lend them its good name: it stands in the details alone. */
+/**
+ * An issuer's name beside these statuses would lend them its reputation: only the details show it.
+ */
 const NAMELESS = ['wrong_key', 'tampered']
 const GLOBE = [
   'M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z',
@@ -24,8 +23,8 @@ const GLOBE = [
 const TICK = ['M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18z', 'm7.8 12.3 3 3 5.6-6.2']
 
 /**
- * To whom it was issued, and by whom: a domain that vouches for the issuer, or what the issuer
- * calls itself. The domain answers after the verdict is there; this part is then drawn again.
+ * The subject and the issuer: the domain that vouches for it, or the name that it gives itself. The
+ * domain's answer comes after the verdict and redraws this part.
  */
 export function viewParties({ verdict, asking }: Done): HTMLElement | false {
   const { blockchainProof: proof, status } = verdict
@@ -88,7 +87,8 @@ function viewLinked(domain: string): HTMLElement {
 }
 
 /**
- * Beside the verdict, which it does not change: the registered domain may belong to somebody else.
+ * A warning beside the verdict, which it does not change: the registered domain may belong to
+ * somebody else.
  */
 function viewDenial(uri: string, chainId: number, code: string): HTMLElement {
   const domain = identityAddressOf(uri, chainId)?.domain ?? ''
@@ -101,8 +101,8 @@ function viewDenial(uri: string, chainId: number, code: string): HTMLElement {
 }
 
 /**
- * The address that the registry has of it, which the reader can compare. What is not the address of
- * a domain is not shown as one: nobody was asked, so nobody could deny it.
+ * The issuer's address in the registry, for the reader to compare. A text that is not a domain's
+ * address is not shown as one, because no domain could deny it.
  */
 function viewUnconfirmed(uri: string, chainId: number, code: string): HTMLElement {
   if (uri === '') return h('p', { class: 'hint' }, t('issuer.none'))
@@ -110,12 +110,12 @@ function viewUnconfirmed(uri: string, chainId: number, code: string): HTMLElemen
   const hint = `${why} ${t('issuer.same')}`
   const domain = identityAddressOf(uri, chainId)?.domain
   if (domain !== undefined) return viewAddress(domain, hint)
-  // Escaped: other letters look like ASCII, and some reorder it.
+  // Escaped: some letters look like ASCII, and some reorder text.
   const text = foreign(encodeURI(uri), { dir: 'ltr', class: 'path' })
   return h('div', {}, h('p', {}, text), h('p', { class: 'hint' }, hint))
 }
 
-/** Not a link: the reader should compare it, and not go where a forger wants them to. */
+/** Not a link: the reader should compare it, and not visit a forger's page. */
 function viewAddress(domain: string, hint: string): HTMLElement {
   return h(
     'div',

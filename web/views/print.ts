@@ -3,7 +3,7 @@ import { showBlock, showTime, t } from '../i18n.ts'
 import type { Done } from '../state.ts'
 import type { TextKey } from '../strings/en.ts'
 
-/** What paper needs beside the verdict: which page said so, when, and what an auditor looks for. */
+/** Additions for print: the page's address, the time, and data for auditors. */
 export function viewPrinted({ verdict, checkedAt }: Done, registry: string): HTMLElement {
   const facts: [TextKey, string | undefined][] = [
     ['printed.page', location.host || t('printed.file')],

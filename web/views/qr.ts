@@ -2,14 +2,16 @@ import { encodeQR } from 'qr'
 import { svg } from '../dom.ts'
 
 /**
- * UTF-16 units of the longest text that becomes a code. Codes hold up to 2,953 bytes, but one with
- * more than this has modules too small for the camera of a phone.
+ * Maximum UTF-16 units of text in a code. Codes hold up to 2,953 bytes, but beyond this limit the
+ * modules are too small for a phone's camera.
  */
 const MAX_TEXT = 2_000
-/** Modules of white around the code (ISO/IEC 18004). */
+/** White modules around the code (ISO/IEC 18004). */
 const QUIET = 4
 
-/** @returns A QR code, black on white in every look; `undefined` for text that is too long. */
+/**
+ * @returns A QR code, black on white in every colour scheme; `undefined` for text that is too long.
+ */
 export function viewQr(text: string, label: string): SVGElement | undefined {
   if (text.length > MAX_TEXT) return undefined
   const rows = encodeQR(text, 'raw', { ecc: 'low', border: QUIET })

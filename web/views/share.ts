@@ -9,7 +9,9 @@ import { shownFields } from './document.ts'
 import { viewQr } from './qr.ts'
 import { COPY, copy, SAVE, telling } from './telling.ts'
 
-/** Where the holder of a valid document makes an excerpt of it: one tick for each field. */
+/**
+ * The form in which the holder of a valid document makes an excerpt: one checkbox for each field.
+ */
 export function viewShare(phase: Done, actions: Actions): HTMLElement | false {
   const { verdict, subject, live } = phase
   const { fields, status } = verdict
@@ -62,7 +64,7 @@ export function viewShare(phase: Done, actions: Actions): HTMLElement | false {
   )
 }
 
-/** @returns The boxes to tick, and what reads them. */
+/** @returns The checkboxes, and a function that reads them. */
 function viewChoice(fields: DocumentPart): {
   boxes: HTMLElement[]
   choose: () => Choice
@@ -92,7 +94,7 @@ function viewBox(name: string, title: string | HTMLElement, value: string | HTML
   return { name, input, label }
 }
 
-/** The excerpt as a file, as a link, and as a QR code where it fits. */
+/** The excerpt as a file, a link, and a QR code if it fits. */
 function viewExcerpt({ file, link }: Excerpt, actions: Actions): HTMLElement {
   const aloud = h('p', { class: 'unseen', role: 'status' })
   const code = link === undefined ? undefined : viewQr(link, t('share.qr'))

@@ -6,7 +6,7 @@ import type { TextKey } from '../strings/en.ts'
 
 type Inputs = Record<SourceProblem, HTMLInputElement | HTMLTextAreaElement>
 
-/** Where the reader chooses whom to ask. */
+/** The form in which the reader chooses the sources. */
 export function viewSources({ sources, config, problem }: State, actions: Actions): HTMLElement {
   const fixed = config !== null
   const inputs = createInputs(sources, fixed)
@@ -28,7 +28,7 @@ export function viewSources({ sources, config, problem }: State, actions: Action
       ipfs: inputs.ipfs.value,
     })
     showProblems('problems' in result ? result.problems : [], inputs, errors)
-    // How old a head may be, and how long an answer may take, are not for this form.
+    // This form does not change the maximum head age and the timeout.
     if ('sources' in result)
       actions.useSources({ ...sources, ...result.sources, identity: identity.checked })
   }
@@ -83,7 +83,7 @@ function createError(name: SourceProblem): HTMLElement {
   return h('p', { id: `${name}-problem`, class: 'problem', role: 'alert' })
 }
 
-/** Shows the problems, removes those of before, and moves the focus to the first. */
+/** Shows the problems instead of earlier ones, and focuses the first. */
 function showProblems(
   problems: readonly SourceProblem[],
   inputs: Inputs,
@@ -114,7 +114,7 @@ function viewField(
   )
 }
 
-/** Whether the issuer's domain is asked too. */
+/** The checkbox for checking the issuer's domain. */
 function viewTick(identity: HTMLInputElement): HTMLElement {
   return h(
     'label',

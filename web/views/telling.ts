@@ -3,7 +3,7 @@ import { h, icon } from '../dom.ts'
 export const COPY = ['M9 9h10v11H9z', 'M15 9V4H5v11h4']
 export const SAVE = ['M12 4v11', 'm7 10.5 5 5 5-5', 'M5 20h14']
 
-/** A button that says what came of it; `aloud` says it to who does not see it. */
+/** A button that shows its result; `aloud` announces it to screen readers. */
 export function telling(
   aloud: HTMLElement,
   shape: string[],
@@ -35,7 +35,7 @@ export async function copy(text: string): Promise<boolean> {
   }
 }
 
-/** The old way, for pages over plain HTTP. */
+/** The old API, for pages over plain HTTP. */
 function copyOverSelection(text: string): boolean {
   const field = h('textarea', { class: 'unseen', readonly: true })
   field.value = text

@@ -8,7 +8,7 @@ import type { Actions, State } from '../state.ts'
 import type { TextKey } from '../strings/en.ts'
 import { viewSources } from './sources.ts'
 
-/** Says that a link names another registry than the page trusts: a mistake, or a forger. */
+/** A warning that the link names another registry than the page trusts: a mistake, or a forgery. */
 export function viewHint({ phase, sources }: State): HTMLElement | false {
   const hint = phase.at === 'ask' ? undefined : phase.subject.hint
   if (hint === undefined || hint.toLowerCase() === sources.registry) return false
@@ -19,7 +19,7 @@ export function viewHint({ phase, sources }: State): HTMLElement | false {
   )
 }
 
-/** What the verdict rests on, what it does not prove, and how to choose other sources. */
+/** The basis of the verdict, its limits, and how to choose other sources. */
 export function viewTrust(state: State, actions: Actions): HTMLElement {
   const { sources, phase, config } = state
   const verdict = phase.at === 'done' ? phase.verdict : undefined
@@ -73,7 +73,7 @@ function factsOf(verdict: PageVerdict | undefined): HTMLElement[] {
   return facts.flatMap(([key, value]) => (value ? [fact(t(key), value)] : []))
 }
 
-/** @returns Since when the account is in the registry, by the blocks before it issued this. */
+/** @returns How many blocks before this issue the account was added to the registry. */
 function ageOf({ account, blockNumber }: BlockchainProof): string {
   const block = showNumber(account.addedBlock)
   const before = showNumber(blockNumber - account.addedBlock)
@@ -103,7 +103,7 @@ function list(name: string, urls: string[], own: (url: string) => boolean): HTML
   ]
 }
 
-/** The address of a node often holds a key: what follows the host is not shown. */
+/** The URL of a node often contains a key, so only the host is shown. */
 function shown(url: string): string {
   return originOf(url) ?? url
 }

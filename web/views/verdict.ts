@@ -20,7 +20,7 @@ import { isUntrusted, viewTrustedBlock } from './statement.ts'
 
 type Tone = 'good' | 'bad' | 'held' | 'past' | 'open'
 
-/** Each has a shape of its own beside its colour. */
+/** Each status differs in shape as well as colour. */
 const TONES: Record<VerdictStatus, Tone> = {
   valid: 'good',
   not_issued: 'bad',
@@ -44,7 +44,7 @@ const SHAPES: Record<Tone | 'busy', string[]> = {
   busy: ['M12 2.5a9.5 9.5 0 1 1-9.5 9.5'],
 }
 
-/** The verdict: the one thing that the reader came for. */
+/** The verdict, the most important part of the page. */
 export function viewVerdict(state: State, actions: Actions): HTMLElement {
   const { phase, sources } = state
   if (phase.at === 'ask') return h('div')
@@ -122,14 +122,14 @@ function card(
   )
 }
 
-/** Letters of a title that does not fit on one line beside its sign. */
+/** From this many letters on, a title does not fit on one line beside its icon. */
 const LONG = 18
 
 function button(text: string, act: () => void): HTMLElement {
   return h('button', { type: 'button', class: 'primary', click: () => act() }, text)
 }
 
-/** @returns `Checked just now`, or of when a proof file is; nothing where nothing was read. */
+/** @returns `Checked just now`, or the time of a proof file; nothing if nothing was read. */
 function viewTime({ verdict, live, checkedAt }: Done): HTMLElement | false {
   const { asOf, checks } = verdict
   if (asOf === null) return false
