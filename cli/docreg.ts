@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// `docreg <command>`: the verifier as a command.
+// `docreg <command>`: the verifier on the command line.
 import { styleText } from 'node:util'
 import { FormatError } from '../document/errors.ts'
 import { ChainError } from '../verifier/errors.ts'
@@ -85,7 +85,7 @@ process.on('uncaughtException', (error) => {
   console.error(error)
   process.exit(EXIT.bug)
 })
-// The reader of the output may close it early; the exit code still counts.
+// The output may be closed early; the exit code still counts.
 stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error
 })

@@ -2,7 +2,7 @@ import { open, readFile, stat } from 'node:fs/promises'
 import type { CompletenessProof } from '../verifier/proof/completeness.ts'
 import { InputError } from './errors.ts'
 
-/** Bytes of the longest file of hashes or of a proof. */
+/** Maximum bytes of a file of hashes or of a proof. */
 const MAX_FILE = 256 * 1024 * 1024
 
 /** @throws {InputError} `unreadable` */
@@ -17,7 +17,7 @@ export async function readAll(file: string): Promise<Uint8Array> {
 }
 
 /**
- * In pieces: the text of a long proof need not be in memory twice.
+ * Writes in pieces, so that the text of a long proof is not in memory twice.
  *
  * @throws {InputError} `unwritable`
  */

@@ -10,7 +10,7 @@ import {
 } from '../verifier/identity.ts'
 import { IDENTITY_TIMEOUT_MS, MAX_DID_DOCUMENT } from '../verifier/readers/identity-source.ts'
 
-/** The domain, and what it should say. */
+/** The domain, and what its file should say. */
 export type Claim = {
   address: IdentityAddress
   /** CAIP-10. */
@@ -19,19 +19,19 @@ export type Claim = {
   accounts: Hex[]
 }
 
-/** One finding; a `warning` does not keep a verifier from reading the file. */
+/** A finding; with a `warning`, verifiers can still read the file. */
 export type Finding = {
   check: 'server' | 'redirect' | 'type' | 'cors' | 'document' | 'issuer' | 'account'
   outcome: 'pass' | 'fail' | 'warning'
-  /** Stable; `unreachable` = nothing else could be looked at. */
+  /** Stable; `unreachable` = nothing else could be checked. */
   code: string
   message: string
 }
 
-/** A page of this origin would ask; no server should know it. */
+/** The origin of an imaginary page; no server should allow it by name. */
 const ORIGIN = 'https://verifier.invalid'
 
-/** @returns The findings of a verifier at the address of the domain's DID document, in order. */
+/** @returns The findings at the address of the domain's DID document, in order. */
 export async function inspectIdentity(claim: Claim): Promise<Finding[]> {
   const { url } = claim.address
   let response: Response
@@ -93,7 +93,7 @@ function corsOf(allowed: string | null): Finding {
   )
 }
 
-/** Verifiers do not judge it; a server that sends HTML here is likely to send an error page. */
+/** Verifiers ignore the type, but HTML is probably an error page. */
 function typeOf(type: string | null): Finding {
   return type !== null && /^application\/(?:[a-z.+-]+\+)?json\b/i.test(type)
     ? found('type', 'pass', 'ok', type)

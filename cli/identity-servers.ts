@@ -1,6 +1,6 @@
 import type { IdentityAddress } from '../verifier/identity.ts'
 
-/** @returns What to add to usual servers, so that a page of any origin may read the file. */
+/** @returns Configuration for common servers that lets pages of any origin read the file. */
 export function serverLinesFor({ url }: IdentityAddress): string[] {
   const { pathname } = new URL(url)
   const folder = pathname.slice(0, pathname.lastIndexOf('/') + 1)

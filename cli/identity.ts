@@ -47,7 +47,7 @@ export async function identityCommand(args: string[], terminal: Terminal): Promi
   })
   const [action] = positionals
   if (positionals.length > 1 || ![undefined, 'check'].includes(action))
-    throw new UsageError('docreg identity takes no argument but check')
+    throw new UsageError('docreg identity takes no argument except check')
   const claim = readClaim(values)
   if (action === 'check') {
     if (values.out !== undefined) throw new UsageError('--out is not for check: it writes no file')
@@ -58,7 +58,7 @@ export async function identityCommand(args: string[], terminal: Terminal): Promi
   return EXIT.ok
 }
 
-/** @throws {UsageError} for the first option that is bad. */
+/** @throws {UsageError} for the first bad option. */
 function readClaim(values: {
   registry?: string
   issuer?: string

@@ -6,7 +6,7 @@ import type { Recount } from './manifest.ts'
 import { time } from './report.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Manifests and recounts of batches, which the registry's state does not hold. */
+/** Manifests and recounts of batches, which are not part of the registry's state. */
 export type BatchNotes = {
   manifests: ReadonlyMap<Hex, Hex>
   /** By root; empty when nothing was recounted. */
@@ -16,8 +16,7 @@ export type BatchNotes = {
 const HASH = /^0x[0-9a-fA-F]{64}$/
 
 /**
- * @returns What is in the lines of a file; what {@link linesOf} prints is one. Other lines are
- *   passed over.
+ * @returns The entries of a file, for example the output of {@link linesOf}. Ignores other lines.
  * @throws {InputError} `unreadable` for a line without a hash.
  */
 export function parseList(bytes: Uint8Array): IssuedList {
@@ -38,7 +37,7 @@ export function parseList(bytes: Uint8Array): IssuedList {
   return { documentHashes: [...documentHashes], roots: [...roots], manifests }
 }
 
-/** A list as people read it, and as {@link parseList} takes it. */
+/** Prints a list for people, in the format of {@link parseList}. */
 export function* linesOf(
   { status, issuerId, asOf, documents, batches }: Listing,
   { manifests, recounts }: BatchNotes,

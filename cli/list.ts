@@ -52,7 +52,7 @@ Nodes drop old events: keep what this prints, and give it as --hashes.
 Exit code: 0 complete, 1 incomplete, 2 could not check, 64 wrong usage.`
 
 const NO_NOTES: BatchNotes = { manifests: new Map(), recounts: new Map() }
-const KEPT_LIST = 'ask another node, or give a list that was kept, --hashes'
+const KEPT_LIST = 'use another node, or a stored list with --hashes'
 const GAPS = `The node may have dropped old events: ${KEPT_LIST}`
 
 const OPTIONS = {
@@ -96,7 +96,7 @@ export async function listCommand(args: string[], terminal: Terminal): Promise<n
   const isOnline = sources.nodes.length + sources.blocks.length > 0 || sources.asOf !== undefined
   if (isOnline || (values.from ?? hashes ?? proof) !== undefined)
     throw new UsageError(
-      '--check asks nobody: without --rpc, --ipfs, --as-of, --from, --hashes and --proof',
+      '--check works offline: without --rpc, --ipfs, --as-of, --from, --hashes and --proof',
     )
   if (trustedBlocks.length === 0) throw new UsageError('--block-hash is required with --check')
   const { registry, codeHash } = sources
@@ -110,9 +110,9 @@ export async function listCommand(args: string[], terminal: Terminal): Promise<n
 
 type Order = {
   issuerId: number
-  /** Where the hashes come from: events since a block, or a file. */
+  /** The source of the hashes: events since a block, or a file. */
   origin: { from: number } | { file: string }
-  /** Where the proof goes. */
+  /** The file for the proof. */
   out?: string
 }
 
@@ -131,7 +131,7 @@ async function listOnline(
   const { manifests } = keys
   const result = await judge(provider, sources, order, { ...keys, block })
   const recounts = new Map<Hex, Recount>()
-  // One after the other: a batch takes some 100 bytes of memory a document.
+  // One after the other: a batch takes some 100 bytes of memory per document.
   if (result.status !== 'unverifiable' && blocks.length > 0)
     for (const batch of result.batches.listed)
       recounts.set(
@@ -163,10 +163,7 @@ async function judge(
   })
 }
 
-/**
- * Events up to the block that the list is for. To collect all takes a while, in which there can be
- * more.
- */
+/** Collects events up to the block of the list, since new ones may arrive meanwhile. */
 async function collect(
   provider: Eip1193Provider,
   registry: RegistryId,
@@ -200,8 +197,8 @@ async function newestBlock(provider: Eip1193Provider): Promise<number> {
 }
 
 /**
- * The library takes a list of more than it can hold for misuse; here it may come from a node or a
- * file. Where the node has pruned its logs, says what helps.
+ * For the library a list that is too long is misuse; here it may come from a node or a file. Adds
+ * advice if the node has pruned its logs.
  */
 async function bounded<T>(work: () => Promise<T>): Promise<T> {
   try {
@@ -230,7 +227,7 @@ function tell(
   },
 ): number {
   if (result.status !== 'unverifiable' && result.issuerId !== issuerId)
-    throw new InputError('other_issuer', `the proof is one of issuer ${result.issuerId}`)
+    throw new InputError('other_issuer', `the proof is for issuer ${result.issuerId}`)
   const network = networkOf(parseRegistry(registry).chainId)
   if (json) terminal.write(printableJson({ ...withNotes(result, notes), network }))
   else if (result.status === 'unverifiable') {

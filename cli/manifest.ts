@@ -8,7 +8,7 @@ import type { BlockSource } from '../verifier/ports.ts'
 import type { ListedBatch } from '../verifier/proof/completeness.ts'
 import { InputError } from './errors.ts'
 
-/** Why a manifest does not list all documents of a batch of the registry. */
+/** Why a manifest does not list all documents of a batch. */
 export type Finding =
   | FormatErrorCode
   | 'other_registry'
@@ -22,7 +22,7 @@ export type Recount = Finding | 'no_manifest' | 'unreadable' | null
 
 /**
  * @param hash The sha-256 of the manifest's root block.
- * @returns The batch that the manifest rebuilds, or the code of its error.
+ * @returns The batch rebuilt from the manifest, or the code of its error.
  * @throws {InputError} `unreadable` when no source has all of it.
  */
 export async function recountManifest(
@@ -50,7 +50,7 @@ export async function recountManifest(
 /**
  * Recounts a batch of a list.
  *
- * @param manifest The sha-256 of its manifest's root block, where that is known.
+ * @param manifest The sha-256 of its manifest's root block, if known.
  */
 export async function recountListed(
   { root, size }: ListedBatch,

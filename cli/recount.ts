@@ -26,7 +26,7 @@ ${SOURCE_USAGE}
 Recounts a batch: whether the manifest lists all of its documents, as the registry has it.
 Exit code: 0 complete, 1 not, 2 could not be checked, 64 wrong usage.`
 
-/** The registry's entry of a batch; blocks are 0 where there is none. */
+/** The registry's entry for a batch; blocks are 0 if there is none. */
 type BatchRecord = {
   anchoredBlock: number
   size: number
@@ -102,7 +102,7 @@ const BATCH_OF = '0x6acead9c'
 const WORD = 32
 const WORDS = 9
 
-/** Asked of the registry that is trusted, whatever the manifest names. */
+/** Reads from the trusted registry, whatever the manifest names. */
 async function readRecord(
   provider: Eip1193Provider,
   registry: RegistryId,
@@ -123,7 +123,7 @@ async function readRecord(
   if (bytes.length !== WORDS * WORD)
     throw new ChainError('no_registry', `no registry at ${registry}`)
   const words = new DataView(bytes.buffer, bytes.byteOffset)
-  // No member has more than 40 bits: the last six bytes of its word hold it.
+  // No member has more than 40 bits, so the last six bytes of its word are enough.
   const at = (index: number) => {
     const end = (index + 1) * WORD
     return words.getUint16(end - 6) * 2 ** 32 + words.getUint32(end - 4)

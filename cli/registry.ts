@@ -8,14 +8,14 @@ import {
 } from '../document/registry-id.ts'
 import { UsageError } from './errors.ts'
 
-/** What came with this program: one file a chain, as the deploy command writes them. */
+/** The deployments shipped with this program: one file per chain, from the deploy command. */
 const DEPLOYMENTS = new URL('../deployments/', import.meta.url)
 
-/** A registry, and the hash of its code (keccak256) where it is known. */
+/** A registry, and the hash of its code (keccak256) if known. */
 export type TrustedRegistry = {
   registry: RegistryId
   codeHash?: Hex
-  /** The block in which it was deployed, where that is known. */
+  /** The block in which it was deployed, if known. */
   deployedIn?: number
 }
 

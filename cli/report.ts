@@ -11,27 +11,27 @@ import type {
 import { printable } from './printable.ts'
 import type { Paint } from './terminal.ts'
 
-/** Shown with every verdict about a registry of a test network. */
+/** Shown with every verdict on a test network. */
 export const TEST_NETWORK = 'Test network: not a real document'
 
-/** Shown where a final revocation was released or replaced after a theft. */
+/** Shown if a final revocation was released or replaced after a theft. */
 export const SET_ASIDE = 'A revocation of this document was set aside: its account is distrusted'
 
-/** Shown where the domain that the registry names does not vouch for the issuer. */
+/** Shown if the domain in the registry does not vouch for the issuer. */
 export const DENIED = 'The domain that this issuer names as its own does not vouch for it'
 export const ACCOUNT_NOT_LISTED =
   "The issuer's domain does not list the account that issued this document"
 
-/** Shown with what a presentation discloses. */
+/** Shown with the disclosed fields of a presentation. */
 export const MINIMAL_DISCLOSURE = [
   'How much the document holds besides is not known.',
   'This is minimal disclosure, not anonymity: presentations of one document can be linked.',
 ]
 
-/** A verdict, and what its reader must know besides. */
+/** A verdict with its context. */
 export type Report = {
   verdict: Verdict | PresentationVerdict
-  /** Of the registry that was asked. */
+  /** The registry that was read. */
   network: Network
   warnings: readonly string[]
 }
@@ -95,7 +95,7 @@ const MEANINGS: Record<string, string> = {
   pruned: 'nodes no longer keep events this old; that is normal, and changes nothing',
 }
 
-/** @returns A verdict as people read it, without a line feed at its end. */
+/** @returns A verdict for people, without a line feed at its end. */
 export function report({ verdict, network, warnings }: Report, paint: Paint): string {
   const { blockchainProof: proof, status, asOf } = verdict
   const parts = [
@@ -133,7 +133,7 @@ function contentOf(verdict: Report['verdict']): string[] {
   )
 }
 
-/** @returns The words for its status; a missing required domain has words of its own. */
+/** @returns The text for the status; a missing required domain has its own. */
 function headlineOf({ status, checks }: Report['verdict']): string {
   const has = (name: string, outcome: string) =>
     checks.some((one) => one.check === name && one.outcome === outcome)
@@ -142,7 +142,7 @@ function headlineOf({ status, checks }: Report['verdict']): string {
     : HEADLINES[status]
 }
 
-/** @returns Notices that a good status does not include and a reader must not overlook. */
+/** @returns Notices that a reader must see beside a good status. */
 function noticesOf(verdict: Report['verdict'], network: Network): string[] {
   const { checks, blockchainProof } = verdict
   const document = 'disclosed' in verdict ? verdict.disclosed : verdict.document
@@ -157,7 +157,7 @@ function noticesOf(verdict: Report['verdict'], network: Network): string[] {
   return notices
 }
 
-/** @param date `YYYY-MM-DD`. @returns As in "1 March 2999". */
+/** @param date `YYYY-MM-DD`. @returns A date such as "1 March 2999". */
 function longDate(date: string): string {
   return new Intl.DateTimeFormat('en-GB', {
     dateStyle: 'long',
@@ -189,7 +189,7 @@ function documentLines(document: Document): Line[] {
   return partLines(document, lastDayOf(document) ?? 'never')
 }
 
-/** @returns A line for each field that is there. */
+/** @returns A line for each present field. */
 function partLines(
   document: DocumentPart,
   expiry: string | undefined = lastDayOf(document),
@@ -263,7 +263,7 @@ function checkLine({ check, outcome, code }: Check, paint: Paint): string {
 /** @param seconds Of the Unix epoch. */
 export function time(seconds: number): string {
   const date = new Date(seconds * 1000)
-  // A record can say anything that fits 40 bits.
+  // A record can contain any time of 40 bits.
   if (Number.isNaN(date.getTime())) return `second ${seconds}`
   return date.toISOString().replace('T', ' ').replace('.000Z', ' UTC')
 }

@@ -6,7 +6,7 @@ import { createFetchProvider } from '../verifier/readers/json-rpc.ts'
 import { UsageError } from './errors.ts'
 import { trustedRegistry } from './registry.ts'
 
-/** Options that say whom to trust and whom to ask; for `parseArgs`. */
+/** Options for the trusted registry and the sources, for `parseArgs`. */
 export const SOURCE_OPTIONS = {
   rpc: { type: 'string', multiple: true },
   registry: { type: 'string' },
@@ -23,18 +23,18 @@ export const SOURCE_USAGE = `  --registry <CAIP-10>   the registry that you trus
 export type CommandSources = {
   /** CAIP-10. */
   registry: RegistryId
-  /** keccak256 of its code, where it is known. */
+  /** keccak256 of its code, if known. */
   codeHash?: Hex
-  /** The block in which it was deployed, where that is known. */
+  /** The block in which it was deployed, if known. */
   deployedIn?: number
   nodes: Eip1193Provider[]
   blocks: BlockSource[]
   asOf?: number
-  /** For one request, in milliseconds. */
+  /** Timeout of one request, in milliseconds. */
   timeout: number
 }
 
-/** @throws {UsageError} for the first option that is bad. */
+/** @throws {UsageError} for the first bad option. */
 export function readSources(values: {
   rpc?: string[]
   registry?: string
@@ -69,7 +69,7 @@ export function readBlockHashes(given: string[] = []): Hex[] {
   return given as Hex[]
 }
 
-/** A node that is named twice would agree with itself. */
+/** A node named twice would agree with itself. */
 function different(option: string, urls: string[]): string[] {
   if (new Set(urls.map((url) => new URL(url).href)).size < urls.length)
     throw new UsageError(`--${option} names the same address twice`)

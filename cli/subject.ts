@@ -8,31 +8,33 @@ import { InputError } from './errors.ts'
 
 /** The subject of the command. */
 export type Subject = {
-  /** As it was given, not yet decoded. Warning: it holds a decryption key; never print it. */
+  /** The undecoded input. Warning: it contains a decryption key; never print it. */
   publicId: string
-  /** The registry that an address or QR code names. Only a hint: whoever made the code chose it. */
+  /**
+   * The registry that an address or QR code names. Only a hint, chosen by whoever made the code.
+   */
   registryHint?: string
-  /** The bundle that it was read from, if any, and the block that it is for. */
+  /** The bundle that it came from, if any, and the bundle's block. */
   bundle?: ReturnType<typeof readBundle>
 }
 
 /** A presentation, and the block of its state proof, if it has one. */
 export type Presented = ReturnType<typeof readPresentation>
 
-/** No document, code or bundle of this project is larger. */
+/** Maximum bytes; no document, code or bundle of this project is larger. */
 const MAX_BYTES = 16 * 1024 * 1024
 
 /**
- * @param given As {@link readInput}.
+ * @param given See {@link readInput}.
  * @throws {InputError} Also for a presentation, which does not lead to the whole document.
- * @throws {FormatError} for a file that begins as a bundle and is none.
+ * @throws {FormatError} for a file that begins like a bundle and is malformed.
  */
 export async function readSubject(given: string): Promise<Subject> {
   const input = await readInput(given)
   if ('presentation' in input)
     throw new InputError(
       'only_presentation',
-      'a presentation is not enough: the publicId or a bundle is needed',
+      'a presentation is not enough: the publicId or a bundle is required',
     )
   return input
 }
@@ -41,21 +43,20 @@ export async function readSubject(given: string): Promise<Subject> {
  * @param given A publicId, a verify page's address, the path of a file that holds either, a bundle,
  * a presentation, or a QR code (PNG, JPEG); `-` for any of these on standard input.
  * @throws {InputError}
- * @throws {FormatError} for a file that begins as a bundle and is none, or is a malformed
- * presentation.
+ * @throws {FormatError} for a malformed bundle or presentation.
  */
 export async function readInput(given: string): Promise<Subject | Presented> {
   if (given === '-') return fromBytes(await readStdin())
   if (isAddress(given)) return fromText(given)
   if (await isFile(given)) return fromBytes(await readBytes(given))
-  // No publicId has these.
+  // A publicId never contains these characters.
   if (/[./\\]/.test(given)) throw new InputError('unreadable', 'no such file')
   return fromText(given)
 }
 
 async function fromBytes(bytes: Uint8Array): Promise<Subject | Presented> {
   if (!isImage(bytes)) {
-    // Only to recognise its kind: a file is decoded strictly.
+    // Lenient, only to recognize the kind; the content is decoded strictly later.
     const text = new TextDecoder().decode(bytes)
     if (!JSON_START.test(text)) return fromText(text)
     return isPresentationFile(text) ? readPresentation(bytes) : fromBundle(bytes)
@@ -72,22 +73,19 @@ async function fromBytes(bytes: Uint8Array): Promise<Subject | Presented> {
   return first
 }
 
-/** @returns Whether both are of one document, whole. */
+/** @returns Whether both contain the same whole document. */
 function isSame(a: Subject | Presented, b: Subject | Presented): boolean {
   if (a === b) return true
   return 'publicId' in a && 'publicId' in b && a.publicId === b.publicId
 }
 
-/** @returns Whether the bytes begin as a PNG or JPEG file does. */
+/** @returns Whether the bytes begin like a PNG or JPEG file. */
 function isImage(bytes: Uint8Array): boolean {
   const starts = (...magic: number[]) => magic.every((byte, i) => bytes[i] === byte)
   return starts(0x89, 0x50, 0x4e, 0x47) || starts(0xff, 0xd8, 0xff)
 }
 
-/**
- * The brace of an object, also in UTF-16: after a byte order mark, or after bytes that are not
- * UTF-8.
- */
+/** Whether the text begins with a brace, also in UTF-16, or after a byte order mark. */
 const JSON_START = /^[\s\ufffd\0]*\{/
 
 function fromBundle(bytes: Uint8Array): Subject {

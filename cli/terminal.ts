@@ -1,7 +1,7 @@
-/** Puts text in a colour, or leaves it as it is. */
+/** Colours text, or returns it unchanged. */
 export type Paint = (colour: 'red' | 'green' | 'yellow' | 'bold', text: string) => string
 
-/** Where a command writes its output and its warnings. */
+/** The streams for a command's output and warnings. */
 export type Terminal = {
   write(text: string): void
   warn(text: string): void

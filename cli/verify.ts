@@ -75,7 +75,7 @@ export async function verifyCommand(args: string[], terminal: Terminal): Promise
   const proven = provenIn(input, trustedBlocks)
   if (proven && values['issuer-domain'] !== undefined)
     throw new UsageError('a proof is verified offline: without --issuer-domain')
-  // Otherwise the user would think that a node's answer was checked against it.
+  // Otherwise the user might think that a node's answer was checked against it.
   if (!proven && trustedBlocks.length > 0)
     throw new UsageError('--block-hash is for a bundle, or for a presentation with a proof')
   if ('publicId' in input) decodePublicId(input.publicId)
@@ -100,8 +100,8 @@ function ask(input: Subject | Presented, online: Ask): Promise<Verdict | Present
 }
 
 /**
- * @returns Whom to ask. Options are checked before anything is read; that there is a node only when
- * one is needed.
+ * @returns The sources. Checks options before anything is read, but requires a node only when one
+ * is needed.
  */
 function readOnline(
   values: IdentityValues & { quorum?: string; 'max-head-age'?: string },
@@ -126,7 +126,7 @@ function readOnline(
 
 type IdentityValues = { 'issuer-domain'?: string; 'no-identity'?: boolean }
 
-/** @throws {UsageError} for a domain that is not one, or that may not be asked. */
+/** @throws {UsageError} for an invalid domain, or one that must not be checked. */
 function readIdentityOptions(
   values: IdentityValues,
   registry: RegistryId,
@@ -134,7 +134,7 @@ function readIdentityOptions(
 ): Pick<VerifyOptions, 'identity' | 'issuerDomain'> {
   const { 'issuer-domain': issuerDomain, 'no-identity': isOff } = values
   if (issuerDomain === undefined) return isOff ? {} : { identity: sourceWithin(timeout) }
-  if (isOff) throw new UsageError('--issuer-domain asks the domain: not with --no-identity')
+  if (isOff) throw new UsageError('--issuer-domain checks the domain: not with --no-identity')
   if (!parseDomain(issuerDomain, parseRegistry(registry).chainId))
     throw new UsageError(
       '--issuer-domain must be a domain in ASCII without a scheme, as example.edu',
@@ -152,11 +152,13 @@ function readerOf(readers: ChainReader[], quorum: number): ChainReader {
   const [only] = readers
   if (only === undefined) throw new UsageError('--rpc is required')
   if (quorum > readers.length)
-    throw new UsageError(`--quorum is more than the ${readers.length} of --rpc`)
+    throw new UsageError(`--quorum is more than the number of --rpc, ${readers.length}`)
   return readers.length === 1 ? only : createQuorumReader(readers, quorum)
 }
 
-/** @param bundle The path of `--bundle`. With a publicId besides, it must be that document's. */
+/**
+ * @param bundle The path of `--bundle`. If a publicId is given too, the bundle must belong to it.
+ */
 async function readInputs(
   given: string | undefined,
   bundle: string | undefined,
@@ -167,11 +169,11 @@ async function readInputs(
   if (given === undefined) return proven
   const { publicId, registryHint } = await readSubject(given)
   if (publicId !== proven.publicId)
-    throw new InputError('bundle_of_another', 'the bundle is one of another publicId')
+    throw new InputError('bundle_of_another', 'the bundle belongs to another publicId')
   return registryHint === undefined ? proven : { ...proven, registryHint }
 }
 
-/** A file with a proof, and the block that it is for. */
+/** A file with a proof, and the proof's block. */
 type Proven = {
   name: 'bundle' | 'presentation'
   block: { blockNumber: number; blockHash: Hex }
@@ -179,7 +181,8 @@ type Proven = {
 }
 
 /**
- * @returns The input if it is verified offline: a bundle, or a presentation with a trusted block.
+ * @returns The input if it can be verified offline: a bundle, or a presentation with a trusted
+ * block.
  */
 function provenIn(input: Subject | Presented, trustedBlocks: Hex[]): Proven | undefined {
   if ('presentation' in input) {
@@ -228,11 +231,11 @@ function warningsOf(
   const registryHint = 'presentation' in input ? input.presentation.registry : input.registryHint
   if (registryHint !== undefined && registryHint.toLowerCase() !== registry)
     warnings.push(
-      `what was given names another registry, ${registryHint}; asked was the one that you trust, ${registry}`,
+      `the input names another registry, ${registryHint}; the verdict is that of the one that you trust, ${registry}`,
     )
   if (proven)
     warnings.push(
-      `the ${proven.name} is of block ${proven.block.blockNumber}, ${proven.block.blockHash}: what happened later, a revocation above all, is not in it`,
+      `the ${proven.name} is of block ${proven.block.blockNumber}, ${proven.block.blockHash}: it does not include later events such as a revocation`,
     )
   return warnings
 }
