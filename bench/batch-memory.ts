@@ -1,7 +1,7 @@
 /**
- * `node bench/batch-memory.ts [documents]`: what building a batch takes, in a process that
- * does nothing else. Memory is resident, at its highest (VmHWM), over what the process had after a
- * batch of 1,000; processor time is of all its threads. Linux only.
+ * `node bench/batch-memory.ts [documents]`: measures building a batch in a process that does
+ * nothing else. Memory is the maximum resident set (VmHWM) above that after a batch of 1,000;
+ * processor time is that of all threads. Linux only.
  */
 import { readFileSync } from 'node:fs'
 import { sha256 } from '@noble/hashes/sha2.js'
@@ -15,7 +15,7 @@ const issuer = {
 }
 
 function* entries(count: number) {
-  // Not the text of the number: what encodes it leaves more garbage than the batch.
+  // Not the number as text: encoding it would leave more garbage than the batch.
   const number = new Uint32Array(1)
   const bytes = new Uint8Array(number.buffer)
   for (let i = 0; i < count; i++) {
@@ -24,7 +24,7 @@ function* entries(count: number) {
   }
 }
 
-/** @returns Bytes. */
+/** @returns The maximum resident set in bytes. */
 function peak(): number {
   const status = readFileSync('/proc/self/status', 'utf8')
   return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1]) * 1024

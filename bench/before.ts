@@ -1,10 +1,10 @@
-// `node scripts/run.mjs bench/before.ts FOLDER`: whether issuing has become slower since an older
-// commit. FOLDER is a checkout of that commit, set up:
+// `node scripts/run.mjs bench/before.ts FOLDER`: measures whether issuing has become slower since
+// an older commit. FOLDER is a checkout of that commit, set up:
 //
 //   git worktree add FOLDER COMMIT
 //   cd FOLDER && node scripts/run.mjs     (in older ones: node scripts/bootstrap.mjs)
 //
-// Both are measured in turn, since the speed of a machine changes from minute to minute.
+// It measures both in turn, since the speed of a machine changes from minute to minute.
 //
 //   --documents N     documents a run, at most (15000)
 //   --seconds S       seconds a run, at most (10)
@@ -27,7 +27,7 @@ const { values, positionals } = parseArgs({
   },
 })
 const [older] = positionals
-if (older === undefined) throw new Error('which checkout?')
+if (older === undefined) throw new Error('name the folder of a checkout')
 const limits = { documents: Number(values.documents), seconds: Number(values.seconds) }
 const checkouts = { before: older, now: fileURLToPath(new URL('..', import.meta.url)) }
 

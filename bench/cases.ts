@@ -9,7 +9,7 @@ import {
   type RunningGateway,
 } from './measure.ts'
 
-/** A row of the table, with what it is compared to. */
+/** A row of the table, with its comparisons. */
 export type Case = Row & {
   name: string
   connections?: number
@@ -17,16 +17,13 @@ export type Case = Row & {
   blockTime?: number
   /** Throughput ÷ that of the bare Hono server at as many connections. */
   toEcho?: number
-  /** Throughput ÷ that of the same with grouping off. */
+  /** Throughput ÷ that of the same case with grouping off. */
   toUngrouped?: number
-  /** Throughput ÷ that of the same with the embedded store. */
+  /** Throughput ÷ that of the same case with the embedded store. */
   toEmbedded?: number
   /** Throughput ÷ that of `issueMany` on the same kind of chain without the gateway. */
   toRaw?: number
-  /**
-   * Processes that wanted a core, on average over the minute before its end; the benchmark's own
-   * are among them.
-   */
+  /** Load average over the last minute of the case, including the benchmark's own processes. */
   load?: number
 }
 
@@ -43,7 +40,7 @@ export const NAMES = {
 
 const CONNECTIONS = [1, 50, 200, 500] as const
 const BLOCK_TIMES = [0, 1] as const
-/** Connections of the cases that are measured at one number only. */
+/** Connections of the cases that run at one number only. */
 export const USUAL = 200
 
 /** Runs all cases, one after another, each on a fresh chain. */
@@ -61,7 +58,7 @@ export async function runCases(limits: Limits, tell: (done: Case) => void): Prom
     for (const connections of CONNECTIONS) {
       const where = { connections, blockTime }
       const toRaw = (row: Row) => row.perSecond / raw.perSecond
-      // By the clock it is as many a block as are in flight, whatever else.
+      // With blocks by the clock, a block takes what is in flight, whatever the store.
       const ungrouped =
         blockTime === 0
           ? await measureIssue(limits, { ...where, env: { MAX_BATCH: '1' } })
@@ -99,7 +96,7 @@ export async function runCases(limits: Limits, tell: (done: Case) => void): Prom
   return cases
 }
 
-/** @returns `undefined` on a machine that cannot build Kubo, after saying so. */
+/** @returns `undefined` on a machine that cannot build Kubo; prints the reason. */
 async function measureKubo(limits: Limits): Promise<Row | undefined> {
   const binary = await kuboBinary()
   if (binary === undefined) return undefined
@@ -116,7 +113,7 @@ async function measureKubo(limits: Limits): Promise<Row | undefined> {
   }
 }
 
-/** Verifies what was issued, with a gateway that has verified nothing before. */
+/** Verifies the issued documents with a freshly started gateway. */
 async function verifyAll(
   limits: Limits,
   connections: number,
@@ -136,9 +133,9 @@ async function verifyAll(
 }
 
 /**
- * Verifies at each of these numbers of connections, after the bare Hono server at as many.
+ * Measures the bare Hono server and then verifying, at each number of connections.
  *
- * @param flags Of the gateway's Node, for profiling.
+ * @param flags Node options of the gateway, for profiling.
  */
 export async function runVerifyCases(
   limits: Limits,

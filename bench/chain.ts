@@ -15,13 +15,13 @@ import { startGethNode } from '../test/support/geth.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
 import { freePort } from './processes.ts'
 
-/** A chain with a registry in it, and an issuer that has registered. */
+/** A chain with a registry and a registered issuer. */
 export type BenchChain = {
   url: string
   registry: RegistryId
   issuerKey: Hex
   rpc: RpcPool
-  /** Absent when it is not an Anvil. */
+  /** Absent if the chain is not an Anvil. */
   anvilPid?: number
   stop(): Promise<void>
 }
@@ -30,8 +30,8 @@ const ISSUER = { name: 'Benchmark', uri: 'http://localhost' }
 const TIMEOUT = 60_000
 
 /**
- * The chain of `npm start`: it mines when a transaction comes. Its front runs in the process that
- * calls this.
+ * The chain of `npm start`, which mines when a transaction arrives. Its front runs in the calling
+ * process.
  */
 export async function startInstantChain(dataDir: string): Promise<BenchChain> {
   const keys = keysIn(dataDir)
@@ -57,7 +57,7 @@ export async function startInstantChain(dataDir: string): Promise<BenchChain> {
   }
 }
 
-/** An Anvil that mines by the clock, as public chains do. */
+/** An Anvil that mines by the clock, like public chains. */
 export async function startClockedChain(dataDir: string, blockTime: number): Promise<BenchChain> {
   const keys = keysIn(dataDir)
   const port = await freePort()
@@ -88,7 +88,7 @@ export async function startClockedChain(dataDir: string, blockTime: number): Pro
   }
 }
 
-/** A geth with a block each second, big enough for all that a gateway has in flight. */
+/** A geth with a block each second that has room for all transactions in flight. */
 export async function startGethChain(binary: string, dataDir: string): Promise<BenchChain> {
   const keys = keysIn(dataDir)
   const geth = await startGethNode(binary, join(dataDir, 'geth'), ['--dev.gaslimit', '60000000'])
@@ -128,7 +128,7 @@ function registryOn(
   return ensureRegistry(rpc, admin, { account, ...ISSUER })
 }
 
-/** A block for each transaction, before it is answered. */
+/** Mines a block for each transaction before answering it. */
 function minesAtOnce(rpc: RpcPool): Eip1193Provider {
   return {
     async request(args) {
@@ -139,7 +139,7 @@ function minesAtOnce(rpc: RpcPool): Eip1193Provider {
   }
 }
 
-/** A transaction is answered when it is in a block. */
+/** Answers a transaction once it is in a block. */
 function waitsForBlocks(rpc: RpcPool): Eip1193Provider {
   return {
     async request(args) {

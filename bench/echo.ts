@@ -1,5 +1,4 @@
-// A bare Hono server that answers a POST with what it was sent: the ceiling of any gateway on this
-// machine.
+// A bare Hono server that echoes a POST: the upper bound for any gateway on this machine.
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 

@@ -1,4 +1,4 @@
-// `node scripts/run.mjs bench/library.ts`: how long a verdict takes without the gateway, on a local
+// `node scripts/run.mjs bench/library.ts`: measures a verdict without the gateway, on a local
 // chain; prints milliseconds.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -25,7 +25,7 @@ import { verify } from '../verifier/verify.ts'
 
 const ROUNDS = 200
 const WARM_UP = 20
-/** So that the tries have some depth. */
+/** Gives the tries some depth. */
 const OTHERS = 2_000
 
 const key = toHex(randomBytes(32))

@@ -11,25 +11,25 @@ import { quantile } from './quantile.ts'
 export type LoadOptions = {
   url: string
   /**
-   * `issue` and `echo` send documents, `issue keyed` each with an idempotency key. `verify` asks for the publicIds of a file, a line each,
-   * round and round, in the order of their text: that of their hashes, so neighbours are of
-   * different blocks.
+   * `issue` and `echo` send documents, `issue keyed` with an idempotency key each. `verify` cycles
+   * through the publicIds of a file (one per line) in text order. That is the order of their
+   * hashes, so neighbours are in different blocks.
    */
   kind: 'issue' | 'issue keyed' | 'verify' | 'echo'
   connections: number
-  /** It ends after this number of requests or seconds, whichever is first. */
+  /** The run ends after this number of requests or seconds, whichever comes first. */
   requests: number
   seconds: number
   apiKey: string
-  /** Where publicIds come from (`verify`) or go to (`issue`). */
+  /** The file of publicIds: input of `verify`, output of `issue`. */
   idsFile: string
-  /** How many of the publicIds are used; absent = all. */
+  /** Maximum publicIds to use; absent = all. */
   distinct?: number
 }
 
 export type LoadResult = {
   requests: number
-  /** Answers with another status than was to be expected. */
+  /** Responses with an unexpected status. */
   failures: number
   seconds: number
   /** Milliseconds. */
@@ -71,7 +71,7 @@ function requestOf(n: number): string {
   return `POST /v1/documents HTTP/1.1\r\n${HEAD}\r\n${key}Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`
 }
 
-/** Only the first is reported: a case with failures is not a measurement. */
+/** Reports only the first failure: a case with failures is not a valid measurement. */
 function fail(statusCode: number, text: string): void {
   if (failures++ === 0) console.error(`answered ${statusCode}: ${text}`)
 }

@@ -8,10 +8,10 @@ import type { LoadOptions, LoadResult } from './load.ts'
 import { freePort, runScript, startScript, untilReady, usageOf } from './processes.ts'
 import type { RawResult } from './raw.ts'
 
-/** How much of each case: it ends at this number of documents or seconds, whichever is first. */
+/** The limits of a case: it ends at this number of documents or seconds, whichever comes first. */
 export type Limits = { documents: number; seconds: number }
 
-/** The figures of a case; one that it lacks, or that the system does not report, is absent. */
+/** The figures of a case; those that it lacks or the system does not report are absent. */
 export type Row = {
   requests: number
   perSecond: number
@@ -22,15 +22,14 @@ export type Row = {
   /** The gateway's maximum resident memory, bytes. */
   peak?: number
   /**
-   * Processor time for a request, microseconds: of the gateway (with the local chain's front) and
-   * of Anvil.
+   * Processor time per request in microseconds: gateway (with the local chain's front) and Anvil.
    */
   gatewayCpu?: number
   anvilCpu?: number
 }
 
 const API_KEY = 'the-key-of-the-benchmark'
-/** Node's, as `npm start` gives them. */
+/** The Node options of `npm start`. */
 const START_FLAGS = manifest.scripts.start.split(' ').filter((part) => /^--/.test(part))
 
 /** Issues documents on a fresh chain. */
@@ -40,9 +39,9 @@ export async function measureIssue(
     connections: number
     blockTime: number
     env?: Record<string, string>
-    /** Flags of Node, for profiling. */
+    /** Node options, for profiling. */
     flags?: readonly string[]
-    /** Measured afterwards, on the issued documents; gets a function that restarts the gateway. */
+    /** Runs afterwards on the issued documents; receives a function that restarts the gateway. */
     after?: (restart: () => Promise<RunningGateway>) => Promise<void>
   },
 ): Promise<Row> {
@@ -88,7 +87,7 @@ export async function measureRaw(limits: Limits, blockTime: number): Promise<Row
   })
 }
 
-/** A bare Hono server under the same requests. */
+/** Measures a bare Hono server with the same requests. */
 export async function measureEcho(limits: Limits, connections: number): Promise<Row> {
   return inFolder(async (dataDir) => {
     const port = await freePort()
@@ -117,7 +116,7 @@ export type RunningGateway = {
   stop(): Promise<void>
 }
 
-/** @param chain Absent = the local chain of `npm start`. @param flags Of Node. */
+/** @param chain Absent = the local chain of `npm start`. @param flags Node options. */
 export async function startGateway(
   dataDir: string,
   chain: BenchChain | undefined,
@@ -192,7 +191,7 @@ async function loaded(
   }
 }
 
-/** Runs with a fresh data folder. */
+/** Runs work with a fresh data folder. */
 export async function inFolder<T>(use: (dataDir: string) => Promise<T>): Promise<T> {
   const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-bench-'))
   try {

@@ -7,8 +7,8 @@ import { MAX_BATCH } from '../gateway/issue/batch.ts'
 import { registryAbi } from '../gateway/registry-abi.ts'
 
 /**
- * Processor time of one step of issuing, microseconds a document: as the usual library does it, and
- * as the gateway does.
+ * Processor time of one step of issuing in microseconds per document: with the usual library, and
+ * in the gateway.
  */
 export type Part = { name: string; usual: number; ours: number }
 
@@ -53,7 +53,7 @@ export async function measureParts(): Promise<Part[]> {
   ]
 }
 
-/** @param work What is done for {@link MAX_BATCH} documents. */
+/** @param work The step for {@link MAX_BATCH} documents. */
 async function time(work: () => unknown): Promise<number> {
   for (let i = 0; i < ROUNDS; i++) await work()
   const start = process.cpuUsage()

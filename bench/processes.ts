@@ -3,20 +3,17 @@ import { readFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/**
- * Seconds of processor time, and the most memory that it ever had, in bytes. Where there is no
- * /proc, `undefined`.
- */
+/** Processor time in seconds and maximum memory in bytes; `undefined` without /proc. */
 export type Usage = { cpu: number; peak: number }
 
-/** Linux counts in these, whatever the kernel's own clock. */
+/** Linux reports processor time in these units, whatever the kernel's clock. */
 const TICKS_A_SECOND = 100
 
 export function usageOf(pid: number | undefined): Usage | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8')
-    // After the name, which is in parentheses and may hold spaces: state is field 3, utime 14,
-    // stime 15.
+    // Fields after the name, which is in parentheses and may contain spaces: state is field 3,
+    // utime 14, stime 15.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const cpu = (Number(fields[11]) + Number(fields[12])) / TICKS_A_SECOND
     const status = readFileSync(`/proc/${pid}/status`, 'utf8')
@@ -30,7 +27,7 @@ export function usageOf(pid: number | undefined): Usage | undefined {
 /** A Node process that runs one of this project's scripts. */
 export type Running = {
   pid: number
-  /** Ends it as a user would, and waits. */
+  /** Stops it with a signal, and waits. */
   stop(): Promise<void>
 }
 
@@ -66,7 +63,7 @@ export async function runScript<T>(script: string, argument: object): Promise<T>
   return JSON.parse(output)
 }
 
-/** Waits until a GET of this address is answered with 200. */
+/** Waits until a GET of this address answers 200. */
 export async function untilReady(url: string): Promise<void> {
   for (let tries = 0; ; tries++) {
     const ok = await fetch(url).then(
@@ -74,7 +71,7 @@ export async function untilReady(url: string): Promise<void> {
       () => false,
     )
     if (ok) return
-    if (tries === 3_000) throw new Error(`${url} does not become ready`)
+    if (tries === 3_000) throw new Error(`${url} did not become ready`)
     await sleep(20)
   }
 }

@@ -1,6 +1,4 @@
-/**
- * @param sorted In rising order. @returns The value below which this share of them is; 0 of none.
- */
+/** @param sorted In rising order. @returns The value at this quantile; 0 for an empty list. */
 export function quantile(sorted: readonly number[], share: number): number {
   const at = Math.min(sorted.length - 1, Math.floor(sorted.length * share))
   return sorted[at] ?? 0

@@ -1,5 +1,5 @@
-// What the chain takes without a gateway: `issueMany` of the most documents that the gateway puts
-// in a transaction, the next one sent when the one before was answered.
+// Measures the chain without a gateway: `issueMany` with the gateway's maximum batch, each sent
+// once the previous one is answered.
 //
 //   node bench/raw.ts '{"dataDir", "blockTime", "documents", "seconds"}'
 //
@@ -24,11 +24,14 @@ export type RawOptions = {
 export type RawResult = {
   documents: number
   seconds: number
-  /** Seconds of processor time of Anvil; absent where it cannot be read. */
+  /** Anvil's processor time in seconds; absent if it cannot be read. */
   anvilCpu?: number
 }
 
-/** As many as the gateway has in flight; with blocks by the clock, a block's gas is full before. */
+/**
+ * The gateway's number of transactions in flight; with blocks by the clock, the block's gas limit
+ * is reached first.
+ */
 const IN_FLIGHT = 10
 const GAS_A_DOCUMENT = 27_000n
 const EXPIRY = 4_102_444_800

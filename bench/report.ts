@@ -10,9 +10,7 @@ export type Setting = {
   command: string
   commit: string
   machine: string
-  /**
-   * Processes that wanted a core when it began; more than there are cores makes every figure worse.
-   */
+  /** Load average at the start; more than the number of cores makes every figure worse. */
   load: number
 }
 
@@ -75,7 +73,7 @@ function line<T>(columns: readonly Column<T>[], row: T): string {
     .join(' · ')
 }
 
-/** @returns docs/performance.md, but for the sections with a command of their own. */
+/** @returns docs/performance.md without the sections that have their own command. */
 export function documentOf(
   setting: Setting,
   limits: Limits,
@@ -179,7 +177,7 @@ export function sectionOf(document: string, title: string): string {
   return after.split(/^## /m)[0]?.trimEnd() ?? ''
 }
 
-/** @returns The document with this section in place of the old one, at its end. */
+/** @returns The document with the old section removed and this one at the end. */
 export function withSection(document: string, title: string, text: string): string {
   const heading = `\n## ${title}\n\n`
   const old = sectionOf(document, title)
@@ -187,7 +185,7 @@ export function withSection(document: string, title: string, text: string): stri
   return text === '' ? rest : `${rest.trimEnd()}\n${heading}${text.trimEnd()}\n`
 }
 
-/** @returns The table without the columns that no row has a value in. */
+/** @returns The table without empty columns. */
 function tableOf<T>(columns: readonly Column<T>[], rows: readonly T[]) {
   const used = columns.filter(({ of }) => rows.some((row) => of(row) !== ''))
   return table(

@@ -1,5 +1,5 @@
 // `node bench/ten-million.ts [documents]`: measures a gateway whose database has ten million
-// documents, or so many, and writes that section of docs/performance.md.
+// documents (or the given number), and writes that section of docs/performance.md.
 //
 //   --seconds S   of issuing in each case (10)
 //   --rounds N    of issuing, with an empty database and with the full one in turn (3)
@@ -56,9 +56,9 @@ const rounds = Number(values.rounds)
 const limits = { connections: CONNECTIONS, seconds, documents: Number.MAX_SAFE_INTEGER }
 
 type Gateway = RunningGateway & {
-  /** From the start of the process until it was ready, and its processor time then. */
+  /** Time from the start of the process until it was ready, and its processor time. */
   started: Started
-  /** @returns What there was since the last time. */
+  /** @returns The measurements since the last call. */
   pauses(): Promise<Pauses>
 }
 
@@ -136,7 +136,7 @@ async function measureFinality(
   return { ms, pauses, calls: chain.asked.records }
 }
 
-/** A Kubo that has every payload, and counts what it is asked. */
+/** A simulated Kubo that has every payload and counts requests. */
 async function measureKubo(rows: Rows, dataDir: string, chain: PretendedChain) {
   const asked: Record<string, number> = {}
   const kubo = await serveHttp(async (request, response) => {

@@ -2,7 +2,7 @@
 //
 //   node bench/before/measure.ts '{"checkout", "documents", "seconds", "connections"}'
 //
-// It prints a `Row` as JSON. The checkout measures itself, by its own program.
+// It prints a `Row` as JSON. The checkout measures itself, with its own program.
 import { existsSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -10,7 +10,7 @@ import type { Limits, measureIssue } from '../measure.ts'
 
 export type MeasureOptions = Limits & { checkout: string; connections: number }
 
-/** Where the program is, and where it was before the benchmarks had a folder of their own. */
+/** The program's path, and its path before the benchmarks had their own folder. */
 const PLACES = ['bench/measure.ts', 'scripts/bench/measure.ts']
 
 const { checkout, connections, ...limits }: MeasureOptions = JSON.parse(process.argv[2] ?? '{}')

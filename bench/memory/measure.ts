@@ -12,14 +12,14 @@ export type MemoryRow = Memory & {
   documents: number
   failures: number
   perSecond: number
-  /** The most that its resident set ever was. */
+  /** Its maximum resident set. */
   peak: number
 }
 
 const PRELOAD = new URL('./preload.ts', import.meta.url).href
-/** With a block each second, each connection gets about one document a second through. */
+/** With a block each second, each connection issues about one document a second. */
 const CONNECTIONS = 1000
-/** Seconds that a request waits at most; until then the gateway may keep something of it. */
+/** Maximum seconds that a request waits; until then the gateway may hold memory for it. */
 const WAIT = 30
 
 /**

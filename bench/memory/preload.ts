@@ -1,5 +1,5 @@
 // Loaded by `node --expose-gc --import` before a gateway whose memory is measured: on SIGUSR2 it
-// collects all garbage, and writes what is left to the file that MEMORY_FILE names, as `Memory`.
+// collects all garbage, and writes the remaining memory as `Memory` to the file MEMORY_FILE.
 import { renameSync, writeFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -8,7 +8,7 @@ export type Memory = {
   /** Resident set, before and after the collection. */
   resident: number
   collected: number
-  /** Of the objects of JavaScript, and of buffers and what else V8 holds outside its heap. */
+  /** JavaScript objects, and buffers and other memory of V8 outside its heap. */
   heap: number
   external: number
 }
@@ -17,8 +17,8 @@ const file = process.env.MEMORY_FILE ?? ''
 
 process.on('SIGUSR2', async () => {
   const resident = process.memoryUsage.rss()
-  // What finalizers free is garbage of the next round. Only `last-resort` gives pages back to the
-  // system that V8 keeps for later.
+  // Repeats, since finalizers free more for the next round. Only `last-resort` returns V8's spare
+  // pages to the system.
   for (let round = 0; round < 3; round++) {
     globalThis.gc?.({ type: 'major', execution: 'sync', flavor: 'last-resort' })
     await sleep(500)

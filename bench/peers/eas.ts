@@ -9,7 +9,7 @@ const NOTHING = `0x${'00'.repeat(32)}`
 
 export type Eas = {
   contract: BaseContract
-  /** Of a schema with one field, `bytes32 documentHash`. */
+  /** The uid of a schema with one field, `bytes32 documentHash`. */
   schema: string
 }
 
@@ -31,7 +31,7 @@ export async function deployEas(signer: Signer): Promise<Eas> {
   return { contract, schema: receipt.logs[0].topics[1] }
 }
 
-/** What the SDK makes of a request with a hash and no more: its defaults. */
+/** The SDK's defaults for a request with only a hash. */
 export const attestationOf = (hash: string) => ({
   recipient: NOBODY,
   expirationTime: 0n,

@@ -4,31 +4,31 @@ import { PEERS, type PeerName } from './peers.ts'
 import { fetchPublished } from './published.ts'
 import type { PeerOptions, PeerResult } from './run.ts'
 
-/** A row of the table of peers. Times are of a request, processor time is of a document. */
+/** A row of the table of peers. Times are per request, processor time is per document. */
 export type PeerRow = {
   name: string
-  /** Documents a request, and requests at a time. */
+  /** Documents per request, and concurrent requests. */
   size: number
   clients: number
   documents: number
   failures: number
   perSecond: number
-  /** Throughput of this gateway ÷ its own. */
+  /** This gateway's throughput ÷ the peer's. */
   gatewayToIt: number
   /** Milliseconds. */
   p50: number
   p99: number
-  /** Microseconds: of the client (with the local chain's front) and of Anvil. */
+  /** Microseconds: client (with the local chain's front) and Anvil. */
   clientCpu: number
   anvilCpu?: number
 }
 
-/** Transactions in flight of those who send many documents in each: as many as the gateway has. */
+/** Transactions in flight for peers that send many documents in each; the same as the gateway's. */
 const BATCHES = 8
 
 /**
- * @param clients Requests at a time of those who send one document in each.
- * @param gateway Documents a second of this gateway at a number of connections.
+ * @param clients Concurrent requests for peers that send one document in each.
+ * @param gateway This gateway's documents per second, by number of connections.
  */
 export async function measurePeers(
   limits: Limits,
@@ -48,7 +48,7 @@ export async function measurePeers(
     const [one, many] = clients
     for (const at of size === 1 ? [one, many] : [1, BATCHES]) {
       const row = await measurePeer(limits, peer, at)
-      // A client that sends many documents at once is compared with many clients that send one.
+      // Compares one client that sends many documents with many clients that send one.
       const ours = gateway(size === 1 ? at : many)
       rows.push({ ...row, gatewayToIt: ours / row.perSecond })
       tell(rows.at(-1) as PeerRow)

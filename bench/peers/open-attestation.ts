@@ -8,7 +8,7 @@ import { fetchPublished } from './published.ts'
 const FACTORY = 'dist/contracts/factories/contracts/DocumentStore__factory.js'
 
 /**
- * A document store of OpenAttestation, deployed and connected by the class of its own package.
+ * A document store of OpenAttestation, deployed and connected by its package's class.
  *
  * @returns Its contract, with `issue(bytes32)` and `bulkIssue(bytes32[])`.
  */

@@ -1,10 +1,8 @@
-/** One version of an npm package. */
+/** A version of an npm package. */
 export type Published = {
   name: string
   version: string
-  /**
-   * Of its archive, as `npm view <name>@<version> dist.integrity` says it: `sha512-` and base64.
-   */
+  /** The archive's hash, from `npm view <name>@<version> dist.integrity`: `sha512-` and base64. */
   integrity: string
 }
 
@@ -22,14 +20,14 @@ export const EAS: Published = {
     'sha512-L60y1fgKlY3a45xxnPlgRbiGQY8RF/lF+AzF1iVoR7/aEzitS0Nuyyjq8+IXs1sSSU0dl2+yGSmELxVeB6FelA==',
 }
 
-/** How others anchor documents: one, or several, a transaction. */
+/** How other projects anchor documents: one or several per transaction. */
 export const PEERS = {
   issue: { of: OPEN_ATTESTATION, size: 1 },
   bulkIssue: { of: OPEN_ATTESTATION, size: 200 },
   timestamp: { of: EAS, size: 1 },
   multiTimestamp: { of: EAS, size: 200 },
   attest: { of: EAS, size: 1 },
-  // More do not fit under the cap on a transaction's gas (EIP-7825).
+  // The cap on a transaction's gas (EIP-7825) allows no more.
   multiAttest: { of: EAS, size: 100 },
 } as const
 

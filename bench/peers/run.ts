@@ -1,5 +1,5 @@
-// What others' registries take, on the local chain of `npm start`, called as their SDKs do: a
-// contract call for each request, and its receipt awaited.
+// Measures other projects' registries on the local chain of `npm start`, with the calls of their
+// SDKs: one contract call per request, waiting for its receipt.
 //
 //   node bench/peers/run.ts '{"peer", "clients", "dataDir", "documents", "seconds"}'
 //
@@ -32,18 +32,18 @@ export type PeerOptions = {
 
 export type PeerResult = {
   documents: number
-  /** Requests that were not answered with a receipt of success. */
+  /** Requests without a successful receipt. */
   failures: number
   seconds: number
-  /** Milliseconds, of a request. */
+  /** Milliseconds per request. */
   p50: number
   p99: number
-  /** Seconds of processor time; that of Anvil is absent where it cannot be read. */
+  /** Processor time in seconds; Anvil's is absent if it cannot be read. */
   clientCpu: number
   anvilCpu?: number
 }
 
-/** A receipt that has not come by then will not come; milliseconds. */
+/** Timeout for a receipt; milliseconds. */
 const PATIENCE = 20_000
 
 type Send = (hashes: string[]) => Promise<ContractTransactionResponse>
@@ -53,7 +53,7 @@ const method = (contract: BaseContract, name: string) => {
   return (...args: unknown[]) => call(...args) as Promise<ContractTransactionResponse>
 }
 
-/** The SDK of EAS makes the transaction first and then has the signer send it. */
+/** The SDK of EAS first creates the transaction, then has the signer send it. */
 const viaSigner =
   (signer: Signer, contract: BaseContract, name: string) =>
   async (...args: unknown[]) => {
@@ -119,14 +119,15 @@ async function measure(
 
 const options: PeerOptions = JSON.parse(process.argv[2] ?? '{}')
 const chain = await startInstantChain(options.dataDir)
-// The better setting for the peers: ethers gathers calls for 10 ms, a gain for many clients only.
+// The better setting for each peer: ethers gathers calls for 10 ms, which helps only with many
+// clients.
 const provider = new JsonRpcProvider(
   chain.url,
   undefined,
   options.clients === 1 ? { batchMaxCount: 1 } : {},
 )
 try {
-  // Without it, ethers takes one nonce for all that is sent within a quarter of a second.
+  // Otherwise ethers uses one nonce for all transactions within a quarter of a second.
   const signer = new NonceManager(new Wallet(chain.issuerKey, provider))
   const send = await open(options.peer, signer)
   const before = usageOf(chain.anvilPid)?.cpu

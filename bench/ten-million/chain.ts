@@ -5,11 +5,13 @@ import { bodyOf, serveHttp } from '../../test/support/http.ts'
 import type { BenchChain } from '../chain.ts'
 import { blockHashOf, blockOfDocument, EXPIRY, FIRST_BLOCK } from './pretended.ts'
 
-/** A chain that also has the blocks and documents that a script has written into a database. */
+/**
+ * A chain that also pretends to have the blocks and documents that a script wrote into a database.
+ */
 export type PretendedChain = BenchChain & {
-  /** How often each was asked about the pretended ones. */
+  /** Number of calls of each method about pretended blocks or documents. */
   readonly asked: { blocks: number; records: number }
-  /** From here on they are final. */
+  /** Makes the pretended blocks final. */
   finalize(): void
 }
 
@@ -17,7 +19,7 @@ type Request = { id: unknown; method: string; params: [string, ...unknown[]] }
 
 const RECORDS_OF = abi.getFunction('recordsOf')?.selector ?? ''
 
-/** Stands in front of a real chain, and answers for what that one does not have. */
+/** A proxy in front of a real chain that answers for the pretended blocks and documents. */
 export async function pretendBlocks(chain: BenchChain, blocks: number): Promise<PretendedChain> {
   const { origin } = new URL(chain.url)
   const pool = new Pool(origin, { connections: 32 })
@@ -37,7 +39,7 @@ export async function pretendBlocks(chain: BenchChain, blocks: number): Promise<
     return { number: `0x${number.toString(16)}`, hash: blockHashOf(number), timestamp: '0x1' }
   }
 
-  /** The records of the real chain, with those that it does not have. */
+  /** The records of the real chain, completed with the pretended ones. */
   async function recordsFor(body: string, data: string): Promise<string> {
     const text = await forward(body)
     const hashes = abi.decodeFunctionData('recordsOf', data)[1] as Hex[]

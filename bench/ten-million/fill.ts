@@ -4,18 +4,18 @@ import { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
 import { BLOCK_HASH_FORMAT, EXPIRY, FIRST_BLOCK, NO_BLOCK } from './pretended.ts'
 
-/** How many rows of each kind a database gets. */
+/** Number of rows of each kind. */
 export type Rows = {
   documents: number
-  /** Of the documents: on the chain, in blocks that are not final. */
+  /** Documents on the chain in blocks that are not final. */
   notFinal: number
-  /** The blocks that these are in. */
+  /** The number of those blocks. */
   blocks: number
-  /** Of the documents: promised, and not on the chain. */
+  /** Documents that are promised, and not on the chain. */
   queued: number
   /** Digests of idempotency keys. */
   keys: number
-  /** Of these, the ones that may be forgotten. */
+  /** Of these, the expired ones. */
   expired: number
 }
 
@@ -23,10 +23,10 @@ const PERIOD_MS = 7 * 86_400_000
 const SEALED_BYTES = 200
 /** Documents in a block that is final. */
 const IN_BLOCK = 200
-/** In KiB: the trees are written in random order, as documents come. */
+/** SQLite's cache in KiB; large, because the trees are written in random order. */
 const CACHE = 2 * 2 ** 20
 
-/** A realistic share of each for this number of documents. */
+/** Realistic shares for this number of documents. */
 export function rowsFor(documents: number): Rows {
   const notFinal = Math.min(Math.floor(documents / 10), 1_000_000)
   return {
@@ -40,10 +40,10 @@ export function rowsFor(documents: number): Rows {
 }
 
 /**
- * Makes the database of a gateway that has issued so many documents, as the gateway would have left
- * it.
+ * Creates a database as a gateway would leave it after issuing these documents.
  *
- * @param store Where payloads are: in the database, or beside promises only, for a store elsewhere.
+ * @param store Where payloads are: all in the database, or, for an external store, only those of
+ * promises.
  */
 export async function fillDatabase(
   path: string,
@@ -51,7 +51,7 @@ export async function fillDatabase(
   store: 'embedded' | 'elsewhere' = 'embedded',
 ): Promise<void> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
-  // Makes the tables.
+  // Creates the tables.
   await openDatabase(path).close()
   const sqlite = new DatabaseSync(path)
   sqlite.exec(`
@@ -63,7 +63,7 @@ export async function fillDatabase(
   sqlite.close()
 }
 
-/** The last ones are queued; those before them are not final yet. */
+/** The last documents are queued; those before them are not final yet. */
 function fillDocuments(sqlite: DatabaseSync, rows: Rows, store: 'embedded' | 'elsewhere'): void {
   const notFinalFrom = rows.documents - rows.queued - rows.notFinal
   const queuedFrom = rows.documents - rows.queued

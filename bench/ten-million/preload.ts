@@ -1,17 +1,17 @@
-// Loaded by `node --import` before a gateway whose event loop is measured. On SIGUSR2 it writes
-// what it has measured since the last time to the file that PAUSES_FILE names, as `Pauses`.
+// Loaded by `node --import` before a gateway whose event loop is measured. On SIGUSR2 it writes the
+// measurements since the last signal as `Pauses` to the file PAUSES_FILE.
 import { renameSync, writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { DatabaseSync, StatementSync } from 'node:sqlite'
 
-/** How long the event loop stood still. Milliseconds. */
+/** Pauses of the event loop in milliseconds. */
 export type Pauses = {
   longest: number
   p99: number
-  /** The longest single statement, and what it was. */
+  /** The longest single statement, and its text. */
   statement: number
   sql: string
-  /** The most processor time of a single statement. */
+  /** Maximum processor time of a single statement. */
   statementCpu: number
 }
 

@@ -5,18 +5,18 @@ import type { Pauses } from './preload.ts'
 
 export const TEN_MILLION = 'Ten million documents'
 
-/** Until a gateway was ready, from the start of its process. */
+/** Time from the start of a gateway's process until it was ready. */
 export type Started = { ms: number; cpuMs: number }
 
 type Issuing = Record<'plain' | 'keyed', { row: Row; pauses: Pauses }>
 
 export type Measured = {
   rows: Rows
-  /** Of the database. */
+  /** The size of the database. */
   bytes: number
   emptyStart: Started
   start: { started: Started; starting: Pauses; first: Pauses; blocksAsked: number; later: Pauses }
-  /** A round each. */
+  /** One entry per round. */
   issuing: readonly Record<'empty' | 'full', Issuing>[]
   finality: { ms: number; pauses: Pauses; calls: number }
   kubo: {
