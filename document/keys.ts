@@ -56,6 +56,15 @@ export function fingerprintOf(issuerSecret: Uint8Array): Uint8Array {
 }
 
 /**
+ * @param issuerSecret At least 32 random bytes.
+ * @param salt 32 random bytes.
+ * @returns The signing secret of a webhook, 32 bytes.
+ */
+export function webhookSecretOf(issuerSecret: Uint8Array, salt: Uint8Array): Uint8Array {
+  return hkdf(issuerSecret, salt)(`${VERSION}/webhook-secret`, 32)
+}
+
+/**
  * @param deriveFrom Another implementation gives the same keys.
  * @returns The keys that a salt gives. With the issuer secret and a sealed document's `kid`, all
  * publicIds come back.

@@ -74,6 +74,8 @@ export type Config = {
   lowBalance: bigint
   /** How long events are kept; milliseconds. */
   eventRetention: number
+  /** Whether webhooks may lead to private addresses, and over plain http. */
+  webhookAllowPrivate: boolean
   /** Seconds; absent = any age. */
   maxHeadAge?: number
   logLevel: LogLevel
@@ -128,6 +130,10 @@ const environment = v.object({
   MAX_HOURLY_FEE_ETHER: cap,
   LOW_BALANCE_ETHER: v.optional(amount('ether'), '0.05'),
   EVENT_RETENTION_DAYS: v.optional(wholeNumber(7, 3_650), '30'),
+  WEBHOOK_ALLOW_PRIVATE: v.optional(
+    v.picklist(['true', 'false'], 'must be true or false'),
+    'false',
+  ),
   LOG_LEVEL: v.optional(
     v.picklist(
       ['debug', 'info', 'warn', 'error', 'silent'],
@@ -206,6 +212,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...(e.MAX_FEE_GWEI !== undefined && { feeCap: e.MAX_FEE_GWEI }),
     feeCaps: feeCapsOf(e, remote ? FEE_CAPS : {}),
     lowBalance: e.LOW_BALANCE_ETHER,
+    webhookAllowPrivate: e.WEBHOOK_ALLOW_PRIVATE === 'true',
     eventRetention: e.EVENT_RETENTION_DAYS * MS_PER_DAY,
     ...(maxHeadAge !== undefined && { maxHeadAge }),
     logLevel: e.LOG_LEVEL,

@@ -3,6 +3,7 @@ export const SCOPES = [
   'documents:issue',
   'documents:read',
   'documents:revoke',
+  'webhooks',
   'verify',
   'admin',
 ] as const

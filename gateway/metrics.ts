@@ -1,11 +1,16 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import {
+  createWebhookMetrics,
+  type WebhookBacklog,
+  type WebhookMetrics,
+} from './webhook-metrics.ts'
 import { inEther } from './wei.ts'
 
 /**
  * The gateway's metrics, in the Prometheus text format. Labels hold no identifier of a client,
  * issuer or document.
  */
-export type Metrics = {
+export type Metrics = WebhookMetrics & {
   readonly contentType: string
   render(): Promise<string>
   /** Counts an intent by its outcome. */
@@ -25,6 +30,7 @@ export type MetricSources = {
   stopped(): string | undefined
   /** Wei; absent = no cap. */
   feeCaps: { transaction?: bigint; hour?: bigint }
+  webhookBacklog: WebhookBacklog
 }
 
 export function createMetrics(sources: MetricSources): Metrics {
@@ -34,6 +40,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addLoad([registry], sources)
   addFunds([registry], sources)
   return {
+    ...createWebhookMetrics([registry], sources.webhookBacklog),
     contentType: registry.contentType,
     render: () => registry.metrics(),
     concluded: (kind, outcome) => concluded.inc({ kind, outcome }),

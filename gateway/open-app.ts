@@ -21,6 +21,7 @@ import type { Chain, Identity, openReaders } from './open-chain.ts'
 import type { IssuingParts } from './open-issuing.ts'
 import type { ApiKeys } from './open-keys.ts'
 import type { Stores } from './open-stores.ts'
+import type { WebhookParts } from './open-webhooks.ts'
 import { subkeysOf } from './secrets.ts'
 import { VERSION } from './version.ts'
 
@@ -32,6 +33,7 @@ export type AppParts = {
   stores: Stores
   pipeline: IssuingParts
   apiKeys: ApiKeys
+  webhooks: WebhookParts
   log: Log
 }
 
@@ -44,6 +46,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const blocks = sourcesOf(config, stores)
   return createApp({
     ...{ issuing, revising, store, history, events, log, metrics },
+    ...parts.webhooks.routes,
     ...(identities.didDocument && { didDocument: identities.didDocument }),
     wait: config.wait,
     // With a wait of 0 s, a request still has to read the chain.

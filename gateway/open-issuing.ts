@@ -44,6 +44,7 @@ export function openIssuing(
     spentLastHour: () => batcher.spentLastHour(),
     stopped: () => batcher.stopped(),
     feeCaps: config.feeCaps,
+    webhookBacklog: stores.deliveries.backlog,
   })
   const foreign = createForeignWatch({ account, log, found: metrics.foundForeign })
   const batcher = createBatcher({

@@ -1,7 +1,9 @@
 import { join } from 'node:path'
 import { createKuboNode } from './adapters/kubo/node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo/store.ts'
+import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { type Database, openDatabase } from './adapters/sqlite/database.ts'
+import { createSqliteDeliveries } from './adapters/sqlite/deliveries.ts'
 import { createSqliteDocumentIndex } from './adapters/sqlite/document-index.ts'
 import { createSqliteEventLog } from './adapters/sqlite/events.ts'
 import { createSqliteHistory } from './adapters/sqlite/history.ts'
@@ -10,6 +12,7 @@ import { createSqlitePersistence } from './adapters/sqlite/persistence.ts'
 import { createSqliteStore } from './adapters/sqlite/store.ts'
 import { createTombstones, type Tombstones } from './adapters/tombstones.ts'
 import { withOlder } from './adapters/with-older.ts'
+import { blindIndexOf } from './blind-index.ts'
 import type { Config } from './config.ts'
 import type { DocumentIndex } from './document-index.ts'
 import type { EventLog } from './events.ts'
@@ -19,7 +22,8 @@ import { type Persistence, persistInOrder } from './issue/persistence.ts'
 import type { PayloadStore } from './issue/ports.ts'
 import type { Log } from './log.ts'
 import type { Identity } from './open-chain.ts'
-import { fingerprintsOf } from './secrets.ts'
+import { fingerprintsOf, subkeysOf } from './secrets.ts'
+import type { Deliveries } from './webhooks/deliveries.ts'
 
 /** Everything that the gateway keeps. */
 export type Stores = {
@@ -32,6 +36,7 @@ export type Stores = {
   outbox: SqliteOutbox
   history: History
   events: EventLog
+  deliveries: Deliveries
   persistence: Persistence
   documentIndex: DocumentIndex
 }
@@ -65,8 +70,15 @@ export async function openStores(
     : createSqlitePersistence(database, embedded, outbox)
   const history = createSqliteHistory(database)
   const documentIndex = createSqliteDocumentIndex(database)
-  const events = createSqliteEventLog(database)
-  return { database, kubo, tombstones, store, outbox, history, persistence, documentIndex, events }
+  const subkeys = subkeysOf(issuerSecrets)
+  const blindTenant = (tenant: string) =>
+    subkeys.map((one) => blindIndexOf(one, 'tenant', tenant, hkdfWithNode))
+  const events = createSqliteEventLog(database, blindTenant)
+  const deliveries = createSqliteDeliveries(database, blindTenant)
+  return {
+    ...{ database, kubo, tombstones, store, outbox, history, persistence, documentIndex },
+    ...{ events, deliveries },
+  }
 }
 
 /** @returns The payload store on a Kubo node, if one is configured; the node has answered. */

@@ -13,6 +13,7 @@ import { claimAccount, type Identity, openChain, openReaders } from './open-chai
 import { openIssuing } from './open-issuing.ts'
 import { openKeys } from './open-keys.ts'
 import { openStores } from './open-stores.ts'
+import { openWebhooks } from './open-webhooks.ts'
 
 export type Gateway = {
   port: number
@@ -57,8 +58,9 @@ export async function startGateway(
   const { batcher, foreign } = pipeline
   foreign.begin(account.firstNonce)
   const apiKeys = await openKeys(config, log)
+  const webhooks = openWebhooks(config, identity, { stores, metrics: pipeline.metrics, log })
   const app = openApp(config, identity, {
-    ...{ chain, readers, identities, stores, pipeline, apiKeys, log },
+    ...{ chain, readers, identities, stores, pipeline, apiKeys, webhooks, log },
   })
 
   const stopping = new AbortController()
@@ -74,6 +76,7 @@ export async function startGateway(
     log,
   })
   const stopPruning = pruneEvents(stores.events, config.eventRetention, log)
+  const stopCourier = webhooks.start()
   const listener = await listen(app, config, log)
   identities.start()
 
@@ -83,7 +86,9 @@ export async function startGateway(
     async stop() {
       identities.stop()
       stopping.abort()
-      await listener.stop(() => Promise.all([batcher.stop(), stopWatching(), stopPruning()]))
+      await listener.stop(() =>
+        Promise.all([batcher.stop(), stopWatching(), stopPruning(), stopCourier()]),
+      )
       await apiKeys.close()
       await database.close()
       await account.leave()

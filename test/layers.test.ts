@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '..')
 /** Files of gateway/ that know nothing of the parts above them. */
 const BASE = [
   ...['blind-index', 'deadline', 'document-index', 'events', 'grant', 'history', 'log', 'metrics'],
-  ...['registry-abi', 'wei'],
+  ...['registry-abi', 'version', 'webhook-metrics', 'wei'],
 ]
 
 /** What each layer may import beside itself; biome.json forbids circles within one. */
@@ -19,18 +19,22 @@ const LAYERS: Record<string, readonly string[]> = {
   'gateway/base': ['document', 'verifier'],
   'gateway/issue': ['document', 'verifier', 'gateway/base'],
   'gateway/keys': ['gateway/base'],
-  'gateway/adapters': ['document', 'verifier', 'gateway/base', 'gateway/issue', 'gateway/keys'],
+  'gateway/webhooks': ['document', 'gateway/base'],
+  'gateway/adapters': [
+    ...['document', 'verifier', 'gateway/base', 'gateway/issue', 'gateway/keys'],
+    'gateway/webhooks',
+  ],
   'gateway/documents': ['document', 'verifier', 'gateway/base', 'gateway/issue'],
   // It serves the verify page.
   'gateway/http': [
     ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
-    'gateway/documents',
+    ...['gateway/documents', 'gateway/webhooks'],
   ],
   'gateway/bulk': ['document', 'verifier', 'gateway/base', 'gateway/issue', 'gateway/http'],
   // What reads the settings, and puts the parts together.
   'gateway/server': [
     ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
-    ...['gateway/documents', 'gateway/adapters', 'gateway/http'],
+    ...['gateway/documents', 'gateway/webhooks', 'gateway/adapters', 'gateway/http'],
   ],
   'local-chain': ['document', 'verifier'],
 }

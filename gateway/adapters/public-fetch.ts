@@ -43,21 +43,31 @@ export type PublicFetchOptions = {
   isAllowed?: (address: string) => boolean
 }
 
+/** @returns The addresses of a host. Rejects when it has none, or one that is not allowed. */
+export type CheckHost = (hostname: string) => Promise<string[]>
+
+/** @returns A check of hosts: names, or IP addresses as URLs have them. */
+export function createHostCheck({
+  resolve = resolveByDns,
+  isAllowed = isPublicAddress,
+}: PublicFetchOptions = {}): CheckHost {
+  return async (hostname) => {
+    const host = hostname.replace(/^\[|\]$/g, '')
+    // An IP address needs no lookup.
+    const addresses = isIP(host) ? [host] : await resolve(host)
+    if (addresses.length === 0) throw new Error('the name has no address')
+    if (!addresses.every(isAllowed)) throw new Error('not a public address')
+    return addresses
+  }
+}
+
 /**
  * A `fetch` for addresses that others choose. It connects to public addresses only: those that it
  * has resolved and checked itself, so that a name cannot lead elsewhere between check and
  * connection.
  */
-export function createPublicFetch({
-  resolve = resolveByDns,
-  isAllowed = isPublicAddress,
-}: PublicFetchOptions = {}): typeof fetch {
-  async function check(hostname: string): Promise<string[]> {
-    const addresses = await resolve(hostname)
-    if (addresses.length === 0) throw new Error('the name has no address')
-    if (!addresses.every(isAllowed)) throw new Error('not a public address')
-    return addresses
-  }
+export function createPublicFetch(options: PublicFetchOptions = {}): typeof fetch {
+  const check = createHostCheck(options)
 
   const lookup: LookupFunction = (hostname, options, callback) => {
     check(hostname).then(
@@ -76,14 +86,17 @@ export function createPublicFetch({
   const dispatcher = new Agent({ connect: { lookup }, pipelining: 0 })
 
   const publicFetch = async (url: string, init: RequestInit = {}) => {
-    const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
-    // An IP address needs no lookup.
-    if (isIP(host) && !isAllowed(host)) throw new Error('not a public address')
-    const { signal, redirect } = init
+    const { hostname } = new URL(url)
+    // Connecting to an IP address does not look it up.
+    if (isIP(hostname.replace(/^\[|\]$/g, ''))) await check(hostname)
+    const { signal, redirect, method, headers, body } = init
     return undiciFetch(url, {
       dispatcher,
       ...(signal && { signal }),
       ...(redirect && { redirect }),
+      ...(method && { method }),
+      ...(headers && { headers: headers as Record<string, string> }),
+      ...(typeof body === 'string' && { body }),
     })
   }
   // undici's Response is that of the platform, with types of its own.

@@ -17,12 +17,14 @@ import { type QrDeps, qrRoutes } from './routes/qr.ts'
 import { type RpcDeps, rpcRoutes } from './routes/rpc.ts'
 import { type VerifyDeps, verifyRoutes } from './routes/verify.ts'
 import { type VerifyPageDeps, verifyPageRoutes } from './routes/verify-page.ts'
+import { type WebhookDeps, webhookRoutes } from './routes/webhooks.ts'
 
 /** The dependencies of all routes; each route declares its own part. */
 export type AppDeps = HomeDeps &
   DocumentDeps &
   EventDeps &
   ListDeps &
+  WebhookDeps &
   BundleDeps &
   VerifyDeps &
   QrDeps &
@@ -40,6 +42,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   documentRoutes(app, deps)
   eventRoutes(app, deps)
   listRoutes(app, deps)
+  webhookRoutes(app, deps)
   bundleRoutes(app, deps)
   verifyRoutes(app, deps)
   qrRoutes(app, deps)

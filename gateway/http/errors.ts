@@ -38,6 +38,7 @@ export const STATUS = {
   already_revoked: 409,
   not_suspended: 409,
   change_pending: 409,
+  too_many_webhooks: 409,
   chain_unavailable: 503,
   registry_refused: 503,
   fee_too_high: 503,

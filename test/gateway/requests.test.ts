@@ -54,6 +54,8 @@ describe('unknown query parameters', () => {
     expect(authorized.sort()).toEqual(
       ['/v1', '/api']
         .flatMap((root) => [
+          `GET ${root}/documents`,
+          `POST ${root}/documents/search`,
           `GET ${root}/documents/:publicId`,
           `GET ${root}/documents/:publicId/bundle`,
           `GET ${root}/verify`,
@@ -62,7 +64,9 @@ describe('unknown query parameters', () => {
           `POST ${root}/documents/:publicId/revoke`,
           `POST ${root}/documents/:publicId/suspend`,
         ])
-        .concat('GET /v1/events')
+        .concat('GET /v1/events', 'GET /v1/webhooks', 'POST /v1/webhooks')
+        .concat('GET /v1/webhooks/:id', 'PATCH /v1/webhooks/:id', 'DELETE /v1/webhooks/:id')
+        .concat('POST /v1/webhooks/:id/replay', 'POST /v1/webhooks/:id/rotate')
         .sort(),
     )
   })

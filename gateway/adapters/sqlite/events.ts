@@ -14,7 +14,8 @@ const MAX_SCANNED = 5_000
 /** Events that one write deletes: some milliseconds. */
 const PRUNED_AT_ONCE = 500
 
-type Row = {
+/** A row of the log. */
+export type EventRow = {
   id: number
   type: EventType
   time: number
@@ -25,12 +26,28 @@ type Row = {
   tenant: string | null
 }
 
+/** Without `owner`, a number of 64 bits. */
+export const EVENT_COLUMNS =
+  'id, type, time, document_hash, block_number, block_hash, transaction_hash, tenant'
+/** Whether an event is of `:tenant`, whose blind indexes are `:owners`. */
+export const IS_OF_TENANT = `(:tenant IS NULL OR tenant = :tenant
+      OR owner IN (SELECT value FROM json_each(:owners)))`
+
+/** @returns The blind indexes of a tenant, one for each issuer secret. */
+export type BlindTenant = (tenant: string) => readonly bigint[]
+
+/** JSON numbers of 64 bits, which SQLite reads exactly. */
+export function ownersOf(tenant: string | null, blind: BlindTenant): string {
+  return `[${tenant === null ? '' : blind(tenant).join(',')}]`
+}
+
 /** The log of events in the gateway's database. Triggers in the schema write it. */
-export function createSqliteEventLog({ sqlite, write }: Database): EventLog {
+export function createSqliteEventLog({ sqlite, write }: Database, blind: BlindTenant): EventLog {
   const selectTime = sqlite.prepare('SELECT time FROM event WHERE id = ?')
   const select = sqlite.prepare(`
-    SELECT * FROM (SELECT * FROM event WHERE id > :after ORDER BY id LIMIT ${MAX_SCANNED})
-    WHERE (:tenant IS NULL OR tenant = :tenant)
+    SELECT ${EVENT_COLUMNS} FROM (
+      SELECT * FROM event WHERE id > :after ORDER BY id LIMIT ${MAX_SCANNED})
+    WHERE ${IS_OF_TENANT}
       AND (:types IS NULL OR type IN (SELECT value FROM json_each(:types)))
     ORDER BY id LIMIT :limit`)
   const selectScanned = sqlite.prepare(`
@@ -48,13 +65,15 @@ export function createSqliteEventLog({ sqlite, write }: Database): EventLog {
     const rows = select.all({
       after: from,
       tenant: tenant ?? null,
+      owners: ownersOf(tenant ?? null, blind),
       types: types ? JSON.stringify(types) : null,
       limit,
-    }) as Row[]
-    const last = rows.length === limit ? rows.at(-1) : (selectScanned.get(from) as Row | undefined)
+    }) as EventRow[]
+    const last =
+      rows.length === limit ? rows.at(-1) : (selectScanned.get(from) as EventRow | undefined)
     const newest = selectNewest.get()?.id as number | null
     return {
-      events: rows.map(eventOf),
+      events: rows.map(documentEventOf),
       next: last ? { time: last.time, number: last.id } : after,
       hasMore: newest !== null && (last?.id ?? from) < newest,
     }
@@ -67,7 +86,7 @@ export function createSqliteEventLog({ sqlite, write }: Database): EventLog {
   }
 }
 
-function eventOf(row: Row): DocumentEvent {
+export function documentEventOf(row: EventRow): DocumentEvent {
   const hexOf = (bytes: Uint8Array | null): Hex | null => bytes && toHex(bytes)
   return {
     id: formatEventId({ time: row.time, number: row.id }),

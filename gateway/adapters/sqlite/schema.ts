@@ -18,12 +18,16 @@ const ANCHORED_TYPE = `CASE NEW.kind
  */
 export function eventOf(row: string, type: string): string {
   return `INSERT INTO event (
-      type, time, document_hash, block_number, block_hash, transaction_hash, tenant)
+      type, time, document_hash, block_number, block_hash, transaction_hash, tenant, owner)
     SELECT ${type}, CAST(unixepoch('subsec') * 1000 AS INTEGER),
       unhex(substr(${row}.document_hash, 3)), ${row}.block_number,
       iif(${row}.block_hash = '0x', NULL, unhex(substr(${row}.block_hash, 3))),
       iif(${row}.block_number IS NULL, NULL, unhex(substr(${row}.transaction_hash, 3))),
-      ${row}.tenant`
+      ${row}.tenant,
+      iif(${row}.kind = 'issue', NULL, (
+        SELECT document.tenant FROM document
+        WHERE substr(document_hash, 1, 8) = unhex(substr(${row}.document_hash, 3, 16))
+          AND document_hash = unhex(substr(${row}.document_hash, 3))))`
 }
 
 /** The schema of the gateway's one SQLite file. */
@@ -153,7 +157,9 @@ export const SCHEMA = `
     block_number INTEGER,
     block_hash BLOB,
     transaction_hash BLOB,
-    tenant TEXT
+    tenant TEXT,
+    -- Of a change: the blind index of the tenant that issued the document.
+    owner INTEGER
   ) STRICT;
   -- Triggers, so that every write of an outcome also writes its event, in the same transaction. An
   -- intent gets an event for each block that it is in; learning a block's hash is not an event.
@@ -248,4 +254,31 @@ export const SCHEMA = `
     UPDATE document SET subject = NULL, category = NULL
     WHERE substr(document_hash, 1, 8) = substr(NEW.hash, 1, 8) AND document_hash = NEW.hash;
   END;
+  -- Receivers of events. cursor: the event up to which they are in delivery, or were delivered.
+  -- types and secrets are JSON; the secrets are what they are derived from.
+  CREATE TABLE IF NOT EXISTS webhook (
+    id TEXT PRIMARY KEY,
+    tenant TEXT,
+    created_by TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    url TEXT NOT NULL,
+    types TEXT,
+    secrets TEXT NOT NULL,
+    disabled_reason TEXT,
+    failing_since INTEGER,
+    cursor INTEGER NOT NULL,
+    epoch INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  -- Deliveries that failed, or wait for an earlier one of their document.
+  CREATE TABLE IF NOT EXISTS delivery (
+    webhook TEXT NOT NULL REFERENCES webhook (id) ON DELETE CASCADE,
+    document_hash BLOB NOT NULL,
+    event INTEGER NOT NULL REFERENCES event (id) ON DELETE CASCADE,
+    attempts INTEGER NOT NULL,
+    failed_since INTEGER,
+    next_at INTEGER NOT NULL,
+    PRIMARY KEY (webhook, document_hash, event)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS delivery_by_event ON delivery (event);
+  CREATE INDEX IF NOT EXISTS delivery_by_time ON delivery (webhook, next_at);
 `

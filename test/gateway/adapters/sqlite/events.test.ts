@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Hex, toHex } from '../../../../document/hex.ts'
+import { fromHex, type Hex, toHex } from '../../../../document/hex.ts'
 import { type Database, openDatabase } from '../../../../gateway/adapters/sqlite/database.ts'
 import { createSqliteEventLog } from '../../../../gateway/adapters/sqlite/events.ts'
 import {
@@ -29,13 +29,15 @@ beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'events-'))
   database = openDatabase(join(dir, 'gateway.db'))
   outbox = createSqliteOutbox(database)
-  log = createSqliteEventLog(database)
+  log = createSqliteEventLog(database, blind)
 })
 afterEach(async () => {
   await database.close()
   rmSync(dir, { recursive: true })
 })
 
+/** Blind indexes of 64 bits, as those of two issuer secrets. */
+const blind = (tenant: string) => [2n ** 62n + BigInt(tenant.length), -(2n ** 63n)]
 const hash = (): Hex => toHex(randomBytes(32))
 const issue = (tenant = 'default'): IssueIntent => ({
   ...{ kind: 'issue', documentHash: hash(), validUntil: 0, tenant },
@@ -200,6 +202,22 @@ describe('reading', () => {
     const some = await page({ types: ['document.issued', 'document.released'] })
     expect(typesOf(some.events)).toEqual(['document.issued', 'document.released'])
     expect(some.events.map(({ tenant }) => tenant)).toEqual(['a', null])
+  })
+
+  test("behavior: a change of a tenant's document is theirs too, whoever requested it", async () => {
+    const [mine, theirs] = [issue('abc'), issue('other')]
+    for (const { documentHash, tenant = '' } of [mine, theirs]) {
+      const [owner = 0n] = blind(tenant)
+      database.sqlite
+        .prepare(
+          'INSERT INTO document (document_hash, issued_on, valid_until, tenant) VALUES (?, 1, 0, ?)',
+        )
+        .run(fromHex(documentHash), owner)
+      await anchor({ kind: 'suspend', documentHash, tenant: 'admin' })
+    }
+    const found = await page({ tenant: 'abc' })
+    expect(found.events).toMatchObject([{ documentHash: mine.documentHash, tenant: 'admin' }])
+    expect((await page({ tenant: 'admin' })).events).toHaveLength(2)
   })
 
   test('behavior: a page ends after a bounded number of events that do not match', async () => {

@@ -1,0 +1,40 @@
+import { Webhook } from 'standardwebhooks'
+import { VERSION } from '../version.ts'
+import type { SendMessage } from '../webhooks/courier.ts'
+
+const TIMEOUT_MS = 10_000
+const GONE = 410
+
+/**
+ * Sends messages as Standard Webhooks says (https://www.standardwebhooks.com): one POST with the
+ * headers `webhook-id`, `webhook-timestamp` and `webhook-signature`. It follows no redirect, and
+ * does not read the answer's body.
+ *
+ * @param post Connects only where it may.
+ */
+export function createWebhookSender(post: typeof fetch): SendMessage {
+  return async (url, { id, body, secrets }, signal) => {
+    const now = new Date()
+    const signatures = secrets.map((secret) => new Webhook(secret).sign(id, now, body))
+    try {
+      const response = await post(url, {
+        method: 'POST',
+        redirect: 'manual',
+        signal: AbortSignal.any([signal, AbortSignal.timeout(TIMEOUT_MS)]),
+        headers: {
+          'Content-Type': 'application/json',
+          'User-Agent': `document-registry/${VERSION}`,
+          'webhook-id': id,
+          'webhook-timestamp': String(Math.floor(now.getTime() / 1000)),
+          'webhook-signature': signatures.join(' '),
+        },
+        body,
+      })
+      await response.body?.cancel()
+      if (response.ok) return 'delivered'
+      return response.status === GONE ? 'gone' : 'failed'
+    } catch {
+      return 'failed'
+    }
+  }
+}

@@ -1,0 +1,41 @@
+import { Counter, Gauge, type Registry } from 'prom-client'
+
+/** What is read for each scrape. */
+export type WebhookBacklog = () => Promise<{ events: number; failing: number; disabled: number }>
+
+export type WebhookMetrics = {
+  /** Counts an attempt to deliver an event. */
+  attemptedDelivery(outcome: 'delivered' | 'failed' | 'given_up'): void
+}
+
+export function createWebhookMetrics(
+  registers: Registry[],
+  backlog: WebhookBacklog,
+): WebhookMetrics {
+  const attempts = new Counter({
+    name: 'document_registry_webhook_deliveries_total',
+    help: 'Attempts to deliver an event to a webhook by outcome (delivered, failed), and deliveries given up after three days',
+    labelNames: ['outcome'],
+    registers,
+  })
+  new Gauge({
+    name: 'document_registry_webhook_backlog_events',
+    help: 'Events that enabled webhooks have still to get or to skip, over all webhooks',
+    registers,
+    async collect() {
+      this.set((await backlog()).events)
+    },
+  })
+  new Gauge({
+    name: 'document_registry_webhooks',
+    help: 'Webhooks that fail (nothing was accepted since the last failure), and those disabled because of that or of a 410',
+    labelNames: ['state'],
+    registers,
+    async collect() {
+      const { failing, disabled } = await backlog()
+      this.set({ state: 'failing' }, failing)
+      this.set({ state: 'disabled' }, disabled)
+    },
+  })
+  return { attemptedDelivery: (outcome) => attempts.inc({ outcome }) }
+}

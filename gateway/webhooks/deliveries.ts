@@ -1,0 +1,69 @@
+import type { Hex } from '../../document/hex.ts'
+import type { DocumentEvent } from '../events.ts'
+import type { Webhook, WebhookId } from './webhook.ts'
+
+/** An event for a webhook. */
+export type Delivery = {
+  /** Its place in the log. */
+  number: number
+  event: DocumentEvent
+  /** Failed attempts so far. */
+  attempts: number
+  /** When the first attempt failed; milliseconds of the Unix epoch. */
+  failedSince: number | null
+}
+
+/** What a webhook can be sent now. */
+export type Turn = {
+  webhook: Webhook
+  /** Deliveries that failed before, at most one for each document. */
+  retries: Delivery[]
+  /** The next events, oldest first. */
+  fresh: Delivery[]
+  /**
+   * Documents with a delivery that failed before: their fresh events wait for it.
+   */
+  held: ReadonlySet<Hex>
+  /** Changes with each replay and change of the webhook, which void the turn. */
+  epoch: number
+  /** The place in the log up to which events are in `fresh`, or do not concern the webhook. */
+  upTo: number
+}
+
+/** What has become of a turn. */
+export type TurnResult = {
+  delivered: readonly Delivery[]
+  /** To be tried (again) at a time; milliseconds of the Unix epoch. */
+  waiting: readonly (Delivery & { nextAt: number })[]
+  /** Tried for long enough. */
+  givenUp: readonly Delivery[]
+  failingSince: number | null
+  disabledReason: Webhook['disabledReason']
+  /** Whether the receiver is back: everything that waits is due. */
+  isBack: boolean
+}
+
+/** The deliveries, for the courier. Each event is delivered at least once. */
+export type Deliveries = {
+  /** The enabled webhooks that may have something to be sent. */
+  due(now: number): Promise<WebhookId[]>
+  /**
+   * Returns only events that are on the disk.
+   *
+   * @returns `undefined` when there is nothing to send now.
+   */
+  turn(id: WebhookId, now: number, limit: number): Promise<Turn | undefined>
+  /** Writes the result; nothing, if the webhook has changed meanwhile. */
+  record(turn: Turn, result: TurnResult): Promise<void>
+  /** For monitoring. */
+  backlog(): Promise<Backlog>
+}
+
+export type Backlog = {
+  /** Events that enabled webhooks have still to be sent, matching their types or not. */
+  events: number
+  /** Enabled webhooks whose last attempt failed. */
+  failing: number
+  /** Webhooks that were disabled because their receiver failed or was gone. */
+  disabled: number
+}

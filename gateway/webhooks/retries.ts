@@ -1,0 +1,31 @@
+const SECOND_MS = 1_000
+const MINUTE_MS = 60 * SECOND_MS
+const HOUR_MS = 60 * MINUTE_MS
+
+/** How long a delivery is tried, and a receiver may fail before it is disabled. */
+export const RETRY_PERIOD_MS = 72 * HOUR_MS
+
+/** Waits after the first failed attempts, as Standard Webhooks recommends; then the last one. */
+const RETRY_DELAYS_MS = [
+  ...[5 * SECOND_MS, 5 * MINUTE_MS, 30 * MINUTE_MS],
+  ...[2 * HOUR_MS, 5 * HOUR_MS, 10 * HOUR_MS],
+]
+const LAST_DELAY_MS = 10 * HOUR_MS
+/** Share of a wait that is added at random, so that retries spread. */
+const JITTER = 0.2
+
+/** @returns When to try again after this many failed attempts; milliseconds of the Unix epoch. */
+export function nextTryAt(attempts: number, now: number): number {
+  const delay = RETRY_DELAYS_MS[attempts - 1] ?? LAST_DELAY_MS
+  return now + Math.round(delay * (1 + JITTER * Math.random()))
+}
+
+/** Failures in a row, of whatever documents, after which a receiver counts as down. */
+export const MAX_FAILURES_IN_A_ROW = 5
+const FIRST_PAUSE_MS = 5 * SECOND_MS
+const MAX_PAUSE_MS = 5 * MINUTE_MS
+
+/** @returns Milliseconds until a receiver that is down is tried again, after this many tries. */
+export function pauseAfter(tries: number): number {
+  return Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS)
+}
