@@ -6,15 +6,16 @@ import { bytes32, issuerId, registry } from './members.ts'
 
 /** Most UTF-8 bytes of all keys and values of `metadata` together. */
 export const MAX_METADATA_BYTES = 32 * 1024
-const MAX_METADATA_ENTRIES = 64
-const MAX_METADATA_KEY = 64
+export const MAX_METADATA_ENTRIES = 64
+/** In code points. */
+export const MAX_METADATA_KEY = 64
 const FIRST_DATE = '1970-01-02'
 const LAST_DATE = '9999-12-30'
 const MILLISECONDS_A_DAY = 86_400_000
 /**
  * RFC 9901 keeps the first two for digests; too many programs take the third for something else.
  */
-const REFUSED_KEYS = ['_sd', '...', '__proto__']
+export const REFUSED_METADATA_KEYS = ['_sd', '...', '__proto__']
 
 const codePoints = (text: string) => [...text].length
 
@@ -67,7 +68,7 @@ function problemsOfEntry(key: string, value: unknown): string[] {
   const length = codePoints(key)
   if (length < 1 || length > MAX_METADATA_KEY)
     problems.push(`must have a key of 1 to ${MAX_METADATA_KEY} characters`)
-  if (REFUSED_KEYS.includes(key)) problems.push('must have another key')
+  if (REFUSED_METADATA_KEYS.includes(key)) problems.push('must have another key')
   if (!key.isWellFormed()) problems.push('must have a key of well-formed Unicode')
   if (typeof value !== 'string') problems.push('must be a string')
   else if (!value.isWellFormed()) problems.push(WELL_FORMED)

@@ -4,6 +4,8 @@ import type { Log } from '../log.ts'
 import type { Env } from './env.ts'
 import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
+import { describeApi } from './openapi.ts'
+import { OPERATIONS } from './operations.ts'
 import { requestLog } from './request-log.ts'
 import { type BundleDeps, bundleRoutes } from './routes/bundle.ts'
 import { type DidDeps, didRoutes } from './routes/did.ts'
@@ -13,6 +15,7 @@ import { type HealthDeps, healthRoutes } from './routes/health.ts'
 import { type HomeDeps, homeRoutes } from './routes/home.ts'
 import { type IpfsDeps, ipfsRoutes } from './routes/ipfs.ts'
 import { type ListDeps, listRoutes } from './routes/list.ts'
+import { openapiRoutes } from './routes/openapi.ts'
 import { type QrDeps, qrRoutes } from './routes/qr.ts'
 import { type RpcDeps, rpcRoutes } from './routes/rpc.ts'
 import { type VerifyDeps, verifyRoutes } from './routes/verify.ts'
@@ -51,6 +54,8 @@ export function createApp(deps: AppDeps): Hono<Env> {
   healthRoutes(app, deps)
   verifyPageRoutes(app, deps)
   rpcRoutes(app, deps)
+  const { addresses, version } = deps
+  openapiRoutes(app, () => describeApi(OPERATIONS, { baseUrl: addresses.baseUrl, version }))
   refuseOtherMethods(app)
   app.notFound((c) => fail(c, new ApiError('not_found', 'no such resource'), deps.log))
   app.onError((error, c) => fail(c, error, deps.log))

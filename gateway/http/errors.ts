@@ -52,6 +52,17 @@ export const STATUS = {
 
 export type ApiErrorCode = keyof typeof STATUS
 
+/** Why a request that has to write to the registry can fail with nothing done. */
+export const WRITE_ERRORS = [
+  'chain_unavailable',
+  'registry_refused',
+  'fee_too_high',
+  'overloaded',
+  'store_unavailable',
+  'signer_unavailable',
+  'stopping',
+] as const satisfies readonly ApiErrorCode[]
+
 /** Seconds after which a client may try again, for every 503. */
 const RETRY_AFTER = '2'
 

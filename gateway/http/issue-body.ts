@@ -1,4 +1,12 @@
-import { type DocumentFields, parseDocumentFields } from '../../document/document.ts'
+import * as v from 'valibot'
+import {
+  type DocumentFields,
+  MAX_METADATA_BYTES,
+  MAX_METADATA_ENTRIES,
+  MAX_METADATA_KEY,
+  parseDocumentFields,
+  REFUSED_METADATA_KEYS,
+} from '../../document/document.ts'
 import { type FieldProblem, FormatError } from '../../document/errors.ts'
 import type { JsonValue } from '../../document/json.ts'
 import { ApiError } from './errors.ts'
@@ -13,6 +21,61 @@ const MILLISECONDS_PER_DAY = 86_400_000
  * blanks as such: the Hangul fillers as letters, the empty Braille pattern as a symbol.
  */
 const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
+
+const sentDate = (description: string) =>
+  v.pipe(
+    v.string(),
+    v.regex(/^(19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(T00:00:00Z)?$/),
+    v.description(description),
+  )
+
+/**
+ * The body of a request to issue, for /openapi.json. {@link parseIssueBody} judges requests: it
+ * accepts nothing that this refuses, and refuses more, as the descriptions say. A test holds both
+ * together.
+ */
+export const issueBody = v.strictObject({
+  subjectName: v.pipe(
+    v.string(),
+    v.metadata({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+      description:
+        'Kept exactly as sent. Well-formed Unicode with at least one visible letter, digit, punctuation mark or symbol.',
+    }),
+  ),
+  subjectId: v.pipe(v.string(), v.regex(/^[0-9]{1,64}$/), v.description('Digits.')),
+  category: v.pipe(
+    v.string(),
+    v.regex(/^[a-z][a-z0-9]*(_[a-z0-9]+)*$/),
+    v.maxLength(64),
+    v.description('Lower snake case.'),
+  ),
+  issuedAt: sentDate(
+    `A real date, at most ${MAX_DAYS_AHEAD} days after today (UTC). The form of an answer is accepted too.`,
+  ),
+  expiresAt: v.exactOptional(
+    sentDate('The last valid day, not before issuedAt. Absent: never expires.'),
+  ),
+  metadata: v.exactOptional(
+    v.pipe(
+      v.record(
+        v.pipe(
+          v.string(),
+          v.metadata({
+            minLength: 1,
+            maxLength: MAX_METADATA_KEY,
+            not: { enum: REFUSED_METADATA_KEYS },
+          }),
+        ),
+        v.string(),
+      ),
+      v.maxEntries(MAX_METADATA_ENTRIES),
+      v.description(`At most ${MAX_METADATA_BYTES} bytes of UTF-8 in all.`),
+    ),
+  ),
+})
 
 /**
  * Parses the body of a request to issue. It must fit the format of a document, and rules of this

@@ -62,6 +62,21 @@ export function problemsOf(issues: readonly v.BaseIssue<unknown>[] = []): FieldP
 }
 
 /**
+ * @param schema Of an object.
+ * @param body Any JSON value.
+ * @throws {ApiError} `bad_fields`, naming every bad field.
+ */
+export function parseBody<T>(schema: v.GenericSchema<unknown, T>, body: JsonValue): T {
+  // To valibot an array is an object.
+  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
+  const result = isObject ? v.safeParse(schema, body) : undefined
+  if (result?.success) return result.output
+  throw new ApiError('bad_fields', 'invalid fields', {
+    details: result ? problemsOf(result.issues) : [{ field: '', message: 'must be a JSON object' }],
+  })
+}
+
+/**
  * Reads a JSON body of at most {@link MAX_BODY} bytes.
  *
  * @throws {ApiError} `not_json` (content type or encoding), `too_large`, `bad_json`.

@@ -18,6 +18,7 @@ import { startLocalChain } from '../../local-chain/local-chain.ts'
 import { ensureRegistry, LOCAL_ISSUER_ID } from '../../scripts/local-registry.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { departures } from './described.ts'
 import { freePort } from './http.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
 
@@ -51,6 +52,7 @@ export type Stack = {
   chainUrl: string
   /** The proxy between gateway and chain. */
   proxy: RpcProxy
+  /** Fails for an answer that is not as in /openapi.json. */
   request(path: string, init?: RequestInit): Promise<Answer>
   issue(fields: object, headers?: Record<string, string>): Promise<Answer>
   verify(publicId: string): Promise<Answer>
@@ -119,7 +121,13 @@ export async function startStack(
     const bytes = new Uint8Array(await response.arrayBuffer())
     const isJson = type.includes('json') && bytes.length > 0
     const body = isJson ? JSON.parse(Buffer.from(bytes).toString()) : bytes
-    return { status: response.status, headers: response.headers, body }
+    const { status } = response
+    const departed = departures(
+      { method: init.method ?? 'GET', path },
+      { status, contentType: type, body },
+    )
+    if (departed.length > 0) throw new Error(`not as in /openapi.json: ${departed.join('; ')}`)
+    return { status, headers: response.headers, body }
   }
 
   return {

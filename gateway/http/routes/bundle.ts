@@ -1,4 +1,5 @@
 import type { Hono } from 'hono'
+import * as v from 'valibot'
 import { toHex } from '../../../document/hex.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
 import { type Bundle, readBundle, verifyBundle } from '../../../verifier/bundle.ts'
@@ -7,11 +8,12 @@ import { keyOf, type VerifyOptions } from '../../../verifier/verify.ts'
 import type { NewDeadline } from '../../deadline.ts'
 import type { FindKey } from '../../grant.ts'
 import type { PayloadStore } from '../../issue/ports.ts'
-import { authorize } from '../authorize.ts'
 import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
+import { operation, serve } from '../operation.ts'
 import { isPromised, type StandingOf } from '../promised.ts'
+import * as schemas from '../schemas.ts'
 
 export type BundleDeps = {
   findKey: FindKey
@@ -22,41 +24,78 @@ export type BundleDeps = {
   newDeadline: NewDeadline
 }
 
-/** GET …/documents/{publicId}/bundle: the portable proof, without the envelope. */
+const bundleSchema = v.object({
+  type: v.literal('document-registry-bundle'),
+  v: v.literal(1),
+  publicId: schemas.publicId,
+  registry: schemas.registry,
+  batch: v.nullable(v.string()),
+  sealed: v.nullable(v.string()),
+  stateProof: schemas.stateProof,
+  unprovenEvent: v.nullable(
+    v.object({
+      transactionHash: schemas.hash,
+      blockHash: schemas.hash,
+      logIndex: schemas.count,
+    }),
+  ),
+})
+
+const BUNDLE = operation({
+  operationId: 'retrieveBundle',
+  method: 'get',
+  path: '/v1/documents/:publicId/bundle',
+  tag: 'Verification',
+  summary: 'Save a proof that needs no network',
+  description:
+    'One JSON file, without the envelope, from which anybody verifies the document against the hash of a block that they trust. It holds the document and its key.',
+  scope: 'documents:read',
+  parameters: { publicId: schemas.sentPublicId },
+  query: {},
+  responses: {
+    200: {
+      description: 'The bundle, for the newest block; also of a document that was never issued.',
+      content: { 'application/json': bundleSchema },
+      headers: { 'Content-Disposition': v.string() },
+    },
+  },
+  errors: ['erased', 'unverifiable', 'store_unavailable'],
+})
+export const bundleOperations = [BUNDLE]
+
 export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
   const { findKey, standingOf, store, bundleOf, verifyOptions } = deps
   const { newDeadline } = deps
-  for (const path of ['/v1/documents', '/api/documents'])
-    app.get(`${path}/:publicId/bundle`, authorize(findKey, 'documents:read', {}), async (c) => {
-      const publicId = c.req.param('publicId')
-      const decoded = decodePublicId(publicId)
-      const { hash } = decoded
-      const bundle = await newDeadline()
-        .within((signal) => bundleOf(publicId, signal))
-        .catch((error) => {
-          if (!(error instanceof ChainError)) throw error
-          const { code } = error
-          throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
-        })
-      // Read the bundle as its recipient will, before it goes out.
-      const { blockHash, blockTime } = readBundle(bundle).block
-      assertFresh(blockTime, verifyOptions.maxHeadAge)
-      const { status, checks } = await verifyBundle(bundle, {
-        registry: bundle.registry,
-        trustedBlocks: [blockHash],
+  serve(app, BUNDLE, findKey, async (c) => {
+    const publicId = c.req.param('publicId')
+    const decoded = decodePublicId(publicId)
+    const { hash } = decoded
+    const bundle = await newDeadline()
+      .within((signal) => bundleOf(publicId, signal))
+      .catch((error) => {
+        if (!(error instanceof ChainError)) throw error
+        const { code } = error
+        throw unverifiable([{ check: 'chain', outcome: 'unknown', code }])
       })
-      // The document will be on the chain soon, so its absence must not be proven now.
-      if (await isPromised(standingOf, keyOf(decoded), status)) throw unverifiable(HEAD_BEHIND)
-      if (status === 'unverifiable') {
-        if ((await store.get(hash)).status === 'erased')
-          throw new ApiError('erased', 'the document has been erased')
-        throw unverifiable(checks)
-      }
-      return c.json(bundle, 200, {
-        ...PRIVATE,
-        'Content-Disposition': `attachment; filename="${toHex(hash.subarray(0, 8))}.bundle.json"`,
-      })
+    // Read the bundle as its recipient will, before it goes out.
+    const { blockHash, blockTime } = readBundle(bundle).block
+    assertFresh(blockTime, verifyOptions.maxHeadAge)
+    const { status, checks } = await verifyBundle(bundle, {
+      registry: bundle.registry,
+      trustedBlocks: [blockHash],
     })
+    // The document will be on the chain soon, so its absence must not be proven now.
+    if (await isPromised(standingOf, keyOf(decoded), status)) throw unverifiable(HEAD_BEHIND)
+    if (status === 'unverifiable') {
+      if ((await store.get(hash)).status === 'erased')
+        throw new ApiError('erased', 'the document has been erased')
+      throw unverifiable(checks)
+    }
+    return c.json(bundle, 200, {
+      ...PRIVATE,
+      'Content-Disposition': `attachment; filename="${toHex(hash.subarray(0, 8))}.bundle.json"`,
+    })
+  })
 }
 
 /** A node that stands still also returns proofs, without anything that came later. */

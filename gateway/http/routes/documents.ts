@@ -3,6 +3,7 @@ import * as v from 'valibot'
 import type { Document } from '../../../document/document.ts'
 import { FormatError } from '../../../document/errors.ts'
 import type { Hex } from '../../../document/hex.ts'
+import type { JsonValue } from '../../../document/json.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
 import { openDocument } from '../../../document/sealed.ts'
 import { FINALITIES, type Finality } from '../../../verifier/ports.ts'
@@ -15,15 +16,16 @@ import type { RevisionIntent } from '../../issue/intent.ts'
 import type { Issued, Issuing } from '../../issue/issue.ts'
 import type { PayloadStore } from '../../issue/ports.ts'
 import type { Revising } from '../../issue/revise.ts'
-import { authorize } from '../authorize.ts'
 import { changeableOf, type PathDeps, publicIdOf } from '../document-path.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
-import { ApiError, unverifiable } from '../errors.ts'
-import { parseIssueBody } from '../issue-body.ts'
+import { ApiError, unverifiable, WRITE_ERRORS } from '../errors.ts'
+import { issueBody, parseIssueBody } from '../issue-body.ts'
+import { operation, serve } from '../operation.ts'
 import { instant, networkOfRegistry, presentDocument, presentProof } from '../present.ts'
 import { isPromised, type StandingOf } from '../promised.ts'
-import { problemsOf, readJson } from '../request.ts'
+import { parseBody, readJson } from '../request.ts'
+import * as schemas from '../schemas.ts'
 
 export type DocumentDeps = PathDeps & {
   findKey: FindKey
@@ -44,105 +46,280 @@ const FINALITY = v.optional(
   'included',
 )
 
+const revocation = v.strictObject({
+  reason: v.optional(
+    // A suspension, certificateHold, is not a revocation here.
+    v.picklist(REASON_NAMES, `must be one of ${REASON_NAMES.join(', ')}`),
+    'unspecified',
+  ),
+})
+const nothing = v.strictObject({})
+
+const EXAMPLE_ISSUED = {
+  publicId: schemas.EXAMPLE_PUBLIC_ID,
+  subjectName: 'Ada Lovelace',
+  subjectId: '18151210',
+  category: 'birth_certificate',
+  metadata: { registrar: 'Testville' },
+  issuedAt: '2026-01-31T00:00:00Z',
+  expiresAt: '2036-01-30T00:00:00Z',
+  validUntil: '2036-01-31T00:00:00Z',
+  registry: schemas.EXAMPLE_REGISTRY,
+  issuerId: 1,
+  documentHash: schemas.EXAMPLE_HASH,
+  blockchainHash: schemas.EXAMPLE_TRANSACTION,
+  status: 'valid',
+  network: 'test',
+  qrCodeUrl: `https://documents.example/qr/${schemas.EXAMPLE_PUBLIC_ID}`,
+  verifyUrl: `https://documents.example/verify#publicId=${schemas.EXAMPLE_PUBLIC_ID}&registry=${schemas.EXAMPLE_REGISTRY}`,
+}
+
+const issued = v.object({
+  ...schemas.documentSchema.entries,
+  finality: v.exactOptional(
+    v.pipe(v.nullable(schemas.finality), v.description('With `wait=safe` or `wait=finalized`.')),
+  ),
+})
+const ISSUED_HEADERS = {
+  Location: schemas.url,
+  'Idempotency-Replayed': v.exactOptional(
+    v.pipe(v.literal('true'), v.description('The document was promised or anchored before.')),
+  ),
+}
+
+const ISSUE = operation({
+  operationId: 'issueDocument',
+  method: 'post',
+  path: '/v1/documents',
+  tag: 'Documents',
+  summary: 'Issue a document',
+  description:
+    'Seals the document, stores it and anchors it. Without an Idempotency-Key, every request is a new document.',
+  scope: 'documents:issue',
+  query: { wait: FINALITY },
+  headers: { 'idempotency-key': schemas.idempotencyKey, prefer: schemas.prefer },
+  body: {
+    schema: issueBody,
+    example: {
+      subjectName: 'Ada Lovelace',
+      subjectId: '18151210',
+      category: 'birth_certificate',
+      issuedAt: '2026-01-31',
+      expiresAt: '2036-01-30',
+      metadata: { registrar: 'Testville' },
+    },
+  },
+  responses: {
+    201: {
+      description: 'The anchoring is in a block, and the registry shows it.',
+      data: issued,
+      headers: ISSUED_HEADERS,
+      example: EXAMPLE_ISSUED,
+    },
+    202: {
+      description:
+        'Promised: on disk, and on its way to the chain. Or not as final as `wait` asks for.',
+      data: issued,
+      headers: ISSUED_HEADERS,
+    },
+  },
+  errors: [
+    ...(['bad_idempotency_key', 'idempotency_key_reused', 'category_not_allowed'] as const),
+    ...(['conflict', 'distrusted'] as const),
+    ...WRITE_ERRORS,
+  ],
+})
+
+const RETRIEVE = operation({
+  operationId: 'retrieveDocument',
+  method: 'get',
+  path: '/v1/documents/:publicId',
+  tag: 'Documents',
+  summary: 'Retrieve a document',
+  description:
+    "As issued, with its status now. While it is pending it comes from the gateway's store, without a proof.",
+  scope: 'documents:read',
+  parameters: { publicId: schemas.documentName },
+  query: {},
+  responses: {
+    200: { description: 'The document.', data: schemas.retrieved },
+  },
+  errors: ['not_found', 'erased', 'unverifiable', 'store_unavailable'],
+})
+
+/** What revoke, suspend and release have in common. */
+const REVISION = {
+  method: 'post',
+  tag: 'Documents',
+  scope: 'documents:revoke',
+  parameters: { publicId: schemas.documentName },
+  query: {},
+  headers: { prefer: schemas.prefer },
+} as const
+
+/** @param times The members with the reason and the time of the change. */
+function revisionResponses<E extends v.ObjectEntries>(times: E, example: object) {
+  const data = v.object({
+    publicId: v.nullable(schemas.publicId),
+    documentHash: schemas.hash,
+    status: schemas.status,
+    ...times,
+    network: schemas.network,
+    blockchainHash: v.pipe(
+      v.nullable(schemas.hash),
+      v.description('The transaction of the change; null while there is none.'),
+    ),
+  })
+  return {
+    200: {
+      description: 'The change is in a block. The same again is the same answer.',
+      data,
+      example: {
+        publicId: schemas.EXAMPLE_PUBLIC_ID,
+        documentHash: schemas.EXAMPLE_HASH,
+        ...example,
+        network: 'test',
+        blockchainHash: schemas.EXAMPLE_TRANSACTION,
+      },
+    },
+    202: { description: 'Promised: it will happen.', data },
+  }
+}
+
+const REVISION_ERRORS = ['not_issued', 'other_issuer', ...WRITE_ERRORS] as const
+
+const REVOKE = operation({
+  ...REVISION,
+  operationId: 'revokeDocument',
+  path: '/v1/documents/:publicId/revoke',
+  summary: 'Revoke a document, permanently',
+  body: { schema: revocation, example: { reason: 'keyCompromise' } },
+  responses: revisionResponses(
+    { reason: schemas.reason, revokedAt: v.nullable(schemas.instant) },
+    { status: 'revoked', reason: 'keyCompromise', revokedAt: '2026-11-21T08:36:39Z' },
+  ),
+  errors: REVISION_ERRORS,
+})
+
+const SUSPEND = operation({
+  ...REVISION,
+  operationId: 'suspendDocument',
+  path: '/v1/documents/:publicId/suspend',
+  summary: 'Suspend a document',
+  description: 'It is not valid until it is released. Can be repeated after a release.',
+  body: { schema: nothing, example: {} },
+  responses: revisionResponses(
+    { reason: schemas.reason, suspendedAt: v.nullable(schemas.instant) },
+    { status: 'suspended', reason: 'certificateHold', suspendedAt: '2026-11-21T08:36:39Z' },
+  ),
+  errors: ['already_revoked', 'change_pending', ...REVISION_ERRORS],
+})
+
+const RELEASE = operation({
+  ...REVISION,
+  operationId: 'releaseDocument',
+  path: '/v1/documents/:publicId/release',
+  summary: 'Release a suspended document',
+  body: { schema: nothing, example: {} },
+  responses: revisionResponses(
+    { releasedAt: v.nullable(schemas.instant) },
+    { status: 'valid', releasedAt: '2026-11-21T08:36:39Z' },
+  ),
+  errors: ['already_revoked', 'not_suspended', 'change_pending', ...REVISION_ERRORS],
+})
+
 /** The changes to an issued document, and the name of their time in the response. */
 const REVISIONS = [
   {
-    action: 'revoke',
+    operation: REVOKE,
     changedAt: 'revokedAt',
-    read: (documentHash: Hex, body: unknown): RevisionIntent => ({
+    read: (documentHash: Hex, body: JsonValue): RevisionIntent => ({
       kind: 'revoke',
       documentHash,
-      reason: REVOCATION_REASONS[readBody(revocation, body).reason],
+      reason: REVOCATION_REASONS[parseBody(revocation, body).reason],
     }),
   },
   {
-    action: 'suspend',
+    operation: SUSPEND,
     changedAt: 'suspendedAt',
-    read: (documentHash: Hex, body: unknown): RevisionIntent => {
-      readBody(nothing, body)
+    read: (documentHash: Hex, body: JsonValue): RevisionIntent => {
+      parseBody(nothing, body)
       return { kind: 'suspend', documentHash }
     },
   },
   {
-    action: 'release',
+    operation: RELEASE,
     changedAt: 'releasedAt',
-    read: (documentHash: Hex, body: unknown): RevisionIntent => {
-      readBody(nothing, body)
+    read: (documentHash: Hex, body: JsonValue): RevisionIntent => {
+      parseBody(nothing, body)
       return { kind: 'release', documentHash }
     },
   },
 ] as const
 
-/**
- * The life of one document: POST …/documents, GET …/documents/{publicId}, POST
- * …/documents/{publicId}/revoke, /suspend, /release; with a documentHash in the place of a publicId
- * too.
- */
+export const documentOperations = [ISSUE, RETRIEVE, REVOKE, SUSPEND, RELEASE]
+
+/** The life of one document. */
 export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
   const { issuing, revising, addresses, findKey, wait, newDeadline } = deps
-  for (const path of ['/v1/documents', '/api/documents']) {
-    app.post(path, authorize(findKey, 'documents:issue', { wait: FINALITY }), async (c) => {
-      const { wait: finality } = c.get('query')
-      const { tenant, categories } = c.get('grant')
-      const fields = parseIssueBody(await readJson(c), Date.now(), categories)
-      const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
-      const issued = await issuing.issue({
-        fields,
-        tenant,
-        ...(idempotencyKey !== undefined && { idempotencyKey }),
+  serve(app, ISSUE, findKey, async (c) => {
+    const { wait: finality } = c.get('query')
+    const { tenant, categories } = c.get('grant')
+    const fields = parseIssueBody(await readJson(c), Date.now(), categories)
+    const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
+    const issued = await issuing.issue({
+      fields,
+      tenant,
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
+      deadline: newDeadline(),
+      finality,
+    })
+    const done = issued.status !== 'pending' && reaches(issued, finality)
+    return succeed(
+      c,
+      {
+        ...presentDocument(addresses, issued.document, issued),
+        ...(finality !== 'included' && { finality: issued.finality }),
+      },
+      done ? 201 : 202,
+      {
+        Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}`,
+        ...(issued.replayed && { 'Idempotency-Replayed': 'true' }),
+      },
+    )
+  })
+
+  serve(app, RETRIEVE, findKey, async (c) =>
+    succeed(
+      c,
+      await retrieve(deps, await publicIdOf(deps, c.get('grant'), c.req.param('publicId'))),
+    ),
+  )
+
+  for (const { operation, changedAt, read } of REVISIONS)
+    serve(app, operation, findKey, async (c) => {
+      const changeable = await changeableOf(deps, c.get('grant'), c.req.param('publicId'))
+      const { documentHash, publicId } = changeable
+      const { status, reason, revisedAt, transactionHash } = await revising.revise({
+        intent: { ...read(documentHash, await readJson(c)), tenant: c.get('grant').tenant },
         wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
         deadline: newDeadline(),
-        finality,
       })
-      const done = issued.status !== 'pending' && reaches(issued, finality)
       return succeed(
         c,
         {
-          ...presentDocument(addresses, issued.document, issued),
-          ...(finality !== 'included' && { finality: issued.finality }),
+          publicId,
+          documentHash,
+          status,
+          ...(operation !== RELEASE && { reason: reasonName(reason) }),
+          [changedAt]: instant(revisedAt),
+          network: networkOfRegistry(addresses.registry),
+          blockchainHash: transactionHash,
         },
-        done ? 201 : 202,
-        {
-          Location: `${addresses.baseUrl}/v1/documents/${issued.publicId}`,
-          ...(issued.replayed && { 'Idempotency-Replayed': 'true' }),
-        },
+        status === 'pending' ? 202 : 200,
       )
     })
-
-    app.get(`${path}/:publicId`, authorize(findKey, 'documents:read', {}), async (c) => {
-      const publicId = await publicIdOf(deps, c.get('grant'), c.req.param('publicId'))
-      const found = await retrieve(deps, publicId)
-      return succeed(c, found)
-    })
-
-    for (const { action, changedAt, read } of REVISIONS)
-      app.post(
-        `${path}/:publicId/${action}`,
-        authorize(findKey, 'documents:revoke', {}),
-        async (c) => {
-          const changeable = await changeableOf(deps, c.get('grant'), c.req.param('publicId'))
-          const { documentHash, publicId } = changeable
-          const { status, reason, revisedAt, transactionHash } = await revising.revise({
-            intent: { ...read(documentHash, await readJson(c)), tenant: c.get('grant').tenant },
-            wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
-            deadline: newDeadline(),
-          })
-          return succeed(
-            c,
-            {
-              publicId,
-              documentHash,
-              status,
-              ...(action !== 'release' && { reason: reasonName(reason) }),
-              [changedAt]: instant(revisedAt),
-              network: networkOfRegistry(addresses.registry),
-              blockchainHash: transactionHash,
-            },
-            status === 'pending' ? 202 : 200,
-          )
-        },
-      )
-  }
 }
 
 /** A document as issued, with its current status; while it is pending, from the gateway's store. */
@@ -190,28 +367,6 @@ async function openPending(
     if (error instanceof FormatError) return undefined
     throw error
   }
-}
-
-const isObject = v.custom<object>((body) => !Array.isArray(body), 'must be a JSON object')
-const revocation = v.pipe(
-  isObject,
-  v.strictObject({
-    reason: v.optional(
-      // A suspension, certificateHold, is not a revocation here.
-      v.picklist(REASON_NAMES, `must be one of ${REASON_NAMES.join(', ')}`),
-      'unspecified',
-    ),
-  }),
-)
-const nothing = v.pipe(isObject, v.strictObject({}))
-
-/** @throws {ApiError} `bad_fields`, naming every bad field. */
-function readBody<T>(schema: v.GenericSchema<object, T>, body: unknown): T {
-  const result = v.safeParse(schema, body)
-  if (result.success) return result.output
-  throw new ApiError('bad_fields', 'invalid fields', {
-    details: problemsOf(result.issues),
-  })
 }
 
 function reaches({ finality }: Issued, wanted: Finality): boolean {

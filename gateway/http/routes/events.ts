@@ -9,10 +9,11 @@ import {
   presentEvent,
 } from '../../events.ts'
 import type { FindKey } from '../../grant.ts'
-import { authorize } from '../authorize.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
+import { operation, serve } from '../operation.ts'
+import * as schemas from '../schemas.ts'
 
 export type EventDeps = {
   findKey: FindKey
@@ -41,15 +42,85 @@ const limit = v.pipe(
     `must be a whole number from 1 to ${MAX_EVENTS}`,
   ),
 )
-const QUERY = {
-  after: v.optional(eventId),
-  type: v.optional(types),
-  limit: v.optional(limit, '100'),
+const EXAMPLE_EVENT = {
+  id: 'evt_1795244400000_7',
+  type: 'document.issued',
+  timestamp: '2026-11-21T08:20:00.000Z',
+  data: {
+    documentHash: schemas.EXAMPLE_HASH,
+    blockNumber: 5,
+    blockHash: null,
+    transactionHash: schemas.EXAMPLE_TRANSACTION,
+    tenant: 'default',
+  },
 }
 
-/** GET /v1/events: what happened to documents, oldest first. */
+const LIST_EVENTS = operation({
+  operationId: 'listEvents',
+  method: 'get',
+  path: '/v1/events',
+  tag: 'Events',
+  summary: 'What happened to documents, oldest first',
+  description: "Events of the key's tenant; with the scope `admin`, of all.",
+  scope: 'documents:read',
+  query: {
+    after: v.optional(
+      v.pipe(
+        eventId,
+        v.metadata({
+          pattern: '^evt_(0|[1-9][0-9]{0,14})_[1-9][0-9]{0,14}$',
+          description: 'The id of the last event that the client has.',
+        }),
+      ),
+    ),
+    type: v.optional(
+      v.pipe(
+        types,
+        v.description(`One of ${EVENT_TYPES.join(', ')}, or several, comma-separated.`),
+      ),
+    ),
+    limit: v.optional(
+      v.pipe(
+        limit,
+        v.metadata({
+          pattern: '^[1-9][0-9]{0,3}$',
+          description: `1 to ${MAX_EVENTS}.`,
+        }),
+      ),
+      '100',
+    ),
+  },
+  responses: {
+    200: {
+      description: 'A page. Ask again with `after` set to `next` while `hasMore` is true.',
+      data: v.object({
+        events: v.array(
+          v.object({
+            id: v.string(),
+            type: v.picklist(EVENT_TYPES),
+            timestamp: v.pipe(v.string(), v.isoTimestamp()),
+            data: v.object({
+              documentHash: schemas.hash,
+              blockNumber: v.nullable(schemas.count),
+              blockHash: v.nullable(schemas.hash),
+              transactionHash: v.nullable(schemas.hash),
+              tenant: v.nullable(v.string()),
+            }),
+          }),
+        ),
+        next: v.nullable(v.string()),
+        hasMore: v.boolean(),
+      }),
+      example: { events: [EXAMPLE_EVENT], next: EXAMPLE_EVENT.id, hasMore: false },
+    },
+  },
+  errors: ['unknown_event'],
+})
+export const eventOperations = [LIST_EVENTS]
+
+/** What happened to documents. */
 export function eventRoutes(app: Hono<Env>, { findKey, events }: EventDeps): void {
-  app.get('/v1/events', authorize(findKey, 'documents:read', QUERY), async (c) => {
+  serve(app, LIST_EVENTS, findKey, async (c) => {
     const { after, type, limit } = c.get('query')
     const { tenant, scopes } = c.get('grant')
     const place = parseEventId(after ?? '')

@@ -1,9 +1,13 @@
 import type { Hono } from 'hono'
+import * as v from 'valibot'
 import type { Readiness } from '../../issue/ports.ts'
 import type { Metrics } from '../../metrics.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
+import { WRITE_ERRORS } from '../errors.ts'
+import { operation, servePublic } from '../operation.ts'
 import { type Addresses, networkOfRegistry } from '../present.ts'
+import * as schemas from '../schemas.ts'
 
 export type HealthDeps = {
   /** Rejects with an `IssueError` that says why when the gateway cannot issue now. */
@@ -16,19 +20,81 @@ export type HealthDeps = {
   addresses: Addresses
 }
 
-/**
- * GET /healthz: the process responds. GET /readyz: it can issue. GET /metrics: metrics in the
- * Prometheus text format.
- */
+const HEALTH = operation({
+  operationId: 'checkHealth',
+  method: 'get',
+  path: '/healthz',
+  tag: 'Service',
+  summary: 'Whether the process responds',
+  scope: 'public',
+  query: {},
+  responses: {
+    200: {
+      description: 'It responds.',
+      data: v.object({ status: v.literal('ok'), version: v.string() }),
+      example: { status: 'ok', version: '0.1.0' },
+    },
+  },
+  errors: [],
+})
+
+const READINESS = operation({
+  operationId: 'checkReadiness',
+  method: 'get',
+  path: '/readyz',
+  tag: 'Service',
+  summary: 'Whether the service can issue',
+  description: '503 has the code that issuing would have.',
+  scope: 'public',
+  query: {},
+  responses: {
+    200: {
+      description: 'It can issue.',
+      data: v.object({
+        status: v.literal('ready'),
+        network: schemas.network,
+        registry: schemas.registry,
+        warnings: v.array(v.picklist(['low_balance', 'may_not_revoke'])),
+      }),
+      example: {
+        status: 'ready',
+        network: 'test',
+        registry: schemas.EXAMPLE_REGISTRY,
+        warnings: [],
+      },
+    },
+  },
+  errors: ['account_shared', ...WRITE_ERRORS],
+})
+
+const METRICS = operation({
+  operationId: 'retrieveMetrics',
+  method: 'get',
+  path: '/metrics',
+  tag: 'Service',
+  summary: 'Metrics',
+  scope: 'public',
+  query: {},
+  responses: {
+    200: {
+      description: 'In the Prometheus text format; nothing about any document.',
+      content: { 'text/plain': null },
+    },
+  },
+  errors: [],
+})
+export const healthOperations = [HEALTH, READINESS, METRICS]
+
+/** What this service is doing, for monitoring. */
 export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
-  app.get('/healthz', (c) => succeed(c, { status: 'ok', version: deps.version }))
-  app.get('/metrics', async (c) =>
+  servePublic(app, HEALTH, (c) => succeed(c, { status: 'ok', version: deps.version }))
+  servePublic(app, METRICS, async (c) =>
     c.body(await deps.metrics.render(), 200, {
       'Content-Type': deps.metrics.contentType,
       'Cache-Control': 'no-store',
     }),
   )
-  app.get('/readyz', async (c) => {
+  servePublic(app, READINESS, async (c) => {
     const { balance, mayRevoke } = await deps.assertReady()
     const warnings = [
       ...(balance < deps.lowBalance ? ['low_balance'] : []),

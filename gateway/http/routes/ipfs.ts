@@ -1,23 +1,49 @@
 import type { Hono } from 'hono'
+import * as v from 'valibot'
 import { cidOf, hashOfCid } from '../../../document/cid.ts'
 import type { PayloadStore } from '../../issue/ports.ts'
 import { allowAnyOrigin } from '../cors.ts'
 import type { Env } from '../env.ts'
 import { ApiError } from '../errors.ts'
+import { operation, servePublic } from '../operation.ts'
 
 export type IpfsDeps = { store: PayloadStore }
 
 const RAW = 'application/vnd.ipld.raw'
 
-/**
- * GET /ipfs/{cid}?format=raw: sealed blocks, served as a trustless gateway
- * (https://specs.ipfs.tech/http-gateways/trustless-gateway/). Public: a block is ciphertext, and
- * its reader checks its hash.
- */
+const BLOCK = operation({
+  operationId: 'retrieveBlock',
+  method: 'get',
+  path: '/ipfs/:cid',
+  tag: 'Public',
+  summary: 'A sealed block',
+  description:
+    'Ciphertext, served as a [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/): its reader checks its hash.',
+  parameters: {
+    cid: v.pipe(v.string(), v.description('CIDv1 of raw and sha2-256, in base32.')),
+  },
+  scope: 'public',
+  query: {
+    format: v.exactOptional(
+      v.pipe(v.literal('raw'), v.description('Or `Accept: application/vnd.ipld.raw`.')),
+    ),
+  },
+  headers: {
+    accept: v.exactOptional(v.string()),
+    'if-none-match': v.exactOptional(v.string()),
+  },
+  responses: {
+    200: { description: 'The sealed bytes.', content: { [RAW]: null } },
+    304: { description: 'The client has them.' },
+  },
+  errors: ['bad_cid', 'not_found', 'not_acceptable', 'erased', 'store_unavailable'],
+})
+export const ipfsOperations = [BLOCK]
+
+/** Public: a block is ciphertext. */
 export function ipfsRoutes(app: Hono<Env>, { store }: IpfsDeps): void {
-  const path = '/ipfs/:cid'
-  allowAnyOrigin(app, path, ['GET', 'HEAD'])
-  app.get(path, async (c) => {
+  allowAnyOrigin(app, BLOCK.path, ['GET', 'HEAD'])
+  servePublic(app, BLOCK, async (c) => {
     const hash = parseCid(c.req.param('cid'))
     const wantsRaw =
       c.req.query('format') === 'raw' ||

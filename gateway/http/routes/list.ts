@@ -6,13 +6,14 @@ import type { NewDeadline } from '../../deadline.ts'
 import { type DocumentIndex, LISTED_STATUSES } from '../../document-index.ts'
 import type { ListedDocument, Listing, ListPage } from '../../documents/list.ts'
 import type { FindKey, Grant } from '../../grant.ts'
-import { authorize } from '../authorize.ts'
 import { formatCursor, isCursor, parseCursor } from '../cursor.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, unverifiable } from '../errors.ts'
+import { operation, serve } from '../operation.ts'
 import { type Addresses, networkOfRegistry, presentDocument } from '../present.ts'
-import { problemsOf, readJson } from '../request.ts'
+import { parseBody, readJson } from '../request.ts'
+import * as schemas from '../schemas.ts'
 
 export type ListDeps = {
   findKey: FindKey
@@ -38,6 +39,7 @@ const isDate = (text: string) => {
 const date = v.pipe(
   v.string('must be a string'),
   v.check(isDate, 'must be a real date, YYYY-MM-DD'),
+  v.metadata({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T00:00:00Z)?$' }),
   v.transform((text) => dayOf(text.slice(0, 'YYYY-MM-DD'.length))),
 )
 
@@ -50,7 +52,11 @@ const FILTERS = {
   issuedFrom: v.exactOptional(date),
   issuedTo: v.exactOptional(date),
   cursor: v.exactOptional(
-    v.pipe(v.string('must be a string'), v.check(isCursor, 'must be a nextCursor of a list')),
+    v.pipe(
+      v.string('must be a string'),
+      v.check(isCursor, 'must be a nextCursor of a list'),
+      v.metadata({ pattern: '^p[0-9a-z]{1,11}$', description: 'The nextCursor of a page.' }),
+    ),
   ),
 }
 
@@ -83,39 +89,65 @@ const BODY_FIELDS = {
     DEFAULT_LIMIT,
   ),
 }
-const BODY = v.pipe(
-  v.custom<object>((body) => !Array.isArray(body), 'must be a JSON object'),
-  v.strictObject(BODY_FIELDS, ({ expected }) =>
-    expected === 'never' ? 'unknown field' : 'must be a JSON object',
-  ),
-)
+const BODY = v.strictObject(BODY_FIELDS, 'unknown field')
 
 type Filters = v.InferOutput<typeof BODY>
 
-/**
- * GET …/documents: the documents of the key's tenant, the newest first. POST …/documents/search:
- * the same, also by `subjectId`, which an address must not hold: proxies log addresses.
- */
+const PAGE = {
+  description: 'A page.',
+  data: v.object({
+    documents: v.array(
+      v.union([schemas.documentSchema, v.omit(schemas.documentSchema, schemas.CONTENTS)]),
+    ),
+    nextCursor: v.pipe(v.nullable(v.string()), v.description('null on the last page.')),
+  }),
+}
+
+const LIST = operation({
+  operationId: 'listDocuments',
+  method: 'get',
+  path: '/v1/documents',
+  tag: 'Documents',
+  summary: 'List documents, the newest first',
+  description: "Documents of the key's tenant; with the scope `admin`, of all.",
+  scope: 'documents:read',
+  query: PARAMETERS,
+  responses: { 200: PAGE },
+  errors: ['unverifiable', 'chain_unavailable', 'store_unavailable'],
+})
+
+const SEARCH = operation({
+  operationId: 'searchDocuments',
+  method: 'post',
+  path: '/v1/documents/search',
+  tag: 'Documents',
+  summary: 'List documents, also by subjectId',
+  description: 'As the list. The subjectId is in the body, since proxies log addresses.',
+  scope: 'documents:read',
+  query: {},
+  body: { schema: BODY, example: { subjectId: '18151210', limit: 10 } },
+  responses: { 200: PAGE },
+  errors: ['unverifiable', 'chain_unavailable', 'store_unavailable'],
+})
+export const listOperations = [LIST, SEARCH]
+
+/** The documents of the key's tenant. */
 export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
   const { findKey } = deps
-  for (const path of ['/v1/documents', '/api/documents']) {
-    app.get(path, authorize(findKey, 'documents:read', PARAMETERS), async (c) => {
-      const page = await listFor(deps, c.get('grant'), c.get('query'), (details) => {
-        throw new ApiError('bad_query', 'invalid query parameters', { details })
-      })
-      return succeed(c, presentPage(deps.addresses, page))
+  serve(app, LIST, findKey, async (c) => {
+    const page = await listFor(deps, c.get('grant'), c.get('query'), (details) => {
+      throw new ApiError('bad_query', 'invalid query parameters', { details })
     })
+    return succeed(c, presentPage(deps.addresses, page))
+  })
 
-    app.post(`${path}/search`, authorize(findKey, 'documents:read', {}), async (c) => {
-      const refuse = (details: FieldProblem[]): never => {
-        throw new ApiError('bad_fields', 'invalid fields', { details })
-      }
-      const parsed = v.safeParse(BODY, await readJson(c))
-      const filters = parsed.success ? parsed.output : refuse(problemsOf(parsed.issues))
-      const page = await listFor(deps, c.get('grant'), filters, refuse)
-      return succeed(c, presentPage(deps.addresses, page))
+  serve(app, SEARCH, findKey, async (c) => {
+    const filters = parseBody(BODY, await readJson(c))
+    const page = await listFor(deps, c.get('grant'), filters, (details) => {
+      throw new ApiError('bad_fields', 'invalid fields', { details })
     })
-  }
+    return succeed(c, presentPage(deps.addresses, page))
+  })
 }
 
 /**

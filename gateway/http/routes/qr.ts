@@ -1,13 +1,16 @@
 import type { Context, Hono } from 'hono'
 import { toBuffer, toString as toSvg } from 'qrcode'
+import * as v from 'valibot'
 import { decodePublicId } from '../../../document/public-id.ts'
 import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
+import { operation, servePublic } from '../operation.ts'
 import { respondWithPage } from '../pages/page.ts'
 import { qrPage } from '../pages/qr-page.ts'
 import { type Addresses, networkOfRegistry, verifyUrlOf } from '../present.ts'
 import { prefers } from '../request.ts'
+import { sentPublicId } from '../schemas.ts'
 
 export type QrDeps = { addresses: Addresses }
 
@@ -20,14 +23,36 @@ const VARY = 'Accept, Sec-Fetch-Dest'
  */
 const FILE_NAME = 'document-qr-code'
 
-/**
- * GET /qr/{publicId}: the QR code that leads to the verify page; a page around it for a person who
- * opens the address. Public; it says nothing about the document's status.
- */
+const QR_CODE = operation({
+  operationId: 'drawQrCode',
+  method: 'get',
+  path: '/qr/:publicId',
+  tag: 'Public',
+  summary: 'The QR code of a document',
+  description:
+    "It leads to the verify page, and says nothing about the document's status. A browser whose user opens the address gets a page around it.",
+  parameters: { publicId: sentPublicId },
+  scope: 'public',
+  query: {
+    format: v.exactOptional(
+      v.pipe(v.picklist(['svg', 'png']), v.description('Else by `Accept`; SVG by default.')),
+    ),
+  },
+  responses: {
+    200: {
+      description: 'The picture, or the page.',
+      content: { 'image/svg+xml': null, 'image/png': null, 'text/html': null },
+    },
+  },
+  errors: ['bad_query'],
+})
+export const qrOperations = [QR_CODE]
+
+/** Public; says nothing about the document's status. */
 export function qrRoutes(app: Hono<Env>, { addresses }: QrDeps): void {
   const network = networkOfRegistry(addresses.registry)
 
-  app.get('/qr/:publicId', async (c) => {
+  servePublic(app, QR_CODE, async (c) => {
     const publicId = c.req.param('publicId')
     decodePublicId(publicId)
     const verifyUrl = verifyUrlOf(addresses, publicId)

@@ -1,10 +1,12 @@
 import type { Context, Hono } from 'hono'
+import * as v from 'valibot'
 import { RpcResponseError } from '../../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../../verifier/ports.ts'
 import { parseRegistry } from '../../../verifier/readers/chain.ts'
 import { isPrunedHistory, PRUNED_HISTORY } from '../../../verifier/readers/logs.ts'
 import { allowAnyOrigin } from '../cors.ts'
 import type { Env } from '../env.ts'
+import { operation, servePublic } from '../operation.ts'
 import type { Addresses } from '../present.ts'
 import { readBodyAtMost } from '../request.ts'
 import { createRpcPolicy } from '../rpc-policy.ts'
@@ -59,9 +61,67 @@ const STATUS: Partial<Record<Failure, 400 | 413 | 429 | 503>> = {
   unavailable: 503,
 }
 
+const rpcId = v.nullable(v.union([v.string(), v.number()]))
+const rpcRequest = v.object({
+  jsonrpc: v.literal('2.0'),
+  id: v.exactOptional(rpcId),
+  method: v.string(),
+  params: v.exactOptional(v.array(v.unknown())),
+})
+const rpcResponse = v.object({
+  jsonrpc: v.literal('2.0'),
+  id: rpcId,
+  result: v.exactOptional(v.unknown()),
+  error: v.exactOptional(
+    v.object({
+      code: v.pipe(v.number(), v.integer()),
+      message: v.string(),
+      data: v.exactOptional(v.string()),
+    }),
+  ),
+})
+const RPC_CONTENT = {
+  'application/json': v.union([
+    rpcResponse,
+    v.pipe(v.array(rpcResponse), v.minLength(1), v.maxLength(MAX_BATCH)),
+  ]),
+}
+
+const RPC = operation({
+  operationId: 'readChain',
+  method: 'post',
+  path: '/rpc',
+  tag: 'Public',
+  summary: 'Read this registry over JSON-RPC',
+  description:
+    'For the verify page, where no other node is configured. Errors are those of JSON-RPC 2.0, without the envelope.',
+  scope: 'public',
+  query: {},
+  body: {
+    mediaType: 'application/json',
+    schema: v.union([
+      rpcRequest,
+      v.pipe(v.array(rpcRequest), v.minLength(1), v.maxLength(MAX_BATCH)),
+    ]),
+    example: { jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] },
+  },
+  responses: {
+    200: {
+      description: 'The results, or errors of the node, of methods or params.',
+      content: RPC_CONTENT,
+    },
+    400: { description: 'Not a request or batch of JSON-RPC.', content: RPC_CONTENT },
+    413: { description: `More than ${MAX_BODY} bytes.`, content: RPC_CONTENT },
+    429: { description: 'Too many requests are with the node.', content: RPC_CONTENT },
+    503: { description: 'The chain cannot be read now.', content: RPC_CONTENT },
+  },
+  errors: [],
+})
+export const rpcOperations = [RPC]
+
 /**
- * POST /rpc: reads of this registry over JSON-RPC, for the verify page where no other node is
- * configured. A reader who uses it trusts this service about the chain; the page says so.
+ * Reads of this registry over JSON-RPC. A reader who uses it trusts this service about the chain;
+ * the page says so.
  */
 export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
   const permit = createRpcPolicy(parseRegistry(addresses.registry).address)
@@ -94,7 +154,7 @@ export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
 
   allowAnyOrigin(app, '/rpc', ['POST'])
 
-  app.post('/rpc', async (c) => {
+  servePublic(app, RPC, async (c) => {
     const refuse = (failure: Failure) => respond(c, failed(null, failure), failure)
     const body = await readBodyAtMost(c, MAX_BODY).catch(() => undefined)
     if (body === undefined) return refuse('large')

@@ -3,11 +3,27 @@ import { gzip } from 'node:zlib'
 import type { Hono } from 'hono'
 import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
+import { operation, servePublic } from '../operation.ts'
 import type { VerifyPage } from '../verify-page.ts'
 
 export type VerifyPageDeps = { verifyPage: VerifyPage }
 
-/** GET /verify: the page that QR codes lead to. The reader's browser makes every check. */
+const VERIFY_PAGE = operation({
+  operationId: 'showVerifyPage',
+  method: 'get',
+  path: '/verify',
+  tag: 'Public',
+  summary: 'The page that QR codes lead to',
+  description:
+    "The reader's browser makes every check. It reads the publicId from the fragment, which no server sees.",
+  scope: 'public',
+  query: {},
+  responses: { 200: { description: 'The page.', content: { 'text/html': null } } },
+  errors: [],
+})
+export const verifyPageOperations = [VERIFY_PAGE]
+
+/** The page for readers of a QR code. */
 export function verifyPageRoutes(
   app: Hono<Env>,
   { verifyPage: { html, policy } }: VerifyPageDeps,
@@ -22,7 +38,7 @@ export function verifyPageRoutes(
   }
   let packed: Promise<Buffer> | undefined
 
-  app.get('/verify', async (c) => {
+  servePublic(app, VERIFY_PAGE, async (c) => {
     if (!/\bgzip\b/.test(c.req.header('accept-encoding') ?? '')) return c.body(html, 200, headers)
     packed ??= promisify(gzip)(html)
     return c.body(new Uint8Array(await packed), 200, {

@@ -9,10 +9,10 @@ import { keyOf, type VerifyOptions, verifyPublicId } from '../../../verifier/ver
 import { type NewDeadline, verifyWithin } from '../../deadline.ts'
 import type { FindKey } from '../../grant.ts'
 import { type History, withHistory } from '../../history.ts'
-import { authorize } from '../authorize.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { unverifiable } from '../errors.ts'
+import { operation, serve } from '../operation.ts'
 import {
   type Addresses,
   instant,
@@ -21,6 +21,7 @@ import {
   presentProof,
 } from '../present.ts'
 import { isPromised, type StandingOf } from '../promised.ts'
+import * as schemas from '../schemas.ts'
 
 export type VerifyDeps = {
   findKey: FindKey
@@ -33,55 +34,88 @@ export type VerifyDeps = {
   newDeadline: NewDeadline
 }
 
-const PARAMETERS = {
-  publicId: v.string(),
-  /** With the storage proof of the record. */
-  proof: v.exactOptional(v.literal('full', 'must be full')),
-}
+const VERIFY = operation({
+  operationId: 'verifyDocument',
+  method: 'get',
+  path: '/v1/verify',
+  tag: 'Verification',
+  summary: 'Verify a document',
+  description:
+    '200 whenever there is a verdict, also for a document that was never issued; 503 `unverifiable` when it could not be checked, with the checks in `details`.',
+  scope: 'verify',
+  query: {
+    publicId: schemas.sentPublicId,
+    proof: v.exactOptional(
+      v.pipe(v.literal('full', 'must be full'), v.description('Adds the storage proof.')),
+    ),
+  },
+  exampleQuery: { publicId: schemas.EXAMPLE_PUBLIC_ID },
+  responses: {
+    200: {
+      description: 'The verdict.',
+      data: v.object({
+        valid: v.pipe(v.boolean(), v.description('True for status `valid` only.')),
+        status: schemas.status,
+        network: schemas.network,
+        document: v.nullable(schemas.documentSchema),
+        blockchainProof: v.union([schemas.blockchainProof, schemas.absenceProof, v.null()]),
+        checks: v.array(schemas.check),
+        asOf: v.nullable(
+          v.object({
+            blockNumber: schemas.count,
+            blockHash: v.nullable(schemas.hash),
+            blockTime: schemas.instant,
+          }),
+        ),
+      }),
+    },
+  },
+  errors: ['unverifiable', 'store_unavailable'],
+})
+export const verifyOperations = [VERIFY]
 
-/** GET …/verify?publicId=: the verdict about a document. */
+/** The verdict about a document. */
 export function verifyRoutes(app: Hono<Env>, deps: VerifyDeps): void {
   const { verifyOptions, provingChain, addresses, findKey } = deps
   const { standingOf, history, newDeadline } = deps
-  for (const path of ['/v1/verify', '/api/verify'])
-    app.get(path, authorize(findKey, 'verify', PARAMETERS), async (c) => {
-      const { publicId, proof: wanted } = c.get('query')
-      const decoded = decodePublicId(publicId)
-      const key = keyOf(decoded)
-      const { documentHash } = key
-      const options = verifyWithin(newDeadline(), {
-        ...verifyOptions,
-        ...(wanted && { chain: provingChain }),
-      })
-      const verdict = await verifyPublicId(decoded, options)
-      if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
-      const promised = await isPromised(standingOf, key, verdict.status)
-      const status = promised ? 'pending' : verdict.status
-      const { document, stateProof, asOf, ...rest } = verdict
-      const proof = await withHistory(history, verdict.blockchainProof)
-      const blockchainProof = presentProof(proof)
-      return succeed(c, {
-        ...rest,
-        status,
-        network: networkOfRegistry(addresses.registry),
-        asOf: asOf && { ...asOf, blockTime: instant(asOf.blockTime) },
-        document:
-          document &&
-          presentDocument(addresses, document, {
-            publicId,
-            // A publicId of a batch holds the hash of the document's batch block.
-            documentHash: proof?.documentHash ?? documentHash,
-            status,
-            transactionHash: proof?.transactionHash ?? null,
-          }),
-        blockchainProof: stateProof
-          ? {
-              ...(blockchainProof ?? anchorOf(addresses.registry, documentHash)),
-              stateProof,
-            }
-          : blockchainProof,
-      })
+  serve(app, VERIFY, findKey, async (c) => {
+    const { publicId, proof: wanted } = c.get('query')
+    const decoded = decodePublicId(publicId)
+    const key = keyOf(decoded)
+    const { documentHash } = key
+    const options = verifyWithin(newDeadline(), {
+      ...verifyOptions,
+      ...(wanted && { chain: provingChain }),
     })
+    const verdict = await verifyPublicId(decoded, options)
+    if (verdict.status === 'unverifiable') throw unverifiable(verdict.checks)
+    const promised = await isPromised(standingOf, key, verdict.status)
+    const status = promised ? 'pending' : verdict.status
+    const { document, stateProof, asOf, ...rest } = verdict
+    const proof = await withHistory(history, verdict.blockchainProof)
+    const blockchainProof = presentProof(proof)
+    return succeed(c, {
+      ...rest,
+      status,
+      network: networkOfRegistry(addresses.registry),
+      asOf: asOf && { ...asOf, blockTime: instant(asOf.blockTime) },
+      document:
+        document &&
+        presentDocument(addresses, document, {
+          publicId,
+          // A publicId of a batch holds the hash of the document's batch block.
+          documentHash: proof?.documentHash ?? documentHash,
+          status,
+          transactionHash: proof?.transactionHash ?? null,
+        }),
+      blockchainProof: stateProof
+        ? {
+            ...(blockchainProof ?? anchorOf(addresses.registry, documentHash)),
+            stateProof,
+          }
+        : blockchainProof,
+    })
+  })
 }
 
 /**

@@ -1,15 +1,17 @@
 import { randomBytes } from 'node:crypto'
 import type { Hono } from 'hono'
 import * as v from 'valibot'
+import type { JsonValue } from '../../../document/json.ts'
 import { EVENT_TYPES, parseEventId } from '../../events.ts'
 import type { FindKey, Grant } from '../../grant.ts'
 import { rotate, type WebhookSecrets } from '../../webhooks/secrets.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '../../webhooks/webhook.ts'
-import { authorize } from '../authorize.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
-import { problemsOf, readJson } from '../request.ts'
+import { operation, serve } from '../operation.ts'
+import { parseBody, readJson } from '../request.ts'
+import * as schemas from '../schemas.ts'
 
 export type WebhookDeps = {
   findKey: FindKey
@@ -24,7 +26,6 @@ export type WebhookDeps = {
 const MAX_URL_LENGTH = 2_048
 const MAX_OVERLAP_SECONDS = 7 * 86_400
 
-const isObject = v.custom<object>((body) => !Array.isArray(body), 'must be a JSON object')
 const url = v.pipe(
   v.string('must be a URL'),
   v.maxLength(MAX_URL_LENGTH, `must have at most ${MAX_URL_LENGTH} characters`),
@@ -44,38 +45,28 @@ const types = v.nullable(
     v.check((list) => new Set(list).size === list.length, 'must not name a type twice'),
   ),
 )
-const creation = v.pipe(
-  isObject,
-  v.strictObject({
-    url,
-    types: v.optional(types, null),
-    allTenants: v.optional(v.boolean('must be true or false'), false),
-  }),
-)
-const change = v.pipe(
-  isObject,
-  v.strictObject({
-    url: v.exactOptional(url),
-    types: v.exactOptional(types),
-    enabled: v.exactOptional(v.boolean('must be true or false')),
-  }),
-)
-const rotation = v.pipe(
-  isObject,
-  v.strictObject({
-    overlapSeconds: v.optional(
-      v.pipe(
-        v.number('must be a number'),
-        v.integer('must be a whole number'),
-        v.minValue(0, 'must be at least 0'),
-        v.maxValue(MAX_OVERLAP_SECONDS, `must be at most ${MAX_OVERLAP_SECONDS}`),
-      ),
-      86_400,
+const creation = v.strictObject({
+  url,
+  types: v.optional(types, null),
+  allTenants: v.optional(v.boolean('must be true or false'), false),
+})
+const change = v.strictObject({
+  url: v.exactOptional(url),
+  types: v.exactOptional(types),
+  enabled: v.exactOptional(v.boolean('must be true or false')),
+})
+const rotation = v.strictObject({
+  overlapSeconds: v.optional(
+    v.pipe(
+      v.number('must be a number'),
+      v.integer('must be a whole number'),
+      v.minValue(0, 'must be at least 0'),
+      v.maxValue(MAX_OVERLAP_SECONDS, `must be at most ${MAX_OVERLAP_SECONDS}`),
     ),
-  }),
-)
+    86_400,
+  ),
+})
 const replay = v.pipe(
-  isObject,
   v.strictObject({
     after: v.exactOptional(
       v.pipe(
@@ -91,37 +82,195 @@ const replay = v.pipe(
     ({ after, since }) => (after === undefined) !== (since === undefined),
     'must have either after or since',
   ),
+  v.description('Either `after` or `since`.'),
 )
 
-/**
- * POST, GET /v1/webhooks; GET, PATCH, DELETE /v1/webhooks/{id}; POST /v1/webhooks/{id}/rotate,
- * /replay: receivers of events. A key sees the webhooks of its tenant, an admin all.
- */
+const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()))
+const presented = {
+  id: v.string(),
+  url: v.string(),
+  types: v.nullable(v.array(v.picklist(EVENT_TYPES))),
+  tenant: v.nullable(v.string()),
+  allTenants: v.boolean(),
+  enabled: v.boolean(),
+  disabledReason: v.nullable(v.picklist(['request', 'failing', 'gone'])),
+  failingSince: time,
+  olderSecretsUntil: v.pipe(
+    time,
+    v.description('Until then, deliveries are signed with older secrets too.'),
+  ),
+  createdAt: time,
+  createdBy: v.string(),
+}
+const webhookSchema = v.object(presented)
+const revealed = v.object({
+  ...presented,
+  secret: v.exactOptional(v.pipe(v.string(), v.description('Shown only here.'))),
+})
+
+const EXAMPLE_WEBHOOK = {
+  id: schemas.EXAMPLE_WEBHOOK_ID,
+  url: schemas.EXAMPLE_RECEIVER,
+  types: ['document.issued', 'document.revoked'],
+  tenant: 'default',
+  allTenants: false,
+  enabled: true,
+  disabledReason: null,
+  failingSince: null,
+  olderSecretsUntil: null,
+  createdAt: '2026-11-21T08:36:39.000Z',
+  createdBy: 'environment',
+}
+
+/** What the operations have in common. */
+const WEBHOOK = { tag: 'Webhooks', scope: 'webhooks', query: {} } as const
+const ONE_WEBHOOK = {
+  ...WEBHOOK,
+  path: '/v1/webhooks/:id',
+  parameters: { id: v.pipe(v.string(), v.metadata({ examples: [schemas.EXAMPLE_WEBHOOK_ID] })) },
+} as const
+
+const CREATE = operation({
+  ...WEBHOOK,
+  operationId: 'createWebhook',
+  method: 'post',
+  path: '/v1/webhooks',
+  summary: 'Add a receiver of events',
+  description:
+    'Events are sent as the [Standard Webhooks](https://www.standardwebhooks.com) specification says, signed with the secret in the answer.',
+  body: {
+    schema: creation,
+    example: {
+      url: schemas.EXAMPLE_RECEIVER,
+      types: ['document.issued', 'document.revoked'],
+    },
+  },
+  responses: {
+    201: {
+      description: 'It gets the events from now on.',
+      data: revealed,
+      example: { ...EXAMPLE_WEBHOOK, secret: 'whsec_bm90IGEgc2VjcmV0IG9mIGFueWJvZHk=' },
+    },
+  },
+  errors: ['too_many_webhooks', 'store_unavailable'],
+})
+
+const LIST = operation({
+  ...WEBHOOK,
+  operationId: 'listWebhooks',
+  method: 'get',
+  path: '/v1/webhooks',
+  summary: 'List the receivers of events',
+  responses: {
+    200: {
+      description: "Those of the key's tenant; with the scope `admin`, all.",
+      data: v.object({ webhooks: v.array(webhookSchema) }),
+      example: { webhooks: [EXAMPLE_WEBHOOK] },
+    },
+  },
+  errors: [],
+})
+
+const RETRIEVE = operation({
+  ...ONE_WEBHOOK,
+  operationId: 'retrieveWebhook',
+  method: 'get',
+  summary: 'Retrieve a receiver',
+  responses: {
+    200: { description: 'Without its secret.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+  },
+  errors: ['not_found'],
+})
+
+const CHANGE = operation({
+  ...ONE_WEBHOOK,
+  operationId: 'changeWebhook',
+  method: 'patch',
+  summary: 'Change a receiver, or stop and start it',
+  description: 'One that is enabled again goes on where it stopped.',
+  body: { schema: change, example: { enabled: false } },
+  responses: {
+    200: { description: 'As changed.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+const REMOVE = operation({
+  ...ONE_WEBHOOK,
+  operationId: 'removeWebhook',
+  method: 'delete',
+  summary: 'Remove a receiver',
+  responses: {
+    200: {
+      description: 'It gets nothing more.',
+      data: v.object({ id: v.string(), deleted: v.literal(true) }),
+      example: { id: schemas.EXAMPLE_WEBHOOK_ID, deleted: true },
+    },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+const ROTATE = operation({
+  ...ONE_WEBHOOK,
+  operationId: 'rotateWebhookSecret',
+  method: 'post',
+  path: '/v1/webhooks/:id/rotate',
+  summary: 'Give a receiver a new secret',
+  description: 'For `overlapSeconds`, deliveries are signed with the older secret too.',
+  body: { schema: rotation, example: { overlapSeconds: 3600 } },
+  responses: {
+    200: {
+      description: 'With the new secret.',
+      data: revealed,
+      example: {
+        ...EXAMPLE_WEBHOOK,
+        olderSecretsUntil: '2026-11-21T09:36:39.000Z',
+        secret: 'whsec_bm90IGEgc2VjcmV0IG9mIGFueWJvZHk=',
+      },
+    },
+  },
+  errors: ['not_found', 'store_unavailable'],
+})
+
+const REPLAY = operation({
+  ...ONE_WEBHOOK,
+  operationId: 'replayEvents',
+  method: 'post',
+  path: '/v1/webhooks/:id/replay',
+  summary: 'Send events to a receiver again',
+  body: { schema: replay, example: { since: '2026-11-21T00:00:00Z' } },
+  responses: {
+    202: { description: 'They are on their way.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
+  },
+  errors: ['not_found', 'unknown_event', 'store_unavailable'],
+})
+export const webhookOperations = [CREATE, LIST, RETRIEVE, CHANGE, REMOVE, ROTATE, REPLAY]
+
+/** Receivers of events. A key sees the webhooks of its tenant, an admin all. */
 export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
   const { findKey, webhooks, webhookSecrets } = deps
-  const allowed = authorize(findKey, 'webhooks', {})
   const reveal = (webhook: Webhook, [newest] = webhook.secrets) => ({
     ...presentWebhook(webhook),
     ...(newest && { secret: webhookSecrets.reveal(newest) }),
   })
 
-  app.post('/v1/webhooks', allowed, async (c) => {
+  serve(app, CREATE, findKey, async (c) => {
     const webhook = await readWebhook(deps, await readJson(c), c.get('grant'))
     if (!(await webhooks.add(webhook)))
       throw new ApiError('too_many_webhooks', 'the tenant has the maximum number of webhooks')
     return succeed(c, reveal(webhook), 201)
   })
 
-  app.get('/v1/webhooks', allowed, async (c) => {
+  serve(app, LIST, findKey, async (c) => {
     const list = await webhooks.list(tenantOf(c.get('grant')))
     return succeed(c, { webhooks: list.map(presentWebhook) })
   })
 
-  app.get('/v1/webhooks/:id', allowed, async (c) =>
+  serve(app, RETRIEVE, findKey, async (c) =>
     succeed(c, presentWebhook(await find(deps, c.req.param('id'), c.get('grant')))),
   )
 
-  app.patch('/v1/webhooks/:id', allowed, async (c) => {
+  serve(app, CHANGE, findKey, async (c) => {
     const { id } = await find(deps, c.req.param('id'), c.get('grant'))
     const { enabled, ...changed } = parseBody(change, await readJson(c))
     if (changed.url !== undefined) await checkUrl(deps, changed.url)
@@ -132,20 +281,20 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
     return succeed(c, presentWebhook(webhook ?? notFound()))
   })
 
-  app.delete('/v1/webhooks/:id', allowed, async (c) => {
+  serve(app, REMOVE, findKey, async (c) => {
     const { id } = await find(deps, c.req.param('id'), c.get('grant'))
     await webhooks.remove(id)
     return succeed(c, { id, deleted: true })
   })
 
-  app.post('/v1/webhooks/:id/rotate', allowed, async (c) => {
+  serve(app, ROTATE, findKey, async (c) => {
     const { id, secrets } = await find(deps, c.req.param('id'), c.get('grant'))
     const { overlapSeconds } = parseBody(rotation, await readJson(c))
     const rotated = rotate(secrets, webhookSecrets.create(), Date.now(), overlapSeconds * 1000)
     return succeed(c, reveal((await webhooks.change(id, { secrets: rotated })) ?? notFound()))
   })
 
-  app.post('/v1/webhooks/:id/replay', allowed, async (c) => {
+  serve(app, REPLAY, findKey, async (c) => {
     const webhook = await find(deps, c.req.param('id'), c.get('grant'))
     const from = placeOf(parseBody(replay, await readJson(c)))
     if ((await webhooks.replay(webhook.id, from)) === 'unknown_event')
@@ -170,7 +319,7 @@ function notFound(): never {
 }
 
 /** @throws {ApiError} `bad_fields`, `forbidden`. */
-async function readWebhook(deps: WebhookDeps, body: unknown, grant: Grant): Promise<Webhook> {
+async function readWebhook(deps: WebhookDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
   const { url, types, allTenants } = parseBody(creation, body)
   if (allTenants && !grant.scopes.includes('admin'))
     throw new ApiError('forbidden', 'allTenants needs a key with the scope admin')
@@ -220,11 +369,4 @@ function presentWebhook({ secrets, ...webhook }: Webhook) {
     createdAt: time(createdAt),
     createdBy,
   }
-}
-
-/** @throws {ApiError} `bad_fields`, naming every bad field. */
-function parseBody<T>(schema: v.GenericSchema<object, T>, body: unknown): T {
-  const result = v.safeParse(schema, body)
-  if (result.success) return result.output
-  throw new ApiError('bad_fields', 'invalid fields', { details: problemsOf(result.issues) })
 }

@@ -1,0 +1,33 @@
+import type { Operation } from './operation.ts'
+import { bundleOperations } from './routes/bundle.ts'
+import { didOperations } from './routes/did.ts'
+import { documentOperations } from './routes/documents.ts'
+import { eventOperations } from './routes/events.ts'
+import { healthOperations } from './routes/health.ts'
+import { homeOperations } from './routes/home.ts'
+import { ipfsOperations } from './routes/ipfs.ts'
+import { listOperations } from './routes/list.ts'
+import { openapiOperations } from './routes/openapi.ts'
+import { qrOperations } from './routes/qr.ts'
+import { rpcOperations } from './routes/rpc.ts'
+import { verifyOperations } from './routes/verify.ts'
+import { verifyPageOperations } from './routes/verify-page.ts'
+import { webhookOperations } from './routes/webhooks.ts'
+
+/** Every operation of the REST API, in the order of the reference. */
+export const OPERATIONS: readonly Operation[] = [
+  ...documentOperations,
+  ...listOperations,
+  ...bundleOperations,
+  ...verifyOperations,
+  ...eventOperations,
+  ...webhookOperations,
+  ...qrOperations,
+  ...verifyPageOperations,
+  ...ipfsOperations,
+  ...rpcOperations,
+  ...didOperations,
+  ...homeOperations,
+  ...healthOperations,
+  ...openapiOperations,
+]

@@ -1,0 +1,145 @@
+import { METHOD_NAME_ALL } from 'hono/router'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { cidOf } from '../../../document/cid.ts'
+import { decodePublicId } from '../../../document/public-id.ts'
+import { aliasOf, type Operation } from '../../../gateway/http/operation.ts'
+import { OPERATIONS } from '../../../gateway/http/operations.ts'
+import { EXAMPLE_PUBLIC_ID, EXAMPLE_RECEIVER } from '../../../gateway/http/schemas.ts'
+import { bareApp } from '../../support/bare-app.ts'
+import { openapi, problemsBySchema } from '../../support/described.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../../support/stack.ts'
+
+describe('the list of operations', () => {
+  const declared = OPERATIONS.flatMap(({ method, path }) =>
+    [path, aliasOf(path)]
+      .filter((served) => served !== undefined)
+      .map((served) => `${method.toUpperCase()} ${served}`),
+  )
+
+  test('behavior: has every route of the app, and each is served', () => {
+    const served = bareApp()
+      .app.routes.filter(({ method }) => method !== METHOD_NAME_ALL && method !== 'OPTIONS')
+      .map(({ method, path }) => `${method} ${path}`)
+    expect([...new Set(served)].sort()).toEqual(declared.toSorted())
+  })
+
+  test('behavior: names each operation once', () => {
+    const ids = OPERATIONS.map(({ operationId }) => operationId)
+    expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('behavior: describes every parameter of a path', () => {
+    for (const { path, parameters = {} } of OPERATIONS)
+      expect(Object.keys(parameters), path).toEqual(
+        [...path.matchAll(/:(\w+)/g)].map(([, name]) => name),
+      )
+  })
+})
+
+type Prepare = (send: Send, publicId: string) => Promise<Record<string, string>>
+
+const webhook: Prepare = async (send) => {
+  const example = { url: 'http://127.0.0.1:1', types: ['document.issued'] }
+  const { body } = await send('POST', '/v1/webhooks', JSON.stringify(example))
+  return { id: body.data.id }
+}
+
+/** What has to be there before the example of an operation succeeds, and how its path names it. */
+const PREPARED: Record<string, Prepare> = {
+  releaseDocument: async (send, publicId) => {
+    await send('POST', `/v1/documents/${publicId}/suspend`, '{}')
+    return {}
+  },
+  retrieveWebhook: webhook,
+  changeWebhook: webhook,
+  removeWebhook: webhook,
+  rotateWebhookSecret: webhook,
+  replayEvents: webhook,
+}
+
+type Send = (method: string, path: string, body?: string) => ReturnType<Stack['request']>
+
+describe('the examples, at a real gateway', () => {
+  let stack: Stack
+  beforeAll(async () => {
+    stack = await startStack({ WEBHOOK_ALLOW_PRIVATE: 'true' })
+  })
+  afterAll(() => stack.stop())
+
+  const send: Send = (method, path, body) =>
+    stack.request(path, {
+      method,
+      headers: {
+        authorization: `Bearer ${API_KEY}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        accept: '*/*',
+      },
+      ...(body !== undefined && { body }),
+    })
+
+  /** Sends the request that an operation gives as its example, about a new document. */
+  async function sendExample({ operationId, method, path, exampleQuery, body }: Operation) {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const named: Record<string, string> = {
+      publicId,
+      cid: `${cidOf(decodePublicId(publicId).hash)}?format=raw`,
+      ...(await PREPARED[operationId]?.(send, publicId)),
+    }
+    const put = (text: string) =>
+      text
+        .replaceAll(EXAMPLE_PUBLIC_ID, publicId)
+        .replaceAll(EXAMPLE_RECEIVER, 'http://127.0.0.1:1')
+    const target = path.replaceAll(/:(\w+)/g, (_, name) => named[name] ?? '')
+    const query = exampleQuery ? `?${new URLSearchParams(exampleQuery)}` : ''
+    const text = body && put(JSON.stringify(body.example))
+    return send(method.toUpperCase(), `${target}${put(query)}`, text)
+  }
+
+  test.each(OPERATIONS.map((operation) => [operation.operationId, operation] as const))(
+    'default: %s answers its example as described',
+    async (_, operation) => {
+      // `request` holds the answer against the schema.
+      const { status, headers, body } = await sendExample(operation)
+      const [first = ''] = Object.keys(operation.responses)
+      // The domain of a test's issuer is elsewhere.
+      expect(String(status)).toBe(operation.operationId === 'retrieveDidDocument' ? '404' : first)
+      const success = operation.responses[status]
+      for (const name of Object.keys(success?.headers ?? {}))
+        if (name !== 'Idempotency-Replayed') expect(headers.get(name), name).toBeTruthy()
+      if (success?.data && success.example !== undefined)
+        expect(Object.keys(body.data).sort()).toEqual(
+          expect.arrayContaining(Object.keys(success.example as object).sort()),
+        )
+    },
+  )
+})
+
+describe('the document', () => {
+  const responses = Object.entries(openapi.paths).flatMap(([path, item]) =>
+    Object.values(item).flatMap((operation) =>
+      Object.entries(operation.responses).flatMap(([status, { content = {} }]) =>
+        Object.entries(content).map(
+          ([type, { schema, ...rest }]) =>
+            [`${path} ${operation.operationId} ${status} ${type}`, schema, rest] as const,
+        ),
+      ),
+    ),
+  )
+
+  test.each(responses)(
+    'behavior: the schema of %s compiles and has its example',
+    (_, schema, rest) => {
+      const { example } = rest as { example?: unknown }
+      if (schema) problemsBySchema(schema, {})
+      if (schema && example !== undefined) expect(problemsBySchema(schema, example)).toEqual([])
+    },
+  )
+
+  test('behavior: no answer but an envelope passes for one', () => {
+    const schema =
+      openapi.paths['/v1/documents']?.post?.responses[201]?.content?.['application/json']?.schema
+    if (!schema) throw new Error('no schema')
+    for (const bad of [{}, { success: false, data: {} }, { success: true, data: {} }, null, []])
+      expect(problemsBySchema(schema, bad)).not.toEqual([])
+  })
+})

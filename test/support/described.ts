@@ -1,0 +1,98 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { describeApi } from '../../gateway/http/openapi.ts'
+import { OPERATIONS } from '../../gateway/http/operations.ts'
+
+// Holds the answers of a gateway against its /openapi.json, with a JSON Schema validator that is not
+// ours.
+
+type Json = Record<string, unknown>
+type Described = {
+  operationId: string
+  requestBody?: { content: Record<string, { schema: Json }> }
+  responses: Record<string, { content?: Record<string, { schema?: Json }> }>
+}
+
+/** The document that the gateway serves, as the tests look at it. */
+export type OpenApi = {
+  paths: Record<string, Record<string, Described & Json>>
+  components: { schemas: Record<string, Json> }
+}
+
+export const openapi = describeApi(OPERATIONS, {
+  baseUrl: 'http://gateway.example',
+  version: '0',
+}) as unknown as OpenApi
+
+/** @returns The schema of the JSON body of an operation. */
+export function bodySchemaOf(operationId: string): Json {
+  const operations = Object.values(openapi.paths).flatMap((item) => Object.values(item))
+  const found = operations.find((operation) => operation.operationId === operationId)
+  const content = found?.requestBody?.content['application/json']
+  if (!content) throw new Error(`${operationId} has no JSON body`)
+  return content.schema
+}
+
+/** Clients accept members that they do not know. A test does not: each is described. */
+const closed = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(closed)
+  if (typeof value !== 'object' || value === null) return value
+  const inner = Object.fromEntries(Object.entries(value).map(([key, item]) => [key, closed(item)]))
+  const isOpen = inner.type === 'object' && inner.properties && !('additionalProperties' in inner)
+  return isOpen ? { ...inner, additionalProperties: false } : inner
+}
+
+const ajv = new Ajv2020({ strict: true, strictTypes: false, validateFormats: false })
+ajv.addVocabulary(['components'])
+ajv.addSchema({ $id: 'api', ...(closed({ components: openapi.components }) as Json) })
+
+const compiled = new Map<Json, ReturnType<typeof ajv.compile>>()
+
+/** @returns What is wrong with a value by a schema of the document; empty if nothing is. */
+export function problemsBySchema(schema: Json, value: unknown): string[] {
+  const known = compiled.get(schema)
+  const text = JSON.stringify(closed(schema)).replaceAll('"#/', '"api#/')
+  const validate = known ?? ajv.compile(JSON.parse(text))
+  compiled.set(schema, validate)
+  if (validate(value)) return []
+  return (validate.errors ?? []).map(({ instancePath, message, params }) =>
+    [instancePath, message, JSON.stringify(params)].join(' '),
+  )
+}
+
+const templates = OPERATIONS.map(({ method, path }) => ({
+  method: method.toUpperCase(),
+  template: path.replaceAll(/:(\w+)/g, '{$1}'),
+  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+}))
+
+/** @returns The operation of a request; `undefined` when there is none. */
+function operationOf(method: string, path: string): (Described & Json) | undefined {
+  const [bare = ''] = path.replace(/^\/api\//, '/v1/').split('?')
+  const isGet = method === 'HEAD' ? 'GET' : method
+  const found = templates.find((known) => known.method === isGet && known.pattern.test(bare))
+  return found && openapi.paths[found.template]?.[found.method.toLowerCase()]
+}
+
+/**
+ * @param answer `body` is parsed JSON, or bytes.
+ * @returns Where an answer departs from the document; empty for requests that it does not describe.
+ */
+export function departures(
+  request: { method: string; path: string },
+  answer: { status: number; contentType: string; body: unknown },
+): string[] {
+  const operation = operationOf(request.method, request.path)
+  if (!operation || request.method === 'HEAD') return []
+  const { status, contentType, body } = answer
+  // A target or Host that no route can see is refused before there is an operation.
+  if ((body as { error?: Json }).error?.code === 'bad_request') return []
+  const described = operation.responses[status]
+  const name = `${operation.operationId} ${status}`
+  if (!described) return [`${name} is not described: ${JSON.stringify(body).slice(0, 300)}`]
+  const [type = ''] = contentType.split(';')
+  if (!described.content) return type === '' ? [] : [`${name} has a body of ${type}`]
+  const content = described.content[type]
+  if (!content) return [`${name} has no content of ${type}`]
+  if (!content.schema) return []
+  return problemsBySchema(content.schema, body).map((problem) => `${name}: ${problem}`)
+}
