@@ -65,6 +65,8 @@ export function startCourier(deps: {
         report(deps, turn, attempts, result)
       }
     } catch (error) {
+      // What was sent and could not be noted is sent again, but not at once.
+      pauses.rest(id)
       log.warn('webhook_turn_failed', { webhook: id, error: String(error) })
     }
   }
@@ -199,6 +201,11 @@ function createPauses() {
   return {
     isDown: (id: WebhookId) => (failing.get(id)?.pauses ?? 0) > 0,
     isPaused: (id: WebhookId) => Date.now() < (failing.get(id)?.until ?? 0),
+    /** Begins a pause for a reason of our own. */
+    rest(id: WebhookId): void {
+      const { failures, pauses } = failing.get(id) ?? { failures: 0, pauses: 0 }
+      failing.set(id, { failures, pauses, until: Date.now() + pauseAfter(0) })
+    },
     /** @returns Whether a receiver that was down is back. */
     note(id: WebhookId, attempts: readonly Attempt[]): boolean {
       const { failures, pauses } = failing.get(id) ?? { failures: 0, pauses: 0 }

@@ -27,11 +27,12 @@ let sent: { id: string; documentHash: Hex; type: EventType; outcome: Attempt }[]
 let answer: (documentHash: Hex, type: EventType) => Attempt | Promise<Attempt>
 let counts: Record<string, number>
 let stop: () => Promise<void>
+let isDiskFull: boolean
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'courier-'))
   open()
-  ;[sent, counts] = [[], {}]
+  ;[sent, counts, isDiskFull] = [[], {}, false]
   answer = () => 'delivered'
 })
 afterEach(async () => {
@@ -44,7 +45,14 @@ function open(): void {
   webhooks = createSqliteWebhooks(database)
   const deliveries = createSqliteDeliveries(database, () => [])
   stop = startCourier({
-    ...{ deliveries, secrets, log },
+    deliveries: {
+      ...deliveries,
+      record: (turn, result) =>
+        isDiskFull
+          ? Promise.reject(new Error('the disk is full'))
+          : deliveries.record(turn, result),
+    },
+    ...{ secrets, log },
     send: async (_, { id, body }) => {
       const { type, data } = JSON.parse(body)
       const outcome = await answer(data.documentHash, type)
@@ -220,6 +228,18 @@ describe('deliveries', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     // What was in its turns when it went down.
     expect(sent.length).toBeLessThanOrEqual(54)
+  })
+
+  test('behavior: a disk that takes no result makes no flood of repeats', async () => {
+    await add()
+    isDiskFull = true
+    await happen(hash(), 'document.issued')
+    await expect.poll(() => sent.length).toBe(1)
+    await new Promise((resolve) => setTimeout(resolve, 1_000))
+    expect(sent).toHaveLength(1)
+    isDiskFull = false
+    await expect.poll(() => sent.length, { timeout: 20_000 }).toBe(2)
+    expect(sent[0]?.id).toBe(sent[1]?.id)
   })
 
   test('behavior: a slow receiver keeps no other one waiting', async () => {
