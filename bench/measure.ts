@@ -131,6 +131,7 @@ export async function startGateway(
       CHAIN_PORT: '0',
       DATA_DIR: dataDir,
       API_KEY,
+      RATE_LIMIT: 'off',
       LOG_LEVEL: 'error',
       WAIT_SECONDS: '60',
       ...(chain && {

@@ -15,8 +15,10 @@ import {
   hex,
   httpUrl,
   issuerId,
+  networks,
   pageUrl,
   port,
+  rateLimit,
   registered,
   seconds,
   secrets,
@@ -78,6 +80,12 @@ export type Config = {
   webhookAllowPrivate: boolean
   /** Seconds; absent = any age. */
   maxHeadAge?: number
+  /** Requests per second for each API key without a limit of its own; absent = any number. */
+  keyRateLimit?: number
+  /** Requests per second to public routes, for each client address; absent = any number. */
+  addressRateLimit?: number
+  /** Addresses and networks (CIDR) of proxies whose `X-Forwarded-For` is believed. */
+  trustedProxies: readonly string[]
   logLevel: LogLevel
 }
 
@@ -134,6 +142,9 @@ const environment = v.object({
     v.picklist(['true', 'false'], 'must be true or false'),
     'false',
   ),
+  RATE_LIMIT: v.optional(rateLimit, '100'),
+  ADDRESS_RATE_LIMIT: v.optional(rateLimit),
+  TRUSTED_PROXIES: networks,
   LOG_LEVEL: v.optional(
     v.picklist(
       ['debug', 'info', 'warn', 'error', 'silent'],
@@ -144,6 +155,9 @@ const environment = v.object({
 })
 
 const MS_PER_DAY = 86_400_000
+
+/** Requests per second. A page that checks a document makes about ten. */
+const ADDRESS_LIMIT = 100
 
 /** Minimum characters of an API key that can be guessed at from other machines. */
 const MIN_KEY_LENGTH = 16
@@ -215,6 +229,8 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     webhookAllowPrivate: e.WEBHOOK_ALLOW_PRIVATE === 'true',
     eventRetention: e.EVENT_RETENTION_DAYS * MS_PER_DAY,
     ...(maxHeadAge !== undefined && { maxHeadAge }),
+    ...rateLimitsOf(e),
+    trustedProxies: e.TRUSTED_PROXIES,
     logLevel: e.LOG_LEVEL,
   }
 }
@@ -226,6 +242,15 @@ function feeCapsOf(e: Environment, fallback: FeeCaps): FeeCaps {
   return {
     ...(typeof transaction === 'bigint' && { transaction }),
     ...(typeof hour === 'bigint' && { hour }),
+  }
+}
+
+/** `RATE_LIMIT=off` switches both off, unless the other is set too. */
+function rateLimitsOf({ RATE_LIMIT: perKey, ADDRESS_RATE_LIMIT }: Environment) {
+  const perAddress = ADDRESS_RATE_LIMIT ?? (perKey === 'off' ? 'off' : ADDRESS_LIMIT)
+  return {
+    ...(perKey !== 'off' && { keyRateLimit: perKey }),
+    ...(perAddress !== 'off' && { addressRateLimit: perAddress }),
   }
 }
 

@@ -1,9 +1,11 @@
+import { getConnInfo } from '@hono/node-server/conninfo'
 import type { RegistryId } from '../document/registry-id.ts'
 import { createBundle } from '../verifier/bundle.ts'
 import type { BlockSource } from '../verifier/ports.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
 import type { VerifyOptions } from '../verifier/verify.ts'
 import type { PageConfig } from '../web/config.ts'
+import { createMemoryRateLimiter } from './adapters/memory-rate-limiter.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { openWithNode } from './adapters/node-open.ts'
 import { createOpenedDocuments } from './adapters/opened-documents.ts'
@@ -13,6 +15,8 @@ import { createFindDocument } from './documents/find.ts'
 import { createListing } from './documents/list.ts'
 import { createOpenIndexed } from './documents/opening.ts'
 import { createApp } from './http/app.ts'
+import { createClientAddress } from './http/client-address.ts'
+import type { RateLimits } from './http/env.ts'
 import { readVerifyPage } from './http/verify-page.ts'
 import type { Identities } from './identity.ts'
 import { assertOpenIssuer } from './issue/errors.ts'
@@ -52,6 +56,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     // With a wait of 0 s, a request still has to read the chain.
     newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
     findKey: apiKeys.findKey,
+    rateLimits: rateLimitsOf(config, log),
     assertReady: async () => {
       batcher.assertOpen()
       foreign.assertAlone()
@@ -89,6 +94,27 @@ function openDocuments({ issuerId, issuerSecrets }: Identity, { readers, stores 
   })
   const findDocument = createFindDocument({ ...keys, index: documentIndex, open: openIndexed })
   return { documentIndex, listing, findDocument }
+}
+
+/** Keys and addresses whose quotas are in memory at a time. */
+const MAX_LIMITED = 100_000
+
+function rateLimitsOf(
+  { keyRateLimit, addressRateLimit, trustedProxies }: Config,
+  log: Log,
+): RateLimits {
+  const clientAddress = createClientAddress(trustedProxies, () =>
+    log.warn('forwarded_for_ignored', {
+      hint: 'requests behind a proxy count for its address: set TRUSTED_PROXIES',
+    }),
+  )
+  return {
+    keys: createMemoryRateLimiter(MAX_LIMITED),
+    addresses: createMemoryRateLimiter(MAX_LIMITED),
+    ...(keyRateLimit !== undefined && { perKey: keyRateLimit }),
+    ...(addressRateLimit !== undefined && { perAddress: addressRateLimit }),
+    addressOf: (c) => clientAddress(getConnInfo(c).remote.address, c.req.header('x-forwarded-for')),
+  }
 }
 
 function verifyOptionsOf(

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import { parseUnits } from 'ethers'
 import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
@@ -108,3 +109,30 @@ export const bearerToken = v.pipe(
     'must be a bearer token (RFC 6750): letters, digits and -._~+/',
   ),
 )
+
+/** Requests per second, or `off`. */
+export const rateLimit = v.union(
+  [v.literal('off'), wholeNumber(1, 100_000)],
+  'must be a whole number from 1 to 100000, or off',
+)
+
+/** Addresses and networks (CIDR), comma-separated; empty when absent. */
+export const networks = v.pipe(
+  v.optional(v.string(), ''),
+  v.transform((text) => text.split(',').map((part) => part.trim())),
+  v.transform((parts) => parts.filter((part) => part !== '')),
+  v.array(
+    v.pipe(
+      v.string(),
+      v.check(isNetwork, 'must be addresses and networks, such as 10.0.0.7,192.168.0.0/16,::1'),
+    ),
+  ),
+)
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...more] = text.split('/')
+  const family = isIP(address)
+  if (family === 0 || more.length > 0) return false
+  if (prefix === undefined) return true
+  return /^\d{1,3}$/.test(prefix) && Number(prefix) <= (family === 6 ? 128 : 32)
+}

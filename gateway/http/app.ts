@@ -1,11 +1,12 @@
 import { Hono } from 'hono'
 import { METHOD_NAME_ALL } from 'hono/router'
 import type { Log } from '../log.ts'
-import type { Env } from './env.ts'
+import type { Env, RateLimits } from './env.ts'
 import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
 import { describeApi } from './openapi.ts'
 import { OPERATIONS } from './operations.ts'
+import { limitRates } from './rate-limits.ts'
 import { requestLog } from './request-log.ts'
 import { type BundleDeps, bundleRoutes } from './routes/bundle.ts'
 import { type DidDeps, didRoutes } from './routes/did.ts'
@@ -35,12 +36,13 @@ export type AppDeps = HomeDeps &
   DidDeps &
   HealthDeps &
   VerifyPageDeps &
-  RpcDeps & { log: Log }
+  RpcDeps & { log: Log; rateLimits: RateLimits }
 
 /** @returns The REST API, as a function from request to response. */
 export function createApp(deps: AppDeps): Hono<Env> {
   const app = new Hono<Env>()
   app.use(requestLog(deps.log))
+  app.use(limitRates(deps.rateLimits))
   homeRoutes(app, deps)
   documentRoutes(app, deps)
   eventRoutes(app, deps)

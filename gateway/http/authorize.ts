@@ -3,6 +3,7 @@ import { type ObjectEntries, object } from 'valibot'
 import type { FindKey, Grant, Scope } from '../grant.ts'
 import type { Env } from './env.ts'
 import { ApiError } from './errors.ts'
+import { chargeAddress, chargeKey } from './rate-limits.ts'
 import { type Query, readQuery } from './request.ts'
 
 const CHALLENGE = 'Bearer realm="document-registry"'
@@ -23,6 +24,7 @@ export function authorize<P extends ObjectEntries>(
   const known = object(parameters)
   return async (c, next) => {
     const grant = await findGrant(c, findKey)
+    await chargeKey(c, grant)
     if (!grant.scopes.includes(scope) && !grant.scopes.includes('admin'))
       throw new ApiError('forbidden', `the API key has no scope ${scope}`, {
         headers: {
@@ -35,17 +37,18 @@ export function authorize<P extends ObjectEntries>(
   }
 }
 
+/** A request without a valid key counts for its address: keys must not be cheap to guess. */
 async function findGrant(c: Context, findKey: FindKey): Promise<Grant> {
   const header = c.req.header('authorization')
+  const key = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(header ?? '')?.[1]
+  const grant = key === undefined ? undefined : await findKey(key)
+  if (grant !== undefined) return grant
+  await chargeAddress(c)
   if (header === undefined)
     throw new ApiError('unauthorized', 'an API key is required', {
       headers: { 'WWW-Authenticate': CHALLENGE },
     })
-  const key = /^Bearer +([A-Za-z0-9\-._~+/]+=*)$/i.exec(header)?.[1]
-  const grant = key === undefined ? undefined : await findKey(key)
-  if (grant === undefined)
-    throw new ApiError('unauthorized', 'the API key is not valid', {
-      headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
-    })
-  return grant
+  throw new ApiError('unauthorized', 'the API key is not valid', {
+    headers: { 'WWW-Authenticate': `${CHALLENGE}, error="invalid_token"` },
+  })
 }

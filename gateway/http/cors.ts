@@ -4,8 +4,14 @@ import type { Env } from './env.ts'
 
 /** What readers of IPFS gateways and of did:web send beside the headers that CORS always allows. */
 const ALLOWED = ['Content-Type', 'If-None-Match', 'Range', 'User-Agent', 'X-Requested-With']
-const EXPOSED = ['ETag', 'Retry-After', 'X-Request-Id']
+const EXPOSED = ['ETag', 'RateLimit', 'RateLimit-Policy', 'Retry-After', 'X-Request-Id']
 const MAX_AGE_SECONDS = 86_400
+
+/** For a failure of a public route that never reaches the route. */
+export const ANY_ORIGIN = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': EXPOSED.join(','),
+} as const
 
 /**
  * Lets pages of every origin use a public route, its failures included: a verify page on another

@@ -1,4 +1,18 @@
+import type { Context } from 'hono'
 import type { Grant } from '../grant.ts'
+import type { RateLimiter } from '../rate-limit.ts'
+
+/** Who may send how many requests a second. */
+export type RateLimits = {
+  keys: RateLimiter
+  addresses: RateLimiter
+  /** Of a key without a limit of its own; absent = any number. */
+  perKey?: number
+  /** Absent = any number. */
+  perAddress?: number
+  /** The address that a request comes from. */
+  addressOf(c: Context): string
+}
 
 /** The variables in a handler's context. */
 export type Env = {
@@ -9,5 +23,9 @@ export type Env = {
     isEnvelope?: boolean
     /** Set by `authorize`. */
     grant: Grant
+    /** Set for every request. */
+    rateLimits: RateLimits
+    /** The header fields of a request that was counted. */
+    rateLimitFields?: Record<string, string>
   }
 }

@@ -54,6 +54,7 @@ function respond(
       'Content-Type': 'application/json',
       'X-Request-Id': c.get('requestId'),
       ...PRIVATE,
+      ...c.get('rateLimitFields'),
       ...headers,
     },
   })

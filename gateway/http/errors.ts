@@ -28,6 +28,7 @@ export const STATUS = {
   too_large: 413,
   not_json: 415,
   bad_fields: 422,
+  rate_limited: 429,
   internal: 500,
   unverifiable: 503,
   idempotency_key_reused: 422,

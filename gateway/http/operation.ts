@@ -4,6 +4,7 @@ import type { FindKey, Scope } from '../grant.ts'
 import { authorize } from './authorize.ts'
 import type { Env } from './env.ts'
 import type { ApiErrorCode } from './errors.ts'
+import { isLimited } from './rate-limits.ts'
 import type { Query } from './request.ts'
 
 /** One kind of success. At most one of `data` and `content`; neither means an empty body. */
@@ -74,9 +75,17 @@ export function operation<
 }
 
 /** @returns Every code that the operation can fail with, but for `internal`, which is a bug. */
-export function errorsOf({ scope, body, parameters, query, errors }: Operation): ApiErrorCode[] {
+export function errorsOf({
+  path,
+  scope,
+  body,
+  parameters,
+  query,
+  errors,
+}: Operation): ApiErrorCode[] {
   const named = { ...parameters, ...query }
   return [
+    ...(isLimited(path) ? (['rate_limited'] as const) : []),
     ...(scope !== 'public' ? (['unauthorized', 'forbidden', 'bad_query'] as const) : []),
     ...('publicId' in named ? (['bad_public_id'] as const) : []),
     ...(body && !body.mediaType

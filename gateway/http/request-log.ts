@@ -17,7 +17,11 @@ export function requestLog(log: Log): MiddlewareHandler<Env> {
     const requestId = crypto.randomUUID()
     c.set('requestId', requestId)
     await next()
-    if (!c.get('isEnvelope')) c.res.headers.set('X-Request-Id', requestId)
+    if (!c.get('isEnvelope')) {
+      c.res.headers.set('X-Request-Id', requestId)
+      for (const [name, value] of Object.entries(c.get('rateLimitFields') ?? {}))
+        c.res.headers.set(name, value)
+    }
     const template = routePath(c, -1)
     log.info('request', {
       method: c.req.method,

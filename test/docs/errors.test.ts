@@ -20,6 +20,6 @@ test('default: every error code has one section, which begins with its status', 
 
 test('default: the table says "yes" for those codes that have a Retry-After', () => {
   const yes = [...page.matchAll(/^\| \[`(\w+)`\].*\| yes \|$/gm)].map(([, code]) => code)
-  const retryable = Object.entries(STATUS).filter(([, status]) => status === 503)
+  const retryable = Object.entries(STATUS).filter(([, status]) => status === 503 || status === 429)
   expect(yes.sort()).toEqual(retryable.map(([code]) => code).sort())
 })

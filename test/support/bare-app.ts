@@ -1,3 +1,4 @@
+import { createMemoryRateLimiter } from '../../gateway/adapters/memory-rate-limiter.ts'
 import { createDeadline } from '../../gateway/deadline.ts'
 import type { Grant } from '../../gateway/grant.ts'
 import { type AppDeps, createApp } from '../../gateway/http/app.ts'
@@ -5,6 +6,8 @@ import type { Log } from '../../gateway/log.ts'
 import { API_KEY } from './stack.ts'
 
 const GRANT: Grant = { id: 'test', tenant: 'default', scopes: ['admin'] }
+
+const limiter = createMemoryRateLimiter(100)
 
 /** A part of the gateway that throws when it is used. */
 const unused: unknown = new Proxy(() => {}, {
@@ -24,6 +27,7 @@ export function bareApp(parts: Partial<AppDeps> = {}) {
       registry: `eip155:31337:0x${'11'.repeat(20)}`,
       issuerId: 1,
     },
+    rateLimits: { keys: limiter, addresses: limiter, addressOf: () => '192.0.2.1' },
     verifyPage: { html: '', policy: '' },
     wait: 0,
     newDeadline: () => createDeadline(1_000),

@@ -31,7 +31,9 @@ export type GatewayProcess = {
 const START = new URL('../../scripts/start.ts', import.meta.url).pathname
 const PRELOAD = new URL('./gateway-preload.ts', import.meta.url).href
 
-/** @param env The complete environment, including `PORT`. */
+/**
+ * @param env The complete environment, including `PORT`. Rates are limited only if it says so.
+ */
 export function gatewayProcess(env: Record<string, string>): GatewayProcess {
   const url = `http://127.0.0.1:${env.PORT}`
   let child: ChildProcess | undefined
@@ -42,7 +44,7 @@ export function gatewayProcess(env: Record<string, string>): GatewayProcess {
   function launch(): void {
     if (running()) throw new Error('the gateway is already running')
     child = spawn(process.execPath, ['--import', PRELOAD, START], {
-      env,
+      env: { RATE_LIMIT: 'off', ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     for (const stream of [child.stdout, child.stderr])

@@ -48,6 +48,7 @@ export async function startRestDoor(world: World): Promise<RestDoor> {
     DATA_DIR: dataDir,
     API_KEY,
     LOG_LEVEL: 'silent',
+    RATE_LIMIT: 'off',
     // The CID identifies the case, so one list of sources serves all.
     IPFS_GATEWAYS: (widest?.ipfs ?? []).join(','),
     IPFS_TIMEOUT_SECONDS: String(TIMEOUT),
