@@ -58,7 +58,12 @@ export async function openStores(
     log.error('flush_failed', { error: error.message })
     end(error)
   })
-  database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
+  try {
+    database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
+  } catch (error) {
+    await database.close()
+    throw error
+  }
   const tombstones = createTombstones(database)
   const embedded = createSqliteStore(database)
   const store = tombstones.guardStore(kubo ? withOlder(kubo, embedded) : embedded)

@@ -40,6 +40,26 @@ export async function startGateway(
   identity: Identity,
   end: (error: IssueError) => void,
 ): Promise<Gateway> {
+  const undo: Undo = []
+  try {
+    return await start(config, identity, end, undo)
+  } catch (error) {
+    // The start may be repeated in this process, which must not lock itself out.
+    for (const undoOne of undo.toReversed()) await undoOne()
+    throw error
+  }
+}
+
+/** What closes the parts that were opened, in their order. */
+type Undo = (() => Promise<unknown>)[]
+
+/** @param undo Gets what has to be closed if it rejects. */
+async function start(
+  config: Config,
+  identity: Identity,
+  end: (error: IssueError) => void,
+  undo: Undo,
+): Promise<Gateway> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const log = createLog(config.logLevel)
   const { rpc, registry, issuerId, signer, fetchDid } = identity
@@ -49,23 +69,25 @@ export async function startGateway(
   const readers = openReaders(config, identity)
   const stores = await openStores(config, identity, end, log)
   const { database, outbox, store } = stores
-  const account = await claimAccount(config, chain, outbox, log).catch(async (error) => {
-    await database.close()
-    throw error
-  })
+  undo.push(database.close)
+  const account = await claimAccount(config, chain, outbox, log)
+  undo.push(account.leave)
   const parts = { chain, reader: readers.chain, stores, log }
   const pipeline = openIssuing(config, identity, parts)
   const { batcher, foreign } = pipeline
   foreign.begin(account.firstNonce)
   const apiKeys = await openKeys(config, log)
+  undo.push(apiKeys.close)
   const webhooks = openWebhooks(config, identity, { stores, metrics: pipeline.metrics, log })
   const app = openApp(config, identity, {
     ...{ chain, readers, identities, stores, pipeline, apiKeys, webhooks, log },
   })
 
   const stopping = new AbortController()
+  undo.push(async () => stopping.abort())
   // Beside the requests: a row has its payload, and it stays until this is done.
   const restored = restorePayloads({ outbox, store, signal: stopping.signal, log })
+  undo.push(batcher.stop)
   await batcher.start()
   const stopWatching = watchFinality({
     registry: chain.registry,
@@ -77,6 +99,7 @@ export async function startGateway(
   })
   const stopPruning = pruneEvents(stores.events, config.eventRetention, log)
   const stopCourier = webhooks.start()
+  undo.push(stopWatching, stopPruning, stopCourier)
   const listener = await listen(app, config, log)
   identities.start()
 

@@ -12,7 +12,28 @@ export function openFile(path: string): OpenFile {
   // Only this user may read it; SQLite gives its side files the same mode.
   closeSync(openSync(path, 'a', 0o600))
   const lock = lockFile(path)
-  const sqlite = openVersion(path, lock)
+  try {
+    return { sqlite: openVersion(path), lock }
+  } catch (error) {
+    lock.close()
+    throw error
+  }
+}
+
+/** @throws {DataDirError} `other_version` */
+function openVersion(path: string): DatabaseSync {
+  const sqlite = new DatabaseSync(path)
+  try {
+    assertVersion(sqlite)
+    prepare(sqlite, path)
+    return sqlite
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+}
+
+function prepare(sqlite: DatabaseSync, path: string): void {
   sqlite.exec(`
     PRAGMA journal_mode = WAL;
     PRAGMA synchronous = FULL;
@@ -26,7 +47,6 @@ export function openFile(path: string): OpenFile {
   syncFolder(dirname(path))
   // From here on, the gateway flushes the log itself.
   sqlite.exec('PRAGMA synchronous = NORMAL')
-  return { sqlite, lock }
 }
 
 /**
@@ -41,19 +61,6 @@ function lockFile(path: string): DatabaseSync {
     lock.exec('PRAGMA journal_mode = MEMORY; PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE')
     return lock
   } catch (error) {
-    lock.close()
-    throw error
-  }
-}
-
-/** @throws {DataDirError} `other_version`, after releasing the lock. */
-function openVersion(path: string, lock: DatabaseSync): DatabaseSync {
-  const sqlite = new DatabaseSync(path)
-  try {
-    assertVersion(sqlite)
-    return sqlite
-  } catch (error) {
-    sqlite.close()
     lock.close()
     throw error
   }

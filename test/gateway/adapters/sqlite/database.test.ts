@@ -10,6 +10,7 @@ import { formatRegistryId } from '../../../../document/registry-id.ts'
 import { type Binding, shortFingerprint } from '../../../../gateway/adapters/sqlite/binding.ts'
 import { DataDirError } from '../../../../gateway/adapters/sqlite/data-dir-error.ts'
 import { type Database, openDatabase } from '../../../../gateway/adapters/sqlite/database.ts'
+import { SCHEMA_VERSION } from '../../../../gateway/adapters/sqlite/schema.ts'
 
 /**
  * Plays the disk: called for each flush with the content of the log and the callback of `fdatasync`.
@@ -330,4 +331,16 @@ test.each([
   expect(attempt).toThrow(`written by ${which} version`)
   expect(attempt).toThrow('start with another DATA_DIR')
   expect(readFileSync(path)).toEqual(before)
+})
+
+test('error: releases its lock when the file cannot be prepared', async () => {
+  const path = join(dir, 'damaged.db')
+  const damaged = new DatabaseSync(path)
+  damaged.exec(`CREATE TABLE intent (other INTEGER) STRICT;
+    PRAGMA user_version = ${SCHEMA_VERSION}`)
+  damaged.close()
+  const attempt = () => openDatabase(path)
+  expect(attempt).toThrow('no such column')
+  rmSync(path)
+  await attempt().close()
 })

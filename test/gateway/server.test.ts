@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createKeySigner } from '../../gateway/adapters/ethereum/key-signer.ts'
+import { createRpcPool } from '../../gateway/adapters/ethereum/rpc.ts'
+import { readConfig } from '../../gateway/config.ts'
+import { startGateway } from '../../gateway/server.ts'
+import { freePort } from '../support/http.ts'
+import { randomKey, type Stack, startStack } from '../support/stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.stop())
+
+test('error: frees data folder and account when its port is taken', async () => {
+  const { registry, issuerKey, chainUrl } = stack
+  const dataDir = mkdtempSync(join(tmpdir(), 'document-registry-'))
+  const issuerSecrets: [`0x${string}`] = [randomKey()]
+  const start = async (port: number) => {
+    const settings = { PORT: String(port), DATA_DIR: dataDir, LOG_LEVEL: 'silent' }
+    // Two processes must not write with one account of a remote chain.
+    const config = { ...readConfig(settings), rpcUrls: [chainUrl] }
+    const rpc = createRpcPool([chainUrl], config.rpcTimeout)
+    const signer = createKeySigner(issuerKey)
+    const identity = { rpc, registry, issuerId: 1, issuerSecrets, signer }
+    return startGateway(config, identity, (error) => {
+      throw error
+    })
+  }
+  const other = createServer().listen(0, '127.0.0.1')
+  await once(other, 'listening')
+  const { port } = other.address() as AddressInfo
+  await expect(start(port)).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  other.close()
+  const gateway = await start(await freePort())
+  expect((await fetch(`http://127.0.0.1:${gateway.port}/readyz`)).status).toBe(200)
+  await gateway.stop()
+  rmSync(dataDir, { recursive: true, force: true })
+}, 60_000)
