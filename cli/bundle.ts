@@ -2,11 +2,10 @@ import { parseArgs } from 'node:util'
 import { createBundle } from '../verifier/bundle.ts'
 import { networkOf } from '../verifier/network.ts'
 import { parseRegistry } from '../verifier/readers/chain.ts'
-import { UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
 import { writePrivately } from './private-file.ts'
 import { TEST_NETWORK } from './report.ts'
-import { readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
+import { onlyArgument, onlyNode, readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
 import { readSubject } from './subject.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -31,12 +30,8 @@ export async function bundleCommand(args: string[], terminal: Terminal): Promise
     },
   })
   const { registry, nodes, blocks, asOf } = readSources(values)
-  const [given] = positionals
-  const [provider] = nodes
-  if (given === undefined || positionals.length > 1)
-    throw new UsageError('one publicId, address or file is required')
-  if (provider === undefined || nodes.length > 1)
-    throw new UsageError('--rpc is required exactly once')
+  const given = onlyArgument(positionals, 'publicId, address or file')
+  const provider = onlyNode(nodes)
 
   const { publicId } = await readSubject(given)
   const bundle = await createBundle(publicId, {

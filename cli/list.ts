@@ -24,6 +24,7 @@ import { printableJson } from './printable.ts'
 import { TEST_NETWORK } from './report.ts'
 import {
   type CommandSources,
+  onlyNode,
   readBlockHashes,
   readSources,
   SOURCE_OPTIONS,
@@ -80,9 +81,7 @@ export async function listCommand(args: string[], terminal: Terminal): Promise<n
   const { check, hashes, proof, json } = values
   if (check === undefined) {
     if (trustedBlocks.length > 0) throw new UsageError('--block-hash is for --check')
-    const [provider] = sources.nodes
-    if (provider === undefined || sources.nodes.length > 1)
-      throw new UsageError('--rpc is required exactly once')
+    const provider = onlyNode(sources.nodes)
     const origin = hashes === undefined ? { from } : { file: hashes }
     const { result, notes } = await listOnline(provider, sources, {
       issuerId,

@@ -26,7 +26,13 @@ import { EXIT } from './exit-codes.ts'
 import { printable, printableJson } from './printable.ts'
 import { writePrivately } from './private-file.ts'
 import { TEST_NETWORK } from './report.ts'
-import { type CommandSources, readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
+import {
+  type CommandSources,
+  onlyArgument,
+  readSources,
+  SOURCE_OPTIONS,
+  SOURCE_USAGE,
+} from './sources.ts'
 import { readSubject, type Subject } from './subject.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -66,9 +72,7 @@ export async function presentCommand(args: string[], terminal: Terminal): Promis
     options: OPTIONS,
   })
   const sources = readSources(values)
-  const [given] = positionals
-  if (given === undefined || positionals.length > 1)
-    throw new UsageError('one publicId, address or file is required')
+  const given = onlyArgument(positionals, 'publicId, address or file')
   assertUsage(values, sources)
 
   const held = await locate(await readSubject(given), sources)

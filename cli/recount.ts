@@ -13,7 +13,7 @@ import { UsageError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
 import { type Finding, recountManifest } from './manifest.ts'
 import { printableJson } from './printable.ts'
-import { readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
+import { onlyArgument, onlyNode, readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
 import type { Terminal } from './terminal.ts'
 
 export const RECOUNT_USAGE = `docreg recount <manifest> --rpc <url> --ipfs <url> [options]
@@ -48,12 +48,8 @@ export async function recountCommand(args: string[], terminal: Terminal): Promis
     options: { ...SOURCE_OPTIONS, json: { type: 'boolean' } },
   })
   const { registry, nodes, blocks, asOf } = readSources(values)
-  const [given] = positionals
-  const [provider] = nodes
-  if (given === undefined || positionals.length > 1)
-    throw new UsageError('one manifest is required')
-  if (provider === undefined || nodes.length > 1)
-    throw new UsageError('--rpc is required exactly once')
+  const given = onlyArgument(positionals, 'manifest')
+  const provider = onlyNode(nodes)
   if (blocks.length === 0) throw new UsageError('--ipfs is required')
 
   const hash = hashOf(given)

@@ -55,6 +55,20 @@ export function readSources(values: {
   }
 }
 
+/** @param what What the command takes. @throws {UsageError} unless there is exactly one. */
+export function onlyArgument(positionals: readonly string[], what: string): string {
+  const [given] = positionals
+  if (given === undefined || positionals.length > 1) throw new UsageError(`one ${what} is required`)
+  return given
+}
+
+/** @throws {UsageError} unless there is exactly one. */
+export function onlyNode(nodes: readonly Eip1193Provider[]): Eip1193Provider {
+  const [node] = nodes
+  if (node === undefined || nodes.length > 1) throw new UsageError('--rpc is required exactly once')
+  return node
+}
+
 /** @throws {UsageError} */
 export function wholeNumber(option: string, text: string, least = 0): number {
   if (!/^[0-9]{1,15}$/.test(text) || Number(text) < least)
