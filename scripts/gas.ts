@@ -5,9 +5,10 @@
  * docs/contract.md; `npm run gas -- --update` writes gas.json.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
-import { Contract, type ContractTransactionResponse, id, type Signer } from 'ethers'
+import { Contract, type ContractTransactionResponse, id } from 'ethers'
 import hre from 'hardhat'
 import { FORWARDER_ABI, forwarderDomain, signForwardRequest } from './forward-request.ts'
+import { DELEGATE, freshRegistry, ISSUE, REVOKE } from './fresh-registry.ts'
 
 const documentation = readFileSync(new URL('../docs/contract.md', import.meta.url), 'utf8')
 const snapshotFile = new URL('../test/contracts/gas.json', import.meta.url)
@@ -19,29 +20,19 @@ interface Row {
 }
 
 await hre.tasks.getTask('build').run({ quiet: true, noTests: true })
-const connection = await hre.network.create()
+const {
+  connection,
+  registry,
+  manager,
+  issuer,
+  other: relayer,
+  thief,
+} = await freshRegistry(ISSUE | REVOKE | DELEGATE)
 const { ethers } = connection
-const [admin, manager, issuer, relayer, thief] = (await ethers.getSigners()) as unknown as [
-  Signer,
-  Signer,
-  Signer,
-  Signer,
-  Signer,
-]
-const registry = await ethers.deployContract(
-  'DocumentRegistry',
-  [await admin.getAddress(), 86_400],
-  admin,
-)
-await registry.registerIssuer(await manager.getAddress(), 'An issuer', 'https://issuer.example')
-const ISSUE = 1
-const REVOKE = 2
-const DELEGATE = 8
 const issuerId = 1
 const asManager = registry.connect(manager)
 const asIssuer = registry.connect(issuer)
 const asThief = registry.connect(thief)
-await asManager.addAccount(issuerId, await issuer.getAddress(), ISSUE | REVOKE | DELEGATE)
 await asManager.addAccount(issuerId, await thief.getAddress(), ISSUE)
 
 const forwarder = new Contract(await registry.trustedForwarder(), FORWARDER_ABI, relayer)

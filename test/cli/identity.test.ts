@@ -1,10 +1,10 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { docreg } from '../support/docreg.ts'
+import { serveInTest } from '../support/serve-in-test.ts'
 
 const registry = `eip155:1:0x${'12'.repeat(20)}`
 const local = registry.replace(':1:', ':31337:')
@@ -84,19 +84,6 @@ describe('docreg identity', () => {
 })
 
 describe('docreg identity check', () => {
-  const servers: Server[] = []
-  afterEach(async () => {
-    for (const server of servers.splice(0)) {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    }
-  })
-  const serve = async (listener: RequestListener) => {
-    const server = createServer(listener).listen(0, '127.0.0.1')
-    servers.push(server)
-    await new Promise((resolve) => server.once('listening', resolve))
-    return `127.0.0.1:${(server.address() as AddressInfo).port}`
-  }
   const options = (host: string) => [
     ...['--registry', local, '--issuer', '7', '--uri', `http://${host}`],
   ]
@@ -106,7 +93,7 @@ describe('docreg identity check', () => {
   /** A server with the file that the command itself makes. */
   const serveOwn = async (headers: Record<string, string>, ...accounts: string[]) => {
     let file = ''
-    const host = await serve((_, response) => {
+    const host = await serveInTest((_, response) => {
       response.writeHead(200, headers).end(file)
     })
     const listed = accounts.flatMap((one) => ['--account', one])
@@ -158,7 +145,7 @@ describe('docreg identity check', () => {
     const only = { 'access-control-allow-origin': 'https://example.edu' }
     expect(await codesOf(await serveOwn({ ...JSON_TYPE, ...only }))).toEqual([...[1, 'no_cors']])
     let file = ''
-    const host = await serve(({ headers }, response) => {
+    const host = await serveInTest(({ headers }, response) => {
       response.setHeader('access-control-allow-origin', headers.origin ?? '').end(file)
     })
     file = (await docreg(['identity', ...options(host)])).stdout
@@ -166,7 +153,7 @@ describe('docreg identity check', () => {
   })
 
   test('error: reports everything that keeps a verifier from reading it', async () => {
-    const code = async (listener: RequestListener) => codesOf(await serve(listener))
+    const code = async (listener: RequestListener) => codesOf(await serveInTest(listener))
     expect(
       await code((_, response) => {
         response.writeHead(301, { location: 'https://www.example.edu/' }).end()

@@ -18,9 +18,9 @@ import {
   Wallet,
 } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { freshRegistry } from '../../scripts/fresh-registry.ts'
 import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { prunedHistory, startFaultProxy } from '../support/fault-proxy.ts'
-import { freshRegistry } from './registry.ts'
 
 /** docs/audit.md: its example by plain JSON-RPC, and its two programs. */
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -7,7 +7,7 @@ import {
   forwarderDomain,
   signForwardRequest,
 } from '../../scripts/forward-request.ts'
-import { DELEGATE, freshRegistry, ISSUE, REVOKE } from './registry.ts'
+import { DELEGATE, freshRegistry, ISSUE, REVOKE } from '../../scripts/fresh-registry.ts'
 
 /**
  * Forwarded calls: test/vectors/eip712.json was made by eth-account, and the forwarder on the chain

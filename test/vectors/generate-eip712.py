@@ -3,7 +3,7 @@
 python3 -m venv venv && venv/bin/pip install eth-account==0.13.7
 venv/bin/python test/vectors/generate-eip712.py && npx biome check --write test/vectors
 
-The registry and its forwarder are those that test/contracts/registry.ts deploys. The calls are written out here by the ABI
+The registry and its forwarder are those that scripts/fresh-registry.ts deploys. The calls are written out here by the ABI
 specification: 4 bytes of a selector, then words.
 """
 

@@ -1,7 +1,6 @@
-import { createServer, type RequestListener, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { RequestListener } from 'node:http'
 import fc from 'fast-check'
-import { afterEach, describe, expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { FormatError } from '../../document/errors.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { formatRegistryId } from '../../document/registry-id.ts'
@@ -18,6 +17,7 @@ import { createIdentitySource } from '../../verifier/readers/identity-source.ts'
 import { emptyIssuer, NO_ACCOUNT } from '../../verifier/status.ts'
 import { type Check, statusOf } from '../../verifier/verdict.ts'
 import { verify } from '../../verifier/verify.ts'
+import { serveInTest } from '../support/serve-in-test.ts'
 
 const LOCAL = 31337
 const account = `0x${'ab'.repeat(20)}` as const
@@ -341,19 +341,8 @@ describe('readIdentity', () => {
 })
 
 describe('createIdentitySource', () => {
-  const servers: Server[] = []
-  afterEach(async () => {
-    for (const server of servers.splice(0)) {
-      server.closeAllConnections()
-      await new Promise((resolve) => server.close(resolve))
-    }
-  })
   const serve = async (listener: RequestListener) => {
-    const server = createServer(listener).listen(0, '127.0.0.1')
-    servers.push(server)
-    await new Promise((resolve) => server.once('listening', resolve))
-    const { port } = server.address() as AddressInfo
-    const address = identityAddressOf(`http://127.0.0.1:${port}`, LOCAL)
+    const address = identityAddressOf(`http://${await serveInTest(listener)}`, LOCAL)
     if (!address) throw new Error('no address')
     return address
   }

@@ -1,6 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { AxeResults } from 'axe-core'
+import { mkdirSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Document } from '../../document/document.ts'
@@ -9,6 +7,7 @@ import { encodePublicId } from '../../document/public-id.ts'
 import { createDidDocument } from '../../verifier/identity.ts'
 import { readBundle } from '../../verifier/index.ts'
 import { LANGUAGES } from '../../web/i18n.ts'
+import { findingsOf, isTooWide } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { startWorld, type World } from '../support/corpus/world.ts'
 import { give } from '../support/give-file.ts'
@@ -186,7 +185,6 @@ async function giveExcerpt(
 
 /** Pictures of every state, to be looked at. */
 const PICTURES = new URL('../../cache/page/', import.meta.url).pathname
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 describeInBrowser('how the page looks', () => {
   let world: World
@@ -342,16 +340,6 @@ describeInBrowser('how the page looks', () => {
     await page.locator('.verdict:not(.busy), section.ask:not(.again)').waitFor()
   }
 
-  const isTooWide = (page: Page) =>
-    page.evaluate(
-      () =>
-        document.documentElement.scrollWidth > innerWidth ||
-        // The card of the verdict would cut it off.
-        [...document.querySelectorAll('section')].some(
-          ({ scrollWidth, clientWidth }) => scrollWidth > clientWidth,
-        ),
-    )
-
   /** @returns Words of the page's name that go over a line's end. */
   const brokenWords = (page: Page) =>
     page.locator('.brand').evaluate(({ firstChild: text }) => {
@@ -365,29 +353,4 @@ describeInBrowser('how the page looks', () => {
         .filter(({ index, 0: word }) => linesOf(index, word.length) > 1)
         .map(([word]) => word)
     })
-
-  /**
-   * What axe-core finds, by the rules of WCAG 2.2 A and AA and good practice; and a page that must
-   * be scrolled sideways.
-   */
-  async function findingsOf(page: Page): Promise<string[]> {
-    await page.locator('details').evaluateAll((all) => {
-      for (const one of all) one.setAttribute('open', '')
-    })
-    await page.evaluate(axe)
-    const { violations } = await page.evaluate(() =>
-      (
-        globalThis as unknown as {
-          axe: { run(options: object): Promise<AxeResults> }
-        }
-      ).axe.run({
-        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-        resultTypes: ['violations'],
-      }),
-    )
-    return [
-      ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)),
-      ...((await isTooWide(page)) ? ['too wide'] : []),
-    ]
-  }
 })

@@ -1,14 +1,12 @@
 import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type { AxeResults } from 'axe-core'
-import type { Browser, Page } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { findingsOf } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
 /** Pictures of both pages, to be looked at. */
 const PICTURES = new URL('../../cache/page/', import.meta.url).pathname
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 const LOOKS = [
   { width: 320, colorScheme: 'dark' },
@@ -129,27 +127,4 @@ describeInBrowser('the pages around the code and at the root', () => {
     await page.screenshot({ path: `${PICTURES}qr-print.png`, fullPage: true })
     await page.close()
   })
-
-  /**
-   * What axe-core finds, by the rules of WCAG 2.2 A and AA and good practice; and a page that must
-   * be scrolled sideways.
-   */
-  async function findingsOf(page: Page): Promise<string[]> {
-    await page.evaluate(axe)
-    const { violations } = await page.evaluate(() =>
-      (
-        globalThis as unknown as {
-          axe: { run(options: object): Promise<AxeResults> }
-        }
-      ).axe.run({
-        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-        resultTypes: ['violations'],
-      }),
-    )
-    const tooWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)
-    return [
-      ...violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`)),
-      ...(tooWide ? ['too wide'] : []),
-    ]
-  }
 })

@@ -8,12 +8,15 @@ export const MANAGE = 4
 export const DELEGATE = 8
 
 /**
- * Issuer 1 has the accounts `manager` (index 0: MANAGE) and `issuer` (index 1: ISSUE and REVOKE).
+ * Issuer 1 has the accounts `manager` (index 0: MANAGE) and `issuer` (index 1).
+ *
+ * @param permissions Of `issuer`.
  */
-export async function freshRegistry() {
+export async function freshRegistry(permissions = ISSUE | REVOKE) {
   const connection = await hre.network.create()
   const { ethers } = connection
-  const [admin, manager, issuer, other] = (await ethers.getSigners()) as unknown as [
+  const [admin, manager, issuer, other, thief] = (await ethers.getSigners()) as unknown as [
+    Signer,
     Signer,
     Signer,
     Signer,
@@ -25,7 +28,7 @@ export async function freshRegistry() {
     admin,
   )
   await registry.registerIssuer(await manager.getAddress(), 'An issuer', 'https://issuer.example')
-  await registry.connect(manager).addAccount(1, await issuer.getAddress(), ISSUE | REVOKE)
+  await registry.connect(manager).addAccount(1, await issuer.getAddress(), permissions)
   return {
     connection,
     provider: ethers.provider,
@@ -34,5 +37,6 @@ export async function freshRegistry() {
     manager,
     issuer,
     other,
+    thief,
   }
 }
