@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(dir, { recursive: true, force: true })
 })
 
-/** @returns What the chain itself gives as the hash of a bundle's block. */
+/** @returns The chain's hash of a bundle's block. */
 async function trustedHashOf(path: string): Promise<Hex> {
   const { blockNumber } = readBundle(readFileSync(path, 'utf8')).block
   const block = await stack.provider.request({
@@ -42,7 +42,7 @@ const asked = () => [
   ...['--registry', stack.registry],
 ]
 
-/** Anything that wants the network ends the process. */
+/** Any use of the network ends the process. */
 const OFFLINE = `data:text/javascript,${encodeURIComponent(
   `import net from 'node:net'
    import dns from 'node:dns'
@@ -141,7 +141,7 @@ test('error: reports an untrusted block', async () => {
   expect(code).toBe(2)
   const { checks, warnings } = JSON.parse(stdout)
   expect(checks).toEqual([{ check: 'chain', outcome: 'unknown', code: 'block_untrusted' }])
-  // So that its reader can ask somebody whom he trusts.
+  // So that the reader can ask somebody they trust.
   expect(warnings[0]).toContain(blockHash)
 })
 

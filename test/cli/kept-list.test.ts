@@ -12,7 +12,7 @@ import { docreg } from '../support/docreg.ts'
 import { type FaultProxy, prunedHistory, startFaultProxy } from '../support/fault-proxy.ts'
 import { hashOf, issueBatchOfAnother, issueList } from '../support/issued-list.ts'
 
-// A list that was kept, and the manifests of its batches, at a node that forgets.
+// A stored list and the manifests of its batches, with a node that has pruned its events.
 
 let dir: string
 let anvil: AnvilNode
@@ -129,7 +129,7 @@ test.each<[string, () => string, string, number]>([
   expect(batches.listed).toMatchObject([
     { root: batch.root, recount: { complete: false, code: expected } },
   ])
-  // Its documents that were issued alone are not in this file.
+  // This file does not have the documents that were issued alone.
   expect(status).toBe('incomplete')
   expect(code).toBe(1)
   const whole = await list(2)

@@ -58,7 +58,7 @@ test('default: writes a proof and checks it offline', async () => {
   expect(made.code).toBe(0)
   expect(made.stdout).toContain(blockHash)
   const checked = await ofIssuer('--check', file, '--block-hash', blockHash)
-  // Manifests are in events alone.
+  // Only events have manifests.
   const stdout = made.stdout.replaceAll(/, manifest \S+/g, '')
   expect(checked).toEqual({ ...made, stdout })
 })

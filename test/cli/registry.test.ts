@@ -49,7 +49,7 @@ test('error: refuses no known registry, several known ones, another chain, and a
   expect(() => trusted()).toThrow(UsageError)
   deploy(10)
   deploy(8453)
-  // A node must not choose between them by the chain that it says it is of.
+  // The node's claimed chain id must not choose between them.
   expect(() => trusted()).toThrow(UsageError)
   for (const given of ['eip155:1', 'eip155:0', ADDRESS, 'eip155:1:0x12', ''])
     expect(() => trusted(given)).toThrow(UsageError)

@@ -100,7 +100,7 @@ test('behavior: an auditor reads a document, its events and its account', async 
   await connection.close()
 })
 
-/** Skipped, and said so, where there is no cast; with CI=true that is a failure. */
+/** Skipped with a printed reason without `cast`; with CI=true this fails. */
 const hasCast =
   // biome-ignore lint/style/noProcessEnv: CI says so in the environment
   process.env.CI === 'true' || spawnSync('cast', ['--version']).status === 0
@@ -145,7 +145,7 @@ describe('the list of an issuer', () => {
     await send('issueMany', 1, hashes.slice(10), Array(20).fill(0))
     await send('issueMany', 2, hashes.slice(5, 9), Array(4).fill(0))
     await send('issueBatch', 1, id('a root'), 7, id('a manifest'))
-    // A revocation without an anchoring part is not a document.
+    // A revocation without an anchoring part does not count as a document.
     await send('revokeInBatch', 1, id('a root'), [id('of the batch')], 1)
     await send('revoke', 1, hashes[3], 1)
     await anvil.request('anvil_mine', '0x10')
@@ -159,7 +159,7 @@ describe('the list of an issuer', () => {
         headers: { 'content-type': 'application/json' },
         body,
       })
-      // A node that leaves out one document, in every answer that names it.
+      // A node that omits one document from every answer.
       const hide = (one: { result?: unknown }) => ({
         ...one,
         ...(Array.isArray(one.result) && {
@@ -211,7 +211,7 @@ describe('the list of an issuer', () => {
           expect(output).not.toContain(id('of the batch'))
         })
 
-        test('behavior: other issuers have lists of their own', async () => {
+        test('behavior: lists other issuers separately', async () => {
           const { code, output } = await list(program, anvil.url, 2)
           expect(code, output).toBe(0)
           expect(output).toMatch(/^complete: 4 of 4 documents/m)

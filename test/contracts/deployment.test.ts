@@ -13,7 +13,7 @@ import {
   withoutImmutables,
 } from '../../scripts/deployment.ts'
 
-/** The deploy, check and roles commands, run as an operator runs them, against Anvil. */
+/** Runs the deploy, check and roles commands against Anvil, as an operator would. */
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const anvil = `${root}node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil`
 // Anvil's well-known first accounts.
@@ -26,7 +26,7 @@ const manager = new Wallet(managerKey).address
 const issuer = '0x90F79bf6EB2c4f870365E785982E1f101E93b906'
 const proposedKey = '0x47e179ec197488593b187f80a00eb0da91f1b9d0b13f8733639f19c30a34926a'
 const proposed = new Wallet(proposedKey).address
-/** A contract that can be the admin, as a multi-signature wallet is. */
+/** A contract that can be the admin, like a multi-signature wallet. */
 const wallet = '0x00000000000000000000000000000000000a11e7'
 const DAY = 86_400
 const hash = `0x${'5e'.repeat(32)}`
@@ -81,7 +81,7 @@ class Chain {
     }
   }
 
-  /** @param key The operator's; absent where the command must do without. */
+  /** @param key The operator's key; absent if the command must work without one. */
   run(key: string | undefined, script: string, ...args: string[]): Promise<Run> {
     const env = {
       // biome-ignore lint/style/noProcessEnv: as an operator's shell hands it on
@@ -185,7 +185,7 @@ describe('an ordinary chain', () => {
     })
     expect(deployment.commit).toMatch(/^[0-9a-f]{40}(, changed)?$/)
 
-    // Somebody who lost the files, or whose registry another deployed, gets the same ones.
+    // Adopting recreates the same files, after a loss or another's deployment.
     const input = readFileSync(chain.inputFile, 'utf8')
     await chain.rpc('anvil_mine', '0x10')
     chain.forget()
@@ -211,7 +211,7 @@ describe('an ordinary chain', () => {
       output: expect.stringContaining('block 3 holds no event'),
     })
 
-    // The admin: each call first without a key, then for good.
+    // The admin: each call first without a key, then sent.
     expect(await roles(undefined, 'no-such-action')).toMatchObject({ code: 2 })
     const register = ['register-issuer', manager, 'A university', 'https://university.example']
     const printed = await roles(undefined, ...register)
@@ -312,7 +312,7 @@ describe('an ordinary chain', () => {
     expect(after.output).toContain(`admin     ${nextAdmin}`)
     expect(after.output).toContain(`2 ${proposed} manage`)
 
-    // Other code at either address is noticed, and so is another input.
+    // Detects other code at either address, and another input.
     writeFileSync(chain.inputFile, '{}')
     await chain.rpc('anvil_setCode', deployment.forwarder, '0x6001')
     const forwarder = await chain.run(deployerKey, 'check-deployment')

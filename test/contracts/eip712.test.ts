@@ -118,7 +118,7 @@ describe('requests', () => {
     expect([account.account, revoker.account]).toEqual([signer.address, signer.address])
     const { documentCount, batchCount } = await chain.registry.issuerOf(1)
     expect([documentCount, batchCount]).toEqual([3n, 1n])
-    // Nothing is carried out twice.
+    // No request runs twice.
     await expect(execute.staticCall(requests[0])).rejects.toThrow()
   })
 

@@ -70,7 +70,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-/** @param key Of the account that is to send; absent where the command must do without. */
+/** @param key Of the sending account; absent if the command must work without one. */
 function roles(args: readonly string[], key?: Hex): Promise<Run> {
   const { address } = parseRegistry(registry)
   const command = ['scripts/roles.ts', ...args, '--registry', address]
@@ -85,7 +85,7 @@ function roles(args: readonly string[], key?: Hex): Promise<Run> {
   })
 }
 
-/** Has a command print its call, without a key, and sends that call with the key of the account. */
+/** Lets a command print its call without a key, and sends that call with the account's key. */
 async function printAndSend(key: Hex, ...args: string[]): Promise<void> {
   const from = new Wallet(key).address
   const { code, stdout, stderr } = await roles([...args, '--as', from])

@@ -25,7 +25,7 @@ import { type RestDoor, startRestDoor } from '../support/corpus/rest.ts'
 import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
 import { run } from '../support/docreg.ts'
 
-/** As it is packed; in the checkout, where its packages are. */
+/** The packed command, placed in the checkout so that it finds its packages. */
 const COMMAND = fileURLToPath(new URL('../../dist/corpus/docreg.js', import.meta.url))
 
 const DID_PRELOAD = new URL('../support/corpus/did-preload.ts', import.meta.url).href
@@ -38,7 +38,8 @@ afterAll(() => world?.stop())
 
 const cases = readCases()
 const names = cases.map(({ name }) => name)
-// docs/integrate.md: the newest block, and one node after the other. It takes no presentations.
+// The REST API reads the newest block from one node after the other, and takes no presentations
+// (docs/integrate.md).
 const restNames = cases
   .filter(
     ({ ask, nodes, present }) =>
@@ -58,7 +59,7 @@ const provable = cases.filter(
     !expected.notPassed.some((check) => /^(chain|batch)/.test(check)),
 )
 const bundleNames = provable.filter(({ present }) => present === undefined).map(({ name }) => name)
-// Offline, a proof of another registry than the chosen one is not looked at.
+// Offline, a proof of another registry than the chosen one is ignored.
 const provenNames = provable
   .filter(({ present, expected }) => present && !('otherRegistryHinted' in expected))
   .map(({ name }) => name)
@@ -94,13 +95,13 @@ describe('library', () => {
   )
 })
 
-/** @returns What the check `identity` must say, where the case states it. */
+/** @returns The expected result of the check `identity`, if the case has one. */
 function caseIdentity(name: string): string | undefined {
   const { expected } = cases.find((one) => one.name === name) ?? {}
   return expected && 'status' in expected ? expected.identity : undefined
 }
 
-// Each is a process of its own.
+// Each runs in its own process.
 describe.concurrent('command', () => {
   beforeAll(() => buildCommand(COMMAND))
 
@@ -163,13 +164,13 @@ describe('bundle', () => {
       trustedBlocks: [blockHash],
     })
     expect(told(verdict)).toEqual(expectedOffline(one))
-    // No domain is asked offline.
+    // The domain is not checked offline.
     if (verdict.status !== 'not_issued')
       expect(identityTold(verdict.checks)).toBe('unknown not_asked')
   })
 })
 
-/** Why a file does not hold the sealed document, it does not say; nor does it prove an event. */
+/** A file does not say why the sealed document is missing, and does not prove an event. */
 function expectedOffline(one: CorpusCase): Told {
   const expected = expectedOf(one)
   if ('error' in expected) throw new Error('no proof of what is malformed')
@@ -241,11 +242,11 @@ describe('REST', () => {
     }
     expect(status).toBe(200)
     expect(told(body.data)).toEqual(expectedOf(one))
-    // It always asks.
+    // The REST API always checks it.
     if (one.domain && expected.identity)
       expect(identityTold(body.data.checks)).toBe(expected.identity)
     expect(body.data.valid).toBe(expected.status === 'valid')
-    // By now it remembers the document.
+    // By now the gateway has cached the document.
     const again = await rest.verify(one, publicIdOf(one))
     expect(again.body.data.document).toEqual(body.data.document)
     expect(told(again.body.data)).toEqual(expectedOf(one))

@@ -3,7 +3,7 @@
 import { startWorld } from '../support/corpus/world.ts'
 
 const starting = startWorld()
-// Also while it is set up: no chain is left running.
+// Also during the set-up, so that no chain keeps running.
 const stop = async () => {
   await starting.then(
     (world) => world.stop(),
@@ -12,9 +12,9 @@ const stop = async () => {
   process.exit()
 }
 process.once('SIGTERM', stop).once('SIGINT', stop)
-// Whoever started it holds its standard input open.
+// The parent process holds its standard input open.
 process.stdin.once('end', stop).resume()
-// Who started it may be gone already.
+// The parent process may have ended already.
 process.stdout.once('error', stop)
 const { cases, chainUrl } = await starting
 process.stdout.write(`${JSON.stringify({ chainUrl, cases })}\n`)

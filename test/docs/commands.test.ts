@@ -19,22 +19,22 @@ import { freePort } from '../support/http.ts'
 import { ADA } from '../support/stack.ts'
 import { type Block, pages, root } from './markdown.ts'
 
-// Every command of README and manuals: run against a real service, in the order of the first list, or
-// in the second list with the reason why not. What an example takes from its reader ($publicId,
-// $registry …) comes from the examples before it.
+// Every command of README and manuals runs against a real service in the order of the first list,
+// or is in the second list with a reason. Values that an example needs ($publicId, $registry …)
+// come from earlier examples.
 
-/** An example: its page, and something that only this block of the page holds. */
+/** An example: its page, and a text that only this block of the page contains. */
 type Example = {
   page: string
   has: string
   prints?: RegExp
-  /** Names of files that it writes. */
+  /** Names of the files that it writes. */
   writes?: string[]
-  /** What later examples take from its output, by name. */
+  /** Values for later examples, read from its output, by name. */
   gives?: Record<string, RegExp>
-  /** It runs until it is stopped, and is ready by then. */
+  /** Runs until it is stopped; ready once its output matches this. */
   serves?: true
-  /** Whether this machine has what it needs beyond Node. */
+  /** Whether this machine has the tools that it needs besides Node. */
   needs?: 'cast' | 'python'
 }
 
@@ -189,7 +189,7 @@ test('default: every example is run, or listed with the reason why not', () => {
   expect(found.size).toBe(listed.length)
 })
 
-/** A checkout of its own, so that no example writes into this one: its files are links. */
+/** A separate checkout made of links, so that no example writes into this one. */
 let checkout: string
 let env: Record<string, string>
 let service: ChildProcess | undefined
@@ -230,7 +230,7 @@ afterAll(async () => {
 
 type Ran = { code: number | null; output: string }
 
-/** The ports of an example are those of the manual; here others are free. */
+/** Replaces the manual's ports by free ones. */
 function runnable(code: string): string {
   return code
     .replaceAll('127.0.0.1:3000', `127.0.0.1:${port}`)
@@ -267,7 +267,7 @@ async function untilReady(url: string): Promise<void> {
   await expect.poll(() => answers(url), { timeout: 60_000, interval: 200 }).toBe(200)
 }
 
-/** The service of the other examples, from the first one that needs it. */
+/** The service for all examples, started by the first one that needs it. */
 async function ensureService(): Promise<void> {
   if (service) return
   service = shell('exec npm start')
@@ -276,7 +276,7 @@ async function ensureService(): Promise<void> {
   await untilReady(env.BASE_URL ?? '')
 }
 
-/** What an example takes from its reader, beside what the ones before it gave. */
+/** Values that a reader supplies, besides those from earlier examples. */
 async function prepare({ has }: Example): Promise<void> {
   if (has === 'issue-batch') return
   await ensureService()
@@ -295,7 +295,7 @@ async function prepare({ has }: Example): Promise<void> {
   }
 }
 
-/** @returns The hash that the node has for a block. */
+/** @returns The node's hash of a block. */
 async function hashOfBlock(blockNumber: string): Promise<string> {
   const response = await fetch(`http://127.0.0.1:${chainPort}`, {
     method: 'POST',

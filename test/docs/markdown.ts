@@ -14,13 +14,13 @@ export type Block = {
 }
 export type Page = {
   path: string
-  /** Without code: neither blocks nor spans. */
+  /** The text without code blocks and spans. */
   prose: string
   anchors: Set<string>
   blocks: Block[]
 }
 
-/** @returns All pages that the repository holds for people. */
+/** @returns All Markdown pages of the repository. */
 export function pages(): Page[] {
   const folders = ['', 'docs', 'deployments', 'test/contracts', 'test/corpus', 'test/faults']
   return folders.flatMap((folder) =>
@@ -69,7 +69,7 @@ function slug(title: string): string {
     .replaceAll(' ', '-')
 }
 
-/** Of equal headings, the second has the anchor `…-1`. */
+/** The second of equal headings has the anchor `…-1`. */
 function numbered(slugs: string[]): Set<string> {
   const seen = new Map<string, number>()
   return new Set(

@@ -74,7 +74,7 @@ type Given = {
   codeHash: Hex | null
 }
 
-/** What the library says, in the shape of the program. */
+/** The library's answer, in the program's format. */
 function libraryOn({ proof, codeHash, ...options }: Given): object {
   const shapeOf = <T extends { status: string; account: Hex }>(
     { count, listed, notIssued }: Listed<T>,

@@ -9,7 +9,7 @@ import { required } from '../faults/support/machine.ts'
 import { serveHttp, type TestServer } from '../support/http.ts'
 import { EXAMPLES, pythonOfExamples } from './python.ts'
 
-// The issuer's domain, as the library and the example in Python judge it.
+// Compares the library and the Python example on the issuer's domain.
 
 const python = required(await pythonOfExamples())
 const SCRIPT = new URL('identity.py', import.meta.url).pathname

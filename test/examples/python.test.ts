@@ -21,7 +21,7 @@ const python = required(await pythonOfExamples())
 
 type Run = { code: number; output: string; errors: string }
 
-/** The program, run again and again in one Python, whose imports take longer than all cases. */
+/** Runs all cases in one Python process, since its imports take longer than all cases. */
 function startProgram() {
   const child = spawn(python ?? '', [pathOf('each.py'), PROGRAM], {
     stdio: ['pipe', 'pipe', 'inherit'],
@@ -58,7 +58,7 @@ function coarse(code: string): string {
   return /^(json_|not_canonical$|document_fields$)/.test(code) ? 'document_format' : code
 }
 
-/** What the library says of the same case, in those codes. */
+/** The library's verdict on the case, in those codes. */
 async function libraryOn(one: CorpusCase) {
   const { valid, status, checks, ...shown } = await libraryVerdict(one)
   const coarsened = checks.map((check) =>
@@ -69,7 +69,7 @@ async function libraryOn(one: CorpusCase) {
   return { valid, status, ...found, domain, checks: coarsened }
 }
 
-/** The formats that the example has to read. */
+/** The formats that the example must read. */
 const READ = [
   ...['publicId', 'json', 'canonical', 'document', 'sealed'],
   ...['batchBlock', 'disclosures'],
@@ -95,7 +95,7 @@ describe.skipIf(python === undefined)('the corpus', () => {
     return found
   }
 
-  // It asks one node, for its newest block.
+  // It reads one node at its newest block.
   const cases = readCases().filter(({ ask, nodes }) => ask.asOf === undefined && nodes.length === 1)
   const named = (malformed: boolean) =>
     cases.filter(({ expected }) => 'error' in expected === malformed).map(({ name }) => name)
@@ -105,7 +105,7 @@ describe.skipIf(python === undefined)('the corpus', () => {
     const { code, output } = await program.run(one)
     const { asOf, domain, ...verdict } = JSON.parse(output)
     expect(one.expected).toMatchObject({ status: verdict.status })
-    // Check by check, passed ones too, and in the same order.
+    // Compares all checks, including passed ones, in order.
     expect({ ...verdict, domain }).toEqual(await libraryOn(one))
     const isRead = verdict.checks.some(({ check }: Check) => check === 'record')
     expect(asOf !== null).toBe(isRead)
@@ -140,7 +140,7 @@ test('default: the example has under 315 lines', () => {
 })
 
 test.skipIf(python === undefined)(
-  'behavior: the vectors, and what lies at the edges of the format',
+  'behavior: agrees on the vectors and on edge cases of the format',
   async () => {
     const { stdout } = await promisify(execFile)(python ?? '', [
       pathOf('vectors.py'),

@@ -11,7 +11,7 @@ const run = promisify(execFile)
 export const EXAMPLES = new URL('../../examples/', import.meta.url).pathname
 const REQUIREMENTS = join(EXAMPLES, 'requirements.txt')
 
-/** A Python that has what the examples import. */
+/** A Python with the packages that the examples import. */
 export const pythonOfExamples = () => pythonWith(REQUIREMENTS)
 
 /**
@@ -46,11 +46,11 @@ async function make(folder: string, requirements: string): Promise<void> {
     await run('python3', ['-m', 'venv', fresh])
     const pip = ['-m', 'pip', 'install', '--quiet', '--disable-pip-version-check']
     await run(join(fresh, 'bin', 'python'), [...pip, '-r', requirements])
-    // By rename, so that nobody uses half of it.
+    // By rename, so that nobody uses an incomplete environment.
     renameSync(fresh, folder)
   } catch (error) {
     rmSync(fresh, { recursive: true, force: true })
-    // Another one was quicker.
+    // Another process was faster.
     if (!existsSync(folder)) throw error
   }
 }

@@ -20,7 +20,7 @@ describe('the front', () => {
   const raw = (id: unknown, method: string, ...params: unknown[]) =>
     JSON.stringify({ jsonrpc: '2.0', id, method, params })
 
-  test('behavior: answers and errors are those of Anvil', async () => {
+  test('behavior: returns the answers and errors of Anvil', async () => {
     const dir = tempDir()
     const { url } = await start(dir)
     const port = localAnvil(dir)?.port
@@ -93,7 +93,7 @@ describe('the front', () => {
     },
   )
 
-  test('args: the type of a body may be written in upper case and have a charset', async () => {
+  test('args: accepts a Content-Type in upper case or with a charset', async () => {
     const { url } = await start(tempDir())
     const response = await fetch(url, {
       method: 'POST',
@@ -103,7 +103,7 @@ describe('the front', () => {
     expect(await response.json()).toMatchObject({ result: '0x7a69' })
   })
 
-  test('behavior: a list in a batch is refused, and what is beside it is answered', async () => {
+  test('behavior: refuses a list in a batch, and answers the rest', async () => {
     const { url } = await start(tempDir())
     const batch = `[${raw(1, 'evm_mine')},[${raw(2, 'evm_mine')}],${raw(3, 'eth_blockNumber')}]`
     expect(await (await post(url, batch)).json()).toMatchObject([
@@ -113,7 +113,7 @@ describe('the front', () => {
     ])
   })
 
-  test('behavior: a batch with transactions is done in order', async () => {
+  test('behavior: executes a batch with transactions in order', async () => {
     const { url } = await start(tempDir())
     const from = devAccount()
     const batch = [
@@ -136,7 +136,7 @@ describe('the front', () => {
     })
   })
 
-  test('behavior: a dev account of Anvil may send, and a balance may be set', async () => {
+  test('behavior: lets a dev account send, and sets balances', async () => {
     const dir = tempDir()
     const first = await startProcess(dir)
     const [from] = await call<[string]>(first.url, 'eth_accounts')
@@ -178,13 +178,13 @@ describe('the front', () => {
     })
   })
 
-  test('error: a request that is too large, and one that is no POST', async () => {
+  test('error: refuses a request that is too large, and one that is not a POST', async () => {
     const { url } = await start(tempDir())
     expect((await post(url, raw(1, 'eth_chainId', '0'.repeat(3_000_000)))).status).toBe(413)
     expect((await fetch(url)).status).toBe(405)
   })
 
-  test('behavior: many clients at once', async () => {
+  test('behavior: serves many clients at once', async () => {
     const dir = tempDir()
     const { url } = await start(dir)
     const from = devAccount()

@@ -22,7 +22,7 @@ describe('transactions that come together', () => {
   const sendAll = (url: string, raws: readonly string[]) =>
     Promise.all(raws.map((raw) => ask<string>(url, 'eth_sendRawTransaction', raw)))
 
-  test('behavior: share a block, and come back in it after a kill', async () => {
+  test('behavior: share a block, and are restored in it after a kill', async () => {
     const dir = tempDir()
     const chain = await startProcess(dir)
     const [one, other] = [devAccount(), account()]
@@ -41,7 +41,7 @@ describe('transactions that come together', () => {
     expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(blocks)
   })
 
-  test('behavior: one that is refused does not keep the others out', async () => {
+  test('behavior: one refused transaction does not block the others', async () => {
     const dir = tempDir()
     const chain = await startProcess(dir)
     const from = devAccount()
@@ -67,7 +67,7 @@ describe('transactions that come together', () => {
     expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(blocks)
   })
 
-  test('behavior: what one block has no gas for is in the next', async () => {
+  test('behavior: transactions beyond the gas limit of a block go into the next', async () => {
     const dir = tempDir()
     const chain = await startProcess(dir)
     const from = devAccount()
@@ -86,7 +86,7 @@ describe('transactions that come together', () => {
 })
 
 describe('a journal that has grown long', () => {
-  test('behavior: is shortened without a pause, and the same blocks come back', async () => {
+  test('behavior: is shortened while in use, and restores the same blocks', async () => {
     const dir = tempDir()
     const from = devAccount()
     const chain = await startProcess(dir)
@@ -107,7 +107,7 @@ describe('a journal that has grown long', () => {
     })
   })
 
-  test('behavior: transactions that waited keep their order over a snapshot', async () => {
+  test('behavior: waiting transactions keep their order across a snapshot', async () => {
     const dir = tempDir()
     const accounts = Array.from({ length: 4 }, () => account())
     const first = await startProcess(dir)

@@ -31,7 +31,7 @@ const ETHER = 10n ** 18n
 const ISSUED = id('DocumentIssued(bytes32,uint32,address,uint40)')
 
 describe('a clean stop and start', () => {
-  test('default: every block, receipt and log is there again', async () => {
+  test('default: restores every block, receipt and log', async () => {
     const dir = tempDir()
     const first = await start(dir)
     const from = devAccount()
@@ -60,7 +60,7 @@ describe('a clean stop and start', () => {
     ).toMatch(/^0x/)
   })
 
-  test('behavior: the chain is one file, for this user alone', async () => {
+  test('behavior: keeps the chain in one file, which only this user can read', async () => {
     const dir = tempDir()
     const from = devAccount()
     for (let round = 0; round < 3; round += 1) {
@@ -76,7 +76,7 @@ describe('a clean stop and start', () => {
       expect(`${file} ${(statSync(join(dir, file)).mode & 0o777).toString(8)}`).toBe(`${file} 600`)
   })
 
-  test('behavior: a stop that finds nothing new leaves the file as it is', async () => {
+  test('behavior: a stop without changes does not rewrite the file', async () => {
     const dir = tempDir()
     const first = await start(dir)
     await call(first.url, 'evm_mine')
@@ -86,15 +86,14 @@ describe('a clean stop and start', () => {
     expect(statSync(journalPath(dir)).ino).toBe(ino)
   })
 
-  test('behavior: stop lets what is in flight end, is quick, and may be called twice', async () => {
+  test('behavior: stop waits for requests under way, is quick, and may be called twice', async () => {
     const dir = tempDir()
     const chain = await start(dir)
     const from = devAccount()
     const raws = await Promise.all(Array.from({ length: 20 }, () => from.transfer()))
-    const sent = Promise.allSettled(
-      raws.map((raw) => call<string>(chain.url, 'eth_sendRawTransaction', raw)),
-    )
-    await sleep(20)
+    const calls = raws.map((raw) => call<string>(chain.url, 'eth_sendRawTransaction', raw))
+    const sent = Promise.allSettled(calls)
+    await Promise.any(calls)
     const began = performance.now()
     await Promise.all([chain.stop(), chain.stop()])
     expect(performance.now() - began).toBeLessThan(2_000)
@@ -107,7 +106,7 @@ describe('a clean stop and start', () => {
     for (const hash of answered) expect(await receipt(again.url, hash)).not.toBeNull()
   })
 
-  test('behavior: a transaction that waits for an earlier nonce is not lost', async () => {
+  test('behavior: keeps a transaction that waits for an earlier nonce', async () => {
     const dir = tempDir()
     const first = await start(dir)
     const from = devAccount()
@@ -131,7 +130,7 @@ describe('a clean stop and start', () => {
 })
 
 describe('kill -9', () => {
-  test('behavior: of the process, and by turns of Anvil too, right after an answer, ten times in a row', async () => {
+  test('behavior: loses nothing when process or Anvil is killed right after an answer, ten times in a row', async () => {
     const dir = tempDir()
     const from = devAccount()
     const known = new Map<string, string>()
@@ -162,7 +161,7 @@ describe('kill -9', () => {
     ).toHaveLength(30)
   })
 
-  test('behavior: of the process with requests in flight', async () => {
+  test('behavior: loses no answered request when the process is killed with others under way', async () => {
     const dir = tempDir()
     const from = devAccount()
     const known = new Map<string, string>()
@@ -189,7 +188,7 @@ describe('kill -9', () => {
     expect(await call(chain.url, 'eth_getTransactionCount', from.address, 'latest')).toBe('0x3c')
   })
 
-  test('behavior: Anvil ends with the process, also one that hangs', async () => {
+  test('behavior: Anvil ends with the process, even if Anvil hangs', async () => {
     const dir = tempDir()
     for (const signal of ['SIGCONT', 'SIGSTOP']) {
       const chain = await startProcess(dir)
@@ -199,7 +198,7 @@ describe('kill -9', () => {
     }
   })
 
-  test('behavior: an Anvil that is not where the journal is, is ended', async () => {
+  test('behavior: ends an Anvil whose head is not that of the journal', async () => {
     const dir = tempDir()
     const chain = await start(dir)
     const from = devAccount()
@@ -215,7 +214,7 @@ describe('kill -9', () => {
     expect(chain.lines.join()).toContain('Anvil mined on')
   })
 
-  test('behavior: of Anvil alone is noticed, and Anvil is brought back', async () => {
+  test('behavior: restarts Anvil when only Anvil is killed', async () => {
     const dir = tempDir()
     const chain = await start(dir)
     const from = devAccount()
@@ -247,7 +246,7 @@ describe('kill -9', () => {
 })
 
 describe('starting', () => {
-  test('error: a stranger listens on the port', async () => {
+  test('error: refuses a port that another program uses', async () => {
     const server = createServer()
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
@@ -260,7 +259,7 @@ describe('starting', () => {
     await start(dir)
   })
 
-  test('error: the data directory is in use', async () => {
+  test('error: refuses a data directory that is in use', async () => {
     const dir = tempDir()
     const other = await startProcess(dir)
     await expect(start(dir)).rejects.toMatchObject({ code: 'data_dir_in_use' })
@@ -269,7 +268,7 @@ describe('starting', () => {
     await expect(start(dir)).rejects.toMatchObject({ code: 'data_dir_in_use' })
   })
 
-  test('args: a data directory relative to the working directory', async () => {
+  test('args: accepts a data directory relative to the working directory', async () => {
     const dir = relative(process.cwd(), tempDir())
     const first = await start(dir)
     const hash = await call<string>(
@@ -297,7 +296,7 @@ describe('starting', () => {
 })
 
 describe('time and finality', () => {
-  test('behavior: every block is final at once, also after a restart', async () => {
+  test('behavior: makes every block final at once, also after a restart', async () => {
     const dir = tempDir()
     const first = await start(dir)
     await call(first.url, 'eth_sendRawTransaction', await devAccount().transfer())
@@ -310,7 +309,7 @@ describe('time and finality', () => {
     expect(await balance((await start(dir)).url, 'finalized')).toBe(before)
   })
 
-  test('behavior: blocks have the time of the wall clock, and the shifts that were asked for are remembered', async () => {
+  test('behavior: dates blocks by the wall clock, and remembers requested shifts', async () => {
     const dir = tempDir()
     const first = await start(dir)
     const from = devAccount()

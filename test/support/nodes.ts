@@ -38,9 +38,9 @@ export let liar: RpcProxy
 /** Never revoked. */
 export let kept: string
 export let revoked: string
-/** Of which the last day has passed at the newest block. */
+/** Expired at the newest block. */
 export let lapsed: string
-/** The block before the revocation, days before the newest. */
+/** The block before the revocation, days before the newest block. */
 export let before: number
 
 export const send = (name: string, args: unknown[], key = keys.issuer) =>
@@ -96,7 +96,7 @@ export function useNodes(): void {
   })
 
   afterAll(async () => {
-    // Also after a start that failed half-way.
+    // Also runs after a failed start.
     await anvil?.kill()
     for (const server of [...(honest ?? []), liar, blocks]) await server?.close()
     rmSync(dir, { recursive: true, force: true })
@@ -123,7 +123,7 @@ export const head = async () => Number(await anvil.request<Hex>('eth_blockNumber
 
 type Part = Record<string, unknown>
 type Told = Part & Record<'record' | 'account' | 'revoker' | 'issuer', Part>
-/** The liar's answers to `verificationOf`, well-formed and false. */
+/** Makes the liar answer `verificationOf` with well-formed lies. */
 export function tell(change: (told: Told) => object): void {
   liar.change = (method, result) => {
     if (method !== 'eth_call') return result
@@ -132,7 +132,7 @@ export function tell(change: (told: Told) => object): void {
     return registryAbi.encodeFunctionResult('verificationOf', [lie])
   }
 }
-/** As the registry answers where there is none. */
+/** The registry's answer for a missing part. */
 const zeros = (part: Part): Part =>
   Object.fromEntries(Object.entries(part).map(([name, value]) => [name, zeroOf(name, value)]))
 function zeroOf(name: string, value: unknown): unknown {

@@ -167,7 +167,7 @@ describe('two of three nodes must agree', () => {
     })
   })
 
-  test('behavior: a lie about the head and one head that is behind', async () => {
+  test('behavior: survives a lie about the head and one head that is behind', async () => {
     tell((told) => ({ ...told, blockNumber: 1e7, blockTime: 4e9 }))
     behind(honest[0], 1)
     expect(await judge(revoked, twoOfThree())).toMatchObject({
