@@ -27,6 +27,7 @@ const PUBLIC = [
   'GET /healthz',
   'GET /metrics',
   'GET /openapi.json',
+  'GET /docs',
   'GET /readyz',
   'GET /verify',
   'OPTIONS /.well-known/did.json',

@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { OPERATIONS } from '../../gateway/http/operations.ts'
 import { findingsOf } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
@@ -16,7 +17,7 @@ const LOOKS = [
   { width: 1200, colorScheme: 'dark' },
 ] as const
 
-describeInBrowser('the pages around the code and at the root', () => {
+describeInBrowser('the pages around the code, at the root and of the API', () => {
   let stack: Stack
   let browser: Browser
   let publicId: string
@@ -93,8 +94,28 @@ describeInBrowser('the pages around the code and at the root', () => {
     await page.close()
   })
 
+  test('default: the reference has every operation, and loads nothing else', async () => {
+    const page = await browser.newPage()
+    const requested: string[] = []
+    page.on('request', (request) => requested.push(request.url()))
+    await page.goto(`${stack.url}/docs`)
+    for (const { operationId, summary } of OPERATIONS)
+      expect(await page.locator(`section#${operationId} h3`).textContent()).toBe(summary)
+    const targets = await page
+      .locator('main a[href^="#"]')
+      .evaluateAll((links) => links.map((a) => a.getAttribute('href')?.slice(1) ?? ''))
+    expect(targets.length).toBeGreaterThan(OPERATIONS.length)
+    const missing = await page.evaluate(
+      (ids) => ids.filter((id) => document.getElementById(id) === null),
+      targets,
+    )
+    expect(missing).toEqual([])
+    expect(requested).toEqual([`${stack.url}/docs`])
+    await page.close()
+  })
+
   test.each(LOOKS)(
-    'behavior: both are accessible: $width, $colorScheme',
+    'behavior: all are accessible: $width, $colorScheme',
     async ({ width, colorScheme }) => {
       const context = await browser.newContext({
         viewport: { width, height: 800 },
@@ -106,6 +127,7 @@ describeInBrowser('the pages around the code and at the root', () => {
       for (const [name, path] of [
         ['home', '/'],
         ['qr', `/qr/${publicId}`],
+        ['docs', '/docs'],
       ]) {
         await page.goto(`${stack.url}${path}`)
         expect([name, await findingsOf(page)]).toEqual([name, []])

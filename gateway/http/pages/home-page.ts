@@ -3,17 +3,6 @@ import type { Network } from '../../../verifier/network.ts'
 import type { Addresses } from '../present.ts'
 import { type Markup, testBanner } from './page.ts'
 
-/** The routes, shown to a person who wonders what this service is. */
-const CALLS = [
-  ['POST /v1/documents', 'issue a document'],
-  ['GET /v1/verify?publicId=…', 'verify one'],
-  ['GET /v1/documents/{publicId}', 'read one, with its status now'],
-  ['GET /v1/documents/{publicId}/bundle', 'save a proof that needs no network'],
-  ['POST /v1/documents/{publicId}/revoke', 'revoke one for good'],
-  ['POST /v1/documents/{publicId}/suspend', 'put one on hold'],
-  ['POST /v1/documents/{publicId}/release', 'end the hold'],
-] as const
-
 /** The landing page. Its links are relative, so that they hold behind a proxy too. */
 export function homePage({ verifyUrl, registry }: Addresses, network: Network): Markup {
   return html`${testBanner(network, 'not for real documents')}
@@ -25,10 +14,7 @@ export function homePage({ verifyUrl, registry }: Addresses, network: Network): 
 </section>
 <section>
 <h2>For programs</h2>
-<dl class="calls">
-${CALLS.map(([call, text]) => html`<div><dt><code>${call}</code></dt><dd>${text}</dd></div>`)}
-</dl>
-<p>Each call needs an API key, from whoever runs this service. The manual is <code>docs/integrate.md</code> in the source code of document-registry.</p>
+<p>Issue, list and revoke documents over REST: <a href="docs">the reference</a>, and the same as <a href="openapi.json">OpenAPI</a>. Calls need an API key, from whoever runs this service.</p>
 </section>
 <section>
 <h2>This service</h2>

@@ -42,11 +42,12 @@ export function testBanner(network: Network, text: string): Markup | '' {
  * Responds with a page for people, in the style of the verify page, without scripts or resources
  * from other hosts.
  *
- * @param vary The request headers that decide whether this page or something else is the answer.
+ * @param vary The request headers that decide whether this page or something else is the answer;
+ * absent = none.
  */
 export async function respondWithPage(
   c: Context,
-  page: { title: string; main: Markup; vary: string },
+  page: { title: string; main: Markup; vary?: string },
 ): Promise<Response> {
   const { title, main, vary } = page
   const markup = await html`<!doctype html>
@@ -69,5 +70,5 @@ ${main}
 </body>
 </html>
 `
-  return c.body(`${markup}`, 200, { ...HEADERS, Vary: vary })
+  return c.body(`${markup}`, 200, { ...HEADERS, ...(vary && { Vary: vary }) })
 }

@@ -2,6 +2,8 @@ import type { Hono } from 'hono'
 import * as v from 'valibot'
 import type { Env } from '../env.ts'
 import { operation, servePublic } from '../operation.ts'
+import { docsPage, type Reference } from '../pages/docs-page.ts'
+import { type Markup, respondWithPage } from '../pages/page.ts'
 
 const OPENAPI = operation({
   operationId: 'describeApi',
@@ -21,11 +23,24 @@ const OPENAPI = operation({
   },
   errors: [],
 })
-export const openapiOperations = [OPENAPI]
 
-/** @param describe Makes the OpenAPI document; asked once, for the first request. */
+const DOCS = operation({
+  operationId: 'showDocs',
+  method: 'get',
+  path: '/docs',
+  tag: 'Service',
+  summary: 'This description, as a page for people',
+  scope: 'public',
+  query: {},
+  responses: { 200: { description: 'The page.', content: { 'text/html': null } } },
+  errors: [],
+})
+export const openapiOperations = [OPENAPI, DOCS]
+
+/** @param describe Makes the OpenAPI document; asked once for each kind of answer. */
 export function openapiRoutes(app: Hono<Env>, describe: () => object): void {
   let text: string | undefined
+  let main: Markup | undefined
   servePublic(app, OPENAPI, (c) => {
     text ??= JSON.stringify(describe())
     return c.body(text, 200, {
@@ -33,5 +48,9 @@ export function openapiRoutes(app: Hono<Env>, describe: () => object): void {
       'Content-Type': 'application/json',
       'X-Content-Type-Options': 'nosniff',
     })
+  })
+  servePublic(app, DOCS, (c) => {
+    main ??= docsPage(describe() as Reference)
+    return respondWithPage(c, { title: 'REST API of document-registry', main })
   })
 }

@@ -1,0 +1,208 @@
+import { html } from 'hono/html'
+import type { Markup } from './page.ts'
+
+// The reference of the API, made from its OpenAPI document: no script, nothing from another host.
+
+type Schema = {
+  $ref?: string
+  type?: string
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: Schema[]
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: Schema | boolean
+  description?: string
+  default?: unknown
+}
+type Parameter = {
+  name: string
+  in: string
+  required: boolean
+  description?: string
+  schema: Schema
+}
+type Content = Record<string, { schema?: Schema; example?: unknown }>
+type Described = {
+  operationId: string
+  tags: string[]
+  summary: string
+  description?: string
+  security: Record<string, string[]>[]
+  parameters?: Parameter[]
+  requestBody?: { content: Content }
+  responses: Record<string, { description: string; content?: Content }>
+}
+/** The part of an OpenAPI document that the page shows. */
+export type Reference = {
+  info: { title: string; version: string; description: string }
+  servers: { url: string }[]
+  tags: { name: string; description: string }[]
+  paths: Record<string, Record<string, Described>>
+  components: { schemas: Record<string, Schema> }
+}
+type Entry = Described & { method: string; path: string }
+
+/** @param api The OpenAPI document of this service. */
+export function docsPage(api: Reference): Markup {
+  const entries = Object.entries(api.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, described]) => ({ ...described, method, path })),
+  )
+  const sections = api.tags.map((tag) => ({
+    ...tag,
+    entries: entries.filter(({ tags }) => tags.includes(tag.name)),
+  }))
+  return html`<section class="reference">
+<h1>REST API</h1>
+${api.info.description.split('\n\n').map((text) => html`<p>${prose(text.replaceAll('\n', ' '))}</p>`)}
+<p class="hint">Version ${api.info.version}. For generators of clients: <a href="openapi.json">openapi.json</a>.</p>
+<nav aria-label="Operations">
+${sections.map(
+  ({ name, entries }) => html`<h2>${name}</h2>
+<ul>${entries.map(
+    ({ operationId, method, path, summary }) =>
+      html`<li><a href="#${operationId}">${summary}</a> <code>${method.toUpperCase()} ${path}</code></li>`,
+  )}</ul>`,
+)}
+</nav>
+</section>
+${sections.map(
+  ({ name, description, entries }) => html`<h2 class="tag">${name}</h2>
+<p class="lead">${description}</p>
+${entries.map((entry) => operationSection(entry, api.servers[0]?.url ?? ''))}`,
+)}
+<h2 class="tag">Schemas</h2>
+${Object.entries(api.components.schemas).map(
+  ([name, schema]) => html`<section class="operation" id="schema-${name}">
+<h3>${name}</h3>
+${fieldsOf(schema)}
+</section>`,
+)}`
+}
+
+function operationSection(entry: Entry, baseUrl: string): Markup {
+  const { operationId, method, path, summary, description, security, responses } = entry
+  const scope = security.flatMap((one) => Object.values(one).flat())[0]
+  const body = Object.entries(entry.requestBody?.content ?? {})[0]
+  return html`<section class="operation" id="${operationId}">
+<h3>${summary}</h3>
+<p class="call"><code><b>${method.toUpperCase()}</b> ${path}</code></p>
+${(description?.split('\n\n') ?? []).map((text) => html`<p>${prose(text)}</p>`)}
+<p class="hint">${scope ? html`Needs an API key with the scope <code>${scope}</code>.` : 'Public.'}</p>
+${parametersOf(entry.parameters ?? [])}
+${
+  body &&
+  html`<h4>Body <small>${body[0]}</small></h4>
+${fieldsOf(body[1].schema ?? {})}`
+}
+<h4>Example</h4>
+<pre tabindex="0"><code>${curlOf(entry, baseUrl)}</code></pre>
+<h4>Answers</h4>
+${Object.entries(responses).map(([status, response]) => answerOf(status, response))}
+</section>`
+}
+
+function parametersOf(parameters: Parameter[]): Markup | '' {
+  if (parameters.length === 0) return ''
+  return html`<h4>Parameters</h4>
+<dl class="fields">${parameters.map(({ name, in: place, required, schema, description }) =>
+    field(name, { ...schema, ...(description && { description }) }, required, place),
+  )}</dl>`
+}
+
+function answerOf(status: string, { description, content = {} }: Described['responses'][string]) {
+  const [type, shown] = Object.entries(content)[0] ?? []
+  const isFailure = Number(status) >= 400
+  const fields = shown?.schema?.properties?.data ?? shown?.schema
+  if (isFailure || !shown?.schema || !fields)
+    return html`<p class="answer"><b>${status}</b> ${prose(description)} ${
+      !isFailure && type ? html`<small>${Object.keys(content).join(', ')}</small>` : ''
+    }</p>`
+  return html`<details>
+<summary><b>${status}</b> ${prose(description)}</summary>
+${
+  shown.example !== undefined
+    ? html`<pre tabindex="0"><code>${JSON.stringify(shown.example, null, 2)}</code></pre>`
+    : ''
+}
+${fieldsOf(fields)}
+</details>`
+}
+
+/** The members of a schema; its type where it has none. */
+function fieldsOf(schema: Schema): Markup {
+  const { properties, required = [], description } = schema
+  if (!properties || Object.keys(properties).length === 0)
+    return html`<p>${typeOf(schema)}${description ? html`: ${prose(description)}` : ''}</p>`
+  return html`<dl class="fields">${Object.entries(properties).map(([name, inner]) =>
+    field(name, inner, required.includes(name)),
+  )}</dl>`
+}
+
+function field(name: string, schema: Schema, required: boolean, place?: string): Markup {
+  const { description, properties, items, default: fallback } = schema
+  const nested = properties ?? items?.properties
+  return html`<div><dt><code>${name}</code>${
+    place === undefined || place === 'query' ? '' : html` <small>${place}</small>`
+  }</dt>
+<dd>${typeOf(schema)}${required ? '' : html`, <em>optional</em>`}${
+    fallback === undefined ? '' : html`, else <code>${JSON.stringify(fallback)}</code>`
+  }${description ? html`<br>${prose(description)}` : ''}${
+    nested ? fieldsOf(properties ? schema : (items ?? {})) : ''
+  }</dd></div>`
+}
+
+function typeOf(schema: Schema): Markup {
+  const { $ref, enum: values, anyOf, items, type, additionalProperties } = schema
+  if ($ref) {
+    const name = $ref.split('/').at(-1)
+    return html`<a href="#schema-${name}">${name}</a>`
+  }
+  if ('const' in schema) return html`<code>${JSON.stringify(schema.const)}</code>`
+  if (values) return html`${joined(values.map((value) => html`<code>${String(value)}</code>`))}`
+  if (anyOf) return html`${joined(anyOf.map(typeOf))}`
+  if (items) return html`list of ${typeOf(items)}`
+  if (typeof additionalProperties === 'object' && !schema.properties && additionalProperties.type)
+    return html`object of ${additionalProperties.type}`
+  return html`${type ?? 'anything'}`
+}
+
+function joined(parts: readonly Markup[]): Markup[] {
+  return parts.map((part, i) => (i === 0 ? part : html` or ${part}`))
+}
+
+/** @returns Text with `code` and [links](…) of CommonMark, and nothing else of it. */
+function prose(text: string): Markup {
+  const parts = text.split(/(`[^`]+`|\[[^\]]+\]\(https:[^)]+\))/)
+  return html`${parts.map((part) => {
+    const [, code] = /^`(.+)`$/.exec(part) ?? []
+    if (code !== undefined) return html`<code>${code}</code>`
+    const [, label, href] = /^\[(.+)\]\((https:.+)\)$/.exec(part) ?? []
+    return label === undefined ? part : html`<a href="${href}">${label}</a>`
+  })}`
+}
+
+/** @returns The example as a command for a shell. */
+function curlOf(
+  { method, path, security, requestBody, parameters }: Entry,
+  baseUrl: string,
+): string {
+  const [type, content] = Object.entries(requestBody?.content ?? {})[0] ?? []
+  const example = content?.example
+  const text = typeof example === 'string' ? example : JSON.stringify(example)
+  const query = (parameters ?? [])
+    .filter((one) => one.in === 'query' && one.required)
+    .map(({ name }) => `${name}=…`)
+  const address = [`${baseUrl}${path}`, ...(query.length > 0 ? [query.join('&')] : [])].join('?')
+  const lines = [
+    `curl -sS ${method === 'get' || method === 'post' ? '' : `-X ${method.toUpperCase()} `}'${address}'`,
+    ...(security.length > 0 ? ['-H "Authorization: Bearer $API_KEY"'] : []),
+    ...(type === undefined
+      ? method === 'post'
+        ? ['-X POST']
+        : []
+      : [`-H 'Content-Type: ${type}'`, `-d '${text.replaceAll("'", "'\\''")}'`]),
+  ]
+  return lines.join(' \\\n  ')
+}
