@@ -1,5 +1,6 @@
 import { encodeUtf8 } from '../document/bytes.ts'
 import { type Document, validUntilOf } from '../document/document.ts'
+import type { Hex } from '../document/hex.ts'
 import type { Hkdf } from '../document/hkdf.ts'
 import type { IssuerSubkeys } from '../document/keys.ts'
 import type { IndexEntry } from './document-index.ts'
@@ -38,6 +39,7 @@ export function indexEntryOf(
     subject: blindIndexOf(subkeys, 'subjectId', document.subjectId, hkdf),
     category: blindIndexOf(subkeys, 'category', document.category, hkdf),
     tenant: tenant === null ? null : blindIndexOf(subkeys, 'tenant', tenant, hkdf),
+    ...(document.supersedes !== undefined && { supersedes: document.supersedes as Hex }),
   }
 }
 

@@ -17,6 +17,8 @@ export type IndexEntry = {
   tenant: bigint | null
   /** Of a document of a batch: the sha-256 of its batch block, as in its publicId. */
   batchBlock?: Hex
+  /** The documentHash of the document that it supersedes. */
+  supersedes?: Hex
 }
 
 /** The statuses that an index can be asked for. */
@@ -39,7 +41,7 @@ export type KeptStatus = Extract<
 
 /** A document as the index has it. */
 export type IndexedDocument = {
-  /** Its place in lists: documents requested later have higher ones. Never used again. */
+  /** Its place in lists: documents requested later have higher ones. */
   place: number
   documentHash: Hex
   batchBlock: Hex | null

@@ -46,10 +46,10 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const { chain, readers, identities, stores, pipeline, apiKeys, log } = parts
   const { rpc, registry, issuerId } = identity
   const { database, kubo, store, outbox, history, events } = stores
-  const { issuing, revising, batcher, foreign, metrics } = pipeline
+  const { issuing, revising, superseding, batcher, foreign, metrics } = pipeline
   const blocks = sourcesOf(config, stores)
   return createApp({
-    ...{ issuing, revising, store, history, events, log, metrics },
+    ...{ issuing, revising, superseding, store, history, events, log, metrics },
     ...parts.webhooks.routes,
     ...(identities.didDocument && { didDocument: identities.didDocument }),
     wait: config.wait,
@@ -82,18 +82,18 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
 
 /** The documents of this issuer by the gateway's index. */
 function openDocuments({ issuerId, issuerSecrets }: Identity, { readers, stores }: AppParts) {
-  const { store, outbox, history, documentIndex } = stores
+  const { store, outbox, history, documentIndex, successions } = stores
   const subkeys = subkeysOf(issuerSecrets)
   const keys = { issuerId, subkeys, hkdf: hkdfWithNode }
   const openIndexed = createOpenIndexed({ ...keys, store, opener: openWithNode })
   const listing = createListing({
-    ...{ ...keys, outbox, history },
+    ...{ ...keys, outbox, history, successions },
     index: documentIndex,
     open: openIndexed,
     chain: readers.grouped,
   })
   const findDocument = createFindDocument({ ...keys, index: documentIndex, open: openIndexed })
-  return { documentIndex, listing, findDocument }
+  return { documentIndex, successions, listing, findDocument }
 }
 
 /** Keys and addresses whose quotas are in memory at a time. */

@@ -4,6 +4,7 @@ import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { sealWithNode } from './adapters/node-seal.ts'
 import { createSqliteIdempotencyLog } from './adapters/sqlite/idempotency.ts'
 import type { Config } from './config.ts'
+import { createSuperseding, type Superseding } from './documents/supersede.ts'
 import { type Batcher, createBatcher } from './issue/batcher.ts'
 import { createForeignWatch, type ForeignWatch } from './issue/foreign.ts'
 import { type Intent, keyOfIntent } from './issue/intent.ts'
@@ -27,6 +28,7 @@ export type IssuingParts = {
   batcher: Batcher
   issuing: Issuing
   revising: Revising
+  superseding: Superseding
 }
 
 /** @param reader Reads the registry for requests; `chain` writes to it. */
@@ -74,5 +76,10 @@ export function openIssuing(
       hkdf: hkdfWithNode,
     }),
   })
-  return { metrics, foreign, batcher, issuing, revising }
+  const superseding = createSuperseding({
+    ...{ issuerId, chain: reader, issuing, revising, outbox, batcher, log },
+    successions: stores.successions,
+    readiness: chain.readiness,
+  })
+  return { metrics, foreign, batcher, issuing, revising, superseding }
 }

@@ -10,6 +10,7 @@ import { createSqliteHistory } from './adapters/sqlite/history.ts'
 import { createSqliteOutbox, type SqliteOutbox } from './adapters/sqlite/outbox.ts'
 import { createSqlitePersistence } from './adapters/sqlite/persistence.ts'
 import { createSqliteStore } from './adapters/sqlite/store.ts'
+import { createSqliteSuccessions } from './adapters/sqlite/successions.ts'
 import { createTombstones, type Tombstones } from './adapters/tombstones.ts'
 import { withOlder } from './adapters/with-older.ts'
 import { blindIndexOf } from './blind-index.ts'
@@ -23,6 +24,7 @@ import type { PayloadStore } from './issue/ports.ts'
 import type { Log } from './log.ts'
 import type { Identity } from './open-chain.ts'
 import { fingerprintsOf, subkeysOf } from './secrets.ts'
+import type { Successions } from './successions.ts'
 import type { Deliveries } from './webhooks/deliveries.ts'
 
 /** Everything that the gateway keeps. */
@@ -39,6 +41,7 @@ export type Stores = {
   deliveries: Deliveries
   persistence: Persistence
   documentIndex: DocumentIndex
+  successions: Successions
 }
 
 /**
@@ -75,6 +78,7 @@ export async function openStores(
     : createSqlitePersistence(database, embedded, outbox)
   const history = createSqliteHistory(database)
   const documentIndex = createSqliteDocumentIndex(database)
+  const successions = createSqliteSuccessions(database)
   const subkeys = subkeysOf(issuerSecrets)
   const blindTenant = (tenant: string) =>
     subkeys.map((one) => blindIndexOf(one, 'tenant', tenant, hkdfWithNode))
@@ -82,7 +86,7 @@ export async function openStores(
   const deliveries = createSqliteDeliveries(database, blindTenant)
   return {
     ...{ database, kubo, tombstones, store, outbox, history, persistence, documentIndex },
-    ...{ events, deliveries },
+    ...{ successions, events, deliveries },
   }
 }
 

@@ -74,7 +74,7 @@ async function start(
   undo.push(account.leave)
   const parts = { chain, reader: readers.chain, stores, log }
   const pipeline = openIssuing(config, identity, parts)
-  const { batcher, foreign } = pipeline
+  const { batcher, foreign, superseding } = pipeline
   foreign.begin(account.firstNonce)
   const apiKeys = await openKeys(config, log)
   undo.push(apiKeys.close)
@@ -97,6 +97,7 @@ async function start(
     after: restored,
     log,
   })
+  const stopSuperseding = superseding.start()
   const stopPruning = pruneEvents(stores.events, config.eventRetention, log)
   const stopCourier = webhooks.start()
   undo.push(stopWatching, stopPruning, stopCourier)
@@ -108,6 +109,7 @@ async function start(
     copyDatabase: database.copyTo,
     async stop() {
       identities.stop()
+      stopSuperseding()
       stopping.abort()
       await listener.stop(() =>
         Promise.all([batcher.stop(), stopWatching(), stopPruning(), stopCourier()]),

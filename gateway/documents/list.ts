@@ -15,6 +15,7 @@ import type {
 import type { History } from '../history.ts'
 import { createPace } from '../issue/pace.ts'
 import type { Outbox } from '../issue/ports.ts'
+import type { Successions } from '../successions.ts'
 import type { OpenIndexed, Opening } from './opening.ts'
 
 /** Documents to open in one turn of the event loop: about 1 ms. */
@@ -40,6 +41,8 @@ export type ListedDocument = {
   documentHash: Hex
   status: ListedStatus | 'erased'
   transactionHash: Hex | null
+  /** The documentHash of its successor, if this gateway superseded it. */
+  supersededBy?: Hex | undefined
   /** Absent when its payload is missing or erased. */
   opened?: { publicId: string; document: Document }
 }
@@ -69,12 +72,13 @@ export function createListing(deps: {
   open: OpenIndexed
   chain: ChainReader
   history: History
+  successions: Successions
   outbox: Pick<Outbox, 'find'>
   issuerId: number
   subkeys: readonly IssuerSubkeys[]
   hkdf: Hkdf
 }): Listing {
-  const { index, open, chain, history, outbox, issuerId } = deps
+  const { index, open, chain, history, successions, outbox, issuerId } = deps
   const pace = createPace(OPENED_A_TURN)
 
   /** @returns The blind indexes of a value, one for each issuer secret. */
@@ -105,6 +109,7 @@ export function createListing(deps: {
     const listed = {
       documentHash,
       transactionHash,
+      supersededBy: await successions.successorOf(documentHash),
       status: opening.status === 'erased' ? ('erased' as const) : now.status,
       ...contentOf(opening),
     }

@@ -19,6 +19,7 @@ import { type ListDeps, listRoutes } from './routes/list.ts'
 import { openapiRoutes } from './routes/openapi.ts'
 import { type QrDeps, qrRoutes } from './routes/qr.ts'
 import { type RpcDeps, rpcRoutes } from './routes/rpc.ts'
+import { type SupersedeDeps, supersedeRoutes } from './routes/supersede.ts'
 import { type VerifyDeps, verifyRoutes } from './routes/verify.ts'
 import { type VerifyPageDeps, verifyPageRoutes } from './routes/verify-page.ts'
 import { type WebhookDeps, webhookRoutes } from './routes/webhooks.ts'
@@ -29,6 +30,7 @@ export type AppDeps = HomeDeps &
   EventDeps &
   ListDeps &
   WebhookDeps &
+  SupersedeDeps &
   BundleDeps &
   VerifyDeps &
   QrDeps &
@@ -48,6 +50,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   eventRoutes(app, deps)
   listRoutes(app, deps)
   webhookRoutes(app, deps)
+  supersedeRoutes(app, deps)
   bundleRoutes(app, deps)
   verifyRoutes(app, deps)
   qrRoutes(app, deps)

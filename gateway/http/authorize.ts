@@ -25,16 +25,21 @@ export function authorize<P extends ObjectEntries>(
   return async (c, next) => {
     const grant = await findGrant(c, findKey)
     await chargeKey(c, grant)
-    if (!grant.scopes.includes(scope) && !grant.scopes.includes('admin'))
-      throw new ApiError('forbidden', `the API key has no scope ${scope}`, {
-        headers: {
-          'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
-        },
-      })
+    assertScope(grant, scope)
     c.set('grant', grant)
     c.set('query', readQuery(c, known))
     return next()
   }
+}
+
+/** @throws {ApiError} `forbidden` when a key has neither this scope nor `admin`. */
+export function assertScope({ scopes }: Grant, scope: Scope): void {
+  if (scopes.includes(scope) || scopes.includes('admin')) return
+  throw new ApiError('forbidden', `the API key has no scope ${scope}`, {
+    headers: {
+      'WWW-Authenticate': `${CHALLENGE}, error="insufficient_scope", scope="${scope}"`,
+    },
+  })
 }
 
 /** A request without a valid key counts for its address: keys must not be cheap to guess. */

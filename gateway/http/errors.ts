@@ -37,6 +37,7 @@ export const STATUS = {
   conflict: 409,
   distrusted: 409,
   already_revoked: 409,
+  already_superseded: 409,
   not_suspended: 409,
   change_pending: 409,
   too_many_webhooks: 409,

@@ -10,6 +10,7 @@ import { listOperations } from './routes/list.ts'
 import { openapiOperations } from './routes/openapi.ts'
 import { qrOperations } from './routes/qr.ts'
 import { rpcOperations } from './routes/rpc.ts'
+import { supersedeOperations } from './routes/supersede.ts'
 import { verifyOperations } from './routes/verify.ts'
 import { verifyPageOperations } from './routes/verify-page.ts'
 import { webhookOperations } from './routes/webhooks.ts'
@@ -17,6 +18,7 @@ import { webhookOperations } from './routes/webhooks.ts'
 /** Every operation of the REST API, in the order of the reference. */
 export const OPERATIONS: readonly Operation[] = [
   ...documentOperations,
+  ...supersedeOperations,
   ...listOperations,
   ...bundleOperations,
   ...verifyOperations,

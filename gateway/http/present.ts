@@ -63,10 +63,11 @@ export function presentDocument(
     documentHash: Hex
     status: string
     transactionHash: Hex | null
+    supersededBy?: Hex | undefined
   },
 ): object {
   const { issuedAt, expiresAt, registry, issuerId, ...kept } = document
-  const { publicId, documentHash, status, transactionHash } = anchoring
+  const { publicId, documentHash, status, transactionHash, supersededBy } = anchoring
   return {
     publicId,
     ...kept,
@@ -76,6 +77,7 @@ export function presentDocument(
       // The day of expiresAt is the last one of its validity.
       validUntil: instant(validUntilOf(document)),
     }),
+    ...(supersededBy !== undefined && { supersededBy }),
     registry,
     issuerId,
     documentHash,

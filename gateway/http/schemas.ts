@@ -107,7 +107,12 @@ const presented = {
   subjectId: v.string(),
   category: v.string(),
   metadata: v.exactOptional(v.record(v.string(), v.string())),
-  supersedes: v.exactOptional(hash),
+  supersedes: v.exactOptional(
+    v.pipe(hash, v.description('The documentHash of the document that this one replaces.')),
+  ),
+  supersededBy: v.exactOptional(
+    v.pipe(hash, v.description('The documentHash of its successor, if this gateway issued it.')),
+  ),
   issuedAt: day,
   expiresAt: v.exactOptional(v.pipe(day, v.description('The last valid day.'))),
   validUntil: v.exactOptional(

@@ -25,6 +25,8 @@ export type IssueErrorCode =
   | 'other_issuer'
   /** The document is revoked permanently: it cannot be suspended or released. */
   | 'already_revoked'
+  /** The document has a successor already. */
+  | 'already_superseded'
   /** There is no suspension to release. */
   | 'not_suspended'
   /** The opposite was requested, and is not on the chain yet. Nothing was promised. */

@@ -5,6 +5,7 @@ import type { ChainReader, Finality } from '../../verifier/ports.ts'
 import type { Deadline } from '../deadline.ts'
 import type { History } from '../history.ts'
 import type { Batcher } from './batcher.ts'
+import { IssueError } from './errors.ts'
 import { type Intent, type IssueIntent, issueIntentOf } from './intent.ts'
 import type { Outcome } from './outcome.ts'
 import { createPace } from './pace.ts'
@@ -18,6 +19,8 @@ const SEALED_A_TURN = 16
 
 export type IssueRequest = {
   fields: DocumentFields
+  /** The documentHash of the document that this one supersedes. */
+  supersedes?: Hex
   tenant: string
   idempotencyKey?: string
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
@@ -66,9 +69,12 @@ export function createIssuing(deps: {
   const findRepeat = createFindRepeat(deps)
 
   async function issue(request: IssueRequest): Promise<Issued> {
-    const { tenant, idempotencyKey, wait, deadline, finality } = request
+    const { tenant, supersedes, idempotencyKey, wait, deadline, finality } = request
     const until = performance.now() + wait
-    const document = { ...request.fields, registry: registryId, issuerId }
+    const document = {
+      ...{ ...request.fields, registry: registryId, issuerId },
+      ...(supersedes !== undefined && { supersedes }),
+    }
     await pace()
     batcher.assertOpen()
     const all = await sealing.seal(document, request)
@@ -103,6 +109,8 @@ export function createIssuing(deps: {
     { wait, deadline }: IssueRequest,
   ) {
     const isNew = await persistence.add(intent, sealed, wait === 0)
+    if (isNew === 'has_successor')
+      throw new IssueError('already_superseded', 'the document has another successor')
     const answer = await batcher.submit(intent, Math.min(wait, deadline.left()))
     if (answer.status === 'moot') throw new TypeError('an issue is never moot')
     // The node may have been behind when it was read before: the transaction shows it.

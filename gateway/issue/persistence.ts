@@ -13,8 +13,9 @@ export type Persistence = {
    * @param promised Whether the caller will get `pending` in any case.
    * @returns Whether the promise is new. A promise that was fulfilled and left the outbox is not
    * new, if the store can tell that it had the payload before; of concurrent calls one is new.
+   * `has_successor` when it supersedes a document that has another successor: nothing is promised.
    */
-  add(intent: Intent, sealed: IndexedSealed, promised?: boolean): Promise<boolean>
+  add(intent: Intent, sealed: IndexedSealed, promised?: boolean): Promise<boolean | 'has_successor'>
   /**
    * Takes back intents that were not promised and that no transaction ever carried, with the
    * payloads that they inserted. A payload that was there before belongs to a document acknowledged
@@ -51,7 +52,9 @@ export function persistInOrder(
     const inserted = await store.put(documentHash, bytes)
     const payload = { inserted, sealed: bytes, entry }
     const added = await outbox.add(intent, promised, payload)
-    return added && inserted
+    if (added !== 'has_successor') return added && inserted
+    if (inserted) store.remove(documentHash).catch(leftBehind)
+    return added
   }
 
   return {

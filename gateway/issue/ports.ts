@@ -37,9 +37,10 @@ export type Outbox = {
    * @param promised Whether the caller will get `pending` in any case.
    * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For a
    * revision, `false` when the opposite is not on the chain yet, so that nothing was added;
-   * once the new one is there, the opposite leaves the outbox.
+   * once the new one is there, the opposite leaves the outbox. For a document that supersedes one
+   * with another successor, `has_successor`: nothing was added.
    */
-  add(intent: Intent, promised?: boolean, payload?: Payload): Promise<boolean>
+  add(intent: Intent, promised?: boolean, payload?: Payload): Promise<boolean | 'has_successor'>
   /**
    * Once a caller has got `pending`, the intent may no longer be withdrawn.
    *

@@ -107,6 +107,11 @@ const RUN: Example[] = [
   { page: 'docs/operate.md', has: 'revoke-in-batch', prints: /0x\w{64}/ },
   { page: 'docs/operate.md', has: '--domain example.edu', writes: ['did.json'] },
   { page: 'docs/operate.md', has: 'docreg identity check', prints: /pass/ },
+  {
+    page: 'docs/integrate.md',
+    has: '/supersede" \\',
+    prints: /"supersedes":"0x\w{64}".*"superseded":\{.*"status":"superseded"/,
+  },
   { page: 'docs/operate.md', has: 'npm run backup', writes: ['backups/monday', 'restored'] },
   { page: 'docs/operate.md', has: 'PORT=3001', prints: /is ready at/, serves: true },
   { page: 'docs/verify.md', has: 'HOST=0.0.0.0', prints: /is ready at/, serves: true },

@@ -18,6 +18,10 @@ export function createSqlitePersistence(
       write(() => {
         const inserted = store.insert(documentHash, bytes)
         const added = outbox.insert(intent, promised, { inserted, entry })
+        if (added === 'has_successor') {
+          if (inserted) store.delete(documentHash)
+          return added
+        }
         // A withdrawal deletes the payload it inserted. A payload from before belongs to a promise
         // that was kept.
         return added && inserted

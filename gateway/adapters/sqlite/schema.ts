@@ -196,7 +196,7 @@ export const SCHEMA = `
   -- are in the order in which documents were requested. Only by_hash and by_subject write a page of
   -- their own for each document; the hash is shortened there, since that tree is the largest.
   CREATE TABLE IF NOT EXISTS document (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    id INTEGER PRIMARY KEY,
     document_hash BLOB NOT NULL,
     -- Of a document of a batch.
     batch_block BLOB,
@@ -247,6 +247,36 @@ export const SCHEMA = `
       ELSE (NEW.kind = 'suspend') = (NEW.block_number IS NOT NULL) END
     WHERE substr(document_hash, 1, 8) = unhex(substr(NEW.document_hash, 3, 16))
       AND document_hash = unhex(substr(NEW.document_hash, 3));
+  END;
+  -- Documents that were superseded here, written with the intent to issue the successor. Once that
+  -- is on the chain, a trigger promises the revocation, so that no kill comes between the two.
+  CREATE TABLE IF NOT EXISTS succession (
+    document_hash BLOB PRIMARY KEY,
+    successor_hash BLOB NOT NULL UNIQUE,
+    revoked INTEGER NOT NULL DEFAULT 0
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS succession_open ON succession (document_hash) WHERE revoked = 0;
+  CREATE TRIGGER IF NOT EXISTS succession_anchored
+  AFTER UPDATE OF block_number ON intent
+  WHEN NEW.kind = 'issue' AND OLD.block_number IS NULL AND NEW.block_number IS NOT NULL
+  BEGIN
+    INSERT INTO intent (kind, document_hash, reason, tenant, promised)
+    SELECT 'revoke', '0x' || lower(hex(document_hash)), 4, NEW.tenant, 1 FROM succession
+    WHERE successor_hash = unhex(substr(NEW.document_hash, 3)) AND revoked = 0
+    ON CONFLICT DO UPDATE SET promised = 1;
+  END;
+  CREATE TRIGGER IF NOT EXISTS succession_withdrawn
+  AFTER DELETE ON intent WHEN OLD.kind = 'issue' AND OLD.block_number IS NULL
+  BEGIN
+    DELETE FROM succession
+    WHERE successor_hash = unhex(substr(OLD.document_hash, 3)) AND revoked = 0;
+  END;
+  CREATE TRIGGER IF NOT EXISTS succession_revoked
+  AFTER UPDATE OF block_number ON intent
+  WHEN NEW.kind = 'revoke' AND OLD.block_number IS NOT NEW.block_number
+  BEGIN
+    UPDATE succession SET revoked = NEW.block_number IS NOT NULL
+    WHERE document_hash = unhex(substr(NEW.document_hash, 3));
   END;
   CREATE TRIGGER IF NOT EXISTS document_erased
   AFTER INSERT ON tombstone

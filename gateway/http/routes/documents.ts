@@ -16,6 +16,7 @@ import type { RevisionIntent } from '../../issue/intent.ts'
 import type { Issued, Issuing } from '../../issue/issue.ts'
 import type { PayloadStore } from '../../issue/ports.ts'
 import type { Revising } from '../../issue/revise.ts'
+import type { Successions } from '../../successions.ts'
 import { changeableOf, type PathDeps, publicIdOf } from '../document-path.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
@@ -25,6 +26,7 @@ import { operation, serve } from '../operation.ts'
 import { instant, networkOfRegistry, presentDocument, presentProof } from '../present.ts'
 import { isPromised, type StandingOf } from '../promised.ts'
 import { parseBody, readJson } from '../request.ts'
+import { idempotencyKeyOf, prefersAsync } from '../request-headers.ts'
 import * as schemas from '../schemas.ts'
 
 export type DocumentDeps = PathDeps & {
@@ -35,6 +37,7 @@ export type DocumentDeps = PathDeps & {
   standingOf: StandingOf
   store: PayloadStore
   history: History
+  successions: Successions
   /** How long a request to issue or revoke waits for a block; milliseconds. */
   wait: number
   newDeadline: NewDeadline
@@ -80,7 +83,7 @@ const issued = v.object({
     v.pipe(v.nullable(schemas.finality), v.description('With `wait=safe` or `wait=finalized`.')),
   ),
 })
-const ISSUED_HEADERS = {
+export const ISSUED_HEADERS = {
   Location: schemas.url,
   'Idempotency-Replayed': v.exactOptional(
     v.pipe(v.literal('true'), v.description('The document was promised or anchored before.')),
@@ -324,16 +327,18 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
 
 /** A document as issued, with its current status; while it is pending, from the gateway's store. */
 async function retrieve(deps: DocumentDeps, publicId: string): Promise<object> {
-  const { verifyOptions, addresses, standingOf, history, newDeadline } = deps
+  const { verifyOptions, addresses, standingOf, history, successions, newDeadline } = deps
   const decoded = decodePublicId(publicId)
   const { hash, documentKey } = decoded
   const key = keyOf(decoded)
   const { documentHash } = key
   const verdict = await verifyPublicId(decoded, verifyWithin(newDeadline(), verifyOptions))
   const proof = await withHistory(history, verdict.blockchainProof)
+  const supersededBy = await successions.successorOf(proof?.documentHash ?? documentHash)
   const present = (document: Document, status: string) =>
     presentDocument(addresses, document, {
       publicId,
+      supersededBy,
       // A publicId of a batch holds the hash of the document's batch block.
       documentHash: proof?.documentHash ?? documentHash,
       status,
@@ -371,24 +376,4 @@ async function openPending(
 
 function reaches({ finality }: Issued, wanted: Finality): boolean {
   return finality !== null && FINALITIES.indexOf(finality) >= FINALITIES.indexOf(wanted)
-}
-
-/** RFC 7240. */
-function prefersAsync(prefer: string | undefined): boolean {
-  return (prefer ?? '').split(',').some((item) => item.trim().toLowerCase() === 'respond-async')
-}
-
-/**
- * draft-ietf-httpapi-idempotency-key-header: a quoted string; a value without quotes is accepted
- * too.
- */
-function idempotencyKeyOf(header: string | undefined): string | undefined {
-  if (header === undefined) return undefined
-  const key = /^"([\x20-\x21\x23-\x7e]{1,255})"$|^([\x21\x23-\x7e]{1,255})$/.exec(header)
-  if (!key)
-    throw new ApiError(
-      'bad_idempotency_key',
-      'Idempotency-Key must have 1 to 255 printable ASCII characters',
-    )
-  return key[1] ?? key[2]
 }

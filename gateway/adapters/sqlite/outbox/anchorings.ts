@@ -4,6 +4,7 @@ import type { Anchorings } from '../../../issue/ports.ts'
 import type { Database } from '../database.ts'
 import { createInsertDocument } from '../document-index.ts'
 import { eventOf } from '../schema.ts'
+import { createClaimSuccession } from '../successions.ts'
 import type { BlockWriter } from './blocks.ts'
 import type { Opposites } from './opposites.ts'
 import { anchoredOf, INTENT_COLUMNS, type Row } from './rows.ts'
@@ -48,6 +49,7 @@ function createAdopt(database: Database, blocks: BlockWriter): Pick<Anchorings, 
     ON CONFLICT DO NOTHING`)
 
   const insertDocument = createInsertDocument(database)
+  const claimSuccession = createClaimSuccession(database)
 
   return {
     adopt: ({ documentHash, validUntil, tenant = null }, anchoring, { sealed, entry } = {}) =>
@@ -57,6 +59,7 @@ function createAdopt(database: Database, blocks: BlockWriter): Pick<Anchorings, 
         if (changes > 0) blocks.add(anchoring)
         const { blockNumber } = anchoring
         if (entry) insertDocument({ documentHash, entry, blockNumber })
+        if (entry?.supersedes) claimSuccession(entry.supersedes, documentHash)
       }),
   }
 }

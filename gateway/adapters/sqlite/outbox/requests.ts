@@ -4,6 +4,7 @@ import type { Payload } from '../../../issue/payload.ts'
 import type { Outbox, Withdrawn } from '../../../issue/ports.ts'
 import type { Database } from '../database.ts'
 import { createInsertDocument } from '../document-index.ts'
+import { createClaimSuccession } from '../successions.ts'
 import type { BlockWriter } from './blocks.ts'
 import type { Opposites } from './opposites.ts'
 import { blockOf, INTENT_COLUMNS, type Row, standingOf } from './rows.ts'
@@ -11,7 +12,7 @@ import { blockOf, INTENT_COLUMNS, type Row, standingOf } from './rows.ts'
 /** What requests do to the outbox. */
 export type Requests = Outbox & {
   /** `add`, for use within a write. */
-  insert(intent: Intent, promised: boolean, payload?: Payload): boolean
+  insert(intent: Intent, promised: boolean, payload?: Payload): boolean | 'has_successor'
   /** `withdraw`, for use within a write. */
   delete(intents: readonly Intent[]): Withdrawn
 }
@@ -33,13 +34,17 @@ export function createRequests(
   const findRow: FindRow = (kind, documentHash) => select.get(documentHash, kind) as Row | undefined
   const insert = createInsert(database, createRepeat(database, blocks, findRow))
   const insertDocument = createInsertDocument(database)
+  const claimSuccession = createClaimSuccession(database)
   const withdraw = createWithdraw(database)
 
   const insertAndPromise: Requests['insert'] = (intent, promised, payload) => {
     if (opposites.isWaiting(intent)) return false
-    const inserted = insert(intent, payload)
     const { documentHash } = intent
-    if (payload?.entry) insertDocument({ documentHash, entry: payload.entry, blockNumber: null })
+    const { entry } = payload ?? {}
+    const { supersedes } = entry ?? {}
+    if (supersedes && !claimSuccession(supersedes, documentHash)) return 'has_successor'
+    const inserted = insert(intent, payload)
+    if (entry) insertDocument({ documentHash, entry, blockNumber: null })
     if (promised) promise.run(intent.documentHash, intent.kind)
     return intent.kind !== 'issue' || inserted
   }

@@ -1,0 +1,121 @@
+import type { Hex } from '../../document/hex.ts'
+import type { ChainReader } from '../../verifier/ports.ts'
+import { SUPERSEDED } from '../../verifier/reasons.ts'
+import type { Batcher } from '../issue/batcher.ts'
+import { IssueError } from '../issue/errors.ts'
+import type { Issued, IssueRequest, Issuing } from '../issue/issue.ts'
+import type { Outbox, Readiness } from '../issue/ports.ts'
+import { revocationOf } from '../issue/record.ts'
+import type { Revised, Revising } from '../issue/revise.ts'
+import type { Log } from '../log.ts'
+import type { Successions } from '../successions.ts'
+
+/** Between looks for revocations that were promised with the outcome of a successor. */
+const LOOK_INTERVAL_MS = 1_000
+
+export type SupersedeRequest = Omit<IssueRequest, 'finality' | 'supersedes'> & {
+  /** The document to supersede. */
+  documentHash: Hex
+}
+
+export type Superseded = {
+  successor: Issued
+  /** The revocation of the superseded document; `null` until the successor is on the chain. */
+  revised: Revised | null
+}
+
+export type Superseding = {
+  /**
+   * Issues the successor of a document, and revokes the document once the successor is on the
+   * chain.
+   *
+   * Rejects with an `IssueError` when neither was promised: beside those of issuing, `not_issued`,
+   * `already_revoked`, `already_superseded`; with a `ChainError` when the chain could not be read.
+   */
+  supersede(request: SupersedeRequest): Promise<Superseded>
+  /** Looks for promised revocations until the returned function is called. */
+  start(): () => void
+}
+
+export function createSuperseding(deps: {
+  issuerId: number
+  chain: ChainReader
+  issuing: Issuing
+  revising: Revising
+  outbox: Outbox
+  batcher: Pick<Batcher, 'enqueue'>
+  successions: Successions
+  readiness: () => Promise<Pick<Readiness, 'mayRevoke'>>
+  log: Log
+}): Superseding {
+  const { issuerId, chain, issuing, revising, outbox, batcher, successions, log } = deps
+
+  /** @throws {IssueError} when the document cannot be superseded (any more). */
+  async function assertCurrent({ documentHash, deadline, idempotencyKey }: SupersedeRequest) {
+    const { record } = await deadline.within((signal) =>
+      chain.read({ issuerId, documentHash }, { signal }),
+    )
+    const isIssued = record.anchoredBlock !== 0 || (await outbox.find('issue', documentHash))
+    if (!isIssued) throw new IssueError('not_issued', 'no such document')
+    const successor = await successions.successorOf(documentHash)
+    // Only a repeat can name the successor that there is; if this is none, issuing finds out.
+    if (successor !== undefined && idempotencyKey === undefined)
+      throw new IssueError('already_superseded', 'the document has a successor')
+    if (successor === undefined && revocationOf(record) === 'final')
+      throw new IssueError('already_revoked', 'revoked permanently')
+  }
+
+  /** Without REVOKE, the promise to revoke could not be kept. */
+  async function assertMayRevoke(): Promise<void> {
+    const { mayRevoke } = await deps.readiness()
+    if (!mayRevoke) throw new IssueError('registry_refused', 'the account lacks REVOKE')
+  }
+
+  /** The successor is on the chain: whatever fails from here on must not become an error. */
+  async function revoke(
+    { documentHash, tenant, deadline }: SupersedeRequest,
+    wait: number,
+  ): Promise<Revised> {
+    const intent = { kind: 'revoke', documentHash, reason: SUPERSEDED, tenant } as const
+    try {
+      return await revising.revise({ intent, wait, deadline })
+    } catch (error) {
+      // A repeat may have found a successor that another gateway issued.
+      await outbox.add(intent, true)
+      log.warn('supersede_goes_on', { error: String(error) })
+      return { status: 'pending', reason: SUPERSEDED, revisedAt: null, transactionHash: null }
+    }
+  }
+
+  /** Queues revocations that triggers promised while no request waited for them. */
+  async function look(): Promise<void> {
+    for (const documentHash of await successions.waiting()) {
+      const standing = await outbox.find('revoke', documentHash)
+      if (standing && !standing.anchored) batcher.enqueue([standing.intent])
+    }
+  }
+
+  return {
+    async supersede(request) {
+      const until = performance.now() + request.wait
+      await assertMayRevoke()
+      await assertCurrent(request)
+      const { documentHash, ...issue } = request
+      const successor = await issuing.issue({
+        ...issue,
+        finality: 'included',
+        supersedes: documentHash,
+      })
+      if (successor.status === 'pending') return { successor, revised: null }
+      const left = Math.min(until - performance.now(), request.deadline.left())
+      return { successor, revised: await revoke(request, Math.max(0, left)) }
+    },
+
+    start() {
+      const timer = setInterval(() => {
+        look().catch((error) => log.warn('successions_unread', { error: String(error) }))
+      }, LOOK_INTERVAL_MS)
+      return () => clearInterval(timer)
+    },
+  }
+}

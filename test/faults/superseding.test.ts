@@ -1,0 +1,133 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import type { Hex } from '../../document/hex.ts'
+import { ADA } from '../support/stack.ts'
+import { API_KEY } from './support/client.ts'
+import { reorg } from './support/rewrite.ts'
+import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
+
+// Superseding is two changes on the chain, one after the other. Whatever comes between them, whoever
+// was told "pending" gets both, and the list of documents shows what the chain shows.
+
+let world: AnvilWorld
+beforeEach(async () => {
+  world = await startAnvilWorld({ WAIT_SECONDS: '5' })
+})
+afterEach(() => world.close())
+
+/** Maximum number of commits; more mean that the work never ends. */
+const MAX_STEPS = 40
+
+type Data = { publicId: string; documentHash: Hex; status: string; supersedes?: Hex }
+
+test('behavior: revokes after a restart, if it was killed before the successor was in a block', async () => {
+  const old = await issue()
+  await world.chain.request('evm_setAutomine', false)
+  const { status, data } = await supersede(old, 'key')
+  expect(status).toBe(202)
+  await world.gateway.kill()
+  await world.chain.request('evm_setAutomine', true)
+  await world.chain.request('evm_mine')
+  await world.gateway.start()
+  await becomes(old.publicId, 'superseded')
+  await becomes(data.publicId, 'valid')
+  expect(await listed()).toEqual({ [old.documentHash]: 'superseded', [data.documentHash]: 'valid' })
+}, 60_000)
+
+test('behavior: keeps both changes after a reorg that dropped them', async () => {
+  await world.chain.request('anvil_mine', '0x5')
+  const old = await issue()
+  await world.chain.request('anvil_mine', '0x5')
+  const { status, data } = await supersede(old, 'key')
+  expect(status).toBe(201)
+  await reorg(world, 2)
+  await becomes(data.publicId, 'valid')
+  await becomes(old.publicId, 'superseded')
+  await expect
+    .poll(listed, { timeout: 20_000 })
+    .toEqual({ [old.documentHash]: 'superseded', [data.documentHash]: 'valid' })
+}, 60_000)
+
+test.each(['before', 'after'] as const)(
+  'behavior: does both or neither when killed %s each commit to its disk',
+  async (side) => {
+    let count = 0
+    let kills = 1
+    while (kills > 0) {
+      if (++count > MAX_STEPS) throw new Error('the work does not end')
+      const old = await issue()
+      kills = 0
+      await world.gateway.tell({ order: 'kill_at_commit', count, side })
+      const running = async () => {
+        if (world.gateway.running()) return
+        kills++
+        await world.gateway.start()
+      }
+      let answer: Awaited<ReturnType<typeof supersede>> | undefined
+      while (answer === undefined || answer.status >= 500) {
+        await running()
+        answer = await supersede(old, `${side}-${count}`).catch(() => undefined)
+      }
+      expect([201, 202]).toContain(answer.status)
+      const { documentHash, publicId } = answer.data
+      let status: unknown
+      while (status !== 'superseded') {
+        await running()
+        status = await statusOf(old.publicId).catch(() => undefined)
+        // Never revoked without a successor.
+        if (status === 'superseded') expect(await statusOf(publicId)).toBe('valid')
+        else await sleep(50)
+      }
+      await running()
+      await world.gateway.tell({ order: 'kill_at_commit', count: 0, side: 'before' }).catch(running)
+      const documents = await listed()
+      expect(documents).toMatchObject({ [old.documentHash]: 'superseded', [documentHash]: 'valid' })
+      // No attempt left a document of its own.
+      expect(Object.keys(documents)).toHaveLength(2 * count)
+    }
+    expect(count).toBeGreaterThan(3)
+  },
+  180_000,
+)
+
+async function send(path: string, init: RequestInit & { headers?: object } = {}) {
+  const response = await fetch(`${world.gateway.url}/v1${path}`, {
+    ...init,
+    headers: {
+      authorization: `Bearer ${API_KEY}`,
+      'content-type': 'application/json',
+      ...init.headers,
+    },
+  })
+  const { data } = (await response.json()) as { data: Data }
+  return { status: response.status, data }
+}
+
+async function issue(): Promise<Data> {
+  const { status, data } = await send('/documents', { method: 'POST', body: JSON.stringify(ADA) })
+  expect(status).toBe(201)
+  return data
+}
+
+const supersede = ({ publicId }: Data, key: string) =>
+  send(`/documents/${publicId}/supersede`, {
+    method: 'POST',
+    headers: { 'idempotency-key': key },
+    body: JSON.stringify({ ...ADA, subjectName: 'Augusta Ada King' }),
+  })
+
+/** The status of each document, by the index. */
+async function listed(): Promise<Record<string, string>> {
+  const all: [string, string][] = []
+  for (const status of ['valid', 'superseded', 'pending']) {
+    const { data } = await send(`/documents?limit=100&status=${status}`)
+    const { documents } = data as unknown as { documents: Data[] }
+    all.push(...documents.map((one) => [one.documentHash, one.status] as [string, string]))
+  }
+  return Object.fromEntries(all)
+}
+
+const statusOf = async (publicId: string) => (await world.client.verify(publicId)).status
+
+const becomes = (publicId: string, status: string) =>
+  expect.poll(() => statusOf(publicId).catch(() => undefined), { timeout: 20_000 }).toBe(status)
