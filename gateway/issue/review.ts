@@ -105,8 +105,8 @@ function sortByPlace(
 }
 
 /**
- * @param hashes Of blocks, by their numbers; a block that the node does not have keeps the hash that
- * it was known by.
+ * @param hashes Of blocks, by their numbers. A block that the node does not have keeps
+ * the hash that it was known by.
  */
 function anchoringAt(
   { blockNumber, blockHash }: Place & { blockHash?: Hex },

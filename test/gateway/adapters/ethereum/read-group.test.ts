@@ -116,6 +116,18 @@ describe('grouping', () => {
 })
 
 describe('failures', () => {
+  test('behavior: starts no empty call after one with the maximum number of keys', async () => {
+    group = open({ maxKeys: 2 })
+    const keys = ['x/1', 'x/2']
+    const reads = readAll(keys)
+    await nextTurn()
+    expect(sent()).toEqual([keys])
+    calls[0]?.answer()
+    expect(await reads).toEqual(keys.map(textOf))
+    await nextTurn()
+    expect(sent()).toEqual([keys])
+  })
+
   test('error: reads each key alone after a failed call, and each fails alone', async () => {
     const reads = ['x/1', 'x/2', 'x/3'].map((key) => settled(group.read(key)))
     await nextTurn()
