@@ -56,6 +56,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     // With a wait of 0 s, a request still has to read the chain.
     newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
     findKey: apiKeys.findKey,
+    keys: apiKeys.keys,
     rateLimits: rateLimitsOf(config, log),
     assertReady: async () => {
       batcher.assertOpen()

@@ -15,6 +15,7 @@ import { type EventDeps, eventRoutes } from './routes/events.ts'
 import { type HealthDeps, healthRoutes } from './routes/health.ts'
 import { type HomeDeps, homeRoutes } from './routes/home.ts'
 import { type IpfsDeps, ipfsRoutes } from './routes/ipfs.ts'
+import { type KeyDeps, keyRoutes } from './routes/keys.ts'
 import { type ListDeps, listRoutes } from './routes/list.ts'
 import { openapiRoutes } from './routes/openapi.ts'
 import { type QrDeps, qrRoutes } from './routes/qr.ts'
@@ -31,6 +32,7 @@ export type AppDeps = HomeDeps &
   ListDeps &
   WebhookDeps &
   SupersedeDeps &
+  KeyDeps &
   BundleDeps &
   VerifyDeps &
   QrDeps &
@@ -51,6 +53,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   listRoutes(app, deps)
   webhookRoutes(app, deps)
   supersedeRoutes(app, deps)
+  keyRoutes(app, deps)
   bundleRoutes(app, deps)
   verifyRoutes(app, deps)
   qrRoutes(app, deps)

@@ -4,6 +4,7 @@ import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { FormatError } from '../../document/errors.ts'
 import { ChainError } from '../../verifier/errors.ts'
 import { IssueError } from '../issue/errors.ts'
+import { KeyError } from '../keys/errors.ts'
 import { describeBug, type Log } from '../log.ts'
 import type { Env } from './env.ts'
 import { ApiError } from './errors.ts'
@@ -103,12 +104,22 @@ function failure(error: unknown, requestId: string, log: Log) {
 function translate(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof IssueError) return translateIssue(error)
+  if (error instanceof KeyError) return translateKey(error)
   if (error instanceof ChainError)
     return new ApiError('chain_unavailable', 'the chain cannot be read at the moment; try again', {
       cause: error,
     })
   if (error instanceof FormatError) return translateFormat(error)
   return new ApiError('internal', 'internal error', { cause: error })
+}
+
+function translateKey(error: KeyError): ApiError {
+  const { code, message, field } = error
+  if (code === 'unknown_key') return new ApiError('not_found', message)
+  if (code !== 'inconsistent') return new ApiError(code, message)
+  return new ApiError('bad_fields', 'invalid fields', {
+    details: [{ field: field ?? '', message }],
+  })
 }
 
 const ISSUE_MESSAGES = {

@@ -41,6 +41,8 @@ export const STATUS = {
   not_suspended: 409,
   change_pending: 409,
   too_many_webhooks: 409,
+  too_many_keys: 409,
+  already_rotated: 409,
   chain_unavailable: 503,
   registry_refused: 503,
   fee_too_high: 503,

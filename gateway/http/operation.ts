@@ -60,6 +60,7 @@ export const TAGS = {
   Verification: 'Check a document. Needs nothing of the issuer.',
   Events: 'What happened to documents, in order.',
   Webhooks: 'Events, sent to an address of yours.',
+  Keys: 'API keys, for administrators.',
   Public: 'For readers and programs without an API key.',
   Service: 'The state and the description of this service.',
 } as const

@@ -6,6 +6,7 @@ import { eventOperations } from './routes/events.ts'
 import { healthOperations } from './routes/health.ts'
 import { homeOperations } from './routes/home.ts'
 import { ipfsOperations } from './routes/ipfs.ts'
+import { keyOperations } from './routes/keys.ts'
 import { listOperations } from './routes/list.ts'
 import { openapiOperations } from './routes/openapi.ts'
 import { qrOperations } from './routes/qr.ts'
@@ -24,6 +25,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...verifyOperations,
   ...eventOperations,
   ...webhookOperations,
+  ...keyOperations,
   ...qrOperations,
   ...verifyPageOperations,
   ...ipfsOperations,

@@ -10,6 +10,9 @@ const MAX_KEYS = 10_000
 /** A key with its secret, which is shown this once: only its digest is stored. */
 export type MadeKey = { key: ApiKey; secret: string }
 
+/** A key with the one that it replaces, as that is now. */
+export type RotatedKey = MadeKey & { old: ApiKey }
+
 /** The administration of API keys. */
 export type Keys = {
   /** @returns All keys, the oldest first. */
@@ -23,7 +26,7 @@ export type Keys = {
    * to.
    * @throws {KeyError} `unknown_key`, `already_rotated`, `too_many_keys`
    */
-  rotate(id: string, options: { overlapSeconds: number; expiresAt?: string }): Promise<MadeKey>
+  rotate(id: string, options: { overlapSeconds: number; expiresAt?: string }): Promise<RotatedKey>
   /**
    * @returns The key as it is now.
    * @throws {KeyError} `unknown_key`, `inconsistent`
@@ -54,10 +57,11 @@ export function createKeys(store: KeyStore, changed: () => Promise<void> = async
     },
     async rotate(id, options) {
       await assertRoom()
-      let made: MadeKey | undefined
-      const isKnown = await store.update(id, (old) => {
-        made = successorOf(old, options.expiresAt)
-        return [endedBy(old, made.key, options.overlapSeconds), made.key]
+      let made: RotatedKey | undefined
+      const isKnown = await store.update(id, (before) => {
+        const successor = successorOf(before, options.expiresAt)
+        made = { ...successor, old: endedBy(before, successor.key, options.overlapSeconds) }
+        return [made.old, made.key]
       })
       if (!isKnown || made === undefined) throw unknownKey()
       await changed()

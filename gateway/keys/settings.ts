@@ -15,11 +15,13 @@ export const DEFAULT_TENANT = 'default'
 
 const isDistinct = (list: readonly string[]) => new Set(list).size === list.length
 
+/** Code points, without control characters and lone surrogates. */
+const LABEL = new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${MAX_LABEL}}$`, 'u')
 const label = v.pipe(
   v.string('must be a string'),
-  v.regex(
-    // Code points, without control characters and lone surrogates.
-    new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${MAX_LABEL}}$`, 'u'),
+  v.metadata({ minLength: 1, maxLength: MAX_LABEL }),
+  v.check(
+    (text) => LABEL.test(text),
     `must have 1 to ${MAX_LABEL} characters, and no control characters`,
   ),
 )

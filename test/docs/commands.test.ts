@@ -72,6 +72,7 @@ const RUN: Example[] = [
     has: 'npm run keys',
     prints: /drk_[\s\S]*documents:read[\s\S]*drk_[\s\S]*revoked/,
   },
+  { page: 'docs/integrate.md', has: '"label":"Front desk"', prints: /"success":true.*drk_/ },
   { page: 'docs/verify.md', has: 'docreg -- verify -', prints: /^VALID/m },
   { page: 'docs/verify.md', has: 'curl --compressed', writes: ['verify.html'] },
   {

@@ -44,6 +44,11 @@ const webhook: Prepare = async (send) => {
   return { id: body.data.id }
 }
 
+const key: Prepare = async (send) => {
+  const { body } = await send('POST', '/v1/keys', '{"scopes":["verify"]}')
+  return { id: body.data.id }
+}
+
 /** What has to be there before the example of an operation succeeds, and how its path names it. */
 const PREPARED: Record<string, Prepare> = {
   releaseDocument: async (send, publicId) => {
@@ -55,6 +60,9 @@ const PREPARED: Record<string, Prepare> = {
   removeWebhook: webhook,
   rotateWebhookSecret: webhook,
   replayEvents: webhook,
+  rotateKey: key,
+  changeKey: key,
+  revokeKey: key,
 }
 
 type Send = (method: string, path: string, body?: string) => ReturnType<Stack['request']>

@@ -1,0 +1,160 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { type CapturedLog, captureLog } from '../../../support/captured-log.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.stop())
+
+const call = (method: string, path: string, body?: unknown, key = API_KEY) =>
+  stack.request(`/v1/keys${path}`, {
+    method,
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+const create = async (body: object) => (await call('POST', '', body)).body.data
+const listed = async (id: string) =>
+  (await call('GET', '')).body.data.keys.find((key: { id: string }) => key.id === id)
+
+/** 422 with a key that may issue, since every field is missing; 401 without one. */
+const statusWith = async (secret: string) =>
+  (await stack.issue({}, { authorization: `Bearer ${secret}` })).status
+
+const LATER = '2099-01-01T00:00:00.000Z'
+
+test('default: makes a key that can be used at once, and shows its secret once', async () => {
+  const body = { scopes: ['documents:issue'], tenant: 'desk', label: 'Front desk', rateLimit: 50 }
+  const { status, body: answer } = await call('POST', '', { ...body, expiresAt: LATER })
+  expect(status).toBe(201)
+  const { secret, ...key } = answer.data
+  expect(key).toEqual({
+    ...{ id: expect.stringMatching(/^[0-9a-f]{12}$/), createdAt: expect.any(String) },
+    ...{ ...body, categories: null, expiresAt: LATER, lastUsedAt: null, replacedBy: null },
+  })
+  expect(await statusWith(secret)).toBe(422)
+  expect(await listed(key.id)).toEqual({ ...key, lastUsedAt: (await listed(key.id)).lastUsedAt })
+  const list = JSON.stringify((await call('GET', '')).body)
+  expect(list).not.toContain(secret)
+  expect(list).not.toContain('digest')
+})
+
+test('behavior: a revoked key is refused from the next request on', async () => {
+  const { id, secret } = await create({ scopes: ['documents:issue'] })
+  expect(await statusWith(secret)).toBe(422)
+  expect((await call('DELETE', `/${id}`)).body.data).toEqual({ id, deleted: true })
+  expect(await statusWith(secret)).toBe(401)
+  expect((await call('DELETE', `/${id}`)).status).toBe(404)
+})
+
+test('behavior: rotation makes a key of the same tenant, and says when the old one ends', async () => {
+  const old = await create({ scopes: ['documents:issue'], tenant: 'desk' })
+  const { status, body } = await call('POST', `/${old.id}/rotate`, { overlapSeconds: 3600 })
+  expect(status).toBe(201)
+  const { id, secret, tenant, replaces } = body.data
+  expect([tenant, replaces.id]).toEqual(['desk', old.id])
+  expect(await listed(old.id)).toMatchObject({ replacedBy: id, expiresAt: replaces.expiresAt })
+  for (const key of [old.secret, secret]) expect(await statusWith(key)).toBe(422)
+  // The same request with either key is the same document: they share idempotency keys.
+  const issue = (key: string) =>
+    stack.issue(ADA, { authorization: `Bearer ${key}`, 'idempotency-key': 'rotated' })
+  const [first, second] = [await issue(old.secret), await issue(secret)]
+  expect(second.body.data.publicId).toBe(first.body.data.publicId)
+  const again = await call('POST', `/${old.id}/rotate`, {})
+  expect([again.status, again.body.error.code]).toEqual([409, 'already_rotated'])
+  const last = await call('POST', `/${id}/rotate`, { overlapSeconds: 0 })
+  expect(await statusWith(secret)).toBe(401)
+  expect(await statusWith(last.body.data.secret)).toBe(422)
+})
+
+test('behavior: a change holds from the next request on', async () => {
+  const { id, secret } = await create({ scopes: ['documents:issue'], categories: ['diploma'] })
+  const issue = () => stack.issue(ADA, { authorization: `Bearer ${secret}` })
+  expect((await issue()).body.error.code).toBe('category_not_allowed')
+  const changed = await call('PATCH', `/${id}`, { categories: null, label: 'x' })
+  expect(changed.body.data).toMatchObject({ id, categories: null, label: 'x' })
+  expect((await issue()).status).toBe(201)
+  await call('PATCH', `/${id}`, { scopes: ['verify'] })
+  expect((await issue()).body.error.code).toBe('forbidden')
+  expect(await listed(id)).toMatchObject({ scopes: ['verify'], label: 'x' })
+})
+
+test('behavior: a key has its own rate limit, also where others have none', async () => {
+  const { secret } = await create({ scopes: ['documents:issue'], rateLimit: 2 })
+  const statuses = await Promise.all(Array.from({ length: 10 }, () => statusWith(secret)))
+  expect(statuses).toContain(422)
+  expect(statuses).toContain(429)
+})
+
+describe('refusals', () => {
+  test.each<[string, unknown, string[]]>([
+    ['nothing', {}, ['scopes']],
+    ['a list', [], ['']],
+    [
+      'every bad field',
+      {
+        ...{ scopes: ['all'], tenant: 'a b', label: '', categories: ['A B'], rateLimit: 0 },
+        expiresAt: '2020-01-01T00:00:00Z',
+      },
+      ['categories.0', 'expiresAt', 'label', 'rateLimit', 'scopes.0', 'tenant'],
+    ],
+    ['repeated scopes', { scopes: ['verify', 'verify'] }, ['scopes']],
+    ['another form of time', { scopes: ['verify'], expiresAt: '2099-01-01' }, ['expiresAt']],
+    ['an unknown field', { scopes: ['verify'], secret: 'mine' }, ['secret']],
+    ['control characters', { scopes: ['verify'], label: 'a\u0007' }, ['label']],
+    ['categories of an admin', { scopes: ['admin'], categories: ['diploma'] }, ['categories']],
+  ])('error: names the bad fields: %s', async (_, sent, fields) => {
+    const before = (await call('GET', '')).body.data.keys.length
+    const { status, body } = await call('POST', '', sent)
+    expect([status, body.error.code]).toEqual([422, 'bad_fields'])
+    expect(body.error.details.map(({ field }: { field: string }) => field).sort()).toEqual(fields)
+    expect((await call('GET', '')).body.data.keys).toHaveLength(before)
+  })
+
+  test.each([
+    ['PATCH', '/nobody', {}],
+    ['POST', '/nobody/rotate', {}],
+    ['DELETE', '/nobody', undefined],
+  ])('error: %s %s is 404', async (method, path, body) => {
+    const answer = await call(method, path, body)
+    expect([answer.status, answer.body.error.code]).toEqual([404, 'not_found'])
+  })
+
+  test('error: an overlap has bounds', async () => {
+    const { id } = await create({ scopes: ['verify'] })
+    for (const overlapSeconds of [-1, 1.5, 2_592_001, '60'])
+      expect((await call('POST', `/${id}/rotate`, { overlapSeconds })).status).toBe(422)
+    expect(await listed(id)).toMatchObject({ replacedBy: null })
+  })
+})
+
+describe('the log', () => {
+  let log: CapturedLog
+  let logging: Stack
+  beforeAll(async () => {
+    log = captureLog()
+    logging = await startStack({ LOG_LEVEL: 'debug' })
+  })
+  afterAll(async () => {
+    await logging.stop()
+    log.stop()
+  })
+
+  test('behavior: names who changed which key, and never a secret', async () => {
+    const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+    const send = async (method: string, path: string, body = '{}') =>
+      (await logging.request(`/v1/keys${path}`, { method, headers, body })).body.data
+    const made = await send('POST', '', '{"scopes":["verify"]}')
+    const next = await send('POST', `/${made.id}/rotate`)
+    await send('PATCH', `/${made.id}`)
+    await logging.request(`/v1/keys/${made.id}`, { method: 'DELETE', headers })
+    const by = 'environment'
+    expect(log.lines('api_key_created')).toMatchObject([{ id: made.id, by }])
+    expect(log.lines('api_key_rotated')).toMatchObject([{ id: made.id, to: next.id, by }])
+    expect(log.lines('api_key_changed')).toMatchObject([{ id: made.id, by }])
+    expect(log.lines('api_key_revoked')).toMatchObject([{ id: made.id, by }])
+    for (const secret of [made.secret, next.secret, API_KEY])
+      expect(log.text()).not.toContain(secret)
+  })
+})
