@@ -10,12 +10,14 @@ const PAUSE_MS = 50
  * Deletes events that are older than this, in slices.
  *
  * @param retention Milliseconds.
+ * @param interval Between looks; milliseconds.
  * @returns A function that stops it.
  */
 export function pruneEvents(
   events: Pick<EventLog, 'prune'>,
   retention: number,
   log: Log,
+  interval = INTERVAL_MS,
 ): () => Promise<void> {
   const stop = new AbortController()
   const { signal } = stop
@@ -26,7 +28,7 @@ export function pruneEvents(
   }
 
   async function run(): Promise<void> {
-    while (await sleep(INTERVAL_MS, true, { signal }).catch(() => false))
+    while (await sleep(interval, true, { signal }).catch(() => false))
       await prune().catch((error) => log.warn('events_not_pruned', { error: String(error) }))
   }
 

@@ -58,9 +58,10 @@ export type Webhooks = {
   /**
    * Changes a webhook. One that is enabled again goes on where it stopped.
    *
+   * @param changeOf Gets the webhook as it is; no other change comes in between.
    * @returns `undefined` when there is none with this id.
    */
-  change(id: WebhookId, change: WebhookChange): Promise<Webhook | undefined>
+  change(id: WebhookId, changeOf: (webhook: Webhook) => WebhookChange): Promise<Webhook | undefined>
   remove(id: WebhookId): Promise<void>
   /**
    * Sends events again, with the same ids.

@@ -27,11 +27,11 @@ export function createSqliteWebhooks(database: Database): Webhooks {
   return {
     add: createAdd(database),
     list: async (tenant) => selectAll.all(tenant ?? null).map(webhookOf),
-    change: (id, change) =>
+    change: (id, changeOf) =>
       write(() => {
         const before = find(id)
         if (!before) return undefined
-        const after = { ...before, ...change }
+        const after = { ...before, ...changeOf(before) }
         update.run({
           ...{ id, url: after.url, types: jsonOf(after.types) },
           secrets: JSON.stringify(after.secrets),

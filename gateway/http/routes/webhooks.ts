@@ -277,7 +277,7 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
     const state = enabled
       ? { disabledReason: null, failingSince: null }
       : enabled === false && { disabledReason: 'request' as const }
-    const webhook = await webhooks.change(id, { ...changed, ...state })
+    const webhook = await webhooks.change(id, () => ({ ...changed, ...state }))
     return succeed(c, presentWebhook(webhook ?? notFound()))
   })
 
@@ -288,10 +288,16 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
   })
 
   serve(app, ROTATE, findKey, async (c) => {
-    const { id, secrets } = await find(deps, c.req.param('id'), c.get('grant'))
+    const { id } = await find(deps, c.req.param('id'), c.get('grant'))
     const { overlapSeconds } = parseBody(rotation, await readJson(c))
-    const rotated = rotate(secrets, webhookSecrets.create(), Date.now(), overlapSeconds * 1000)
-    return succeed(c, reveal((await webhooks.change(id, { secrets: rotated })) ?? notFound()))
+    const next = webhookSecrets.create()
+    const webhook = await webhooks.change(id, ({ secrets }) => ({
+      secrets: rotate(secrets, next, Date.now(), overlapSeconds * 1000),
+    }))
+    return succeed(c, {
+      ...presentWebhook(webhook ?? notFound()),
+      secret: webhookSecrets.reveal(next),
+    })
   })
 
   serve(app, REPLAY, findKey, async (c) => {

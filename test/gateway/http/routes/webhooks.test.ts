@@ -34,6 +34,11 @@ async function create(body: object = {}, key = API_KEY) {
 const issue = async (key = API_KEY): Promise<string> =>
   (await stack.issue(ADA, { authorization: `Bearer ${key}` })).body.data.documentHash
 const hashes = () => receiver.once().map(({ event }) => event.data.documentHash)
+/** Waits until the gateway has noted what was delivered: a change before that repeats it. */
+const settled = () =>
+  expect
+    .poll(async () => Buffer.from((await stack.request('/metrics')).body).toString())
+    .toMatch(/^document_registry_webhook_backlog_events 0$/m)
 const fieldsOf = (body: { error: { details: { field: string }[] } }) =>
   body.error.details.map(({ field }) => field).sort()
 
@@ -66,6 +71,7 @@ describe('deliveries', () => {
       const documentHash = await issue()
       await expect.poll(() => hashes().at(-1)).toBe(documentHash)
       expect(receiver.accepted.at(-1)?.signature.split(' ')).toHaveLength(2)
+      await settled()
     }
     const last = (await call('POST', `/${id}/rotate`, { overlapSeconds: 0 })).body.data
     expect(last.olderSecretsUntil).toBeNull()
@@ -76,15 +82,32 @@ describe('deliveries', () => {
     expect(receiver.forged).toBe(0)
   })
 
+  test('behavior: of rotations at the same time, each secret signs', async () => {
+    const { id } = await create({ types: ['document.issued'] })
+    const rotations = await Promise.all([
+      call('POST', `/${id}/rotate`, {}),
+      call('POST', `/${id}/rotate`, {}),
+    ])
+    for (const { body } of rotations) {
+      receiver.secret = body.data.secret
+      const documentHash = await issue()
+      await expect.poll(() => hashes().at(-1)).toBe(documentHash)
+      await settled()
+    }
+    expect(receiver.forged).toBe(0)
+  })
+
   test('behavior: a replay sends events again, with the same ids', async () => {
     const { id } = await create({ types: ['document.issued'] })
     await issue()
     await issue()
     await expect.poll(() => receiver.accepted.length).toBe(2)
+    await settled()
     const ids = receiver.accepted.map((one) => one.id)
     const { status } = await call('POST', `/${id}/replay`, { after: ids[0] })
     expect(status).toBe(202)
     await expect.poll(() => receiver.accepted.length).toBe(3)
+    await settled()
     await call('POST', `/${id}/replay`, { since: receiver.accepted[0]?.event.timestamp })
     await expect.poll(() => receiver.accepted.length).toBe(5)
     expect(receiver.accepted.slice(2).map((one) => one.id)).toEqual([ids[1], ...ids])
