@@ -1,6 +1,6 @@
-// `node bench/events.ts`: what the events of a document (issued, final) cost. Documents are promised,
-// anchored and final in groups, as under load, in a new database with and without events in turn.
-// Prints its figures.
+// `node bench/events.ts`: measures the cost of a document's events (issued, final). Documents are
+// promised, anchored and final in groups, as under load, in a new database, with and without events
+// in turn. Prints its figures.
 import { randomBytes } from 'node:crypto'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

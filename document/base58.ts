@@ -13,7 +13,9 @@ const DIGITS: readonly (number | undefined)[] = Array.from({ length: 128 }, (_, 
 const CHUNK = 9
 const CHUNK_VALUE = 58n ** BigInt(CHUNK)
 
-/** @param bytes The first one is not 0: base58btc would write each leading 0 as a digit of its own. */
+/**
+ * @param bytes The first byte is not 0: base58btc would write each leading 0 as a separate digit.
+ */
 export function encodeBase58(bytes: Uint8Array): string {
   let text = ''
   for (let rest = BigInt(toHex(bytes)); rest > 0n; rest /= CHUNK_VALUE) {

@@ -3,7 +3,8 @@
 #
 #   bash examples/list-documents.sh <RPC address> <registry> <issuerId> <block of deployment, or a file>
 #
-# Nodes drop old events. The file is a list that was kept: lines of "document 0x…", as this prints them.
+# Nodes drop old events. The file is a stored list: lines of "document 0x…", as printed by this
+# program.
 set -euo pipefail
 export ETH_RPC_URL=$1
 registry=$2 issuer=$3 from=$4 range=10000

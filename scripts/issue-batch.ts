@@ -129,7 +129,9 @@ async function transactionBefore(rpc: Eip1193Provider, batch: Batch, block: numb
   }
 }
 
-/** @returns The secret to seal with: an older one if it sealed this batch before, else the newest. */
+/**
+ * @returns The secret to seal with: an older one if it sealed this batch earlier, else the newest.
+ */
 async function secretOf(
   { issuerSecrets }: Identity,
   hasIssued: (subkeys: IssuerSubkeys) => Promise<boolean>,

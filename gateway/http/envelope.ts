@@ -138,7 +138,7 @@ const ISSUE_MESSAGES = {
   conflict: 'the registry has this document with another expiry',
   distrusted:
     'the registry has this document, of an account that is distrusted; an operator can issue it again',
-  already_revoked: 'the document is revoked for good',
+  already_revoked: 'the document is permanently revoked',
   already_superseded: 'the document has a successor already',
   not_suspended: 'the document is not suspended',
   change_pending: 'the opposite is not on the chain yet; nothing was done, send the request again',

@@ -262,8 +262,8 @@ export type Blocks = {
    */
   blockHash(blockNumber: number): Promise<Hex | null>
   /**
-   * The number of the newest final block; 0, the genesis block, if there is no other. Rejects when
-   * it is unknown.
+   * The number of the newest final block; 0 (genesis) until another block is final. Rejects when it
+   * is unknown.
    */
   finalizedBlock(): Promise<number>
 }

@@ -7,9 +7,9 @@ import {Merkle} from "./Merkle.sol";
 import {Model} from "./Model.sol";
 import {vm} from "./Vm.sol";
 
-/// @dev Calls the registry at random, with and without permission, directly and forwarded, and keeps
-/// the model. A forbidden call that succeeds fails the run at once, and so does an allowed call that
-/// reverts.
+/// @dev Calls the registry at random, with and without permission, directly and forwarded, and
+/// updates the model. A forbidden call that succeeds fails the run at once, and so does an allowed
+/// call that reverts.
 contract Handler is Model {
     address public immutable admin;
     address public immutable forwarder;

@@ -5,9 +5,10 @@
 //   --chain geth    a real geth in place of Anvil
 //   --rewrites      adds reorgs, and nodes that are killed and lose unsaved state
 //   --store kubo    a real Kubo as the payload store, killed at random as well
-//   --block-time S  seconds between the blocks of Anvil, 12 or 0.25; without it, a block for each transaction
-//   --gateways N    of one issuer, behind a round-robin; a client that gets no answer tries the next
-//   --spikes        the base fee of Anvil rises to 500 times its usual height now and then, over the cap
+//   --block-time S  seconds between Anvil's blocks, 12 or 0.25; default: one for each transaction
+//   --gateways N    gateways of one issuer behind a round-robin; a client without an answer tries
+//                   the next
+//   --spikes        Anvil's base fee rises to 500 times its usual height now and then, over the cap
 //   --connections N, --seed N
 
 import { setTimeout as sleep } from 'node:timers/promises'

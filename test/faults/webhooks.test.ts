@@ -10,8 +10,8 @@ import {
 import { API_KEY, promisesOf } from './support/client.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// The gateway is killed while it issues and delivers, and its receiver fails now and then, sometimes
-// after it has acted. What the receiver acts on, once for each id, must be exactly the log.
+// The gateway is killed while it issues and delivers, and its receiver fails now and then,
+// sometimes after it has acted. The receiver acts once for each id; the result must equal the log.
 
 const ROUNDS = 6
 const DOCUMENTS_PER_ROUND = 6

@@ -66,7 +66,7 @@ func key(prefix string) string {
 	return "0x" + (prefix + "0000000000000000000000000000000000000000000000000000000000000000")[:64]
 }
 
-// tail is 32 bytes: zeros, then an ending in hex, so that keys part late and their leaves are short.
+// tail is 32 bytes: zeros, then a hexadecimal ending, so that keys differ late and leaves are short.
 func tail(ending string) string {
 	zeros := "0000000000000000000000000000000000000000000000000000000000000000"
 	return "0x" + zeros[:64-len(ending)] + ending

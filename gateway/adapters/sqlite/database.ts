@@ -24,8 +24,8 @@ export type Database = {
   /**
    * Binds a new file to its registry, issuer and issuer secrets.
    *
-   * @throws {DataDirError} `bound_to_another` when it is bound to another owner, since this one could
-   * not keep the promises in it.
+   * @throws {DataDirError} `bound_to_another` when it is bound to another owner, whose promises
+   * this one could not keep.
    */
   bindTo(binding: Binding): void
   /**
