@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { parseUnits } from 'ethers'
 import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
@@ -38,6 +38,8 @@ export type Config = {
   /** The verify page that QR codes lead to. */
   verifyUrl: string
   dataDir: string
+  /** The file of erasures, outside of `dataDir`. */
+  erasureList: string
   /** Empty = the local chain. */
   rpcUrls: string[]
   /** Endpoints of the verify page; empty = the gateway's own `/rpc`. */
@@ -102,6 +104,8 @@ export class ConfigError extends Error {
 }
 
 const DATA_DIR = 'data'
+/** Beside the data folder, and not named after it: a restored folder may have another name. */
+const ERASURE_LIST = 'erased-documents.txt'
 
 type Environment = v.InferOutput<typeof environment>
 const environment = v.object({
@@ -111,6 +115,7 @@ const environment = v.object({
   BASE_URL: v.optional(httpUrl),
   VERIFY_URL: v.optional(pageUrl),
   DATA_DIR: v.optional(v.string(), DATA_DIR),
+  ERASURE_LIST: v.optional(v.string()),
   RPC_URL: urls,
   PUBLIC_RPC_URL: urls,
   REGISTRY_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
@@ -203,6 +208,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     baseUrl,
     verifyUrl: e.VERIFY_URL ?? `${baseUrl}/verify`,
     dataDir: resolve(e.DATA_DIR),
+    erasureList: resolve(e.ERASURE_LIST ?? join(dirname(resolve(e.DATA_DIR)), ERASURE_LIST)),
     rpcUrls: e.RPC_URL,
     publicRpcUrls: e.PUBLIC_RPC_URL,
     ...(e.REGISTRY_ADDRESS && { registryAddress: e.REGISTRY_ADDRESS }),

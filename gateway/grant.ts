@@ -3,6 +3,7 @@ export const SCOPES = [
   'documents:issue',
   'documents:read',
   'documents:revoke',
+  'documents:erase',
   'webhooks',
   'verify',
   'admin',

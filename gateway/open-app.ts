@@ -8,7 +8,6 @@ import type { PageConfig } from '../web/config.ts'
 import { createMemoryRateLimiter } from './adapters/memory-rate-limiter.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { openWithNode } from './adapters/node-open.ts'
-import { createOpenedDocuments } from './adapters/opened-documents.ts'
 import type { Config } from './config.ts'
 import { createDeadline } from './deadline.ts'
 import { createFindDocument } from './documents/find.ts'
@@ -45,11 +44,12 @@ export type AppParts = {
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const { chain, readers, identities, stores, pipeline, apiKeys, log } = parts
   const { rpc, registry, issuerId } = identity
-  const { database, kubo, store, outbox, history, events } = stores
-  const { issuing, revising, superseding, batcher, foreign, metrics } = pipeline
+  const { database, kubo, store, outbox, history, events, isErased } = stores
+  const { issuing, revising, superseding, erasing, batcher, foreign, metrics } = pipeline
   const blocks = sourcesOf(config, stores)
   return createApp({
-    ...{ issuing, revising, superseding, store, history, events, log, metrics },
+    ...{ issuing, revising, superseding, erasing },
+    ...{ store, isErased, history, events, log, metrics },
     ...parts.webhooks.routes,
     ...(identities.didDocument && { didDocument: identities.didDocument }),
     wait: config.wait,
@@ -127,7 +127,7 @@ function verifyOptionsOf(
     blocks,
     chain: readers.grouped,
     opener: openWithNode,
-    opened: createOpenedDocuments(stores.tombstones.isErased),
+    opened: stores.opened,
     identity: identities.source,
     finality: true,
     onError: (error) => log.error('content_unreadable', describeBug(error)),

@@ -1,3 +1,6 @@
+import { FormatError } from '../document/errors.ts'
+import { fromHex, type Hex } from '../document/hex.ts'
+import { readSealedHeader } from '../document/sealed.ts'
 import type { ChainReader } from '../verifier/ports.ts'
 import { ReadGroup } from './adapters/ethereum/read-group.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
@@ -6,6 +9,7 @@ import { createSqliteIdempotencyLog } from './adapters/sqlite/idempotency.ts'
 import type { Config } from './config.ts'
 import { createSuperseding, type Superseding } from './documents/supersede.ts'
 import { type Batcher, createBatcher } from './issue/batcher.ts'
+import { createErasing, type Erasing } from './issue/erase.ts'
 import { createForeignWatch, type ForeignWatch } from './issue/foreign.ts'
 import { type Intent, keyOfIntent } from './issue/intent.ts'
 import { createIssuing, type Issuing } from './issue/issue.ts'
@@ -29,6 +33,7 @@ export type IssuingParts = {
   issuing: Issuing
   revising: Revising
   superseding: Superseding
+  erasing: Erasing
 }
 
 /** @param reader Reads the registry for requests; `chain` writes to it. */
@@ -64,11 +69,13 @@ export function openIssuing(
     readMany: (intents) => outcomesOf(registry, intents),
     readOne: (intent) => outcomeOf(registry, intent),
   })
+  const erasing = openErasing(issuerId, { reader, stores, log })
   const issuing = createIssuing({
     ...{ issuerId, persistence, history, batcher },
     registryId: identity.registry,
     outcomeOf: (intent) => lookUps.read(intent),
     chain: reader,
+    isErased: stores.isErased,
     sealing: createSealing({
       subkeys: subkeysOf(identity.issuerSecrets),
       idempotency: createSqliteIdempotencyLog(database),
@@ -81,5 +88,40 @@ export function openIssuing(
     successions: stores.successions,
     readiness: chain.readiness,
   })
-  return { metrics, foreign, batcher, issuing, revising, superseding }
+  return { metrics, foreign, batcher, issuing, revising, superseding, erasing }
+}
+
+function openErasing(
+  issuerId: number,
+  { reader, stores, log }: { reader: ChainReader; stores: Stores; log: Log },
+): Erasing {
+  const { store, outbox, kubo, erasures, opened } = stores
+
+  async function hasSealed(documentHash: Hex): Promise<boolean> {
+    const block = await store.get(fromHex(documentHash))
+    return block.status === 'found' && isSealed(block.bytes)
+  }
+
+  return createErasing({
+    erasures,
+    removeFromKubo: async (hash) => (await kubo?.erase(fromHex(hash))) ?? false,
+    isKnown: async (key) =>
+      key.issuerId === issuerId &&
+      ((await outbox.find('issue', key.documentHash)) !== undefined ||
+        (await hasSealed(key.documentHash)) ||
+        (await reader.read(key)).record.anchoredBlock !== 0),
+    forget: opened.clear,
+    log,
+  })
+}
+
+/** Batch blocks and manifests are in the same store. */
+function isSealed(bytes: Uint8Array): boolean {
+  try {
+    readSealedHeader(bytes)
+    return true
+  } catch (error) {
+    if (error instanceof FormatError) return false
+    throw error
+  }
 }

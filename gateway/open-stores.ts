@@ -1,10 +1,14 @@
 import { join } from 'node:path'
+import { fromHex } from '../document/hex.ts'
+import { type ErasureList, openErasureList } from './adapters/erasure-list.ts'
 import { createKuboNode } from './adapters/kubo/node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo/store.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
+import { createOpenedDocuments, type GatewayDocuments } from './adapters/opened-documents.ts'
 import { type Database, openDatabase } from './adapters/sqlite/database.ts'
 import { createSqliteDeliveries } from './adapters/sqlite/deliveries.ts'
 import { createSqliteDocumentIndex } from './adapters/sqlite/document-index.ts'
+import { createSqliteErasures } from './adapters/sqlite/erasures.ts'
 import { createSqliteEventLog } from './adapters/sqlite/events.ts'
 import { createSqliteHistory } from './adapters/sqlite/history.ts'
 import { createSqliteOutbox, type SqliteOutbox } from './adapters/sqlite/outbox.ts'
@@ -18,6 +22,7 @@ import type { Config } from './config.ts'
 import type { DocumentIndex } from './document-index.ts'
 import type { EventLog } from './events.ts'
 import type { History } from './history.ts'
+import type { Erasures, IsErased } from './issue/erase.ts'
 import type { IssueError } from './issue/errors.ts'
 import { type Persistence, persistInOrder } from './issue/persistence.ts'
 import type { PayloadStore } from './issue/ports.ts'
@@ -42,6 +47,10 @@ export type Stores = {
   persistence: Persistence
   documentIndex: DocumentIndex
   successions: Successions
+  erasures: Erasures
+  isErased: IsErased
+  /** Documents that were opened lately. */
+  opened: GatewayDocuments
 }
 
 /**
@@ -57,6 +66,7 @@ export async function openStores(
   log: Log,
 ): Promise<Stores> {
   const kubo = await openKubo(config, log)
+  const list = openErasureList(config.erasureList)
   const database = openDatabase(join(config.dataDir, 'gateway.db'), (error) => {
     log.error('flush_failed', { error: error.message })
     end(error)
@@ -69,7 +79,9 @@ export async function openStores(
   }
   const tombstones = createTombstones(database)
   const embedded = createSqliteStore(database)
-  const store = tombstones.guardStore(kubo ? withOlder(kubo, embedded) : embedded)
+  const store = kubo
+    ? tombstones.guardStore(withOlder(kubo, embedded), kubo.erase)
+    : tombstones.guardStore(embedded)
   const outbox = createSqliteOutbox(database)
   const persistence = kubo
     ? persistInOrder(store, outbox, (error) =>
@@ -84,10 +96,21 @@ export async function openStores(
     subkeys.map((one) => blindIndexOf(one, 'tenant', tenant, hkdfWithNode))
   const events = createSqliteEventLog(database, blindTenant)
   const deliveries = createSqliteDeliveries(database, blindTenant)
+  const erasures = await openErasures(list, database, log)
+  const isErased: IsErased = async (documentHash) => tombstones.isErased(fromHex(documentHash))
+  const opened = createOpenedDocuments(tombstones.isErased)
   return {
     ...{ database, kubo, tombstones, store, outbox, history, persistence, documentIndex },
-    ...{ successions, events, deliveries },
+    ...{ successions, events, deliveries, erasures, isErased, opened },
   }
+}
+
+/** @returns The erasures in the database, with all that the list has. */
+async function openErasures(list: ErasureList, database: Database, log: Log): Promise<Erasures> {
+  const erasures = createSqliteErasures(database, list)
+  const merged = await erasures.mergeList()
+  if (merged > 0) log.warn('erasures_merged', { documents: merged })
+  return erasures
 }
 
 /** @returns The payload store on a Kubo node, if one is configured; the node has answered. */

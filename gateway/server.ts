@@ -74,7 +74,7 @@ async function start(
   undo.push(account.leave)
   const parts = { chain, reader: readers.chain, stores, log }
   const pipeline = openIssuing(config, identity, parts)
-  const { batcher, foreign, superseding } = pipeline
+  const { batcher, foreign, superseding, erasing } = pipeline
   foreign.begin(account.firstNonce)
   const apiKeys = await openKeys(config, log)
   undo.push(apiKeys.close)
@@ -87,7 +87,8 @@ async function start(
   undo.push(async () => stopping.abort())
   // Beside the requests: a row has its payload, and it stays until this is done.
   const restored = restorePayloads({ outbox, store, signal: stopping.signal, log })
-  undo.push(batcher.stop)
+  undo.push(batcher.stop, erasing.stop)
+  erasing.start()
   await batcher.start()
   const stopWatching = watchFinality({
     registry: chain.registry,
@@ -112,7 +113,10 @@ async function start(
       stopSuperseding()
       stopping.abort()
       await listener.stop(() =>
-        Promise.all([batcher.stop(), stopWatching(), stopPruning(), stopCourier()]),
+        Promise.all([
+          ...[batcher.stop(), stopWatching(), stopPruning(), stopCourier()],
+          erasing.stop(),
+        ]),
       )
       await apiKeys.close()
       await database.close()

@@ -8,6 +8,12 @@ const MAX_CHARACTERS = 24 * 1024 * 1024
 /** A document is forgotten between one and two of these after it was last verified. */
 const MAX_AGE_MS = 600_000
 
+/** Those of a gateway, which erases documents. */
+export type GatewayDocuments = OpenedDocuments & {
+  /** Forgets all: which of them belong to one documentHash is not known. */
+  clear(): void
+}
+
 /**
  * Remembers opened documents, in memory only. Keys are not kept: an entry is found by a hash of
  * documentHash and documentKey. JSON takes a fraction of the memory of objects.
@@ -16,7 +22,7 @@ const MAX_AGE_MS = 600_000
  */
 export function createOpenedDocuments(
   isErased: (documentHash: Uint8Array) => boolean,
-): OpenedDocuments {
+): GatewayDocuments {
   const texts = new RecentMap<string>(MAX_CHARACTERS, (text) => text.length)
   let aging = false
 
@@ -45,9 +51,12 @@ export function createOpenedDocuments(
       return text === undefined || mayBeErased(documentHash) ? undefined : JSON.parse(text)
     },
     add(documentHash, documentKey, document) {
+      // It may have been erased while it was being opened.
+      if (mayBeErased(documentHash)) return
       texts.add(idOf(documentHash, documentKey), JSON.stringify(document))
       startAging()
     },
+    clear: () => texts.clear(),
   }
 }
 

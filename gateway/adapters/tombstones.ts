@@ -10,8 +10,12 @@ export type Tombstones = {
   isErased(hash: Uint8Array): boolean
   /** A source that returns `erased` for blocks that have been erased here. */
   guardSource(source: BlockSource): BlockSource
-  /** A store that refuses erased blocks, and returns `erased` for them. */
-  guardStore(store: PayloadStore): PayloadStore
+  /**
+   * A store that refuses erased blocks, and returns `erased` for them.
+   *
+   * @param erase Deletes a block that was erased while it was being put; `remove` if absent.
+   */
+  guardStore(store: PayloadStore, erase?: (hash: Uint8Array) => Promise<unknown>): PayloadStore
 }
 
 export function createTombstones({ sqlite }: Database): Tombstones {
@@ -26,7 +30,7 @@ export function createTombstones({ sqlite }: Database): Tombstones {
   return {
     isErased,
     guardSource,
-    guardStore: (store) => ({
+    guardStore: (store, erase = store.remove) => ({
       ...store,
       ...guardSource(store),
       missing: (hashes) => store.missing(hashes.filter((hash) => !isErased(hash))),
@@ -35,7 +39,7 @@ export function createTombstones({ sqlite }: Database): Tombstones {
         const inserted = await store.put(hash, bytes)
         if (!isErased(hash)) return inserted
         // Erased while it was being put.
-        await store.remove(hash)
+        await erase(hash)
         return false
       },
     }),

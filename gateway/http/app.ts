@@ -11,6 +11,7 @@ import { requestLog } from './request-log.ts'
 import { type BundleDeps, bundleRoutes } from './routes/bundle.ts'
 import { type DidDeps, didRoutes } from './routes/did.ts'
 import { type DocumentDeps, documentRoutes } from './routes/documents.ts'
+import { type EraseDeps, eraseRoutes } from './routes/erase.ts'
 import { type EventDeps, eventRoutes } from './routes/events.ts'
 import { type HealthDeps, healthRoutes } from './routes/health.ts'
 import { type HomeDeps, homeRoutes } from './routes/home.ts'
@@ -34,6 +35,7 @@ export type AppDeps = HomeDeps &
   SupersedeDeps &
   KeyDeps &
   BundleDeps &
+  EraseDeps &
   VerifyDeps &
   QrDeps &
   IpfsDeps &
@@ -55,6 +57,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   supersedeRoutes(app, deps)
   keyRoutes(app, deps)
   bundleRoutes(app, deps)
+  eraseRoutes(app, deps)
   verifyRoutes(app, deps)
   qrRoutes(app, deps)
   ipfsRoutes(app, deps)

@@ -12,6 +12,7 @@ import type { Addresses } from './present.ts'
 export type PathDeps = { findDocument: FindDocument; addresses: Addresses }
 
 const HASH = /^0x[0-9a-f]{64}$/i
+export const isHash = (text: string) => HASH.test(text)
 
 /**
  * @param text A publicId, returned as it is, or a documentHash.
@@ -19,7 +20,7 @@ const HASH = /^0x[0-9a-f]{64}$/i
  *   publicId, is missing.
  */
 export async function publicIdOf(deps: PathDeps, grant: Grant, text: string): Promise<string> {
-  if (!HASH.test(text)) return text
+  if (!isHash(text)) return text
   const found = await findFor(deps, grant, text)
   if (!found) throw new ApiError('not_found', 'no such document')
   const opening = await found.open()
@@ -47,7 +48,7 @@ export async function changeableOf(
   grant: Grant,
   text: string,
 ): Promise<Changeable> {
-  if (HASH.test(text)) return changeableByHash(await findFor(deps, grant, text))
+  if (isHash(text)) return changeableByHash(await findFor(deps, grant, text))
   const { kind, hash, issuerId } = decodePublicId(text)
   if (kind === 'batch') throw ofBatch()
   if (issuerId !== deps.addresses.issuerId)
@@ -67,6 +68,7 @@ function ofBatch(): ApiError {
   return new ApiError('bad_public_id', 'changing a document of a batch is not supported yet')
 }
 
-function findFor({ findDocument }: PathDeps, { tenant, scopes }: Grant, text: string) {
+/** @returns The document of this tenant that a hash names. */
+export function findFor({ findDocument }: PathDeps, { tenant, scopes }: Grant, text: string) {
   return findDocument(text.toLowerCase() as Hex, scopes.includes('admin') ? null : tenant)
 }

@@ -134,6 +134,7 @@ const ISSUE_MESSAGES = {
   stopping: 'the service is stopping; nothing was done',
   idempotency_key_reused: 'the Idempotency-Key was used before, with another body',
   not_issued: 'no such document',
+  erased: 'the document has been erased',
   other_issuer: "the document is another issuer's",
   conflict: 'the registry has this document with another expiry',
   distrusted:

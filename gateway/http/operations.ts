@@ -2,6 +2,7 @@ import type { Operation } from './operation.ts'
 import { bundleOperations } from './routes/bundle.ts'
 import { didOperations } from './routes/did.ts'
 import { documentOperations } from './routes/documents.ts'
+import { eraseOperations } from './routes/erase.ts'
 import { eventOperations } from './routes/events.ts'
 import { healthOperations } from './routes/health.ts'
 import { homeOperations } from './routes/home.ts'
@@ -22,6 +23,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...supersedeOperations,
   ...listOperations,
   ...bundleOperations,
+  ...eraseOperations,
   ...verifyOperations,
   ...eventOperations,
   ...webhookOperations,

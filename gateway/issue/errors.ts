@@ -21,6 +21,8 @@ export type IssueErrorCode =
   | 'distrusted'
   /** There is no such document to revoke, suspend or release. */
   | 'not_issued'
+  /** The document of this idempotency key has been erased; nothing brings it back. */
+  | 'erased'
   /** The document belongs to another issuer. */
   | 'other_issuer'
   /** The document is revoked permanently: it cannot be suspended or released. */

@@ -5,6 +5,7 @@ import type { ChainReader, Finality } from '../../verifier/ports.ts'
 import type { Deadline } from '../deadline.ts'
 import type { History } from '../history.ts'
 import type { Batcher } from './batcher.ts'
+import type { IsErased } from './erase.ts'
 import { IssueError } from './errors.ts'
 import { type Intent, type IssueIntent, issueIntentOf } from './intent.ts'
 import type { Outcome } from './outcome.ts'
@@ -59,6 +60,7 @@ export function createIssuing(deps: {
   outcomeOf: (intent: Intent) => Promise<Outcome>
   chain: ChainReader
   persistence: Persistence
+  isErased: IsErased
   sealing: Sealing
   history: History
   batcher: Batcher

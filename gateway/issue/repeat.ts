@@ -1,6 +1,7 @@
 import type { Deadline } from '../deadline.ts'
 import type { Anchoring } from './anchoring.ts'
-import { asIssueError, refusalOf } from './errors.ts'
+import type { IsErased } from './erase.ts'
+import { asIssueError, IssueError, refusalOf } from './errors.ts'
 import type { Intent, IssueIntent } from './intent.ts'
 import type { Outcome } from './outcome.ts'
 import type { Persistence } from './persistence.ts'
@@ -17,7 +18,8 @@ export type Repeat = Candidate & { anchoring: Anchoring }
  * have anchored it. From then on this store keeps its payload, even if it never had it or lost it.
  *
  * @returns The first candidate that is on the chain.
- * @throws {IssueError} when the chain could not be read, or shows that it can never be issued.
+ * @throws {IssueError} when the chain could not be read, or shows that it can never be issued;
+ * `erased` when it was erased here.
  */
 export type FindRepeat = (
   candidates: readonly Candidate[],
@@ -28,11 +30,16 @@ export type FindRepeat = (
 export function createFindRepeat({
   outcomeOf,
   persistence,
+  isErased,
 }: {
   outcomeOf: (intent: Intent) => Promise<Outcome>
   persistence: Persistence
+  isErased: IsErased
 }): FindRepeat {
   return async (candidates, deadline) => {
+    for (const { intent } of candidates)
+      if (await isErased(intent.documentHash))
+        throw new IssueError('erased', 'the document of this key has been erased')
     const outcomes = await deadline
       .within(() => Promise.all(candidates.map(({ intent }) => outcomeOf(intent))))
       .catch((error) => {

@@ -2,9 +2,11 @@ import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { openErasureList } from '../../gateway/adapters/erasure-list.ts'
 import { createRegistry } from '../../gateway/adapters/ethereum/registry.ts'
 import { DataDirError } from '../../gateway/adapters/sqlite/data-dir-error.ts'
 import { type Database, openDatabase } from '../../gateway/adapters/sqlite/database.ts'
+import { createSqliteErasures } from '../../gateway/adapters/sqlite/erasures.ts'
 import { createSqliteStore } from '../../gateway/adapters/sqlite/store.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
 import type { Config } from '../../gateway/config.ts'
@@ -22,6 +24,8 @@ import { BackupError, DATABASE_FILE } from './contents.ts'
 
 /** The contents of a restored data folder, and what only the chain has. Numbers of documents. */
 export type Comparison = {
+  /** Erasures of the list that the backup did not have. */
+  erased: number
   /** Payloads in the folder; each has the hash that it is stored under. */
   payloads: number
   /** In the history; the chain has a record of each. */
@@ -67,11 +71,13 @@ export async function compareWithChain(
       signer,
     })
     await account.assertReady()
+    const list = openErasureList(config.erasureList)
+    const erased = await createSqliteErasures(database, list).mergeList()
     const payloads = countPayloads(database.sqlite)
     const anchored = await checkHistory(database.sqlite, registry)
     const promised = await checkPromises(database, registry, block)
     const after = await fetchLater(config, identity, database)
-    return { payloads, anchored, ...promised, ...after }
+    return { erased, payloads, anchored, ...promised, ...after }
   } finally {
     await database.close()
   }

@@ -41,7 +41,7 @@ async function main(): Promise<void> {
   try {
     copyFiles(from, part, Object.keys(files))
     const compared = await compare({ ...config, dataDir: part }, block)
-    for (const line of linesOf(compared)) say(line)
+    for (const line of linesOf(compared, config.erasureList)) say(line)
     if (compared.lost.length > 0)
       writeFileSync(join(part, LOST_FILE), `${compared.lost.join('\n')}\n`)
     syncAll(part)
@@ -85,7 +85,16 @@ async function compare(config: Config, block: number | null): Promise<Comparison
   }
 }
 
-function linesOf({
+function linesOf({ erased, ...compared }: Comparison, erasureList: string): string[] {
+  return [
+    existsSync(erasureList)
+      ? `erased    ${erased} erasures of ${erasureList} are newer than the backup, and hold again`
+      : `erased    no list at ${erasureList}: what was erased after the backup is back (ERASURE_LIST)`,
+    ...linesOfDocuments(compared),
+  ]
+}
+
+function linesOfDocuments({
   payloads,
   anchored,
   waiting,
@@ -94,7 +103,7 @@ function linesOf({
   later,
   fetched,
   lost,
-}: Comparison): string[] {
+}: Omit<Comparison, 'erased'>): string[] {
   return [
     `payloads  ${payloads} are whole`,
     `history   ${anchored} documents were anchored, and the chain has them all`,

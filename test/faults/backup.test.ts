@@ -3,6 +3,8 @@ import { once } from 'node:events'
 import { appendFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { cidOf } from '../../document/cid.ts'
+import { decodePublicId } from '../../document/public-id.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
 import { API_KEY, type Client, createClient, promisesOf } from './support/client.ts'
@@ -89,6 +91,43 @@ test('behavior: a backup of a service that issues restores everything that was a
   await expect.poll(statuses, PATIENCE).toEqual(before.map(() => 'valid'))
   const next = await reader.issue()
   expect(promisesOf(next)).toHaveLength(1)
+}, 120_000)
+
+test('behavior: what was erased after the backup does not come back with it', async () => {
+  const dataDir = join(folder.dir, 'live')
+  const backup = join(folder.dir, 'backup')
+  const { client, gateway } = await startService(dataDir)
+  const [kept = '', erased = ''] = [await client.issue(), await client.issue()].flatMap(promisesOf)
+  const cid = cidOf(decodePublicId(erased).hash)
+  const sealed = Buffer.from((await client.block(cid)) ?? [])
+  expect(sealed.length).toBeGreaterThan(0)
+  const made = await run('backup', [backup], { DATA_DIR: dataDir })
+  expect(made.code).toBe(0)
+  const answer = await fetch(`${gateway.url}/v1/documents/${erased}/payload`, {
+    method: 'DELETE',
+    headers: { authorization: `Bearer ${API_KEY}` },
+  })
+  expect(answer.status).toBe(200)
+  await gateway.stop()
+  expect(readFileSync(join(backup, 'gateway.db')).includes(sealed)).toBe(true)
+
+  const elsewhere = join(folder.dir, 'no-list')
+  const without = await run('restore', [backup], {
+    DATA_DIR: join(folder.dir, 'without-list'),
+    ERASURE_LIST: elsewhere,
+  })
+  expect(without.output).toContain(`no list at ${elsewhere}`)
+  // The list stands beside the data folder, whatever that is called.
+  const restored = join(folder.dir, 'restored')
+  const result = await run('restore', [backup], { DATA_DIR: restored })
+  expect(result).toMatchObject({ code: 0 })
+  expect(result.output).toMatch(/1 erasures of .*erased-documents\.txt/)
+  const { client: reader } = await startService(restored)
+  expect((await reader.verify(erased)).status).toBe('erased')
+  expect((await reader.verify(kept)).status).toBe('valid')
+  const files = () =>
+    ['gateway.db', 'gateway.db-wal'].map((name) => readFileSync(join(restored, name)))
+  await expect.poll(() => files().some((file) => file.includes(sealed)), PATIENCE).toBe(false)
 }, 120_000)
 
 test('behavior: a backup older than the chain is repaired from another source, and names the lost documents', async () => {

@@ -29,6 +29,7 @@ export function bareApp(parts: Partial<AppDeps> = {}) {
     },
     rateLimits: { keys: limiter, addresses: limiter, addressOf: () => '192.0.2.1' },
     verifyPage: { html: '', policy: '' },
+    isErased: async () => false,
     wait: 0,
     newDeadline: () => createDeadline(1_000),
     ...parts,

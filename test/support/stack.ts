@@ -86,6 +86,7 @@ export async function startStack(
   const config = readConfig({
     PORT: String(await freePort()),
     DATA_DIR: dataDir,
+    ERASURE_LIST: `${dataDir}.erased`,
     API_KEY,
     LOG_LEVEL: 'silent',
     RATE_LIMIT: 'off',
@@ -95,6 +96,7 @@ export async function startStack(
     await proxy.close()
     await chain.stop()
     rmSync(dataDir, { recursive: true, force: true })
+    rmSync(config.erasureList, { force: true })
   }
   const identity = {
     rpc: createRpcPool([proxy.url], config.rpcTimeout),

@@ -1,4 +1,5 @@
 import { CID } from 'multiformats/cid'
+import { IssueError } from '../../issue/errors.ts'
 import { type Block, groupLinks, groupRoot } from './group.ts'
 import type { KuboNode } from './node.ts'
 
@@ -11,6 +12,12 @@ export type Groups = {
   put(items: readonly Block[]): Promise<void>
   /** Undoes one `put` of each block. */
   remove(cids: readonly CID[]): Promise<void>
+  /**
+   * Deletes blocks from the node, however often and by whichever gateway they were put.
+   *
+   * @throws {IssueError} `store_unavailable` when something else on the node pins one.
+   */
+  erase(cids: readonly CID[]): Promise<void>
 }
 
 export function createGroups(node: KuboNode): Groups {
@@ -43,12 +50,16 @@ export function createGroups(node: KuboNode): Groups {
     if (roots) rootsOf.set(cid, roots)
   }
 
-  /** Pins a new root without these blocks, then unpins the old one. */
-  async function takeOut(old: CID, blocks: readonly CID[]): Promise<void> {
+  /**
+   * Pins a new root without these blocks, then unpins the old one.
+   *
+   * @returns `false` when the root is missing or not of a group: then nothing was done.
+   */
+  async function takeOut(old: CID, blocks: readonly CID[]): Promise<boolean> {
     const bytes = await node.get(old)
     const links = bytes && groupLinks(bytes)
     // The other blocks of the group are unknown: it stays as it is.
-    if (links === undefined) return
+    if (links === undefined) return false
     const rest = links.filter((link) => !blocks.some((b) => b.equals(link)))
     if (rest.length > 0) {
       const root = groupRoot(rest)
@@ -56,6 +67,15 @@ export function createGroups(node: KuboNode): Groups {
       for (const link of rest) replace(`${link}`, `${old}`, `${root.cid}`)
     }
     await node.unpin(old)
+    return true
+  }
+
+  async function unpinAll(cid: CID, erased: readonly CID[]): Promise<void> {
+    for (let root = await node.pinOf(cid); root; root = await node.pinOf(cid)) {
+      if (root.equals(cid)) await node.unpin(cid)
+      else if (!(await takeOut(root, erased)))
+        throw new IssueError('store_unavailable', `Kubo: ${root} pins a block to erase`)
+    }
   }
 
   return {
@@ -67,6 +87,13 @@ export function createGroups(node: KuboNode): Groups {
     },
     async remove(cids) {
       for (const [root, blocks] of forget(cids)) await takeOut(CID.parse(root), blocks)
+    },
+    async erase(cids) {
+      for (const cid of cids) {
+        await unpinAll(cid, cids)
+        await node.removeBlock(cid)
+        rootsOf.delete(`${cid}`)
+      }
     },
   }
 }

@@ -1,5 +1,5 @@
 import { create, type KuboRPCClient } from 'kubo-rpc-client'
-import type { CID } from 'multiformats/cid'
+import { CID } from 'multiformats/cid'
 import { IssueError } from '../../issue/errors.ts'
 import { type Block, decodeCar, encodeCar } from './group.ts'
 
@@ -16,11 +16,21 @@ export type KuboNode = {
   /** Writes and pins: the node has the root and all its blocks when this resolves. */
   pin(root: Block, blocks: readonly Block[]): Promise<void>
   unpin(root: CID): Promise<void>
+  /**
+   * @returns A root whose pin keeps the block, or the block itself; `undefined` when nothing does.
+   * The node reads all roots for it.
+   */
+  pinOf(cid: CID): Promise<CID | undefined>
+  /** Deletes a block that nothing pins; the garbage collection need not run. */
+  removeBlock(cid: CID): Promise<void>
   /** @returns The block, if the node itself has it; the node does not search the network. */
   get(cid: CID): Promise<Uint8Array | undefined>
   /** @returns Whether the node itself has all of these; takes one request. */
   hasAll(cids: readonly CID[]): Promise<boolean>
 }
+
+/** Work that takes longer the more is pinned may take this many times as long as a call. */
+const MAX_SLOWER = 30
 
 /** The client drops its `searchParams` option, but sends options that it does not know. */
 const OFFLINE: object = { offline: true }
@@ -34,9 +44,13 @@ const OFFLINE: object = { offline: true }
 export function createKuboNode(url: string, timeout: number, announce: boolean): KuboNode {
   const client = connect(url)
 
-  async function run<T>(what: string, call: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  async function run<T>(
+    what: string,
+    call: (signal: AbortSignal) => Promise<T>,
+    slower = 1,
+  ): Promise<T> {
     try {
-      return await call(AbortSignal.timeout(timeout))
+      return await call(AbortSignal.timeout(timeout * slower))
     } catch (error) {
       throw unavailable(`${what}: ${reasonOf(error)}`, error)
     }
@@ -58,6 +72,18 @@ export function createKuboNode(url: string, timeout: number, announce: boolean):
           if (!/not pinned/.test(reasonOf(error))) throw error
         }
       }),
+
+    pinOf: (cid) => run('pin/ls', (signal) => pinOf(client, cid, signal), MAX_SLOWER),
+
+    removeBlock: (cid) =>
+      run(
+        'block/rm',
+        async (signal) => {
+          for (const { error } of await collect(client.block.rm(cid, { force: true, signal })))
+            if (error) throw error
+        },
+        MAX_SLOWER,
+      ),
 
     get: (cid) =>
       run('block/get', async (signal) => {
@@ -138,6 +164,23 @@ async function verifyPinned(
   for (const { cid, bytes } of [root, ...blocks])
     if (Buffer.compare(read.get(`${cid}`) ?? Buffer.of(), bytes) !== 0)
       throw new Error('a written block is missing')
+}
+
+const INDIRECT = /^indirect through (\S+)$/
+
+async function pinOf(
+  client: KuboRPCClient,
+  cid: CID,
+  signal: AbortSignal,
+): Promise<CID | undefined> {
+  try {
+    const [pin] = await collect(client.pin.ls({ paths: cid, type: 'all', signal }))
+    const root = INDIRECT.exec(String(pin?.type))?.[1]
+    return root === undefined ? pin?.cid : CID.parse(root)
+  } catch (error) {
+    if (/not pinned/.test(reasonOf(error))) return undefined
+    throw error
+  }
 }
 
 /**

@@ -8,6 +8,8 @@ import type { KuboNode } from './node.ts'
 export type KuboStore = PayloadStore & {
   /** Rejects with an `IssueError` `store_unavailable` when nothing can be put. */
   assertReady(): Promise<void>
+  /** Deletes a block and all pins on it, at once. @returns Whether the node had it. */
+  erase(hash: Uint8Array): Promise<boolean>
 }
 
 /** Maximum blocks in one group: as many as the batcher puts in one transaction. */
@@ -31,6 +33,7 @@ export function createKuboStore(node: KuboNode, warn: (warning: string) => void)
   const inTurn = createTurn()
   const put = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.put))
   const remove = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.remove))
+  const erase = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.erase))
 
   return {
     async put(hash, bytes) {
@@ -52,6 +55,12 @@ export function createKuboStore(node: KuboNode, warn: (warning: string) => void)
       return missing
     },
     remove: (hash) => remove(blockCid(hash)),
+    async erase(hash) {
+      const cid = blockCid(hash)
+      const had = (await node.get(cid)) !== undefined
+      await erase(cid)
+      return had
+    },
     assertReady: check,
   }
 }

@@ -1,23 +1,27 @@
 // Runs in the thread that checkpointer.ts starts.
 import { DatabaseSync } from 'node:sqlite'
 import { parentPort, workerData } from 'node:worker_threads'
-import type { Checkpointed, CheckpointMode } from './checkpointer.ts'
+import type { Checkpointed, CheckpointWork } from './checkpointer.ts'
 
 const sqlite = new DatabaseSync(workerData)
 // Flushes the log and then the file, so that a power cut leaves a database that is whole.
-sqlite.exec('PRAGMA synchronous = NORMAL')
+sqlite.exec('PRAGMA synchronous = NORMAL; PRAGMA secure_delete = ON')
 
-function checkpoint(mode: CheckpointMode): Checkpointed {
+function run(work: CheckpointWork): Checkpointed {
   try {
-    sqlite.prepare(`PRAGMA wal_checkpoint(${mode})`).get()
+    if (work === 'VACUUM') sqlite.exec('VACUUM')
+    else {
+      const state = sqlite.prepare(`PRAGMA wal_checkpoint(${work})`).get()
+      if (state?.busy === 1 && work === 'TRUNCATE') return { error: 'the log is being read' }
+    }
     return {}
   } catch (error) {
     return { error: String(error) }
   }
 }
 
-parentPort?.on('message', (mode: CheckpointMode | 'close') => {
-  if (mode !== 'close') return parentPort?.postMessage(checkpoint(mode))
+parentPort?.on('message', (work: CheckpointWork | 'close') => {
+  if (work !== 'close') return parentPort?.postMessage(run(work))
   sqlite.close()
   parentPort?.close()
 })

@@ -3,9 +3,10 @@ import { Worker } from 'node:worker_threads'
 
 /**
  * `PASSIVE` runs beside writes and leaves out pages written meanwhile. `RESTART` copies all pages,
- * after which SQLite starts the log over; a write during it fails.
+ * after which SQLite starts the log over; `TRUNCATE` also cuts the log to nothing. `VACUUM` writes
+ * all that the database holds anew, into the log. A write during these three fails.
  */
-export type CheckpointMode = 'PASSIVE' | 'RESTART'
+export type CheckpointWork = 'PASSIVE' | 'RESTART' | 'TRUNCATE' | 'VACUUM'
 
 /** The thread's reply. */
 export type Checkpointed = { error?: string }
@@ -13,7 +14,7 @@ export type Checkpointed = { error?: string }
 /** Writes a database's log into its file, in a thread of its own. */
 export type Checkpointer = {
   /** Only one at a time. Rejects when the disk refuses; the log still has everything then. */
-  run(mode: CheckpointMode): Promise<void>
+  run(work: CheckpointWork): Promise<void>
   /** To be called before the last connection is closed. */
   close(): Promise<void>
 }
@@ -33,9 +34,9 @@ export function createCheckpointer(path: string): Checkpointer {
   }
 
   return {
-    async run(mode) {
+    async run(work) {
       thread ??= start()
-      const { error } = await ask(thread, mode)
+      const { error } = await ask(thread, work)
       if (error !== undefined) throw new Error(error)
     },
 
@@ -50,13 +51,13 @@ export function createCheckpointer(path: string): Checkpointer {
 }
 
 /** Sends a request, and keeps the process alive until the reply. */
-async function ask(thread: Worker, mode: CheckpointMode): Promise<Checkpointed> {
+async function ask(thread: Worker, work: CheckpointWork): Promise<Checkpointed> {
   const over = new AbortController()
   const { signal } = over
   thread.ref()
   const ended = once(thread, 'exit', { signal }).then(() => [{ error: 'the thread has ended' }])
   const answered = once(thread, 'message', { signal })
-  thread.postMessage(mode)
+  thread.postMessage(work)
   try {
     const [answer] = await Promise.race([answered, ended])
     return answer

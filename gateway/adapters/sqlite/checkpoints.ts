@@ -13,6 +13,10 @@ const CHECKPOINT_PAGES = 8_192
 export type Checkpoints = {
   /** Starts a checkpoint if the log is long enough. */
   startIfDue(): void
+  /** Writes all of the log into the file, and cuts the log to nothing. Rejects when it cannot. */
+  emptyLog(): Promise<void>
+  /** Writes the file anew from what the database holds. Writes wait meanwhile. */
+  rewrite(): Promise<void>
   close(): Promise<void>
 }
 
@@ -46,10 +50,34 @@ export function createCheckpoints(path: string, sqlite: DatabaseSync, holds: Hol
     }
   }
 
+  async function held(work: 'TRUNCATE' | 'VACUUM'): Promise<void> {
+    const done = checkpointer.run(work)
+    await holds.hold(done)
+    await done
+  }
+
+  /** The thread does one thing at a time. */
+  async function alone(work: () => Promise<void>): Promise<void> {
+    while (running) await running
+    const done = work()
+    running = done
+      .catch(() => {})
+      .finally(() => {
+        running = undefined
+      })
+    await done
+  }
+
   return {
     startIfDue() {
       if (!running && pagesInLog() >= CHECKPOINT_PAGES) running = run()
     },
+    emptyLog: () =>
+      alone(async () => {
+        await checkpointer.run('PASSIVE')
+        await held('TRUNCATE')
+      }),
+    rewrite: () => alone(() => held('VACUUM')),
     async close() {
       await running
       await checkpointer.close()

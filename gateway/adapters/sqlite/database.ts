@@ -12,6 +12,7 @@ import { createWriteQueue } from './write-queue.ts'
 /** The gateway's one SQLite file. When `write` resolves, its change is on the disk. */
 export type Database = {
   readonly sqlite: DatabaseSync
+  readonly path: string
   /**
    * Runs `work` in the next transaction, together with all other waiting work: one commit, one
    * flush to the disk. When the commit fails, none of the work has happened and all of it rejects
@@ -36,6 +37,14 @@ export type Database = {
    * copies is of the same moment. With it, writes wait until both are done.
    */
   copyTo(path: string, beside?: () => Promise<void>): Promise<void>
+  /**
+   * Leaves the write-ahead log empty, and with it nothing that was deleted before.
+   *
+   * @throws {Error} when the disk refuses, or a copy is being made.
+   */
+  emptyLog(): Promise<void>
+  /** Writes the file anew, without what was deleted; takes time and as much room again. */
+  rewrite(): Promise<void>
   /**
    * Makes a test write, at most once a second.
    *
@@ -80,7 +89,10 @@ export function openDatabase(
     sqlite,
     write,
     bindTo: (binding) => bind(sqlite, binding),
+    path,
     copyTo: copier.copyTo,
+    emptyLog: checkpoints.emptyLog,
+    rewrite: checkpoints.rewrite,
     assertReady: createProbe(sqlite, write),
     async close() {
       if (closed) return

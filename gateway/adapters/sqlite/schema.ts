@@ -51,6 +51,18 @@ export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS tombstone (
     hash BLOB PRIMARY KEY
   ) STRICT, WITHOUT ROWID;
+  -- Receipts. probe: the end of a document that may not be gone yet, each byte inverted.
+  CREATE TABLE IF NOT EXISTS erasure (
+    hash BLOB PRIMARY KEY,
+    requested_at INTEGER NOT NULL,
+    erased_at INTEGER,
+    from_database INTEGER NOT NULL,
+    from_kubo INTEGER NOT NULL DEFAULT 0,
+    probe BLOB,
+    tenant TEXT
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX IF NOT EXISTS erasure_unfinished ON erasure (requested_at)
+    WHERE erased_at IS NULL;
   CREATE TABLE IF NOT EXISTS plan (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     nonce INTEGER NOT NULL
@@ -184,6 +196,21 @@ export const SCHEMA = `
     AND (OLD.promised = 1 OR OLD.transaction_hash IS NOT NULL)
   BEGIN
     ${eventOf('OLD', "'document.failed'")};
+  END;
+  -- Whatever writes an intent, an erased document does not come back.
+  CREATE TRIGGER IF NOT EXISTS erased_stays_erased
+  AFTER INSERT ON intent WHEN NEW.sealed IS NOT NULL
+    AND EXISTS (SELECT 1 FROM tombstone WHERE hash = unhex(substr(NEW.document_hash, 3)))
+  BEGIN
+    UPDATE intent SET sealed = NULL WHERE id = NEW.id;
+  END;
+  CREATE TRIGGER IF NOT EXISTS event_erased
+  AFTER UPDATE OF erased_at ON erasure WHEN OLD.erased_at IS NULL AND NEW.erased_at IS NOT NULL
+  BEGIN
+    INSERT INTO event (type, time, document_hash, tenant, owner)
+    SELECT 'document.erased', NEW.erased_at, NEW.hash, NEW.tenant, (
+      SELECT document.tenant FROM document
+      WHERE substr(document_hash, 1, 8) = substr(NEW.hash, 1, 8) AND document_hash = NEW.hash);
   END;
   -- Ordered by the period in which a key was claimed: keys of one period expire together.
   CREATE TABLE IF NOT EXISTS idempotency (

@@ -7,11 +7,14 @@ import { ChainError } from '../../../verifier/errors.ts'
 import { keyOf, type VerifyOptions } from '../../../verifier/verify.ts'
 import type { NewDeadline } from '../../deadline.ts'
 import type { FindKey } from '../../grant.ts'
+import type { IsErased } from '../../issue/erase.ts'
 import type { PayloadStore } from '../../issue/ports.ts'
 import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
 import { ApiError, HEAD_BEHIND, unverifiable } from '../errors.ts'
+import { keyIn } from '../key-in.ts'
 import { operation, serve } from '../operation.ts'
+import type { Addresses } from '../present.ts'
 import { isPromised, type StandingOf } from '../promised.ts'
 import * as schemas from '../schemas.ts'
 
@@ -20,6 +23,8 @@ export type BundleDeps = {
   bundleOf: (publicId: string, signal: AbortSignal) => Promise<Bundle>
   standingOf: StandingOf
   store: PayloadStore
+  isErased: IsErased
+  addresses: Addresses
   verifyOptions: Pick<VerifyOptions, 'maxHeadAge'>
   newDeadline: NewDeadline
 }
@@ -65,11 +70,13 @@ export const bundleOperations = [BUNDLE]
 
 export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
   const { findKey, standingOf, store, bundleOf, verifyOptions } = deps
-  const { newDeadline } = deps
+  const { newDeadline, isErased, addresses } = deps
   serve(app, BUNDLE, findKey, async (c) => {
     const publicId = c.req.param('publicId')
     const decoded = decodePublicId(publicId)
-    const { hash } = decoded
+    const { key } = await keyIn(decoded, addresses.registry, store)
+    if (key && (await isErased(key.documentHash)))
+      throw new ApiError('erased', 'the document has been erased')
     const bundle = await newDeadline()
       .within((signal) => bundleOf(publicId, signal))
       .catch((error) => {
@@ -86,14 +93,10 @@ export function bundleRoutes(app: Hono<Env>, deps: BundleDeps): void {
     })
     // The document will be on the chain soon, so its absence must not be proven now.
     if (await isPromised(standingOf, keyOf(decoded), status)) throw unverifiable(HEAD_BEHIND)
-    if (status === 'unverifiable') {
-      if ((await store.get(hash)).status === 'erased')
-        throw new ApiError('erased', 'the document has been erased')
-      throw unverifiable(checks)
-    }
+    if (status === 'unverifiable') throw unverifiable(checks)
     return c.json(bundle, 200, {
       ...PRIVATE,
-      'Content-Disposition': `attachment; filename="${toHex(hash.subarray(0, 8))}.bundle.json"`,
+      'Content-Disposition': `attachment; filename="${toHex(decoded.hash.subarray(0, 8))}.bundle.json"`,
     })
   })
 }

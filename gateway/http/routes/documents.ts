@@ -12,6 +12,7 @@ import { keyOf, type VerifyOptions, verifyPublicId } from '../../../verifier/ver
 import { type NewDeadline, verifyWithin } from '../../deadline.ts'
 import type { FindKey } from '../../grant.ts'
 import { type History, withHistory } from '../../history.ts'
+import type { IsErased } from '../../issue/erase.ts'
 import type { RevisionIntent } from '../../issue/intent.ts'
 import type { Issued, Issuing } from '../../issue/issue.ts'
 import type { PayloadStore } from '../../issue/ports.ts'
@@ -36,6 +37,7 @@ export type DocumentDeps = PathDeps & {
   verifyOptions: VerifyOptions
   standingOf: StandingOf
   store: PayloadStore
+  isErased: IsErased
   history: History
   successions: Successions
   /** How long a request to issue or revoke waits for a block; milliseconds. */
@@ -128,7 +130,7 @@ const ISSUE = operation({
   },
   errors: [
     ...(['bad_idempotency_key', 'idempotency_key_reused', 'category_not_allowed'] as const),
-    ...(['conflict', 'distrusted'] as const),
+    ...(['conflict', 'distrusted', 'erased'] as const),
     ...WRITE_ERRORS,
   ],
 })
@@ -332,6 +334,7 @@ async function retrieve(deps: DocumentDeps, publicId: string): Promise<object> {
   const { hash, documentKey } = decoded
   const key = keyOf(decoded)
   const { documentHash } = key
+  if (await deps.isErased(documentHash)) throw erased()
   const verdict = await verifyPublicId(decoded, verifyWithin(newDeadline(), verifyOptions))
   const proof = await withHistory(history, verdict.blockchainProof)
   const supersededBy = await successions.successorOf(proof?.documentHash ?? documentHash)
@@ -352,11 +355,15 @@ async function retrieve(deps: DocumentDeps, publicId: string): Promise<object> {
   const promised = await isPromised(standingOf, key, verdict.status)
   const pending = promised && (await openPending(deps, hash, documentKey))
   if (pending) return present(pending, 'pending')
-  if (verdict.status === 'erased') throw new ApiError('erased', 'the document has been erased')
+  // Of a batch: only the verdict has the documentHash.
+  if (verdict.checks.some(({ check, code }) => check === 'payload' && code === 'erased'))
+    throw erased()
   if (verdict.checks.some(({ outcome }) => outcome === 'unknown'))
     throw unverifiable(verdict.checks)
   throw new ApiError('not_found', 'no such document')
 }
+
+const erased = () => new ApiError('erased', 'the document has been erased')
 
 /** @returns The promised document; `undefined` if the key does not open it. */
 async function openPending(

@@ -1,0 +1,170 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Hex } from '../../document/hex.ts'
+import type { DocumentKey } from '../../verifier/ports.ts'
+import type { Log } from '../log.ts'
+import { IssueError } from './errors.ts'
+
+/** Places that can hold the bytes. */
+export const ERASED_FROM = ['database', 'kubo'] as const
+export type ErasedFrom = (typeof ERASED_FROM)[number]
+
+/** The receipt of an erasure. */
+export type Erasure = {
+  documentHash: Hex
+  /** Milliseconds of the Unix epoch; `null` while bytes may be left. */
+  erasedAt: number | null
+  /** Empty when this gateway had none of them. */
+  removed: readonly ErasedFrom[]
+}
+
+/** The erasures of this gateway, on disk. */
+export type Erasures = {
+  /**
+   * Makes it durable that a document is erased: from now on no part of the gateway returns or
+   * stores its bytes, and a restart goes on. Does nothing when it is there already.
+   *
+   * @param tenant Of the API key that requested it.
+   */
+  begin(documentHash: Hex, tenant: string): Promise<Erasure>
+  /** @returns `undefined` for a document that was not erased here. */
+  find(documentHash: Hex): Promise<Erasure | undefined>
+  /** Some of those begun and not finished, the oldest first. */
+  unfinished(): Promise<Hex[]>
+  /**
+   * Makes sure that the database's files hold no copy of these documents, and then writes their
+   * receipts.
+   *
+   * @param removed Those that were removed from Kubo.
+   */
+  finish(documentHashes: readonly Hex[], removed: ReadonlySet<Hex>): Promise<void>
+}
+
+/** Whether the erasure of a document has begun: nothing of it is returned or stored then. */
+export type IsErased = (documentHash: Hex) => Promise<boolean>
+
+export type Erasing = {
+  /**
+   * Erases a document, whatever its status on the chain; its record stays there.
+   *
+   * @param request.wait Milliseconds to wait until all bytes are gone; it goes on after them.
+   * @throws {IssueError} `not_issued` when neither gateway nor chain knows the document;
+   * `store_unavailable` when nothing was done, and nothing will be.
+   */
+  erase(key: DocumentKey, request: { tenant: string; wait: number }): Promise<Erasure>
+  /** Goes on with what an earlier process has not finished. */
+  start(): void
+  stop(): Promise<void>
+}
+
+const RETRY_INTERVAL_MS = 5_000
+
+/**
+ * Erases documents. The order is the safety property: first the entry on disk, which hides the
+ * document and survives a kill; then the bytes; then the receipt.
+ */
+export function createErasing(deps: {
+  erasures: Erasures
+  /** Removes a payload from a store outside the database. @returns Whether it was there. */
+  removeFromKubo: (documentHash: Hex) => Promise<boolean>
+  /** Whether this gateway or the chain has the document. */
+  isKnown: (key: DocumentKey) => Promise<boolean>
+  /** Forgets all documents that are remembered in memory. */
+  forget: () => void
+  log: Log
+}): Erasing {
+  const { erasures, log } = deps
+  const stopping = new AbortController()
+  let passing: Promise<boolean> | undefined
+  let retrying = false
+
+  /** A document that cannot be removed does not keep the others. */
+  async function finishSome(hashes: readonly Hex[]): Promise<void> {
+    const done: Hex[] = []
+    const removed = new Set<Hex>()
+    let failure: unknown
+    for (const hash of hashes) {
+      try {
+        if (await deps.removeFromKubo(hash)) removed.add(hash)
+        done.push(hash)
+      } catch (error) {
+        failure ??= error
+      }
+    }
+    await erasures.finish(done, removed)
+    if (done.length > 0) log.info('documents_erased', { documents: done.length })
+    if (failure) throw failure
+  }
+
+  /** @returns Whether everything that was begun is finished. */
+  async function finishAll(): Promise<boolean> {
+    try {
+      while (!stopping.signal.aborted) {
+        const hashes = await erasures.unfinished()
+        if (hashes.length === 0) return true
+        await finishSome(hashes)
+      }
+    } catch (error) {
+      log.warn('erasures_not_finished', { error: String(error) })
+      retry()
+    }
+    return false
+  }
+
+  function pass(): Promise<boolean> {
+    passing ??= finishAll().finally(() => {
+      passing = undefined
+    })
+    return passing
+  }
+
+  function retry(): void {
+    if (retrying) return
+    retrying = true
+    sleep(RETRY_INTERVAL_MS, undefined, { signal: stopping.signal })
+      .then(() => {
+        retrying = false
+        return pass()
+      })
+      .catch(() => {})
+  }
+
+  /** A pass that was under way may not have seen this erasure: then another follows. */
+  async function waitFor(documentHash: Hex, wait: number): Promise<void> {
+    const over = new AbortController()
+    const late = sleep(wait, true, { signal: over.signal }).catch(() => true)
+    try {
+      while (!(await isFinished(documentHash))) {
+        const failed = pass().then((finished) => !finished)
+        if (await Promise.race([failed, late])) return
+      }
+    } finally {
+      over.abort()
+    }
+  }
+
+  async function isFinished(documentHash: Hex): Promise<boolean> {
+    const erasure = await erasures.find(documentHash)
+    return erasure !== undefined && erasure.erasedAt !== null
+  }
+
+  return {
+    async erase(key, { tenant, wait }) {
+      const { documentHash } = key
+      const before = await erasures.find(documentHash)
+      if (!before && !(await deps.isKnown(key)))
+        throw new IssueError('not_issued', 'no such document to erase')
+      const begun = before ?? (await erasures.begin(documentHash, tenant))
+      deps.forget()
+      // Promised by now: a failure to wait must not become an error.
+      await waitFor(documentHash, wait).catch(() => {})
+      return (await erasures.find(documentHash).catch(() => undefined)) ?? begun
+    },
+    start() {
+      pass()
+    },
+    async stop() {
+      stopping.abort()
+      await passing
+    },
+  }
+}
