@@ -120,7 +120,7 @@ export function isDone({ kind, documentHash }: Intent, { succeeded, issued }: Re
 /** Where an event is. */
 export type Place = { event: RegistryEvent; blockNumber: number }
 
-const ABSENT: Undone = { status: 'absent' }
+export const ABSENT: Undone = { status: 'absent' }
 
 /** @returns Where a record places the event of an intent, or why there is none. */
 export function placeOf(intent: Intent, record: TrustedRecord | undefined): Place | Undone {

@@ -1,10 +1,8 @@
 import type { Hex } from '../../document/hex.ts'
 import type { Resolution } from './anchoring.ts'
 import type { Intent } from './intent.ts'
-import type { Outcome } from './outcome.ts'
+import { ABSENT, type Outcome } from './outcome.ts'
 import type { Plan } from './plan.ts'
-
-export const ABSENT: Outcome = { status: 'absent' }
 
 /**
  * The resolution to write for intents with these outcomes. Absent intents go back in the queue.

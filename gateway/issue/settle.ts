@@ -4,10 +4,10 @@ import { asIssueError } from './errors.ts'
 import type { ForeignWatch } from './foreign.ts'
 import type { InFlight } from './in-flight.ts'
 import type { Intent } from './intent.ts'
-import { type Outcome, outcomesOfPlans } from './outcome.ts'
+import { ABSENT, type Outcome, outcomesOfPlans } from './outcome.ts'
 import type { Plan } from './plan.ts'
 import type { Plans, RegistryReader } from './ports.ts'
-import { ABSENT, hashesOf, resolutionOf, unseenOf } from './resolution.ts'
+import { hashesOf, resolutionOf, unseenOf } from './resolution.ts'
 
 /** How long a node may contradict itself before that counts as an outage. */
 const UNCLEAR_TIMEOUT_MS = 2_000
