@@ -21,7 +21,7 @@ const text = (bytes: Uint8Array) => new TextDecoder().decode(bytes)
 const registry = vectors.registry as RegistryId
 const { issuerId } = vectors
 
-/** As `entries` in the vectors says. */
+/** Builds the entries that `entries` in the vectors describes. */
 function* numbered(size: number): Generator<BatchEntry> {
   for (let i = 0; i < size; i++)
     yield {

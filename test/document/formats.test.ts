@@ -201,7 +201,7 @@ describe('salt', () => {
     expect(idempotentSalt(subkeys, { ...request, ...change })).not.toEqual(base)
   })
 
-  test('behavior: a source never gives one twice', () => {
+  test('behavior: a source never returns the same salt twice', () => {
     const next = createSaltSource()
     const salts = Array.from({ length: 200 }, next)
     expect(salts.every(({ length }) => length === 16)).toBe(true)

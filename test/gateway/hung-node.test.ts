@@ -8,10 +8,10 @@ import { verify } from '../../verifier/verify.ts'
 import { startRpcProxy } from '../support/rpc-proxy.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
-// A node that takes calls and never answers, as one does whose process hangs.
+// A node that accepts calls and never answers, like a hung process.
 
 const WAIT = 2_000
-/** For what a request does beside waiting, on a busy machine; milliseconds. */
+/** Allowance for a request's own work on a busy machine; milliseconds. */
 const SLACK = 900
 const NEVER = new Promise<boolean>(() => {})
 
@@ -46,7 +46,7 @@ const post = (path: string, body: object, headers: object = {}) =>
 const issue = async (headers: Record<string, string> = {}): Promise<string> =>
   (await stack.issue(ADA, headers)).body.data.publicId
 
-/** From here on the node does not answer these calls. */
+/** Makes the node ignore these calls. */
 const hang = (hangs: (method: string) => boolean) => {
   stack.proxy.refuse = (method) => (hangs(method) ? NEVER : false)
 }
@@ -214,9 +214,9 @@ test('behavior: asks no further endpoint after the deadline', async () => {
   )
   await expect(read).rejects.toMatchObject({ code: 'rpc_unreachable' })
   expect(performance.now() - began).toBeLessThan(200 + SLACK)
-  // Longer than the first may take by itself.
+  // Longer than the first endpoint's own timeout.
   await sleep(1_000)
-  // The head is looked at whatever anybody asks.
+  // The gateway reads the head regardless of requests.
   expect(other.asked).not.toContain('eth_chainId')
   await pool.close()
   await Promise.all([hung.close(), other.close()])

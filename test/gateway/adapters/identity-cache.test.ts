@@ -20,7 +20,7 @@ const answer = (text: string): IdentityRead => ({
 })
 const settle = () => new Promise((resolve) => setTimeout(resolve))
 
-/** A source that answers when it is told to, and a clock. */
+/** A source that answers on command, and a clock. */
 function world() {
   const asked: { url: string; signal: AbortSignal | undefined }[] = []
   const waiting: ((read: IdentityRead | Error) => void)[] = []
@@ -112,7 +112,7 @@ test('behavior: bounds the domains that it remembers and asks at once', async ()
     await cache.read(at(`a${i}.example.org`))
     await give(answer('x'))
   }
-  // The first ones are forgotten.
+  // The first ones are evicted.
   expect(await cache.read(at('0.example.org'))).toEqual(NOT_ASKED)
   expect(await cache.read(at('a999.example.org'))).toEqual(answer('x'))
 })

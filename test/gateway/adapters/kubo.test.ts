@@ -42,7 +42,7 @@ async function rootIn(body: Buffer): Promise<string> {
   return String(root)
 }
 
-/** Kubo's word for a root that it has pinned. */
+/** Kubo's message for a pinned root. */
 const pinned = (root: string) => ({
   Root: { Cid: { '/': root }, PinErrorMsg: '' },
 })
@@ -194,7 +194,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       })
     })
 
-    test('behavior: asks by one request whether all of many are there', async () => {
+    test('behavior: checks many blocks with one request', async () => {
       const asked: string[] = []
       const counting = await serveHttp(async (request, response) => {
         const url = request.url ?? ''
@@ -212,12 +212,12 @@ describe.skipIf(binary === undefined)('Kubo', () => {
       expect(asked).toHaveLength(1)
       const lost = randomBlock().hash
       expect(await store.missing([...hashes.slice(0, 5), lost])).toEqual([lost])
-      // It does not look elsewhere.
+      // It does not query other sources.
       for (const url of asked) expect(url).toContain('offline=true')
       await counting.close()
     })
 
-    test('error: does not take a node that fails for one that lost something', async () => {
+    test('error: does not mistake a failing node for one that lost blocks', async () => {
       const failing = await serveHttp((_, response) => {
         response.end(JSON.stringify({ Ref: '', Err: 'too many open files' }))
       })
@@ -543,7 +543,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         expect(await pinType(hashOf(issued))).toMatch(/^indirect/)
         await expect.poll(() => statusOf(issued)).toBe('valid')
       }
-      // Each of them once, and none that was refused.
+      // Each exactly once, and no refused one.
       await expect.poll(issuedEvents, { timeout: 10_000 }).toBe(before + acknowledged.length)
     }, 60_000)
   })

@@ -51,7 +51,7 @@ test('error: does not find a document that was erased', () => {
   expect(opened.get(HASH, KEY)).toBeUndefined()
 })
 
-test('error: finds nothing while nobody knows what was erased', () => {
+test('error: finds nothing until it knows which documents were erased', () => {
   const opened = createOpenedDocuments(() => {
     throw new Error('disk I/O error')
   })

@@ -90,7 +90,7 @@ describe('createPublicFetch', () => {
     const get = createPublicFetch({
       resolve: async () => {
         asked++
-        // First what passes, where nobody listens; then what must not be reached.
+        // First an allowed address without a listener, then a forbidden one.
         return asked === 1 ? ['127.0.0.2'] : ['127.0.0.1']
       },
       isAllowed: (address) => address === '127.0.0.2',

@@ -16,8 +16,8 @@ import type { SignedTransaction } from '../../../gateway/issue/plan.ts'
 import type { Account, Blocks, RegistryReader, Transactions } from '../../../gateway/issue/ports.ts'
 import type { FeeCaps } from '../../../gateway/issue/spending.ts'
 
-// What no real chain can be made to do at the right moment. The database, the outbox and the store
-// are real; of the disk, a test may decide when a flush is done.
+// Cases whose timing a real chain does not allow. Database, outbox and store are real; a test may
+// delay the disk's flush.
 
 let disk = (done: () => void) => done()
 vi.mock('node:fs', async (actual) => {
@@ -32,10 +32,10 @@ const RECORD = {
   setAside: false,
 }
 
-/** All that the batcher knows of the chain. */
+/** The batcher's view of the chain. */
 type Ports = Account & Transactions & RegistryReader & Blocks
 
-/** A chain that mines what it is sent, in the order of nonces, as long as `mining`. */
+/** A chain that mines transactions in the order of nonces while `mining` is true. */
 function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeCaps: FeeCaps = {}) {
   disk = (done) => done()
   const dir = mkdtempSync(join(tmpdir(), 'batcher-'))
@@ -86,7 +86,7 @@ type Chain = ReturnType<typeof createChain>
 function createChain() {
   const carried = new Map<Hex, readonly Intent[]>()
   const pool = new Map<number, Hex>()
-  /** By documentHash, the transaction that anchored it. */
+  /** The transaction that anchored each documentHash. */
   const anchored = new Map<Hex, Hex>()
   const chain = {
     nonce: 0,
@@ -173,12 +173,12 @@ test('error: an intent repeated while it is withdrawn is not anchored without it
   const refused = { code: 'fee_too_high' }
   const one = expect(issue(intent)).rejects.toMatchObject(refused)
   await vi.waitUntil(() => prepared === 1)
-  // The repeat finds the row there; its flush is under way …
+  // The repeat finds the row; its flush is under way …
   const flushes: (() => void)[] = []
   disk = (done) => flushes.push(done)
   const other = expect(issue(intent)).rejects.toBeInstanceOf(IssueError)
   await vi.waitUntil(() => flushes.length === 1)
-  // … when it turns out that the first cannot be sent.
+  // … when the first turns out to be unsendable.
   first.reject(new IssueError('fee_too_high', 'the price of gas'))
   await new Promise((resolve) => process.nextTick(resolve))
   disk = (done) => done()
@@ -287,7 +287,7 @@ test('behavior: slow looks do not delay planned transactions', async () => {
       if (slow) await sleep(LOOK)
       return ports.nextNonce()
     },
-    // Long enough for the next look to begin meanwhile.
+    // Long enough for the next look to begin.
     async prepare(...args) {
       await sleep(slow ? 300 : 0)
       return ports.prepare(...args)
@@ -371,7 +371,7 @@ test('behavior: sends a revocation once its document is noted, without another e
   const revocation = { kind: 'revoke', documentHash, reason: 1 } as const
   await outbox.add(revocation)
   const revoked = batcher.submit(revocation, 20_000)
-  // The chain shows the document; the disk takes long to note it.
+  // The chain has the document; the disk is slow to record it.
   const flushes: (() => void)[] = []
   disk = (done) => flushes.push(done)
   chain.mining = true

@@ -3,7 +3,7 @@ import { type BlockTime, createBlockTime } from '../../../gateway/issue/block-ti
 import { dueAt } from '../../../gateway/issue/gather.ts'
 import type { Head } from '../../../gateway/issue/ports.ts'
 
-// A clock that only these tests move. Wall clock and monotonic clock differ by any amount.
+// A clock that the tests control. Wall clock and monotonic clock differ by an arbitrary offset.
 
 const SKEW = 987_654_321
 let now: number
@@ -26,7 +26,7 @@ function secondsAt(time: number): number {
   return Math.floor((time + SKEW) / 1000)
 }
 
-/** Looks, as the engine does, every quarter of a second until a time. */
+/** Looks every quarter of a second until a time, as the gateway does. */
 async function lookUntil(end: number, mined: readonly number[]): Promise<void> {
   for (; now < end; now += 250) {
     for (const time of mined)
@@ -42,7 +42,7 @@ const every = (interval: number, count: number, from = now): number[] =>
 
 const lastOf = (times: readonly number[]) => times.at(-1) ?? NaN
 
-/** How far the prediction for the block after `now` is off. */
+/** The error of the prediction for the block after `now`. */
 const error = (expected: number) => (blockTime.nextAfter(now) ?? NaN) - expected
 
 describe('a block every 12 seconds', () => {
@@ -93,7 +93,7 @@ describe('the lead of a transaction before a block', () => {
     await lookUntil(lastOf(mined) + 500, mined)
     blockTime.included(now - 11_000)
   })
-  /** One that was made so long before the last block, and was in it or in the one after. */
+  /** A transaction made this long before the last block, and included in it or in the next one. */
   const included = (before: number, late: boolean) => {
     const made = lastOf(mined) - before
     now = lastOf(mined) + (late ? 12_250 : 250)
@@ -192,7 +192,8 @@ describe('when intents get a transaction', () => {
     for (const at of arrivals) {
       const due = dueAt(load(at), twelve)
       sent.add(Math.round(due))
-      // What is sent just before a block is made gets in; a look may be a quarter of a second late.
+      // A transaction sent just before a block is included; a look may be a quarter of a second
+      // late.
       const seen = (twelve.nextAfter(due) ?? NaN) + 250
       waits.push(seen - at)
     }

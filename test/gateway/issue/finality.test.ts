@@ -75,7 +75,7 @@ test('behavior: repeats a suspension whose block is gone', async () => {
   await expect.poll(() => requeued).toEqual([suspension])
 })
 
-/** More than are read at once. */
+/** More than one read returns. */
 const BLOCKS = 1_100
 
 test('behavior: asks for each block once, also after a restart, and reads some at a time', async () => {

@@ -6,7 +6,7 @@ import type { Account } from '../../../gateway/issue/ports.ts'
 const TIMING = { poll: 5, grace: 300, quiet: 100, limit: 3_000 }
 
 /**
- * @param looks What the account shows at one look after the other, the last one from there on.
+ * @param looks The account's state at each look; the last one repeats.
  * @param own Nonces in the outbox.
  */
 async function start(

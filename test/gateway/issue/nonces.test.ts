@@ -3,8 +3,7 @@ import type { Hex } from '../../../document/hex.ts'
 import { createInFlight } from '../../../gateway/issue/in-flight.ts'
 import { createNonces } from '../../../gateway/issue/nonces.ts'
 
-// A chain that went back behind transactions that were settled: the node may have put them back
-// into its pool, or not.
+// A reorg dropped settled transactions; the node may or may not have returned them to its pool.
 
 const log = { debug() {}, info() {}, warn() {}, error() {} }
 const raw: Hex = '0x01'
@@ -23,7 +22,7 @@ const transaction = (nonce: number) => ({
   ...{ maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
 })
 
-/** @param nonces In flight; nonce 8 was settled. */
+/** @param nonces Those in flight; nonce 8 was settled. */
 function open(...nonces: number[]) {
   const inFlight = createInFlight()
   inFlight.add(
@@ -86,12 +85,12 @@ test('behavior: waits while the node has the missing ones in its pool', async ()
   expect(await after(60_000)).toBe(0)
 })
 
-test('behavior: does not wait endlessly for a pool that gets into no block', async () => {
+test('behavior: does not wait endlessly for pooled transactions that are never mined', async () => {
   Object.assign(chain, { pooled: 12, isBack: true })
   const { next, after } = open(10, 11)
   await after(0)
   expect(await after(31_000)).toBe(2)
-  // What is stuck there is replaced.
+  // The stuck transaction is replaced.
   expect(await next()).toBe(8)
 })
 

@@ -21,7 +21,7 @@ const sign = (hash: Hex) => ({
   ...{ maxFeePerGas: 1n, maxPriorityFeePerGas: 1n },
 })
 
-/** A plan that was made so many seconds ago. */
+/** A plan that was made this many seconds ago. */
 function stuck(age: number, taken: boolean, failure?: IssueError, count = intents.length) {
   const made: (PrepareOptions & { count: number })[] = []
   const requeued: Intent[] = []

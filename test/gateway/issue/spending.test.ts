@@ -6,7 +6,7 @@ import { createSpending, type FeeCaps } from '../../../gateway/issue/spending.ts
 
 const HASHES: Hex[] = ['0x01', '0x02']
 
-/** A plan of two attempts, the dearer of which may cost 60 wei. */
+/** A plan with two attempts; the more expensive one may cost 60 wei. */
 const plan: Plan = {
   ...{ id: 1, nonce: 0, intents: [] },
   attempts: HASHES.map((hash, i) => ({
@@ -93,7 +93,7 @@ describe('cost of a plan', () => {
     expect(await costOf(plan)).toBe(60n)
   })
 
-  test('behavior: is the maximum of the dearest attempt where no receipt is known', async () => {
+  test('behavior: is the maximum of the most expensive attempt if no receipt is known', async () => {
     expect(await open({ hour: 100n }, 0n).costOf(plan)).toBe(60n)
     const down = open({ hour: 100n }, 0n, async () => Promise.reject(new Error('down')))
     expect(await down.costOf(plan)).toBe(60n)

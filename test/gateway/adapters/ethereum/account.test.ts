@@ -66,7 +66,7 @@ describe('the transaction that used a nonce', () => {
     for (const nonce of [99, 95, 88]) expect(await transactionWith(nonce)).toBe(hashOf(nonce))
   })
 
-  test('behavior: is unknown of a nonce that is not used', async () => {
+  test('behavior: is unknown for an unused nonce', async () => {
     expect(await open().transactionWith(100)).toBeUndefined()
   })
 

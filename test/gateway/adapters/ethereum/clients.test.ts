@@ -7,10 +7,10 @@ import { createTransactions } from '../../../../gateway/adapters/ethereum/transa
 import type { SignedTransaction } from '../../../../gateway/issue/plan.ts'
 import { RpcResponseError } from '../../../../verifier/errors.ts'
 
-// What each client answers to a transaction that it refuses. Taken from source: Besu RpcErrorType,
-// and Nethermind's names before 2026 and since (AcceptTxResult, TxPoolErrorMessages). The others
-// were not compared with the source: geth (core/txpool/errors.go, internal/ethapi), Erigon
-// (txpoolcfg DiscardReason), Anvil (eth/error.rs).
+// Each client's errors for a refused transaction. Taken from source: Besu RpcErrorType, and
+// Nethermind's names before 2026 and since (AcceptTxResult, TxPoolErrorMessages). The others were
+// not compared with the source: geth (core/txpool/errors.go, internal/ethapi), Erigon (txpoolcfg
+// DiscardReason), Anvil (eth/error.rs).
 
 const ADDRESS: Hex = `0x${'ab'.repeat(20)}`
 const NONCE = 7
@@ -61,10 +61,10 @@ const REFUSED: Words[] = [
   ['Anvil', -32003, 'Insufficient funds for gas * price + value'],
 ]
 
-/** What the node has: the transaction, and the nonces of the account. */
+/** The node's state: the transaction, and the account's nonces. */
 let node: { known: boolean; latest: number; pending: number }
 let words: Words
-/** What the node fails to answer. */
+/** The calls that the node does not answer. */
 let down: string | undefined
 
 const signer = createKeySigner(toHex(randomBytes(32)))

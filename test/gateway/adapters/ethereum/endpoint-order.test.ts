@@ -20,7 +20,7 @@ describe('order of endpoints', () => {
   })
   afterEach(() => void vi.useRealTimers())
 
-  /** The order after a look that this call begins. */
+  /** The order after the look that this call starts. */
   async function lookedAt({ current }: ReturnType<typeof open>) {
     vi.advanceTimersByTime(10_000)
     current()
@@ -102,7 +102,7 @@ describe('looking up a transaction by its hash', () => {
     for (const { close } of servers.splice(0)) await close()
   })
 
-  /** Nodes that answer this to everything; `undefined`: not at all. */
+  /** Nodes that give this answer to every call; `undefined` = no answer. */
   async function find(...answers: unknown[]): Promise<unknown> {
     for (const result of answers)
       servers.push(
@@ -144,7 +144,7 @@ test('error: leaves a node that never ends its answer for the next', async () =>
     const { id } = JSON.parse(await bodyOf(request)) as { id: unknown }
     response.end(JSON.stringify({ jsonrpc: '2.0', id, result: '0x1' }))
   })
-  // Longer than the test may take: size ends it, not time.
+  // Longer than the test's timeout, so that only the size limit can end it.
   const pool = createRpcPool([endless.url, other.url], 600_000)
   try {
     expect(await pool.request({ method: 'eth_chainId' })).toBe('0x1')

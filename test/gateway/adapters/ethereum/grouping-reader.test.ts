@@ -177,7 +177,7 @@ describe('hostile answers to a group', () => {
   })
 })
 
-/** As `verify` reads: the record, then event and finality. */
+/** Reads like `verify`: the record, then event and finality. */
 async function look(n: number): Promise<{
   transactionHash: Hex | undefined
   finality: Finality
@@ -265,7 +265,7 @@ describe('events', () => {
     const before = await look(1)
     node.head++
     node.finalized = 60
-    // The read that learns that the block is final may have had another fork.
+    // The read that finds the block final may have seen another fork.
     reorg()
     const after = await look(1)
     expect(after.transactionHash).not.toBe(before.transactionHash)

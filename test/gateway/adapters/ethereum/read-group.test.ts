@@ -9,7 +9,7 @@ type Call = {
   fail: (error: Error) => void
 }
 
-/** Calls that went out, in order; a test answers each when it wants. */
+/** The calls sent, in order; a test answers each at will. */
 let calls: Call[]
 let group: ReadGroup<string, string>
 beforeEach(() => {
@@ -35,7 +35,8 @@ const open = (limits: { maxKeys?: number; maxCalls?: number } = {}) => {
 const textOf = (key: string) => `value of ${key}`
 const readAll = (keys: string[]) => Promise.all(keys.map((k) => group.read(k)))
 /**
- * Until all that can go out has gone out: a call that ends lets the next one go in the next turn.
+ * Waits until every call that can be sent is sent: a finished call lets the next one go in the next
+ * turn.
  */
 const nextTurn = async () => {
   for (let i = 0; i < 3; i++) await turn()
@@ -94,7 +95,7 @@ describe('grouping', () => {
     expect(sent()).toEqual([['x/1'], ['x/2', 'x/3']])
     calls[1]?.fail(new Error('failed'))
     await nextTurn()
-    // Alone, in the place of the call that failed.
+    // Alone, instead of the failed call.
     expect(sent().slice(2)).toEqual([['x/2'], ['x/3']])
     calls[2]?.answer()
     calls[3]?.answer()

@@ -25,20 +25,20 @@ const issues = (count: number): Intent[] =>
     validUntil: 0,
   }))
 
-/** How many hashes were in each estimate that was asked for. */
+/** The number of hashes in each requested estimate. */
 let estimated: number[]
-/** Of those, how many are on the chain already. */
+/** The number of those that are already on the chain. */
 let there: number
 let receipt: unknown
-/** What the registry has. */
+/** The registry's records. */
 let account: Record<string, unknown>
 let issuer: Record<string, unknown>
 let records: unknown[]
-/** The views that were called. */
+/** The called views. */
 let calls: string[]
-/** What the node answers to these methods instead. */
+/** Replaces the node's answers to these methods. */
 let garbage: Record<string, unknown>
-/** What the node answers to an estimate instead. */
+/** Replaces the node's answer to an estimate. */
 let failure: Error | undefined
 let ports: RegistryPorts
 
@@ -153,7 +153,7 @@ describe('gas', () => {
 })
 
 describe('fees', () => {
-  // The chain asks for 7 wei and a tip of 1, so that 15 are offered.
+  // The chain requires 7 wei and a tip of 1, so the offer is 15.
   const OFFER = 15n
   const one = BigInt(withMargin(CALL + EACH))
 

@@ -13,7 +13,7 @@ import { type Database, openDatabase } from '../../../../gateway/adapters/sqlite
 import { SCHEMA_VERSION } from '../../../../gateway/adapters/sqlite/schema.ts'
 
 /**
- * Plays the disk: called for each flush with the content of the log and the callback of `fdatasync`.
+ * Simulates the disk: called for each flush with the log's content and the callback of `fdatasync`.
  */
 let disk: (log: Buffer, done: (error?: Error) => void) => void
 
@@ -131,7 +131,7 @@ test('error: a failed urgent flush stops all writes too', async () => {
   const refused = { code: 'store_unavailable' }
   flushes[1]?.(new Error('input/output error'))
   await expect(urgent).rejects.toMatchObject(refused)
-  // How much of the log is on the disk is unknown now.
+  // It is now unknown how much of the log is on disk.
   flushes[0]?.()
   await expect(first).rejects.toMatchObject(refused)
   await expect(remember('later')).rejects.toMatchObject(refused)
@@ -295,7 +295,7 @@ test('behavior: transactions during a late copy do not break it', async () => {
         database.sqlite.prepare('INSERT INTO fee VALUES (?, 1)').run(written)
       })
   }
-  // Occupies every thread of the pool, where the copy is made.
+  // Occupies every thread of the pool that makes the copy.
   const occupyThreads = () => {
     for (let i = 0; i < 4; i++) pbkdf2('password', 'salt', 20_000, 64, 'sha512', () => {})
   }
