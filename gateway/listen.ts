@@ -1,4 +1,4 @@
-import { createServer } from 'node:http'
+import { createServer, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { failUnrouted } from './http/envelope.ts'
@@ -7,6 +7,20 @@ import type { openApp } from './open-app.ts'
 
 /** How long clients have to finish their requests when the service stops. */
 const CLOSE_GRACE_MS = 1_000
+
+/** How long a client may take to send; milliseconds. Then it gets 408, and is disconnected. */
+export type Patience = Required<
+  Pick<ServerOptions, 'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval'>
+>
+const PATIENCE: Patience = {
+  // From the connection, or the end of the request before, to the end of the headers.
+  headersTimeout: 15_000,
+  // To the end of the body.
+  requestTimeout: 300_000,
+  connectionsCheckingInterval: 5_000,
+}
+/** Beyond, a client gets 431, and is disconnected. */
+const MAX_HEADER_BYTES = 16 * 1024
 
 export type Listener = {
   port: number
@@ -22,8 +36,10 @@ export async function listen(
   app: ReturnType<typeof openApp>,
   { host, port }: { host: string; port: number },
   log: Log,
+  patience: Patience = PATIENCE,
 ): Promise<Listener> {
-  const server = createServer((incoming, outgoing) => {
+  const options = { ...patience, maxHeaderSize: MAX_HEADER_BYTES }
+  const server = createServer(options, (incoming, outgoing) => {
     const { method = '' } = incoming
     const started = performance.now()
     // One for each request, because the error handler gets only the error.
