@@ -1,5 +1,5 @@
 // `npm run library`: the library and the command `docreg` as a package of their own, dist/library:
-// JavaScript and types of document/ and verifier/, the command in one file, with only the
+// JavaScript and types of client/, document/ and verifier/, the command in one file, with only the
 // dependencies that these import. `npm pack ./dist/library` makes the tarball.
 import { spawnSync } from 'node:child_process'
 import { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
@@ -46,6 +46,7 @@ const manifest = {
   engines: { node: '>=20' },
   bin: { docreg: './cli/docreg.js' },
   exports: {
+    './client': entry('client'),
     './document': entry('document'),
     './verifier': entry('verifier'),
   },

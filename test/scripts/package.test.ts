@@ -58,6 +58,8 @@ const USE = `
 import { cidOf, decodePublicId, openDocument } from 'document-registry/document'
 import { ChainError, readStateProof, verify, verifyBundle } from 'document-registry/verifier'
 
+import { createClient } from 'document-registry/client'
+
 const { publicId, sealed, cid } = ${JSON.stringify(document)}
 const { stateProof, registry, issuerId, documentHash } = ${JSON.stringify(proof)}
 const { hash, documentKey } = decodePublicId(publicId)
@@ -71,6 +73,9 @@ export const told = {
   verdict: (await verify(publicId, { chain: createChainReader(down, registry), blocks: [] })).status,
   refused: await verifyBundle('{}', { registry, trustedBlocks: [] }).catch(({ code }) => code),
   class: new ChainError('rpc_error', '').name,
+  client: await createClient({ baseUrl: 'http://127.0.0.1:1', apiKey: 'k', maxAttempts: 1 })
+    .checkHealth()
+    .catch(({ code }) => code),
 }
 if (globalThis.process) console.log(JSON.stringify(told))
 `
@@ -81,10 +86,20 @@ const TOLD = {
   verdict: 'unverifiable',
   refused: 'bundle_malformed',
   class: 'ChainError',
+  client: 'no_answer',
 }
 const TYPED = `
 import { type Hex, decodePublicId } from 'document-registry/document'
 import { type Check, createChainReader, createFetchProvider, createQuorumReader, type Verdict, verify, type VerifyOptions } from 'document-registry/verifier'
+
+import { type CallError, createClient } from 'document-registry/client'
+
+const client = createClient({ baseUrl: 'http://127.0.0.1', apiKey: 'k' })
+const body = { subjectName: 'Ada', subjectId: '1', category: 'x', issuedAt: '2026-01-31' }
+export const issued: Promise<{ publicId: string }> = client.issueDocument({ body })
+export const code: (error: CallError) => string = ({ code }) => code
+// @ts-expect-error
+client.issueDocument({ body: { subjectName: 7 } })
 
 const reader = createChainReader(createFetchProvider('http://127.0.0.1'), 'eip155:1:0x')
 const options: VerifyOptions = { chain: createQuorumReader([reader], 1), blocks: [], onCheck: (check: Check) => void check.code }

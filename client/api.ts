@@ -1,0 +1,736 @@
+// Made by `npm run generate` from the OpenAPI document of the gateway. Do not edit.
+
+export type PublicId = string
+
+export type Hash = string
+
+export type Instant = string
+
+export type Status =
+  | 'valid'
+  | 'expired'
+  | 'suspended'
+  | 'revoked'
+  | 'superseded'
+  | 'distrusted'
+  | 'not_issued'
+  | 'erased'
+  | 'wrong_key'
+  | 'tampered'
+  | 'pending'
+
+export type Document = {
+  publicId: PublicId
+  subjectName: string
+  subjectId: string
+  category: string
+  metadata?: Record<string, string>
+  supersedes?: Hash
+  issuedAt: string
+  /** The last valid day. */
+  expiresAt?: string
+  /** The first instant at which it is no longer valid. */
+  validUntil?: string
+  /** CAIP-10, lower case. */
+  registry: string
+  /** The issuer's number in the registry. */
+  issuerId: number
+  /** Key of its record, digest of its CID. */
+  documentHash: string
+  /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+  blockchainHash: Hash | null
+  status: Status
+  /** A document on a test network proves nothing. */
+  network: 'test' | 'live'
+  qrCodeUrl: string
+  verifyUrl: string
+}
+
+export type RetrievedDocument = {
+  publicId: PublicId
+  subjectName: string
+  subjectId: string
+  category: string
+  metadata?: Record<string, string>
+  supersedes?: Hash
+  issuedAt: string
+  /** The last valid day. */
+  expiresAt?: string
+  /** The first instant at which it is no longer valid. */
+  validUntil?: string
+  /** CAIP-10, lower case. */
+  registry: string
+  /** The issuer's number in the registry. */
+  issuerId: number
+  /** Key of its record, digest of its CID. */
+  documentHash: string
+  /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+  blockchainHash: Hash | null
+  status: Status
+  /** A document on a test network proves nothing. */
+  network: 'test' | 'live'
+  qrCodeUrl: string
+  verifyUrl: string
+  blockchainProof?: BlockchainProof
+}
+
+export type BlockchainProof = {
+  chainId: number
+  /** CAIP-10, lower case. */
+  registry: string
+  documentHash: Hash
+  batchRoot: Hash | null
+  issuer: {
+    /** The issuer's number in the registry. */ id: number
+    account: string
+    name: string
+    uri: string
+    domain: string | null
+  }
+  account: {
+    address: string
+    addedBlock: number
+    changedBlock: number | null
+    retiredBlock: number | null
+  }
+  transactionHash: Hash | null
+  blockNumber: number
+  blockHash: Hash | null
+  blockTime: Instant
+  logIndex: number | null
+  finality: 'included' | 'safe' | 'finalized' | null
+  validUntil: Instant | null
+  revokedAt: Instant | null
+  reason:
+    | 'unspecified'
+    | 'keyCompromise'
+    | 'cACompromise'
+    | 'affiliationChanged'
+    | 'superseded'
+    | 'cessationOfOperation'
+    | 'privilegeWithdrawn'
+    | 'aACompromise'
+    | 'certificateHold'
+    | null
+  releasedAt: Instant | null
+  revoker: {
+    address: string
+    addedBlock: number
+    changedBlock: number | null
+    retiredBlock: number | null
+  } | null
+  setAside: boolean
+  stateProof?: StateProof
+}
+
+export type StateProof = {
+  header: string
+  accountProof: Array<string>
+  storageProof: Array<{ key: Hash; value: Hash; proof: Array<string> }>
+}
+
+export type Check = {
+  check:
+    | 'batch'
+    | 'chain'
+    | 'record'
+    | 'issuer'
+    | 'identity'
+    | 'supersession'
+    | 'revocation'
+    | 'suspension'
+    | 'payload'
+    | 'key'
+    | 'content'
+    | 'expiry'
+    | 'dating'
+    | 'event'
+  outcome: 'pass' | 'fail' | 'unknown'
+  /** Why; stable. */
+  code: string
+}
+
+export type FieldProblem = { field: string; message: string }
+
+export type Failure = {
+  success: false
+  data: Record<string, never>
+  error: {
+    code:
+      | 'bad_request'
+      | 'bad_json'
+      | 'bad_public_id'
+      | 'bad_cid'
+      | 'bad_query'
+      | 'bad_idempotency_key'
+      | 'unauthorized'
+      | 'forbidden'
+      | 'category_not_allowed'
+      | 'not_found'
+      | 'method_not_allowed'
+      | 'not_acceptable'
+      | 'erased'
+      | 'unknown_event'
+      | 'too_large'
+      | 'not_json'
+      | 'bad_fields'
+      | 'internal'
+      | 'unverifiable'
+      | 'idempotency_key_reused'
+      | 'not_issued'
+      | 'other_issuer'
+      | 'conflict'
+      | 'distrusted'
+      | 'already_revoked'
+      | 'not_suspended'
+      | 'change_pending'
+      | 'too_many_webhooks'
+      | 'chain_unavailable'
+      | 'registry_refused'
+      | 'fee_too_high'
+      | 'overloaded'
+      | 'store_unavailable'
+      | 'signer_unavailable'
+      | 'account_shared'
+      | 'stopping'
+    /** For people; may change. */
+    message: string
+    details?: Array<FieldProblem | Check>
+    requestId: string
+  }
+}
+
+/** What each call takes, and the data that it resolves to. */
+export type Calls = {
+  /** Issue a document. */
+  issueDocument: {
+    input: {
+      query?: { wait?: 'included' | 'safe' | 'finalized' }
+      body: {
+        /** Kept exactly as sent. Well-formed Unicode with at least one visible letter, digit, punctuation mark or symbol. */
+        subjectName: string
+        /** Digits. */
+        subjectId: string
+        /** Lower snake case. */
+        category: string
+        /** A real date, at most 366 days after today (UTC). The form of an answer is accepted too. */
+        issuedAt: string
+        /** The last valid day, not before issuedAt. Absent: never expires. */
+        expiresAt?: string
+        /** At most 32768 bytes of UTF-8 in all. */
+        metadata?: Record<string, string>
+      }
+    }
+    data: {
+      publicId: PublicId
+      subjectName: string
+      subjectId: string
+      category: string
+      metadata?: Record<string, string>
+      supersedes?: Hash
+      issuedAt: string
+      /** The last valid day. */
+      expiresAt?: string
+      /** The first instant at which it is no longer valid. */
+      validUntil?: string
+      /** CAIP-10, lower case. */
+      registry: string
+      /** The issuer's number in the registry. */
+      issuerId: number
+      /** Key of its record, digest of its CID. */
+      documentHash: string
+      /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+      blockchainHash: Hash | null
+      status: Status
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
+      qrCodeUrl: string
+      verifyUrl: string
+      /** With `wait=safe` or `wait=finalized`. */
+      finality?: 'included' | 'safe' | 'finalized' | null
+    }
+  }
+  /** List documents, the newest first. */
+  listDocuments: {
+    input: {
+      query?: {
+        status?:
+          | 'pending'
+          | 'valid'
+          | 'expired'
+          | 'suspended'
+          | 'revoked'
+          | 'superseded'
+          | 'distrusted'
+        category?: string
+        issuedFrom?: string
+        issuedTo?: string
+        cursor?: string
+        limit?: string
+      }
+    }
+    data: {
+      documents: Array<
+        | Document
+        | {
+            /** CAIP-10, lower case. */ registry: string
+            /** The issuer's number in the registry. */
+            issuerId: number
+            /** Key of its record, digest of its CID. */
+            documentHash: string
+            /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+            blockchainHash: Hash | null
+            status: Status
+            /** A document on a test network proves nothing. */
+            network: 'test' | 'live'
+          }
+      >
+      /** null on the last page. */
+      nextCursor: string | null
+    }
+  }
+  /** Retrieve a document. */
+  retrieveDocument: { input: { path: { publicId: string } }; data: RetrievedDocument }
+  /** Revoke a document, permanently. */
+  revokeDocument: {
+    input: {
+      path: { publicId: string }
+      body: {
+        reason?:
+          | 'unspecified'
+          | 'keyCompromise'
+          | 'cACompromise'
+          | 'affiliationChanged'
+          | 'superseded'
+          | 'cessationOfOperation'
+          | 'privilegeWithdrawn'
+          | 'aACompromise'
+      }
+    }
+    data: {
+      publicId: PublicId | null
+      documentHash: Hash
+      status: Status
+      /** A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension. */
+      reason:
+        | 'unspecified'
+        | 'keyCompromise'
+        | 'cACompromise'
+        | 'affiliationChanged'
+        | 'superseded'
+        | 'cessationOfOperation'
+        | 'privilegeWithdrawn'
+        | 'aACompromise'
+        | 'certificateHold'
+      revokedAt: Instant | null
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
+      /** The transaction of the change; null while there is none. */
+      blockchainHash: Hash | null
+    }
+  }
+  /** Suspend a document. */
+  suspendDocument: {
+    input: { path: { publicId: string }; body: Record<string, never> }
+    data: {
+      publicId: PublicId | null
+      documentHash: Hash
+      status: Status
+      /** A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension. */
+      reason:
+        | 'unspecified'
+        | 'keyCompromise'
+        | 'cACompromise'
+        | 'affiliationChanged'
+        | 'superseded'
+        | 'cessationOfOperation'
+        | 'privilegeWithdrawn'
+        | 'aACompromise'
+        | 'certificateHold'
+      suspendedAt: Instant | null
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
+      /** The transaction of the change; null while there is none. */
+      blockchainHash: Hash | null
+    }
+  }
+  /** Release a suspended document. */
+  releaseDocument: {
+    input: { path: { publicId: string }; body: Record<string, never> }
+    data: {
+      publicId: PublicId | null
+      documentHash: Hash
+      status: Status
+      releasedAt: Instant | null
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
+      /** The transaction of the change; null while there is none. */
+      blockchainHash: Hash | null
+    }
+  }
+  /** List documents, also by subjectId. */
+  searchDocuments: {
+    input: {
+      body: {
+        status?:
+          | 'pending'
+          | 'valid'
+          | 'expired'
+          | 'suspended'
+          | 'revoked'
+          | 'superseded'
+          | 'distrusted'
+        category?: string
+        issuedFrom?: string
+        issuedTo?: string
+        /** The nextCursor of a page. */
+        cursor?: string
+        subjectId?: string
+        limit?: number
+      }
+    }
+    data: {
+      documents: Array<
+        | Document
+        | {
+            /** CAIP-10, lower case. */ registry: string
+            /** The issuer's number in the registry. */
+            issuerId: number
+            /** Key of its record, digest of its CID. */
+            documentHash: string
+            /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+            blockchainHash: Hash | null
+            status: Status
+            /** A document on a test network proves nothing. */
+            network: 'test' | 'live'
+          }
+      >
+      /** null on the last page. */
+      nextCursor: string | null
+    }
+  }
+  /** Save a proof that needs no network. */
+  retrieveBundle: {
+    input: { path: { publicId: string } }
+    data: {
+      type: 'document-registry-bundle'
+      v: 1
+      publicId: PublicId
+      /** CAIP-10, lower case. */
+      registry: string
+      batch: string | null
+      sealed: string | null
+      stateProof: StateProof
+      unprovenEvent: { transactionHash: Hash; blockHash: Hash; logIndex: number } | null
+    }
+  }
+  /** Verify a document. */
+  verifyDocument: {
+    input: { query: { publicId: string; proof?: 'full' } }
+    data: {
+      /** True for status `valid` only. */ valid: boolean
+      status: Status
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
+      document: Document | null
+      blockchainProof:
+        | BlockchainProof
+        | {
+            chainId: number
+            /** CAIP-10, lower case. */
+            registry: string
+            documentHash: Hash
+            stateProof: StateProof
+          }
+        | null
+      checks: Array<Check>
+      asOf: { blockNumber: number; blockHash: Hash | null; blockTime: Instant } | null
+    }
+  }
+  /** What happened to documents, oldest first. */
+  listEvents: {
+    input: { query?: { after?: string; type?: string; limit?: string } }
+    data: {
+      events: Array<{
+        id: string
+        type:
+          | 'document.issued'
+          | 'document.final'
+          | 'document.revoked'
+          | 'document.suspended'
+          | 'document.released'
+          | 'document.superseded'
+          | 'document.erased'
+          | 'document.failed'
+        timestamp: string
+        data: {
+          documentHash: Hash
+          blockNumber: number | null
+          blockHash: Hash | null
+          transactionHash: Hash | null
+          tenant: string | null
+        }
+      }>
+      next: string | null
+      hasMore: boolean
+    }
+  }
+  /** Add a receiver of events. */
+  createWebhook: {
+    input: {
+      body: {
+        url: string
+        types?: Array<
+          | 'document.issued'
+          | 'document.final'
+          | 'document.revoked'
+          | 'document.suspended'
+          | 'document.released'
+          | 'document.superseded'
+          | 'document.erased'
+          | 'document.failed'
+        > | null
+        allTenants?: boolean
+      }
+    }
+    data: {
+      id: string
+      url: string
+      types: Array<
+        | 'document.issued'
+        | 'document.final'
+        | 'document.revoked'
+        | 'document.suspended'
+        | 'document.released'
+        | 'document.superseded'
+        | 'document.erased'
+        | 'document.failed'
+      > | null
+      tenant: string | null
+      allTenants: boolean
+      enabled: boolean
+      disabledReason: 'request' | 'failing' | 'gone' | null
+      failingSince: string | null
+      /** Until then, deliveries are signed with older secrets too. */
+      olderSecretsUntil: string | null
+      createdAt: string | null
+      createdBy: string
+      /** Shown only here. */
+      secret?: string
+    }
+  }
+  /** List the receivers of events. */
+  listWebhooks: {
+    input: {}
+    data: {
+      webhooks: Array<{
+        id: string
+        url: string
+        types: Array<
+          | 'document.issued'
+          | 'document.final'
+          | 'document.revoked'
+          | 'document.suspended'
+          | 'document.released'
+          | 'document.superseded'
+          | 'document.erased'
+          | 'document.failed'
+        > | null
+        tenant: string | null
+        allTenants: boolean
+        enabled: boolean
+        disabledReason: 'request' | 'failing' | 'gone' | null
+        failingSince: string | null
+        /** Until then, deliveries are signed with older secrets too. */
+        olderSecretsUntil: string | null
+        createdAt: string | null
+        createdBy: string
+      }>
+    }
+  }
+  /** Retrieve a receiver. */
+  retrieveWebhook: {
+    input: { path: { id: string } }
+    data: {
+      id: string
+      url: string
+      types: Array<
+        | 'document.issued'
+        | 'document.final'
+        | 'document.revoked'
+        | 'document.suspended'
+        | 'document.released'
+        | 'document.superseded'
+        | 'document.erased'
+        | 'document.failed'
+      > | null
+      tenant: string | null
+      allTenants: boolean
+      enabled: boolean
+      disabledReason: 'request' | 'failing' | 'gone' | null
+      failingSince: string | null
+      /** Until then, deliveries are signed with older secrets too. */
+      olderSecretsUntil: string | null
+      createdAt: string | null
+      createdBy: string
+    }
+  }
+  /** Change a receiver, or stop and start it. */
+  changeWebhook: {
+    input: {
+      path: { id: string }
+      body: {
+        url?: string
+        types?: Array<
+          | 'document.issued'
+          | 'document.final'
+          | 'document.revoked'
+          | 'document.suspended'
+          | 'document.released'
+          | 'document.superseded'
+          | 'document.erased'
+          | 'document.failed'
+        > | null
+        enabled?: boolean
+      }
+    }
+    data: {
+      id: string
+      url: string
+      types: Array<
+        | 'document.issued'
+        | 'document.final'
+        | 'document.revoked'
+        | 'document.suspended'
+        | 'document.released'
+        | 'document.superseded'
+        | 'document.erased'
+        | 'document.failed'
+      > | null
+      tenant: string | null
+      allTenants: boolean
+      enabled: boolean
+      disabledReason: 'request' | 'failing' | 'gone' | null
+      failingSince: string | null
+      /** Until then, deliveries are signed with older secrets too. */
+      olderSecretsUntil: string | null
+      createdAt: string | null
+      createdBy: string
+    }
+  }
+  /** Remove a receiver. */
+  removeWebhook: { input: { path: { id: string } }; data: { id: string; deleted: true } }
+  /** Give a receiver a new secret. */
+  rotateWebhookSecret: {
+    input: { path: { id: string }; body: { overlapSeconds?: number } }
+    data: {
+      id: string
+      url: string
+      types: Array<
+        | 'document.issued'
+        | 'document.final'
+        | 'document.revoked'
+        | 'document.suspended'
+        | 'document.released'
+        | 'document.superseded'
+        | 'document.erased'
+        | 'document.failed'
+      > | null
+      tenant: string | null
+      allTenants: boolean
+      enabled: boolean
+      disabledReason: 'request' | 'failing' | 'gone' | null
+      failingSince: string | null
+      /** Until then, deliveries are signed with older secrets too. */
+      olderSecretsUntil: string | null
+      createdAt: string | null
+      createdBy: string
+      /** Shown only here. */
+      secret?: string
+    }
+  }
+  /** Send events to a receiver again. */
+  replayEvents: {
+    input: { path: { id: string }; body: { after?: string; since?: string } }
+    data: {
+      id: string
+      url: string
+      types: Array<
+        | 'document.issued'
+        | 'document.final'
+        | 'document.revoked'
+        | 'document.suspended'
+        | 'document.released'
+        | 'document.superseded'
+        | 'document.erased'
+        | 'document.failed'
+      > | null
+      tenant: string | null
+      allTenants: boolean
+      enabled: boolean
+      disabledReason: 'request' | 'failing' | 'gone' | null
+      failingSince: string | null
+      /** Until then, deliveries are signed with older secrets too. */
+      olderSecretsUntil: string | null
+      createdAt: string | null
+      createdBy: string
+    }
+  }
+  /** Whether the process responds. */
+  checkHealth: { input: {}; data: { status: 'ok'; version: string } }
+  /** Whether the service can issue. */
+  checkReadiness: {
+    input: {}
+    data: {
+      status: 'ready'
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
+      /** CAIP-10, lower case. */
+      registry: string
+      warnings: Array<'low_balance' | 'may_not_revoke'>
+    }
+  }
+}
+
+/** Where each call goes, and whether it takes an Idempotency-Key. */
+export const CALLS = {
+  issueDocument: { method: 'POST', path: '/v1/documents', hasIdempotencyKey: true },
+  listDocuments: { method: 'GET', path: '/v1/documents', hasIdempotencyKey: false },
+  retrieveDocument: { method: 'GET', path: '/v1/documents/{publicId}', hasIdempotencyKey: false },
+  revokeDocument: {
+    method: 'POST',
+    path: '/v1/documents/{publicId}/revoke',
+    hasIdempotencyKey: false,
+  },
+  suspendDocument: {
+    method: 'POST',
+    path: '/v1/documents/{publicId}/suspend',
+    hasIdempotencyKey: false,
+  },
+  releaseDocument: {
+    method: 'POST',
+    path: '/v1/documents/{publicId}/release',
+    hasIdempotencyKey: false,
+  },
+  searchDocuments: { method: 'POST', path: '/v1/documents/search', hasIdempotencyKey: false },
+  retrieveBundle: {
+    method: 'GET',
+    path: '/v1/documents/{publicId}/bundle',
+    hasIdempotencyKey: false,
+  },
+  verifyDocument: { method: 'GET', path: '/v1/verify', hasIdempotencyKey: false },
+  listEvents: { method: 'GET', path: '/v1/events', hasIdempotencyKey: false },
+  createWebhook: { method: 'POST', path: '/v1/webhooks', hasIdempotencyKey: false },
+  listWebhooks: { method: 'GET', path: '/v1/webhooks', hasIdempotencyKey: false },
+  retrieveWebhook: { method: 'GET', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
+  changeWebhook: { method: 'PATCH', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
+  removeWebhook: { method: 'DELETE', path: '/v1/webhooks/{id}', hasIdempotencyKey: false },
+  rotateWebhookSecret: {
+    method: 'POST',
+    path: '/v1/webhooks/{id}/rotate',
+    hasIdempotencyKey: false,
+  },
+  replayEvents: { method: 'POST', path: '/v1/webhooks/{id}/replay', hasIdempotencyKey: false },
+  checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
+  checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
+} as const

@@ -1,0 +1,133 @@
+// Writes client/api.ts, the types of the REST API, from its OpenAPI document. Committed, and checked
+// for freshness in CI. Our own, since openapi-typescript and @hey-api/openapi-ts need the API of a
+// TypeScript compiler before version 7.
+import { spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { describeApi } from '../gateway/http/openapi.ts'
+import { OPERATIONS } from '../gateway/http/operations.ts'
+
+type Schema = {
+  $ref?: string
+  const?: unknown
+  enum?: unknown[]
+  anyOf?: Schema[]
+  type?: string
+  items?: Schema
+  properties?: Record<string, Schema>
+  required?: string[]
+  additionalProperties?: Schema | boolean
+  description?: string
+}
+type Parameter = { name: string; in: string; required: boolean; schema: Schema }
+type Described = {
+  operationId: string
+  summary: string
+  parameters?: Parameter[]
+  requestBody?: { content: Record<string, { schema: Schema }> }
+  responses: Record<string, { content?: Record<string, { schema?: Schema }> }>
+}
+type Api = {
+  paths: Record<string, Record<string, Described>>
+  components: { schemas: Record<string, Schema> }
+}
+
+const file = fileURLToPath(new URL('../client/api.ts', import.meta.url))
+const api = describeApi(OPERATIONS, { baseUrl: '', version: '' }) as Api
+
+/** @returns The schema as a TypeScript type. */
+function typeOf(schema: Schema): string {
+  const { $ref, anyOf, items, properties, required = [], additionalProperties } = schema
+  if ($ref) return $ref.split('/').at(-1) ?? 'unknown'
+  if ('const' in schema) return JSON.stringify(schema.const)
+  if (schema.enum) return schema.enum.map((value) => JSON.stringify(value)).join(' | ')
+  if (anyOf) return anyOf.map(typeOf).join(' | ')
+  if (items) return `Array<${typeOf(items)}>`
+  if (properties && Object.keys(properties).length > 0)
+    return `{ ${Object.entries(properties)
+      .map(([name, inner]) => member(name, inner, required.includes(name)))
+      .join('\n')} }`
+  if (schema.type === 'object')
+    return typeof additionalProperties === 'object' && Object.keys(additionalProperties).length > 0
+      ? `Record<string, ${typeOf(additionalProperties)}>`
+      : 'Record<string, never>'
+  if (schema.type === 'integer') return 'number'
+  return schema.type ?? 'unknown'
+}
+
+function member(name: string, schema: Schema, isRequired: boolean): string {
+  const comment = schema.description ? `/** ${schema.description.replaceAll('*/', '* /')} */\n` : ''
+  return `${comment}${JSON.stringify(name)}${isRequired ? '' : '?'}: ${typeOf(schema)}`
+}
+
+/** @returns The parameters of one place as a member; empty when there are none. */
+function parametersOf({ parameters = [] }: Described, place: 'path' | 'query'): string {
+  const own = parameters.filter((one) => one.in === place)
+  if (own.length === 0) return ''
+  const isRequired = own.some(({ required }) => required)
+  const members = own.map(({ name, schema, required }) => member(name, schema, required))
+  return `${place}${isRequired ? '' : '?'}: { ${members.join('\n')} }`
+}
+
+function inputOf(described: Described, body: Schema | undefined): string {
+  const members = [
+    parametersOf(described, 'path'),
+    parametersOf(described, 'query'),
+    body ? `body: ${typeOf(body)}` : '',
+  ].filter(Boolean)
+  return members.length > 0 ? `{ ${members.join('\n')} }` : 'object'
+}
+
+/** @returns What a call resolves to: the data of every success; `undefined` without JSON. */
+function dataOf({ responses }: Described): string | undefined {
+  const schemas = Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .map(([, { content }]) => content?.['application/json']?.schema)
+  if (schemas.some((schema) => schema === undefined)) return undefined
+  const types = schemas.map((schema) => typeOf(schema?.properties?.data ?? schema ?? {}))
+  return [...new Set(types)].join(' | ')
+}
+
+const calls = Object.entries(api.paths).flatMap(([path, item]) =>
+  Object.entries(item).flatMap(([method, described]) => {
+    const data = dataOf(described)
+    const body = described.requestBody?.content['application/json']
+    const isJson = data !== undefined && (body !== undefined || !described.requestBody)
+    // Only what answers with an envelope, and the bundle, which is JSON too.
+    const isOurs = path.startsWith('/v1/') || path === '/healthz' || path === '/readyz'
+    return isJson && isOurs ? [{ path, method: method.toUpperCase(), described, data, body }] : []
+  }),
+)
+
+const text = `// Made by \`npm run generate\` from the OpenAPI document of the gateway. Do not edit.
+
+${Object.entries(api.components.schemas)
+  .map(([name, schema]) => `export type ${name} = ${typeOf(schema)}`)
+  .join('\n\n')}
+
+/** What each call takes, and the data that it resolves to. */
+export type Calls = {
+${calls
+  .map(
+    ({ described, body, data }) => `/** ${described.summary}. */
+${described.operationId}: { input: ${inputOf(described, body?.schema)}; data: ${data} }`,
+  )
+  .join('\n')}
+}
+
+/** Where each call goes, and whether it takes an Idempotency-Key. */
+export const CALLS = {
+${calls
+  .map(({ method, path, described }) => {
+    const hasKey = described.parameters?.some(({ name }) => name === 'idempotency-key') ?? false
+    return `${described.operationId}: { method: '${method}', path: '${path}', hasIdempotencyKey: ${hasKey} }`
+  })
+  .join(',\n')},
+} as const
+`
+
+writeFileSync(file, text)
+const formatted = spawnSync('biome', ['check', '--write', file], {
+  stdio: ['ignore', 'ignore', 'inherit'],
+})
+if (formatted.status !== 0) throw new Error('the generated types cannot be formatted')
