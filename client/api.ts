@@ -25,7 +25,10 @@ export type Document = {
   subjectId: string
   category: string
   metadata?: Record<string, string>
-  supersedes?: Hash
+  /** The documentHash of the document that this one replaces. */
+  supersedes?: string
+  /** The documentHash of its successor, if this gateway issued it. */
+  supersededBy?: string
   issuedAt: string
   /** The last valid day. */
   expiresAt?: string
@@ -52,7 +55,10 @@ export type RetrievedDocument = {
   subjectId: string
   category: string
   metadata?: Record<string, string>
-  supersedes?: Hash
+  /** The documentHash of the document that this one replaces. */
+  supersedes?: string
+  /** The documentHash of its successor, if this gateway issued it. */
+  supersededBy?: string
   issuedAt: string
   /** The last valid day. */
   expiresAt?: string
@@ -174,6 +180,7 @@ export type Failure = {
       | 'too_large'
       | 'not_json'
       | 'bad_fields'
+      | 'rate_limited'
       | 'internal'
       | 'unverifiable'
       | 'idempotency_key_reused'
@@ -182,9 +189,12 @@ export type Failure = {
       | 'conflict'
       | 'distrusted'
       | 'already_revoked'
+      | 'already_superseded'
       | 'not_suspended'
       | 'change_pending'
       | 'too_many_webhooks'
+      | 'too_many_keys'
+      | 'already_rotated'
       | 'chain_unavailable'
       | 'registry_refused'
       | 'fee_too_high'
@@ -227,7 +237,10 @@ export type Calls = {
       subjectId: string
       category: string
       metadata?: Record<string, string>
-      supersedes?: Hash
+      /** The documentHash of the document that this one replaces. */
+      supersedes?: string
+      /** The documentHash of its successor, if this gateway issued it. */
+      supersededBy?: string
       issuedAt: string
       /** The last valid day. */
       expiresAt?: string
@@ -273,7 +286,10 @@ export type Calls = {
       documents: Array<
         | Document
         | {
-            /** CAIP-10, lower case. */ registry: string
+            /** The documentHash of its successor, if this gateway issued it. */
+            supersededBy?: string
+            /** CAIP-10, lower case. */
+            registry: string
             /** The issuer's number in the registry. */
             issuerId: number
             /** Key of its record, digest of its CID. */
@@ -368,6 +384,75 @@ export type Calls = {
       blockchainHash: Hash | null
     }
   }
+  /** Issue a corrected document in the place of one. */
+  supersedeDocument: {
+    input: {
+      path: { publicId: string }
+      body: {
+        /** Kept exactly as sent. Well-formed Unicode with at least one visible letter, digit, punctuation mark or symbol. */
+        subjectName: string
+        /** Digits. */
+        subjectId: string
+        /** Lower snake case. */
+        category: string
+        /** A real date, at most 366 days after today (UTC). The form of an answer is accepted too. */
+        issuedAt: string
+        /** The last valid day, not before issuedAt. Absent: never expires. */
+        expiresAt?: string
+        /** At most 32768 bytes of UTF-8 in all. */
+        metadata?: Record<string, string>
+      }
+    }
+    data: {
+      publicId: PublicId
+      subjectName: string
+      subjectId: string
+      category: string
+      metadata?: Record<string, string>
+      /** The documentHash of the document that this one replaces. */
+      supersedes?: string
+      /** The documentHash of its successor, if this gateway issued it. */
+      supersededBy?: string
+      issuedAt: string
+      /** The last valid day. */
+      expiresAt?: string
+      /** The first instant at which it is no longer valid. */
+      validUntil?: string
+      /** CAIP-10, lower case. */
+      registry: string
+      /** The issuer's number in the registry. */
+      issuerId: number
+      /** Key of its record, digest of its CID. */
+      documentHash: string
+      /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+      blockchainHash: Hash | null
+      status: Status
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
+      qrCodeUrl: string
+      verifyUrl: string
+      superseded: {
+        publicId: PublicId | null
+        documentHash: Hash
+        supersededBy: Hash
+        status: Status
+        /** A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension. */
+        reason?:
+          | 'unspecified'
+          | 'keyCompromise'
+          | 'cACompromise'
+          | 'affiliationChanged'
+          | 'superseded'
+          | 'cessationOfOperation'
+          | 'privilegeWithdrawn'
+          | 'aACompromise'
+          | 'certificateHold'
+        revokedAt: Instant | null
+        /** Of the revocation. */
+        blockchainHash: Hash | null
+      }
+    }
+  }
   /** List documents, also by subjectId. */
   searchDocuments: {
     input: {
@@ -393,7 +478,10 @@ export type Calls = {
       documents: Array<
         | Document
         | {
-            /** CAIP-10, lower case. */ registry: string
+            /** The documentHash of its successor, if this gateway issued it. */
+            supersededBy?: string
+            /** CAIP-10, lower case. */
+            registry: string
             /** The issuer's number in the registry. */
             issuerId: number
             /** Key of its record, digest of its CID. */
@@ -422,6 +510,20 @@ export type Calls = {
       sealed: string | null
       stateProof: StateProof
       unprovenEvent: { transactionHash: Hash; blockHash: Hash; logIndex: number } | null
+    }
+  }
+  /** Erase the content of a document, permanently. */
+  eraseDocument: {
+    input: { path: { publicId: string } }
+    data: {
+      documentHash: Hash
+      status: 'erased' | 'pending'
+      /** null while it is pending. */
+      erasedAt: Instant | null
+      /** The places that had the bytes; none when they were lost before. */
+      removed: Array<'database' | 'kubo'>
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
     }
   }
   /** Verify a document. */
@@ -521,7 +623,7 @@ export type Calls = {
   }
   /** List the receivers of events. */
   listWebhooks: {
-    input: {}
+    input: object
     data: {
       webhooks: Array<{
         id: string
@@ -676,11 +778,170 @@ export type Calls = {
       createdBy: string
     }
   }
+  /** List the API keys. */
+  listKeys: {
+    input: object
+    data: {
+      keys: Array<{
+        /** Names the key; not a secret. */ id: string
+        tenant: string
+        scopes: Array<
+          | 'documents:issue'
+          | 'documents:read'
+          | 'documents:revoke'
+          | 'documents:erase'
+          | 'webhooks'
+          | 'verify'
+          | 'admin'
+        >
+        label: string | null
+        /** `null` is all. */
+        categories: Array<string> | null
+        /** Requests per second; `null` is the service's default. */
+        rateLimit: number | null
+        createdAt: string
+        /** `null` is never. */
+        expiresAt: string | null
+        /** Exact to a minute. */
+        lastUsedAt: string | null
+        /** The key that took its place. */
+        replacedBy: string | null
+      }>
+    }
+  }
+  /** Make an API key. */
+  createKey: {
+    input: {
+      body: {
+        scopes: Array<
+          | 'documents:issue'
+          | 'documents:read'
+          | 'documents:revoke'
+          | 'documents:erase'
+          | 'webhooks'
+          | 'verify'
+          | 'admin'
+        >
+        tenant?: string
+        label?: string
+        categories?: Array<string>
+        rateLimit?: number
+        expiresAt?: string
+      }
+    }
+    data: {
+      /** Names the key; not a secret. */ id: string
+      tenant: string
+      scopes: Array<
+        | 'documents:issue'
+        | 'documents:read'
+        | 'documents:revoke'
+        | 'documents:erase'
+        | 'webhooks'
+        | 'verify'
+        | 'admin'
+      >
+      label: string | null
+      /** `null` is all. */
+      categories: Array<string> | null
+      /** Requests per second; `null` is the service's default. */
+      rateLimit: number | null
+      createdAt: string
+      /** `null` is never. */
+      expiresAt: string | null
+      /** Exact to a minute. */
+      lastUsedAt: string | null
+      /** The key that took its place. */
+      replacedBy: string | null
+      /** The API key itself. Shown only here. */
+      secret: string
+    }
+  }
+  /** Replace an API key. */
+  rotateKey: {
+    input: { path: { id: string }; body: { overlapSeconds?: number; expiresAt?: string } }
+    data: {
+      /** Names the key; not a secret. */ id: string
+      tenant: string
+      scopes: Array<
+        | 'documents:issue'
+        | 'documents:read'
+        | 'documents:revoke'
+        | 'documents:erase'
+        | 'webhooks'
+        | 'verify'
+        | 'admin'
+      >
+      label: string | null
+      /** `null` is all. */
+      categories: Array<string> | null
+      /** Requests per second; `null` is the service's default. */
+      rateLimit: number | null
+      createdAt: string
+      /** `null` is never. */
+      expiresAt: string | null
+      /** Exact to a minute. */
+      lastUsedAt: string | null
+      /** The key that took its place. */
+      replacedBy: string | null
+      /** The API key itself. Shown only here. */
+      secret: string
+      replaces: { id: string; expiresAt: string }
+    }
+  }
+  /** Change an API key. */
+  changeKey: {
+    input: {
+      path: { id: string }
+      body: {
+        scopes?: Array<
+          | 'documents:issue'
+          | 'documents:read'
+          | 'documents:revoke'
+          | 'documents:erase'
+          | 'webhooks'
+          | 'verify'
+          | 'admin'
+        >
+        label?: string | null
+        categories?: Array<string> | null
+        rateLimit?: number | null
+        expiresAt?: string | null
+      }
+    }
+    data: {
+      /** Names the key; not a secret. */ id: string
+      tenant: string
+      scopes: Array<
+        | 'documents:issue'
+        | 'documents:read'
+        | 'documents:revoke'
+        | 'documents:erase'
+        | 'webhooks'
+        | 'verify'
+        | 'admin'
+      >
+      label: string | null
+      /** `null` is all. */
+      categories: Array<string> | null
+      /** Requests per second; `null` is the service's default. */
+      rateLimit: number | null
+      createdAt: string
+      /** `null` is never. */
+      expiresAt: string | null
+      /** Exact to a minute. */
+      lastUsedAt: string | null
+      /** The key that took its place. */
+      replacedBy: string | null
+    }
+  }
+  /** Revoke an API key. */
+  revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: true } }
   /** Whether the process responds. */
-  checkHealth: { input: {}; data: { status: 'ok'; version: string } }
+  checkHealth: { input: object; data: { status: 'ok'; version: string } }
   /** Whether the service can issue. */
   checkReadiness: {
-    input: {}
+    input: object
     data: {
       status: 'ready'
       /** A document on a test network proves nothing. */
@@ -712,10 +973,20 @@ export const CALLS = {
     path: '/v1/documents/{publicId}/release',
     hasIdempotencyKey: false,
   },
+  supersedeDocument: {
+    method: 'POST',
+    path: '/v1/documents/{publicId}/supersede',
+    hasIdempotencyKey: true,
+  },
   searchDocuments: { method: 'POST', path: '/v1/documents/search', hasIdempotencyKey: false },
   retrieveBundle: {
     method: 'GET',
     path: '/v1/documents/{publicId}/bundle',
+    hasIdempotencyKey: false,
+  },
+  eraseDocument: {
+    method: 'DELETE',
+    path: '/v1/documents/{publicId}/payload',
     hasIdempotencyKey: false,
   },
   verifyDocument: { method: 'GET', path: '/v1/verify', hasIdempotencyKey: false },
@@ -731,6 +1002,11 @@ export const CALLS = {
     hasIdempotencyKey: false,
   },
   replayEvents: { method: 'POST', path: '/v1/webhooks/{id}/replay', hasIdempotencyKey: false },
+  listKeys: { method: 'GET', path: '/v1/keys', hasIdempotencyKey: false },
+  createKey: { method: 'POST', path: '/v1/keys', hasIdempotencyKey: false },
+  rotateKey: { method: 'POST', path: '/v1/keys/{id}/rotate', hasIdempotencyKey: false },
+  changeKey: { method: 'PATCH', path: '/v1/keys/{id}', hasIdempotencyKey: false },
+  revokeKey: { method: 'DELETE', path: '/v1/keys/{id}', hasIdempotencyKey: false },
   checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
   checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
 } as const

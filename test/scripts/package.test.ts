@@ -112,12 +112,13 @@ export const wrong: number = verdict
 
 /** The manuals' examples of the library, with declarations of what they leave out. */
 const DOCUMENTED = [
-  ...['verify', 'audit']
+  ...['verify', 'audit', 'integrate']
     .map((name) => readFileSync(join(root, 'docs', `${name}.md`), 'utf8'))
     .join('')
     .matchAll(/```ts\n(.*?)```/gs),
 ].map(([, code = '']) => {
   const given = {
+    apiKey: 'string',
     publicId: 'string',
     registry: "import('document-registry/document').RegistryId",
     text: 'string',
@@ -197,7 +198,7 @@ test.each(['nodenext', 'bundler'])(
       ],
       { cwd: consumer },
     ).catch((error) => error)
-    expect(DOCUMENTED).toHaveLength(4)
+    expect(DOCUMENTED).toHaveLength(5)
     expect(stdout).toBe('')
   },
 )
