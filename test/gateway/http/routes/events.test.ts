@@ -53,6 +53,23 @@ describe('GET /v1/events', () => {
     expect(some.body.data.events).toEqual([second])
   })
 
+  test('behavior: superseding is one event of each document, and no revocation', async () => {
+    const old = (await stack.issue(ADA)).body.data
+    const path = `/v1/documents/${old.publicId}/supersede`
+    const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ ...ADA, subjectName: 'Augusta Ada King' })
+    const successor = (await stack.request(path, { method: 'POST', headers, body })).body.data
+    const typesOf = async (hash: string) => {
+      const { events } = (await list('?limit=1000')).body.data
+      return events
+        .filter((event: { data: { documentHash: string } }) => event.data.documentHash === hash)
+        .map(({ type }: { type: string }) => type)
+        .filter((type: string) => type !== 'document.final')
+    }
+    expect(await typesOf(old.documentHash)).toEqual(['document.issued', 'document.superseded'])
+    expect(await typesOf(successor.documentHash)).toEqual(['document.issued'])
+  })
+
   test('behavior: a document is final once its block is', async () => {
     const { documentHash } = (await stack.issue(ADA)).body.data
     const finals = async () => {
