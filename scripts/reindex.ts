@@ -1,0 +1,177 @@
+/**
+ * `npm run reindex [-- --tenant <name>]`: rebuilds the index of documents from the gateway's history
+ * and outbox, the chain and the payloads, with the settings of `npm start`, while no gateway runs.
+ */
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import type { Hex } from '../document/hex.ts'
+import { createRegistry } from '../gateway/adapters/ethereum/registry.ts'
+import { hkdfWithNode } from '../gateway/adapters/node-hkdf.ts'
+import { openWithNode } from '../gateway/adapters/node-open.ts'
+import { type Database, openDatabase } from '../gateway/adapters/sqlite/database.ts'
+import { createIndexRebuild, type Rebuilt } from '../gateway/adapters/sqlite/index-rebuild.ts'
+import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
+import { createTombstones } from '../gateway/adapters/tombstones.ts'
+import { withOlder } from '../gateway/adapters/with-older.ts'
+import { blindIndexOf, indexEntryOf } from '../gateway/blind-index.ts'
+import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
+import type { KeptStatus } from '../gateway/document-index.ts'
+import { createOpenIndexed, type OpenIndexed } from '../gateway/documents/opening.ts'
+import type { RegistryReader } from '../gateway/issue/ports.ts'
+import type { TrustedRecord } from '../gateway/issue/record.ts'
+import { createLog } from '../gateway/log.ts'
+import type { Identity } from '../gateway/open-chain.ts'
+import { openKubo } from '../gateway/open-stores.ts'
+import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
+import { collectIssued } from '../verifier/readers/issued-logs.ts'
+import { isRevoked, isSuperseded, isSuspended } from '../verifier/status.ts'
+import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
+
+/** Documents whose records are read together. */
+const CHUNK = 500
+
+const say = (line: string) => console.error(line)
+
+async function main(): Promise<void> {
+  process.umask(0o077)
+  const { values } = parseArgs({ options: { tenant: { type: 'string' } } })
+  const config = readConfig(process.env)
+  const stops: (() => Promise<void>)[] = []
+  try {
+    const database = openData(config.dataDir)
+    stops.unshift(database.close)
+    const identity =
+      config.rpcUrls.length > 0
+        ? await remoteIdentity(config, say)
+        : await localIdentity(config, stops, say)
+    stops.unshift(identity.rpc.close)
+    const { registry, issuerId, issuerSecrets } = identity
+    database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
+    await rebuild(config, identity, database, values.tenant)
+  } finally {
+    for (const stop of stops) await stop()
+  }
+}
+
+async function rebuild(
+  config: Config,
+  identity: Identity,
+  database: Database,
+  tenant: string | undefined,
+): Promise<void> {
+  const { rpc, registry: id, issuerId, signer, issuerSecrets } = identity
+  const [newest] = subkeysOf(issuerSecrets)
+  const { registry } = await patiently(
+    () => createRegistry(rpc, { registry: id, issuerId, signer }),
+    say,
+  )
+  const index = createIndexRebuild(
+    database,
+    tenant === undefined ? null : blindIndexOf(newest, 'tenant', tenant, hkdfWithNode),
+  )
+  index.addForeign(await readForeign(identity, registry))
+  const open = await openPayloads(config, identity, database)
+  const entryOf = createEntryOf(open, newest)
+  let count = 0
+  for (const hashes of index.anchored()) {
+    const records = await registry.records(hashes)
+    const rebuilt = await Promise.all(
+      hashes.map(async (documentHash, i) =>
+        rebuiltOf(documentHash, records[i], await entryOf(documentHash)),
+      ),
+    )
+    const present = rebuilt.filter((one) => one !== undefined)
+    await index.replace(present)
+    count += present.length
+  }
+  const pending = await Promise.all(
+    index.pending().map(async ({ documentHash, validUntil }) => {
+      const entry = await entryOf(documentHash)
+      return { documentHash, blockNumber: null, validUntil, status: null, ...(entry && { entry }) }
+    }),
+  )
+  await index.replace(pending)
+  const dropped = await index.end()
+  say(`indexed   ${count} anchored documents, ${pending.length} pending`)
+  if (dropped > 0) say(`dropped   ${dropped} that neither chain nor outbox has`)
+}
+
+/** @returns The issuer's documents by the registry's events, with their blocks. */
+async function readForeign({ rpc, registry: id, issuerId }: Identity, registry: RegistryReader) {
+  const found: { documentHash: Hex; blockNumber: number }[] = []
+  try {
+    const { documentHashes } = await collectIssued(rpc, id, issuerId)
+    for (let at = 0; at < documentHashes.length; at += CHUNK) {
+      const hashes = documentHashes.slice(at, at + CHUNK)
+      const records = await registry.records(hashes)
+      hashes.forEach((documentHash, i) => {
+        const { anchoredBlock } = records[i] ?? { anchoredBlock: 0 }
+        if (anchoredBlock > 0) found.push({ documentHash, blockNumber: anchoredBlock })
+      })
+    }
+  } catch (error) {
+    say(
+      `Warning: the events of the registry cannot be read (${error instanceof Error ? error.message : error}): documents of other gateways are left out`,
+    )
+    return []
+  }
+  return found
+}
+
+function createEntryOf(open: OpenIndexed, subkeys: ReturnType<typeof subkeysOf>[0]) {
+  return async (documentHash: Hex) => {
+    const opening = await open({ documentHash, batchBlock: null })
+    if (opening.status !== 'opened') return undefined
+    return indexEntryOf(subkeys, opening.document, null, hkdfWithNode)
+  }
+}
+
+/** @returns `undefined` for a document that the history has in another block now. */
+function rebuiltOf(
+  documentHash: Hex,
+  record: TrustedRecord | undefined,
+  entry: Rebuilt['entry'],
+): Rebuilt | undefined {
+  if (!record || record.anchoredBlock === 0) return undefined
+  const { anchoredBlock, validUntil } = record
+  return {
+    ...{ documentHash, validUntil, blockNumber: anchoredBlock, status: statusOf(record) },
+    ...(entry && { entry }),
+  }
+}
+
+function statusOf(record: TrustedRecord): KeptStatus | null {
+  if (record.distrusted) return 'distrusted'
+  if (isSuperseded(record)) return 'superseded'
+  if (isRevoked(record)) return 'revoked'
+  return isSuspended(record) ? 'suspended' : null
+}
+
+async function openPayloads(
+  config: Config,
+  { issuerId, issuerSecrets }: Identity,
+  database: Database,
+): Promise<OpenIndexed> {
+  const kubo = await openKubo(config, createLog(config.logLevel))
+  const embedded = createSqliteStore(database)
+  const store = createTombstones(database).guardStore(kubo ? withOlder(kubo, embedded) : embedded)
+  const subkeys = subkeysOf(issuerSecrets)
+  return createOpenIndexed({ issuerId, store, subkeys, opener: openWithNode, hkdf: hkdfWithNode })
+}
+
+function openData(dataDir: string): Database {
+  try {
+    return openDatabase(join(dataDir, 'gateway.db'))
+  } catch (error) {
+    if (!/locked/.test(String(error))) throw error
+    throw new ConfigError([`a gateway runs with ${dataDir}: stop it first`])
+  }
+}
+
+try {
+  await main()
+  process.exit()
+} catch (error) {
+  console.error(tellCause('rebuild the index', error))
+  process.exit(1)
+}
