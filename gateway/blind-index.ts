@@ -26,21 +26,37 @@ export function blindIndexOf(
   return new DataView(bytes.buffer, bytes.byteOffset).getBigInt64(0)
 }
 
-/** @param tenant `null` when it is unknown. */
-export function indexEntryOf(
+/** Makes the entries of documents. @param tenant `null` when it is unknown. */
+export type IndexEntryOf = (
   subkeys: Pick<IssuerSubkeys, 'index'>,
   document: Document,
   tenant: string | null,
-  hkdf: Hkdf,
-): IndexEntry {
-  return {
+) => IndexEntry
+
+/** Categories and tenants are few: their blind indexes are remembered, up to this many. */
+const MAX_REMEMBERED = 1_000
+
+export function createIndexEntryOf(hkdf: Hkdf): IndexEntryOf {
+  const remembered = new Map<Uint8Array, Map<string, bigint>>()
+
+  function blind(key: Uint8Array, field: 'category' | 'tenant', value: string): bigint {
+    const known = remembered.get(key) ?? new Map<string, bigint>()
+    remembered.set(key, known)
+    const name = `${field} ${value}`
+    const found = known.get(name) ?? blindIndexOf({ index: key }, field, value, hkdf)
+    if (known.size >= MAX_REMEMBERED) known.clear()
+    known.set(name, found)
+    return found
+  }
+
+  return ({ index }, document, tenant) => ({
     issuedOn: dayOf(document.issuedAt),
     validUntil: validUntilOf(document),
-    subject: blindIndexOf(subkeys, 'subjectId', document.subjectId, hkdf),
-    category: blindIndexOf(subkeys, 'category', document.category, hkdf),
-    tenant: tenant === null ? null : blindIndexOf(subkeys, 'tenant', tenant, hkdf),
+    subject: blindIndexOf({ index }, 'subjectId', document.subjectId, hkdf),
+    category: blind(index, 'category', document.category),
+    tenant: tenant === null ? null : blind(index, 'tenant', tenant),
     ...(document.supersedes !== undefined && { supersedes: document.supersedes as Hex }),
-  }
+  })
 }
 
 /** @param date YYYY-MM-DD. @returns Days since 1970-01-01. */

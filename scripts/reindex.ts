@@ -13,7 +13,7 @@ import { createIndexRebuild, type Rebuilt } from '../gateway/adapters/sqlite/ind
 import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
 import { createTombstones } from '../gateway/adapters/tombstones.ts'
 import { withOlder } from '../gateway/adapters/with-older.ts'
-import { blindIndexOf, indexEntryOf } from '../gateway/blind-index.ts'
+import { blindIndexOf, createIndexEntryOf } from '../gateway/blind-index.ts'
 import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
 import type { KeptStatus } from '../gateway/document-index.ts'
 import { createOpenIndexed, type OpenIndexed } from '../gateway/documents/opening.ts'
@@ -119,10 +119,11 @@ async function readForeign({ rpc, registry: id, issuerId }: Identity, registry: 
 }
 
 function createEntryOf(open: OpenIndexed, subkeys: ReturnType<typeof subkeysOf>[0]) {
+  const indexEntryOf = createIndexEntryOf(hkdfWithNode)
   return async (documentHash: Hex) => {
     const opening = await open({ documentHash, batchBlock: null })
     if (opening.status !== 'opened') return undefined
-    return indexEntryOf(subkeys, opening.document, null, hkdfWithNode)
+    return indexEntryOf(subkeys, opening.document, null)
   }
 }
 

@@ -23,6 +23,7 @@ const PERIOD_MS = 7 * 86_400_000
 const SEALED_BYTES = 200
 /** Documents in a block that is final. */
 const IN_BLOCK = 200
+const CATEGORIES = 20
 /** SQLite's cache in KiB; large, because the trees are written in random order. */
 const CACHE = 2 * 2 ** 20
 
@@ -81,6 +82,12 @@ function fillDocuments(sqlite: DatabaseSync, rows: Rows, store: 'embedded' | 'el
     INSERT INTO history (document_hash, block_number, transaction_hash)
     SELECT hash, rowid / ${IN_BLOCK}, unhex(printf('%064x', rowid / ${IN_BLOCK}))
     FROM block WHERE rowid < ${notFinalFrom};
+
+    INSERT INTO document (document_hash, block_number, issued_on, valid_until, subject, category,
+      tenant)
+    SELECT hash, iif(rowid < ${queuedFrom}, rowid / ${IN_BLOCK}, NULL), 20000, ${EXPIRY}, random(),
+      rowid % ${CATEGORIES}, 1
+    FROM block;
 
     INSERT INTO intent (kind, document_hash, valid_until, inserted, sealed, promised,
       block_number, block_hash, transaction_hash)

@@ -9,7 +9,7 @@ import {
 } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import type { Seal, Sealed } from '../../document/sealed.ts'
-import { indexEntryOf } from '../blind-index.ts'
+import { createIndexEntryOf } from '../blind-index.ts'
 import type { IndexEntry } from '../document-index.ts'
 import { claimKey, isClaimed } from './idempotency.ts'
 import type { IdempotencyLog } from './ports.ts'
@@ -46,6 +46,7 @@ export function createSealing(deps: {
   const { idempotency, hkdf } = deps
   const [newest, ...older] = deps.subkeys
   const nextSalt = createSaltSource()
+  const indexEntryOf = createIndexEntryOf(hkdf)
 
   async function sealWith(
     subkeys: IssuerSubkeys,
@@ -69,7 +70,7 @@ export function createSealing(deps: {
       hash: sealed.documentHash,
       documentKey: keys.documentKey,
     })
-    const entry = indexEntryOf(subkeys, document, tenant, hkdf)
+    const entry = indexEntryOf(subkeys, document, tenant)
     return { ...sealed, publicId, entry }
   }
 

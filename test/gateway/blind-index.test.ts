@@ -5,7 +5,7 @@ import { fromHex } from '../../document/hex.ts'
 import { hkdf } from '../../document/hkdf.ts'
 import { deriveSubkeys } from '../../document/keys.ts'
 import { hkdfWithNode } from '../../gateway/adapters/node-hkdf.ts'
-import { blindIndexOf, dayOf, indexEntryOf } from '../../gateway/blind-index.ts'
+import { blindIndexOf, createIndexEntryOf, dayOf } from '../../gateway/blind-index.ts'
 
 const subkeys = deriveSubkeys(fromHex(`0x${'11'.repeat(32)}`))
 const document: Document = {
@@ -35,14 +35,16 @@ describe('blind indexes', () => {
   })
 
   test('default: an entry has the dates of a document, and no text', () => {
-    const entry = indexEntryOf(subkeys, { ...document, expiresAt: '2036-01-30' }, 'a', hkdf)
+    const indexEntryOf = createIndexEntryOf(hkdf)
+    const entry = indexEntryOf(subkeys, { ...document, expiresAt: '2036-01-30' }, 'a')
+    expect(indexEntryOf(subkeys, { ...document, expiresAt: '2036-01-30' }, 'a')).toEqual(entry)
     expect(entry).toMatchObject({
       issuedOn: dayOf('2026-01-31'),
       validUntil: Date.UTC(2036, 0, 31) / 1000,
     })
     const kinds = new Set(Object.values(entry).map((value) => typeof value))
     expect([...kinds].sort()).toEqual(['bigint', 'number'])
-    expect(indexEntryOf(subkeys, document, null, hkdf)).toMatchObject({
+    expect(indexEntryOf(subkeys, document, null)).toMatchObject({
       tenant: null,
       validUntil: 0,
     })
