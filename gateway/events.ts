@@ -1,6 +1,6 @@
 import type { Hex } from '../document/hex.ts'
 
-/** What can happen to a document. */
+/** What can happen to a document, or to a batch. */
 export const EVENT_TYPES = [
   'document.issued',
   'document.final',
@@ -10,6 +10,13 @@ export const EVENT_TYPES = [
   'document.superseded',
   'document.erased',
   'document.failed',
+  'batch.issued',
+  'batch.final',
+  'batch.revoked',
+  'batch.suspended',
+  'batch.released',
+  'batch.superseded',
+  'batch.failed',
 ] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
@@ -25,6 +32,7 @@ export type DocumentEvent = {
   time: number
   /** Who requested what happened; `null` for commands. */
   tenant: string | null
+  /** Of a batch its root. */
   documentHash: Hex
   /** The block, as it was when the event was written; `null` for what is not in a block. */
   blockNumber: number | null
@@ -96,6 +104,9 @@ export function presentEvent({ id, type, time, ...about }: DocumentEvent) {
     id,
     type,
     timestamp: new Date(time).toISOString(),
-    data: { documentHash, blockNumber, blockHash, transactionHash, tenant },
+    data: {
+      ...(type.startsWith('batch.') ? { batchRoot: documentHash } : { documentHash }),
+      ...{ blockNumber, blockHash, transactionHash, tenant },
+    },
   }
 }

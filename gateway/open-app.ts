@@ -19,7 +19,9 @@ import type { RateLimits } from './http/env.ts'
 import { readVerifyPage } from './http/verify-page.ts'
 import type { Identities } from './identity.ts'
 import { assertOpenIssuer } from './issue/errors.ts'
+import { createStandingOf } from './issue/standing.ts'
 import { describeBug, type Log } from './log.ts'
+import { openBatches } from './open-batches.ts'
 import type { Chain, Identity, openReaders } from './open-chain.ts'
 import type { IssuingParts } from './open-issuing.ts'
 import type { ApiKeys } from './open-keys.ts'
@@ -68,8 +70,8 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     lowBalance: config.lowBalance,
     version: VERSION,
     ...openDocuments(identity, parts),
-    standingOf: async (key) =>
-      key.issuerId === issuerId ? outbox.find('issue', key.documentHash) : undefined,
+    standingOf: createStandingOf(issuerId, outbox, store),
+    ...openBatches(config, identity, { chain, stores, pipeline }),
     verifyOptions: verifyOptionsOf(config, parts, blocks),
     provingChain: readers.proving,
     bundleOf: (publicId, signal) =>

@@ -72,6 +72,8 @@ export async function openChain(
   return { ...ports, readiness, accountId, firstLook }
 }
 
+export type Readers = ReturnType<typeof openReaders>
+
 /** The readers of a registry that share the pool's connections. */
 export function openReaders({ finality }: Config, { rpc, registry }: Identity) {
   const chain = createChainReader(rpc, registry, finality)

@@ -18,7 +18,7 @@ import { createRevising, type Revising } from './issue/revise.ts'
 import { createSealing } from './issue/sealing.ts'
 import type { Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
-import type { Chain, Identity } from './open-chain.ts'
+import type { Chain, Identity, Readers } from './open-chain.ts'
 import type { Stores } from './open-stores.ts'
 import { subkeysOf } from './secrets.ts'
 
@@ -36,11 +36,11 @@ export type IssuingParts = {
   erasing: Erasing
 }
 
-/** @param reader Reads the registry for requests; `chain` writes to it. */
+/** @param readers Read the registry for requests; `chain` writes to it. */
 export function openIssuing(
   config: Config,
   identity: Identity,
-  { chain, reader, stores, log }: { chain: Chain; reader: ChainReader; stores: Stores; log: Log },
+  { chain, readers, stores, log }: { chain: Chain; readers: Readers; stores: Stores; log: Log },
 ): IssuingParts {
   const { account, transactions, registry, blocks } = chain
   const { database, outbox, history, persistence } = stores
@@ -61,7 +61,7 @@ export function openIssuing(
     concluded: metrics.concluded,
     withdraw: persistence.withdraw,
   })
-  const revising = createRevising({ issuerId, registry, chain: reader, outbox, batcher })
+  const revising = createRevising({ issuerId, registry, chain: readers.grouped, outbox, batcher })
   const lookUps = new ReadGroup<Intent, Outcome>({
     ...LOOK_UPS,
     idOf: keyOfIntent,
@@ -69,12 +69,12 @@ export function openIssuing(
     readMany: (intents) => outcomesOf(registry, intents),
     readOne: (intent) => outcomeOf(registry, intent),
   })
-  const erasing = openErasing(issuerId, { reader, stores, log })
+  const erasing = openErasing(issuerId, { reader: readers.chain, stores, log })
   const issuing = createIssuing({
     ...{ issuerId, persistence, history, batcher },
     registryId: identity.registry,
     outcomeOf: (intent) => lookUps.read(intent),
-    chain: reader,
+    chain: readers.chain,
     isErased: stores.isErased,
     sealing: createSealing({
       subkeys: subkeysOf(identity.issuerSecrets),
@@ -84,7 +84,7 @@ export function openIssuing(
     }),
   })
   const superseding = createSuperseding({
-    ...{ issuerId, chain: reader, issuing, revising, outbox, batcher, log },
+    ...{ issuerId, chain: readers.chain, issuing, revising, outbox, batcher, log },
     successions: stores.successions,
     readiness: chain.readiness,
   })

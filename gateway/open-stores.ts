@@ -5,6 +5,7 @@ import { createKuboNode } from './adapters/kubo/node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo/store.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { createOpenedDocuments, type GatewayDocuments } from './adapters/opened-documents.ts'
+import { createSqliteBatchLog } from './adapters/sqlite/batch-log.ts'
 import { type Database, openDatabase } from './adapters/sqlite/database.ts'
 import { createSqliteDeliveries } from './adapters/sqlite/deliveries.ts'
 import { createSqliteDocumentIndex } from './adapters/sqlite/document-index.ts'
@@ -22,6 +23,7 @@ import type { Config } from './config.ts'
 import type { DocumentIndex } from './document-index.ts'
 import type { EventLog } from './events.ts'
 import type { History } from './history.ts'
+import type { BatchList, BatchLog } from './issue/batch-log.ts'
 import type { Erasures, IsErased } from './issue/erase.ts'
 import type { IssueError } from './issue/errors.ts'
 import { type Persistence, persistInOrder } from './issue/persistence.ts'
@@ -44,6 +46,10 @@ export type Stores = {
   history: History
   events: EventLog
   deliveries: Deliveries
+  /** The batches that were requested. */
+  batchLog: BatchLog & BatchList
+  /** Puts blocks in the store; resolves when they are durable. */
+  putBlocks: (blocks: readonly { hash: Uint8Array; bytes: Uint8Array }[]) => Promise<void>
   persistence: Persistence
   documentIndex: DocumentIndex
   successions: Successions
@@ -99,9 +105,17 @@ export async function openStores(
   const erasures = await openErasures(list, database, log)
   const isErased: IsErased = async (documentHash) => tombstones.isErased(fromHex(documentHash))
   const opened = createOpenedDocuments(tombstones.isErased)
+  const batchLog = createSqliteBatchLog(database, outbox)
+  const putBlocks: Stores['putBlocks'] = kubo
+    ? async (blocks) =>
+        void (await Promise.all(blocks.map((one) => store.put(one.hash, one.bytes))))
+    : (blocks) =>
+        database.write(() => {
+          for (const { hash, bytes } of blocks) embedded.insert(hash, bytes)
+        })
   return {
     ...{ database, kubo, tombstones, store, outbox, history, persistence, documentIndex },
-    ...{ successions, events, deliveries, erasures, isErased, opened },
+    ...{ successions, events, deliveries, erasures, isErased, opened, batchLog, putBlocks },
   }
 }
 

@@ -72,7 +72,7 @@ async function start(
   undo.push(database.close)
   const account = await claimAccount(config, chain, outbox, log)
   undo.push(account.leave)
-  const parts = { chain, reader: readers.chain, stores, log }
+  const parts = { chain, readers, stores, log }
   const pipeline = openIssuing(config, identity, parts)
   const { batcher, foreign, superseding, erasing } = pipeline
   foreign.begin(account.firstNonce)

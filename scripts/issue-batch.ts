@@ -22,7 +22,7 @@ import { createSqliteHistory } from '../gateway/adapters/sqlite/history.ts'
 import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
 import { createTombstones } from '../gateway/adapters/tombstones.ts'
 import { type Block, type BulkDeps, type BulkIssued, sealBatch } from '../gateway/bulk/bulk.ts'
-import { type BadLine, BulkFileError, checkLines, documentsOf } from '../gateway/bulk/lines.ts'
+import { type BadLine, BulkFileError, checkFile, documentsOf } from '../gateway/bulk/lines.ts'
 import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
 import { assertOpenIssuer } from '../gateway/issue/errors.ts'
 import { createLog } from '../gateway/log.ts'
@@ -45,7 +45,7 @@ async function main(): Promise<void> {
   const { file, out, idempotencyKey } = readArguments()
   const config = readConfig(process.env)
   const now = Date.now()
-  const bulk = await checkLines(file, now, tellBad)
+  const bulk = await checkFile(file, now, tellBad)
   if (process.exitCode !== undefined)
     throw new BulkFileError(`nothing was issued: ${file} has bad lines`)
   if (bulk.size === 0) throw new BulkFileError(`${file} has no documents`)
@@ -83,7 +83,7 @@ async function main(): Promise<void> {
           keep,
         },
         documentsOf(bulk, now),
-        idempotencyKey ?? bulk.sha256,
+        idempotencyKey ?? bulk.sha256.toString('hex'),
       )
     const sealed = await seal(
       await secretOf(identity, async (subkeys) => {

@@ -74,7 +74,7 @@ async function rebuild(
   const entryOf = createEntryOf(open, newest)
   let count = 0
   for (const hashes of index.anchored()) {
-    const records = await registry.records(hashes)
+    const records = await registry.records(hashes.map((documentHash) => ({ documentHash })))
     const rebuilt = await Promise.all(
       hashes.map(async (documentHash, i) =>
         rebuiltOf(documentHash, records[i], await entryOf(documentHash)),
@@ -103,7 +103,7 @@ async function readForeign({ rpc, registry: id, issuerId }: Identity, registry: 
     const { documentHashes } = await collectIssued(rpc, id, issuerId)
     for (let at = 0; at < documentHashes.length; at += CHUNK) {
       const hashes = documentHashes.slice(at, at + CHUNK)
-      const records = await registry.records(hashes)
+      const records = await registry.records(hashes.map((documentHash) => ({ documentHash })))
       hashes.forEach((documentHash, i) => {
         const { anchoredBlock } = records[i] ?? { anchoredBlock: 0 }
         if (anchoredBlock > 0) found.push({ documentHash, blockNumber: anchoredBlock })

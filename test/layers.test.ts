@@ -35,7 +35,13 @@ const LAYERS: Record<string, readonly string[]> = {
   // What reads the settings, and puts the parts together.
   'gateway/server': [
     ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
-    ...['gateway/documents', 'gateway/webhooks', 'gateway/adapters', 'gateway/http'],
+    ...[
+      'gateway/documents',
+      'gateway/webhooks',
+      'gateway/adapters',
+      'gateway/http',
+      'gateway/bulk',
+    ],
   ],
   'local-chain': ['document', 'verifier'],
 }

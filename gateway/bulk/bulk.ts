@@ -42,13 +42,17 @@ export type BulkDeps = {
   hkdf: Hkdf
   /** Resolves when they are durable. */
   keep(blocks: readonly Block[]): Promise<void>
+  /** Blocks that are kept together. */
+  group?: number
+  /** The tenant of the idempotency keys; absent = that of files. */
+  tenant?: string
 }
 
 /**
- * The tenant of the idempotency keys: no tenant of the REST API has this name, so that no two
- * documents get one salt.
+ * The tenant of files: no tenant of the REST API has this name, so that no two documents get one
+ * salt.
  */
-const TENANT = 'bulk file'
+const FILES = 'bulk file'
 /** Blocks that are kept together, and wait in memory for it. */
 const GROUP = 4096
 /** Bytes. */
@@ -66,13 +70,14 @@ export async function sealBatch(
 ): Promise<SealedBatch> {
   const { registry, issuerId, subkeys, seal, hkdf } = deps
   const documentKeys = createRows(KEY)
-  const keeper = createKeeper(deps.keep)
+  const { tenant = FILES, group = GROUP } = deps
+  const keeper = createKeeper(deps.keep, group)
 
   async function* entries(): AsyncGenerator<BatchEntry> {
     for await (const fields of documents) {
       const document = { ...fields, registry, issuerId }
       const salt = idempotentSalt(subkeys, {
-        tenant: TENANT,
+        tenant,
         idempotencyKey,
         itemIndex: documentKeys.length,
         document: encodeDocument(document),
@@ -116,7 +121,7 @@ function blockOf(bytes: Uint8Array): Block {
 }
 
 /** Keeps one group while the next one gathers. */
-function createKeeper(keep: BulkDeps['keep']) {
+function createKeeper(keep: BulkDeps['keep'], group: number) {
   let waiting: Block[] = []
   let keeping: Promise<void> = Promise.resolve()
 
@@ -131,7 +136,7 @@ function createKeeper(keep: BulkDeps['keep']) {
   return {
     async add(block: Block): Promise<void> {
       waiting.push(block)
-      if (waiting.length === GROUP) await next()
+      if (waiting.length >= group) await next()
     },
     async end(): Promise<void> {
       await next()

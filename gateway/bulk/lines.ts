@@ -5,21 +5,42 @@ import { type FieldProblem, FormatError } from '../../document/errors.ts'
 import { decodeJsonText, parseStrictJson } from '../../document/json.ts'
 import { ApiError } from '../http/errors.ts'
 import { parseIssueBody } from '../http/issue-body.ts'
+import { splitLines } from '../http/lines.ts'
 import { MAX_BODY } from '../http/request.ts'
 
 /**
- * The fields of a document on each line: JSON Lines, read once to check it and once to issue it.
+ * The fields of a document on each line: JSON Lines, read once to check them and again to issue
+ * them.
  */
-export type BulkFile = {
-  path: string
-  /** Of all its bytes, hexadecimal. */
-  sha256: string
-  /** Lines; each is a document. */
+export type Checked = {
+  /** Of all its bytes. */
+  sha256: Buffer
+  /** Lines. */
   size: number
+  /** Of these, the ones that are no document. */
+  bad: number
 }
 
-/** The problem of a line; never its content. */
-export type BadLine = { line: number; problems: readonly FieldProblem[] }
+/** A file that was checked. */
+export type BulkFile = Checked & { path: string }
+
+/** What is on a line. */
+export type Line = { line: number } & (
+  | { fields: DocumentFields }
+  /** Never its content. */
+  | { problems: readonly FieldProblem[] }
+)
+
+/** The problem of a line. */
+export type BadLine = Extract<Line, { problems: unknown }>
+
+/** What decides whether a line is a document. */
+export type Rules = {
+  /** Dates are judged by this time; milliseconds of the Unix epoch. */
+  now: number
+  /** The only categories that the caller may issue; absent = all. */
+  categories?: readonly string[]
+}
 
 /** Thrown when a file has changed since it was checked. */
 export class BulkFileError extends Error {
@@ -27,28 +48,44 @@ export class BulkFileError extends Error {
 }
 
 /**
- * Reads the whole file, even after bad lines. It is as strict as the REST API about each document.
+ * Reads all lines, even after bad ones. It is as strict as the REST API about each document.
+ *
+ * @param seen Called for every line, in order; reading stops when it throws.
+ */
+export async function checkLines(
+  chunks: AsyncIterable<Uint8Array>,
+  rules: Rules,
+  seen: (line: Line) => void,
+): Promise<Checked> {
+  const digest = createHash('sha256')
+  const checked = { size: 0, bad: 0 }
+  for await (const line of readLines(digesting(chunks, digest), rules)) {
+    checked.size++
+    if ('problems' in line) checked.bad++
+    seen(line)
+  }
+  return { ...checked, sha256: digest.digest() }
+}
+
+/**
+ * Checks a file.
  *
  * @param now Milliseconds of the Unix epoch.
  * @param bad Called for every bad line, in order.
  */
-export async function checkLines(
+export async function checkFile(
   path: string,
   now: number,
   bad: (line: BadLine) => void,
 ): Promise<BulkFile> {
-  const digest = createHash('sha256')
-  let size = 0
-  for await (const bytes of readLines(path, (chunk) => digest.update(chunk))) {
-    size++
-    const parsed = parseLine(bytes, now)
-    if ('problems' in parsed) bad({ line: size, problems: parsed.problems })
-  }
-  return { path, size, sha256: digest.digest('hex') }
+  const checked = await checkLines(createReadStream(path), { now }, (line) => {
+    if ('problems' in line) bad(line)
+  })
+  return { ...checked, path }
 }
 
 /**
- * @param now As for `checkLines`.
+ * @param now As for `checkFile`.
  * @throws {BulkFileError} at its end, or at a bad line, when the file has changed.
  */
 export async function* documentsOf(
@@ -57,63 +94,51 @@ export async function* documentsOf(
 ): AsyncGenerator<DocumentFields> {
   const digest = createHash('sha256')
   let count = 0
-  for await (const bytes of readLines(path, (chunk) => digest.update(chunk))) {
-    const parsed = parseLine(bytes, now)
-    if ('problems' in parsed || count === size) break
+  for await (const line of readLines(digesting(createReadStream(path), digest), { now })) {
+    if ('problems' in line || count === size) break
     count++
-    yield parsed.fields
+    yield line.fields
   }
-  if (digest.digest('hex') !== sha256)
+  if (!digest.digest().equals(sha256))
     throw new BulkFileError(`${path} was changed while it was read`)
+}
+
+/** Reads what is on each line. */
+export async function* readLines(
+  chunks: AsyncIterable<Uint8Array>,
+  rules: Rules,
+): AsyncGenerator<Line> {
+  let line = 0
+  for await (const bytes of splitLines(chunks, MAX_BODY))
+    yield { line: ++line, ...parseLine(bytes, rules) }
 }
 
 function parseLine(
   bytes: Uint8Array | undefined,
-  now: number,
+  { now, categories }: Rules,
 ): { fields: DocumentFields } | { problems: readonly FieldProblem[] } {
   if (bytes === undefined) return problem(`must have at most ${MAX_BODY} bytes`)
   try {
     const value = parseStrictJson(decodeJsonText(bytes))
-    return { fields: parseIssueBody(value, now, undefined) }
+    return { fields: parseIssueBody(value, now, categories) }
   } catch (error) {
     if (error instanceof FormatError) return problem(error.message)
     if (error instanceof ApiError && error.code === 'bad_fields')
       return { problems: (error.details ?? []) as FieldProblem[] }
+    if (error instanceof ApiError && error.code === 'category_not_allowed')
+      return { problems: [{ field: 'category', message: error.message }] }
     throw error
   }
 }
 
 const problem = (message: string) => ({ problems: [{ field: '', message }] })
 
-const LINE_FEED = 0x0a
-
-/**
- * @param seen Receives all bytes of the file.
- * @returns The lines; `undefined` for one that is too long, whose rest is skipped. The last may end
- * without a line feed.
- */
-async function* readLines(
-  path: string,
-  seen: (chunk: Uint8Array) => void,
-): AsyncGenerator<Uint8Array | undefined> {
-  let rest = Buffer.alloc(0)
-  let tooLong = false
-  for await (const chunk of createReadStream(path)) {
-    seen(chunk)
-    const bytes = Buffer.concat([rest, chunk as Buffer])
-    let start = 0
-    let end = bytes.indexOf(LINE_FEED)
-    while (end !== -1) {
-      const fits = !tooLong && end - start <= MAX_BODY
-      yield fits ? bytes.subarray(start, end) : undefined
-      tooLong = false
-      start = end + 1
-      end = bytes.indexOf(LINE_FEED, start)
-    }
-    rest = bytes.subarray(start)
-    tooLong ||= rest.length > MAX_BODY
-    if (tooLong) rest = Buffer.alloc(0)
+async function* digesting(
+  chunks: AsyncIterable<Uint8Array>,
+  digest: { update(bytes: Uint8Array): unknown },
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of chunks) {
+    digest.update(chunk)
+    yield chunk
   }
-  if (tooLong) yield undefined
-  else if (rest.length > 0) yield rest
 }

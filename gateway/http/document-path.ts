@@ -1,15 +1,21 @@
-import { type Hex, toHex } from '../../document/hex.ts'
-import { decodePublicId } from '../../document/public-id.ts'
-import type { FindDocument, FoundDocument } from '../documents/find.ts'
+import type { Hex } from '../../document/hex.ts'
+import type { VerifyOptions } from '../../verifier/verify.ts'
+import type { Deadline } from '../deadline.ts'
+import type { FindDocument } from '../documents/find.ts'
 import type { Grant } from '../grant.ts'
 import { IssueError } from '../issue/errors.ts'
 import { ApiError, unverifiable } from './errors.ts'
 import type { Addresses } from './present.ts'
+import { type RevisedKey, revisedKeyOf } from './revised-key.ts'
 
 // A path names a document by its publicId, or by its documentHash. Everybody can read the hashes on
 // the chain, so a hash names documents of the key's tenant only; with `admin`, of all.
 
-export type PathDeps = { findDocument: FindDocument; addresses: Addresses }
+export type PathDeps = {
+  findDocument: FindDocument
+  addresses: Addresses
+  verifyOptions: Pick<VerifyOptions, 'blocks'>
+}
 
 const HASH = /^0x[0-9a-f]{64}$/i
 export const isHash = (text: string) => HASH.test(text)
@@ -31,8 +37,7 @@ export async function publicIdOf(deps: PathDeps, grant: Grant, text: string): Pr
 }
 
 /** A document to change. */
-export type Changeable = {
-  documentHash: Hex
+export type Changeable = RevisedKey & {
   /** `null` when it was named by its hash and its payload is lost or erased. */
   publicId: string | null
 }
@@ -41,31 +46,26 @@ export type Changeable = {
  * @param text A publicId or a documentHash.
  * @throws {IssueError} `other_issuer` when a publicId names an issuer that this gateway does not
  *   write for; `not_issued` when a hash is not a document of the key's tenant.
- * @throws {ApiError} `bad_public_id` for a document of a batch.
+ * @throws {ApiError} `unverifiable` when the batch block, which leads to its batch, is missing.
  */
 export async function changeableOf(
   deps: PathDeps,
   grant: Grant,
   text: string,
+  deadline: Deadline,
 ): Promise<Changeable> {
-  if (isHash(text)) return changeableByHash(await findFor(deps, grant, text))
-  const { kind, hash, issuerId } = decodePublicId(text)
-  if (kind === 'batch') throw ofBatch()
-  if (issuerId !== deps.addresses.issuerId)
-    throw new IssueError('other_issuer', `a document of issuer ${issuerId}`)
-  return { documentHash: toHex(hash), publicId: text }
-}
-
-async function changeableByHash(found: FoundDocument | undefined): Promise<Changeable> {
+  const { addresses, verifyOptions } = deps
+  const keyOf = (publicId: string) =>
+    revisedKeyOf(publicId, addresses, verifyOptions.blocks, deadline)
+  if (!isHash(text)) return { ...(await keyOf(text)), publicId: text }
+  const found = await findFor(deps, grant, text)
   if (!found) throw new IssueError('not_issued', 'no such document of this tenant')
-  if (found.isBatch) throw ofBatch()
   const opening = await found.open()
   const publicId = opening.status === 'opened' ? opening.publicId : null
-  return { documentHash: found.documentHash, publicId }
-}
-
-function ofBatch(): ApiError {
-  return new ApiError('bad_public_id', 'changing a document of a batch is not supported yet')
+  if (!found.isBatch) return { documentHash: found.documentHash, publicId }
+  if (publicId === null)
+    throw unverifiable([{ check: 'batch', outcome: 'unknown', code: 'missing' }])
+  return { ...(await keyOf(publicId)), publicId }
 }
 
 /** @returns The document of this tenant that a hash names. */

@@ -34,7 +34,7 @@ export function succeed(
  * as `internal`.
  */
 export function fail(c: Context<Env>, error: unknown, log: Log): Response {
-  const { body, status, headers } = failure(error, c.get('requestId'), log)
+  const { body, status, headers } = failureOf(error, c.get('requestId'), log)
   return respond(c, body, status, headers)
 }
 
@@ -76,7 +76,7 @@ export function failUnrouted(
     error instanceof RequestError
       ? new ApiError('bad_request', 'malformed request target or Host header')
       : error
-  const { body, status, headers } = failure(malformed, requestId, log)
+  const { body, status, headers } = failureOf(malformed, requestId, log)
   log.info('request', {
     method,
     route: '*',
@@ -90,7 +90,8 @@ export function failUnrouted(
   })
 }
 
-function failure(error: unknown, requestId: string, log: Log) {
+/** @returns The body, status and headers of the envelope of a failure; a bug is logged. */
+export function failureOf(error: unknown, requestId: string, log: Log) {
   const { code, message, details, status, headers } = translate(error)
   if (code === 'internal') log.error('internal_error', { requestId, ...describeBug(error) })
   const body = {

@@ -29,6 +29,7 @@ export const STATUS = {
   not_json: 415,
   bad_fields: 422,
   rate_limited: 429,
+  batch_refused: 422,
   internal: 500,
   unverifiable: 503,
   idempotency_key_reused: 422,

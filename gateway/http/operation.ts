@@ -57,6 +57,7 @@ export type Operation<
 /** The sections of the reference, in their order. */
 export const TAGS = {
   Documents: 'Issue, retrieve and change documents.',
+  Batches: 'Issue many documents by one transaction, and change them together.',
   Verification: 'Check a document. Needs nothing of the issuer.',
   Events: 'What happened to documents, in order.',
   Webhooks: 'Events, sent to an address of yours.',

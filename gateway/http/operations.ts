@@ -1,4 +1,5 @@
 import type { Operation } from './operation.ts'
+import { batchOperations } from './routes/batches.ts'
 import { bundleOperations } from './routes/bundle.ts'
 import { didOperations } from './routes/did.ts'
 import { documentOperations } from './routes/documents.ts'
@@ -11,6 +12,7 @@ import { keyOperations } from './routes/keys.ts'
 import { listOperations } from './routes/list.ts'
 import { openapiOperations } from './routes/openapi.ts'
 import { qrOperations } from './routes/qr.ts'
+import { revocationOperations } from './routes/revocations.ts'
 import { rpcOperations } from './routes/rpc.ts'
 import { supersedeOperations } from './routes/supersede.ts'
 import { verifyOperations } from './routes/verify.ts'
@@ -22,6 +24,8 @@ export const OPERATIONS: readonly Operation[] = [
   ...documentOperations,
   ...supersedeOperations,
   ...listOperations,
+  ...revocationOperations,
+  ...batchOperations,
   ...bundleOperations,
   ...eraseOperations,
   ...verifyOperations,

@@ -82,12 +82,17 @@ export function parseBody<T>(schema: v.GenericSchema<unknown, T>, body: JsonValu
  * @throws {ApiError} `not_json` (content type or encoding), `too_large`, `bad_json`.
  */
 export async function readJson(c: Context): Promise<JsonValue> {
+  assertJson(c)
+  return parseStrictJson(decode(await readBody(c)))
+}
+
+/** @throws {ApiError} `not_json` (content type or encoding). */
+export function assertJson(c: Context, accepted = 'application/json'): void {
   const type = c.req.header('content-type') ?? ''
   if (!/^application\/json\s*(;\s*charset="?utf-8"?\s*)?$/i.test(type))
-    throw new ApiError('not_json', 'Content-Type must be application/json')
+    throw new ApiError('not_json', `Content-Type must be ${accepted}`)
   if (c.req.header('content-encoding') !== undefined)
     throw new ApiError('not_json', 'Content-Encoding is not supported')
-  return parseStrictJson(decode(await readBody(c)))
 }
 
 async function readBody(c: Context): Promise<Uint8Array> {

@@ -1,4 +1,5 @@
 import type { Intent } from './intent.ts'
+import { isWholeBatch } from './record.ts'
 
 /** Maximum intents in one transaction: about 5 million gas and 13 KB for documents to issue. */
 export const MAX_BATCH = 200
@@ -24,8 +25,10 @@ export function nextBatch(
   return batch
 }
 
-/** A call of the registry takes one kind, and one reason. */
+/** A call of the registry takes one kind, one reason, and one batch, whole or some documents of it. */
 function goTogether(one: Intent, other: Intent): boolean {
+  if (isWholeBatch(one) || isWholeBatch(other)) return one === other
+  if (one.root !== other.root) return false
   if (one.kind === 'revoke' && other.kind === 'revoke') return one.reason === other.reason
   return one.kind === other.kind
 }

@@ -1,4 +1,5 @@
 import { type Intent, type IntentKey, keyOfIntent } from './intent.ts'
+import { isWholeBatch } from './record.ts'
 
 /** How long an intent that was absent when it was queued counts as absent. */
 const CERTAIN_MS = 5_000
@@ -10,7 +11,7 @@ export type Entry = {
   promised: boolean
   /** `performance.now()`. */
   readonly queuedAt: number
-  /** From when on a document to issue may be on the chain unnoticed; `performance.now()`. */
+  /** From when on the intent may be on the chain unnoticed; `performance.now()`. */
   uncertainFrom: number
 }
 
@@ -61,4 +62,12 @@ export function markUncertain(entry: Entry): void {
 /** The intent is not on the chain at this moment. */
 export function markAbsent(entry: Entry): void {
   if (entry.intent.kind === 'issue') entry.uncertainFrom = performance.now() + CERTAIN_MS
+}
+
+/**
+ * The chain refused the intent. The registry skips a repeated revision of a document, but refuses
+ * that of a whole batch: then it may be on the chain already.
+ */
+export function markRefused(entry: Entry): void {
+  if (isWholeBatch(entry.intent)) entry.uncertainFrom = 0
 }

@@ -2,35 +2,37 @@ import { type Document, validUntilOf } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import type { Sealed } from '../../document/sealed.ts'
 import { RELEASED, SUSPENDED } from '../../verifier/reasons.ts'
-import type { RegistryEvent } from './record.ts'
+import type { RecordKey, RegistryEvent } from './record.ts'
 
 type Requested = {
   /** Who requested it, and may see its events; absent = a command. */
   tenant?: string
 }
 
-/** A document to issue. */
-export type IssueIntent = Requested & {
-  kind: 'issue'
-  documentHash: Hex
-  /** Seconds of the Unix epoch; 0 = never expires. */
-  validUntil: number
-}
+/** A document or a batch to issue. Never a document in a batch: its batch is issued. */
+export type IssueIntent = Requested &
+  RecordKey & {
+    kind: 'issue'
+    /** Seconds of the Unix epoch; 0 = never expires. Of a batch its size, as in the registry. */
+    validUntil: number
+    /** The sha-256 of its manifest; of a batch only. */
+    manifest?: Hex
+  }
 
-/** A document to revoke permanently, to suspend, or to release from a suspension. */
+/** A document or a batch to revoke permanently, to suspend, or to release from a suspension. */
 export type RevisionIntent = Requested &
+  RecordKey &
   (
     | {
         kind: 'revoke'
-        documentHash: Hex
         /** RFC 5280 reason code of a final revocation. */
         reason: number
       }
-    | { kind: 'suspend'; documentHash: Hex }
-    | { kind: 'release'; documentHash: Hex }
+    | { kind: 'suspend' }
+    | { kind: 'release' }
   )
 
-/** A change to make on the chain. There is one of each kind for a document. */
+/** A change to make on the chain. There is one of each kind for a record. */
 export type Intent = IssueIntent | RevisionIntent
 
 /**
@@ -64,7 +66,7 @@ export function issueIntentOf(
   }
 }
 
-/** Identifies an intent: there is one of each kind for a document. */
+/** Identifies an intent: there is one of each kind for a record. */
 export type IntentKey = `${Intent['kind']} ${Hex}`
 
 export function keyOf(kind: Intent['kind'], documentHash: Hex): IntentKey {

@@ -41,7 +41,7 @@ export async function locate(
     located.set(one, { event: EVENTS[intent.kind], blockNumber, blockHash })
   }
   const others = some.filter((one) => !located.has(one))
-  const records = await registry.records(others.map(({ intent }) => intent.documentHash))
+  const records = await registry.records(others.map(({ intent }) => intent))
   others.forEach((one, i) => {
     located.set(one, placeOf(one.intent, records[i]))
   })

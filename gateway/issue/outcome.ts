@@ -4,7 +4,7 @@ import { IssueError } from './errors.ts'
 import { EVENTS, type Intent, type IssueIntent } from './intent.ts'
 import type { Plan, Receipt } from './plan.ts'
 import type { RegistryReader } from './ports.ts'
-import { type RegistryEvent, revocationOf, type TrustedRecord } from './record.ts'
+import { isInBatch, type RegistryEvent, revocationOf, type TrustedRecord } from './record.ts'
 
 /**
  * Maximum plans to issue that are read by receipt: for more, records and events take fewer calls.
@@ -35,7 +35,7 @@ export async function outcomesOf(
   registry: RegistryReader,
   intents: readonly Intent[],
 ): Promise<Outcome[]> {
-  const records = await registry.records(intents.map(({ documentHash }) => documentHash))
+  const records = await registry.records(intents)
   const places = intents.map((intent, i) => placeOf(intent, records[i]))
   const transactions = await readTransactions(
     registry,
@@ -124,8 +124,9 @@ export const ABSENT: Undone = { status: 'absent' }
 
 /** @returns Where a record places the event of an intent, or why there is none. */
 export function placeOf(intent: Intent, record: TrustedRecord | undefined): Place | Undone {
-  // Block 0 means that the record is missing; it must not count as final.
-  if (!record?.anchoredBlock) return ABSENT
+  // Block 0 means that the record is missing; it must not count as final. The record of a document
+  // in a batch has no block of its own.
+  if (!record || (record.anchoredBlock === 0 && !isInBatch(intent))) return ABSENT
   if (intent.kind === 'issue') return placeOfIssue(intent, record)
   const revocation = revocationOf(record)
   const place = { event: EVENTS[intent.kind], blockNumber: record.revokedBlock }

@@ -25,7 +25,7 @@ export type Plan = {
 export type Receipt = BlockId & {
   /** Whether the call of the registry succeeded. */
   succeeded: boolean
-  /** The documents that it issued. */
+  /** The documents that it issued, and the roots of batches. */
   issued: ReadonlySet<Hex>
   /** Its cost in wei; `undefined` when the node does not report it. */
   fee?: bigint

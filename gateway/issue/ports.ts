@@ -4,7 +4,7 @@ import type { Anchored, Anchoring, BlockId, Resolution, Review } from './anchori
 import type { Intent, IssueIntent, QueuedIntent, Standing } from './intent.ts'
 import type { Payload, PromisedPayload } from './payload.ts'
 import type { Plan, Receipt, SignedTransaction } from './plan.ts'
-import type { RegistryEvent, TrustedRecord } from './record.ts'
+import type { RecordKey, RegistryEvent, TrustedRecord } from './record.ts'
 
 /**
  * Stores sealed documents by their sha-256 (32 bytes). Once `put` has resolved, the document
@@ -200,12 +200,32 @@ export type PrepareOptions = {
    * what the chain requires, whichever is higher.
    */
   replaced?: SignedTransaction
+  /**
+   * Whether a transaction with this nonce was signed before. Then one is made even if the call
+   * would change nothing any more: the nonces after it wait.
+   */
+  isPlanned?: boolean
+}
+
+/** The price of a transaction. */
+export type Quote = {
+  /** As the node estimates it. */
+  gas: bigint
+  /** Wei, at the current price of gas. */
+  fee: bigint
+  /** Wei: the transaction may cost as much when the price rises. */
+  maxFee: bigint
+}
+
+export type Quotes = {
+  /** @throws {IssueError} when no such transaction can be made now. */
+  quote(intents: readonly Intent[]): Promise<Quote>
 }
 
 /** Transactions of the account. */
 export type Transactions = {
   /**
-   * Makes and signs the transaction of intents of one kind (and one reason).
+   * Makes and signs the transaction of intents that `goTogether`.
    *
    * @throws {IssueError} `too_large` when they do not fit in one transaction, or under `maxFee`;
    * `fee_too_high` when a single intent does not fit under `maxFee`.
@@ -231,11 +251,11 @@ export type Transactions = {
 
 /** The registry's records and events of the issuer's documents. */
 export type RegistryReader = {
-  /** The issuer's record of each hash, in order. */
-  records(documentHashes: readonly Hex[]): Promise<TrustedRecord[]>
+  /** The issuer's record of each, in order; of a batch, with the size as `validUntil`. */
+  records(keys: readonly RecordKey[]): Promise<TrustedRecord[]>
   /**
    * The transactions in a block that issued, revoked (or suspended) or released documents of the
-   * issuer, by documentHash. `undefined` when no node keeps the events of that block any more.
+   * issuer, by documentHash, and likewise batches, by root. `undefined` when no node keeps the events of that block any more.
    */
   transactionsOf(
     event: RegistryEvent,

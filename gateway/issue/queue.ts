@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts'
 import { createAside } from './aside.ts'
 import { nextBatch } from './batch.ts'
-import { createEntries, markAbsent, markUncertain } from './entries.ts'
+import { createEntries, markAbsent, markRefused, markUncertain } from './entries.ts'
 import { type Intent, type IntentKey, keyOf, keyOfIntent } from './intent.ts'
 import type { Backlog } from './ports.ts'
 
@@ -51,7 +51,7 @@ type QueueDeps = {
 export function createQueue(deps: QueueDeps): Queue {
   const { backlog, carries, changed, log } = deps
   const entries = createEntries()
-  const aside = createAside({ backlog, back: (intents) => addAll(intents, true), log })
+  const aside = createAside({ backlog, back, log })
   let gatheringSince = 0
 
   const isUnderWay = (key: IntentKey) =>
@@ -69,14 +69,20 @@ export function createQueue(deps: QueueDeps): Queue {
     entries.add(intent, promised)
   }
 
+  /** Queues what the chain refused before. */
+  function back(intents: readonly Intent[]): void {
+    addAll(intents, true)
+    for (const entry of entries.of(intents)) markRefused(entry)
+  }
+
   function addAll(intents: readonly Intent[], promised: boolean): void {
     for (const intent of intents) add(intent, promised)
     changed()
   }
 
-  /** A revision waits until its document is on the chain. */
-  function mustWait({ kind, documentHash }: Intent): boolean {
-    return kind !== 'issue' && isUnderWay(keyOf('issue', documentHash))
+  /** A revision waits until its document, or its batch, is on the chain. */
+  function mustWait({ kind, documentHash, root = documentHash }: Intent): boolean {
+    return kind !== 'issue' && isUnderWay(keyOf('issue', root))
   }
 
   function remove(intents: readonly Intent[]): void {

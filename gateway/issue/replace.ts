@@ -143,6 +143,7 @@ async function prepare(
   try {
     const transaction = await deps.transactions.prepare(intents, {
       nonce: plan.nonce,
+      isPlanned: true,
       ...(maxFee !== undefined && { maxFee }),
       ...(replaced && { replaced }),
     })

@@ -1,15 +1,18 @@
 import type { Hex } from '../../document/hex.ts'
-import type { ChainReader, ChainReading, RegistryStatus } from '../../verifier/ports.ts'
+import type { ChainReader, RegistryStatus } from '../../verifier/ports.ts'
 import type { Deadline } from '../deadline.ts'
 import type { Batcher } from './batcher.ts'
 import { IssueError } from './errors.ts'
 import { EVENTS, type RevisionIntent, reasonOf } from './intent.ts'
 import type { Outbox, RegistryReader } from './ports.ts'
-import { revocationOf } from './record.ts'
+import { type RecordKey, revocationOf } from './record.ts'
+import { type Revisable, readRevisable } from './revisable.ts'
 import type { Answer } from './waiters.ts'
 
 export type RevisionRequest = {
   intent: RevisionIntent
+  /** Of a document in a batch: that of its leaf, seconds of the Unix epoch; absent = unknown. */
+  validUntil?: number
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
   /** Limits the wait, and the reads before and after it. */
@@ -40,7 +43,7 @@ type RevisingDeps = {
 }
 
 /**
- * Revokes, suspends and releases documents, through the same outbox as issuing. A suspension and a
+ * Revokes, suspends and releases documents and batches, through the same outbox as issuing. A suspension and a
  * release of one document never overlap: a request waits until its opposite is on the chain.
  *
  * `revise` rejects with an `IssueError`: `not_issued`, `already_revoked`, `not_suspended`,
@@ -48,16 +51,15 @@ type RevisingDeps = {
  * read.
  */
 export function createRevising(deps: RevisingDeps): Revising {
-  const { issuerId, registry, chain, outbox, batcher } = deps
+  const { registry, outbox, batcher } = deps
 
   return {
     async revise(request) {
-      const { intent, deadline } = request
-      const { documentHash } = intent
+      const { intent, deadline, validUntil = 0 } = request
       const read = () =>
-        deadline.within((signal) => chain.read({ issuerId, documentHash }, { signal }))
+        deadline.within((signal) => readRevisable(deps, { ...intent, validUntil }, signal))
       const before = await read()
-      await assertIssued(outbox, before, documentHash)
+      await assertIssued(outbox, before, intent)
       if (await isDone(outbox, intent, before)) return describe(registry, request, before)
 
       batcher.assertOpen()
@@ -72,11 +74,11 @@ export function createRevising(deps: RevisingDeps): Revising {
 
 async function assertIssued(
   outbox: Outbox,
-  { record }: ChainReading,
-  documentHash: Hex,
+  { isIssued }: Revisable,
+  { documentHash, root = documentHash }: RecordKey,
 ): Promise<void> {
-  if (record.anchoredBlock !== 0) return
-  if ((await outbox.find('issue', documentHash)) === undefined)
+  if (isIssued) return
+  if ((await outbox.find('issue', root)) === undefined)
     throw new IssueError('not_issued', 'no such document')
 }
 
@@ -84,7 +86,7 @@ async function assertIssued(
 async function isDone(
   outbox: Outbox,
   { kind, documentHash }: RevisionIntent,
-  { record }: ChainReading,
+  { record }: Revisable,
 ): Promise<boolean> {
   const isPromised = async (other: RevisionIntent['kind']) =>
     (await outbox.find(other, documentHash))?.anchored === false
@@ -121,7 +123,7 @@ async function promise(
 }
 
 /** Whether the chain shows that it was done, or that a final revocation came first. */
-function shows({ kind }: RevisionIntent, { record }: ChainReading): boolean {
+function shows({ kind }: RevisionIntent, { record }: Revisable): boolean {
   const revocation = revocationOf(record)
   if (revocation === 'final') return true
   if (kind === 'suspend') return revocation === 'suspended'
@@ -131,7 +133,7 @@ function shows({ kind }: RevisionIntent, { record }: ChainReading): boolean {
 async function describe(
   registry: RegistryReader,
   { intent, deadline }: RevisionRequest,
-  { record, status }: ChainReading,
+  { record, status }: Revisable,
 ): Promise<Revised> {
   const event = revocationOf(record) === 'released' ? EVENTS.release : EVENTS.revoke
   const transactions = await deadline

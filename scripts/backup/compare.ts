@@ -12,6 +12,7 @@ import { createTombstones } from '../../gateway/adapters/tombstones.ts'
 import type { Config } from '../../gateway/config.ts'
 import type { Intent } from '../../gateway/issue/intent.ts'
 import type { PayloadStore, RegistryReader } from '../../gateway/issue/ports.ts'
+import type { RecordKey } from '../../gateway/issue/record.ts'
 import { createLog } from '../../gateway/log.ts'
 import type { Identity } from '../../gateway/open-chain.ts'
 import { openKubo } from '../../gateway/open-stores.ts'
@@ -125,7 +126,7 @@ function countPayloads(sqlite: DatabaseSync): number {
  */
 export async function checkHistory(
   sqlite: DatabaseSync,
-  registry: { records(hashes: readonly Hex[]): Promise<{ anchoredBlock: number }[]> },
+  registry: { records(keys: readonly RecordKey[]): Promise<{ anchoredBlock: number }[]> },
 ): Promise<number> {
   const next = sqlite.prepare(`
     SELECT block_number, document_hash FROM history
@@ -137,7 +138,9 @@ export async function checkHistory(
   let last: Row | undefined = { block_number: 0, document_hash: new Uint8Array(0) }
   while (last) {
     const rows = next.all(last.block_number, last.document_hash) as Row[]
-    const records = await registry.records(rows.map((row) => toHex(row.document_hash)))
+    const records = await registry.records(
+      rows.map((row) => ({ documentHash: toHex(row.document_hash) })),
+    )
     missing += records.filter(({ anchoredBlock }) => !anchoredBlock).length
     count += rows.length
     last = rows.at(-1)
@@ -149,7 +152,7 @@ export async function checkHistory(
   return count
 }
 
-type Waiting = { id: number; kind: Intent['kind']; documentHash: Hex }
+type Waiting = { id: number; kind: Intent['kind']; documentHash: Hex; root: Hex | null }
 
 async function checkPromises(
   { sqlite, write }: Database,
@@ -158,10 +161,12 @@ async function checkPromises(
 ): Promise<Pick<Comparison, 'waiting' | 'arrived' | 'outdated'>> {
   const intents = sqlite
     .prepare(`
-      SELECT id, kind, document_hash AS documentHash FROM intent
+      SELECT id, kind, document_hash AS documentHash, root FROM intent
       WHERE block_number IS NULL ORDER BY id`)
     .all() as Waiting[]
-  const records = await registry.records(intents.map(({ documentHash }) => documentHash))
+  const records = await registry.records(
+    intents.map(({ documentHash, root }) => ({ documentHash, ...(root && { root }) })),
+  )
   const arrived = intents.filter(({ kind }, i) => kind === 'issue' && records[i]?.anchoredBlock)
   const outdated = intents.filter(({ kind }, i) => isOutdated(kind, records[i], block))
   const drop = sqlite.prepare('DELETE FROM intent WHERE id = ?')

@@ -69,6 +69,11 @@ const RUN: Example[] = [
   },
   {
     page: 'docs/integrate.md',
+    has: '/v1/batches -T',
+    prints: /"line":1,"success":true,"data":\{"publicId".*"batchRoot":"0x/,
+  },
+  {
+    page: 'docs/integrate.md',
     has: 'npm run keys',
     prints: /drk_[\s\S]*documents:read[\s\S]*drk_[\s\S]*revoked/,
   },

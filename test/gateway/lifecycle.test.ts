@@ -226,7 +226,7 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
     expect((await stack.verify(publicId)).body.data.status).toBe('valid')
   })
 
-  test('error: refuses a document of a batch', async () => {
+  test('error: reports a batch block that cannot be read as an outage', async () => {
     const publicId = encodePublicId({
       kind: 'batch',
       issuerId: 1,
@@ -234,7 +234,7 @@ describe('POST /v1/documents/{publicId}/revoke', () => {
       documentKey: new Uint8Array(16),
     })
     const { status, body } = await revoke(publicId)
-    expect([status, body.error.code]).toEqual([400, 'bad_public_id'])
+    expect([status, body.error.code]).toEqual([503, 'unverifiable'])
   })
 
   test.each<[string, unknown, number]>([

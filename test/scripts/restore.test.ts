@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
 import type { PayloadStore } from '../../gateway/issue/ports.ts'
+import type { RecordKey } from '../../gateway/issue/record.ts'
 import {
   checkHistory,
   fetchPayloads,
@@ -61,9 +62,9 @@ test('behavior: compares every document of the history once, however many a bloc
   for (let n = 0; n < 1_301; n++)
     insert.run(n < 1_203 ? 7 : n, createHash('sha256').update(`${n}`).digest())
   const asked: Hex[] = []
-  const records = async (hashes: readonly Hex[]) => {
-    asked.push(...hashes)
-    return hashes.map(() => ({ anchoredBlock: 7 }))
+  const records = async (keys: readonly RecordKey[]) => {
+    asked.push(...keys.map(({ documentHash }) => documentHash))
+    return keys.map(() => ({ anchoredBlock: 7 }))
   }
   expect(await checkHistory(sqlite, { records })).toBe(1_301)
   expect(new Set(asked).size).toBe(1_301)

@@ -1,6 +1,7 @@
 import type { Hex } from '../../../document/hex.ts'
 import { IssueError } from '../../issue/errors.ts'
 import type { Intent } from '../../issue/intent.ts'
+import { isInBatch } from '../../issue/record.ts'
 
 /** The minimum of every transaction; a lower estimate is not plausible. */
 const MIN_GAS = 21_000n
@@ -22,6 +23,8 @@ const WORK = {
   revoke: 7_900n,
   suspend: 7_900n,
   release: 7_600n,
+  /** Any revision of a document in a batch that has none yet. */
+  inBatch: 24_500n,
 } as const
 
 /**
@@ -40,11 +43,11 @@ type Estimate = { gas: bigint; count: number; askedAt: number }
 
 /** @param ask Requests an estimate of a call with this calldata (`eth_estimateGas`). */
 export function createEstimates(ask: (data: Hex) => Promise<bigint>): GasEstimates {
-  const estimates = new Map<Intent['kind'], Estimate>()
+  const estimates = new Map<string, Estimate>()
 
   async function of(intents: readonly Intent[], data: Hex): Promise<bigint> {
     const count = intents.length
-    const last = estimates.get(kindOf(intents))
+    const last = estimates.get(callOf(intents))
     const good = last !== undefined && performance.now() - last.askedAt < ESTIMATE_TTL_MS
     if (!good || count < MANY) return refresh(intents, data)
     // In proportion is enough for more intents: they share what a call needs by itself.
@@ -56,10 +59,9 @@ export function createEstimates(ask: (data: Hex) => Promise<bigint>): GasEstimat
     const gas = await ask(data)
     if (gas < MIN_GAS)
       throw new IssueError('chain_unavailable', 'eth_estimateGas: malformed answer')
-    const kind = kindOf(intents)
     const count = intents.length
-    const isUsual = gas >= WORK.call + WORK[kind] * BigInt(count)
-    if (isUsual && count >= MANY) estimates.set(kind, { gas, count, askedAt })
+    const isUsual = gas >= WORK.call + workOf(intents) * BigInt(count)
+    if (isUsual && count >= MANY) estimates.set(callOf(intents), { gas, count, askedAt })
     return gas
   }
 
@@ -70,7 +72,12 @@ function divideUp(dividend: bigint, divisor: bigint): bigint {
   return (dividend + divisor - 1n) / divisor
 }
 
-/** A call of the registry is for one kind. */
-function kindOf([first]: readonly Intent[]): Intent['kind'] {
-  return first?.kind ?? 'issue'
+/** A call of the registry is for one kind, and for documents in a batch or others. */
+function callOf([first]: readonly Intent[]): string {
+  return first === undefined ? '' : `${first.kind} ${isInBatch(first)}`
+}
+
+function workOf([first]: readonly Intent[]): bigint {
+  if (first === undefined) return 0n
+  return isInBatch(first) ? WORK.inBatch : WORK[first.kind]
 }

@@ -11,7 +11,7 @@ import {
   toQuantity,
 } from '../../../verifier/readers/rpc-codec.ts'
 import type { Blocks, RegistryReader } from '../../issue/ports.ts'
-import type { RegistryEvent } from '../../issue/record.ts'
+import { isWholeBatch, type RecordKey, type RegistryEvent } from '../../issue/record.ts'
 import { registryAbi } from '../../registry-abi.ts'
 import type { ChainCalls } from './chain-calls.ts'
 import { decodeRecords, encodeRecordsOf } from './registry-codec.ts'
@@ -24,11 +24,15 @@ const topicOf = (name: string) => {
   if (topic === undefined) throw new TypeError(`no event ${name}`)
   return topic as Hex
 }
-/** A document in a batch is revoked and released in the same slot as one that was issued alone. */
+/**
+ * A document in a batch is revoked and released in the same slot as one that was issued alone. The
+ * first indexed field of each event is the documentHash or the root: two kinds of hash, which never
+ * meet.
+ */
 const TOPICS: Record<RegistryEvent, Hex[]> = {
-  issued: [topicOf('DocumentIssued')],
-  revoked: [topicOf('DocumentRevoked'), topicOf('DocumentInBatchRevoked')],
-  released: [topicOf('DocumentReleased'), topicOf('DocumentInBatchReleased')],
+  issued: ['DocumentIssued', 'BatchIssued'].map(topicOf),
+  revoked: ['DocumentRevoked', 'DocumentInBatchRevoked', 'BatchRevoked'].map(topicOf),
+  released: ['DocumentReleased', 'DocumentInBatchReleased', 'BatchReleased'].map(topicOf),
 }
 
 /** @param address The registry's. */
@@ -42,8 +46,8 @@ export function createRegistryReader(
   const issuerTopic: Hex = `0x${issuerId.toString(16).padStart(64, '0')}`
 
   return {
-    async records(documentHashes) {
-      const records = await readRecords(calls, issuerId, documentHashes)
+    async records(keys) {
+      const records = await readAll(calls, issuerId, keys)
       const distrustedFrom = await readDistrust(calls, issuerId, records)
       return records.map((record) => ({
         ...record,
@@ -91,7 +95,7 @@ export function createRegistryReader(
       const issued = logs.filter(
         (log) =>
           log.address === address &&
-          log.topics[0] === TOPICS.issued[0] &&
+          TOPICS.issued.includes(log.topics[0] as Hex) &&
           log.topics[2] === issuerTopic,
       )
       return {
@@ -99,6 +103,48 @@ export function createRegistryReader(
         issued: new Set(issued.map(({ topics }) => topics[1] as Hex)),
       }
     },
+  }
+}
+
+/** @returns The records in the order of their keys. */
+async function readAll(
+  calls: ChainCalls,
+  issuerId: number,
+  keys: readonly RecordKey[],
+): Promise<RegistryRecord[]> {
+  const [batches, documents] = [keys.filter(isWholeBatch), keys.filter((key) => !isWholeBatch(key))]
+  const [ofBatches, ofDocuments] = await Promise.all([
+    Promise.all(batches.map(({ documentHash: root }) => readBatch(calls, issuerId, root))),
+    readRecords(
+      calls,
+      issuerId,
+      documents.map(({ documentHash }) => documentHash),
+    ),
+  ])
+  const [nextBatch, nextDocument] = [ofBatches.values(), ofDocuments.values()]
+  return keys.map((key) => {
+    const { value } = (isWholeBatch(key) ? nextBatch : nextDocument).next()
+    return value as RegistryRecord
+  })
+}
+
+/** The contract packs a batch like a record, with the size in the place of the expiry. */
+async function readBatch(
+  { view }: ChainCalls,
+  issuerId: number,
+  root: Hex,
+): Promise<RegistryRecord> {
+  const batch = await view('batchOf', issuerId, root)
+  return {
+    accountIndex: Number(batch.accountIndex),
+    anchoredBlock: Number(batch.anchoredBlock),
+    anchoredAt: Number(batch.anchoredAt),
+    validUntil: Number(batch.size),
+    revokerIndex: Number(batch.revokerIndex),
+    revokedBlock: Number(batch.revokedBlock),
+    revokedAt: Number(batch.revokedAt),
+    reason: Number(batch.reason),
+    setAside: batch.setAside,
   }
 }
 

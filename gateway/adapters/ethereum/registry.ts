@@ -3,7 +3,7 @@ import type { RegistryId } from '../../../document/registry-id.ts'
 import type { Eip1193Provider } from '../../../verifier/ports.ts'
 import { parseRegistry } from '../../../verifier/readers/chain.ts'
 import type { FinalityRule } from '../../../verifier/readers/finality.ts'
-import type { Account, Blocks, RegistryReader, Transactions } from '../../issue/ports.ts'
+import type { Account, Blocks, Quotes, RegistryReader, Transactions } from '../../issue/ports.ts'
 import { createAccount } from './account.ts'
 import { createBlocks } from './blocks.ts'
 import { createChainCalls } from './chain-calls.ts'
@@ -27,7 +27,7 @@ export type RegistryOptions = {
 /** The registry through one account of an issuer. */
 export type RegistryPorts = {
   account: Account
-  transactions: Transactions
+  transactions: Transactions & Quotes
   registry: RegistryReader
   blocks: Blocks
 }

@@ -1,13 +1,16 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
+import { ZeroHash } from 'ethers'
 import { type Hex, toHex } from '../../../document/hex.ts'
 import { RpcResponseError } from '../../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../../verifier/ports.ts'
 import { readBigQuantity, readObject, readQuantity } from '../../../verifier/readers/rpc-codec.ts'
 import { SUSPENDED } from '../../../verifier/reasons.ts'
 import { IssueError } from '../../issue/errors.ts'
-import type { Intent } from '../../issue/intent.ts'
+import { type Intent, reasonOf } from '../../issue/intent.ts'
 import type { SignedTransaction } from '../../issue/plan.ts'
-import type { Transactions } from '../../issue/ports.ts'
+import type { Quotes, Transactions } from '../../issue/ports.ts'
+import { isWholeBatch } from '../../issue/record.ts'
+import { registryAbi } from '../../registry-abi.ts'
 import { smaller } from '../../wei.ts'
 import { asIssueError, type ChainCalls } from './chain-calls.ts'
 import { createFees, feeTooHigh, type Offer } from './fees.ts'
@@ -27,7 +30,8 @@ const GAS_MARGIN = 10n
 /** EIP-1474: the cause is the endpoint, not the request. */
 const LIMIT_EXCEEDED = -32005
 /**
- * What a transaction needs for one document, a little more than it is (test/contracts/gas.json).
+ * What a transaction needs for one document, or for a batch, a little more than it is
+ * (test/contracts/gas.json).
  */
 const GAS_OF_ONE = 60_000n
 
@@ -45,7 +49,7 @@ export function createTransactions(
   provider: Eip1193Provider,
   calls: ChainCalls,
   { chainId, address, issuerId, signer, feeCap }: TransactionsOptions,
-): Transactions {
+): Transactions & Quotes {
   const fees = createFees(calls, feeCap)
   const gas = createEstimates((data) => {
     const call = { from: signer.address, to: address, data }
@@ -74,13 +78,17 @@ export function createTransactions(
   }
 
   return {
-    async prepare(intents, { nonce, maxFee, replaced }) {
+    async prepare(intents, { nonce, maxFee, replaced, isPlanned }) {
       const data = calldataOf(issuerId, intents)
+      const estimating = replaced ? gas.refresh(intents, data) : gas.of(intents, data)
       const [estimate, offer] = await Promise.all([
-        replaced ? gas.refresh(intents, data) : gas.of(intents, data),
+        estimating.catch((error) => {
+          if (isPlanned && intents.every(isWholeBatch) && isRefusal(error)) return GAS_OF_ONE
+          throw error
+        }),
         fees.offer(replaced),
       ])
-      const gasLimit = (estimate * (100n + GAS_MARGIN)) / 100n
+      const gasLimit = withMargin(estimate)
       if (gasLimit > MAX_GAS || data.length / 2 > MAX_CALLDATA)
         throw new IssueError(
           'too_large',
@@ -92,6 +100,14 @@ export function createTransactions(
         ...{ type: 2, chainId, to: address, data, ...transaction },
       })
       return { ...transaction, hash: hashOf(raw), raw }
+    },
+
+    async quote(intents) {
+      const data = calldataOf(issuerId, intents)
+      const [estimate, offer] = await Promise.all([gas.refresh(intents, data), fees.offer()])
+      const gasLimit = withMargin(estimate)
+      const { minFeePerGas, maxFeePerGas } = offer
+      return { gas: estimate, fee: estimate * minFeePerGas, maxFee: gasLimit * maxFeePerGas }
     },
 
     meetsCurrentFee: fees.meetsCurrent,
@@ -113,6 +129,8 @@ export function createTransactions(
     },
   }
 }
+
+const withMargin = (gas: bigint) => (gas * (100n + GAS_MARGIN)) / 100n
 
 const isFound = (answer: unknown): boolean => answer !== null && readObject(answer) !== undefined
 
@@ -152,10 +170,19 @@ function within(
   }
 }
 
-/** Lists even for one intent: they never revert on completed intents, so a repeat cannot fail. */
+function isRefusal(error: unknown): boolean {
+  return error instanceof IssueError && error.code === 'registry_refused'
+}
+
+/**
+ * Lists even for one intent: they never revert on completed intents, so a repeat cannot fail. There
+ * is no list of batches.
+ */
 function calldataOf(issuerId: number, intents: readonly Intent[]): Hex {
   const hashes = intents.map(({ documentHash }) => documentHash)
   const [first] = intents
+  if (first && isWholeBatch(first)) return callOfBatch(issuerId, first)
+  if (first?.root !== undefined) return callInBatch(issuerId, first.root, first, hashes)
   switch (first?.kind) {
     case 'revoke':
       return encodeRevokeMany(issuerId, hashes, first.reason)
@@ -171,6 +198,24 @@ function calldataOf(issuerId: number, intents: readonly Intent[]): Hex {
       )
   }
 }
+
+function callOfBatch(issuerId: number, intent: Intent): Hex {
+  const { kind, documentHash: root } = intent
+  if (kind === 'issue')
+    return encode('issueBatch', issuerId, root, intent.validUntil, intent.manifest ?? ZeroHash)
+  if (kind === 'release') return encode('releaseBatch', issuerId, root)
+  return encode('revokeBatch', issuerId, root, reasonOf(intent))
+}
+
+/** A list too. */
+function callInBatch(issuerId: number, root: Hex, first: Intent, hashes: readonly Hex[]): Hex {
+  if (first.kind === 'issue') throw new TypeError('a document in a batch is issued with it')
+  if (first.kind === 'release') return encode('releaseInBatch', issuerId, root, hashes)
+  return encode('revokeInBatch', issuerId, root, hashes, reasonOf(first))
+}
+
+const encode = (name: string, ...args: unknown[]) =>
+  registryAbi.encodeFunctionData(name, args) as Hex
 
 /** @returns The hash of a signed transaction. */
 const hashOf = (raw: Hex) => toHex(keccak_256(Buffer.from(raw.slice(2), 'hex')))

@@ -9,7 +9,7 @@ export type SqliteHistory = History & {
 
 /**
  * The history in the gateway's database. Triggers in the schema write the history of documents,
- * from changes of the outbox; the command that issues a batch adds the batch here.
+ * and of batches from changes of the outbox; the command that issues a batch adds the batch here.
  */
 export function createSqliteHistory({ sqlite, write }: Database): SqliteHistory {
   const select = sqlite.prepare(`

@@ -52,7 +52,7 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
     ORDER BY block_number, document_hash LIMIT ${CHUNK}`)
   const selectPending = sqlite.prepare(`
     SELECT document_hash AS documentHash, valid_until AS validUntil FROM intent
-    WHERE kind = 'issue' AND block_number IS NULL ORDER BY id`)
+    WHERE kind = 'issue' AND root IS NULL AND block_number IS NULL ORDER BY id`)
   const replace = createReplace(database, tenant)
   // Their batch is not among the documents of the history.
   const keepBatches = sqlite.prepare(`

@@ -13,13 +13,14 @@ const ANCHORED_TYPE = `CASE NEW.kind
 
 /**
  * @param row An intent's row, as the statement knows it.
- * @param type An expression.
+ * @param type An expression; of a batch the same, with another prefix.
  * @returns A statement that writes its event. The time is in milliseconds of the Unix epoch.
  */
 export function eventOf(row: string, type: string): string {
   return `INSERT INTO event (
       type, time, document_hash, block_number, block_hash, transaction_hash, tenant, owner)
-    SELECT ${type}, CAST(unixepoch('subsec') * 1000 AS INTEGER),
+    SELECT iif(${row}.root IS ${row}.document_hash,
+        replace(${type}, 'document.', 'batch.'), ${type}), CAST(unixepoch('subsec') * 1000 AS INTEGER),
       unhex(substr(${row}.document_hash, 3)), ${row}.block_number,
       iif(${row}.block_hash = '0x', NULL, unhex(substr(${row}.block_hash, 3))),
       iif(${row}.block_number IS NULL, NULL, unhex(substr(${row}.transaction_hash, 3))),
@@ -80,8 +81,11 @@ export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS intent (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     kind TEXT NOT NULL,
+    -- Of a document; of a batch its root, which is then in both columns.
     document_hash TEXT NOT NULL,
+    root TEXT,
     valid_until INTEGER,
+    manifest TEXT,
     reason INTEGER,
     inserted INTEGER NOT NULL DEFAULT 0,
     sealed BLOB,
@@ -130,13 +134,28 @@ export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS batch_history (
     block_number INTEGER NOT NULL,
     root BLOB NOT NULL,
-    transaction_hash BLOB NOT NULL,
+    transaction_hash BLOB,
     PRIMARY KEY (block_number, root)
   ) STRICT, WITHOUT ROWID;
+  -- The first use of each key of a request for a batch; kept permanently, like the salts that the
+  -- key goes into.
+  CREATE TABLE IF NOT EXISTS batch_request (
+    request BLOB PRIMARY KEY,
+    content BLOB NOT NULL,
+    checked_at INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+  -- The batches that were promised.
+  CREATE TABLE IF NOT EXISTS batch (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    root BLOB NOT NULL UNIQUE,
+    size INTEGER NOT NULL,
+    manifest BLOB NOT NULL,
+    tenant TEXT NOT NULL
+  ) STRICT;
   -- Triggers, so that every write of an outcome also writes the history, in the same transaction.
   CREATE TRIGGER IF NOT EXISTS history_written
   AFTER UPDATE OF block_number, transaction_hash ON intent
-  WHEN NEW.kind = 'issue' AND NEW.block_number IS NOT NULL
+  WHEN NEW.kind = 'issue' AND NEW.root IS NULL AND NEW.block_number IS NOT NULL
   BEGIN
     INSERT OR REPLACE INTO history VALUES (
       NEW.block_number,
@@ -155,7 +174,7 @@ export const SCHEMA = `
   END;
   CREATE TRIGGER IF NOT EXISTS history_dropped
   AFTER UPDATE OF block_number ON intent
-  WHEN NEW.kind = 'issue' AND OLD.block_number IS NOT NEW.block_number
+  WHEN NEW.kind = 'issue' AND NEW.root IS NULL AND OLD.block_number IS NOT NEW.block_number
   BEGIN
     DELETE FROM history WHERE block_number = OLD.block_number
       AND document_hash = unhex(substr(NEW.document_hash, 3));
@@ -211,6 +230,23 @@ export const SCHEMA = `
     SELECT 'document.erased', NEW.erased_at, NEW.hash, NEW.tenant, (
       SELECT document.tenant FROM document
       WHERE substr(document_hash, 1, 8) = substr(NEW.hash, 1, 8) AND document_hash = NEW.hash);
+  END;
+  CREATE TRIGGER IF NOT EXISTS batch_history_written
+  AFTER UPDATE OF block_number, transaction_hash ON intent
+  WHEN NEW.kind = 'issue' AND NEW.root IS NOT NULL AND NEW.block_number IS NOT NULL
+  BEGIN
+    INSERT OR REPLACE INTO batch_history VALUES (
+      NEW.block_number,
+      unhex(substr(NEW.root, 3)),
+      unhex(substr(NEW.transaction_hash, 3))
+    );
+  END;
+  CREATE TRIGGER IF NOT EXISTS batch_history_dropped
+  AFTER UPDATE OF block_number ON intent
+  WHEN NEW.kind = 'issue' AND NEW.root IS NOT NULL AND OLD.block_number IS NOT NEW.block_number
+  BEGIN
+    DELETE FROM batch_history WHERE block_number = OLD.block_number
+      AND root = unhex(substr(NEW.root, 3));
   END;
   -- Ordered by the period in which a key was claimed: keys of one period expire together.
   CREATE TABLE IF NOT EXISTS idempotency (

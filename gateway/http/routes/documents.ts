@@ -1,19 +1,17 @@
 import type { Hono } from 'hono'
 import * as v from 'valibot'
+import { decodeBatchBlock } from '../../../document/batch/block.ts'
 import type { Document } from '../../../document/document.ts'
 import { FormatError } from '../../../document/errors.ts'
-import type { Hex } from '../../../document/hex.ts'
-import type { JsonValue } from '../../../document/json.ts'
-import { decodePublicId } from '../../../document/public-id.ts'
+import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
+import { decodePublicId, type PublicId } from '../../../document/public-id.ts'
 import { openDocument } from '../../../document/sealed.ts'
 import { FINALITIES, type Finality } from '../../../verifier/ports.ts'
-import { REASON_NAMES, REVOCATION_REASONS, reasonName } from '../../../verifier/reasons.ts'
 import { keyOf, type VerifyOptions, verifyPublicId } from '../../../verifier/verify.ts'
 import { type NewDeadline, verifyWithin } from '../../deadline.ts'
 import type { FindKey } from '../../grant.ts'
 import { type History, withHistory } from '../../history.ts'
 import type { IsErased } from '../../issue/erase.ts'
-import type { RevisionIntent } from '../../issue/intent.ts'
 import type { Issued, Issuing } from '../../issue/issue.ts'
 import type { PayloadStore } from '../../issue/ports.ts'
 import type { Revising } from '../../issue/revise.ts'
@@ -24,10 +22,11 @@ import { succeed } from '../envelope.ts'
 import { ApiError, unverifiable, WRITE_ERRORS } from '../errors.ts'
 import { issueBody, parseIssueBody } from '../issue-body.ts'
 import { operation, serve } from '../operation.ts'
-import { instant, networkOfRegistry, presentDocument, presentProof } from '../present.ts'
+import { presentDocument, presentProof } from '../present.ts'
 import { isPromised, type StandingOf } from '../promised.ts'
-import { parseBody, readJson } from '../request.ts'
+import { readJson } from '../request.ts'
 import { idempotencyKeyOf, prefersAsync } from '../request-headers.ts'
+import { CHANGES, nothing, presentRevised, revocation } from '../revisions.ts'
 import * as schemas from '../schemas.ts'
 
 export type DocumentDeps = PathDeps & {
@@ -50,15 +49,6 @@ const FINALITY = v.optional(
   v.picklist(FINALITIES, `must be one of ${FINALITIES.join(', ')}`),
   'included',
 )
-
-const revocation = v.strictObject({
-  reason: v.optional(
-    // A suspension, certificateHold, is not a revocation here.
-    v.picklist(REASON_NAMES, `must be one of ${REASON_NAMES.join(', ')}`),
-    'unspecified',
-  ),
-})
-const nothing = v.strictObject({})
 
 const EXAMPLE_ISSUED = {
   publicId: schemas.EXAMPLE_PUBLIC_ID,
@@ -191,7 +181,7 @@ function revisionResponses<E extends v.ObjectEntries>(times: E, example: object)
   }
 }
 
-const REVISION_ERRORS = ['not_issued', 'other_issuer', ...WRITE_ERRORS] as const
+const REVISION_ERRORS = ['not_issued', 'other_issuer', 'unverifiable', ...WRITE_ERRORS] as const
 
 const REVOKE = operation({
   ...REVISION,
@@ -233,33 +223,10 @@ const RELEASE = operation({
   errors: ['already_revoked', 'not_suspended', 'change_pending', ...REVISION_ERRORS],
 })
 
-/** The changes to an issued document, and the name of their time in the response. */
 const REVISIONS = [
-  {
-    operation: REVOKE,
-    changedAt: 'revokedAt',
-    read: (documentHash: Hex, body: JsonValue): RevisionIntent => ({
-      kind: 'revoke',
-      documentHash,
-      reason: REVOCATION_REASONS[parseBody(revocation, body).reason],
-    }),
-  },
-  {
-    operation: SUSPEND,
-    changedAt: 'suspendedAt',
-    read: (documentHash: Hex, body: JsonValue): RevisionIntent => {
-      parseBody(nothing, body)
-      return { kind: 'suspend', documentHash }
-    },
-  },
-  {
-    operation: RELEASE,
-    changedAt: 'releasedAt',
-    read: (documentHash: Hex, body: JsonValue): RevisionIntent => {
-      parseBody(nothing, body)
-      return { kind: 'release', documentHash }
-    },
-  },
+  { operation: REVOKE, ...CHANGES.revoke },
+  { operation: SUSPEND, ...CHANGES.suspend },
+  { operation: RELEASE, ...CHANGES.release },
 ] as const
 
 export const documentOperations = [ISSUE, RETRIEVE, REVOKE, SUSPEND, RELEASE]
@@ -304,25 +271,22 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
 
   for (const { operation, changedAt, read } of REVISIONS)
     serve(app, operation, findKey, async (c) => {
-      const changeable = await changeableOf(deps, c.get('grant'), c.req.param('publicId'))
-      const { documentHash, publicId } = changeable
-      const { status, reason, revisedAt, transactionHash } = await revising.revise({
-        intent: { ...read(documentHash, await readJson(c)), tenant: c.get('grant').tenant },
+      const deadline = newDeadline()
+      const named = c.req.param('publicId')
+      const changeable = await changeableOf(deps, c.get('grant'), named, deadline)
+      const { publicId, validUntil, ...key } = changeable
+      const { documentHash } = key
+      const { tenant } = c.get('grant')
+      const revised = await revising.revise({
+        intent: { ...read(documentHash, await readJson(c)), ...key, tenant },
+        ...(validUntil !== undefined && { validUntil }),
         wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
-        deadline: newDeadline(),
+        deadline,
       })
       return succeed(
         c,
-        {
-          publicId,
-          documentHash,
-          status,
-          ...(operation !== RELEASE && { reason: reasonName(reason) }),
-          [changedAt]: instant(revisedAt),
-          network: networkOfRegistry(addresses.registry),
-          blockchainHash: transactionHash,
-        },
-        status === 'pending' ? 202 : 200,
+        { publicId, documentHash, ...presentRevised(revised, changedAt, addresses) },
+        revised.status === 'pending' ? 202 : 200,
       )
     })
 }
@@ -331,19 +295,18 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
 async function retrieve(deps: DocumentDeps, publicId: string): Promise<object> {
   const { verifyOptions, addresses, standingOf, history, successions, newDeadline } = deps
   const decoded = decodePublicId(publicId)
-  const { hash, documentKey } = decoded
   const key = keyOf(decoded)
   const { documentHash } = key
   if (await deps.isErased(documentHash)) throw erased()
   const verdict = await verifyPublicId(decoded, verifyWithin(newDeadline(), verifyOptions))
   const proof = await withHistory(history, verdict.blockchainProof)
   const supersededBy = await successions.successorOf(proof?.documentHash ?? documentHash)
-  const present = (document: Document, status: string) =>
+  const present = (document: Document, status: string, hash = documentHash) =>
     presentDocument(addresses, document, {
       publicId,
       supersededBy,
       // A publicId of a batch holds the hash of the document's batch block.
-      documentHash: proof?.documentHash ?? documentHash,
+      documentHash: proof?.documentHash ?? hash,
       status,
       transactionHash: proof?.transactionHash ?? null,
     })
@@ -353,8 +316,8 @@ async function retrieve(deps: DocumentDeps, publicId: string): Promise<object> {
       blockchainProof: presentProof(proof),
     }
   const promised = await isPromised(standingOf, key, verdict.status)
-  const pending = promised && (await openPending(deps, hash, documentKey))
-  if (pending) return present(pending, 'pending')
+  const pending = promised && (await openPending(deps, decoded))
+  if (pending) return present(pending.document, 'pending', pending.documentHash)
   // Of a batch: only the verdict has the documentHash.
   if (verdict.checks.some(({ check, code }) => check === 'payload' && code === 'erased'))
     throw erased()
@@ -368,13 +331,15 @@ const erased = () => new ApiError('erased', 'the document has been erased')
 /** @returns The promised document; `undefined` if the key does not open it. */
 async function openPending(
   { store }: DocumentDeps,
-  hash: Uint8Array,
-  documentKey: Uint8Array,
-): Promise<Document | undefined> {
+  { kind, hash, documentKey }: PublicId,
+): Promise<{ document: Document; documentHash: Hex } | undefined> {
   const block = await store.get(hash)
   if (block.status !== 'found') return undefined
   try {
-    return await openDocument(block.bytes, documentKey)
+    const documentHash = kind === 'batch' ? decodeBatchBlock(block.bytes).documentHash : toHex(hash)
+    const sealed = kind === 'batch' ? await store.get(fromHex(documentHash)) : block
+    if (sealed.status !== 'found') return undefined
+    return { document: await openDocument(sealed.bytes, documentKey), documentHash }
   } catch (error) {
     if (error instanceof FormatError) return undefined
     throw error

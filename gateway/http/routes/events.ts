@@ -100,7 +100,8 @@ const LIST_EVENTS = operation({
             type: v.picklist(EVENT_TYPES),
             timestamp: v.pipe(v.string(), v.isoTimestamp()),
             data: v.object({
-              documentHash: schemas.hash,
+              documentHash: v.exactOptional(schemas.hash),
+              batchRoot: v.exactOptional(v.pipe(schemas.hash, v.description('Of a batch.'))),
               blockNumber: v.nullable(schemas.count),
               blockHash: v.nullable(schemas.hash),
               transactionHash: v.nullable(schemas.hash),

@@ -49,11 +49,27 @@ const key: Prepare = async (send) => {
   return { id: body.data.id }
 }
 
+let batches = 0
+const batch: Prepare = async (send) => {
+  const body = `${JSON.stringify({ ...ADA, subjectId: `${++batches}` })}\n`
+  // Of one line, so JSON.
+  const answer = await send('POST', '/v1/batches', body, 'application/x-ndjson')
+  return { root: answer.body.data.batchRoot }
+}
+
 /** What has to be there before the example of an operation succeeds, and how its path names it. */
 const PREPARED: Record<string, Prepare> = {
   releaseDocument: async (send, publicId) => {
     await send('POST', `/v1/documents/${publicId}/suspend`, '{}')
     return {}
+  },
+  retrieveBatch: batch,
+  revokeBatch: batch,
+  suspendBatch: batch,
+  releaseBatch: async (send, publicId) => {
+    const { root = '' } = await batch(send, publicId)
+    await send('POST', `/v1/batches/${root}/suspend`, '{}')
+    return { root }
   },
   retrieveWebhook: webhook,
   changeWebhook: webhook,
@@ -65,7 +81,12 @@ const PREPARED: Record<string, Prepare> = {
   revokeKey: key,
 }
 
-type Send = (method: string, path: string, body?: string) => ReturnType<Stack['request']>
+type Send = (
+  method: string,
+  path: string,
+  body?: string,
+  mediaType?: string,
+) => ReturnType<Stack['request']>
 
 describe('the examples, at a real gateway', () => {
   let stack: Stack
@@ -74,12 +95,12 @@ describe('the examples, at a real gateway', () => {
   })
   afterAll(() => stack.stop())
 
-  const send: Send = (method, path, body) =>
+  const send: Send = (method, path, body, mediaType = 'application/json') =>
     stack.request(path, {
       method,
       headers: {
         authorization: `Bearer ${API_KEY}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(body !== undefined && { 'content-type': mediaType }),
         accept: '*/*',
       },
       ...(body !== undefined && { body }),
@@ -99,8 +120,10 @@ describe('the examples, at a real gateway', () => {
         .replaceAll(EXAMPLE_RECEIVER, 'http://127.0.0.1:1')
     const target = path.replaceAll(/:(\w+)/g, (_, name) => named[name] ?? '')
     const query = exampleQuery ? `?${new URLSearchParams(exampleQuery)}` : ''
-    const text = body && put(JSON.stringify(body.example))
-    return send(method.toUpperCase(), `${target}${put(query)}`, text)
+    const { mediaType, example } = body ?? {}
+    const isText = mediaType === 'application/x-ndjson'
+    const text = body && put(isText ? String(example) : JSON.stringify(example))
+    return send(method.toUpperCase(), `${target}${put(query)}`, text, mediaType)
   }
 
   test.each(OPERATIONS.map((operation) => [operation.operationId, operation] as const))(

@@ -146,8 +146,8 @@ function createChain() {
       chain.mine()
       return 'taken'
     },
-    records: async (hashes) =>
-      hashes.map((hash) =>
+    records: async (keys) =>
+      keys.map(({ documentHash: hash }) =>
         anchored.has(hash) ? { ...RECORD, anchoredBlock: 1 } : { ...RECORD, anchoredBlock: 0 },
       ),
     transactionsOf: anchorings,

@@ -138,7 +138,7 @@ describe('a transaction that a node accepted', () => {
     chain.block++
     await replaceStuck()
     const [replaced] = attempts
-    expect(made).toEqual([{ nonce: 3, maxFee: 7n, replaced, count: 8 }])
+    expect(made).toEqual([{ nonce: 3, isPlanned: true, maxFee: 7n, replaced, count: 8 }])
     chain.block++
     expect(await replaceStuck()).toBe(false)
   })
@@ -172,7 +172,7 @@ describe('a transaction that every node refused', () => {
   test('default: is split, and not sent again', async () => {
     const { replaceStuck, made, requeued, carried } = stuck(2, false, refused)
     expect(await replaceStuck()).toBe(true)
-    expect(made).toEqual([{ nonce: 3, maxFee: 7n, count: 4 }])
+    expect(made).toEqual([{ nonce: 3, isPlanned: true, maxFee: 7n, count: 4 }])
     expect(carried()).toBe(4)
     expect(requeued).toEqual(intents.slice(4))
   })
@@ -212,6 +212,6 @@ describe('a transaction that every node refused', () => {
     const down = new IssueError('chain_unavailable', 'connection refused')
     const { replaceStuck, made } = stuck(6, false, down)
     await replaceStuck()
-    expect(made).toEqual([{ nonce: 3, maxFee: 7n, count: 8 }])
+    expect(made).toEqual([{ nonce: 3, isPlanned: true, maxFee: 7n, count: 8 }])
   })
 })

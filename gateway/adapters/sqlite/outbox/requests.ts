@@ -75,20 +75,20 @@ function createInsert(
   repeat: (intent: Intent, reason: number | null) => void,
 ): (intent: Intent, payload?: Payload) => boolean {
   const insert = sqlite.prepare(`
-    INSERT INTO intent (kind, document_hash, valid_until, reason, tenant, inserted, sealed)
-    VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+    INSERT INTO intent
+      (kind, document_hash, root, valid_until, manifest, reason, tenant, inserted, sealed)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
 
   return (intent, payload) => {
-    const { kind, documentHash, tenant = null } = intent
+    const { kind, documentHash, root = null, tenant = null } = intent
     const validUntil = kind === 'issue' ? intent.validUntil : null
+    const manifest = kind === 'issue' ? (intent.manifest ?? null) : null
     const reason = kind === 'revoke' ? intent.reason : null
     const inserted = payload?.inserted ? 1 : 0
     const sealed = payload?.sealed ?? null
     if (kind !== 'issue') repeat(intent, reason)
-    const { changes } = insert.run(
-      ...[kind, documentHash, validUntil, reason, tenant, inserted, sealed],
-    )
-    return changes > 0
+    const key = [kind, documentHash, root] as const
+    return insert.run(...key, validUntil, manifest, reason, tenant, inserted, sealed).changes > 0
   }
 }
 

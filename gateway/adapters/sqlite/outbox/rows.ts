@@ -8,17 +8,20 @@ export type Row = Record<string, string | number | null>
 
 /** The columns of `intent` that the readers below need. */
 export const INTENT_COLUMNS =
-  'kind, document_hash, valid_until, reason, tenant, promised, plan, block_number, block_hash, transaction_hash'
+  'kind, document_hash, root, valid_until, manifest, reason, tenant, promised, plan, block_number, block_hash, transaction_hash'
 
 export function intentOf(row: Row): Intent {
   const documentHash = row.document_hash as Hex
   const kind = row.kind as Intent['kind']
-  const requested = row.tenant === null ? {} : { tenant: String(row.tenant) }
-  if (kind === 'issue')
-    return { kind, documentHash, validUntil: Number(row.valid_until), ...requested }
-  return kind === 'revoke'
-    ? { kind, documentHash, reason: Number(row.reason), ...requested }
-    : { kind, documentHash, ...requested }
+  const key = {
+    documentHash,
+    ...(row.root !== null && { root: row.root as Hex }),
+    ...(row.tenant !== null && { tenant: String(row.tenant) }),
+  }
+  if (kind === 'revoke') return { kind, ...key, reason: Number(row.reason) }
+  if (kind !== 'issue') return { kind, ...key }
+  const manifest = row.manifest as Hex | null
+  return { kind, ...key, validUntil: Number(row.valid_until), ...(manifest && { manifest }) }
 }
 
 export function standingOf(row: Row): Standing {

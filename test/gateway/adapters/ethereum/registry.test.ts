@@ -18,6 +18,7 @@ const CALL = 26_000
 const EACH = 25_000
 
 const hash = (): Hex => toHex(randomBytes(32))
+const key = () => ({ documentHash: hash() })
 const issues = (count: number): Intent[] =>
   Array.from({ length: count }, () => ({
     kind: 'issue',
@@ -329,7 +330,7 @@ describe('malformed answers', () => {
     const widths = [16n, 40n, 40n, 40n, 16n, 40n, 40n, 8n, 1n]
     for (const [i, bits] of widths.entries()) {
       garbage = { eth_call: encode(record.with(i, 2n ** bits)) }
-      await expect(ports.registry.records([hash()])).rejects.toMatchObject({
+      await expect(ports.registry.records([key()])).rejects.toMatchObject({
         code: 'chain_unavailable',
       })
     }
@@ -345,21 +346,21 @@ describe('records', () => {
 
   test('default: a trusted account has no distrusted record', async () => {
     records = [recordAt(9), recordAt(0)]
-    const read = await ports.registry.records([hash(), hash()])
+    const read = await ports.registry.records([key(), key()])
     expect(read.map(({ distrusted }) => distrusted)).toEqual([false, false])
   })
 
   test('behavior: records are distrusted from the set block on', async () => {
     account.distrustedFrom = 9
     records = [recordAt(8), recordAt(9), recordAt(10), recordAt(0)]
-    const read = await ports.registry.records(records.map(() => hash()))
+    const read = await ports.registry.records(records.map(key))
     expect(read.map(({ distrusted }) => distrusted)).toEqual([...[false, true, true, false]])
   })
 
   test('behavior: reads each account once', async () => {
     records = [recordAt(8, 1), recordAt(9, 2), recordAt(10, 2)]
     calls = []
-    await ports.registry.records(records.map(() => hash()))
+    await ports.registry.records(records.map(key))
     expect(calls).toEqual(['recordsOf', 'accountAt', 'accountAt'])
   })
 })

@@ -1,0 +1,67 @@
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
+import { constants, mkdirSync, rmSync } from 'node:fs'
+import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { join } from 'node:path'
+import { IssueError } from '../issue/errors.ts'
+
+/**
+ * An upload on the disk, to be read several times. The file has no name, so that the system frees
+ * it with the process, however that ends; its bytes are encrypted with a key that only this process
+ * has, since they are documents in clear.
+ */
+export type Spool = {
+  /** @returns The same chunks; each has been written when it comes. */
+  write(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>
+  /** Reads all from the start. */
+  read(): AsyncGenerator<Uint8Array>
+  close(): Promise<void>
+}
+
+const CHUNK = 64 * 1024
+
+/** Removes what a killed process left, and makes the folder of spools. @param folder Its path. */
+export function openSpoolFolder(folder: string): () => Promise<Spool> {
+  rmSync(folder, { recursive: true, force: true })
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+  return () => createSpool(folder)
+}
+
+/** @throws {IssueError} `store_unavailable` when the disk refuses it; so do its methods. */
+async function createSpool(folder: string): Promise<Spool> {
+  const path = join(folder, randomBytes(8).toString('hex'))
+  const { O_RDWR, O_CREAT, O_EXCL } = constants
+  const file = await onDisk(open(path, O_RDWR | O_CREAT | O_EXCL, 0o600))
+  await onDisk(unlink(path))
+  return spoolOf(file)
+}
+
+function spoolOf(file: FileHandle): Spool {
+  const [key, iv] = [randomBytes(32), randomBytes(16)]
+  return {
+    async *write(chunks) {
+      const cipher = createCipheriv('aes-256-ctr', key, iv)
+      for await (const chunk of chunks) {
+        await onDisk(file.appendFile(cipher.update(chunk)))
+        yield chunk
+      }
+    },
+    async *read() {
+      const decipher = createDecipheriv('aes-256-ctr', key, iv)
+      for (let at = 0; ; ) {
+        const { bytesRead, buffer } = await onDisk(file.read(Buffer.alloc(CHUNK), 0, CHUNK, at))
+        if (bytesRead === 0) return
+        at += bytesRead
+        yield decipher.update(buffer.subarray(0, bytesRead))
+      }
+    },
+    close: () => file.close(),
+  }
+}
+
+async function onDisk<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw new IssueError('store_unavailable', `the spool: ${error}`, error)
+  }
+}

@@ -1,0 +1,33 @@
+const LINE_FEED = 0x0a
+
+/**
+ * Splits bytes into lines.
+ *
+ * @param maxLength Bytes of a line, without its line feed.
+ * @returns The lines, without line feeds; `undefined` for one that is too long, whose rest is
+ * skipped. The last may end without a line feed.
+ */
+export async function* splitLines(
+  chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
+  maxLength: number,
+): AsyncGenerator<Uint8Array | undefined> {
+  let rest = Buffer.alloc(0)
+  let tooLong = false
+  for await (const chunk of chunks) {
+    const bytes = Buffer.concat([rest, chunk])
+    let start = 0
+    let end = bytes.indexOf(LINE_FEED)
+    while (end !== -1) {
+      const fits = !tooLong && end - start <= maxLength
+      yield fits ? bytes.subarray(start, end) : undefined
+      tooLong = false
+      start = end + 1
+      end = bytes.indexOf(LINE_FEED, start)
+    }
+    rest = bytes.subarray(start)
+    tooLong ||= rest.length > maxLength
+    if (tooLong) rest = Buffer.alloc(0)
+  }
+  if (tooLong) yield undefined
+  else if (rest.length > 0) yield rest
+}

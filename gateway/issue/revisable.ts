@@ -1,0 +1,48 @@
+import type { ChainReader, RegistryRecord, RegistryStatus } from '../../verifier/ports.ts'
+import { NO_ACCOUNT, recordInBatch, registryStatusOf } from '../../verifier/status.ts'
+import type { RegistryReader } from './ports.ts'
+import { isWholeBatch, type RecordKey, type TrustedRecord } from './record.ts'
+
+/** What can be revoked, suspended and released, as the registry has it. */
+export type Revisable = {
+  isIssued: boolean
+  /** Of a document in a batch, also by the revocation of the batch. */
+  status: RegistryStatus
+  /** Its own revocation. */
+  record: Pick<RegistryRecord, 'revokedBlock' | 'revokedAt' | 'reason'>
+}
+
+/**
+ * Reads what a key stands for.
+ *
+ * @param validUntil Of a document in a batch, that of its leaf; absent = never expires.
+ * @throws {ChainError}, {IssueError} `chain_unavailable`.
+ */
+export async function readRevisable(
+  { issuerId, registry, chain }: { issuerId: number; registry: RegistryReader; chain: ChainReader },
+  key: RecordKey & { validUntil?: number },
+  signal: AbortSignal,
+): Promise<Revisable> {
+  const { documentHash, root, validUntil = 0 } = key
+  if (root === undefined) {
+    const { status, record } = await chain.read({ issuerId, documentHash }, { signal })
+    return { isIssued: record.anchoredBlock !== 0, status, record }
+  }
+  const ofBatch = { documentHash: root, root }
+  const records = await registry.records(isWholeBatch(key) ? [ofBatch] : [ofBatch, key])
+  const [batch, own = batch] = records
+  if (batch === undefined || own === undefined) throw new TypeError('a record for each key')
+  const isIssued = batch.anchoredBlock !== 0
+  const shown = own === batch ? { ...batch, validUntil: 0 } : recordInBatch(own, batch, validUntil)
+  return { isIssued, record: own, status: isIssued ? statusOf(shown, batch) : 'not_issued' }
+}
+
+/** @returns The status of a batch that is in the registry. */
+export function statusOfBatch(batch: TrustedRecord): RegistryStatus {
+  return statusOf({ ...batch, validUntil: 0 }, batch)
+}
+
+function statusOf(record: RegistryRecord, { anchoredBlock, distrusted }: TrustedRecord) {
+  const account = { ...NO_ACCOUNT, distrustedFrom: distrusted ? anchoredBlock : 0 }
+  return registryStatusOf({ record, account, blockTime: Date.now() / 1000 })
+}

@@ -1,0 +1,138 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { parseRegistryId } from '../../document/registry-id.ts'
+import { registryAbi } from '../../gateway/registry-abi.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { freePort } from '../support/http.ts'
+import { createKubo, kuboBinary } from '../support/kubo.ts'
+import { ADA, randomKey } from '../support/stack.ts'
+
+// A gateway as users run it, killed while it issues a batch.
+
+const KEY = 'a-key-that-only-the-tests-have'
+const PATIENCE = 240_000
+const SIZE = 600
+const BATCH_ISSUED = registryAbi.getEvent('BatchIssued')?.topicHash
+
+const binary = await kuboBinary()
+
+let folder: string
+let env: Record<string, string>
+beforeEach(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
+  env = {
+    PORT: `${await freePort()}`,
+    CHAIN_PORT: `${await freePort()}`,
+    DATA_DIR: join(folder, 'data'),
+    API_KEY: KEY,
+    ISSUER_KEY: randomKey(),
+  }
+})
+afterEach(() => rmSync(folder, { recursive: true, force: true }))
+
+const body = Array.from({ length: SIZE }, (_, i) =>
+  JSON.stringify({ ...ADA, subjectId: `${i}` }),
+).join('\n')
+
+type Answer = { line: number; data: { publicId: string; status: string; batchRoot: string } }
+
+async function issue({ url }: GatewayProcess): Promise<{ status: number; lines: Answer[] }> {
+  const response = await fetch(`${url}/v1/batches`, {
+    method: 'POST',
+    headers: {
+      authorization: `Bearer ${KEY}`,
+      'content-type': 'application/x-ndjson',
+      'idempotency-key': 'the-batch',
+    },
+    body,
+  })
+  const text = await response.text()
+  const lines = text.trimEnd().split('\n')
+  return { status: response.status, lines: lines.map((line) => JSON.parse(line)) }
+}
+
+async function statusOf({ url }: GatewayProcess, publicId: string) {
+  const response = await fetch(`${url}/v1/verify?publicId=${publicId}`, {
+    headers: { authorization: `Bearer ${KEY}` },
+  })
+  const { data } = (await response.json()) as { data: { status: string } }
+  return data.status
+}
+
+/** @returns The roots that the registry has events of. */
+async function rootsOf(gateway: GatewayProcess): Promise<string[]> {
+  const { registry } = parseRegistryId(/registry +(eip155:\S+)/.exec(gateway.output())?.[1] ?? '')
+  const [, , address] = registry.split(':')
+  const provider = createFetchProvider(`http://127.0.0.1:${env.CHAIN_PORT}`)
+  const params = [{ address, fromBlock: '0x0', toBlock: 'latest', topics: [BATCH_ISSUED] }]
+  const logs = await provider.request({ method: 'eth_getLogs', params })
+  return (logs as { topics: string[] }[]).map(({ topics }) => topics[1] ?? '')
+}
+
+test(
+  'behavior: a batch that was killed at any step is resumed by its key, and never doubled',
+  async () => {
+    const gateway = gatewayProcess(env)
+    onTestFinished(async () => void (await gateway.kill()))
+    let kills = 0
+    // The claim, the documents, the batch blocks, the manifest, the promise, the plan, the outcome.
+    for (let count = 1; ; count++) {
+      await gateway.start()
+      await gateway.tell({
+        order: 'kill_at_commit',
+        count,
+        side: count % 2 === 0 ? 'before' : 'after',
+      })
+      const answer = await issue(gateway).catch(() => undefined)
+      if (answer) {
+        expect(answer.status).toBe(201)
+        break
+      }
+      await gateway.ended()
+      kills++
+      expect(readdirSync(join(folder, 'data', 'spool'))).toEqual([])
+    }
+    expect(kills).toBeGreaterThan(4)
+    // It would still be killed at a later commit.
+    await gateway.kill()
+    await gateway.start()
+    const { lines } = await issue(gateway)
+    const roots = await rootsOf(gateway)
+    expect(roots).toEqual([lines[0]?.data.batchRoot])
+    expect(lines.length).toBe(SIZE)
+    for (const at of [0, SIZE - 1])
+      expect(await statusOf(gateway, lines[at]?.data.publicId ?? '')).toBe('valid')
+    await gateway.stop()
+  },
+  PATIENCE,
+)
+
+test.skipIf(!binary)(
+  'behavior: with Kubo, all payloads, batch blocks and the manifest are on its node',
+  async () => {
+    const kubo = await createKubo(binary as string)
+    onTestFinished(kubo.remove)
+    await kubo.start()
+    Object.assign(env, { IPFS_API_URL: kubo.apiUrl })
+    const gateway = gatewayProcess(env)
+    onTestFinished(async () => void (await gateway.kill()))
+    await gateway.start()
+    const { status, lines } = await issue(gateway)
+    expect(status).toBe(201)
+    expect(await statusOf(gateway, lines[7]?.data.publicId ?? '')).toBe('valid')
+    const batch = await fetch(`${gateway.url}/v1/batches/${lines[0]?.data.batchRoot}`, {
+      headers: { authorization: `Bearer ${KEY}` },
+    })
+    const { data } = (await batch.json()) as { data: { manifest: string } }
+    const manifest = await fetch(`${gateway.url}/ipfs/${data.manifest}?format=raw`)
+    expect(manifest.status).toBe(200)
+    // Documents, batch blocks, one chunk and the root block of the manifest.
+    const onNode = (await kubo.ipfs('refs', 'local')).split('\n')
+    expect(onNode.length).toBeGreaterThanOrEqual(2 * SIZE + 2)
+    await gateway.stop()
+  },
+  PATIENCE,
+)

@@ -1,0 +1,186 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { decodePublicId, encodePublicId } from '../../../../document/public-id.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack({ WAIT_SECONDS: '15' })
+})
+afterEach(() => {
+  stack.proxy.refuse = () => false
+})
+afterAll(() => stack.stop())
+
+const NDJSON = 'application/x-ndjson'
+const UNKNOWN = `0x${'5a'.repeat(32)}`
+
+async function issueMany(count: number): Promise<{ publicId: string; documentHash: string }[]> {
+  const answers = await Promise.all(Array.from({ length: count }, () => stack.issue(ADA)))
+  return answers.map(({ body }) => body.data)
+}
+
+async function revoke(body: string, headers: Record<string, string> = {}) {
+  const response = await fetch(`${stack.url}/v1/revocations`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': NDJSON, ...headers },
+    body,
+  })
+  const text = await response.text()
+  const isLines = response.headers.get('content-type') === NDJSON
+  return {
+    status: response.status,
+    headers: response.headers,
+    lines: isLines ? parseLines(text) : [],
+    error: isLines ? undefined : JSON.parse(text).error,
+  }
+}
+// biome-ignore lint/suspicious/noExplicitAny: tests look into answers of every shape.
+const parseLines = (text: string): any[] =>
+  text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+const lines = (entries: readonly (object | string)[]) =>
+  entries.map((one) => (typeof one === 'string' ? one : JSON.stringify(one))).join('\n')
+
+describe('POST /v1/revocations', () => {
+  test('default: revokes by publicId and by documentHash, one envelope a line in order', async () => {
+    const [first, second, third] = await issueMany(3)
+    const {
+      status,
+      headers,
+      lines: answers,
+    } = await revoke(
+      `${lines([
+        { publicId: first?.publicId, reason: 'keyCompromise' },
+        { documentHash: second?.documentHash },
+      ])}\n`,
+    )
+    expect(status).toBe(200)
+    expect(headers.get('cache-control')).toBe('no-store')
+    expect(answers).toEqual([
+      {
+        line: 1,
+        success: true,
+        data: {
+          publicId: first?.publicId,
+          documentHash: first?.documentHash,
+          status: 'revoked',
+          reason: 'keyCompromise',
+          revokedAt: expect.stringMatching(/Z$/),
+          network: 'test',
+          blockchainHash: expect.stringMatching(/^0x/),
+        },
+      },
+      expect.objectContaining({
+        line: 2,
+        data: expect.objectContaining({ status: 'revoked', reason: 'unspecified' }),
+      }),
+    ])
+    const statuses = [first, second, third].map(async (one) => {
+      const { body } = await stack.verify(one?.publicId ?? '')
+      return body.data.status
+    })
+    expect(await Promise.all(statuses)).toEqual(['revoked', 'revoked', 'valid'])
+  })
+
+  test('default: accepts a JSON array', async () => {
+    const [one] = await issueMany(1)
+    const { lines: answers } = await revoke(JSON.stringify([{ publicId: one?.publicId }]), {
+      'content-type': 'application/json',
+    })
+    expect(answers).toMatchObject([{ line: 1, success: true, data: { status: 'revoked' } }])
+  })
+
+  test('behavior: a bad line names its fields and stops no other', async () => {
+    const [one] = await issueMany(1)
+    const foreign = encodePublicId({ ...decodePublicId(one?.publicId ?? ''), issuerId: 7 })
+    const { lines: answers } = await revoke(
+      lines([
+        'nonsense',
+        { publicId: one?.publicId, documentHash: one?.documentHash },
+        { documentHash: '0x12', reason: 'because', more: 1 },
+        { documentHash: UNKNOWN },
+        { publicId: foreign },
+        { publicId: 'x' },
+        '',
+        `{"publicId":"${'1'.repeat(2000)}"}`,
+        { documentHash: one?.documentHash },
+      ]),
+    )
+    expect(answers.map(({ line, success, error }) => [line, success, error?.code])).toEqual([
+      [1, false, 'bad_json'],
+      [2, false, 'bad_fields'],
+      [3, false, 'bad_fields'],
+      [4, false, 'not_issued'],
+      [5, false, 'other_issuer'],
+      [6, false, 'bad_public_id'],
+      [7, false, 'bad_json'],
+      [8, false, 'too_large'],
+      [9, true, undefined],
+    ])
+    const named = answers[2].error.details.map(({ field }: { field: string }) => field)
+    expect(named.toSorted()).toEqual(['documentHash', 'more', 'reason'])
+  })
+
+  test('behavior: a repeat reports the first revocation', async () => {
+    const [one] = await issueMany(1)
+    const body = (reason: string) => lines([{ documentHash: one?.documentHash, reason }])
+    const [first] = (await revoke(body('keyCompromise'))).lines
+    const [again] = (await revoke(body('superseded'))).lines
+    expect(again.data).toEqual(first.data)
+  })
+
+  test('behavior: promises without waiting for a block, and keeps the promise', async () => {
+    const issued = await issueMany(2)
+    const { lines: answers } = await revoke(
+      lines(issued.map(({ documentHash }) => ({ documentHash }))),
+      { prefer: 'respond-async' },
+    )
+    expect(answers.map(({ data }) => data.status)).toEqual(['pending', 'pending'])
+    for (const { publicId } of issued)
+      await expect
+        .poll(async () => (await stack.verify(publicId)).body.data.status, { timeout: 20_000 })
+        .toBe('revoked')
+  })
+
+  test('behavior: revokes hundreds in few transactions', { timeout: 120_000 }, async () => {
+    const issued = await issueMany(300)
+    const { lines: answers } = await revoke(
+      lines(issued.map(({ documentHash }) => ({ documentHash }))),
+    )
+    expect(answers.map(({ line }) => line)).toEqual(issued.map((_, i) => i + 1))
+    const hashes = answers.flatMap(({ data }) => data?.blockchainHash ?? [])
+    expect(answers.filter(({ success }) => !success)).toEqual([])
+    expect(new Set(hashes).size).toBeLessThan(50)
+  })
+
+  test('error: refuses a body that is not a list, or too long, before anything is done', async () => {
+    const json = { 'content-type': 'application/json' }
+    const cases = [
+      [await revoke('{}', json), 422, 'bad_fields'],
+      [await revoke('[]', json), 422, 'bad_fields'],
+      [await revoke(''), 422, 'bad_fields'],
+      [await revoke('[', json), 400, 'bad_json'],
+      [await revoke('{}', { 'content-type': 'text/plain' }), 415, 'not_json'],
+      [await revoke('{}\n'.repeat(10_001)), 413, 'too_large'],
+      [await revoke(' '.repeat(2 * 1024 * 1024 + 1)), 413, 'too_large'],
+    ] as const
+    for (const [{ status, error }, expected, code] of cases)
+      expect([status, error?.code]).toEqual([expected, code])
+  })
+
+  test('error: refuses a key without the scope', async () => {
+    const key = stack.key(['documents:issue'])
+    const { status } = await revoke('{}', { authorization: `Bearer ${key}` })
+    expect(status).toBe(403)
+  })
+
+  test('error: reports an outage on each line', async () => {
+    const [one] = await issueMany(1)
+    stack.proxy.refuse = () => true
+    const { status, lines: answers } = await revoke(lines([{ documentHash: one?.documentHash }]))
+    expect(status).toBe(200)
+    expect(answers).toMatchObject([{ line: 1, error: { code: 'chain_unavailable' } }])
+  })
+})
