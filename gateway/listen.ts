@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { failUnrouted } from './http/envelope.ts'
 import type { Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
 import type { openApp } from './open-app.ts'
 
 /** How long clients have to finish their requests when the service stops. */
@@ -35,7 +36,7 @@ export type Listener = {
 export async function listen(
   app: ReturnType<typeof openApp>,
   { host, port }: { host: string; port: number },
-  log: Log,
+  { log, metrics }: { log: Log; metrics: Pick<Metrics, 'served'> },
   patience: Patience = PATIENCE,
 ): Promise<Listener> {
   const options = { ...patience, maxHeaderSize: MAX_HEADER_BYTES }
@@ -45,7 +46,12 @@ export async function listen(
     // One for each request, because the error handler gets only the error.
     const respond = getRequestListener(app.fetch, {
       hostname: host,
-      errorHandler: (error) => failUnrouted(error, { method, started }, log),
+      errorHandler(error) {
+        const response = failUnrouted(error, { method, started }, log)
+        const milliseconds = performance.now() - started
+        metrics.served({ method, route: '*', status: response.status, milliseconds })
+        return response
+      },
     })
     return respond(incoming, outgoing)
   }).listen(port, host)

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
+import { createLoadMetrics, type LoadMetrics, type LoadSources } from './load-metrics.ts'
 import {
   createWebhookMetrics,
   type WebhookBacklog,
@@ -10,17 +11,18 @@ import { inEther } from './wei.ts'
  * The gateway's metrics, in the Prometheus text format. Labels hold no identifier of a client,
  * issuer or document.
  */
-export type Metrics = WebhookMetrics & {
-  readonly contentType: string
-  render(): Promise<string>
-  /** Counts an intent by its outcome. */
-  concluded(kind: string, outcome: string): void
-  /** Counts a transaction of the account that this gateway did not make. */
-  foundForeign(): void
-}
+export type Metrics = WebhookMetrics &
+  LoadMetrics & {
+    readonly contentType: string
+    render(): Promise<string>
+    /** Counts an intent by its outcome. */
+    concluded(kind: string, outcome: string): void
+    /** Counts a transaction of the account that this gateway did not make. */
+    foundForeign(): void
+  }
 
 /** Values that are read for each scrape. */
-export type MetricSources = {
+export type MetricSources = LoadSources & {
   depth(): { queued: number; inFlight: number }
   /** Wei; rejects when it cannot be read. */
   balance(): Promise<bigint>
@@ -41,6 +43,7 @@ export function createMetrics(sources: MetricSources): Metrics {
   addFunds([registry], sources)
   return {
     ...createWebhookMetrics([registry], sources.webhookBacklog),
+    ...createLoadMetrics([registry], sources),
     contentType: registry.contentType,
     render: () => registry.metrics(),
     concluded: (kind, outcome) => concluded.inc({ kind, outcome }),

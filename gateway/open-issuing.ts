@@ -6,6 +6,7 @@ import { ReadGroup } from './adapters/ethereum/read-group.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { sealWithNode } from './adapters/node-seal.ts'
 import { createSqliteIdempotencyLog } from './adapters/sqlite/idempotency.ts'
+import type { SqliteOutbox } from './adapters/sqlite/outbox.ts'
 import type { Config } from './config.ts'
 import { createSuperseding, type Superseding } from './documents/supersede.ts'
 import { type Batcher, createBatcher } from './issue/batcher.ts'
@@ -14,13 +15,19 @@ import { createForeignWatch, type ForeignWatch } from './issue/foreign.ts'
 import { type Intent, keyOfIntent } from './issue/intent.ts'
 import { createIssuing, type Issuing } from './issue/issue.ts'
 import { type Outcome, outcomeOf, outcomesOf } from './issue/outcome.ts'
+import type { Head } from './issue/ports.ts'
 import { createRevising, type Revising } from './issue/revise.ts'
 import { createSealing } from './issue/sealing.ts'
+import { createTimes, type Times } from './issue/times.ts'
 import type { Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { Chain, Identity, Readers } from './open-chain.ts'
 import type { Stores } from './open-stores.ts'
 import { subkeysOf } from './secrets.ts'
+import { shareRead } from './shared-read.ts'
+
+/** The route is public: scrapes share a reading of the chain. */
+const HEAD_AGE_TTL_MS = 1_000
 
 /** Maximum repeats in one lookup call, and maximum calls at the same time. */
 const LOOK_UPS = { maxKeys: 200, maxCalls: 2 }
@@ -28,6 +35,8 @@ const LOOK_UPS = { maxKeys: 200, maxCalls: 2 }
 /** The pipeline from a request to the chain. */
 export type IssuingParts = {
   metrics: Metrics
+  /** The outbox, with its transactions and final intents measured. */
+  outbox: SqliteOutbox
   foreign: ForeignWatch
   batcher: Batcher
   issuing: Issuing
@@ -43,24 +52,34 @@ export function openIssuing(
   { chain, readers, stores, log }: { chain: Chain; readers: Readers; stores: Stores; log: Log },
 ): IssuingParts {
   const { account, transactions, registry, blocks } = chain
-  const { database, outbox, history, persistence } = stores
+  const { database, history, persistence } = stores
   const { issuerId } = identity
   const metrics = createMetrics({
     depth: () => batcher.depth(),
     balance: async () => (await chain.readiness()).balance,
     spentLastHour: () => batcher.spentLastHour(),
     stopped: () => batcher.stopped(),
+    headAge: shareRead(async () => headAgeOf(await blocks.head()), HEAD_AGE_TTL_MS),
+    unfinishedErasures: async () => (await stores.erasures.unfinished()).length,
     feeCaps: config.feeCaps,
     webhookBacklog: stores.deliveries.backlog,
   })
+  const times = createTimes({ included: metrics.included, final: metrics.final })
+  const outbox = measureOutbox(stores.outbox, { metrics, times })
   const foreign = createForeignWatch({ account, log, found: metrics.foundForeign })
-  const batcher = createBatcher({
-    ...{ account, transactions, registry, blocks, outbox, foreign, log },
-    feeCaps: config.feeCaps,
-    maxBatch: config.maxBatch,
-    concluded: metrics.concluded,
-    withdraw: persistence.withdraw,
-  })
+  const batcher = measureRequests(
+    times,
+    createBatcher({
+      ...{ account, transactions, registry, blocks, outbox, foreign, log },
+      feeCaps: config.feeCaps,
+      maxBatch: config.maxBatch,
+      concluded(intent, outcome) {
+        metrics.concluded(intent.kind, outcome.status)
+        times.concluded(intent, outcome)
+      },
+      withdraw: persistence.withdraw,
+    }),
+  )
   const revising = createRevising({ issuerId, registry, chain: readers.grouped, outbox, batcher })
   const lookUps = new ReadGroup<Intent, Outcome>({
     ...LOOK_UPS,
@@ -88,7 +107,39 @@ export function openIssuing(
     successions: stores.successions,
     readiness: chain.readiness,
   })
-  return { metrics, foreign, batcher, issuing, revising, superseding, erasing }
+  return { metrics, outbox, foreign, batcher, issuing, revising, superseding, erasing }
+}
+
+function headAgeOf({ timestamp }: Head): number {
+  return Math.max(0, Date.now() / 1000 - timestamp)
+}
+
+function measureRequests(times: Times, batcher: Batcher): Batcher {
+  return {
+    ...batcher,
+    submit(intent, wait) {
+      times.requested(intent)
+      return batcher.submit(intent, wait)
+    },
+  }
+}
+
+function measureOutbox(
+  outbox: SqliteOutbox,
+  { metrics, times }: { metrics: Metrics; times: Times },
+): SqliteOutbox {
+  return {
+    ...outbox,
+    plan(transaction, intents) {
+      metrics.planned(intents.length)
+      return outbox.plan(transaction, intents)
+    },
+    async review(found) {
+      const queued = await outbox.review(found)
+      times.final(found.final)
+      return queued
+    },
+  }
 }
 
 function openErasing(

@@ -93,7 +93,7 @@ async function start(
   const stopWatching = watchFinality({
     registry: chain.registry,
     blocks: chain.blocks,
-    outbox,
+    outbox: pipeline.outbox,
     batcher,
     after: restored,
     log,
@@ -102,7 +102,7 @@ async function start(
   const stopPruning = pruneEvents(stores.events, config.eventRetention, log)
   const stopCourier = webhooks.start()
   undo.push(stopWatching, stopPruning, stopCourier)
-  const listener = await listen(app, config, log)
+  const listener = await listen(app, config, { log, metrics: pipeline.metrics })
   identities.start()
 
   return {

@@ -6,8 +6,17 @@ const ROOT = join(import.meta.dirname, '..')
 
 /** Files of gateway/ that know nothing of the parts above them. */
 const BASE = [
-  ...['blind-index', 'deadline', 'document-index', 'events', 'grant', 'history', 'log', 'metrics'],
-  ...['rate-limit', 'registry-abi', 'successions', 'version', 'webhook-metrics', 'wei'],
+  ...[
+    'blind-index',
+    'deadline',
+    'document-index',
+    'events',
+    'grant',
+    'history',
+    'load-metrics',
+    'log',
+  ],
+  ...['metrics', 'rate-limit', 'registry-abi', 'successions', 'version', 'webhook-metrics', 'wei'],
 ]
 
 /** What each layer may import beside itself; biome.json forbids circles within one. */

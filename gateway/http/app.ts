@@ -51,7 +51,7 @@ export type AppDeps = HomeDeps &
 /** @returns The REST API, as a function from request to response. */
 export function createApp(deps: AppDeps): Hono<Env> {
   const app = new Hono<Env>()
-  app.use(requestLog(deps.log))
+  app.use(requestLog(deps.log, deps.metrics))
   app.use(limitRates(deps.rateLimits))
   homeRoutes(app, deps)
   documentRoutes(app, deps)

@@ -63,7 +63,7 @@ export type BatcherDeps = {
   /** Withdraws intents that were not promised, with their payloads. */
   withdraw: (intents: readonly Intent[]) => Promise<Intent[]>
   /** Receives every outcome that was read from the chain. */
-  concluded: (kind: Intent['kind'], outcome: Outcome['status']) => void
+  concluded: (intent: Intent, outcome: Outcome) => void
   log: Log
   /** Maximum intents in one transaction; 1 = no grouping. */
   maxBatch?: number
@@ -94,7 +94,7 @@ export function createBatcher(deps: BatcherDeps): Batcher {
   const { waiters } = answering
   const { turnAway, settled } = createTurnAway({ ...deps, queue, waiters })
   const conclude: Conclude = (intent, outcome, transactions) => {
-    deps.concluded(intent.kind, outcome.status)
+    deps.concluded(intent, outcome)
     answering.conclude(intent, outcome, transactions)
   }
   const sender = createSender({

@@ -19,7 +19,7 @@ beforeAll(async () => {
       webhooks: { list: async () => [{ id: 'x', secrets: [] }] } as never,
     }).app as Parameters<typeof listen>[0],
     { host: '127.0.0.1', port: 0 },
-    createLog('silent'),
+    { log: createLog('silent'), metrics: { served: () => {} } },
     { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 },
   )
 })

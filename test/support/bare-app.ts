@@ -30,6 +30,7 @@ export function bareApp(parts: Partial<AppDeps> = {}) {
     rateLimits: { keys: limiter, addresses: limiter, addressOf: () => '192.0.2.1' },
     verifyPage: { html: '', policy: '' },
     isErased: async () => false,
+    metrics: { served: () => {} } as unknown as AppDeps['metrics'],
     wait: 0,
     newDeadline: () => createDeadline(1_000),
     ...parts,

@@ -1,0 +1,58 @@
+import type { Anchored } from './anchoring.ts'
+import { type Intent, type IntentKey, keyOfIntent } from './intent.ts'
+import type { Outcome } from './outcome.ts'
+
+/** Intents, and blocks, that are remembered at most; of more, the oldest are not measured. */
+const MAX_REMEMBERED = 20_000
+
+/**
+ * Measures how long intents take to reach the chain, and to become final there. In memory only: what
+ * an earlier process began is not measured.
+ */
+export type Times = {
+  /** A request was made durable. */
+  requested(intent: Intent): void
+  concluded(intent: Intent, outcome: Outcome): void
+  /** The blocks of these are final. */
+  final(some: readonly Anchored[]): void
+}
+
+/** Both receive seconds. */
+export function createTimes(deps: {
+  included: (kind: Intent['kind'], seconds: number) => void
+  final: (kind: Intent['kind'], seconds: number) => void
+}): Times {
+  const requestedAt = new Map<IntentKey, number>()
+  /** When the first outcome was read from a block. */
+  const seenAt = new Map<number, number>()
+
+  return {
+    requested(intent) {
+      const key = keyOfIntent(intent)
+      if (!requestedAt.has(key)) remember(requestedAt, key)
+    },
+    concluded(intent, outcome) {
+      if (outcome.status === 'absent') return
+      const key = keyOfIntent(intent)
+      const requested = requestedAt.get(key)
+      requestedAt.delete(key)
+      if (outcome.status !== 'anchored') return
+      if (requested !== undefined) deps.included(intent.kind, secondsSince(requested))
+      if (!seenAt.has(outcome.blockNumber)) remember(seenAt, outcome.blockNumber)
+    },
+    final(some) {
+      for (const { intent, anchoring } of some) {
+        const seen = seenAt.get(anchoring.blockNumber)
+        if (seen !== undefined) deps.final(intent.kind, secondsSince(seen))
+      }
+    },
+  }
+}
+
+function remember<K>(times: Map<K, number>, key: K): void {
+  times.set(key, performance.now())
+  const [oldest] = times.keys()
+  if (times.size > MAX_REMEMBERED && oldest !== undefined) times.delete(oldest)
+}
+
+const secondsSince = (time: number) => (performance.now() - time) / 1000

@@ -1,0 +1,103 @@
+import { Gauge, Histogram, type Registry } from 'prom-client'
+
+/** A request that was answered. */
+export type Served = {
+  method: string
+  /** The template of its route; `*` for an unknown path. */
+  route: string
+  status: number
+  /** Since it arrived. */
+  milliseconds: number
+}
+
+/** Durations and sizes, as histograms. */
+export type LoadMetrics = {
+  served(request: Served): void
+  /** A transaction was signed for so many intents. */
+  planned(intents: number): void
+  /** From the durable request to its block. */
+  included(kind: string, seconds: number): void
+  /** From its block to that block's finality. */
+  final(kind: string, seconds: number): void
+}
+
+export type LoadSources = {
+  /** Seconds; rejects when the chain cannot be read. */
+  headAge(): Promise<number>
+  /** Erasures that have begun and are not finished; counts to 16. */
+  unfinishedErasures(): Promise<number>
+}
+
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
+const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
+const INCLUSION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 300, 900]
+const FINALITY_BUCKETS = [1, 5, 15, 60, 300, 600, 900, 1_200, 1_800, 3_600, 7_200]
+const SIZE_BUCKETS = [1, 2, 5, 10, 20, 50, 100, 150, 200]
+
+export function createLoadMetrics(registers: Registry[], sources: LoadSources): LoadMetrics {
+  addGauges(registers, sources)
+  const requests = new Histogram({
+    name: 'document_registry_http_request_seconds',
+    help: 'Requests by method, template of the route and class of the status (2xx …)',
+    labelNames: ['method', 'route', 'status'],
+    buckets: REQUEST_BUCKETS,
+    registers,
+  })
+  const sizes = new Histogram({
+    name: 'document_registry_transaction_intents',
+    help: 'Intents in a new transaction',
+    buckets: SIZE_BUCKETS,
+    registers,
+  })
+  const inclusion = new Histogram({
+    name: 'document_registry_inclusion_seconds',
+    help: 'From the durable request to its block, by kind (issue, revoke, suspend, release)',
+    labelNames: ['kind'],
+    buckets: INCLUSION_BUCKETS,
+    registers,
+  })
+  const finality = new Histogram({
+    name: 'document_registry_finality_seconds',
+    help: 'From the block of an intent to its finality, by kind; of blocks seen since the start',
+    labelNames: ['kind'],
+    buckets: FINALITY_BUCKETS,
+    registers,
+  })
+  return {
+    served({ method, route, status, milliseconds }) {
+      const labels = {
+        method: METHODS.includes(method) ? method : 'other',
+        route,
+        status: `${Math.floor(status / 100)}xx`,
+      }
+      requests.observe(labels, milliseconds / 1000)
+    },
+    planned: (intents) => sizes.observe(intents),
+    included: (kind, seconds) => inclusion.observe({ kind }, seconds),
+    final: (kind, seconds) => finality.observe({ kind }, seconds),
+  }
+}
+
+/** Read for each scrape. */
+function addGauges(registers: Registry[], { headAge, unfinishedErasures }: LoadSources): void {
+  new Gauge({
+    name: 'document_registry_head_age_seconds',
+    help: 'Age of the newest block, by its timestamp; absent when the chain cannot be read',
+    registers,
+    async collect() {
+      this.remove()
+      await headAge().then(
+        (seconds) => this.set(seconds),
+        () => {},
+      )
+    },
+  })
+  new Gauge({
+    name: 'document_registry_erasures_unfinished',
+    help: 'Documents whose erasure has begun and is not finished; counts to 16',
+    registers,
+    async collect() {
+      this.set(await unfinishedErasures())
+    },
+  })
+}

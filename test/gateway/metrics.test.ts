@@ -1,0 +1,80 @@
+import { readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+
+let stack: Stack
+beforeAll(async () => {
+  stack = await startStack()
+})
+afterAll(() => stack.stop())
+
+const scrape = async () => Buffer.from((await stack.request('/metrics')).body).toString()
+
+/** @returns The value of the first sample that begins like this. */
+function sampleOf(text: string, start: string): number | undefined {
+  const line = text.split('\n').find((one) => one.startsWith(start))
+  return line === undefined ? undefined : Number(line.split(' ').at(-1))
+}
+const PREFIX = 'document_registry_'
+const count = (name: string, labels = '') => `${PREFIX}${name}_count${labels}`
+
+test('default: measures requests by route template and class of status', async () => {
+  const { publicId } = (await stack.issue(ADA)).body.data
+  await stack.verify(publicId)
+  await stack.verify(publicId)
+  await stack.request(`/v1/verify?publicId=${publicId}`)
+  await stack.request(`/no/such/path/${publicId}`)
+  await stack.request('/healthz', { method: 'REPORT' })
+  const text = await scrape()
+  const served = (labels: string) => sampleOf(text, count('http_request_seconds', `{${labels}}`))
+  expect(served('method="POST",route="/v1/documents",status="2xx"')).toBe(1)
+  expect(served('method="GET",route="/v1/verify",status="2xx"')).toBe(2)
+  expect(served('method="GET",route="/v1/verify",status="4xx"')).toBe(1)
+  expect(served('method="GET",route="*",status="4xx"')).toBe(1)
+  expect(served('method="other",route="/healthz",status="4xx"')).toBe(1)
+  expect(text).not.toContain(publicId)
+  expect(text).not.toContain(API_KEY)
+})
+
+test('default: measures transactions, inclusion and finality', async () => {
+  const before = await scrape()
+  const many = Array.from({ length: 5 }, (_, i) => stack.issue({ ...ADA, subjectId: `${i}` }))
+  const [first] = await Promise.all(many)
+  await stack.request(`/v1/documents/${first?.body.data.publicId}/revoke`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+    body: '{}',
+  })
+  const text = await scrape()
+  const grown = (name: string) => (sampleOf(text, name) ?? 0) - (sampleOf(before, name) ?? 0)
+  expect(grown(count('inclusion_seconds', '{kind="issue"}'))).toBe(5)
+  expect(grown(count('inclusion_seconds', '{kind="revoke"}'))).toBe(1)
+  expect(grown(`${PREFIX}transaction_intents_sum`)).toBe(6)
+  expect(sampleOf(text, `${PREFIX}head_age_seconds`)).toBeGreaterThanOrEqual(0)
+  // Every block of the local chain is final at once; the gateway looks every two seconds.
+  const final = count('finality_seconds', '{kind="issue"}')
+  await expect.poll(async () => sampleOf(await scrape(), final) ?? 0).toBeGreaterThanOrEqual(5)
+})
+
+test('error: leaves out what the chain would tell while no node answers', async () => {
+  stack.proxy.refuse = () => true
+  await expect.poll(scrape).not.toMatch(/^document_registry_head_age_seconds /m)
+  stack.proxy.refuse = () => false
+  await expect.poll(scrape).toMatch(/^document_registry_head_age_seconds /m)
+})
+
+test.each(['alerts.yml', 'dashboard.json'])(
+  'default: every metric that %s names exists',
+  async (file) => {
+    const text = await scrape()
+    const known = new Set([...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].map(([, name]) => name))
+    const path = new URL(`../../deployments/monitoring/${file}`, import.meta.url)
+    const content = readFileSync(path, 'utf8')
+    const named = new Set(content.match(/\b(?:document_registry|process|nodejs)_\w+/g))
+    expect(named.size).toBeGreaterThan(8)
+    const family = (name: string) => name.replace(/_(bucket|count|sum)$/, '')
+    const unknown = [...named].filter((name) => !known.has(name) && !known.has(family(name)))
+    expect(unknown).toEqual([])
+    if (file.endsWith('.json')) JSON.parse(content)
+  },
+)
