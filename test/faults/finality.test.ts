@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { decodePublicId } from '../../document/public-id.ts'
 import type { Fault, RpcCall } from '../support/fault-proxy.ts'
 import { promisesOf } from './support/client.ts'
@@ -11,6 +11,9 @@ import { reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 // How the gateway handles documents that are on the chain and not final yet.
+
+// Most tests start the gateway several times, which takes many seconds on a busy machine.
+vi.setConfig({ testTimeout: 180_000 })
 
 let world: AnvilWorld
 beforeAll(async () => {
@@ -72,7 +75,7 @@ test('behavior: keeps the payload of a final document when a repeat at a lagging
     status: 201,
     document: 'valid',
   })
-}, 60_000)
+})
 
 test('behavior: a repeat restores a payload that the store has lost', async () => {
   const wish = await world.client.issue({ idempotencyKey: 'lost' })
@@ -85,7 +88,7 @@ test('behavior: a repeat restores a payload that the store has lost', async () =
   expect((await world.judge()).lost).toEqual([wish.number])
   expect(await world.client.repeat(wish)).toMatchObject({ status: 201 })
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 /**
  * Answers to `finalized` that are not a block. None of them means that the node does not know the
@@ -118,7 +121,6 @@ test.each(TAG_FAULTS)(
     await world.settle()
     expect(await world.judge()).toMatchObject(NOTHING_WRONG)
   },
-  60_000,
 )
 
 function refusal(code: number, message: string): Fault {
@@ -135,7 +137,7 @@ async function becomeFinal(): Promise<void> {
   await world.settle()
   // The outbox, not the looks: the one that empties it may be over by now, and an idle gateway
   // does not look again.
-  await expect.poll(countWaiting, { timeout: 30_000, interval: 200 }).toBe(0)
+  await expect.poll(countWaiting, { timeout: 60_000, interval: 200 }).toBe(0)
   await world.gateway.kill()
 }
 
