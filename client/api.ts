@@ -181,6 +181,7 @@ export type Failure = {
       | 'not_json'
       | 'bad_fields'
       | 'rate_limited'
+      | 'batch_refused'
       | 'internal'
       | 'unverifiable'
       | 'idempotency_key_reused'
@@ -497,6 +498,122 @@ export type Calls = {
       nextCursor: string | null
     }
   }
+  /** Batches, the newest first. */
+  listBatches: {
+    input: { query?: { limit?: string; cursor?: string } }
+    data: {
+      batches: Array<{
+        root: Hash
+        /** How many documents it holds. */
+        size: number
+        status: Status
+        /** The CID of its manifest; null for a batch of another gateway. */
+        manifest: string | null
+        blockNumber: number | null
+        blockTime: Instant | null
+        blockchainHash: Hash | null
+        /** CAIP-10, lower case. */
+        registry: string
+        /** The issuer's number in the registry. */
+        issuerId: number
+        /** A document on a test network proves nothing. */
+        network: 'test' | 'live'
+      }>
+      nextCursor: string | null
+    }
+  }
+  /** A batch, and where it stands. */
+  retrieveBatch: {
+    input: { path: { root: string } }
+    data: {
+      root: Hash
+      /** How many documents it holds. */
+      size: number
+      status: Status
+      /** The CID of its manifest; null for a batch of another gateway. */
+      manifest: string | null
+      blockNumber: number | null
+      blockTime: Instant | null
+      blockchainHash: Hash | null
+      /** CAIP-10, lower case. */
+      registry: string
+      /** The issuer's number in the registry. */
+      issuerId: number
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
+    }
+  }
+  /** Revoke all documents of a batch, permanently. */
+  revokeBatch: {
+    input: {
+      path: { root: string }
+      body: {
+        reason?:
+          | 'unspecified'
+          | 'keyCompromise'
+          | 'cACompromise'
+          | 'affiliationChanged'
+          | 'superseded'
+          | 'cessationOfOperation'
+          | 'privilegeWithdrawn'
+          | 'aACompromise'
+      }
+    }
+    data: {
+      root: Hash
+      status: Status
+      /** A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension. */
+      reason:
+        | 'unspecified'
+        | 'keyCompromise'
+        | 'cACompromise'
+        | 'affiliationChanged'
+        | 'superseded'
+        | 'cessationOfOperation'
+        | 'privilegeWithdrawn'
+        | 'aACompromise'
+        | 'certificateHold'
+      revokedAt: Instant | null
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
+      blockchainHash: Hash | null
+    }
+  }
+  /** Suspend all documents of a batch. */
+  suspendBatch: {
+    input: { path: { root: string }; body: Record<string, never> }
+    data: {
+      root: Hash
+      status: Status
+      /** A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension. */
+      reason:
+        | 'unspecified'
+        | 'keyCompromise'
+        | 'cACompromise'
+        | 'affiliationChanged'
+        | 'superseded'
+        | 'cessationOfOperation'
+        | 'privilegeWithdrawn'
+        | 'aACompromise'
+        | 'certificateHold'
+      suspendedAt: Instant | null
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
+      blockchainHash: Hash | null
+    }
+  }
+  /** Release a suspended batch. */
+  releaseBatch: {
+    input: { path: { root: string }; body: Record<string, never> }
+    data: {
+      root: Hash
+      status: Status
+      releasedAt: Instant | null
+      /** A document on a test network proves nothing. */
+      network: 'test' | 'live'
+      blockchainHash: Hash | null
+    }
+  }
   /** Save a proof that needs no network. */
   retrieveBundle: {
     input: { path: { publicId: string } }
@@ -564,9 +681,18 @@ export type Calls = {
           | 'document.superseded'
           | 'document.erased'
           | 'document.failed'
+          | 'batch.issued'
+          | 'batch.final'
+          | 'batch.revoked'
+          | 'batch.suspended'
+          | 'batch.released'
+          | 'batch.superseded'
+          | 'batch.failed'
         timestamp: string
         data: {
-          documentHash: Hash
+          documentHash?: Hash
+          /** Of a batch. */
+          batchRoot?: string
           blockNumber: number | null
           blockHash: Hash | null
           transactionHash: Hash | null
@@ -591,6 +717,13 @@ export type Calls = {
           | 'document.superseded'
           | 'document.erased'
           | 'document.failed'
+          | 'batch.issued'
+          | 'batch.final'
+          | 'batch.revoked'
+          | 'batch.suspended'
+          | 'batch.released'
+          | 'batch.superseded'
+          | 'batch.failed'
         > | null
         allTenants?: boolean
       }
@@ -607,6 +740,13 @@ export type Calls = {
         | 'document.superseded'
         | 'document.erased'
         | 'document.failed'
+        | 'batch.issued'
+        | 'batch.final'
+        | 'batch.revoked'
+        | 'batch.suspended'
+        | 'batch.released'
+        | 'batch.superseded'
+        | 'batch.failed'
       > | null
       tenant: string | null
       allTenants: boolean
@@ -637,6 +777,13 @@ export type Calls = {
           | 'document.superseded'
           | 'document.erased'
           | 'document.failed'
+          | 'batch.issued'
+          | 'batch.final'
+          | 'batch.revoked'
+          | 'batch.suspended'
+          | 'batch.released'
+          | 'batch.superseded'
+          | 'batch.failed'
         > | null
         tenant: string | null
         allTenants: boolean
@@ -665,6 +812,13 @@ export type Calls = {
         | 'document.superseded'
         | 'document.erased'
         | 'document.failed'
+        | 'batch.issued'
+        | 'batch.final'
+        | 'batch.revoked'
+        | 'batch.suspended'
+        | 'batch.released'
+        | 'batch.superseded'
+        | 'batch.failed'
       > | null
       tenant: string | null
       allTenants: boolean
@@ -692,6 +846,13 @@ export type Calls = {
           | 'document.superseded'
           | 'document.erased'
           | 'document.failed'
+          | 'batch.issued'
+          | 'batch.final'
+          | 'batch.revoked'
+          | 'batch.suspended'
+          | 'batch.released'
+          | 'batch.superseded'
+          | 'batch.failed'
         > | null
         enabled?: boolean
       }
@@ -708,6 +869,13 @@ export type Calls = {
         | 'document.superseded'
         | 'document.erased'
         | 'document.failed'
+        | 'batch.issued'
+        | 'batch.final'
+        | 'batch.revoked'
+        | 'batch.suspended'
+        | 'batch.released'
+        | 'batch.superseded'
+        | 'batch.failed'
       > | null
       tenant: string | null
       allTenants: boolean
@@ -737,6 +905,13 @@ export type Calls = {
         | 'document.superseded'
         | 'document.erased'
         | 'document.failed'
+        | 'batch.issued'
+        | 'batch.final'
+        | 'batch.revoked'
+        | 'batch.suspended'
+        | 'batch.released'
+        | 'batch.superseded'
+        | 'batch.failed'
       > | null
       tenant: string | null
       allTenants: boolean
@@ -766,6 +941,13 @@ export type Calls = {
         | 'document.superseded'
         | 'document.erased'
         | 'document.failed'
+        | 'batch.issued'
+        | 'batch.final'
+        | 'batch.revoked'
+        | 'batch.suspended'
+        | 'batch.released'
+        | 'batch.superseded'
+        | 'batch.failed'
       > | null
       tenant: string | null
       allTenants: boolean
@@ -979,6 +1161,11 @@ export const CALLS = {
     hasIdempotencyKey: true,
   },
   searchDocuments: { method: 'POST', path: '/v1/documents/search', hasIdempotencyKey: false },
+  listBatches: { method: 'GET', path: '/v1/batches', hasIdempotencyKey: false },
+  retrieveBatch: { method: 'GET', path: '/v1/batches/{root}', hasIdempotencyKey: false },
+  revokeBatch: { method: 'POST', path: '/v1/batches/{root}/revoke', hasIdempotencyKey: false },
+  suspendBatch: { method: 'POST', path: '/v1/batches/{root}/suspend', hasIdempotencyKey: false },
+  releaseBatch: { method: 'POST', path: '/v1/batches/{root}/release', hasIdempotencyKey: false },
   retrieveBundle: {
     method: 'GET',
     path: '/v1/documents/{publicId}/bundle',
