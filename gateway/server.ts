@@ -101,7 +101,7 @@ async function start(
   const stopSuperseding = superseding.start()
   const stopPruning = pruneEvents(stores.events, config.eventRetention, log)
   const stopCourier = webhooks.start()
-  undo.push(stopWatching, stopPruning, stopCourier)
+  undo.push(stopWatching, stopSuperseding, stopPruning, stopCourier)
   const listener = await listen(app, config, { log, metrics: pipeline.metrics })
   identities.start()
 
@@ -110,12 +110,11 @@ async function start(
     copyDatabase: database.copyTo,
     async stop() {
       identities.stop()
-      stopSuperseding()
       stopping.abort()
       await listener.stop(() =>
         Promise.all([
-          ...[batcher.stop(), stopWatching(), stopPruning(), stopCourier()],
-          erasing.stop(),
+          ...[batcher.stop(), stopWatching(), stopSuperseding()],
+          ...[stopPruning(), stopCourier(), erasing.stop()],
         ]),
       )
       await apiKeys.close()

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../document/hex.ts'
 import type { ChainReader } from '../../verifier/ports.ts'
 import { SUPERSEDED } from '../../verifier/reasons.ts'
@@ -34,7 +35,7 @@ export type Superseding = {
    */
   supersede(request: SupersedeRequest): Promise<Superseded>
   /** Looks for promised revocations until the returned function is called. */
-  start(): () => void
+  start(): () => Promise<void>
 }
 
 export function createSuperseding(deps: {
@@ -95,6 +96,11 @@ export function createSuperseding(deps: {
     }
   }
 
+  async function lookUntil(signal: AbortSignal): Promise<void> {
+    while (await sleep(LOOK_INTERVAL_MS, true, { signal }).catch(() => false))
+      await look().catch((error) => log.warn('successions_unread', { error: String(error) }))
+  }
+
   return {
     async supersede(request) {
       const until = performance.now() + request.wait
@@ -112,10 +118,12 @@ export function createSuperseding(deps: {
     },
 
     start() {
-      const timer = setInterval(() => {
-        look().catch((error) => log.warn('successions_unread', { error: String(error) }))
-      }, LOOK_INTERVAL_MS)
-      return () => clearInterval(timer)
+      const stop = new AbortController()
+      const running = lookUntil(stop.signal)
+      return async () => {
+        stop.abort()
+        await running
+      }
     },
   }
 }
