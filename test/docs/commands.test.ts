@@ -104,7 +104,7 @@ const RUN: Example[] = [
   {
     page: 'docs/audit.md',
     has: '--proof proof.json',
-    prints: /^COMPLETE: 2 of 2 documents, 1 of 1 batches/m,
+    prints: /^COMPLETE: 2 of 2 documents, 2 of 2 batches/m,
     writes: ['proof.json'],
     gives: { blockNumber: /as of block (\d+)/ },
   },
