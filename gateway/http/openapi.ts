@@ -137,7 +137,7 @@ function describeSuccesses({ responses }: Operation): Json {
   )
 }
 
-function contentOf({ data, content, example }: Success): Json {
+function contentOf({ data, content, example }: Success): { content?: Json } {
   if (data)
     return {
       content: {
@@ -162,18 +162,24 @@ function contentOf({ data, content, example }: Success): Json {
   }
 }
 
-/** One response for each status, which names the codes that it can have. */
+/**
+ * One response for each status, which names the codes that it can have; beside the answer without
+ * an envelope that the operation declares for it.
+ */
 function describeFailures(operation: Operation): Json {
   const codes = [...new Set(errorsOf(operation))]
   const statuses = [...new Set(codes.map((code) => STATUS[code]))].sort()
   return Object.fromEntries(
     statuses.map((status) => {
       const possible = codes.filter((code) => STATUS[code] === status)
+      const named = possible.map((code) => `\`${code}\``).join(', ')
+      const other = operation.responses[status]
       return [
         status,
         {
-          description: possible.map((code) => `\`${code}\``).join(', '),
+          description: other ? `${named}. ${other.description}` : named,
           content: {
+            ...(other && contentOf(other).content),
             'application/json': {
               schema: {
                 $ref: `${COMPONENT_PREFIX}Failure`,

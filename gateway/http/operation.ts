@@ -7,7 +7,10 @@ import type { ApiErrorCode } from './errors.ts'
 import { isLimited } from './rate-limits.ts'
 import type { Query } from './request.ts'
 
-/** One kind of success. At most one of `data` and `content`; neither means an empty body. */
+/**
+ * One kind of success, or a failure without the envelope. At most one of `data` and `content`;
+ * neither means an empty body.
+ */
 export type Success = {
   description: string
   /** The `data` of the envelope. */

@@ -121,7 +121,7 @@ export async function startStack(
     const response = await fetch(`${url}${path}`, init)
     const type = response.headers.get('content-type') ?? ''
     const bytes = new Uint8Array(await response.arrayBuffer())
-    const isJson = type.includes('json') && bytes.length > 0
+    const isJson = /^application\/json\b/.test(type) && bytes.length > 0
     const body = isJson ? JSON.parse(Buffer.from(bytes).toString()) : bytes
     const { status } = response
     const departed = departures(

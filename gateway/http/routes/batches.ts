@@ -137,6 +137,10 @@ const ISSUE_BATCH = operation({
     200: { description: 'A dry run.', content: LINES },
     201: { description: 'The root is in a block.', ...PROMISED },
     202: { description: 'Promised: on disk, and on its way to the chain.', ...PROMISED },
+    422: {
+      description: 'Nothing was issued: no line is good, or one is bad with `atomic`.',
+      content: LINES,
+    },
   },
   errors: [
     ...(['bad_idempotency_key', 'idempotency_key_reused', 'batch_refused'] as const),
@@ -201,7 +205,7 @@ const CHANGE = {
   query: {},
   headers: { prefer: schemas.prefer },
 } as const
-const CHANGE_ERRORS = ['not_issued', ...WRITE_ERRORS] as const
+const CHANGE_ERRORS = ['not_found', 'not_issued', ...WRITE_ERRORS] as const
 
 function changeResponses<E extends v.ObjectEntries>(times: E) {
   const data = v.object({

@@ -52,9 +52,9 @@ const key: Prepare = async (send) => {
 let batches = 0
 const batch: Prepare = async (send) => {
   const body = `${JSON.stringify({ ...ADA, subjectId: `${++batches}` })}\n`
-  // Of one line, so JSON.
   const answer = await send('POST', '/v1/batches', body, 'application/x-ndjson')
-  return { root: answer.body.data.batchRoot }
+  // Of one line, so JSON.
+  return { root: JSON.parse(Buffer.from(answer.body).toString()).data.batchRoot }
 }
 
 /** What has to be there before the example of an operation succeeds, and how its path names it. */
