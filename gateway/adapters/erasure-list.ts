@@ -20,7 +20,7 @@ const TORN = /^(0(x[0-9a-f]{0,64})?)?$/
  * not bring it back. Lines are only added.
  */
 export type ErasureList = {
-  /** In order. Empty when there is no file. */
+  /** In order; empty if the file does not exist. */
   read(): Hex[]
   /**
    * Returns once the entry is on the disk.

@@ -223,7 +223,7 @@ async function turnAfter(count: number): Promise<void> {
   if (count % DOCUMENTS_A_TURN === 0) await nextTurn()
 }
 
-/** A root costs as much as any other. */
+/** An intent with a random root, to estimate gas: every root costs the same. */
 function sampleOf(size: number): IssueIntent {
   const random = toHex(randomBytes(32))
   return intentOfBatch({ root: random, size, manifest: random, tenant: '' })

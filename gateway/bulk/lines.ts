@@ -17,7 +17,7 @@ export type Checked = {
   sha256: Buffer
   /** Lines. */
   size: number
-  /** Of these, the ones that are no document. */
+  /** How many of them are not documents. */
   bad: number
 }
 

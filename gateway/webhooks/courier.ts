@@ -36,7 +36,7 @@ export type CountAttempt = (outcome: 'delivered' | 'failed' | 'given_up') => voi
  * Sends events to webhooks: each at least once, with the same id each time, and those of one document
  * in order. A failed delivery holds back later ones of its document only.
  *
- * @returns A function that stops it. What is being sent then is sent again after the next start.
+ * @returns A function that stops it. Deliveries under way are sent again after the next start.
  */
 export function startCourier(deps: {
   deliveries: Deliveries

@@ -89,7 +89,7 @@ type Mark = (documentHash: Hex, requestedAt: number, tenant: string | null) => b
 
 /**
  * @returns A function, for use within a write, that deletes a document's bytes and notes its
- * erasure. It returns whether there was anything to do.
+ * erasure. It returns `false` if the document had been erased before, and no copy has come since.
  */
 function createMark({ sqlite }: Database): Mark {
   const bury = sqlite.prepare('INSERT INTO tombstone VALUES (?) ON CONFLICT DO NOTHING')

@@ -24,11 +24,11 @@ import { CHANGES, nothing, presentRevised, revocation } from '../revisions.ts'
 import * as schemas from '../schemas.ts'
 import { tenantOf } from '../tenant.ts'
 
-/** What became of one line. */
+/** The result for one line. */
 export type BatchLine =
-  /** It is no document. */
+  /** The line is not a document. */
   | { line: number; problems: readonly FieldProblem[] }
-  /** It is one; of a batch that was issued, with what it got. */
+  /** The line is a document; with its publicId and hash once its batch is issued. */
   | { line: number; publicId?: string; documentHash?: Hex }
 
 export type BatchRequest = {

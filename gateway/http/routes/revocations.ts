@@ -88,7 +88,8 @@ const REVOKE_MANY = operation({
   },
   responses: {
     200: {
-      description: 'One envelope a line. What was read is done, even if the client leaves.',
+      description:
+        'One envelope for each entry. Entries that were read are revoked even if the client leaves.',
       content: { 'application/x-ndjson': null },
     },
   },
@@ -109,7 +110,7 @@ export function revocationRoutes(app: Hono<Env>, deps: RevocationDeps): void {
       const answers = workOff(entries, MAX_UNDER_WAY, (entry, index) =>
         answerOf(deps, entry, index, { end, grant, requestId: c.get('requestId') }),
       )
-      // What was read is done, even if the client leaves.
+      // Entries that were read are revoked even if the client leaves.
       void Promise.allSettled(answers).then(leave)
       return answerLines(c, inOrder(answers))
     } catch (error) {
