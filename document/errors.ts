@@ -45,6 +45,15 @@ export type FormatErrorCode =
 /** One bad field of a document: its name and what is wrong with it, never its value. */
 export type FieldProblem = { field: string; message: string }
 
+/** @returns Both lists, the second without the fields of the first. */
+export function mergeProblems(
+  first: readonly FieldProblem[],
+  second: readonly FieldProblem[],
+): FieldProblem[] {
+  const named = new Set(first.map(({ field }) => field))
+  return [...first, ...second.filter(({ field }) => !named.has(field))]
+}
+
 /** Thrown by every decoder for input that breaks its format, and by none for anything else. */
 export class FormatError extends Error {
   override name = 'FormatError'

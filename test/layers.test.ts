@@ -13,6 +13,7 @@ const BASE = [
     'events',
     'grant',
     'history',
+    'lines',
     'load-metrics',
     'log',
   ],
@@ -38,9 +39,9 @@ const LAYERS: Record<string, readonly string[]> = {
   // It serves the verify page.
   'gateway/http': [
     ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
-    ...['gateway/documents', 'gateway/webhooks'],
+    ...['gateway/documents', 'gateway/webhooks', 'gateway/bulk'],
   ],
-  'gateway/bulk': ['document', 'verifier', 'gateway/base', 'gateway/issue', 'gateway/http'],
+  'gateway/bulk': ['document', 'verifier', 'gateway/base', 'gateway/issue'],
   // What reads the settings, and puts the parts together.
   'gateway/server': [
     ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],

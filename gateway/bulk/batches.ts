@@ -5,8 +5,6 @@ import type { DocumentFields } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import type { IssuerSubkeys } from '../../document/keys.ts'
 import type { Deadline } from '../deadline.ts'
-import { ApiError } from '../http/errors.ts'
-import type { BatchAnswer, Batches, BatchLine, BatchRequest } from '../http/routes/batches.ts'
 import { type BatchClaim, type BatchLog, intentOfBatch } from '../issue/batch-log.ts'
 import type { Batcher } from '../issue/batcher.ts'
 import { IssueError, refusalOf } from '../issue/errors.ts'
@@ -14,7 +12,9 @@ import type { IssueIntent } from '../issue/intent.ts'
 import type { Outcome } from '../issue/outcome.ts'
 import type { Quote } from '../issue/ports.ts'
 import type { AllSubkeys } from '../issue/sealing.ts'
+import type { BatchAnswer, Batches, BatchLine, BatchRequest } from './batch.ts'
 import { type BulkDeps, sealBatch } from './bulk.ts'
+import { BatchError } from './errors.ts'
 import { type Checked, checkLines, type Rules, readLines } from './lines.ts'
 import type { Spool } from './spool.ts'
 
@@ -57,7 +57,7 @@ export function createBatches(deps: BatchDeps): Batches {
     } catch (error) {
       await spool.close()
       // The database is closed under a batch when the service stops.
-      if (!(error instanceof ApiError || error instanceof IssueError)) deps.batcher.assertOpen()
+      if (!(error instanceof BatchError || error instanceof IssueError)) deps.batcher.assertOpen()
       throw error
     }
   }
@@ -124,7 +124,7 @@ export function createBatches(deps: BatchDeps): Batches {
   return { issue }
 }
 
-/** @throws {ApiError} `too_large`, `bad_json` when it breaks off, `bad_fields` when it is empty. */
+/** @throws {BatchError} */
 async function readUpload(
   spool: Spool,
   { body, categories }: BatchRequest,
@@ -132,12 +132,11 @@ async function readUpload(
 ): Promise<Upload> {
   const rules = { now, ...(categories && { categories }) }
   const checked = await checkLines(spool.write(atMost(body, MAX_UPLOAD)), rules, ({ line }) => {
-    if (line > MAX_DOCUMENTS) throw tooLarge(`at most ${MAX_DOCUMENTS} documents`)
+    if (line > MAX_DOCUMENTS)
+      throw new BatchError('too_large', `at most ${MAX_DOCUMENTS} documents`)
   })
   if (checked.size > 0) return { ...checked, ...rules, spool }
-  throw new ApiError('bad_fields', 'invalid fields', {
-    details: [{ field: '', message: 'must have at least one document' }],
-  })
+  throw new BatchError('empty', 'must have at least one document')
 }
 
 async function readAgain(upload: Upload, now: number): Promise<Upload> {
@@ -150,17 +149,13 @@ async function* atMost(body: AsyncIterable<Uint8Array>, limit: number): AsyncGen
   try {
     for await (const chunk of body) {
       length += chunk.length
-      if (length > limit) throw tooLarge(`at most ${limit} bytes`)
+      if (length > limit) throw new BatchError('too_large', `at most ${limit} bytes`)
       yield chunk
     }
   } catch (cause) {
-    if (cause instanceof ApiError) throw cause
-    throw new ApiError('bad_json', 'request body truncated', { cause })
+    if (cause instanceof BatchError) throw cause
+    throw new BatchError('truncated', 'request body truncated', cause)
   }
-}
-
-function tooLarge(message: string): ApiError {
-  return new ApiError('too_large', message, { headers: { Connection: 'close' } })
 }
 
 /** Without a key, the content is the key. */

@@ -3,10 +3,8 @@ import { createReadStream } from 'node:fs'
 import type { DocumentFields } from '../../document/document.ts'
 import { type FieldProblem, FormatError } from '../../document/errors.ts'
 import { decodeJsonText, parseStrictJson } from '../../document/json.ts'
-import { ApiError } from '../http/errors.ts'
-import { parseIssueBody } from '../http/issue-body.ts'
-import { splitLines } from '../http/lines.ts'
-import { MAX_BODY } from '../http/request.ts'
+import { MAX_SENT_BYTES, mayIssue, readNewDocument } from '../issue/new-document.ts'
+import { splitLines } from '../lines.ts'
 
 /**
  * The fields of a document on each line: JSON Lines, read once to check them and again to issue
@@ -109,7 +107,7 @@ export async function* readLines(
   rules: Rules,
 ): AsyncGenerator<Line> {
   let line = 0
-  for await (const bytes of splitLines(chunks, MAX_BODY))
+  for await (const bytes of splitLines(chunks, MAX_SENT_BYTES))
     yield { line: ++line, ...parseLine(bytes, rules) }
 }
 
@@ -117,21 +115,19 @@ function parseLine(
   bytes: Uint8Array | undefined,
   { now, categories }: Rules,
 ): { fields: DocumentFields } | { problems: readonly FieldProblem[] } {
-  if (bytes === undefined) return problem(`must have at most ${MAX_BODY} bytes`)
+  if (bytes === undefined) return problem(`must have at most ${MAX_SENT_BYTES} bytes`)
   try {
     const value = parseStrictJson(decodeJsonText(bytes))
-    return { fields: parseIssueBody(value, now, categories) }
+    const read = readNewDocument(value, now)
+    if ('problems' in read || mayIssue(read.fields, categories)) return read
+    return problem('the API key may not issue this category', 'category')
   } catch (error) {
     if (error instanceof FormatError) return problem(error.message)
-    if (error instanceof ApiError && error.code === 'bad_fields')
-      return { problems: (error.details ?? []) as FieldProblem[] }
-    if (error instanceof ApiError && error.code === 'category_not_allowed')
-      return { problems: [{ field: 'category', message: error.message }] }
     throw error
   }
 }
 
-const problem = (message: string) => ({ problems: [{ field: '', message }] })
+const problem = (message: string, field = '') => ({ problems: [{ field, message }] })
 
 async function* digesting(
   chunks: AsyncIterable<Uint8Array>,

@@ -3,6 +3,7 @@ import type { Context } from 'hono'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { FormatError } from '../../document/errors.ts'
 import { ChainError } from '../../verifier/errors.ts'
+import { BatchError } from '../bulk/errors.ts'
 import { IssueError } from '../issue/errors.ts'
 import { KeyError } from '../keys/errors.ts'
 import { describeBug, type Log } from '../log.ts'
@@ -106,6 +107,7 @@ function translate(error: unknown): ApiError {
   if (error instanceof ApiError) return error
   if (error instanceof IssueError) return translateIssue(error)
   if (error instanceof KeyError) return translateKey(error)
+  if (error instanceof BatchError) return translateBatch(error)
   if (error instanceof ChainError)
     return new ApiError('chain_unavailable', 'the chain cannot be read at the moment; try again', {
       cause: error,
@@ -121,6 +123,14 @@ function translateKey(error: KeyError): ApiError {
   return new ApiError('bad_fields', 'invalid fields', {
     details: [{ field: field ?? '', message }],
   })
+}
+
+function translateBatch(error: BatchError): ApiError {
+  const { code, message } = error
+  if (code === 'too_large')
+    return new ApiError(code, message, { headers: { Connection: 'close' }, cause: error })
+  if (code === 'truncated') return new ApiError('bad_json', message, { cause: error })
+  return new ApiError('bad_fields', 'invalid fields', { details: [{ field: '', message }] })
 }
 
 const ISSUE_MESSAGES = {

@@ -4,23 +4,11 @@ import {
   MAX_METADATA_BYTES,
   MAX_METADATA_ENTRIES,
   MAX_METADATA_KEY,
-  parseDocumentFields,
   REFUSED_METADATA_KEYS,
 } from '../../document/document.ts'
-import { type FieldProblem, FormatError } from '../../document/errors.ts'
 import type { JsonValue } from '../../document/json.ts'
+import { MAX_DAYS_AHEAD, mayIssue, readNewDocument } from '../issue/new-document.ts'
 import { ApiError } from './errors.ts'
-import { mergeProblems } from './request.ts'
-
-/** Maximum days from today (UTC) to the date of a document: a year, and a day for time zones. */
-export const MAX_DAYS_AHEAD = 366
-const MILLISECONDS_PER_DAY = 86_400_000
-
-/**
- * A letter, digit, punctuation mark or symbol: something that a reader sees. Unicode counts some
- * blanks as such: the Hangul fillers as letters, the empty Braille pattern as a symbol.
- */
-const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
 
 const sentDate = (description: string) =>
   v.pipe(
@@ -78,8 +66,7 @@ export const issueBody = v.strictObject({
 })
 
 /**
- * Parses the body of a request to issue. It must fit the format of a document, and rules of this
- * API on top: they catch mistakes of clients. Documents issued elsewhere stay valid without them.
+ * Parses the body of a request to issue.
  *
  * @param sent Any JSON value.
  * @param now Milliseconds of the Unix epoch.
@@ -91,58 +78,10 @@ export function parseIssueBody(
   now: number,
   categories: readonly string[] | undefined,
 ): DocumentFields {
-  const body = withDates(sent)
-  const parsed = parseFormat(body)
-  const malformed = 'problems' in parsed ? parsed.problems : []
-  const details = mergeProblems(malformed, brokenRules(body, now))
-  if (!('fields' in parsed) || details.length > 0)
-    throw new ApiError('bad_fields', 'invalid fields', { details })
-  if (categories !== undefined && !categories.includes(parsed.fields.category))
+  const read = readNewDocument(sent, now)
+  if ('problems' in read)
+    throw new ApiError('bad_fields', 'invalid fields', { details: read.problems })
+  if (!mayIssue(read.fields, categories))
     throw new ApiError('category_not_allowed', 'the API key may not issue this category')
-  return parsed.fields
-}
-
-/** Also accepts dates in the form of a response, so that a client can send them back. */
-const DATE_AS_RETURNED = /^(\d{4}-\d{2}-\d{2})T00:00:00Z$/
-
-/** @returns The body with its dates as YYYY-MM-DD, where they were sent as they are returned. */
-function withDates(body: JsonValue): JsonValue {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
-  const dates = (['issuedAt', 'expiresAt'] as const).flatMap((field) => {
-    const value = Object.hasOwn(body, field) ? body[field] : undefined
-    if (typeof value !== 'string') return []
-    const [, date] = DATE_AS_RETURNED.exec(value) ?? []
-    return date === undefined ? [] : [[field, date] as const]
-  })
-  return dates.length === 0 ? body : { ...body, ...Object.fromEntries(dates) }
-}
-
-function parseFormat(
-  body: JsonValue,
-): { fields: DocumentFields } | { problems: readonly FieldProblem[] } {
-  try {
-    return { fields: parseDocumentFields(body) }
-  } catch (error) {
-    if (error instanceof FormatError && error.code === 'document_fields')
-      return { problems: error.fields }
-    throw error
-  }
-}
-
-/** Ignores values that do not fit the format; `parseDocument` reports those. */
-function brokenRules(body: JsonValue, now: number): FieldProblem[] {
-  const { subjectName, issuedAt } = Object(body) as Record<string, unknown>
-  const problems: FieldProblem[] = []
-  if (typeof subjectName === 'string' && !VISIBLE.test(subjectName))
-    problems.push({
-      field: 'subjectName',
-      message: 'must have a letter, digit, punctuation mark or symbol',
-    })
-  const latest = now + MAX_DAYS_AHEAD * MILLISECONDS_PER_DAY
-  if (typeof issuedAt === 'string' && Date.parse(issuedAt) > latest)
-    problems.push({
-      field: 'issuedAt',
-      message: `must be at most ${MAX_DAYS_AHEAD} days after today (UTC)`,
-    })
-  return problems
+  return read.fields
 }

@@ -1,8 +1,8 @@
 import type { Operation } from './operation.ts'
-import { batchOperations } from './routes/batches.ts'
+import { batchOperations } from './routes/batch-operations.ts'
 import { bundleOperations } from './routes/bundle.ts'
 import { didOperations } from './routes/did.ts'
-import { documentOperations } from './routes/documents.ts'
+import { documentOperations } from './routes/document-operations.ts'
 import { eraseOperations } from './routes/erase.ts'
 import { eventOperations } from './routes/events.ts'
 import { healthOperations } from './routes/health.ts'
@@ -17,7 +17,7 @@ import { rpcOperations } from './routes/rpc.ts'
 import { supersedeOperations } from './routes/supersede.ts'
 import { verifyOperations } from './routes/verify.ts'
 import { verifyPageOperations } from './routes/verify-page.ts'
-import { webhookOperations } from './routes/webhooks.ts'
+import { webhookOperations } from './routes/webhook-operations.ts'
 
 /** Every operation of the REST API, in the order of the reference. */
 export const OPERATIONS: readonly Operation[] = [

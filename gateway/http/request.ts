@@ -1,12 +1,10 @@
 import type { Context } from 'hono'
 import * as v from 'valibot'
 import { decodeUtf8, readAtMost, TooLargeError } from '../../document/bytes.ts'
-import type { FieldProblem } from '../../document/errors.ts'
+import { type FieldProblem, mergeProblems } from '../../document/errors.ts'
 import { type JsonValue, parseStrictJson } from '../../document/json.ts'
+import { MAX_SENT_BYTES } from '../issue/new-document.ts'
 import { ApiError } from './errors.ts'
-
-/** Maximum bytes of a request body for one document. */
-export const MAX_BODY = 64 * 1024
 
 /** The query parameters that a route knows. */
 export type Parameters<P extends v.ObjectEntries> = v.ObjectSchema<P, undefined>
@@ -44,15 +42,6 @@ export function prefers(c: Context, wanted: string, fallback: string): boolean {
   return accept.includes(wanted) && !accept.includes(fallback)
 }
 
-/** @returns Both lists, the second without the fields of the first. */
-export function mergeProblems(
-  first: readonly FieldProblem[],
-  second: readonly FieldProblem[],
-): FieldProblem[] {
-  const named = new Set(first.map(({ field }) => field))
-  return [...first, ...second.filter(({ field }) => !named.has(field))]
-}
-
 /** @param issues The issues that valibot reports. */
 export function problemsOf(issues: readonly v.BaseIssue<unknown>[] = []): FieldProblem[] {
   return issues.map((issue) => ({
@@ -77,7 +66,7 @@ export function parseBody<T>(schema: v.GenericSchema<unknown, T>, body: JsonValu
 }
 
 /**
- * Reads a JSON body of at most {@link MAX_BODY} bytes.
+ * Reads a JSON body of at most {@link MAX_SENT_BYTES} bytes.
  *
  * @throws {ApiError} `not_json` (content type or encoding), `too_large`, `bad_json`.
  */
@@ -97,7 +86,7 @@ export function assertJson(c: Context, accepted = 'application/json'): void {
 
 async function readBody(c: Context): Promise<Uint8Array> {
   try {
-    return await readBodyAtMost(c, MAX_BODY)
+    return await readBodyAtMost(c, MAX_SENT_BYTES)
   } catch (error) {
     if (error instanceof ApiError) throw error
     throw new ApiError('bad_json', 'request body truncated', { cause: error })

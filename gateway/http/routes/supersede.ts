@@ -15,7 +15,7 @@ import { instant, presentDocument } from '../present.ts'
 import { readJson } from '../request.ts'
 import { idempotencyKeyOf, prefersAsync } from '../request-headers.ts'
 import * as schemas from '../schemas.ts'
-import { ISSUED_HEADERS } from './documents.ts'
+import { ISSUED_HEADERS } from './document-operations.ts'
 
 export type SupersedeDeps = PathDeps & {
   findKey: FindKey

@@ -1,0 +1,90 @@
+import { type DocumentFields, parseDocumentFields } from '../../document/document.ts'
+import { type FieldProblem, FormatError, mergeProblems } from '../../document/errors.ts'
+import type { JsonValue } from '../../document/json.ts'
+
+/** Maximum bytes of a document as it is sent to be issued. */
+export const MAX_SENT_BYTES = 64 * 1024
+/** Maximum days from today (UTC) to the date of a document: a year, and a day for time zones. */
+export const MAX_DAYS_AHEAD = 366
+const MILLISECONDS_PER_DAY = 86_400_000
+
+/**
+ * A letter, digit, punctuation mark or symbol: something that a reader sees. Unicode counts some
+ * blanks as such: the Hangul fillers as letters, the empty Braille pattern as a symbol.
+ */
+const VISIBLE = /(?![\p{Default_Ignorable_Code_Point}\u2800])[\p{L}\p{N}\p{P}\p{S}]/u
+
+/**
+ * Reads a document to issue. It must fit the format of a document, and rules of this service on
+ * top: they catch mistakes of clients. Documents issued elsewhere stay valid without them.
+ *
+ * @param sent Any JSON value.
+ * @param now Milliseconds of the Unix epoch.
+ * @returns The fields, or every bad one.
+ */
+export function readNewDocument(
+  sent: JsonValue,
+  now: number,
+): { fields: DocumentFields } | { problems: readonly FieldProblem[] } {
+  const body = withDates(sent)
+  const parsed = parseFormat(body)
+  const malformed = 'problems' in parsed ? parsed.problems : []
+  const problems = mergeProblems(malformed, brokenRules(body, now))
+  return 'fields' in parsed && problems.length === 0 ? parsed : { problems }
+}
+
+/**
+ * @param categories The only ones that the caller may issue; `undefined` = all.
+ * @returns Whether the caller may issue a document of this category.
+ */
+export function mayIssue(
+  { category }: DocumentFields,
+  categories: readonly string[] | undefined,
+): boolean {
+  return categories === undefined || categories.includes(category)
+}
+
+/** Also accepts dates in the form of a response, so that a client can send them back. */
+const DATE_AS_RETURNED = /^(\d{4}-\d{2}-\d{2})T00:00:00Z$/
+
+/** @returns The body with its dates as YYYY-MM-DD, where they were sent as they are returned. */
+function withDates(body: JsonValue): JsonValue {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return body
+  const dates = (['issuedAt', 'expiresAt'] as const).flatMap((field) => {
+    const value = Object.hasOwn(body, field) ? body[field] : undefined
+    if (typeof value !== 'string') return []
+    const [, date] = DATE_AS_RETURNED.exec(value) ?? []
+    return date === undefined ? [] : [[field, date] as const]
+  })
+  return dates.length === 0 ? body : { ...body, ...Object.fromEntries(dates) }
+}
+
+function parseFormat(
+  body: JsonValue,
+): { fields: DocumentFields } | { problems: readonly FieldProblem[] } {
+  try {
+    return { fields: parseDocumentFields(body) }
+  } catch (error) {
+    if (error instanceof FormatError && error.code === 'document_fields')
+      return { problems: error.fields }
+    throw error
+  }
+}
+
+/** Ignores values that do not fit the format; `parseDocument` reports those. */
+function brokenRules(body: JsonValue, now: number): FieldProblem[] {
+  const { subjectName, issuedAt } = Object(body) as Record<string, unknown>
+  const problems: FieldProblem[] = []
+  if (typeof subjectName === 'string' && !VISIBLE.test(subjectName))
+    problems.push({
+      field: 'subjectName',
+      message: 'must have a letter, digit, punctuation mark or symbol',
+    })
+  const latest = now + MAX_DAYS_AHEAD * MILLISECONDS_PER_DAY
+  if (typeof issuedAt === 'string' && Date.parse(issuedAt) > latest)
+    problems.push({
+      field: 'issuedAt',
+      message: `must be at most ${MAX_DAYS_AHEAD} days after today (UTC)`,
+    })
+  return problems
+}
