@@ -67,19 +67,11 @@ type Correction = { documentHash: Hex; status: KeptStatus | null }
  *
  * `list` rejects with a `ChainError`, or an `IssueError` `store_unavailable`.
  */
-export function createListing(deps: {
-  index: DocumentIndex
-  open: OpenIndexed
-  chain: ChainReader
-  history: History
-  successions: Successions
-  outbox: Pick<Outbox, 'find'>
-  issuerId: number
-  subkeys: readonly IssuerSubkeys[]
-  hkdf: Hkdf
-}): Listing {
-  const { index, open, chain, history, successions, outbox, issuerId } = deps
-  const pace = createPace(OPENED_A_TURN)
+export function createListing(
+  deps: ReaderDeps & { index: DocumentIndex; subkeys: readonly IssuerSubkeys[]; hkdf: Hkdf },
+): Listing {
+  const { index } = deps
+  const read = createReader(deps)
 
   /** @returns The blind indexes of a value, one for each issuer secret. */
   const blind = (field: BlindField, value: string) =>
@@ -94,7 +86,70 @@ export function createListing(deps: {
     }
   }
 
-  async function read(indexed: IndexedDocument, deadline: Deadline): Promise<Read> {
+  /** @returns What fits the query in some pages of the index, and where the next page begins. */
+  async function find(
+    query: ListQuery,
+    deadline: Deadline,
+  ): Promise<{ found: Read[]; corrections: Correction[]; next: number | null }> {
+    const found: Read[] = []
+    const corrections: Correction[] = []
+    let before = query.before
+    for (let pages = 0; pages < MAX_INDEX_PAGES; pages++) {
+      const limit = query.limit - found.length
+      const page = await index.page(indexQueryOf({ ...query, before, limit }))
+      const reads = await Promise.all(page.documents.map((one) => read(one, deadline)))
+      found.push(...reads.filter((one) => fits(one, query)))
+      corrections.push(...reads.flatMap(({ correction }) => correction ?? []))
+      if (page.next === null) return { found, corrections, next: null }
+      before = page.next
+      if (found.length >= query.limit) break
+    }
+    return { found, corrections, next: before ?? null }
+  }
+
+  return {
+    async list(query, deadline) {
+      const { found, corrections, next } = await find(query, deadline)
+      // Only hints for later lists: this one does not wait for the disk.
+      if (corrections.length > 0) index.correct(corrections).catch(() => {})
+      const times = found.map(({ asOf }) => asOf)
+      return {
+        documents: found.map(({ listed }) => listed),
+        next,
+        asOf: times.length > 0 ? Math.min(...times) : null,
+      }
+    },
+  }
+}
+
+type ReaderDeps = {
+  open: OpenIndexed
+  chain: ChainReader
+  history: History
+  successions: Successions
+  outbox: Pick<Outbox, 'find'>
+  issuerId: number
+}
+
+/** @returns A function that opens a document of the index and reads its status. */
+function createReader({ open, chain, history, successions, outbox, issuerId }: ReaderDeps) {
+  const pace = createPace(OPENED_A_TURN)
+
+  /** From the chain, unless the node lags behind an outcome that this gateway has seen. */
+  async function statusOf(
+    { documentHash, status: known }: IndexedDocument,
+    reading: ChainReading,
+  ): Promise<{ status: ListedStatus; correction?: Correction }> {
+    const status = listedStatusOf(reading)
+    const kept = keptStatusOf(status)
+    if (kept === known || status === 'pending') return { status }
+    const kind = known === 'suspended' ? 'suspend' : 'revoke'
+    const standing = known === null ? undefined : await outbox.find(kind, documentHash)
+    if (standing?.anchored && known !== null) return { status: known }
+    return { status, correction: { documentHash, status: kept } }
+  }
+
+  return async (indexed: IndexedDocument, deadline: Deadline): Promise<Read> => {
     await pace()
     const { documentHash } = indexed
     const opening = await open(indexed)
@@ -115,59 +170,16 @@ export function createListing(deps: {
     }
     return { listed, asOf: reading.blockTime, ...now }
   }
+}
 
-  /**
-   * The chain's word, unless the node has not seen yet what this gateway has: then the gateway's.
-   */
-  async function statusOf(
-    { documentHash, status: known }: IndexedDocument,
-    reading: ChainReading,
-  ): Promise<{ status: ListedStatus; correction?: Correction }> {
-    const status = listedStatusOf(reading)
-    const kept = keptStatusOf(status)
-    if (kept === known || status === 'pending') return { status }
-    const kind = known === 'suspended' ? 'suspend' : 'revoke'
-    const standing = known === null ? undefined : await outbox.find(kind, documentHash)
-    if (standing?.anchored && known !== null) return { status: known }
-    return { status, correction: { documentHash, status: kept } }
-  }
-
-  /** Whether a document fits the query by what was read, and not only by the index. */
-  function fits({ listed }: Read, { subjectId, category, status }: ListQuery): boolean {
-    const document = listed.opened?.document
-    return (
-      (status === undefined || listed.status === status) &&
-      (!document || subjectId === undefined || document.subjectId === subjectId) &&
-      (!document || category === undefined || document.category === category)
-    )
-  }
-
-  return {
-    async list(query, deadline) {
-      const found: Read[] = []
-      const corrections: Correction[] = []
-      let before = query.before
-      let next: number | null = null
-      for (let pages = 0; pages < MAX_INDEX_PAGES; pages++) {
-        const limit = query.limit - found.length
-        const page = await index.page(indexQueryOf({ ...query, before, limit }))
-        const reads = await Promise.all(page.documents.map((one) => read(one, deadline)))
-        found.push(...reads.filter((one) => fits(one, query)))
-        corrections.push(...reads.flatMap(({ correction }) => correction ?? []))
-        next = page.next
-        if (next === null || found.length >= query.limit) break
-        before = next
-      }
-      // Only hints for later lists: this one does not wait for the disk.
-      if (corrections.length > 0) index.correct(corrections).catch(() => {})
-      const times = found.map(({ asOf }) => asOf)
-      return {
-        documents: found.map(({ listed }) => listed),
-        next,
-        asOf: times.length > 0 ? Math.min(...times) : null,
-      }
-    },
-  }
+/** Whether a document fits the query by what was read, and not only by the index. */
+function fits({ listed }: Read, { subjectId, category, status }: ListQuery): boolean {
+  const document = listed.opened?.document
+  return (
+    (status === undefined || listed.status === status) &&
+    (!document || subjectId === undefined || document.subjectId === subjectId) &&
+    (!document || category === undefined || document.category === category)
+  )
 }
 
 /** A document in the index that the registry does not have is promised: it will be anchored. */

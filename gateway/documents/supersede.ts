@@ -38,7 +38,7 @@ export type Superseding = {
   start(): () => Promise<void>
 }
 
-export function createSuperseding(deps: {
+type SupersedingDeps = {
   issuerId: number
   chain: ChainReader
   issuing: Issuing
@@ -48,29 +48,11 @@ export function createSuperseding(deps: {
   successions: Successions
   readiness: () => Promise<Pick<Readiness, 'mayRevoke'>>
   log: Log
-}): Superseding {
-  const { issuerId, chain, issuing, revising, outbox, batcher, successions, log } = deps
+}
 
-  /** @throws {IssueError} when the document cannot be superseded (any more). */
-  async function assertCurrent({ documentHash, deadline, idempotencyKey }: SupersedeRequest) {
-    const { record } = await deadline.within((signal) =>
-      chain.read({ issuerId, documentHash }, { signal }),
-    )
-    const isIssued = record.anchoredBlock !== 0 || (await outbox.find('issue', documentHash))
-    if (!isIssued) throw new IssueError('not_issued', 'no such document')
-    const successor = await successions.successorOf(documentHash)
-    // Only a repeat can name the successor that there is; if this is none, issuing finds out.
-    if (successor !== undefined && idempotencyKey === undefined)
-      throw new IssueError('already_superseded', 'the document has a successor')
-    if (successor === undefined && revocationOf(record) === 'final')
-      throw new IssueError('already_revoked', 'revoked permanently')
-  }
-
-  /** Without REVOKE, the promise to revoke could not be kept. */
-  async function assertMayRevoke(): Promise<void> {
-    const { mayRevoke } = await deps.readiness()
-    if (!mayRevoke) throw new IssueError('registry_refused', 'the account lacks REVOKE')
-  }
+export function createSuperseding(deps: SupersedingDeps): Superseding {
+  const { issuing, revising, outbox, log } = deps
+  const assertMaySupersede = createAssertMaySupersede(deps)
 
   /** The successor is on the chain: whatever fails from here on must not become an error. */
   async function revoke(
@@ -88,24 +70,10 @@ export function createSuperseding(deps: {
     }
   }
 
-  /** Queues revocations that triggers promised while no request waited for them. */
-  async function look(): Promise<void> {
-    for (const documentHash of await successions.waiting()) {
-      const standing = await outbox.find('revoke', documentHash)
-      if (standing && !standing.anchored) batcher.enqueue([standing.intent])
-    }
-  }
-
-  async function lookUntil(signal: AbortSignal): Promise<void> {
-    while (await sleep(LOOK_INTERVAL_MS, true, { signal }).catch(() => false))
-      await look().catch((error) => log.warn('successions_unread', { error: String(error) }))
-  }
-
   return {
     async supersede(request) {
       const until = performance.now() + request.wait
-      await assertMayRevoke()
-      await assertCurrent(request)
+      await assertMaySupersede(request)
       const { documentHash, ...issue } = request
       const successor = await issuing.issue({
         ...issue,
@@ -119,11 +87,57 @@ export function createSuperseding(deps: {
 
     start() {
       const stop = new AbortController()
-      const running = lookUntil(stop.signal)
+      const running = queueUntil(stop.signal, deps)
       return async () => {
         stop.abort()
         await running
       }
     },
   }
+}
+
+/** @returns A function that rejects when the document cannot be superseded (any more). */
+function createAssertMaySupersede({
+  issuerId,
+  chain,
+  outbox,
+  successions,
+  readiness,
+}: SupersedingDeps): (request: SupersedeRequest) => Promise<void> {
+  /** Without REVOKE, the promise to revoke could not be kept. */
+  async function assertMayRevoke(): Promise<void> {
+    const { mayRevoke } = await readiness()
+    if (!mayRevoke) throw new IssueError('registry_refused', 'the account lacks REVOKE')
+  }
+
+  return async ({ documentHash, deadline, idempotencyKey }) => {
+    await assertMayRevoke()
+    const { record } = await deadline.within((signal) =>
+      chain.read({ issuerId, documentHash }, { signal }),
+    )
+    const isIssued = record.anchoredBlock !== 0 || (await outbox.find('issue', documentHash))
+    if (!isIssued) throw new IssueError('not_issued', 'no such document')
+    const successor = await successions.successorOf(documentHash)
+    // Only a repeat can name the existing successor; if this is not one, issuing finds out.
+    if (successor !== undefined && idempotencyKey === undefined)
+      throw new IssueError('already_superseded', 'the document has a successor')
+    if (successor === undefined && revocationOf(record) === 'final')
+      throw new IssueError('already_revoked', 'revoked permanently')
+  }
+}
+
+/** Queues revocations that triggers promised while no request waited for them. */
+async function queueUntil(
+  signal: AbortSignal,
+  { outbox, batcher, successions, log }: SupersedingDeps,
+): Promise<void> {
+  async function queueWaiting(): Promise<void> {
+    for (const documentHash of await successions.waiting()) {
+      const standing = await outbox.find('revoke', documentHash)
+      if (standing && !standing.anchored) batcher.enqueue([standing.intent])
+    }
+  }
+
+  while (await sleep(LOOK_INTERVAL_MS, true, { signal }).catch(() => false))
+    await queueWaiting().catch((error) => log.warn('successions_unread', { error: String(error) }))
 }

@@ -62,17 +62,73 @@ const RETRY_INTERVAL_MS = 5_000
  * Erases documents. The order is the safety property: first the entry on disk, which hides the
  * document and survives a kill; then the bytes; then the receipt.
  */
-export function createErasing(deps: {
+export function createErasing(
+  deps: RemovalDeps & {
+    /** Whether this gateway or the chain has the document. */
+    isKnown: (key: DocumentKey) => Promise<boolean>
+    /** Forgets all documents that are remembered in memory. */
+    forget: () => void
+  },
+): Erasing {
+  const { erasures } = deps
+  const removal = createRemoval(deps)
+
+  /** A pass that was under way may not have seen this erasure: then another follows. */
+  async function waitFor(documentHash: Hex, wait: number): Promise<void> {
+    const over = new AbortController()
+    const late = sleep(wait, true, { signal: over.signal }).catch(() => true)
+    try {
+      while (!(await isFinished(documentHash))) {
+        const failed = removal.pass().then((finished) => !finished)
+        if (await Promise.race([failed, late])) return
+      }
+    } finally {
+      over.abort()
+    }
+  }
+
+  async function isFinished(documentHash: Hex): Promise<boolean> {
+    const erasure = await erasures.find(documentHash)
+    return erasure !== undefined && erasure.erasedAt !== null
+  }
+
+  return {
+    async erase(key, { tenant, wait }) {
+      const { documentHash } = key
+      const before = await erasures.find(documentHash)
+      if (!before && !(await deps.isKnown(key)))
+        throw new IssueError('not_issued', 'no such document to erase')
+      const begun = before ?? (await erasures.begin(documentHash, tenant))
+      deps.forget()
+      // Promised by now: a failure to wait must not become an error.
+      await waitFor(documentHash, wait).catch(() => {})
+      return (await erasures.find(documentHash).catch(() => undefined)) ?? begun
+    },
+    start() {
+      removal.pass()
+    },
+    stop: removal.stop,
+  }
+}
+
+type RemovalDeps = {
   erasures: Erasures
   /** Removes a payload from a store outside the database. @returns Whether it was there. */
   removeFromKubo: (documentHash: Hex) => Promise<boolean>
-  /** Whether this gateway or the chain has the document. */
-  isKnown: (key: DocumentKey) => Promise<boolean>
-  /** Forgets all documents that are remembered in memory. */
-  forget: () => void
   log: Log
-}): Erasing {
-  const { erasures, log } = deps
+}
+
+type Removal = {
+  /**
+   * Goes through the erasures that were begun, once at a time, and again later after a failure.
+   *
+   * @returns Whether all of them are finished.
+   */
+  pass(): Promise<boolean>
+  stop(): Promise<void>
+}
+
+function createRemoval({ erasures, removeFromKubo, log }: RemovalDeps): Removal {
   const stopping = new AbortController()
   let passing: Promise<boolean> | undefined
   let retrying = false
@@ -84,7 +140,7 @@ export function createErasing(deps: {
     let failure: unknown
     for (const hash of hashes) {
       try {
-        if (await deps.removeFromKubo(hash)) removed.add(hash)
+        if (await removeFromKubo(hash)) removed.add(hash)
         done.push(hash)
       } catch (error) {
         failure ??= error
@@ -95,7 +151,6 @@ export function createErasing(deps: {
     if (failure) throw failure
   }
 
-  /** @returns Whether everything that was begun is finished. */
   async function finishAll(): Promise<boolean> {
     try {
       while (!stopping.signal.aborted) {
@@ -128,40 +183,8 @@ export function createErasing(deps: {
       .catch(() => {})
   }
 
-  /** A pass that was under way may not have seen this erasure: then another follows. */
-  async function waitFor(documentHash: Hex, wait: number): Promise<void> {
-    const over = new AbortController()
-    const late = sleep(wait, true, { signal: over.signal }).catch(() => true)
-    try {
-      while (!(await isFinished(documentHash))) {
-        const failed = pass().then((finished) => !finished)
-        if (await Promise.race([failed, late])) return
-      }
-    } finally {
-      over.abort()
-    }
-  }
-
-  async function isFinished(documentHash: Hex): Promise<boolean> {
-    const erasure = await erasures.find(documentHash)
-    return erasure !== undefined && erasure.erasedAt !== null
-  }
-
   return {
-    async erase(key, { tenant, wait }) {
-      const { documentHash } = key
-      const before = await erasures.find(documentHash)
-      if (!before && !(await deps.isKnown(key)))
-        throw new IssueError('not_issued', 'no such document to erase')
-      const begun = before ?? (await erasures.begin(documentHash, tenant))
-      deps.forget()
-      // Promised by now: a failure to wait must not become an error.
-      await waitFor(documentHash, wait).catch(() => {})
-      return (await erasures.find(documentHash).catch(() => undefined)) ?? begun
-    },
-    start() {
-      pass()
-    },
+    pass,
     async stop() {
       stopping.abort()
       await passing

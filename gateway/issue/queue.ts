@@ -1,7 +1,7 @@
 import type { Log } from '../log.ts'
 import { createAside } from './aside.ts'
 import { nextBatch } from './batch.ts'
-import { createEntries, markAbsent, markRefused, markUncertain } from './entries.ts'
+import { createEntries, type Entries, markAbsent, markRefused, markUncertain } from './entries.ts'
 import { type Intent, type IntentKey, keyOf, keyOfIntent } from './intent.ts'
 import type { Backlog } from './ports.ts'
 
@@ -102,21 +102,7 @@ export function createQueue(deps: QueueDeps): Queue {
     addPromised: (intents) => addAll(intents, true),
     next: (limit) => nextBatch(entries.intents(), limit, mustWait),
     remove,
-
-    uncertain(intents) {
-      const now = performance.now()
-      const unsure = entries.of(intents).filter(({ uncertainFrom }) => now >= uncertainFrom)
-      return unsure.map(({ intent }) => intent)
-    },
-    seenAbsent: (intents) => entries.of(intents).forEach(markAbsent),
-
-    unpromised(intents) {
-      const free = entries.of(intents).filter(({ promised }) => !promised)
-      return free.map(({ intent }) => intent)
-    },
-    markPromised(intents) {
-      for (const entry of entries.of(intents)) entry.promised = true
-    },
+    ...marksOf(entries),
 
     async setAside(intents) {
       remove(intents)
@@ -129,6 +115,27 @@ export function createQueue(deps: QueueDeps): Queue {
       for (const { intent, asideUntil } of await backlog.queued())
         if (!aside.restore(intent, asideUntil)) add(intent, true)
       changed()
+    },
+  }
+}
+
+/** What is known of queued intents: whether they may be on the chain, and whether promised. */
+function marksOf(
+  entries: Entries,
+): Pick<Queue, 'uncertain' | 'seenAbsent' | 'unpromised' | 'markPromised'> {
+  return {
+    uncertain(intents) {
+      const now = performance.now()
+      const unsure = entries.of(intents).filter(({ uncertainFrom }) => now >= uncertainFrom)
+      return unsure.map(({ intent }) => intent)
+    },
+    seenAbsent: (intents) => entries.of(intents).forEach(markAbsent),
+    unpromised(intents) {
+      const free = entries.of(intents).filter(({ promised }) => !promised)
+      return free.map(({ intent }) => intent)
+    },
+    markPromised(intents) {
+      for (const entry of entries.of(intents)) entry.promised = true
     },
   }
 }

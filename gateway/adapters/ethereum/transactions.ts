@@ -58,25 +58,6 @@ export function createTransactions(
     })
   })
 
-  /**
-   * Each client has its own error messages for a transaction that it rejects, but all of them
-   * report in the same way which transactions they have.
-   *
-   * @returns `undefined` when it is nowhere, and could be.
-   */
-  async function placeOf({ hash, nonce }: SignedTransaction) {
-    const count = (block: 'latest' | 'pending') =>
-      calls.request('eth_getTransactionCount', readQuantity, signer.address, block)
-    const [known, used, pooled] = await Promise.all([
-      calls.request('eth_getTransactionByHash', isFound, hash),
-      count('latest'),
-      count('pending'),
-    ])
-    // A nonce that is used: by this transaction or another, the records will tell.
-    if (known || used > nonce) return 'taken'
-    return pooled > nonce ? 'occupied' : undefined
-  }
-
   return {
     async prepare(intents, { nonce, maxFee, replaced, isPlanned }) {
       const data = calldataOf(issuerId, intents)
@@ -112,21 +93,47 @@ export function createTransactions(
 
     meetsCurrentFee: fees.meetsCurrent,
     assertAffordable: (maxFee) => fees.assertAffordable(GAS_OF_ONE, maxFee),
+    broadcast: createBroadcast(provider, calls, signer.address),
+  }
+}
 
-    async broadcast(transaction) {
-      const method = 'eth_sendRawTransaction'
-      try {
-        await provider.request({ method, params: [transaction.raw] })
-        return 'taken'
-      } catch (error) {
-        const { message, code } = asIssueError(method, error)
-        if (!(error instanceof RpcResponseError)) throw new IssueError(code, message, error)
-        const place = await placeOf(transaction)
-        if (place !== undefined) return place
-        // The nodes would reject the same bytes again.
-        throw new IssueError('registry_refused', message, error)
-      }
-    },
+function createBroadcast(
+  provider: Eip1193Provider,
+  calls: ChainCalls,
+  account: string,
+): Transactions['broadcast'] {
+  /**
+   * Each client has its own error messages for a transaction that it rejects, but all of them
+   * report in the same way which transactions they have.
+   *
+   * @returns `undefined` when no node has it, and its nonce is free.
+   */
+  async function placeOf({ hash, nonce }: SignedTransaction) {
+    const count = (block: 'latest' | 'pending') =>
+      calls.request('eth_getTransactionCount', readQuantity, account, block)
+    const [known, used, pooled] = await Promise.all([
+      calls.request('eth_getTransactionByHash', isFound, hash),
+      count('latest'),
+      count('pending'),
+    ])
+    // The nonce is used, by this transaction or another one; the records show which.
+    if (known || used > nonce) return 'taken'
+    return pooled > nonce ? 'occupied' : undefined
+  }
+
+  return async (transaction) => {
+    const method = 'eth_sendRawTransaction'
+    try {
+      await provider.request({ method, params: [transaction.raw] })
+      return 'taken'
+    } catch (error) {
+      const { message, code } = asIssueError(method, error)
+      if (!(error instanceof RpcResponseError)) throw new IssueError(code, message, error)
+      const place = await placeOf(transaction)
+      if (place !== undefined) return place
+      // The nodes would reject the same bytes again.
+      throw new IssueError('registry_refused', message, error)
+    }
   }
 }
 
