@@ -206,7 +206,7 @@ test.each<[string, () => string[]]>([
     'a bundle from two nodes',
     () => ['bundle', publicId, '--rpc', stack.chainUrl, '--rpc', stack.chainUrl],
   ],
-])('error: wrong usage, %s', async (_, args) => {
+])('error: explains wrong usage: %s', async (_, args) => {
   writeFileSync(join(dir, 'id'), publicId)
   const { code } = await docreg([...args(), '--registry', stack.registry])
   expect(code).toBe(64)

@@ -69,7 +69,7 @@ describe('docreg identity', () => {
     ['a short account', [...issuer, ...domain, '--account', '0x12']],
     ['issuer 0', [...domain, '--issuer', '0']],
     ['check into a file', ['check', ...issuer, ...domain, '--out', 'x']],
-  ])('error: wrong usage: %s', async (_, args) => {
+  ])('error: explains wrong usage: %s', async (_, args) => {
     const { code, stdout } = await docreg([...['identity', '--registry', registry, ...args]])
     expect([code, stdout]).toEqual([64, ''])
   })

@@ -70,7 +70,7 @@ function caseOf(name: string): CorpusCase {
   return found
 }
 
-test('default: far more bad cases than good', () => {
+test('default: has far more bad cases than good ones', () => {
   const good = cases.filter(
     ({ expected }) =>
       'status' in expected &&

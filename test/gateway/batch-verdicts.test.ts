@@ -145,7 +145,7 @@ describe('documents of a batch', () => {
     ['superseded', () => [open, documents[4]], 'superseded'],
     ['suspended with its batch', () => [held, inHeld[0]], 'suspended'],
     ['revoked in a suspended batch', () => [held, inHeld[1]], 'revoked'],
-  ])('default: %s, alike from node, proof and bundle', async (_, which, status) => {
+  ])('default: is %s, alike from node, proof and bundle', async (_, which, status) => {
     const [batch, sealed] = which()
     const publicId = issuedId(batch, sealed)
     const verdict = await judge(publicId)
@@ -204,7 +204,7 @@ describe('unusable batch blocks', () => {
     ['a root that was not issued', () => ({ root: `0x${'5a'.repeat(32)}` })],
     ['the proof of another document', () => ({ proof: blockOf(open, documents[1]).proof })],
     ['a proof that fits another size', () => ({ size: 2, proof: new Uint8Array(32) })],
-  ])('error: %s: not issued', async (_, more) => {
+  ])('error: reports not_issued for %s', async (_, more) => {
     for (const chain of [one(), proving()])
       expect(ended(await judge(changed(more()), chain))).toEqual([
         ...['not_issued', 'record', 'fail', 'not_issued'],

@@ -480,7 +480,7 @@ describe('?wait=', () => {
       body: JSON.stringify(ADA),
     })
 
-  test('behavior: finalized', async () => {
+  test('behavior: waits until the block is final', async () => {
     const { status, body } = await issue('?wait=finalized')
     expect(status).toBe(201)
     expect(body.data.finality).toBe('finalized')
@@ -493,7 +493,7 @@ describe('?wait=', () => {
   })
 })
 
-test('behavior: figures', async () => {
+test('behavior: reports what was issued in /metrics', async () => {
   await stack.issue(ADA)
   const { headers, body } = await stack.request('/metrics')
   expect(headers.get('content-type')).toContain('text/plain')

@@ -144,14 +144,14 @@ function nodes(): string[] {
   return found ? [process.execPath, found] : [process.execPath]
 }
 
-test.each(nodes())('default: imported by %s', async (node) => {
+test.each(nodes())('default: can be imported by %s', async (node) => {
   const { stdout: version } = await run(node, ['--version'])
   expect(Number(/^v(\d+)/.exec(version)?.[1])).toBeGreaterThanOrEqual(20)
   const { stdout } = await run(node, ['use.mjs'], { cwd: consumer })
   expect(JSON.parse(stdout)).toEqual(TOLD)
 })
 
-test.each(nodes())('default: the command, run by %s', async (node) => {
+test.each(nodes())('default: the command runs with %s', async (node) => {
   const command = join(consumer, 'node_modules/document-registry/cli/docreg.js')
   const photo = join(root, 'test/cli/images/photo.jpg')
   const sources = [...['--rpc', 'http://127.0.0.1:1'], ...['--registry', proof?.registry ?? '']]
@@ -162,7 +162,7 @@ test.each(nodes())('default: the command, run by %s', async (node) => {
   expect(JSON.parse(stdout).status).toBe('unverifiable')
 })
 
-test('default: bundled for browsers, within its budget', async () => {
+test('default: fits its budget when it is bundled for browsers', async () => {
   const whole = await build({
     stdin: {
       contents: `export * from 'document-registry/verifier'`,
@@ -182,7 +182,7 @@ test('default: bundled for browsers, within its budget', async () => {
 })
 
 test.each(['nodenext', 'bundler'])(
-  'default: its types, with moduleResolution %s',
+  'default: its types resolve with moduleResolution %s',
   async (moduleResolution) => {
     const module = moduleResolution === 'bundler' ? 'esnext' : 'nodenext'
     const { stdout } = await run(

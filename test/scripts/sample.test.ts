@@ -143,7 +143,7 @@ describe.skipIf(lacksPython)(
       expect(await countIssued(again)).toBe(0)
     }, 150_000)
 
-    test('behavior: a start on the chain of somebody else issues nothing', async () => {
+    test('behavior: a start on another chain than the local one issues nothing', async () => {
       const first = await start('pipe')
       const secret = (name: string) =>
         readFileSync(join(env.DATA_DIR ?? '', 'secrets', name), 'utf8').trim()

@@ -149,7 +149,7 @@ function paste(command: string): Promise<string> {
   })
 }
 
-test('behavior: kill -9 of the whole group right after the answer, ten times in a row', async () => {
+test('behavior: keeps what it answered through kill -9 of the whole group, ten times in a row', async () => {
   const issued: { publicId: string; proof: object }[] = []
   for (let i = 0; i < 10; i++) {
     start({ API_KEY: KEY })
@@ -277,7 +277,7 @@ describe('stopping', () => {
     expect(await chainAnswers()).toBe(false)
   }, 20_000)
 
-  test('behavior: SIGTERM to npm alone', async () => {
+  test('behavior: SIGTERM to npm alone stops the service too', async () => {
     const { child, ended } = start({ API_KEY: KEY })
     await ready()
     child.kill('SIGTERM')
@@ -295,7 +295,7 @@ describe('what is kept', () => {
     expect(readFileSync(join(dataDir, 'keys.db'), 'latin1')).not.toContain(KEY)
   }, 30_000)
 
-  test('behavior: no key, secret or publicId in what is printed', async () => {
+  test('behavior: prints no key, secret or publicId', async () => {
     const { output } = start({ API_KEY: KEY, LOG_LEVEL: 'debug' })
     await ready()
     const subjectName = 'Nobody Printed This'
@@ -435,20 +435,20 @@ describe('cannot start', () => {
     expect(output()).not.toContain('secret-in-the-wrong-form')
   })
 
-  test('error: a chain of others without the secrets for it', async () => {
+  test('error: refuses another chain without the secrets for it', async () => {
     const { output, ended } = start({ RPC_URL: 'http://127.0.0.1:1' })
     expect(await ended).toBe(1)
     expect(output()).toContain('ISSUER_KEY is required')
     expect(output()).toContain('ISSUER_SECRET is required')
   })
 
-  test('error: another issuer than that of the local chain', async () => {
+  test('error: refuses another issuer than that of the local chain', async () => {
     const { output, ended } = start({ ISSUER_ID: '2' })
     expect(await ended).toBe(1)
     expect(output()).toContain('ISSUER_ID must be 1')
   })
 
-  test('error: a stranger on CHAIN_PORT', async () => {
+  test('error: refuses a CHAIN_PORT that another program uses', async () => {
     const stranger = await serveHttp((_, response) => response.end('hello'))
     const { port } = new URL(stranger.url)
     const { output, ended } = start({ CHAIN_PORT: port })
@@ -457,7 +457,7 @@ describe('cannot start', () => {
     await stranger.close()
   })
 
-  test('error: a stranger on PORT', async () => {
+  test('error: refuses a PORT that another program uses', async () => {
     const stranger = await serveHttp((_, response) => response.end('hello'))
     const { port } = new URL(stranger.url)
     const { output, ended } = start({ PORT: port })
@@ -472,7 +472,7 @@ describe('cannot start', () => {
     expect(again.output()).toContain('export API_KEY=')
   }, 30_000)
 
-  test('error: a second start with the same DATA_DIR', async () => {
+  test('error: refuses a second start with the same DATA_DIR', async () => {
     start({ API_KEY: KEY })
     await ready()
     const first = running

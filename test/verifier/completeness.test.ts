@@ -397,7 +397,7 @@ describe('a reorg while a list is judged', () => {
   const given = { documentHashes: [...strange, ...documents], roots }
 
   test.each(['eth_getBlockByNumber', 'eth_getProof'])(
-    'behavior: a proof starts again, after %s',
+    'behavior: a proof starts again after %s',
     async (method) => {
       const node = reorganising(method, 1)
       const made = await createCompletenessProof(node, registry, 1, given)

@@ -174,7 +174,7 @@ describe('when intents get a transaction', () => {
     ['early', 1_000, 10_160],
     ['late', 10_500, 11_000],
     ['too late', 11_500, 22_160],
-  ])('default: %s in a slot, before a block', (_, at, due) => {
+  ])('default: plans for a block when an intent comes %s in its slot', (_, at, due) => {
     expect(dueAt(load(BLOCK + at), twelve)).toBeCloseTo(BLOCK + due)
   })
 

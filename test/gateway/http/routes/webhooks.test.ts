@@ -245,7 +245,7 @@ describe('what is refused', () => {
     },
   )
 
-  test('error: a replay after an unknown event, and an unknown webhook', async () => {
+  test('error: refuses a replay after an unknown event, and of an unknown webhook', async () => {
     const { id } = await create()
     const unknown = await call('POST', `/${id}/replay`, { after: 'evt_1_1' })
     expect([unknown.status, unknown.body.error.code]).toEqual([410, 'unknown_event'])
