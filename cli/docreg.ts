@@ -1,85 +1,66 @@
 #!/usr/bin/env node
-// `docreg <command>`: the verifier on the command line.
+// `docreg <command>`: see commands.ts for what there is, and program.ts for how it is parsed.
+import { relative } from 'node:path'
 import { styleText } from 'node:util'
-import { FormatError } from '../document/errors.ts'
-import { ChainError } from '../verifier/errors.ts'
-import { BUNDLE_USAGE, bundleCommand } from './bundle.ts'
-import { InputError, UsageError } from './errors.ts'
+import manifest from '../package.json' with { type: 'json' }
+import type { CommandInput, Options } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { configured, readConfigFile, SURROUNDINGS } from './config-file.ts'
 import { EXIT } from './exit-codes.ts'
-import { IDENTITY_USAGE, identityCommand } from './identity.ts'
-import { LIST_USAGE, listCommand } from './list.ts'
-import { PRESENT_USAGE, presentCommand } from './present.ts'
-import { printable, printableJson } from './printable.ts'
-import { RECOUNT_USAGE, recountCommand } from './recount.ts'
+import { explain } from './explain.ts'
+import { printable } from './printable.ts'
+import { createProgram } from './program.ts'
+import { createProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
-import { VERIFY_USAGE, verifyCommand } from './verify.ts'
 
-const COMMANDS: Record<
-  string,
-  { usage: string; run(args: string[], terminal: Terminal): Promise<number> }
-> = {
-  verify: { usage: VERIFY_USAGE, run: verifyCommand },
-  bundle: { usage: BUNDLE_USAGE, run: bundleCommand },
-  present: { usage: PRESENT_USAGE, run: presentCommand },
-  list: { usage: LIST_USAGE, run: listCommand },
-  recount: { usage: RECOUNT_USAGE, run: recountCommand },
-  identity: { usage: IDENTITY_USAGE, run: identityCommand },
-}
-
-const { stdout } = process
+const { stdout, stderr } = process
 const coloured = stdout.isTTY && stdout.hasColors()
 const terminal: Terminal = {
   write: (text) => void stdout.write(`${text}\n`),
   warn: (text) => console.error(`Warning: ${printable(text)}`),
+  note: (text) => console.error(printable(text)),
+  progress: (label, total) => createProgress(stderr, label, total),
   paint: (colour, text) => (coloured ? styleText(colour, text) : text),
 }
 
-async function main([name, ...args]: string[]): Promise<number> {
-  const command = COMMANDS[name ?? '']
-  const usage = command
-    ? command.usage
-    : Object.values(COMMANDS)
-        .map((c) => c.usage)
-        .join('\n\n')
-  if (name === '--help' || (command && args.includes('--help'))) {
-    terminal.write(usage)
-    return EXIT.ok
-  }
+async function main(argv: string[]): Promise<number> {
+  const json = argv.includes('--json')
   try {
-    if (!command) throw new UsageError(`a command is required: ${Object.keys(COMMANDS).join(', ')}`)
-    return await command.run(args, terminal)
+    const parsed = createProgram(COMMANDS, manifest.version)(argv)
+    // Completion has printed what it has to.
+    if (parsed === undefined) return EXIT.ok
+    const { command, args, flags } = parsed
+    const values = valuesOf(command.options, flags, json)
+    return await command.run({ args, values, flags }, terminal)
   } catch (error) {
-    return explain(error, usage, args.includes('--json'))
+    const name = argv.find((arg) => !arg.startsWith('-'))
+    return explain(error, { name, command: COMMANDS.find((one) => one.name === name) }, json)
   }
 }
 
-/** Messages never repeat an argument that may be a publicId. */
-function explain(error: unknown, usage: string, json: boolean): number {
-  if (error instanceof UsageError || isParseArgsError(error)) {
-    console.error(`${printable(error.message)}\n\n${usage}`)
-    return EXIT.usage
-  }
-  const isTold =
-    error instanceof InputError || error instanceof FormatError || error instanceof ChainError
-  if (!isTold) {
-    console.error(error)
-    return EXIT.bug
-  }
-  const { code, message } = error
-  const fields = error instanceof FormatError ? error.fields : []
-  if (json) terminal.write(printableJson({ error: { code, message, fields } }))
-  else
-    console.error(
-      [message, ...fields.map((bad) => `  ${bad.field} ${bad.message}`)].map(printable).join('\n'),
-    )
-  return EXIT.noVerdict
+/** @throws {UsageError} */
+function valuesOf(
+  options: Options,
+  flags: CommandInput<Options>['flags'],
+  json: boolean,
+): CommandInput<Options>['values'] {
+  const surroundings = SURROUNDINGS()
+  const file = readConfigFile(flags.config, SETTINGS, surroundings)
+  // Whoever wrote the file chose the registry to trust.
+  if (file && !json && Object.keys(file.settings).length > 0)
+    terminal.note(`Settings: ${relative(surroundings.cwd, file.path)}`)
+  const settings = configured(options, file, surroundings.env)
+  return { ...settings, ...flags } as typeof flags
 }
 
-function isParseArgsError(error: unknown): error is Error {
-  return (
-    error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
-  )
-}
+/** Of all commands: a file is for all of them. */
+const SETTINGS = [
+  ...new Set(
+    COMMANDS.flatMap(({ options }) =>
+      Object.entries(options).flatMap(([name, { isSetting }]) => (isSetting ? [name] : [])),
+    ),
+  ),
+]
 
 process.on('uncaughtException', (error) => {
   console.error(error)

@@ -3,22 +3,30 @@ import type { RegistryId } from '../document/registry-id.ts'
 import type { BlockSource, Eip1193Provider } from '../verifier/ports.ts'
 import { createIpfsGatewaySource } from '../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../verifier/readers/json-rpc.ts'
+import type { OptionSpec, Options } from './command.ts'
 import { UsageError } from './errors.ts'
 import { trustedRegistry } from './registry.ts'
 
-/** Options for the trusted registry and the sources, for `parseArgs`. */
-export const SOURCE_OPTIONS = {
-  rpc: { type: 'string', multiple: true },
-  registry: { type: 'string' },
-  ipfs: { type: 'string', multiple: true },
-  timeout: { type: 'string' },
-  'as-of': { type: 'string' },
-} as const
+export const REGISTRY_OPTION = {
+  value: '<CAIP-10>',
+  about:
+    'the registry that you trust, eip155:<chainId>:<address>; or eip155:<chainId> of a known deployment',
+  isSetting: true,
+} as const satisfies OptionSpec
 
-export const SOURCE_USAGE = `  --registry <CAIP-10>   the registry that you trust, eip155:<chainId>:<address>; or eip155:<chainId> of a known deployment
-  --ipfs <url>           trustless IPFS gateway that may have the document; repeatable, tried in order
-  --as-of <block>        as of this block; the node must keep its state
-  --timeout <seconds>    for one request; default 10`
+/** Options for the trusted registry and the sources. */
+export const SOURCE_OPTIONS = {
+  rpc: { value: '<url>', multiple: true, about: 'JSON-RPC endpoint of a node', isSetting: true },
+  registry: REGISTRY_OPTION,
+  ipfs: {
+    value: '<url>',
+    multiple: true,
+    about: 'trustless IPFS gateway that may have the document, tried in order',
+    isSetting: true,
+  },
+  'as-of': { value: '<block>', about: 'as of this block; the node must keep its state' },
+  timeout: { value: '<seconds>', about: 'for one request; default 10', isSetting: true },
+} as const satisfies Options
 
 export type CommandSources = {
   /** CAIP-10. */
@@ -55,17 +63,17 @@ export function readSources(values: {
   }
 }
 
-/** @param what What the command takes. @throws {UsageError} unless there is exactly one. */
-export function onlyArgument(positionals: readonly string[], what: string): string {
-  const [given] = positionals
-  if (given === undefined || positionals.length > 1) throw new UsageError(`one ${what} is required`)
-  return given
-}
-
-/** @throws {UsageError} unless there is exactly one. */
-export function onlyNode(nodes: readonly Eip1193Provider[]): Eip1193Provider {
+/**
+ * @param flags Those of the command line: of several that are only configured, the first one counts.
+ * @throws {UsageError} without a node, and for several `--rpc`.
+ */
+export function onlyNode(
+  nodes: readonly Eip1193Provider[],
+  flags: { rpc?: string[] },
+): Eip1193Provider {
   const [node] = nodes
-  if (node === undefined || nodes.length > 1) throw new UsageError('--rpc is required exactly once')
+  if (node === undefined || (flags.rpc ?? []).length > 1)
+    throw new UsageError('--rpc is required exactly once')
   return node
 }
 

@@ -71,7 +71,9 @@ function importedPackages(): Set<string> {
   const packages = new Set<string>()
   for (const file of files.filter((name) => /\.(js|d\.ts)$/.test(name))) {
     const text = readFileSync(join(out, file), 'utf8')
-    for (const [, specifier = ''] of text.matchAll(/from ['"](?!node:)([^.'"][^'"]*)['"]/g))
+    for (const [, specifier = ''] of text.matchAll(
+      /(?:from |import\()['"](?!node:)([^.'"][^'"]*)['"]/g,
+    ))
       packages.add(
         specifier
           .split('/')

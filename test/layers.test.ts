@@ -25,7 +25,7 @@ const LAYERS: Record<string, readonly string[]> = {
   client: [],
   document: [],
   verifier: ['document'],
-  cli: ['document', 'verifier'],
+  cli: ['client', 'document', 'verifier'],
   web: ['document', 'verifier'],
   'gateway/base': ['document', 'verifier'],
   'gateway/issue': ['document', 'verifier', 'gateway/base'],
@@ -67,10 +67,12 @@ function layerOf(path: string): string | undefined {
 /** Type-only imports too. */
 const IMPORT = /\b(?:from|import)\s*\(?\s*'(\.[^']+)'/g
 
-/** @returns Where the imports of a file lead, from the root. */
+/** @returns Where the imports of a file lead, from the root; data, as package.json, aside. */
 function importsOf(path: string): string[] {
   const text = readFileSync(join(ROOT, path), 'utf8')
-  return [...text.matchAll(IMPORT)].map(([, to = '']) => join(dirname(path), to))
+  return [...text.matchAll(IMPORT)]
+    .map(([, to = '']) => join(dirname(path), to))
+    .filter((to) => !to.endsWith('.json'))
 }
 
 const folders = [...new Set(Object.keys(LAYERS).map((layer) => layer.split('/')[0] ?? ''))]

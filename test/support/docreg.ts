@@ -29,7 +29,9 @@ export function run(
   args: readonly string[],
   { env = {}, cwd, stdin = '' }: RunOptions = {},
 ): Promise<Run> {
-  const child = spawn(file, args, { env, cwd, stdio: 'pipe' })
+  // Without the settings that a developer's machine may have.
+  const hermetic = { DOCREG_CONFIG: '/dev/null', ...env }
+  const child = spawn(file, args, { env: hermetic, cwd, stdio: 'pipe' })
   const result: Run = { code: null, stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => {
     result.stdout += text

@@ -1,7 +1,6 @@
-import { parseArgs } from 'node:util'
 import { toString as toSvg } from 'qrcode'
-import { decodeUtf8 } from '../document/bytes.ts'
-import { fromHex } from '../document/hex.ts'
+import { decodeUtf8 } from '../../document/bytes.ts'
+import { fromHex } from '../../document/hex.ts'
 import {
   type Choice,
   choicesOf,
@@ -9,71 +8,85 @@ import {
   encodePresentation,
   type Presentation,
   type PresentationSource,
-} from '../document/presentation.ts'
-import { encodePresentationLink, MAX_QR_LINK } from '../document/presentation-link.ts'
-import { decodePublicId } from '../document/public-id.ts'
-import { openDocument } from '../document/sealed.ts'
-import { createBundleSource } from '../verifier/bundle.ts'
-import { readBatch } from '../verifier/checks/batch.ts'
-import { readPayload } from '../verifier/checks/payload.ts'
-import { networkOf } from '../verifier/network.ts'
-import type { DocumentKey } from '../verifier/ports.ts'
-import { parseRegistry } from '../verifier/readers/chain.ts'
-import { createProvingReader } from '../verifier/readers/proof.ts'
-import { keyOf } from '../verifier/verify.ts'
-import { InputError, UsageError } from './errors.ts'
-import { EXIT } from './exit-codes.ts'
-import { printable, printableJson } from './printable.ts'
-import { writePrivately } from './private-file.ts'
-import { TEST_NETWORK } from './report.ts'
-import {
-  type CommandSources,
-  onlyArgument,
-  readSources,
-  SOURCE_OPTIONS,
-  SOURCE_USAGE,
-} from './sources.ts'
-import { readSubject, type Subject } from './subject.ts'
-import type { Terminal } from './terminal.ts'
-
-export const PRESENT_USAGE = `docreg present <publicId | address | file | QR image | bundle | -> --ipfs <url> [options]
-
-  --fields <names>       the fields to show, with commas between: subjectName,category
-  --metadata <key>       an entry of the metadata to show; repeatable
-${SOURCE_USAGE}
-  --sealed               put the sealed document in too, for a reader who cannot fetch it
-  --proof                put in what the registry says now, for a reader who asks no node; needs --rpc
-  --rpc <url>            JSON-RPC endpoint of a node that knows eth_getProof
-  --out <file>           where to write it; default standard output
-  --link <page>          write a link to this verify page to standard output, without --sealed and --proof in it
-  --qr <file.svg>        write a QR code of that link
-
-Shows some fields of a document and keeps the rest. With neither --fields nor --metadata it lists what there is to show.
-Whoever receives a presentation can pass it on, and tell that two of them are of one document.
-Exit code: 0 written or listed, 2 could not, 64 wrong usage.`
+} from '../../document/presentation.ts'
+import { encodePresentationLink, MAX_QR_LINK } from '../../document/presentation-link.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import { openDocument } from '../../document/sealed.ts'
+import { createBundleSource } from '../../verifier/bundle.ts'
+import { readBatch } from '../../verifier/checks/batch.ts'
+import { readPayload } from '../../verifier/checks/payload.ts'
+import { networkOf } from '../../verifier/network.ts'
+import type { DocumentKey, Eip1193Provider } from '../../verifier/ports.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { createProvingReader } from '../../verifier/readers/proof.ts'
+import { keyOf } from '../../verifier/verify.ts'
+import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { InputError, UsageError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { printable, printableJson } from '../printable.ts'
+import { writePrivately } from '../private-file.ts'
+import { TEST_NETWORK } from '../report.ts'
+import { type CommandSources, onlyNode, readSources, SOURCE_OPTIONS } from '../sources.ts'
+import { readSubject, type Subject } from '../subject.ts'
+import type { Terminal } from '../terminal.ts'
 
 const OPTIONS = {
   ...SOURCE_OPTIONS,
-  fields: { type: 'string', multiple: true },
-  metadata: { type: 'string', multiple: true },
-  sealed: { type: 'boolean' },
-  proof: { type: 'boolean' },
-  out: { type: 'string' },
-  link: { type: 'string' },
-  qr: { type: 'string' },
-  json: { type: 'boolean' },
-} as const
+  fields: {
+    value: '<names>',
+    multiple: true,
+    about: 'the fields to show, with commas between: subjectName,category',
+  },
+  metadata: { value: '<key>', multiple: true, about: 'an entry of the metadata to show' },
+  sealed: { about: 'put the sealed document in too, for a reader who cannot fetch it' },
+  proof: {
+    about: 'put in what the registry says now, for a reader who asks no node; needs --rpc',
+  },
+  out: { value: '<file>', about: 'where to write it; default standard output' },
+  link: {
+    value: '<page>',
+    about:
+      'write a link to this verify page to standard output, without --sealed and --proof in it',
+  },
+  qr: { value: '<file.svg>', about: 'write a QR code of that link' },
+} as const satisfies Options
 
-/** @returns The exit code. */
-export async function presentCommand(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: OPTIONS,
-  })
+export const presentCommand = defineCommand({
+  name: 'present',
+  group: 'Verify',
+  summary: 'Show some fields of a document and keep the rest',
+  about: [
+    'With neither --fields nor --metadata it lists what there is to show.',
+    'Whoever receives a presentation can pass it on, and tell that two of them are of one document.',
+  ],
+  args: [
+    {
+      name: '<document>',
+      about: 'a file (publicId, QR code as PNG or JPEG, bundle), an address, or -',
+    },
+  ],
+  options: OPTIONS,
+  examples: [
+    ['What there is to show', 'docreg present letter.jpg'],
+    [
+      'Name and category, in a file',
+      'docreg present letter.jpg --fields subjectName,category --out shown.json',
+    ],
+    [
+      'The same as a link and its QR code',
+      'docreg present letter.jpg --fields subjectName,category --link https://registry.example/verify --qr shown.svg',
+    ],
+  ],
+  exitCodes: '0 written or listed, 2 could not',
+  run: present,
+})
+
+async function present(
+  { values, flags, args: [given = ''] }: CommandInput<typeof OPTIONS>,
+  terminal: Terminal,
+): Promise<number> {
   const sources = readSources(values)
-  const given = onlyArgument(positionals, 'publicId, address or file')
-  assertUsage(values, sources)
+  assertUsage(values, flags)
 
   const held = await locate(await readSubject(given), sources)
   const choose = readChoice(values)
@@ -85,7 +98,9 @@ export async function presentCommand(args: string[], terminal: Terminal): Promis
   const presentation = await createPresentation({ ...held.source, choose })
   if (presentation.registry !== sources.registry)
     throw new InputError('other_registry', 'the document is of another registry')
-  const stateProof = values.proof ? await prove(held.key, sources) : null
+  const stateProof = values.proof
+    ? await prove(held.key, onlyNode(sources.nodes, flags), sources)
+    : null
   const { sealed, ...shown } = presentation
   const file = { ...shown, sealed: values.sealed ? sealed : null, stateProof }
   await write(file, values, terminal)
@@ -93,6 +108,7 @@ export async function presentCommand(args: string[], terminal: Terminal): Promis
 }
 
 type Values = {
+  rpc?: string[]
   fields?: string[]
   metadata?: string[]
   proof?: boolean
@@ -103,9 +119,9 @@ type Values = {
 }
 
 /** @throws {UsageError} */
-function assertUsage({ proof, link, qr }: Values, { nodes }: CommandSources): void {
-  if (proof && nodes.length !== 1) throw new UsageError('--proof needs --rpc, once')
-  if (!proof && nodes.length > 0) throw new UsageError('--rpc is for --proof')
+function assertUsage({ proof, rpc, link, qr }: Values, flags: { rpc?: string[] }): void {
+  if (proof && rpc === undefined) throw new UsageError('--proof needs --rpc, once')
+  if (!proof && flags.rpc !== undefined) throw new UsageError('--rpc is for --proof')
   if (qr !== undefined && link === undefined) throw new UsageError('--qr needs --link')
   if (link !== undefined && !isPage(link))
     throw new UsageError('--link must be the http or https address of a verify page, without #')
@@ -179,9 +195,9 @@ async function list(
 
 async function prove(
   key: DocumentKey,
-  { nodes: [provider], registry, asOf }: CommandSources,
+  provider: Eip1193Provider,
+  { registry, asOf }: CommandSources,
 ): Promise<Presentation['stateProof']> {
-  if (!provider) throw new TypeError('no node')
   const reader = createProvingReader(provider, registry)
   const { stateProof } = await reader.read(key, { block: asOf })
   return stateProof ?? null

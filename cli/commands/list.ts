@@ -1,27 +1,27 @@
-import { parseArgs } from 'node:util'
-import type { Hex } from '../document/hex.ts'
-import type { RegistryId } from '../document/registry-id.ts'
-import { ChainError } from '../verifier/errors.ts'
-import { networkOf } from '../verifier/network.ts'
-import type { Eip1193Provider } from '../verifier/ports.ts'
-import { type Completeness, verifyCompleteness } from '../verifier/proof/completeness.ts'
-import { decodeHeader } from '../verifier/proof/header.ts'
-import { parseRegistry } from '../verifier/readers/chain.ts'
+import type { Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
+import { ChainError } from '../../verifier/errors.ts'
+import { networkOf } from '../../verifier/network.ts'
+import type { Eip1193Provider } from '../../verifier/ports.ts'
+import { type Completeness, verifyCompleteness } from '../../verifier/proof/completeness.ts'
+import { decodeHeader } from '../../verifier/proof/header.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
 import {
   type CompletenessSource,
   createCompletenessProof,
   readCompleteness,
-} from '../verifier/readers/completeness.ts'
-import { collectIssued, type IssuedList } from '../verifier/readers/issued-logs.ts'
-import { createRequest, readStrictly } from '../verifier/readers/request.ts'
-import { readQuantity } from '../verifier/readers/rpc-codec.ts'
-import { InputError, UsageError } from './errors.ts'
-import { EXIT } from './exit-codes.ts'
-import { readAll, writeProof } from './files.ts'
-import { type BatchNotes, linesOf, parseList } from './kept-list.ts'
-import { type Recount, recountListed } from './manifest.ts'
-import { printableJson } from './printable.ts'
-import { TEST_NETWORK } from './report.ts'
+} from '../../verifier/readers/completeness.ts'
+import { collectIssued, type IssuedList } from '../../verifier/readers/issued-logs.ts'
+import { createRequest, readStrictly } from '../../verifier/readers/request.ts'
+import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
+import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { InputError, UsageError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { readAll, writeProof } from '../files.ts'
+import { type BatchNotes, linesOf, parseList } from '../kept-list.ts'
+import { type Recount, recountListed } from '../manifest.ts'
+import { printableJson } from '../printable.ts'
+import { TEST_NETWORK } from '../report.ts'
 import {
   type CommandSources,
   onlyNode,
@@ -29,47 +29,61 @@ import {
   readSources,
   SOURCE_OPTIONS,
   wholeNumber,
-} from './sources.ts'
-import type { Terminal } from './terminal.ts'
-
-export const LIST_USAGE = `docreg list --issuer <id> --rpc <url> [options]
-docreg list --issuer <id> --check <file> --block-hash <hash> [options]
-
-  --issuer <id>          the number of the issuer
-  --rpc <url>            JSON-RPC endpoint of a node
-  --registry <CAIP-10>   the registry that you trust, eip155:<chainId>:<address>; or eip155:<chainId> of a known deployment
-  --from <block>         where to begin to look for events; default the block of a known deployment, or 0
-  --hashes <file>        take hashes and roots from this file instead: lines of "document 0x…" or "batch 0x…", as this command prints them
-  --proof <file>         write a proof that anybody can check; the node must know eth_getProof
-  --ipfs <url>           recount each batch from its manifest, from this trustless IPFS gateway; repeatable
-  --as-of <block>        as of this block; the node must keep its state
-  --check <file>         check this proof offline; nobody is asked
-  --block-hash <hash>    hash of a block that you trust, for --check; repeatable
-  --timeout <seconds>    for one request; default 10
-  --json                 the list as JSON
-
-Lists all documents and batches of an issuer, and says whether that is all of them.
-Nodes drop old events: keep what this prints, and give it as --hashes.
-Exit code: 0 complete, 1 incomplete, 2 could not check, 64 wrong usage.`
+} from '../sources.ts'
+import type { Terminal } from '../terminal.ts'
 
 const NO_NOTES: BatchNotes = { manifests: new Map(), recounts: new Map() }
 const KEPT_LIST = 'use another node, or a stored list with --hashes'
 const GAPS = `The node may have dropped old events: ${KEPT_LIST}`
 
 const OPTIONS = {
+  issuer: { value: '<id>', about: 'the number of the issuer', isSetting: true },
   ...SOURCE_OPTIONS,
-  issuer: { type: 'string' },
-  from: { type: 'string' },
-  hashes: { type: 'string' },
-  proof: { type: 'string' },
-  check: { type: 'string' },
-  'block-hash': { type: 'string', multiple: true },
-  json: { type: 'boolean' },
-} as const
+  ipfs: {
+    ...SOURCE_OPTIONS.ipfs,
+    about: 'recount each batch from its manifest, from this trustless IPFS gateway',
+  },
+  from: {
+    value: '<block>',
+    about: 'where to begin to look for events; default the block of a known deployment, or 0',
+  },
+  hashes: {
+    value: '<file>',
+    about:
+      'take hashes and roots from this file instead: lines of "document 0x…" or "batch 0x…", as this command prints them',
+  },
+  proof: {
+    value: '<file>',
+    about: 'write a proof that anybody can check; the node must know eth_getProof',
+  },
+  check: { value: '<file>', about: 'check this proof offline; nobody is asked' },
+  'block-hash': {
+    value: '<hash>',
+    multiple: true,
+    about: 'hash of a block that you trust, for --check',
+  },
+} as const satisfies Options
 
-/** @returns The exit code. */
-export async function listCommand(args: string[], terminal: Terminal): Promise<number> {
-  const { values } = parseArgs({ args, options: OPTIONS })
+export const listCommand = defineCommand({
+  name: 'list',
+  group: 'Audit',
+  summary:
+    'List all documents and batches of an issuer from the chain, and prove the list complete',
+  about: ['Nodes drop old events: keep what this prints, and give it as --hashes.'],
+  options: OPTIONS,
+  examples: [
+    ['All documents of issuer 1', 'docreg list --issuer 1'],
+    ['With a proof for somebody else', 'docreg list --issuer 1 --proof proof.json'],
+    ['Check that proof, offline', 'docreg list --issuer 1 --check proof.json --block-hash 0x…'],
+  ],
+  exitCodes: '0 complete, 1 incomplete, 2 could not check',
+  run: list,
+})
+
+async function list(
+  { values, flags }: CommandInput<typeof OPTIONS>,
+  terminal: Terminal,
+): Promise<number> {
   const sources = readSources(values)
   const trustedBlocks = readBlockHashes(values['block-hash'])
   if (values.issuer === undefined) throw new UsageError('--issuer is required')
@@ -81,7 +95,7 @@ export async function listCommand(args: string[], terminal: Terminal): Promise<n
   const { check, hashes, proof, json } = values
   if (check === undefined) {
     if (trustedBlocks.length > 0) throw new UsageError('--block-hash is for --check')
-    const provider = onlyNode(sources.nodes)
+    const provider = onlyNode(sources.nodes, flags)
     const origin = hashes === undefined ? { from } : { file: hashes }
     const { result, notes } = await listOnline(provider, sources, {
       issuerId,
@@ -92,8 +106,8 @@ export async function listCommand(args: string[], terminal: Terminal): Promise<n
     if (isShort && !values.json) terminal.warn(GAPS)
     return tell(result, notes, { sources, issuerId, json, terminal })
   }
-  const isOnline = sources.nodes.length + sources.blocks.length > 0 || sources.asOf !== undefined
-  if (isOnline || (values.from ?? hashes ?? proof) !== undefined)
+  const { rpc, ipfs, 'as-of': asOf } = flags
+  if ((rpc ?? ipfs ?? asOf ?? values.from ?? hashes ?? proof) !== undefined)
     throw new UsageError(
       '--check works offline: without --rpc, --ipfs, --as-of, --from, --hashes and --proof',
     )

@@ -1,85 +1,115 @@
-import { parseArgs } from 'node:util'
-import type { Hex } from '../document/hex.ts'
-import { decodePublicId } from '../document/public-id.ts'
-import type { RegistryId } from '../document/registry-id.ts'
-import { verifyBundle } from '../verifier/bundle.ts'
-import { headAgeOf, majorityOf } from '../verifier/defaults.ts'
-import { parseDomain } from '../verifier/identity.ts'
-import { networkOf } from '../verifier/network.ts'
-import type { ChainReader, IdentitySource } from '../verifier/ports.ts'
-import { verifyPresentation, verifyPresentationProof } from '../verifier/presentation.ts'
-import { createChainReader, parseRegistry } from '../verifier/readers/chain.ts'
-import { createIdentitySource, IDENTITY_TIMEOUT_MS } from '../verifier/readers/identity-source.ts'
-import { createQuorumReader } from '../verifier/readers/quorum.ts'
-import type { ProofOptions } from '../verifier/readers/state-proof.ts'
-import type { PresentationVerdict, Verdict } from '../verifier/verdict.ts'
-import { type VerifyOptions, verify } from '../verifier/verify.ts'
-import { InputError, UsageError } from './errors.ts'
-import { EXIT } from './exit-codes.ts'
-import { printableJson } from './printable.ts'
-import { report } from './report.ts'
+import type { Hex } from '../../document/hex.ts'
+import { decodePublicId } from '../../document/public-id.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
+import { verifyBundle } from '../../verifier/bundle.ts'
+import { headAgeOf, majorityOf } from '../../verifier/defaults.ts'
+import { parseDomain } from '../../verifier/identity.ts'
+import { networkOf } from '../../verifier/network.ts'
+import type { ChainReader, IdentitySource } from '../../verifier/ports.ts'
+import { verifyPresentation, verifyPresentationProof } from '../../verifier/presentation.ts'
+import { createChainReader, parseRegistry } from '../../verifier/readers/chain.ts'
+import {
+  createIdentitySource,
+  IDENTITY_TIMEOUT_MS,
+} from '../../verifier/readers/identity-source.ts'
+import { createQuorumReader } from '../../verifier/readers/quorum.ts'
+import type { ProofOptions } from '../../verifier/readers/state-proof.ts'
+import type { PresentationVerdict, Verdict } from '../../verifier/verdict.ts'
+import { type VerifyOptions, verify } from '../../verifier/verify.ts'
+import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { InputError, UsageError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { printableJson } from '../printable.ts'
+import { report } from '../report.ts'
 import {
   type CommandSources,
   readBlockHashes,
   readSources,
   SOURCE_OPTIONS,
-  SOURCE_USAGE,
   wholeNumber,
-} from './sources.ts'
-import { type Presented, readInput, readSubject, type Subject } from './subject.ts'
-import type { Terminal } from './terminal.ts'
-
-export const VERIFY_USAGE = `docreg verify <publicId | address | presentation | file | QR image | -> --rpc <url> [options]
-docreg verify --bundle <file> --block-hash <hash> [options]
-docreg verify <presentation> --block-hash <hash> [options]
-
-  --rpc <url>            JSON-RPC endpoint of a node; repeatable, each of another operator
-  --quorum <number>      how many of them must agree; default more than half
-${SOURCE_USAGE}
-  --issuer-domain <d>    the domain that must vouch for the issuer, as example.edu; else the verdict is not valid
-  --no-identity          do not ask the issuer's domain whether it vouches for it
-  --max-head-age <s>     a node whose newest block is older counts as stale; default 900, any age on chain 31337
-  --bundle <file>        verify this bundle offline; nobody is asked
-  --block-hash <hash>    hash of a block that you trust, for a bundle or the proof in a presentation; repeatable
-  --json                 the verdict as JSON
-
-Exit code: 0 valid, 1 not valid, 2 no verdict (could not check, or no publicId could be read), 64 wrong usage.
-A publicId on the command line is seen by all users of the machine: give a file, or - for standard input.`
+} from '../sources.ts'
+import { type Presented, readInput, readSubject, type Subject } from '../subject.ts'
+import type { Terminal } from '../terminal.ts'
 
 const OPTIONS = {
   ...SOURCE_OPTIONS,
-  quorum: { type: 'string' },
-  'max-head-age': { type: 'string' },
-  'issuer-domain': { type: 'string' },
-  'no-identity': { type: 'boolean' },
-  bundle: { type: 'string' },
-  'block-hash': { type: 'string', multiple: true },
-  json: { type: 'boolean' },
-} as const
+  quorum: {
+    value: '<number>',
+    about: 'how many nodes must agree; default more than half',
+    isSetting: true,
+  },
+  'issuer-domain': {
+    value: '<domain>',
+    about:
+      'the domain that must vouch for the issuer, as example.edu; else the verdict is not valid',
+    isSetting: true,
+  },
+  'no-identity': { about: "do not ask the issuer's domain whether it vouches for it" },
+  'max-head-age': {
+    value: '<seconds>',
+    about: 'a node whose newest block is older is stale; default 900, any age on chain 31337',
+  },
+  bundle: { value: '<file>', about: 'verify this bundle offline; nobody is asked' },
+  'block-hash': {
+    value: '<hash>',
+    multiple: true,
+    about: 'hash of a block that you trust, for a bundle or the proof in a presentation',
+  },
+} as const satisfies Options
 
-/** @returns The exit code. */
-export async function verifyCommand(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: OPTIONS,
-  })
+export const verifyCommand = defineCommand({
+  name: 'verify',
+  group: 'Verify',
+  summary: 'Check a document against the chain: VALID or not, and why',
+  about: [
+    'Name several nodes (--rpc) of different operators: a single node is believed about the record.',
+    'A publicId on the command line is seen by all users of the machine: use a file, or - for standard input.',
+  ],
+  args: [
+    {
+      name: '[document]',
+      about:
+        'a file (publicId, QR code as PNG or JPEG, bundle, presentation), an address, a publicId, or -',
+    },
+  ],
+  options: OPTIONS,
+  examples: [
+    [
+      'A photo of a QR code; node and registry are in docreg.config.json',
+      'docreg verify letter.jpg',
+    ],
+    [
+      'Everything on the command line',
+      'docreg verify letter.jpg --rpc https://rpc.example --ipfs https://ipfs.example --registry eip155:1:0x…',
+    ],
+    ['A bundle, offline', 'docreg verify bundle.json --block-hash 0x…'],
+  ],
+  exitCodes: '0 valid, 1 not valid, 2 no verdict (could not check, or no publicId could be read)',
+  run: verifyDocument,
+})
+
+async function verifyDocument(
+  { values, flags, args }: CommandInput<typeof OPTIONS>,
+  terminal: Terminal,
+): Promise<number> {
   const sources = readSources(values)
   const online = readOnline(values, sources)
   const trustedBlocks = readBlockHashes(values['block-hash'])
-  const [given] = positionals
-  if (positionals.length > 1 || (given ?? values.bundle) === undefined)
+  const [given] = args
+  if ((given ?? values.bundle) === undefined)
     throw new UsageError('one publicId, address or file is required')
 
   const input = await readInputs(given, values.bundle)
   const proven = provenIn(input, trustedBlocks)
-  if (proven && values['issuer-domain'] !== undefined)
+  if (proven && flags['issuer-domain'] !== undefined)
     throw new UsageError('a proof is verified offline: without --issuer-domain')
   // Otherwise the user might think that a node's answer was checked against it.
   if (!proven && trustedBlocks.length > 0)
     throw new UsageError('--block-hash is for a bundle, or for a presentation with a proof')
   if ('publicId' in input) decodePublicId(input.publicId)
-  const verdict = await (proven ? offline(proven, sources, trustedBlocks) : ask(input, online))
+  const verdict = await (proven
+    ? offline(proven, { ...sources, flags }, trustedBlocks)
+    : ask(input, online))
   const warnings = warningsOf(input, proven, sources)
   const network = networkOf(parseRegistry(sources.registry).chainId)
   terminal.write(
@@ -91,6 +121,7 @@ export async function verifyCommand(args: string[], terminal: Terminal): Promise
   return verdict.status === 'unverifiable' ? EXIT.noVerdict : EXIT.notValid
 }
 
+type Flags = CommandInput<typeof OPTIONS>['flags']
 type Ask = () => VerifyOptions
 
 function ask(input: Subject | Presented, online: Ask): Promise<Verdict | PresentationVerdict> {
@@ -203,11 +234,11 @@ function provenIn(input: Subject | Presented, trustedBlocks: Hex[]): Proven | un
 
 async function offline(
   proven: Proven,
-  { registry, codeHash, nodes, blocks, asOf }: CommandSources,
+  { registry, codeHash, flags }: CommandSources & { flags: Flags },
   trustedBlocks: Hex[],
 ): Promise<Verdict | PresentationVerdict> {
   const { name, block } = proven
-  if (nodes.length + blocks.length > 0 || asOf !== undefined)
+  if ((flags.rpc ?? flags.ipfs ?? flags['as-of']) !== undefined)
     throw new UsageError(
       `a ${name} is verified offline and as of its block: without --rpc, --ipfs and --as-of`,
     )

@@ -5,12 +5,12 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Hex } from '../../document/hex.ts'
-import type { RegistryId } from '../../document/registry-id.ts'
-import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
-import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
-import { docreg } from '../support/docreg.ts'
-import { documents, hashOf, issueList, ofAnother, roots } from '../support/issued-list.ts'
+import type { Hex } from '../../../document/hex.ts'
+import type { RegistryId } from '../../../document/registry-id.ts'
+import { createFetchProvider } from '../../../verifier/readers/json-rpc.ts'
+import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
+import { docreg } from '../../support/docreg.ts'
+import { documents, hashOf, issueList, ofAnother, roots } from '../../support/issued-list.ts'
 
 let dir: string
 let anvil: AnvilNode

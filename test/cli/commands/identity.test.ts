@@ -3,8 +3,8 @@ import type { RequestListener } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { docreg } from '../support/docreg.ts'
-import { serveInTest } from '../support/serve-in-test.ts'
+import { docreg } from '../../support/docreg.ts'
+import { serveInTest } from '../../support/serve-in-test.ts'
 
 const registry = `eip155:1:0x${'12'.repeat(20)}`
 const local = registry.replace(':1:', ':31337:')

@@ -1,30 +1,37 @@
-import { parseArgs } from 'node:util'
-import type { Batch } from '../document/batch/batch.ts'
-import { hashOfCid } from '../document/cid.ts'
-import { fromHex, type Hex, toHex } from '../document/hex.ts'
-import type { RegistryId } from '../document/registry-id.ts'
-import { ChainError } from '../verifier/errors.ts'
-import type { Eip1193Provider } from '../verifier/ports.ts'
-import { parseRegistry } from '../verifier/readers/chain.ts'
-import { createRequest, readStrictly } from '../verifier/readers/request.ts'
-import { readBytes, readQuantity, toQuantity } from '../verifier/readers/rpc-codec.ts'
-import { RELEASED } from '../verifier/reasons.ts'
-import { UsageError } from './errors.ts'
-import { EXIT } from './exit-codes.ts'
-import { type Finding, recountManifest } from './manifest.ts'
-import { printableJson } from './printable.ts'
-import { onlyArgument, onlyNode, readSources, SOURCE_OPTIONS, SOURCE_USAGE } from './sources.ts'
-import type { Terminal } from './terminal.ts'
+import type { Batch } from '../../document/batch/batch.ts'
+import { hashOfCid } from '../../document/cid.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
+import { ChainError } from '../../verifier/errors.ts'
+import type { Eip1193Provider } from '../../verifier/ports.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { createRequest, readStrictly } from '../../verifier/readers/request.ts'
+import { readBytes, readQuantity, toQuantity } from '../../verifier/readers/rpc-codec.ts'
+import { RELEASED } from '../../verifier/reasons.ts'
+import { type CommandInput, defineCommand } from '../command.ts'
+import { UsageError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { type Finding, recountManifest } from '../manifest.ts'
+import { printableJson } from '../printable.ts'
+import { onlyNode, readSources, SOURCE_OPTIONS } from '../sources.ts'
+import type { Terminal } from '../terminal.ts'
 
-export const RECOUNT_USAGE = `docreg recount <manifest> --rpc <url> --ipfs <url> [options]
-
-  <manifest>             the sha-256 of its root block, 0x…, as the event BatchIssued and each batch block have it; or its CID
-  --rpc <url>            JSON-RPC endpoint of a node
-${SOURCE_USAGE}
-  --json                 the answer as JSON
-
-Recounts a batch: whether the manifest lists all of its documents, as the registry has it.
-Exit code: 0 complete, 1 not, 2 could not be checked, 64 wrong usage.`
+export const recountCommand = defineCommand({
+  name: 'recount',
+  group: 'Audit',
+  summary: 'Check that the manifest of a batch lists all of its documents',
+  args: [
+    {
+      name: '<manifest>',
+      about:
+        'the sha-256 of its root block, 0x…, as the event BatchIssued and each batch block have it; or its CID',
+    },
+  ],
+  options: SOURCE_OPTIONS,
+  examples: [['A batch, from its manifest', 'docreg recount 0x…']],
+  exitCodes: '0 complete, 1 not, 2 could not be checked',
+  run: recount,
+})
 
 /** The registry's entry for a batch; blocks are 0 if there is none. */
 type BatchRecord = {
@@ -40,16 +47,12 @@ const FINDINGS: Partial<Record<Finding, string>> = {
   other_size: 'the registry has this batch with another size',
 }
 
-/** @returns The exit code. */
-export async function recountCommand(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: { ...SOURCE_OPTIONS, json: { type: 'boolean' } },
-  })
+async function recount(
+  { values, flags, args: [given = ''] }: CommandInput<typeof SOURCE_OPTIONS>,
+  terminal: Terminal,
+): Promise<number> {
   const { registry, nodes, blocks, asOf } = readSources(values)
-  const given = onlyArgument(positionals, 'manifest')
-  const provider = onlyNode(nodes)
+  const provider = onlyNode(nodes, flags)
   if (blocks.length === 0) throw new UsageError('--ipfs is required')
 
   const hash = hashOf(given)

@@ -1,53 +1,59 @@
 import { writeFile } from 'node:fs/promises'
-import { parseArgs } from 'node:util'
-import type { Hex } from '../document/hex.ts'
-import { parseRegistryId } from '../document/registry-id.ts'
-import { createDidDocument, type IdentityAddress, identityAddressOf } from '../verifier/identity.ts'
-import { InputError, UsageError } from './errors.ts'
-import { EXIT } from './exit-codes.ts'
-import { type Claim, type Finding, inspectIdentity } from './identity-check.ts'
-import { serverLinesFor } from './identity-servers.ts'
-import { printable, printableJson } from './printable.ts'
-import { trustedRegistry } from './registry.ts'
-import { wholeNumber } from './sources.ts'
-import type { Terminal } from './terminal.ts'
-
-export const IDENTITY_USAGE = `docreg identity --issuer <id> --domain <domain> [options]
-docreg identity check --issuer <id> --domain <domain> [options]
-
-  --registry <CAIP-10>   the registry, eip155:<chainId>:<address>; or eip155:<chainId> of a known deployment
-  --issuer <id>          the number of the issuer there
-  --domain <domain>      the issuer's domain, in ASCII: example.edu
-  --uri <uri>            in its place, what the registry has as the issuer's uri: https://host[/path] or
-                         did:web:host[:path]; on chain 31337 also http://localhost:<port>
-  --account <address>    an account that may issue for it; repeatable. None: all accounts of the issuer
-  --out <file>           where to write did.json; default standard output
-  --json                 the result of check as JSON
-
-Writes the file with which a domain vouches for an issuer, and says where to serve it. check asks the
-server for it as a verifier and a browser do, and says what to change.
-Exit code: 0 written, or all is well; 1 something must change; 2 could not; 64 wrong usage.`
+import type { Hex } from '../../document/hex.ts'
+import { parseRegistryId } from '../../document/registry-id.ts'
+import {
+  createDidDocument,
+  type IdentityAddress,
+  identityAddressOf,
+} from '../../verifier/identity.ts'
+import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { InputError, UsageError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { type Claim, type Finding, inspectIdentity } from '../identity-check.ts'
+import { serverLinesFor } from '../identity-servers.ts'
+import { printable, printableJson } from '../printable.ts'
+import { trustedRegistry } from '../registry.ts'
+import { REGISTRY_OPTION, wholeNumber } from '../sources.ts'
+import type { Terminal } from '../terminal.ts'
 
 const OPTIONS = {
-  registry: { type: 'string' },
-  issuer: { type: 'string' },
-  domain: { type: 'string' },
-  uri: { type: 'string' },
-  account: { type: 'string', multiple: true },
-  out: { type: 'string' },
-  json: { type: 'boolean' },
-} as const
+  registry: REGISTRY_OPTION,
+  issuer: { value: '<id>', about: 'the number of the issuer there', isSetting: true },
+  domain: { value: '<domain>', about: "the issuer's domain, in ASCII: example.edu" },
+  uri: {
+    value: '<uri>',
+    about:
+      "in its place, what the registry has as the issuer's uri: https://host[/path] or did:web:host[:path]; on chain 31337 also http://localhost:<port>",
+  },
+  account: {
+    value: '<address>',
+    multiple: true,
+    about: 'an account that may issue for it. None: all accounts of the issuer',
+  },
+  out: { value: '<file>', about: 'where to write did.json; default standard output' },
+} as const satisfies Options
 
-/** @returns The exit code. */
-export async function identityCommand(args: string[], terminal: Terminal): Promise<number> {
-  const { values, positionals } = parseArgs({
-    args,
-    allowPositionals: true,
-    options: OPTIONS,
-  })
-  const [action] = positionals
-  if (positionals.length > 1 || ![undefined, 'check'].includes(action))
-    throw new UsageError('docreg identity takes no argument except check')
+export const identityCommand = defineCommand({
+  name: 'identity',
+  group: 'Operate',
+  summary: 'Write the file with which a domain vouches for an issuer, or check it',
+  about: [
+    'Says where to serve the file. "check" asks the server for it as a verifier and a browser do, and says what to change.',
+  ],
+  args: [{ name: '[check]', about: 'check what the server has', choices: ['check'] }],
+  options: OPTIONS,
+  examples: [
+    ['The file for example.edu', 'docreg identity --issuer 1 --domain example.edu --out did.json'],
+    ['Whether it is served well', 'docreg identity check --issuer 1 --domain example.edu'],
+  ],
+  exitCodes: '0 written, or all is well, 1 something must change, 2 could not',
+  run: identity,
+})
+
+async function identity(
+  { values, args: [action] }: CommandInput<typeof OPTIONS>,
+  terminal: Terminal,
+): Promise<number> {
   const claim = readClaim(values)
   if (action === 'check') {
     if (values.out !== undefined) throw new UsageError('--out is not for check: it writes no file')

@@ -1,0 +1,17 @@
+import type { Command } from './command.ts'
+import { bundleCommand } from './commands/bundle.ts'
+import { identityCommand } from './commands/identity.ts'
+import { listCommand } from './commands/list.ts'
+import { presentCommand } from './commands/present.ts'
+import { recountCommand } from './commands/recount.ts'
+import { verifyCommand } from './commands/verify.ts'
+
+/** All commands, in the order of `docreg --help`. */
+export const COMMANDS: readonly Command[] = [
+  verifyCommand,
+  bundleCommand,
+  presentCommand,
+  listCommand,
+  recountCommand,
+  identityCommand,
+]

@@ -1,0 +1,136 @@
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { dirname, join, resolve } from 'node:path'
+import type { OptionSpec, Options } from './command.ts'
+import { UsageError } from './errors.ts'
+
+/** Also the file that `npm start` leaves in the data folder of a local chain. */
+export const CONFIG_NAME = 'docreg.config.json'
+
+/** Bytes. */
+const MAX_CONFIG = 64 * 1024
+const WRITABLE_BY_ALL = 0o002
+
+/** Settings that are not options of their own. */
+const OTHER_KEYS = ['apiKeyFile']
+
+/** A value as an option has it. */
+export type Setting = string | string[]
+/** What was read, and where. */
+export type ConfigFile = { path: string; settings: Record<string, Setting> }
+
+/** Where the program runs. */
+export type Surroundings = { env: NodeJS.ProcessEnv; cwd: string; home: string }
+export const SURROUNDINGS: () => Surroundings = () => ({
+  env: process.env,
+  cwd: process.cwd(),
+  home: homedir(),
+})
+
+/**
+ * @param given The path of `--config`.
+ * @param known The names of all settings, as options are named.
+ * @returns `undefined` if there is none.
+ * @throws {UsageError} for a file that cannot be read, is not trustworthy or has an unknown setting.
+ */
+export function readConfigFile(
+  given: string | undefined,
+  known: readonly string[],
+  { env, cwd, home }: Surroundings,
+): ConfigFile | undefined {
+  const named = given ?? (env.DOCREG_CONFIG || undefined)
+  const path =
+    named === undefined
+      ? [cwd, join(cwd, 'data'), join(env.XDG_CONFIG_HOME || join(home, '.config'), 'docreg')]
+          .map((folder) => join(folder, CONFIG_NAME))
+          .find((file) => existsSync(file))
+      : resolve(cwd, named)
+  if (path === undefined) return undefined
+  const text = readTrusted(path)
+  return { path, settings: text.trim() === '' ? {} : parseSettings(text, path, known) }
+}
+
+/** Whoever can write to it decides which registry is trusted. @throws {UsageError} */
+function readTrusted(path: string): string {
+  try {
+    const { mode, uid, size } = statSync(path)
+    const isForeign = process.getuid !== undefined && ![0, process.getuid()].includes(uid)
+    if (isForeign || (mode & WRITABLE_BY_ALL && statSync(path).isFile()))
+      throw new UsageError(`${path} can be written by others: chown or chmod it, or use --config`)
+    if (size > MAX_CONFIG) throw new UsageError(`${path} has more than ${MAX_CONFIG} bytes`)
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`${path} cannot be read`)
+  }
+}
+
+function parseSettings(
+  text: string,
+  path: string,
+  known: readonly string[],
+): Record<string, Setting> {
+  const keys = new Map([...known, ...OTHER_KEYS].map((name) => [camelCase(name), name]))
+  const settings: Record<string, Setting> = {}
+  for (const [key, value] of Object.entries(parseObject(text, path))) {
+    const name = keys.get(key)
+    if (name === undefined)
+      throw new UsageError(
+        `${path}: ${key} is not a setting; known are ${[...keys.keys()].join(', ')}`,
+      )
+    const setting = settingOf(value)
+    if (setting === undefined)
+      throw new UsageError(`${path}: ${key} must be a text, a number or a list of texts`)
+    settings[name] = key === 'apiKeyFile' ? resolve(dirname(path), String(setting)) : setting
+  }
+  return settings
+}
+
+function parseObject(text: string, path: string): object {
+  try {
+    const value: unknown = JSON.parse(text)
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {
+    // Told below.
+  }
+  throw new UsageError(`${path} must hold a JSON object`)
+}
+
+function settingOf(value: unknown): Setting | undefined {
+  if (typeof value === 'string') return value
+  if (typeof value === 'number') return String(value)
+  const isList = Array.isArray(value) && value.every((item) => typeof item === 'string')
+  return isList ? value : undefined
+}
+
+/**
+ * @returns The values of the settings among a command's options, from the environment (where a list
+ * has commas) or else from the file.
+ */
+export function configured(
+  options: Options,
+  file: ConfigFile | undefined,
+  env: NodeJS.ProcessEnv,
+): Record<string, Setting> {
+  const settings = Object.entries(options).filter(([, { isSetting }]) => isSetting)
+  return Object.fromEntries(
+    settings.flatMap(([name, option]) => {
+      const value = env[environmentName(name)] || file?.settings[name]
+      return value === undefined ? [] : [[name, fitted(value, option)]]
+    }),
+  )
+}
+
+function fitted(value: Setting, { multiple }: OptionSpec): Setting {
+  if (!multiple) return Array.isArray(value) ? (value[0] ?? '') : value
+  return Array.isArray(value) ? value : value.split(',').map((item) => item.trim())
+}
+
+/** `issuer-domain` is `DOCREG_ISSUER_DOMAIN`. */
+export function environmentName(option: string): string {
+  return `DOCREG_${option.toUpperCase().replaceAll('-', '_')}`
+}
+
+function camelCase(option: string): string {
+  return option.replaceAll(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
+}
