@@ -11,8 +11,8 @@ export const CONFIG_NAME = 'docreg.config.json'
 const MAX_CONFIG = 64 * 1024
 const WRITABLE_BY_ALL = 0o002
 
-/** Settings that are not options of their own. */
-const OTHER_KEYS = ['apiKeyFile']
+/** Settings that name files, from the folder of the configuration. */
+const PATHS = ['apiKeyFile']
 
 /** A value as an option has it. */
 export type Setting = string | string[]
@@ -70,7 +70,7 @@ function parseSettings(
   path: string,
   known: readonly string[],
 ): Record<string, Setting> {
-  const keys = new Map([...known, ...OTHER_KEYS].map((name) => [camelCase(name), name]))
+  const keys = new Map(known.map((name) => [camelCase(name), name]))
   const settings: Record<string, Setting> = {}
   for (const [key, value] of Object.entries(parseObject(text, path))) {
     const name = keys.get(key)
@@ -81,7 +81,7 @@ function parseSettings(
     const setting = settingOf(value)
     if (setting === undefined)
       throw new UsageError(`${path}: ${key} must be a text, a number or a list of texts`)
-    settings[name] = key === 'apiKeyFile' ? resolve(dirname(path), String(setting)) : setting
+    settings[name] = PATHS.includes(key) ? resolve(dirname(path), String(setting)) : setting
   }
   return settings
 }

@@ -27,6 +27,12 @@ export type InputErrorCode =
   | 'bundle_of_another'
   /** The proof of completeness belongs to another issuer than `--issuer`. */
   | 'other_issuer'
+  /** A table of documents that is not one; the message names the line. */
+  | 'bad_table'
+  /** The folder of `--out` belongs to something else. */
+  | 'other_run'
+  /** The gateway does not answer, or cannot work now: what is left can be done later. */
+  | 'interrupted'
   /** The list has more hashes than one proof can hold. */
   | 'too_many'
 

@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import type { DocumentFields } from '../../document/document.ts'
 import { type FieldProblem, FormatError } from '../../document/errors.ts'
 import { decodeJsonText, parseStrictJson } from '../../document/json.ts'
-import { MAX_SENT_BYTES, mayIssue, readNewDocument } from '../issue/new-document.ts'
+import { MAX_SENT_BYTES, mayIssue, readNewDocument } from '../../document/new-document.ts'
 import { splitLines } from '../lines.ts'
 
 /**

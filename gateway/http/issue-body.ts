@@ -7,7 +7,7 @@ import {
   REFUSED_METADATA_KEYS,
 } from '../../document/document.ts'
 import type { JsonValue } from '../../document/json.ts'
-import { MAX_DAYS_AHEAD, mayIssue, readNewDocument } from '../issue/new-document.ts'
+import { MAX_DAYS_AHEAD, mayIssue, readNewDocument } from '../../document/new-document.ts'
 import { ApiError } from './errors.ts'
 
 const sentDate = (description: string) =>

@@ -3,7 +3,7 @@ import * as v from 'valibot'
 import { decodeUtf8, readAtMost, TooLargeError } from '../../document/bytes.ts'
 import { type FieldProblem, mergeProblems } from '../../document/errors.ts'
 import { type JsonValue, parseStrictJson } from '../../document/json.ts'
-import { MAX_SENT_BYTES } from '../issue/new-document.ts'
+import { MAX_SENT_BYTES } from '../../document/new-document.ts'
 import { ApiError } from './errors.ts'
 
 /** The query parameters that a route knows. */

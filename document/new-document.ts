@@ -1,6 +1,6 @@
-import { type DocumentFields, parseDocumentFields } from '../../document/document.ts'
-import { type FieldProblem, FormatError, mergeProblems } from '../../document/errors.ts'
-import type { JsonValue } from '../../document/json.ts'
+import { type DocumentFields, parseDocumentFields } from './document.ts'
+import { type FieldProblem, FormatError, mergeProblems } from './errors.ts'
+import type { JsonValue } from './json.ts'
 
 /** Maximum bytes of a document as it is sent to be issued. */
 export const MAX_SENT_BYTES = 64 * 1024

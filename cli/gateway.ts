@@ -1,0 +1,72 @@
+import { readFileSync, statSync } from 'node:fs'
+import { type Client, createClient } from '../client/index.ts'
+import type { Options } from './command.ts'
+import { UsageError } from './errors.ts'
+
+/** Options of the commands that ask a gateway, over REST. */
+export const GATEWAY_OPTIONS = {
+  gateway: {
+    value: '<url>',
+    about: 'the service that issues, such as https://documents.example',
+    isSetting: true,
+  },
+  'api-key-file': {
+    value: '<file>',
+    about:
+      'a file with the API key, readable by its owner alone; else the key is in the environment, DOCREG_API_KEY or API_KEY',
+    isSetting: true,
+  },
+} as const satisfies Options
+
+/** A service, and the key to it. */
+export type Gateway = {
+  /** Without a slash at the end. */
+  url: string
+  apiKey: string
+  client: Client
+}
+
+/** A block may take 15 s, and a busy node longer. */
+const TIMEOUT_MS = 60_000
+/** Some three minutes of an outage. */
+const MAX_ATTEMPTS = 10
+const READABLE_BY_OTHERS = 0o077
+
+/**
+ * The key never comes from the command line, which all users of a machine can see.
+ *
+ * @throws {UsageError}
+ */
+export function connect(
+  values: { gateway?: string; 'api-key-file'?: string },
+  env: NodeJS.ProcessEnv = process.env,
+  maxAttempts = MAX_ATTEMPTS,
+): Gateway {
+  const { gateway } = values
+  if (gateway === undefined)
+    throw new UsageError('--gateway is required: the address of the service that issues')
+  if (!URL.canParse(gateway) || !/^https?:$/.test(new URL(gateway).protocol))
+    throw new UsageError('--gateway must be an http or https address')
+  const apiKey = env.DOCREG_API_KEY || env.API_KEY || readKey(values['api-key-file'])
+  const url = gateway.replace(/\/+$/, '')
+  const options = { baseUrl: url, apiKey, timeoutMs: TIMEOUT_MS, maxAttempts }
+  return { url, apiKey, client: createClient(options) }
+}
+
+/** @throws {UsageError} */
+function readKey(file: string | undefined): string {
+  if (file === undefined)
+    throw new UsageError(
+      'an API key is required: in the environment as DOCREG_API_KEY, or in the file of --api-key-file',
+    )
+  try {
+    if (statSync(file).mode & READABLE_BY_OTHERS)
+      throw new UsageError(`${file} can be read by others: chmod 600 ${file}`)
+    const key = readFileSync(file, 'utf8').trim()
+    if (!/^[\x21-\x7e]+$/.test(key)) throw new UsageError(`${file} must hold one API key`)
+    return key
+  } catch (error) {
+    if (error instanceof UsageError) throw error
+    throw new UsageError(`${file} cannot be read`)
+  }
+}
