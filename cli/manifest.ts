@@ -51,24 +51,28 @@ export async function recountManifest(
  * Recounts a batch of a list.
  *
  * @param manifest The sha-256 of its manifest's root block, if known.
+ * @param onBatch Is given the batch when its manifest lists all of its documents.
  */
 export async function recountListed(
-  { root, size }: ListedBatch,
-  manifest: Hex | undefined,
+  { root, size }: Pick<ListedBatch, 'root' | 'size'>,
+  manifest: Hex | undefined | null,
   {
     registry,
     issuerId,
     blocks,
   }: { registry: RegistryId; issuerId: number; blocks: readonly BlockSource[] },
+  onBatch: (batch: Batch) => Promise<void> = async () => {},
 ): Promise<Recount> {
-  if (manifest === undefined) return 'no_manifest'
+  if (manifest === undefined || manifest === null) return 'no_manifest'
   try {
     const { batch, code } = await recountManifest(fromHex(manifest), blocks)
     if (code !== undefined) return code
     if (batch?.registry !== registry) return 'other_registry'
     if (batch.issuerId !== issuerId) return 'other_issuer'
     if (batch.root !== root) return 'other_root'
-    return batch.size === size ? null : 'other_size'
+    if (batch.size !== size) return 'other_size'
+    await onBatch(batch)
+    return null
   } catch (error) {
     if (error instanceof InputError) return 'unreadable'
     throw error

@@ -58,3 +58,17 @@ export class RpcResponseError extends Error {
     this.data = data
   }
 }
+
+/** A server answered with an HTTP status that is not JSON-RPC's, for example 429. */
+export class HttpStatusError extends Error {
+  override name = 'HttpStatusError'
+  readonly status: number
+  /** Milliseconds that the server asks for before the next request. */
+  readonly retryAfter: number | undefined
+
+  constructor(status: number, retryAfter?: number) {
+    super(`HTTP ${status}`)
+    this.status = status
+    this.retryAfter = retryAfter
+  }
+}

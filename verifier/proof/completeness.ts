@@ -11,7 +11,7 @@ import { parseRegistry } from '../readers/chain.ts'
 import { NO_ACCOUNT, registryStatusOf } from '../status.ts'
 import { decodeHeader, type Header } from './header.ts'
 import { invalid, readProof } from './invalid.ts'
-import { slotsOfIssuer, unpackRecord, unpackSigner, unpackState } from './slots.ts'
+import { slotsOfIssuer, trieKeyOf, unpackRecord, unpackSigner, unpackState } from './slots.ts'
 import { readStorageRoot, wordOf } from './state-proof.ts'
 import { decodeNode, type NodeOf, readTrieBy, type TrieNode } from './trie.ts'
 
@@ -225,7 +225,7 @@ function readListing(
 
 /** @returns The value of a slot, 32 bytes. @throws {FormatError} `proof_invalid` */
 export function readWord(root: Uint8Array, slot: Hex, nodeOf: NodeOf): bigint {
-  const leaf = readTrieBy(root, keccak_256(fromHex(slot)), nodeOf)
+  const leaf = readTrieBy(root, trieKeyOf(slot), nodeOf)
   return BigInt(toHex(wordOf(leaf)))
 }
 

@@ -20,7 +20,7 @@ import { emptyIssuer, NO_ACCOUNT, recordInBatch, registryStatusOf } from '../sta
 /** The ERC-7201 position of `document-registry.storage`: a mapping of issuers. */
 const NAMESPACES = 0xd37714e65ec23c3d624f4c79df96da73f7311a8284370e5d3340a0f60e8b5200n
 /** Slots of an issuer, from its first. */
-const [STATE, RECORDS, BATCHES, ACCOUNTS, ACCOUNTS_OF, , NAME, URI] = [
+const [STATE, RECORDS, BATCHES, ACCOUNTS, ACCOUNTS_OF, PROPOSAL, NAME, URI] = [
   0n,
   1n,
   2n,
@@ -99,17 +99,26 @@ export function slotsOf(
   ].map(toSlot)
 }
 
-/** The slots that hold an issuer's documents, batches and accounts. */
+/** The slots that hold what an issuer has in the registry. */
 export function slotsOfIssuer(issuerId: number): {
   state: Hex
+  proposal: Hex
+  /** The first slot of a text; see {@link furtherSlotsOf}. */
+  name: Hex
+  uri: Hex
   record(documentHash: Hex): Hex
   batch(root: Hex): Hex
   signer(accountIndex: number): Hex
+  account(address: Hex): Hex
 } {
   const namespace = at(BigInt(issuerId), NAMESPACES)
   const inMapping = (mapping: Word, key: Word) => toSlot(at(key, mapping))
   return {
     state: toSlot(namespace + STATE),
+    proposal: toSlot(namespace + PROPOSAL),
+    name: toSlot(namespace + NAME),
+    uri: toSlot(namespace + URI),
+    account: (address) => inMapping(namespace + ACCOUNTS, BigInt(address)),
     record: (hash) => inMapping(namespace + RECORDS, BigInt(hash)),
     batch: (root) => inMapping(namespace + BATCHES, BigInt(root)),
     signer: (index) => inMapping(namespace + ACCOUNTS_OF, BigInt(index)),
@@ -124,10 +133,20 @@ function slotsOfAccount(namespace: Word, { account, accountIndex }: RegistryAcco
 }
 
 function slotsOfText(slot: Word, text: string): Word[] {
-  const length = encodeUtf8(text).length
+  return [slot, ...partsOfText(slot, encodeUtf8(text).length)]
+}
+
+/** @param length In bytes. @returns The slots that hold a text too long for its first slot. */
+function partsOfText(slot: Word, length: number): Word[] {
   const first = BigInt(toHex(keccak_256(toBytes(slot))))
   const count = length < 32 ? 0 : Math.ceil(length / 32)
-  return [slot, ...Array.from({ length: count }, (_, i) => first + BigInt(i))]
+  return Array.from({ length: count }, (_, i) => first + BigInt(i))
+}
+
+/** @returns The slots of a text besides its first. @param word The value of the first. */
+export function furtherSlotsOf(slot: Hex, word: Word): Hex[] {
+  const isShort = word % 2n === 0n
+  return isShort ? [] : partsOfText(BigInt(slot), Number(bits(word >> 1n, 0, 16))).map(toSlot)
 }
 
 /** The position of a key in a mapping. */
@@ -190,14 +209,26 @@ function readAccount(
 ): RegistryAccount {
   const signer = unpackSigner(read(at(BigInt(accountIndex), namespace + ACCOUNTS_OF)))
   const held = read(at(BigInt(signer.account), namespace + ACCOUNTS))
+  return { ...signer, accountIndex, ...unpackHeld(held) }
+}
+
+/** @param word The slot of an account by its address. */
+export function unpackHeld(
+  word: Word,
+): Pick<RegistryAccount, 'permissions' | 'addedBlock' | 'changedBlock' | 'retiredBlock'> {
   return {
-    ...signer,
-    accountIndex,
-    permissions: bits(held, 16, 8),
-    addedBlock: bits(held, 24, 40),
-    changedBlock: bits(held, 64, 40),
-    retiredBlock: bits(held, 104, 40),
+    permissions: bits(word, 16, 8),
+    addedBlock: bits(word, 24, 40),
+    changedBlock: bits(word, 64, 40),
+    retiredBlock: bits(word, 104, 40),
   }
+}
+
+/** @returns The proposed account, and when it may accept; `null` for no proposal. */
+export function unpackProposal(word: Word): { account: Hex; acceptFrom: number } | null {
+  if (BigInt.asUintN(160, word) === 0n) return null
+  const { account, distrustedFrom: acceptFrom } = unpackSigner(word)
+  return { account, acceptFrom }
 }
 
 /** @throws {ChainError} `no_registry` for the slot of an account that does not exist. */
@@ -227,7 +258,7 @@ function readRevoker(
  * A Solidity string: up to 31 bytes in the slot itself, its length twice in the last byte; a longer
  * one from keccak256(slot) on.
  */
-function readText(slot: Word, readSlot: ReadSlot): string {
+export function readText(slot: Word, readSlot: ReadSlot): string {
   const word = readSlot(toSlot(slot))
   const last = word[31] ?? 0
   const isShort = last % 2 === 0
@@ -258,7 +289,12 @@ function bits(word: Word, from: number, width: number): number {
   return Number(BigInt.asUintN(width, word >> BigInt(from)))
 }
 
-function toSlot(word: Word): Hex {
+/** @returns The key of a slot in the storage trie, 32 bytes. */
+export function trieKeyOf(slot: Hex): Uint8Array {
+  return keccak_256(fromHex(slot))
+}
+
+export function toSlot(word: Word): Hex {
   return `0x${BigInt.asUintN(256, word).toString(16).padStart(64, '0')}`
 }
 

@@ -5,18 +5,15 @@ import { ChainError } from '../errors.ts'
 import type { Eip1193Provider, ReadOptions, RegistryAccount, RegistryRecord } from '../ports.ts'
 import {
   type CompletenessProof,
-  createNodeSet,
   createSlotReader,
   type IssuedKeys,
   type Listing,
   listingOf,
   MAX_KEYS,
-  readWord,
 } from '../proof/completeness.ts'
 import { decodeHeader } from '../proof/header.ts'
 import { readProof } from '../proof/invalid.ts'
 import { slotsOfIssuer } from '../proof/slots.ts'
-import { readStorageRoot } from '../proof/state-proof.ts'
 import { parseRegistry, refuseAnswer, stateError } from './chain.ts'
 import {
   decodeBatch,
@@ -28,15 +25,12 @@ import {
   encodeIssuerCall,
   encodeRecordsCall,
 } from './listing-codec.ts'
-import { fetchHeader, fetchSlots, unlessOvertaken } from './proof.ts'
+import { patientRequest } from './patience.ts'
+import { fetchHeader, unlessOvertaken } from './proof.ts'
 import { createRequest, type Request, readStrictly } from './request.ts'
 import { readBytes, readHash, readObject, readQuantity, toQuantity } from './rpc-codec.ts'
+import { createSlotProver } from './slot-prover.ts'
 
-/**
- * Slots in one `eth_getProof`; nodes refuse more than about a thousand, and the response has some
- * KB for each.
- */
-const SLOTS_A_REQUEST = 256
 /** Hashes in one `recordsOf`. */
 const RECORDS_A_REQUEST = 500
 /** Concurrent requests when each reads one item. */
@@ -78,7 +72,7 @@ async function proveKeys(
   { block, signal }: Pick<CompletenessSource, 'block' | 'signal'>,
 ): Promise<CompletenessProof> {
   const { address, chainId } = parseRegistry(registry)
-  const request = createRequest(provider)
+  const request = patientRequest(createRequest(provider))
   const blockNumber = await blockAt(request, chainId, block, signal)
   const header = await fetchHeader(request, blockNumber, signal)
   const decoded = readProof(() => decodeHeader(header))
@@ -91,20 +85,18 @@ async function proveKeys(
   const nodes = new Set<Hex>()
   const words = new Map<Hex, bigint>()
   let accountProof: readonly Hex[] = []
-  /** Keeps only the trie nodes that the slots need. */
-  const prove = async (slots: readonly Hex[]) => {
-    for (const some of chunksOf(slots, SLOTS_A_REQUEST)) {
-      const at = { block: blockNumber, signal }
-      const answer = await fetchSlots(request, address, some, at)
-      accountProof = answer.accountProof
-      readProof(() => {
-        const root = readStorageRoot(accountProof, decoded, address)
-        const set = createNodeSet(answer.storageProof.flatMap((s) => s.proof))
-        for (const slot of some) words.set(slot, readWord(root, slot, set.nodeOf))
-        for (const node of set.used()) nodes.add(node)
-      })
-    }
-  }
+  const prover = createSlotProver({
+    request,
+    address,
+    header: decoded,
+    signal,
+    onNodes(used, account) {
+      for (const node of used) nodes.add(node)
+      accountProof = account
+    },
+  })
+  const prove = (slots: readonly Hex[]) =>
+    prover.prove(slots, (word, i) => void words.set(slots[i] as Hex, word))
   const slots = slotsOfIssuer(issuerId)
   await prove([
     slots.state,

@@ -4,16 +4,11 @@ import { ChainError } from '../errors.ts'
 import type { Eip1193Provider, ReadOptions } from '../ports.ts'
 import { type IssuedKeys, MAX_KEYS } from '../proof/completeness.ts'
 import { parseRegistry } from './chain.ts'
-import { requestLogs } from './logs.ts'
+import { scanLogs } from './log-scan.ts'
+import { patientRequest } from './patience.ts'
 import { createRequest, readStrictly } from './request.ts'
-import { readList, readLog, readQuantity, toQuantity } from './rpc-codec.ts'
+import { readLog, readQuantity } from './rpc-codec.ts'
 import { BATCH_ISSUED_TOPIC, ISSUED_TOPIC, toWord } from './verification-codec.ts'
-
-/** Blocks in the first request; doubled after each answer, halved after each refusal. */
-const FIRST_RANGE = 10_000
-const MAX_RANGE = 1_000_000
-/** After this many consecutive failures the node counts as down. */
-const MAX_UNANSWERED = 3
 
 export type IssuedKeysOptions = ReadOptions & {
   /** The first block; the one in which the registry was deployed has everything. */
@@ -46,7 +41,7 @@ export async function collectIssued(
   { from = 0, to, signal }: IssuedKeysOptions = {},
 ): Promise<IssuedList> {
   const { address } = parseRegistry(registry)
-  const request = createRequest(provider)
+  const request = patientRequest(createRequest(provider))
   const issuer = toWord(issuerId)
   const documentHashes = new Set<Hex>()
   const roots = new Set<Hex>()
@@ -55,32 +50,10 @@ export async function collectIssued(
     [ISSUED_TOPIC, documentHashes],
     [BATCH_ISSUED_TOPIC, roots],
   ])
+  const filter = { address, topics: [[...found.keys()], null, issuer] }
   const last = to ?? (await newest())
-  let range = FIRST_RANGE
-  let unanswered = 0
-  for (let at = from; at <= last; ) {
-    const end = Math.min(at + range - 1, last)
-    const filter = {
-      address,
-      fromBlock: toQuantity(at),
-      toBlock: toQuantity(end),
-      topics: [[...found.keys()], null, issuer],
-    }
-    try {
-      const logs = await requestLogs(request, filter, signal)
-      readStrictly('eth_getLogs', () => readList(logs, take))
-      at = end + 1
-      range = Math.min(range * 2, MAX_RANGE)
-      unanswered = 0
-    } catch (error) {
-      if (!(error instanceof ChainError) || end === at) throw error
-      if (error.code === 'pruned') throw error
-      // The response is too long for the node or this program, or the node is down.
-      unanswered = error.code === 'rpc_unreachable' ? unanswered + 1 : 0
-      if (unanswered === MAX_UNANSWERED) throw error
-      range = Math.ceil((end - at + 1) / 2)
-    }
-  }
+  for await (const { logs } of scanLogs(request, [filter], { from, to: last, signal }))
+    readStrictly('eth_getLogs', () => logs[0]?.forEach(take))
   return { documentHashes: [...documentHashes], roots: [...roots], manifests }
 
   async function newest(): Promise<number> {

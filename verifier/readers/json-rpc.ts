@@ -1,6 +1,6 @@
 import { decodeUtf8, readAtMost } from '../../document/bytes.ts'
 import { FormatError } from '../../document/errors.ts'
-import { RpcResponseError } from '../errors.ts'
+import { HttpStatusError, RpcResponseError } from '../errors.ts'
 import type { Eip1193Provider } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
 import { readObject } from './rpc-codec.ts'
@@ -70,7 +70,13 @@ export function createFetchProvider(url: string, timeout = 5_000): Eip1193Provid
       body,
       signal: withTimeout(timeout, signal),
     })
-    if (!response.ok && response.status !== 400) throw new Error(`HTTP ${response.status}`)
+    if (!response.ok && response.status !== 400) throw await refusalOf(response)
     return decodeUtf8(await readAtMost(response.body, MAX_ANSWER))
   })
+}
+
+async function refusalOf({ status, headers, body }: Response): Promise<HttpStatusError> {
+  await body?.cancel()
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN)
+  return new HttpStatusError(status, seconds >= 0 ? 1000 * seconds : undefined)
 }

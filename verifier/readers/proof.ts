@@ -135,6 +135,35 @@ export async function fetchSlots(
 }
 
 /**
+ * @returns The nodes of `eth_getProof` for many slots, each once, in lower case and otherwise
+ * unchecked: neighbouring slots share most of their nodes.
+ * @throws {ChainError} as {@link fetchSlots}.
+ */
+export async function fetchNodes(
+  request: Request,
+  address: Hex,
+  slots: readonly Hex[],
+  { block, signal }: { block: number; signal?: AbortSignal | undefined },
+): Promise<{ accountProof: Hex[]; nodes: Hex[] }> {
+  const params = [address, slots, toQuantity(block)]
+  const answer = await request('eth_getProof', params, signal).catch((error) => {
+    throw unavailable(error, block)
+  })
+  return readProof(() => {
+    const { accountProof, storageProof } = readObject(answer)
+    const nodes = new Set<Hex>()
+    for (const { proof } of readList(storageProof, readObject))
+      for (const node of readList(proof, (text) => text as Hex)) nodes.add(node)
+    return { accountProof: readNodes(accountProof), nodes: Array.from(nodes, readNodeText) }
+  })
+}
+
+function readNodeText(node: unknown): Hex {
+  if (typeof node !== 'string') throw invalid('not a node')
+  return node.toLowerCase() as Hex
+}
+
+/**
  * @returns The RLP of a block's header, unchecked.
  * @throws {ChainError} `proof_unavailable`, `state_unavailable`, `rpc_unreachable`
  */

@@ -1,0 +1,127 @@
+/** `fault`: the audit fails. `warning`: to be looked into. `notice`: to be known. */
+export type Severity = 'fault' | 'warning' | 'notice'
+
+/** What an audit can find about one document. */
+export const DOCUMENT_FINDINGS = {
+  never_issued: ['fault', 'The list has a hash that this issuer never issued'],
+  event_contradicts: ['fault', 'The event does not agree with the proven record'],
+  dated_after_block: ['fault', 'The record is later than the block of this audit'],
+  distrusted: ['warning', 'Issued by an account that is distrusted from then on'],
+  set_aside: ['warning', 'A final revocation was set aside: its account is distrusted'],
+  young_account: ['warning', 'Issued soon after its account was added or changed'],
+  revoked: ['notice', 'Revoked'],
+  superseded: ['notice', 'Superseded'],
+  suspended: ['notice', 'Suspended'],
+  expired: ['notice', 'Expired'],
+  payload_missing: ['warning', 'No source has the sealed document'],
+  payload_unreachable: ['warning', 'No source of the sealed document answered'],
+  payload_wrong_bytes: ['fault', 'A source has other bytes under the hash of the document'],
+  payload_malformed: ['fault', 'The bytes with the hash are not a sealed document'],
+  batch_block_missing: ['warning', 'No source has the batch block'],
+  wrong_key: ['fault', 'The publicId of the list does not open it'],
+  content_malformed: ['fault', 'What it opens to is not a document'],
+  other_registry: ['fault', 'The document names another registry'],
+  other_issuer: ['fault', 'The document names another issuer'],
+  other_expiry: ['fault', 'The document has another expiry than its record'],
+  dated_in_future: ['notice', 'The document is dated after the block of this audit'],
+} as const satisfies Record<string, readonly [Severity, string]>
+export type DocumentFinding = keyof typeof DOCUMENT_FINDINGS
+
+/** What an audit can find about an issuer. */
+export const ISSUER_FINDINGS = {
+  documents_missing: ['fault', 'The list lacks documents that the registry counts'],
+  batches_missing: ['fault', 'The list lacks batches that the registry counts'],
+  batch_never_issued: ['fault', 'The list has a root that this issuer never issued'],
+  batch_event_contradicts: ['fault', 'The event of a batch does not agree with its proven record'],
+  batch_not_recounted: ['fault', 'The manifest of a batch does not list its documents'],
+  batch_manifest_unknown: ['warning', 'Nothing tells which manifest the batch has'],
+  batch_manifest_unreadable: ['warning', 'No source has the manifest of the batch'],
+  batch_revoked: ['notice', 'The whole batch is revoked'],
+  batch_suspended: ['notice', 'The whole batch is suspended'],
+  batch_distrusted: ['warning', 'The batch was issued by a distrusted account'],
+  batch_young_account: [
+    'warning',
+    'The batch was issued soon after its account was added or changed',
+  ],
+  account_unexpected: ['warning', 'An account that you did not name'],
+  account_distrusted: ['warning', 'An account is distrusted'],
+  account_retired: ['notice', 'An account is retired'],
+  recovery_pending: ['warning', 'The admin proposes an account that can take the issuer over'],
+  recovery_accepted: ['warning', 'A proposed account was accepted'],
+  issuer_renamed: ['warning', 'The admin has renamed the issuer, or changed its uri'],
+  issuer_closed: ['warning', 'The admin has closed the issuer'],
+  public_id_malformed: ['fault', 'A line of the file is not a publicId'],
+  public_id_other_issuer: ['fault', 'A publicId of the file is of another issuer'],
+  public_id_not_listed: [
+    'fault',
+    'A publicId of the file is of a document that is not in the list',
+  ],
+  events_pruned: ['notice', 'The node has dropped old events; the kept list takes their place'],
+  not_final: ['notice', 'The node does not say that the block is final'],
+  code_unchecked: [
+    'notice',
+    'No code hash of the registry is known: any code at its address was believed',
+  ],
+} as const satisfies Record<string, readonly [Severity, string]>
+export type IssuerFinding = keyof typeof ISSUER_FINDINGS
+
+export type FindingCode = DocumentFinding | IssuerFinding
+
+/** One line of the report. */
+export type Finding = {
+  code: FindingCode
+  severity: Severity
+  message: string
+  /** How many documents, batches, accounts or events. */
+  count: number
+  /** What it is about, the first of them. */
+  examples: string[]
+}
+
+/** Examples of each finding that a report shows. */
+const MAX_EXAMPLES = 10
+
+const ALL: Record<FindingCode, readonly [Severity, string]> = {
+  ...DOCUMENT_FINDINGS,
+  ...ISSUER_FINDINGS,
+}
+const CODES = Object.keys(ALL) as FindingCode[]
+
+/** Counts findings by their code. */
+export type FindingLog = {
+  /** @param subject A hash, an account, a sentence; never a publicId. */
+  add(code: FindingCode, subject?: string, count?: number): void
+  /** @returns Faults first. */
+  list(): Finding[]
+}
+
+export function createFindingLog(): FindingLog {
+  const found = new Map<FindingCode, { count: number; examples: string[] }>()
+  return {
+    add(code, subject, count = 1) {
+      const one = found.get(code) ?? { count: 0, examples: [] }
+      found.set(code, one)
+      one.count += count
+      if (subject !== undefined && one.examples.length < MAX_EXAMPLES) one.examples.push(subject)
+    },
+    list: () =>
+      (['fault', 'warning', 'notice'] as const).flatMap((severity) =>
+        CODES.filter((code) => ALL[code][0] === severity).flatMap((code) => {
+          const one = found.get(code)
+          return one ? [{ code, severity, message: ALL[code][1], ...one }] : []
+        }),
+      ),
+  }
+}
+
+/** Findings of a document as the bits of one number. */
+export const FINDING_BITS = Object.keys(DOCUMENT_FINDINGS) as DocumentFinding[]
+
+export function bitOf(finding: DocumentFinding): number {
+  return 2 ** FINDING_BITS.indexOf(finding)
+}
+
+/** @returns The findings whose bits are set. */
+export function findingsIn(bits: number): DocumentFinding[] {
+  return FINDING_BITS.filter((_, i) => Math.floor(bits / 2 ** i) % 2 === 1)
+}

@@ -1,0 +1,101 @@
+import type { Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
+import { ChainError } from '../../verifier/errors.ts'
+import type { ReadOptions } from '../../verifier/ports.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { scanLogs } from '../../verifier/readers/log-scan.ts'
+import { type Request, readStrictly } from '../../verifier/readers/request.ts'
+import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
+import { hashOfBlock } from './block-hash.ts'
+import { type AdminEvent, adminTopics, decodeAdminLog } from './registry-events.ts'
+
+/** Events that were reported, so that a reorg does not repeat them. */
+const MAX_REMEMBERED = 10_000
+/** Blocks that are read again after a reorg. */
+const REORG_DEPTH = 64
+
+/** One line of `docreg audit --follow`. */
+export type Alert =
+  | (AdminEvent & {
+      /** `recovery_proposed`, `account_added` …; `unknown_issuer` for one that was not named. */
+      alert: AdminEvent['event'] | 'unknown_issuer'
+    })
+  | { alert: 'node_unreachable' | 'node_back' }
+  | { alert: 'reorg'; block: number }
+
+export type FollowOptions = ReadOptions & {
+  registry: RegistryId
+  /** The issuers to follow. Of others, only new names are reported: they may be look-alikes. */
+  issuers: readonly number[]
+  /** The first block to look at. */
+  from: number
+  /** Waits for the next look. */
+  sleep: () => Promise<void>
+}
+
+/**
+ * Reports what happens to issuers and accounts, as soon as a block has it; an event that a reorg
+ * removes is not taken back. Goes on through outages, until its signal aborts.
+ *
+ * @throws {ChainError} `pruned` when the node no longer has the events.
+ */
+export async function* follow(
+  request: Request,
+  { registry, issuers, from, sleep, signal }: FollowOptions,
+): AsyncGenerator<Alert> {
+  const { address } = parseRegistry(registry)
+  const filter = { address, topics: adminTopics() }
+  const reported = new Set<string>()
+  let next = from
+  let last: { block: number; hash: Hex } | undefined
+  let isDown = false
+  while (!signal?.aborted) {
+    try {
+      const head = await newestBlock(request)
+      if (isDown) yield { alert: 'node_back' }
+      isDown = false
+      if (last && (await hashOfBlock(request, last.block)) !== last.hash) {
+        yield { alert: 'reorg', block: last.block }
+        next = Math.max(from, last.block - REORG_DEPTH)
+        last = undefined
+      }
+      for await (const { logs, to } of scanLogs(request, [filter], { from: next, to: head })) {
+        const events = readStrictly('eth_getLogs', () =>
+          (logs[0] ?? []).map((log) => decodeAdminLog(log, { address })),
+        )
+        for (const event of events) {
+          const alert = alertOf(event, issuers)
+          if (alert && isNew(reported, event)) yield { alert, ...event }
+        }
+        next = to + 1
+        const hash = await hashOfBlock(request, to)
+        last = hash === undefined ? undefined : { block: to, hash }
+      }
+    } catch (error) {
+      if (!(error instanceof ChainError) || error.code === 'pruned') throw error
+      if (!isDown) yield { alert: 'node_unreachable' }
+      isDown = true
+    }
+    await sleep()
+  }
+}
+
+function alertOf(event: AdminEvent, issuers: readonly number[]) {
+  if (issuers.includes(event.issuerId)) return event.event
+  if (event.event === 'issuer_registered') return 'unknown_issuer' as const
+  return event.event === 'issuer_renamed' ? event.event : undefined
+}
+
+function isNew(reported: Set<string>, { event, issuerId, account, transactionHash }: AdminEvent) {
+  const key = [transactionHash, event, issuerId, account].join()
+  if (reported.has(key)) return false
+  reported.add(key)
+  const [oldest] = reported
+  if (reported.size > MAX_REMEMBERED && oldest !== undefined) reported.delete(oldest)
+  return true
+}
+
+async function newestBlock(request: Request): Promise<number> {
+  const answer = await request('eth_blockNumber', [])
+  return readStrictly('eth_blockNumber', () => readQuantity(answer))
+}

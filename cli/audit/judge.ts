@@ -1,0 +1,89 @@
+import type { Hex } from '../../document/hex.ts'
+import type { Header } from '../../verifier/proof/header.ts'
+import { NO_ACCOUNT, registryStatusOf } from '../../verifier/status.ts'
+import type { Recount } from '../manifest.ts'
+import { time } from '../report.ts'
+import type { YoungRule } from './account-age.ts'
+import type { ListedBatch } from './batches.ts'
+import type { FindingLog } from './findings.ts'
+import type { AuditedBatch, IssuerAudit } from './result.ts'
+import type { IssuerState } from './state.ts'
+
+/** Adds what is to be said about each batch to the findings. */
+export function judgeBatches(
+  batches: readonly ListedBatch[],
+  recounts: ReadonlyMap<Hex, Recount>,
+  about: { header: Header; state: IssuerState; young: YoungRule; findings: FindingLog },
+): AuditedBatch[] {
+  const { header, state, young, findings } = about
+  return batches.map((batch) => {
+    const { root, record, event } = batch
+    const account = state.accounts.get(record.accountIndex)
+    // A batch has no expiry.
+    const status = registryStatusOf({
+      record: { ...record, validUntil: 0 },
+      account: account ?? NO_ACCOUNT,
+      blockTime: header.blockTime,
+    })
+    const recount = recounts.get(root)
+    const judged = {
+      ...batch,
+      status,
+      account: status === 'not_issued' ? null : (account?.account ?? null),
+      recount: recount === undefined ? ('not_asked' as const) : recount,
+    }
+    if (status === 'not_issued') {
+      findings.add('batch_never_issued', root)
+      return judged
+    }
+    const contradicts =
+      event !== null &&
+      (event.block !== record.anchoredBlock ||
+        event.account !== account?.account ||
+        event.size !== record.validUntil)
+    if (contradicts) findings.add('batch_event_contradicts', root)
+    if (recount === 'no_manifest') findings.add('batch_manifest_unknown', root)
+    else if (recount === 'unreadable') findings.add('batch_manifest_unreadable', root)
+    else if (recount) findings.add('batch_not_recounted', `${root}: ${recount}`)
+    if (status === 'revoked' || status === 'superseded') findings.add('batch_revoked', root)
+    if (status === 'suspended') findings.add('batch_suspended', root)
+    if (status === 'distrusted') findings.add('batch_distrusted', root)
+    if (young(record)) findings.add('batch_young_account', root)
+    return judged
+  })
+}
+
+type Judged = Pick<
+  IssuerAudit,
+  'issuer' | 'accounts' | 'proposal' | 'documents' | 'batches' | 'adminEvents'
+>
+
+/** Adds what is to be said about the issuer and its accounts to the findings. */
+export function judgeIssuer(
+  { issuer, accounts, proposal, documents, batches, adminEvents }: Judged,
+  findings: FindingLog,
+  expected: readonly Hex[],
+): void {
+  const missing = documents.count - documents.found
+  if (missing > 0) findings.add('documents_missing', undefined, missing)
+  const found = batches.listed.filter(({ status }) => status !== 'not_issued').length
+  if (batches.count > found) findings.add('batches_missing', undefined, batches.count - found)
+  for (const { account, distrustedFrom, retiredBlock } of accounts.values()) {
+    if (expected.length > 0 && !expected.includes(account))
+      findings.add('account_unexpected', account)
+    if (distrustedFrom !== 0)
+      findings.add('account_distrusted', `${account} from block ${distrustedFrom}`)
+    else if (retiredBlock !== 0)
+      findings.add('account_retired', `${account} in block ${retiredBlock}`)
+  }
+  if (proposal)
+    findings.add('recovery_pending', `${proposal.account}, from ${time(proposal.acceptFrom)} on`)
+  if (issuer.closedBlock !== 0) findings.add('issuer_closed', `in block ${issuer.closedBlock}`)
+  for (const event of adminEvents) {
+    const where = `block ${event.block}, transaction ${event.transactionHash}`
+    if (event.event === 'issuer_renamed')
+      findings.add('issuer_renamed', `to "${event.name}", ${event.uri}, ${where}`)
+    if (event.event === 'recovery_accepted')
+      findings.add('recovery_accepted', `${event.account}, ${where}`)
+  }
+}

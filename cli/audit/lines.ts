@@ -1,0 +1,65 @@
+import type { Hex } from '../../document/hex.ts'
+import type { RegistryAccount, RegistryRecord, RegistryStatus } from '../../verifier/ports.ts'
+import { NO_ACCOUNT, registryStatusOf } from '../../verifier/status.ts'
+import type { DocumentTable } from './documents.ts'
+import { type DocumentFinding, findingsIn } from './findings.ts'
+
+/** A document of a report. */
+export type AuditedDocument = {
+  documentHash: Hex
+  /** The batch that it is in; `null` = issued alone. */
+  batchRoot: Hex | null
+  status: RegistryStatus
+  record: RegistryRecord
+  /** The account that issued it; `null` for a hash that was never issued. */
+  account: Hex | null
+  /** The transaction that anchored it, as its event says; `null` = unknown. */
+  transactionHash: Hex | null
+  category: string | null
+  findings: DocumentFinding[]
+}
+
+/** @returns A function that makes the lines of a report, by the block that anchored them. */
+export function createLines(
+  table: DocumentTable,
+  recordOf: (index: number) => RegistryRecord,
+  about: {
+    blockTime: number
+    accounts: ReadonlyMap<number, RegistryAccount>
+    rootOf(batch: number): Hex | null
+  },
+): () => Generator<AuditedDocument> {
+  let order: Uint32Array | undefined
+  const ordered = () => {
+    const blocks = Float64Array.from({ length: table.length }, (_, i) => recordOf(i).anchoredBlock)
+    const indexes = Uint32Array.from({ length: table.length }, (_, i) => i)
+    return indexes.sort((a, b) => (blocks[a] as number) - (blocks[b] as number) || a - b)
+  }
+  return function* lines() {
+    order ??= ordered()
+    for (const index of order) {
+      const { documentHash, batch, event } = table.at(index)
+      const record = recordOf(index)
+      const account = about.accounts.get(record.accountIndex)
+      const status = registryStatusOf({
+        record,
+        account: account ?? NO_ACCOUNT,
+        blockTime: about.blockTime,
+      })
+      const isIssued = status !== 'not_issued'
+      yield {
+        documentHash,
+        batchRoot: batch === null ? null : about.rootOf(batch),
+        status,
+        record,
+        account: isIssued ? (account?.account ?? null) : null,
+        transactionHash: event?.transactionHash ?? null,
+        category: table.categoryOf(index),
+        findings: [
+          ...(status === 'valid' || !isIssued ? [] : [status]),
+          ...findingsIn(table.marksOf(index)),
+        ],
+      }
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import { sha256 } from '@noble/hashes/sha2.js'
+import type { Batch } from '../../document/batch/batch.ts'
+import { encodeBatchBlock } from '../../document/batch/block.ts'
+import { FormatError } from '../../document/errors.ts'
+import { fromHex, type Hex } from '../../document/hex.ts'
+import { readSealedHeader } from '../../document/sealed.ts'
+import { readPayload } from '../../verifier/checks/payload.ts'
+import type { BlockSource } from '../../verifier/ports.ts'
+import type { DocumentTable } from './documents.ts'
+import { inParallel } from './in-parallel.ts'
+import type { Phases } from './phases.ts'
+
+/** Concurrent requests to IPFS gateways. */
+const AT_A_TIME = 16
+
+/** Checks that the sources have the sealed bytes of each document that was issued alone. */
+export async function checkPayloads(
+  table: DocumentTable,
+  sources: readonly BlockSource[],
+  phases: Phases,
+): Promise<void> {
+  phases.begin('Checking payloads', table.alone)
+  const indexes = Array.from({ length: table.alone }, (_, i) => i)
+  await inParallel(indexes, AT_A_TIME, async (index) => {
+    await checkSealed(table, index, sources)
+    phases.advance(1)
+  })
+  phases.end()
+}
+
+/**
+ * Checks the sealed bytes and the batch block of each document of a batch. Batch blocks follow from
+ * the manifest, so a source can only have the right one or none.
+ *
+ * @param first The index of its first document.
+ */
+export async function checkBatchPayloads(
+  table: DocumentTable,
+  batch: Batch,
+  first: number,
+  sources: readonly BlockSource[],
+): Promise<void> {
+  let index = first
+  await inParallel(batch.blocks(), AT_A_TIME, async (block) => {
+    const own = index++
+    await checkSealed(table, own, sources)
+    const { bytes } = await readPayload(sha256(encodeBatchBlock(block)), sources)
+    if (!bytes) table.mark(own, 'batch_block_missing')
+  })
+}
+
+async function checkSealed(
+  table: DocumentTable,
+  index: number,
+  sources: readonly BlockSource[],
+): Promise<void> {
+  const hash: Hex = table.hashAt(index)
+  const { check, bytes } = await readPayload(fromHex(hash), sources)
+  if (!bytes) table.mark(index, findingOf(check.code))
+  else if (!isSealed(bytes)) table.mark(index, 'payload_malformed')
+}
+
+function findingOf(code: string) {
+  if (code === 'wrong_bytes') return 'payload_wrong_bytes'
+  return code === 'unreachable' ? 'payload_unreachable' : 'payload_missing'
+}
+
+function isSealed(bytes: Uint8Array): boolean {
+  try {
+    readSealedHeader(bytes)
+    return true
+  } catch (error) {
+    if (error instanceof FormatError) return false
+    throw error
+  }
+}

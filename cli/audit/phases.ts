@@ -1,0 +1,29 @@
+import type { Progress, Terminal } from '../terminal.ts'
+
+/** The phases of long work, one after the other. */
+export type Phases = {
+  /** @param total How many there are. */
+  begin(phase: string, total: number): void
+  advance(count: number): void
+  end(): void
+}
+
+/** @returns Phases that a terminal shows. */
+export function phasesOn(terminal: Pick<Terminal, 'progress'>): Phases {
+  let bar: Progress | undefined
+  let done = 0
+  return {
+    begin(phase, total) {
+      done = 0
+      bar = terminal.progress(phase, total)
+    },
+    advance(count) {
+      done += count
+      bar?.update(done)
+    },
+    end() {
+      bar?.end()
+      bar = undefined
+    },
+  }
+}

@@ -1,0 +1,167 @@
+import { keccak_256 } from '@noble/hashes/sha3.js'
+import { decodeUtf8, encodeUtf8 } from '../../document/bytes.ts'
+import { FormatError } from '../../document/errors.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { readHash, readLog, readObject, readQuantity } from '../../verifier/readers/rpc-codec.ts'
+import { toWord } from '../../verifier/readers/verification-codec.ts'
+
+// The registry's events that an audit reads: docs/contract.md, "Events".
+
+/** Where a log is. */
+type Place = { block: number; transactionHash: Hex }
+
+/** `DocumentIssued` or `BatchIssued`. */
+export type IssuedLog = Place & {
+  key: Hex
+  account: Hex
+} & ({ kind: 'document'; validUntil: number } | { kind: 'batch'; size: number; manifest: Hex })
+
+/** An event about an issuer or its accounts. */
+export type AdminEvent = Place & {
+  event: AdminEventName
+  issuerId: number
+  /** The account that it is about; `null` for one about the issuer itself. */
+  account: Hex | null
+  /** Who acted; `null` for an account that accepts its own proposal. */
+  by: Hex | null
+  /** New permissions. */
+  permissions?: number
+  /** When a proposed account may accept, in seconds of the Unix epoch. */
+  acceptFrom?: number
+  /** From which block an account is distrusted. */
+  fromBlock?: number
+  name?: string
+  uri?: string
+}
+
+const ISSUED = {
+  document: topicOf('DocumentIssued(bytes32,uint32,address,uint40)'),
+  batch: topicOf('BatchIssued(bytes32,uint32,address,uint40,bytes32)'),
+}
+
+const ADMIN_SIGNATURES = {
+  issuer_registered: 'IssuerRegistered(uint32,string,string,address)',
+  issuer_renamed: 'IssuerUpdated(uint32,string,string,address)',
+  issuer_closed: 'IssuerClosed(uint32,address)',
+  issuer_reopened: 'IssuerReopened(uint32,address)',
+  account_added: 'AccountAdded(uint32,address,uint16,uint8,address)',
+  permissions_changed: 'PermissionsChanged(uint32,address,uint8,address)',
+  account_retired: 'AccountRetired(uint32,address,address)',
+  account_distrusted: 'AccountDistrusted(uint32,address,uint40,address)',
+  recovery_proposed: 'AccountProposed(uint32,address,uint40,address)',
+  recovery_withdrawn: 'ProposalWithdrawn(uint32,address,address)',
+  recovery_vetoed: 'ProposalVetoed(uint32,address,address)',
+  recovery_accepted: 'ProposalAccepted(uint32,address)',
+} as const
+export type AdminEventName = keyof typeof ADMIN_SIGNATURES
+export const ADMIN_EVENTS = Object.keys(ADMIN_SIGNATURES) as AdminEventName[]
+
+const ADMIN = new Map(
+  Object.entries(ADMIN_SIGNATURES).map(([name, signature]) => [
+    topicOf(signature),
+    name as AdminEventName,
+  ]),
+)
+
+function topicOf(signature: string): Hex {
+  return toHex(keccak_256(encodeUtf8(signature)))
+}
+
+/** @returns The topics of what an issuer issued. */
+export function issuedTopics(issuerId: number): unknown[] {
+  return [Object.values(ISSUED), null, toWord(issuerId)]
+}
+
+/** @returns The topics of what happened to an issuer and its accounts; of all if absent. */
+export function adminTopics(issuerId?: number): unknown[] {
+  return [[...ADMIN.keys()], ...(issuerId === undefined ? [] : [toWord(issuerId)])]
+}
+
+/** Of what was requested. */
+type Asked = { address: Hex; issuerId?: number | undefined }
+
+/** @throws {FormatError} `rpc_malformed` for a log that was not requested. */
+export function decodeIssuedLog(value: unknown, { address, issuerId }: Asked): IssuedLog {
+  const { log, words, place } = readEvent(value, address)
+  const [topic, key, issuer] = log.topics
+  if (key === undefined || issuerId === undefined || issuer !== toWord(issuerId)) throw notAsked()
+  const account = addressIn(words(0))
+  const number = Number(words(1))
+  if (topic === ISSUED.document)
+    return { kind: 'document', key, account, validUntil: number, ...place }
+  if (topic !== ISSUED.batch) throw notAsked()
+  return { kind: 'batch', key, account, size: number, manifest: readHash(words(2)), ...place }
+}
+
+/** @throws {FormatError} `rpc_malformed` for a log that was not requested. */
+export function decodeAdminLog(value: unknown, { address, issuerId }: Asked): AdminEvent {
+  const { log, words, place } = readEvent(value, address)
+  const [topic = '0x', issuer = '0x0', subject] = log.topics
+  const event = ADMIN.get(topic)
+  if (!event || (issuerId !== undefined && issuer !== toWord(issuerId))) throw notAsked()
+  const about = {
+    event,
+    issuerId: Number(issuer),
+    account: subject === undefined ? null : addressIn(subject),
+    ...place,
+  }
+  const last = log.data.length > 2 ? (log.data.length - 2) / 64 - 1 : -1
+  switch (event) {
+    case 'issuer_registered':
+    case 'issuer_renamed': {
+      const data = fromHex(log.data)
+      return { ...about, by: addressIn(words(2)), name: textIn(data, 0), uri: textIn(data, 1) }
+    }
+    case 'account_added':
+      return { ...about, by: addressIn(words(2)), permissions: Number(words(1)) }
+    case 'permissions_changed':
+      return { ...about, by: addressIn(words(1)), permissions: Number(words(0)) }
+    case 'account_distrusted':
+      return { ...about, by: addressIn(words(1)), fromBlock: Number(words(0)) }
+    case 'recovery_proposed':
+      return { ...about, by: addressIn(words(1)), acceptFrom: Number(words(0)) }
+    default:
+      return { ...about, by: last < 0 ? null : addressIn(words(0)) }
+  }
+}
+
+function readEvent(value: unknown, address: Hex) {
+  const log = readLog(value)
+  if (log.address !== address) throw notAsked()
+  const { blockNumber } = readObject(value)
+  return {
+    log,
+    /** A word of the data; of one that is missing, malformed. */
+    words: (index: number): Hex => {
+      const word = log.data.slice(2 + 64 * index, 2 + 64 * (index + 1))
+      if (word.length !== 64) throw malformed()
+      return `0x${word}`
+    },
+    place: { block: readQuantity(blockNumber), transactionHash: log.transactionHash },
+  }
+}
+
+function addressIn(word: Hex): Hex {
+  return `0x${word.slice(26)}`
+}
+
+/** @returns A Solidity string. @param index The word that has its offset. */
+function textIn(data: Uint8Array, index: number): string {
+  const view = new DataView(data.buffer, data.byteOffset, data.byteLength)
+  const numberAt = (at: number) => {
+    if (at < 0 || at + 32 > data.length) throw malformed()
+    return view.getUint32(at + 28)
+  }
+  const start = numberAt(32 * index)
+  const length = numberAt(start)
+  if (start + 32 + length > data.length) throw malformed()
+  return decodeUtf8(data.subarray(start + 32, start + 32 + length))
+}
+
+function notAsked(): FormatError {
+  return new FormatError('rpc_malformed', 'a log that was not requested')
+}
+
+function malformed(): FormatError {
+  return new FormatError('rpc_malformed', 'a malformed event')
+}

@@ -1,0 +1,121 @@
+import type { Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
+import { ChainError } from '../../verifier/errors.ts'
+import type { BlockSource, Eip1193Provider } from '../../verifier/ports.ts'
+import { decodeHeader, type Header } from '../../verifier/proof/header.ts'
+import { readProof } from '../../verifier/proof/invalid.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { createFinalityReader } from '../../verifier/readers/finality.ts'
+import { patientRequest } from '../../verifier/readers/patience.ts'
+import { fetchHeader, unlessOvertaken } from '../../verifier/readers/proof.ts'
+import { createRequest, type Request, readStrictly } from '../../verifier/readers/request.ts'
+import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
+import { createSlotProver } from '../../verifier/readers/slot-prover.ts'
+import { auditIssuer } from './audit-issuer.ts'
+import { type Collection, openCollection } from './collect.ts'
+import { createFindingLog } from './findings.ts'
+import type { Phases } from './phases.ts'
+import type { IssuerAudit } from './result.ts'
+
+export type RunOptions = {
+  provider: Eip1193Provider
+  registry: RegistryId
+  /** keccak256 of the registry's code, if known. */
+  codeHash?: Hex | undefined
+  issuerId: number
+  from: number
+  asOf?: number | undefined
+  /** The file of an issuer's checkpoint. */
+  checkpoint?: (issuerId: number) => string
+  list?: string | undefined
+  sources: readonly BlockSource[]
+  payloads: boolean
+  publicIds?: string | undefined
+  expectedAccounts: readonly Hex[]
+  youngSeconds: number
+  phases: Phases
+}
+
+/** The block of an audit. */
+export type AsOf = Header & {
+  /** Whether the node calls it final; `null` = it does not say. */
+  isFinal: boolean | null
+}
+
+/** An audit of one issuer, with the block that it is true for. */
+export type Audit = IssuerAudit & { asOf: AsOf }
+
+/**
+ * Audits an issuer at the newest final block, or at the requested one. Starts again at a newer block
+ * when the node no longer has the state, up to five times in all.
+ *
+ * @throws {ChainError} when the chain cannot be read.
+ */
+export async function runAudit(options: RunOptions): Promise<Audit> {
+  const { registry, codeHash, asOf } = options
+  const { address } = parseRegistry(registry)
+  const checkpoint = options.checkpoint?.(options.issuerId)
+  return withCollection({ ...options, checkpoint }, async (collection, request) => {
+    const header = await pinBlock(request, registry, asOf)
+    const isRead = await collection.advance(header.blockNumber)
+    const prover = createSlotProver({ request, address, header, codeHash })
+    const findings = createFindingLog()
+    if (!isRead) findings.add('events_pruned')
+    if (header.isFinal !== true) findings.add('not_final')
+    if (codeHash === undefined) findings.add('code_unchecked')
+    const about = { ...options, request, header, findings }
+    return { ...(await auditIssuer(prover, collection.ledger, about)), asOf: header }
+  })
+}
+
+/** Opens a collection, and works with it again when the chain went on meanwhile. */
+export async function withCollection<T>(
+  options: Pick<
+    RunOptions,
+    'provider' | 'registry' | 'issuerId' | 'from' | 'list' | 'phases' | 'asOf'
+  > & { checkpoint?: string | undefined },
+  work: (collection: Collection, request: Request) => Promise<T>,
+): Promise<T> {
+  const request = patientRequest(createRequest(options.provider))
+  const collection = await openCollection({ ...options, request })
+  try {
+    return await unlessOvertaken({ block: options.asOf }, () => work(collection, request))
+  } finally {
+    await collection.close()
+  }
+}
+
+/** @returns The header of the newest final block, or of the requested one, unless it is too new. */
+export async function pinBlock(
+  request: Request,
+  registry: RegistryId,
+  asOf: number | undefined,
+): Promise<AsOf> {
+  const answer = await request('eth_chainId', [])
+  const { chainId } = parseRegistry(registry)
+  const actual = readStrictly('eth_chainId', () => readQuantity(answer))
+  if (actual !== chainId)
+    throw new ChainError('wrong_chain', `the node is of chain ${actual}, not ${chainId}`)
+  const final = await finalBlock(request)
+  const blockNumber = asOf ?? final ?? (await newestBlock(request))
+  const rlp = await fetchHeader(request, blockNumber, undefined)
+  const header = readProof(() => decodeHeader(rlp))
+  if (header.blockNumber !== blockNumber)
+    throw new ChainError('state_unavailable', `the header is not of block ${blockNumber}`)
+  return { ...header, isFinal: final === undefined ? null : blockNumber <= final }
+}
+
+/** @returns `undefined` when the node does not say, or calls only the first block final. */
+async function finalBlock(request: Request): Promise<number | undefined> {
+  try {
+    return (await createFinalityReader(request).finalizedBlock()) || undefined
+  } catch (error) {
+    if (error instanceof ChainError && error.code === 'rpc_error') return undefined
+    throw error
+  }
+}
+
+async function newestBlock(request: Request): Promise<number> {
+  const answer = await request('eth_blockNumber', [])
+  return readStrictly('eth_blockNumber', () => readQuantity(answer))
+}

@@ -1,0 +1,54 @@
+import { printable } from '../printable.ts'
+import { time } from '../report.ts'
+import type { Terminal } from '../terminal.ts'
+import { grouped } from './charts.ts'
+import type { Audit } from './run.ts'
+
+/** By the bit of the permission. */
+export const PERMISSION_NAMES = ['issue', 'revoke', 'manage', 'delegate'] as const
+
+/** @returns The statement of an audit in a word and a sentence. */
+export function verdictOf({ status, documents, batches, findings }: Audit): {
+  tone: 'good' | 'bad'
+  word: string
+  sentence: string
+} {
+  const listed = batches.listed.filter((one) => one.status !== 'not_issued').length
+  const counts = `${grouped(documents.found)} of ${grouped(documents.count)} documents and ${grouped(listed)} of ${grouped(batches.count)} batches`
+  if (status === 'incomplete')
+    return {
+      tone: 'bad',
+      word: 'Incomplete',
+      sentence: `The list has ${counts} that the registry counts.`,
+    }
+  const faults = findings.filter(({ severity }) => severity === 'fault')
+  if (faults.length > 0)
+    return {
+      tone: 'bad',
+      word: 'Complete, with faults',
+      sentence: `The list has ${counts}: proven to be all. It has faults, below.`,
+    }
+  return {
+    tone: 'good',
+    word: 'Complete, proven',
+    sentence: `The list has ${counts}. Storage proofs show that these are all.`,
+  }
+}
+
+/** @returns The lines of an audit for a terminal. */
+export function* textOf(audit: Audit, { paint }: Pick<Terminal, 'paint'>): Generator<string> {
+  const { issuer, asOf, summary, findings } = audit
+  const { tone, word, sentence } = verdictOf(audit)
+  yield `${paint(tone === 'good' ? 'green' : 'red', word.toUpperCase())}: ${sentence}`
+  yield `issuer ${issuer.id}, ${printable(issuer.name)}, as of block ${asOf.blockNumber}, ${time(asOf.blockTime)}, ${asOf.blockHash}`
+  const statuses = Object.entries(summary.byStatus).filter(([, count]) => count > 0)
+  yield `documents: ${statuses.map(([status, count]) => `${count} ${status}`).join(', ') || 'none'}`
+  for (const { severity, message, count, examples } of findings) {
+    const [first] = examples
+    const about = count === 1 && first !== undefined ? `: ${printable(first)}` : ''
+    const tally = count > 1 ? ` (${count})` : ''
+    const colour = severity === 'fault' ? 'red' : 'yellow'
+    const label = severity === 'notice' ? severity : paint(colour, severity)
+    yield `  ${label}  ${message}${tally}${about}`
+  }
+}

@@ -1,0 +1,151 @@
+import { join } from 'node:path'
+import type { Hex } from '../../document/hex.ts'
+import { networkOf } from '../../verifier/network.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { csvOf } from '../audit/csv.ts'
+import { followIssuers } from '../audit/follow-command.ts'
+import { htmlOf } from '../audit/html.ts'
+import { aboutOf, jsonOf, type ReportHead } from '../audit/json.ts'
+import { phasesOn } from '../audit/phases.ts'
+import { type Audit, type RunOptions, runAudit } from '../audit/run.ts'
+import { textOf, verdictOf } from '../audit/words.ts'
+import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { UsageError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { makeFolder, writePieces } from '../pieces.ts'
+import { printableJson } from '../printable.ts'
+import { TEST_NETWORK } from '../report.ts'
+import {
+  type CommandSources,
+  onlyNode,
+  readIssuers,
+  readSources,
+  SOURCE_OPTIONS,
+  wholeNumber,
+} from '../sources.ts'
+import type { Terminal } from '../terminal.ts'
+
+const DAY_SECONDS = 86_400
+
+const OPTIONS = {
+  issuer: {
+    value: '<id>',
+    about: 'the number of the issuer; several with commas',
+    isSetting: true,
+  },
+  ...SOURCE_OPTIONS,
+  ipfs: {
+    ...SOURCE_OPTIONS.ipfs,
+    about: 'recount each batch from its manifest, from this trustless IPFS gateway',
+  },
+  'as-of': {
+    ...SOURCE_OPTIONS['as-of'],
+    about: 'as of this block; default the newest final block',
+  },
+  out: {
+    value: '<folder>',
+    about: 'write report.html, documents.csv and audit.json there, and go on where a run was cut off',
+  },
+  from: {
+    value: '<block>',
+    about: 'where to begin to look for events; default the block of a known deployment, or 0',
+  },
+  list: {
+    value: '<file>',
+    about: 'a kept list in the place of old events: of docreg export, docreg list or an audit',
+  },
+  payloads: { about: 'fetch every sealed document and batch block, and check its hash' },
+  'public-ids': {
+    value: '<file>',
+    about: 'publicIds, one a line or in a CSV: opens them, for totals by category',
+  },
+  account: {
+    value: '<address>',
+    multiple: true,
+    about: 'an account that you know of; any other is reported',
+  },
+  'young-days': {
+    value: '<days>',
+    about: 'report documents issued so soon after their account was added; default 7, 0 for none',
+  },
+  follow: { about: 'after that, print what happens to issuers and accounts, as JSON lines' },
+} as const satisfies Options
+
+export const auditCommand = defineCommand({
+  name: 'audit',
+  group: 'Audit',
+  summary: 'Audit an issuer from the chain: every document, proven complete, with a report',
+  about: [
+    'Hashes come from the events of the registry, everything else by storage proof (eth_getProof): the report says whether the list is complete, or how many are missing.',
+    'Without --ipfs, documents in batches are counted and not listed.',
+  ],
+  options: OPTIONS,
+  examples: [
+    ['A report about issuer 1', 'docreg audit --issuer 1 --out audit/'],
+    [
+      'With the batches recounted and every payload checked',
+      'docreg audit --issuer 1 --ipfs https://ipfs.example --payloads --out audit/',
+    ],
+    ['At a node that has dropped old events', 'docreg audit --issuer 1 --list list.ndjson'],
+    ['Alerts about accounts and issuers', 'docreg audit --issuer 1 --follow'],
+  ],
+  exitCodes: '0 complete and without a fault, 1 incomplete or with faults, 2 could not check',
+  run: audit,
+})
+
+async function audit(
+  { values, flags }: CommandInput<typeof OPTIONS>,
+  terminal: Terminal,
+): Promise<number> {
+  const sources = readSources(values)
+  const provider = onlyNode(sources.nodes, flags)
+  const issuers = readIssuers(values.issuer)
+  const isWithoutSource = sources.blocks.length === 0
+  if (isWithoutSource && (values.payloads || values['public-ids'] !== undefined))
+    throw new UsageError('--payloads and --public-ids need --ipfs')
+  const { out } = values
+  if (out !== undefined) await makeFolder(out)
+  const audits: Audit[] = []
+  for (const issuerId of issuers)
+    audits.push(await runAudit({ ...orderOf(values, sources, terminal), provider, issuerId }))
+  const { registry } = sources
+  const head: ReportHead = {
+    registry,
+    network: networkOf(parseRegistry(registry).chainId),
+    madeAt: new Date().toISOString(),
+  }
+  if (out !== undefined) {
+    await writePieces(join(out, 'documents.csv'), csvOf(audits))
+    await writePieces(join(out, 'audit.json'), jsonOf(head, audits))
+    await writePieces(join(out, 'report.html'), htmlOf(head, audits))
+  }
+  if (values.json) terminal.write(printableJson({ ...head, issuers: audits.map(aboutOf) }))
+  else for (const one of audits) for (const line of textOf(one, terminal)) terminal.write(line)
+  if (head.network === 'test') terminal.warn(TEST_NETWORK)
+  if (values.follow) {
+    const from = Math.min(...audits.map(({ asOf }) => asOf.blockNumber)) + 1
+    await followIssuers({ provider, registry, issuers, from }, terminal)
+  }
+  return audits.every((one) => verdictOf(one).tone === 'good') ? EXIT.ok : EXIT.notValid
+}
+
+function orderOf(
+  values: CommandInput<typeof OPTIONS>['values'],
+  { registry, codeHash, blocks, asOf, deployedIn }: CommandSources,
+  terminal: Terminal,
+): Omit<RunOptions, 'provider' | 'issuerId'> {
+  const { out, list, from } = values
+  const accounts = values.account ?? []
+  if (!accounts.every((one) => /^0x[0-9a-fA-F]{40}$/.test(one)))
+    throw new UsageError('--account must be 0x and 40 hexadecimal digits')
+  return {
+    ...{ registry, codeHash, asOf, list, sources: blocks },
+    from: from === undefined ? (deployedIn ?? 0) : wholeNumber('from', from),
+    ...(out !== undefined && { checkpoint: (id) => join(out, `events-${id}.ndjson`) }),
+    payloads: values.payloads ?? false,
+    publicIds: values['public-ids'],
+    expectedAccounts: accounts.map((one) => one.toLowerCase() as Hex),
+    youngSeconds: DAY_SECONDS * wholeNumber('young-days', values['young-days'] ?? '7'),
+    phases: phasesOn(terminal),
+  }
+}

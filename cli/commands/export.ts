@@ -1,0 +1,95 @@
+import { networkOf } from '../../verifier/network.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { checkExport, exportList } from '../audit/export.ts'
+import { phasesOn } from '../audit/phases.ts'
+import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { UsageError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { printableJson } from '../printable.ts'
+import { TEST_NETWORK, time } from '../report.ts'
+import {
+  onlyNode,
+  readBlockHashes,
+  readIssuers,
+  readSources,
+  SOURCE_OPTIONS,
+  wholeNumber,
+} from '../sources.ts'
+import type { Terminal } from '../terminal.ts'
+
+const { ipfs: _, ...CHAIN_OPTIONS } = SOURCE_OPTIONS
+
+const OPTIONS = {
+  issuer: { value: '<id>', about: 'the number of the issuer', isSetting: true },
+  ...CHAIN_OPTIONS,
+  out: { value: '<file>', about: 'the file; one that is there is brought up to date' },
+  from: {
+    value: '<block>',
+    about: 'where to begin to look for events; default the block of a known deployment, or 0',
+  },
+  check: { value: '<file>', about: 'check such a file offline; nobody is asked' },
+  'block-hash': {
+    value: '<hash>',
+    multiple: true,
+    about: 'hash of a block that you trust, for --check',
+  },
+} as const satisfies Options
+
+export const exportCommand = defineCommand({
+  name: 'export',
+  group: 'Audit',
+  summary: "Write an issuer's list with a proof that nothing is missing from it",
+  about: [
+    'Nodes drop old events, and the list keeps them: run it now and then with the same file, and give it to auditors. docreg audit takes it as --list.',
+  ],
+  options: OPTIONS,
+  examples: [
+    ['The list of issuer 1', 'docreg export --issuer 1 --out list.ndjson'],
+    ['Check it, offline', 'docreg export --issuer 1 --check list.ndjson --block-hash 0x…'],
+  ],
+  exitCodes: '0 complete, 1 incomplete, 2 could not',
+  run,
+})
+
+async function run(
+  { values, flags }: CommandInput<typeof OPTIONS>,
+  terminal: Terminal,
+): Promise<number> {
+  const sources = readSources(values)
+  const { registry, codeHash, asOf, deployedIn } = sources
+  const [issuerId = 0, ...more] = readIssuers(values.issuer)
+  if (more.length > 0) throw new UsageError('--issuer is one number')
+  const { out, check, from } = values
+  if ((out === undefined) === (check === undefined))
+    throw new UsageError('either --out or --check is required')
+  const trustedBlocks = readBlockHashes(values['block-hash'])
+  if (check !== undefined && trustedBlocks.length === 0)
+    throw new UsageError('--block-hash is required with --check')
+  if (out !== undefined) {
+    const header = await exportList(onlyNode(sources.nodes, flags), out, {
+      ...{ registry, issuerId, asOf, phases: phasesOn(terminal) },
+      from: from === undefined ? (deployedIn ?? 0) : wholeNumber('from', from),
+    })
+    trustedBlocks.push(header.blockHash)
+  }
+  const file = out ?? check ?? ''
+  const list = await checkExport(file, issuerId, {
+    registry,
+    trustedBlocks,
+    ...(codeHash !== undefined && { codeHash }),
+  })
+  const network = networkOf(parseRegistry(registry).chainId)
+  const { status, documents, batches, asOf: at } = list
+  if (values.json) terminal.write(printableJson({ issuerId, ...list, network }))
+  else {
+    const word = terminal.paint(status === 'complete' ? 'green' : 'red', status.toUpperCase())
+    terminal.write(
+      `${word}: ${documents.listed} of ${documents.count} documents, ${batches.listed} of ${batches.count} batches`,
+    )
+    terminal.write(
+      `issuer ${issuerId}, as of block ${at.blockNumber}, ${time(at.blockTime)}, ${at.blockHash}`,
+    )
+  }
+  if (network === 'test') terminal.warn(TEST_NETWORK)
+  return status === 'complete' ? EXIT.ok : EXIT.notValid
+}

@@ -1,0 +1,261 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { sha256 } from '@noble/hashes/sha2.js'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
+import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
+import { type AuditedIssuer, createAuditedIssuer, REASON } from '../../support/audited-issuer.ts'
+import { type BlockServer, startBlockServer } from '../../support/block-server.ts'
+import { docreg } from '../../support/docreg.ts'
+import { type RpcProxy, startRpcProxy } from '../../support/rpc-proxy.ts'
+
+type Found = { code: string; count: number; severity: string; examples: string[] }
+
+let dir: string
+let anvil: AnvilNode
+let blocks: BlockServer
+let proxy: RpcProxy
+let world: AuditedIssuer
+let publicIds: string
+/** What was planted: the code of its finding, and how often. */
+const planted = new Map<string, number>()
+const plant = (code: string) => planted.set(code, (planted.get(code) ?? 0) + 1)
+const garbage = new TextEncoder().encode('not a sealed document')
+const hashes: Record<string, Hex> = {}
+
+async function plantFaults(): Promise<void> {
+  const { issue, issueBatch, make, send, addresses, pass } = world
+  const ids: string[] = ['publicId,name']
+  const good = [await issue(), await issue({ category: 'diploma' })]
+  ids.push(...good.map(({ publicId }, i) => `${publicId},person ${i}`))
+
+  for (const [code, reason] of [
+    ['revoked', REASON.keyCompromise],
+    ['superseded', REASON.superseded],
+    ['suspended', REASON.hold],
+  ] as const) {
+    const { documentHash } = await issue()
+    await send('issuer', 'revoke', 1, documentHash, reason)
+    hashes[code] = documentHash
+    plant(code)
+  }
+  await issue({ issuedAt: '2020-01-01', expiresAt: '2020-01-02' })
+  plant('expired')
+
+  blocks.set(fromHex((await issue()).documentHash), 404)
+  plant('payload_missing')
+  blocks.set(fromHex((await issue()).documentHash), garbage)
+  plant('payload_wrong_bytes')
+  blocks.set(sha256(garbage), garbage)
+  await send('issuer', 'issue', 1, toHex(sha256(garbage)), 0)
+  plant('payload_malformed')
+
+  const foreign = 'eip155:1:0x00000000000000000000000000000000000000aa'
+  for (const [code, fields] of [
+    ['other_registry', { registry: foreign }],
+    ['other_issuer', { issuerId: 7 }],
+    ['dated_in_future', { issuedAt: '2999-01-01' }],
+  ] as const) {
+    ids.push((await issue(fields)).publicId)
+    plant(code)
+  }
+  const other = await make()
+  await send('issuer', 'issue', 1, other.documentHash, 4_000_000_000)
+  ids.push(other.publicId)
+  plant('other_expiry')
+  const { documentHash, bytes } = await issue()
+  const opensAnother = await make()
+  hashes.wrongKey = documentHash
+  ids.push(await withKeyOf(opensAnother.publicId, documentHash))
+  expect(bytes.length).toBeGreaterThan(0)
+  plant('wrong_key')
+  ids.push(await withIssuer(opensAnother.publicId, 9))
+  plant('public_id_other_issuer')
+  ids.push((await make()).publicId)
+  plant('public_id_not_listed')
+  ids.push(`${good[0]?.publicId.slice(0, -1)}${good[0]?.publicId.endsWith('2') ? '3' : '2'}`)
+  plant('public_id_malformed')
+
+  const { batch, documents, batchBlocks } = await issueBatch(3)
+  hashes.inBatch = documents[0]?.documentHash as Hex
+  await send('issuer', 'revokeInBatch', 1, batch.root, [hashes.inBatch], REASON.keyCompromise)
+  plant('revoked')
+  blocks.set(sha256(batchBlocks[0] as Uint8Array), 404)
+  plant('batch_block_missing')
+  const lost = await issueBatch(2)
+  blocks.set(fromHex(lost.batch.manifest), 404)
+  plant('batch_manifest_unreadable')
+  const root = toHex(sha256(garbage))
+  await send('issuer', 'issueBatch', 1, root, 3, batch.manifest)
+  plant('batch_not_recounted')
+  await send('issuer', 'revokeBatch', 1, lost.batch.root, REASON.keyCompromise)
+  plant('batch_revoked')
+
+  await send('manager', 'addAccount', 1, addresses.thief, 3)
+  plant('account_unexpected')
+  const stolen = await issue({}, 'thief')
+  plant('distrusted')
+  plant('young_account')
+  await send('thief', 'revoke', 1, good[1]?.documentHash, REASON.keyCompromise)
+  const [log] = await anvil.request<{ blockNumber: Hex }[]>('eth_getLogs', {
+    ...{ address: world.registry.split(':')[2], fromBlock: '0x0' },
+    topics: [null, stolen.documentHash],
+  })
+  await send('manager', 'distrustFrom', 1, addresses.thief, Number(log?.blockNumber))
+  plant('account_distrusted')
+  await send('manager', 'release', 1, good[1]?.documentHash)
+  plant('set_aside')
+
+  await send('admin', 'updateIssuer', 1, 'New name', 'https://new.example')
+  plant('issuer_renamed')
+  await send('admin', 'proposeAccount', 1, addresses.admin)
+  plant('recovery_pending')
+  await send('admin', 'closeIssuer', 1)
+  plant('issuer_closed')
+  await pass(1)
+  publicIds = join(dir, 'issued.csv')
+  writeFileSync(publicIds, `${ids.join('\n')}\n`)
+}
+
+async function withKeyOf(publicId: string, hash: Hex): Promise<string> {
+  const { decodePublicId, encodePublicId } = await import('../../../document/public-id.ts')
+  return encodePublicId({ ...decodePublicId(publicId), hash: fromHex(hash) })
+}
+
+async function withIssuer(publicId: string, issuerId: number): Promise<string> {
+  const { decodePublicId, encodePublicId } = await import('../../../document/public-id.ts')
+  return encodePublicId({ ...decodePublicId(publicId), issuerId })
+}
+
+beforeAll(async () => {
+  dir = mkdtempSync(join(tmpdir(), 'audit-'))
+  anvil = await startAnvilNode(dir, [], 1)
+  blocks = await startBlockServer()
+  world = await createAuditedIssuer(anvil, blocks)
+  await plantFaults()
+  await anvil.request('anvil_mine', '0x4')
+  proxy = await startRpcProxy(anvil.url)
+}, 120_000)
+afterAll(async () => {
+  await proxy?.close()
+  await blocks?.close()
+  await anvil?.kill()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const audit = (...args: string[]) =>
+  docreg(['audit', '--issuer', '1', '--registry', world.registry, '--rpc', proxy.url, ...args])
+const everything = () => [
+  ...['--ipfs', blocks.url, '--payloads', '--public-ids', publicIds],
+  ...['--account', world.addresses.manager, '--account', world.addresses.issuer],
+]
+const foundIn = (stdout: string): Found[] => JSON.parse(stdout).issuers[0].findings
+const countsOf = (found: Found[]) => Object.fromEntries(found.map((one) => [one.code, one.count]))
+
+test('default: finds every planted fault, and proves the list complete', async () => {
+  const { code, stdout } = await audit(...everything(), '--json')
+  const [issuer] = JSON.parse(stdout).issuers
+  expect(issuer).toMatchObject({ status: 'complete', asOf: { isFinal: true } })
+  expect(countsOf(issuer.findings)).toEqual({
+    ...Object.fromEntries(planted),
+    code_unchecked: 1,
+  })
+  expect(planted.size).toBeGreaterThanOrEqual(20)
+  expect(code).toBe(1)
+  expect(issuer.issuer.name).toBe('New name')
+  expect(issuer.counts.documentsInBatches).toBe(3)
+  expect(issuer.summary.byCategory).toContainEqual({ category: 'diploma', issued: 1 })
+})
+
+test('default: writes a report that loads nothing, a CSV and a checkpoint', async () => {
+  const out = join(dir, 'audit')
+  const first = await audit(...everything(), '--out', out)
+  expect(first.stdout).toMatch(/^COMPLETE, WITH FAULTS: /)
+  const csv = readFileSync(join(out, 'documents.csv'), 'utf8').trimEnd().split('\r\n')
+  const { issuers } = JSON.parse(readFileSync(join(out, 'audit.json'), 'utf8'))
+  expect(csv.length - 1).toBe(issuers[0].documents.length)
+  const lineOf = (hash: Hex | undefined) => csv.find((line) => line.includes(`${hash}`))
+  expect(lineOf(hashes.revoked)).toContain(',revoked,')
+  expect(lineOf(hashes.inBatch)).toContain('keyCompromise')
+  expect(lineOf(hashes.wrongKey)).toMatch(/wrong_key$/)
+  const html = readFileSync(join(out, 'report.html'), 'utf8')
+  expect(html).toContain("default-src 'none'")
+  expect(html).not.toMatch(/<script|<link|<img|src=|href=/)
+  proxy.asked.length = 0
+  const again = await audit(...everything(), '--out', out)
+  expect(again).toEqual(first)
+  expect(proxy.asked).not.toContain('eth_getLogs')
+})
+
+test('behavior: finds a document, a batch and an event that the node leaves out or changes', async () => {
+  proxy.change = (method, result) => {
+    if (method !== 'eth_getLogs') return result
+    const logs = result as { topics: Hex[]; data: Hex }[]
+    return logs
+      .filter(({ topics }) => topics[1] !== hashes.revoked && topics[0] !== BATCH_ISSUED)
+      .map((log) =>
+        log.topics[1] === hashes.suspended
+          ? { ...log, data: log.data.replace(world.addresses.issuer.slice(2), '11'.repeat(20)) }
+          : log,
+      )
+  }
+  const { code, stdout } = await audit('--json').finally(() => {
+    proxy.change = (_, result) => result
+  })
+  expect(JSON.parse(stdout).issuers[0].status).toBe('incomplete')
+  expect(countsOf(foundIn(stdout))).toMatchObject({
+    documents_missing: 1,
+    batches_missing: 3,
+    event_contradicts: 1,
+  })
+  expect(code).toBe(1)
+})
+
+const BATCH_ISSUED = '0x5519b623694c63284c5b47a2235ef49988400428f635d7008b61f6b5c9fe7bb9'
+
+test('behavior: takes a kept list, and finds what is missing and what was never issued', async () => {
+  const { stdout } = await audit('--json')
+  expect(foundIn(stdout).map(({ code }) => code)).not.toContain('never_issued')
+  const out = join(dir, 'audit')
+  const { issuers } = JSON.parse(readFileSync(join(out, 'audit.json'), 'utf8'))
+  const kept: Hex[] = issuers[0].documents
+    .filter((one: { batchRoot: Hex | null }) => one.batchRoot === null)
+    .map((one: { documentHash: Hex }) => one.documentHash)
+  const file = join(dir, 'list.txt')
+  const lines = [...kept.slice(1), `0x${'77'.repeat(32)}`].map((hash) => `document ${hash}`)
+  writeFileSync(file, `${lines.join('\n')}\n`)
+  proxy.fail = (method) =>
+    method === 'eth_getLogs' ? { code: 4444, message: 'pruned history unavailable' } : undefined
+  const short = await audit('--list', file, '--json')
+  const whole = await audit('--list', join(out, 'events-1.ndjson'), '--json')
+  proxy.fail = () => undefined
+  expect(countsOf(foundIn(short.stdout))).toMatchObject({
+    documents_missing: 1,
+    batches_missing: 3,
+    never_issued: 1,
+  })
+  expect(JSON.parse(whole.stdout).issuers[0].status).toBe('complete')
+})
+
+test('error: refuses a proof that was changed, another chain, and a node that is down', async () => {
+  const codeOf = async (...args: string[]) => {
+    const { code, stdout } = await audit('--json', ...args)
+    expect(code).toBe(2)
+    return JSON.parse(stdout).error.code
+  }
+  proxy.change = (method, result) => {
+    if (method !== 'eth_getProof') return result
+    const text = JSON.stringify(result)
+    const { storageProof } = result as { storageProof: { proof: Hex[] }[] }
+    const leaf = storageProof[0]?.proof.at(-1) as Hex
+    return JSON.parse(text.replaceAll(leaf, `${leaf.slice(0, -1)}${leaf.endsWith('0') ? 1 : 0}`))
+  }
+  expect(await codeOf()).toBe('proof_invalid')
+  proxy.change = (method, result) => (method === 'eth_chainId' ? '0x1' : result)
+  expect(await codeOf()).toBe('wrong_chain')
+  proxy.change = (_, result) => result
+  proxy.refuse = (method) => method === 'eth_getProof'
+  expect(await codeOf()).toBe('rpc_unreachable')
+  proxy.refuse = () => false
+})

@@ -1,0 +1,107 @@
+import { TooLargeError } from '../../document/bytes.ts'
+import { ChainError, HttpStatusError, RpcResponseError } from '../errors.ts'
+import type { ReadOptions } from '../ports.ts'
+import { requestLogs } from './logs.ts'
+import { type Request, readStrictly } from './request.ts'
+import { readList, toQuantity } from './rpc-codec.ts'
+
+/** Blocks in the first request; grows after each answer, shrinks after each refusal. */
+const FIRST_RANGE = 1_000
+const MAX_RANGE = 1_000_000
+/** Growth after an answer, and once the node has refused a range. */
+const [FAST, SLOW] = [4, 1.25]
+/** Logs in one answer that a range aims at: they are in memory together. */
+const LOGS = 5_000
+/** After this many consecutive failures the node counts as down. */
+const MAX_UNANSWERED = 3
+
+/** `eth_getLogs` without its range of blocks. */
+export type LogFilter = { address: string } & Record<string, unknown>
+
+/** The logs of some blocks, unchecked. */
+export type ScannedLogs = {
+  /** The first block. */
+  from: number
+  /** The last block. */
+  to: number
+  /** By filter, in the order of the filters. */
+  logs: unknown[][]
+}
+
+/**
+ * Reads logs from a range of blocks, in parts that the node accepts: a part is halved after a
+ * refusal or a timeout, takes the size that the node's error names, and grows after an answer.
+ *
+ * @throws {ChainError} `pruned` when the node no longer has the logs; else `rpc_unreachable`,
+ * `rpc_error` for what also fails with a single block.
+ */
+export async function* scanLogs(
+  request: Request,
+  filters: readonly LogFilter[],
+  { from, to, signal }: ReadOptions & { from: number; to: number },
+): AsyncGenerator<ScannedLogs> {
+  let range = FIRST_RANGE
+  let most = MAX_RANGE
+  let growth = FAST
+  let unanswered = 0
+  for (let at = from; at <= to; ) {
+    const end = Math.min(at + range - 1, to)
+    const size = end - at + 1
+    const blocks = { fromBlock: toQuantity(at), toBlock: toQuantity(end) }
+    let logs: unknown[][]
+    try {
+      const answers = await Promise.all(
+        filters.map((filter) => requestLogs(request, { ...filter, ...blocks }, signal)),
+      )
+      logs = readStrictly('eth_getLogs', () => answers.map((one) => readList(one, (log) => log)))
+    } catch (error) {
+      if (!(error instanceof ChainError) || error.code === 'pruned' || size === 1) throw error
+      const refusal = refusalOf(error, size)
+      unanswered = refusal.kind === 'unanswered' ? unanswered + 1 : 0
+      if (unanswered === MAX_UNANSWERED) throw error
+      if (refusal.kind === 'limit') most = refusal.range
+      range = 'range' in refusal ? refusal.range : Math.min(Math.ceil(size / 2), most)
+      growth = SLOW
+      continue
+    }
+    yield { from: at, to: end, logs }
+    at = end + 1
+    const count = logs.reduce((sum, some) => sum + some.length, 0)
+    range = Math.min(Math.ceil(range * Math.min(growth, LOGS / Math.max(1, count))), most)
+    unanswered = 0
+  }
+}
+
+type Refusal =
+  /** The node names the number of blocks that it takes. */
+  | { kind: 'limit'; range: number }
+  /** The node names the number of blocks that it takes here, where there are many logs. */
+  | { kind: 'suggestion'; range: number }
+  /** The answer would be too long, for the node or for this program. */
+  | { kind: 'too_much' }
+  /** No answer in time, or none at all. */
+  | { kind: 'unanswered' }
+
+/** A block range that the node suggests, as Alchemy and Infura do: [0x10, 0x20]. */
+const SUGGESTED = /\[(0x[0-9a-f]{1,12}),\s*(0x[0-9a-f]{1,12})\]/i
+/** The number in "limited to 1,000 blocks", "up to a 500 block range", and such. */
+const LIMIT =
+  /(?:limited to|up to|max(?:imum)?|exceeds?|at most|less than)\D{0,40}?([\d,]{1,9})(?!\d|\s*(?:results|logs))/i
+/** Other limits count results. */
+const OF_BLOCKS = /block|range/i
+const TOO_LARGE = 413
+
+function refusalOf({ cause }: ChainError, size: number): Refusal {
+  const isTooMuch =
+    cause instanceof TooLargeError ||
+    (cause instanceof HttpStatusError && cause.status === TOO_LARGE)
+  if (isTooMuch) return { kind: 'too_much' }
+  if (!(cause instanceof RpcResponseError)) return { kind: 'unanswered' }
+  const { message } = cause
+  const [, first, last] = SUGGESTED.exec(message) ?? []
+  const suggested = Number(last) - Number(first) + 1
+  if (suggested > 0 && suggested < size) return { kind: 'suggestion', range: suggested }
+  const [, blocks = ''] = (OF_BLOCKS.test(message) && LIMIT.exec(message)) || []
+  const limit = Number(blocks.replaceAll(',', ''))
+  return limit > 0 && limit < size ? { kind: 'limit', range: limit } : { kind: 'too_much' }
+}

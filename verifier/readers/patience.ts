@@ -1,0 +1,47 @@
+import { ChainError, HttpStatusError, RpcResponseError } from '../errors.ts'
+import { abortable } from '../signal.ts'
+import type { Request } from './request.ts'
+
+/** After this many consecutive refusals a request fails. */
+const MAX_WAITS = 8
+/** The first pause; doubled each time. */
+const FIRST_WAIT_MS = 500
+const MAX_WAIT_MS = 30_000
+
+const TOO_MANY_REQUESTS = 429
+const UNAVAILABLE = 503
+/** Words of public providers for a client that asks too often; some send them with HTTP 200. */
+const BUSY =
+  /rate.?limit|too many requests|capacity exceeded|compute units per second|requests? per second|throttl/i
+
+/**
+ * @param sleep Waits some milliseconds; tests replace it.
+ * @returns Requests that are sent again, after a pause, while the node asks for fewer of them.
+ */
+export function patientRequest(request: Request, sleep = pause): Request {
+  return async (method, params, signal) => {
+    for (let waits = 0; ; waits++) {
+      try {
+        return await request(method, params, signal)
+      } catch (error) {
+        const asked = askedPause(error)
+        if (asked === undefined || waits === MAX_WAITS) throw error
+        const wait = Math.min(Math.max(FIRST_WAIT_MS * 2 ** waits, asked), MAX_WAIT_MS)
+        await abortable(() => sleep(wait), signal)
+      }
+    }
+  }
+}
+
+/** @returns Milliseconds, 0 if the node names none; `undefined` for any other error. */
+function askedPause(error: unknown): number | undefined {
+  const cause = error instanceof ChainError ? error.cause : undefined
+  if (cause instanceof RpcResponseError) return BUSY.test(cause.message) ? 0 : undefined
+  if (!(cause instanceof HttpStatusError)) return undefined
+  const isBusy = cause.status === TOO_MANY_REQUESTS || cause.status === UNAVAILABLE
+  return isBusy ? (cause.retryAfter ?? 0) : undefined
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
