@@ -1,5 +1,7 @@
 import type { Command } from './command.ts'
+import { auditCommand } from './commands/audit.ts'
 import { bundleCommand } from './commands/bundle.ts'
+import { exportCommand } from './commands/export.ts'
 import { identityCommand } from './commands/identity.ts'
 import { listCommand } from './commands/list.ts'
 import { presentCommand } from './commands/present.ts'
@@ -11,7 +13,9 @@ export const COMMANDS: readonly Command[] = [
   verifyCommand,
   bundleCommand,
   presentCommand,
+  auditCommand,
   listCommand,
+  exportCommand,
   recountCommand,
   identityCommand,
 ]

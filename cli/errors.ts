@@ -33,6 +33,8 @@ export type InputErrorCode =
   | 'other_run'
   /** The gateway does not answer, or cannot work now: what is left can be done later. */
   | 'interrupted'
+  /** A proof of the file proves nothing about the registry that the reader trusts. */
+  | 'unproven'
   /** The list has more hashes than one proof can hold. */
   | 'too_many'
 

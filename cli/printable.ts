@@ -16,3 +16,8 @@ export function printableJson(value: unknown): string {
     character === '\n' ? character : escapeCharacter(character),
   )
 }
+
+/** @returns JSON on one line, equally safe to show. */
+export function printableLine(value: unknown): string {
+  return JSON.stringify(value).replace(UNPRINTABLE, escapeCharacter)
+}

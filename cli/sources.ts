@@ -84,6 +84,14 @@ export function wholeNumber(option: string, text: string, least = 0): number {
   return Number(text)
 }
 
+/** @param given Numbers with commas between them. @throws {UsageError} */
+export function readIssuers(given: string | undefined): number[] {
+  if (given === undefined) throw new UsageError('--issuer is required')
+  const issuers = given.split(',').map((one) => wholeNumber('issuer', one.trim(), 1))
+  if (issuers.some((one) => one > 0xffff_ffff)) throw new UsageError('--issuer is too large')
+  return [...new Set(issuers)]
+}
+
 /** @throws {UsageError} */
 export function readBlockHashes(given: string[] = []): Hex[] {
   if (!given.every((hash) => /^0x[0-9a-fA-F]{64}$/.test(hash)))

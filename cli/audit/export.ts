@@ -2,7 +2,11 @@ import { appendFile } from 'node:fs/promises'
 import type { Hex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
-import { type CompletenessOptions, MAX_KEYS, verifyCompleteness } from '../../verifier/proof/completeness.ts'
+import {
+  type CompletenessOptions,
+  MAX_KEYS,
+  verifyCompleteness,
+} from '../../verifier/proof/completeness.ts'
 import { createCompletenessProof } from '../../verifier/readers/completeness.ts'
 import { InputError } from '../errors.ts'
 import { readLines } from '../lines.ts'

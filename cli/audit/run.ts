@@ -11,6 +11,7 @@ import { fetchHeader, unlessOvertaken } from '../../verifier/readers/proof.ts'
 import { createRequest, type Request, readStrictly } from '../../verifier/readers/request.ts'
 import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
 import { createSlotProver } from '../../verifier/readers/slot-prover.ts'
+import { InputError } from '../errors.ts'
 import { auditIssuer } from './audit-issuer.ts'
 import { type Collection, openCollection } from './collect.ts'
 import { createFindingLog } from './findings.ts'
@@ -80,7 +81,11 @@ export async function withCollection<T>(
   const collection = await openCollection({ ...options, request })
   try {
     return await unlessOvertaken({ block: options.asOf }, () => work(collection, request))
+  } catch (cause) {
+    if (!(cause instanceof RangeError)) throw cause
+    throw new InputError('too_many', `the list has ${cause.message}`, cause)
   } finally {
+    options.phases.end()
     await collection.close()
   }
 }

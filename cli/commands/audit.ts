@@ -44,7 +44,8 @@ const OPTIONS = {
   },
   out: {
     value: '<folder>',
-    about: 'write report.html, documents.csv and audit.json there, and go on where a run was cut off',
+    about:
+      'write report.html, documents.csv and audit.json there, and go on where a run was cut off',
   },
   from: {
     value: '<block>',

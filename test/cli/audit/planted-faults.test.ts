@@ -3,7 +3,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { follow } from '../../../cli/audit/follow.ts'
 import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
+import { decodePublicId, encodePublicId } from '../../../document/public-id.ts'
+import { createFetchProvider } from '../../../verifier/readers/json-rpc.ts'
+import { createRequest } from '../../../verifier/readers/request.ts'
 import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
 import { type AuditedIssuer, createAuditedIssuer, REASON } from '../../support/audited-issuer.ts'
 import { type BlockServer, startBlockServer } from '../../support/block-server.ts'
@@ -64,13 +68,12 @@ async function plantFaults(): Promise<void> {
   await send('issuer', 'issue', 1, other.documentHash, 4_000_000_000)
   ids.push(other.publicId)
   plant('other_expiry')
-  const { documentHash, bytes } = await issue()
+  const { documentHash } = await issue()
   const opensAnother = await make()
   hashes.wrongKey = documentHash
-  ids.push(await withKeyOf(opensAnother.publicId, documentHash))
-  expect(bytes.length).toBeGreaterThan(0)
+  ids.push(withKeyOf(opensAnother.publicId, documentHash))
   plant('wrong_key')
-  ids.push(await withIssuer(opensAnother.publicId, 9))
+  ids.push(withIssuer(opensAnother.publicId, 9))
   plant('public_id_other_issuer')
   ids.push((await make()).publicId)
   plant('public_id_not_listed')
@@ -118,13 +121,11 @@ async function plantFaults(): Promise<void> {
   writeFileSync(publicIds, `${ids.join('\n')}\n`)
 }
 
-async function withKeyOf(publicId: string, hash: Hex): Promise<string> {
-  const { decodePublicId, encodePublicId } = await import('../../../document/public-id.ts')
+function withKeyOf(publicId: string, hash: Hex): string {
   return encodePublicId({ ...decodePublicId(publicId), hash: fromHex(hash) })
 }
 
-async function withIssuer(publicId: string, issuerId: number): Promise<string> {
-  const { decodePublicId, encodePublicId } = await import('../../../document/public-id.ts')
+function withIssuer(publicId: string, issuerId: number): string {
   return encodePublicId({ ...decodePublicId(publicId), issuerId })
 }
 
@@ -236,6 +237,66 @@ test('behavior: takes a kept list, and finds what is missing and what was never 
     never_issued: 1,
   })
   expect(JSON.parse(whole.stdout).issuers[0].status).toBe('complete')
+})
+
+test('behavior: an export proves itself offline, stays up to date, and misses nothing', async () => {
+  const file = join(dir, 'list.ndjson')
+  const ofIssuer = (...args: string[]) =>
+    docreg(['export', '--issuer', '1', '--registry', world.registry, ...args])
+  const made = await ofIssuer('--rpc', proxy.url, '--out', file, '--json')
+  const { asOf, documents, batches } = JSON.parse(made.stdout)
+  expect(batches).toEqual({ count: 3, listed: 3 })
+  const check = (path: string, hash = asOf.blockHash) =>
+    ofIssuer('--check', path, '--block-hash', hash, '--json')
+  expect(await check(file)).toMatchObject({ code: 0, stdout: made.stdout })
+
+  proxy.fail = (method) =>
+    method === 'eth_getLogs' ? { code: 4444, message: 'pruned history unavailable' } : undefined
+  const again = await ofIssuer('--rpc', proxy.url, '--out', file, '--json')
+  const audited = await audit('--list', file, '--json')
+  proxy.fail = () => undefined
+  expect(JSON.parse(again.stdout).documents).toEqual(documents)
+  expect(JSON.parse(audited.stdout).issuers[0].status).toBe('complete')
+
+  const text = readFileSync(file, 'utf8')
+  const changed = join(dir, 'changed.ndjson')
+  const codeOf = async (run: Promise<{ stdout: string }>) =>
+    JSON.parse((await run).stdout).error.code
+  const proofs = text.slice(text.indexOf('{"proof"')).replace(`"${hashes.revoked}",`, '')
+  writeFileSync(changed, text.slice(0, text.indexOf('{"proof"')) + proofs)
+  expect(await codeOf(check(changed))).toBe('unproven')
+  expect(await codeOf(check(file, `0x${'11'.repeat(32)}`))).toBe('unproven')
+  writeFileSync(changed, text.slice(0, text.indexOf('{"proof"')))
+  expect(await codeOf(check(changed))).toBe('unreadable')
+})
+
+test('behavior: follows accounts, recoveries, renamed and unknown issuers', async () => {
+  const head = Number(await anvil.request<Hex>('eth_blockNumber'))
+  const stop = new AbortController()
+  const request = createRequest(createFetchProvider(proxy.url))
+  const { addresses, send } = world
+  const found: string[] = []
+  let looks = 0
+  const alerts = follow(request, {
+    ...{ registry: world.registry, issuers: [1], from: head + 1, signal: stop.signal },
+    async sleep() {
+      looks++
+      proxy.refuse = () => looks === 1
+      if (looks === 2) {
+        await send('admin', 'reopenIssuer', 1)
+        await send('admin', 'registerIssuer', addresses.thief, 'Look-alike', '')
+        await send('admin', 'updateIssuer', 2, 'New name', '')
+        await send('thief', 'setPermissions', 2, addresses.thief, 7)
+        await send('manager', 'vetoProposal', 1)
+      }
+      if (looks === 4) stop.abort()
+    },
+  })
+  for await (const { alert } of alerts) found.push(alert)
+  expect(found).toEqual([
+    ...['node_unreachable', 'node_back', 'issuer_reopened', 'unknown_issuer', 'issuer_renamed'],
+    'recovery_vetoed',
+  ])
 })
 
 test('error: refuses a proof that was changed, another chain, and a node that is down', async () => {
