@@ -2,9 +2,8 @@
  * `npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]`: issues all documents of
  * a file by one Merkle root, with the settings of `npm start`, while no gateway runs.
  */
-import { existsSync, mkdirSync, renameSync } from 'node:fs'
+import { existsSync, renameSync } from 'node:fs'
 import { open } from 'node:fs/promises'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Batch } from '../document/batch/batch.ts'
 import type { IssuerSubkeys } from '../document/keys.ts'
@@ -17,13 +16,13 @@ import {
 import { createRegistry } from '../gateway/adapters/ethereum/registry.ts'
 import { hkdfWithNode } from '../gateway/adapters/node-hkdf.ts'
 import { sealWithNode } from '../gateway/adapters/node-seal.ts'
-import { type Database, openDatabase } from '../gateway/adapters/sqlite/database.ts'
+import type { Database } from '../gateway/adapters/sqlite/database.ts'
 import { createSqliteHistory } from '../gateway/adapters/sqlite/history.ts'
 import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
 import { createTombstones } from '../gateway/adapters/tombstones.ts'
 import { type Block, type BulkDeps, type BulkIssued, sealBatch } from '../gateway/bulk/bulk.ts'
 import { type BadLine, BulkFileError, checkFile, documentsOf } from '../gateway/bulk/lines.ts'
-import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
+import { type Config, readConfig } from '../gateway/config.ts'
 import { assertOpenIssuer } from '../gateway/issue/errors.ts'
 import { createLog } from '../gateway/log.ts'
 import type { Identity } from '../gateway/open-chain.ts'
@@ -31,6 +30,7 @@ import { openKubo } from '../gateway/open-stores.ts'
 import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
+import { assertNothingInFlight, openStopped } from './stopped-gateway.ts'
 
 const USAGE = 'npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]'
 /** How long a block may take; milliseconds. */
@@ -53,9 +53,9 @@ async function main(): Promise<void> {
   const stops: (() => Promise<void>)[] = []
   try {
     // First: this lock and a running gateway exclude each other.
-    const database = openData(config.dataDir)
+    const database = openStopped(config.dataDir, { create: true })
     stops.unshift(database.close)
-    assertNothingOnItsWay(database)
+    assertNothingInFlight(database)
     const identity =
       config.rpcUrls.length > 0
         ? await remoteIdentity(config, say)
@@ -165,27 +165,6 @@ function tellBad({ line, problems }: BadLine): void {
   process.exitCode = 1
   for (const { field, message } of problems)
     say(`line ${line}: ${field ? `${field} ` : ''}${message}`)
-}
-
-function openData(dataDir: string): Database {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  try {
-    return openDatabase(join(dataDir, 'gateway.db'))
-  } catch (error) {
-    if (!/locked/.test(String(error))) throw error
-    throw new ConfigError([
-      `a gateway runs with ${dataDir}: stop it first, or name another DATA_DIR`,
-    ])
-  }
-}
-
-/** Both use one account: a batch must not take a nonce that the gateway has signed for. */
-function assertNothingOnItsWay({ sqlite }: Database): void {
-  const row = sqlite.prepare('SELECT count(*) AS plans FROM plan').get()
-  if (row?.plans !== 0)
-    throw new ConfigError([
-      'the gateway has transactions in flight: start it until they are in a block',
-    ])
 }
 
 async function openKeep(

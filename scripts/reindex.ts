@@ -2,19 +2,18 @@
  * `npm run reindex [-- --tenant <name>]`: rebuilds the index of documents from the gateway's history
  * and outbox, the chain and the payloads, with the settings of `npm start`, while no gateway runs.
  */
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import type { Hex } from '../document/hex.ts'
 import { createRegistry } from '../gateway/adapters/ethereum/registry.ts'
 import { hkdfWithNode } from '../gateway/adapters/node-hkdf.ts'
 import { openWithNode } from '../gateway/adapters/node-open.ts'
-import { type Database, openDatabase } from '../gateway/adapters/sqlite/database.ts'
+import type { Database } from '../gateway/adapters/sqlite/database.ts'
 import { createIndexRebuild, type Rebuilt } from '../gateway/adapters/sqlite/index-rebuild.ts'
 import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
 import { createTombstones } from '../gateway/adapters/tombstones.ts'
 import { withOlder } from '../gateway/adapters/with-older.ts'
 import { blindIndexOf, createIndexEntryOf } from '../gateway/blind-index.ts'
-import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
+import { type Config, readConfig } from '../gateway/config.ts'
 import type { KeptStatus } from '../gateway/document-index.ts'
 import { createOpenIndexed, type OpenIndexed } from '../gateway/documents/opening.ts'
 import type { RegistryReader } from '../gateway/issue/ports.ts'
@@ -26,6 +25,7 @@ import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
 import { collectIssued } from '../verifier/readers/issued-logs.ts'
 import { isRevoked, isSuperseded, isSuspended } from '../verifier/status.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
+import { openStopped } from './stopped-gateway.ts'
 
 /** Documents whose records are read together. */
 const CHUNK = 500
@@ -38,7 +38,7 @@ async function main(): Promise<void> {
   const config = readConfig(process.env)
   const stops: (() => Promise<void>)[] = []
   try {
-    const database = openData(config.dataDir)
+    const database = openStopped(config.dataDir)
     stops.unshift(database.close)
     const identity =
       config.rpcUrls.length > 0
@@ -158,15 +158,6 @@ async function openPayloads(
   const store = createTombstones(database).guardStore(kubo ? withOlder(kubo, embedded) : embedded)
   const subkeys = subkeysOf(issuerSecrets)
   return createOpenIndexed({ issuerId, store, subkeys, opener: openWithNode, hkdf: hkdfWithNode })
-}
-
-function openData(dataDir: string): Database {
-  try {
-    return openDatabase(join(dataDir, 'gateway.db'))
-  } catch (error) {
-    if (!/locked/.test(String(error))) throw error
-    throw new ConfigError([`a gateway runs with ${dataDir}: stop it first`])
-  }
 }
 
 try {

@@ -2,24 +2,24 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { keccak256, toQuantity } from 'ethers'
 import type { Batch } from '../../../document/batch/batch.ts'
 import type { Hex } from '../../../document/hex.ts'
-import type { RegistryId } from '../../../document/registry-id.ts'
-import { RpcResponseError } from '../../../verifier/errors.ts'
 import type { Eip1193Provider } from '../../../verifier/ports.ts'
 import { parseRegistry } from '../../../verifier/readers/chain.ts'
 import { RELEASED } from '../../../verifier/reasons.ts'
 import { asIssueError, IssueError } from '../../issue/errors.ts'
 import { registryAbi } from '../../registry-abi.ts'
-import type { Signer } from './signer.ts'
+import {
+  broadcast,
+  type CallOptions,
+  readView,
+  refusalIn,
+  requestOf,
+  signCall,
+} from './registry-call.ts'
 
 /** Between two looks for the block. */
 const POLL_INTERVAL_MS = 500
-/** Added to the gas estimate; per cent. */
-const GAS_MARGIN = 10n
 
-export type AnchorOptions = {
-  signer: Signer
-  /** Maximum price of a unit of gas, in wei; absent = no maximum. */
-  feeCap?: bigint
+export type AnchorOptions = CallOptions & {
   /** How long to wait for a block; milliseconds. */
   patience: number
 }
@@ -76,55 +76,13 @@ async function readAnchored(
 }
 
 /** @returns The signed transaction. Rejects when it would revert. */
-async function signAnchoring(
+function signAnchoring(
   provider: Eip1193Provider,
   { registry, issuerId, root, size, manifest }: Batch,
-  { signer, feeCap }: AnchorOptions,
+  options: CallOptions,
 ): Promise<Hex> {
-  const { chainId, address } = parseRegistry(registry)
-  const request = requestOf(provider)
-  const data = registryAbi.encodeFunctionData('issueBatch', [issuerId, root, size, manifest]) as Hex
-  const call = { from: signer.address, to: address, data }
-  await request('eth_call', call, 'latest')
-  const [estimate, nonce, tip, head] = await Promise.all([
-    request<Hex>('eth_estimateGas', call).then(BigInt),
-    // Not the pending count: a repeat replaces a waiting transaction, and never follows it.
-    request<Hex>('eth_getTransactionCount', signer.address, 'latest'),
-    request<Hex>('eth_maxPriorityFeePerGas').then(BigInt),
-    request<{ baseFeePerGas: Hex }>('eth_getBlockByNumber', 'latest', false),
-  ])
-  return signer.sign({
-    type: 2,
-    chainId,
-    nonce: Number(nonce),
-    to: address,
-    data,
-    gasLimit: (estimate * (100n + GAS_MARGIN)) / 100n,
-    ...feesWithin(feeCap, BigInt(head.baseFeePerGas), tip),
-  })
-}
-
-/** @throws {IssueError} `fee_too_high`. */
-function feesWithin(feeCap: bigint | undefined, baseFee: bigint, tip: bigint) {
-  if (feeCap !== undefined && baseFee + tip > feeCap)
-    throw new IssueError(
-      'fee_too_high',
-      `the chain asks for ${baseFee + tip} wei a gas, over the cap of ${feeCap}`,
-    )
-  const wanted = 2n * baseFee + tip
-  return {
-    maxFeePerGas: feeCap !== undefined && wanted > feeCap ? feeCap : wanted,
-    maxPriorityFeePerGas: tip,
-  }
-}
-
-async function broadcast(provider: Eip1193Provider, raw: Hex): Promise<void> {
-  try {
-    await requestOf(provider)('eth_sendRawTransaction', raw)
-  } catch (error) {
-    // The node has it, or an earlier one of the same nonce: one of them will be in a block.
-    if (!/already (known|imported)|nonce too low|underpriced/i.test(`${error}`)) throw error
-  }
+  const args = [issuerId, root, size, manifest]
+  return signCall(provider, registry, { method: 'issueBatch', args }, options)
 }
 
 /** @param giveUpAt In the time of `performance.now()`. */
@@ -151,11 +109,6 @@ async function waitForBlock(
     'chain_unavailable',
     `transaction ${transactionHash} is not in a block yet: run the same command again`,
   )
-}
-
-function requestOf(provider: Eip1193Provider) {
-  return <T>(method: string, ...params: unknown[]) =>
-    provider.request({ method, params }) as Promise<T>
 }
 
 /**
@@ -192,31 +145,4 @@ export async function isAnchored(
   } catch (error) {
     throw asIssueError(error)
   }
-}
-
-async function readView(
-  provider: Eip1193Provider,
-  registry: RegistryId,
-  method: string,
-  args: unknown[],
-) {
-  const { address } = parseRegistry(registry)
-  const data = registryAbi.encodeFunctionData(method, args)
-  const params = [{ to: address, data }, 'latest']
-  const result = await provider.request({ method: 'eth_call', params })
-  return registryAbi.decodeFunctionResult(method, result as Hex)[0]
-}
-
-/** @returns Why the registry or the chain refuses the call; the registry's error if there is one. */
-function refusalIn(error: unknown): IssueError | undefined {
-  if (!(error instanceof RpcResponseError)) return undefined
-  const refused = error.code === 3 || /revert|insufficient funds/i.test(error.message)
-  if (!refused) return undefined
-  const { data, message } = error
-  const reason = typeof data === 'string' ? registryAbi.parseError(data) : null
-  return new IssueError(
-    'registry_refused',
-    reason === null ? message : `${reason.name}(${reason.args.join(', ')})`,
-    error,
-  )
 }
