@@ -3,10 +3,10 @@
  * do what: `npm run check-deployment -- --network <name>`. Fails on any difference.
  */
 import { parseArgs } from 'node:util'
-import { dataLength, keccak256 } from 'ethers'
-import hre from 'hardhat'
+import { Contract, dataLength, keccak256 } from 'ethers'
 import { readBuild } from './build.ts'
 import { forwarderOf, planOf, readDeployment, readInput, withoutImmutables } from './deployment.ts'
+import { readNetwork } from './network.ts'
 import { formatPermissions } from './permissions.ts'
 
 const { values } = parseArgs({ options: { network: { type: 'string' } } })
@@ -14,8 +14,7 @@ if (values.network === undefined)
   throw new Error('--network <name> is missing; hardhat.config.ts lists the names')
 
 const { artifact, input, forwarder } = await readBuild()
-const connection = await hre.network.create(values.network)
-const { provider } = connection.ethers
+const provider = await readNetwork(values.network)
 const { chainId } = await provider.getNetwork()
 const deployment = readDeployment(chainId)
 if (deployment === undefined) throw new Error(`there is no deployments/${chainId}.json`)
@@ -65,25 +64,26 @@ compare(
   receipt?.blockNumber === deployment.block,
 )
 if (differences === 0) await printPermissions(deployment.address)
-await connection.close()
+provider.destroy()
 if (differences > 0) process.exitCode = 1
 
 async function printPermissions(address: string): Promise<void> {
-  const registry = await connection.ethers.getContractAt('DocumentRegistry', address)
+  const registry = new Contract(address, artifact.abi, provider)
+  const read = (name: string, ...args: unknown[]) => registry.getFunction(name)(...args)
   const when = (seconds: bigint): string => new Date(Number(seconds) * 1000).toISOString()
-  const [pendingAdmin, schedule] = await registry.pendingDefaultAdmin()
+  const [pendingAdmin, schedule] = await read('pendingDefaultAdmin')
   console.log(
-    `\nadmin     ${await registry.defaultAdmin()}, changes after ${await registry.defaultAdminDelay()} s`,
+    `\nadmin     ${await read('defaultAdmin')}, changes after ${await read('defaultAdminDelay')} s`,
   )
   if (schedule !== 0n) console.log(`pending   ${pendingAdmin}, may accept after ${when(schedule)}`)
-  const issuers = await registry.issuerCount()
+  const issuers = await read('issuerCount')
   for (let issuerId = 1n; issuerId <= issuers; issuerId++) {
-    const issuer = await registry.issuerOf(issuerId)
+    const issuer = await read('issuerOf', issuerId)
     const closed = issuer.closedBlock === 0n ? '' : `, closed in block ${issuer.closedBlock}`
     console.log(`issuer    ${issuerId} ${JSON.stringify(issuer.name)} ${issuer.uri}${closed}`)
     for (let index = 0n; index < issuer.accountCount; index++)
-      console.log(`            ${index} ${describe(await registry.accountAt(issuerId, index))}`)
-    const proposal = await registry.proposalOf(issuerId)
+      console.log(`            ${index} ${describe(await read('accountAt', issuerId, index))}`)
+    const proposal = await read('proposalOf', issuerId)
     if (proposal.acceptFrom !== 0n)
       console.log(
         `            proposed ${proposal.account}, may accept from ${when(proposal.acceptFrom)} to ${when(proposal.acceptUntil)}`,

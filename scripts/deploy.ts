@@ -133,7 +133,13 @@ async function deploy(): Promise<void> {
         value: proxy.funds,
       })
     ).wait()
-    await (await provider.broadcastTransaction(proxy.raw)).wait()
+    const created = await provider.broadcastTransaction(proxy.raw).catch((cause) => {
+      throw new Error(
+        `the node refuses the transaction that creates the deployment proxy, because it is not bound to a chain (${cause.message}): use a node that takes it (geth with --rpc.allow-unprotected-txs), or run the command again once the proxy is at ${proxy.address}`,
+        { cause },
+      )
+    })
+    await created.wait()
   }
   const receipt = await (await (signer as Signer).sendTransaction(creation)).wait()
   if (receipt === null || !(await isThere(address)))
@@ -220,9 +226,16 @@ async function tryDirectly(): Promise<void> {
   }
 }
 
+/** @returns The commit of this checkout; `unknown` outside git, as in a container. */
 function commit(): string {
-  const git = (...args: string[]): string => execFileSync('git', args, { encoding: 'utf8' }).trim()
-  const dirty =
-    git('status', '--porcelain', '--', 'contracts', 'hardhat.config.ts', 'package-lock.json') !== ''
-  return git('rev-parse', 'HEAD') + (dirty ? ', changed' : '')
+  const cwd = new URL('..', import.meta.url)
+  const git = (...args: string[]): string =>
+    execFileSync('git', args, { cwd, encoding: 'utf8', stdio: 'pipe' }).trim()
+  const sources = ['contracts', 'hardhat.config.ts', 'package-lock.json']
+  try {
+    const dirty = git('status', '--porcelain', '--', ...sources) !== ''
+    return git('rev-parse', 'HEAD') + (dirty ? ', changed' : '')
+  } catch {
+    return 'unknown'
+  }
 }

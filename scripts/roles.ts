@@ -6,9 +6,10 @@
  * make it; this needs no key. `--send` sends it with the network's key instead.
  */
 import { parseArgs } from 'node:util'
-import { Contract, formatEther, getAddress, JsonRpcProvider, type Signer } from 'ethers'
+import { Contract, formatEther, getAddress, type Signer } from 'ethers'
 import hre from 'hardhat'
 import { readDeployment, reasonOf } from './deployment.ts'
+import { readNetwork } from './network.ts'
 import { parsePermissions } from './permissions.ts'
 
 /**
@@ -70,9 +71,7 @@ const args = texts.map((text, index) => {
   return names[index] === '<documentHashes>' ? text.split(',') : text
 })
 const { abi } = await hre.artifacts.readArtifact('DocumentRegistry')
-const network = hre.config.networks[values.network]
-if (network?.type !== 'http') throw new Error(`hardhat.config.ts has no network ${values.network}`)
-const provider = new JsonRpcProvider(await network.url.getUrl())
+const provider = await readNetwork(values.network)
 const { chainId } = await provider.getNetwork()
 const address = values.registry ?? readDeployment(chainId)?.address
 if (address === undefined)
