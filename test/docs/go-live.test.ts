@@ -1,0 +1,312 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { Wallet } from 'ethers'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Hex } from '../../document/hex.ts'
+import { goTool } from '../../scripts/go-tool.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { type GethNode, gethBinary, startGethNode } from '../support/geth.ts'
+import { freePort } from '../support/http.ts'
+import { deploySafe, type Safe } from '../support/safe.ts'
+import { randomKey } from '../support/stack.ts'
+import { transact } from '../support/transact.ts'
+import { readPage, root } from './markdown.ts'
+
+// Runs docs/go-live.md from its first command to its last, on a chain with real blocks and fees.
+
+const PAGE = 'docs/go-live.md'
+/** Of `geth --dev`. */
+const CHAIN_ID = 1337
+const FORGED: Hex = `0x${'f0'.repeat(32)}`
+const TIMEOUT = 600_000
+
+const geth = await gethBinary()
+const caddy = await goTool({
+  module: 'github.com/caddyserver/caddy/v2',
+  version: 'v2.11.9',
+  command: './cmd/caddy',
+})
+const hasCast = spawnSync('cast', ['--version']).status === 0
+if (!hasCast && process.env.CI === 'true') throw new Error('cast is missing')
+const runs = geth !== undefined && caddy !== undefined && hasCast
+if (!runs) console.error(`skipped: ${PAGE} needs geth, Caddy and cast`)
+
+const blocks = readPage(PAGE).blocks.filter(({ language }) => language === 'sh')
+const [port, proxyPort, httpPort] = [await freePort(), await freePort(), await freePort()]
+const local = `http://127.0.0.1:${port}`
+const [payer, ...owners] = [randomKey(), randomKey(), randomKey(), randomKey()]
+
+let folder: string
+let env: Record<string, string>
+let node: GethNode
+let admin: Safe
+let issuer: Safe
+let stolenKey: Hex
+/** Processes that run until the end, by their example. */
+const running = new Map<string, ChildProcess>()
+
+beforeAll(async () => {
+  if (!runs) return
+  folder = mkdtempSync(join(tmpdir(), 'document-registry-go-live-'))
+  const checkout = join(folder, 'checkout')
+  mkdirSync(checkout)
+  for (const name of readdirSync(root))
+    if (!['.git', 'data', 'venv'].includes(name))
+      symlinkSync(join(root, name), join(checkout, name))
+  const bin = join(folder, 'bin')
+  mkdirSync(bin)
+  writeFileSync(join(bin, 'docreg'), `#!/bin/sh\nexec node "${root}cli/docreg.ts" "$@"\n`)
+  chmodSync(join(bin, 'docreg'), 0o755)
+  symlinkSync(caddy, join(bin, 'caddy'))
+
+  forgetDeployment()
+  // Public networks have the deployment proxy; here the deployment creates it.
+  node = await startGethNode(geth, join(folder, 'geth'), ['--rpc.allow-unprotected-txs'])
+  await node.fund(new Wallet(payer).address)
+  const provider = createFetchProvider(node.url)
+  admin = await deploySafe(provider, payer, owners)
+  issuer = await deploySafe(provider, payer, owners)
+  env = {
+    PATH: [bin, dirname(process.execPath), process.env.PATH].join(delimiter),
+    HOME: process.env.HOME ?? '',
+    PORT: `${port}`,
+    LOG_LEVEL: 'error',
+    ...{ rpc: node.url, domain: `localhost:${proxyPort}` },
+    ...{ adminWallet: admin.address, issuerWallet: issuer.address },
+    // Of this test only: Caddy's own authority signs for localhost.
+    XDG_DATA_HOME: join(folder, 'caddy'),
+    CURL_CA_BUNDLE: join(folder, 'caddy/caddy/pki/authorities/local/root.crt'),
+    Caddyfile: join(folder, 'Caddyfile'),
+    GATEWAY: `127.0.0.1:${port}`,
+  }
+  const options = `{\n\thttp_port ${httpPort}\n\tskip_install_trust\n\tadmin off\n}\n`
+  const caddyfile = readFileSync(join(root, 'deployments/caddy/Caddyfile'), 'utf8')
+  writeFileSync(env.Caddyfile ?? '', options + caddyfile)
+}, TIMEOUT)
+
+afterAll(async () => {
+  if (!runs) return
+  for (const name of running.keys()) await stop(name)
+  await node?.kill()
+  forgetDeployment()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** The commands of a checkout write there by their own path, not by the links to it. */
+function forgetDeployment(): void {
+  for (const end of ['json', 'input.json'])
+    rmSync(join(root, `deployments/${CHAIN_ID}.${end}`), { force: true })
+}
+
+function shell(code: string): ChildProcess {
+  const own = code.replace('deployments/caddy/Caddyfile', '"$Caddyfile"')
+  // Hardhat would build again in a checkout made of links.
+  const cwd = /npm run (deploy|check-deployment|roles)/.test(code) ? root : join(folder, 'checkout')
+  return spawn('sh', ['-euc', own], {
+    ...{ cwd, env, detached: true },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+}
+
+function codeOf(has: string): string {
+  const found = blocks.filter(({ code }) => code.includes(has))
+  expect(found, has).toHaveLength(1)
+  return found[0]?.code ?? ''
+}
+
+const done: string[] = []
+
+/** Runs the one example with this text. @returns What it printed. */
+async function run(has: string): Promise<string> {
+  done.push(has)
+  const child = shell(codeOf(has))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk) => {
+      output += chunk
+    })
+  const code = await new Promise((resolve) => child.on('close', resolve))
+  expect(code, `${has}:\n${output}`).toBe(0)
+  return output
+}
+
+/** Starts an example that runs until it is stopped. @returns Its output so far, at each call. */
+function launch(has: string): () => string {
+  done.push(has)
+  const child = shell(codeOf(has))
+  let output = ''
+  for (const stream of [child.stdout, child.stderr])
+    stream?.on('data', (chunk) => {
+      output += chunk
+    })
+  running.set(has, child)
+  return () => output
+}
+
+async function stop(has: string): Promise<void> {
+  const child = running.get(has)
+  running.delete(has)
+  if (!child || child.exitCode !== null) return
+  const closed = new Promise((resolve) => child.on('close', resolve))
+  process.kill(-(child.pid ?? Number.NaN), 'SIGTERM')
+  await closed
+}
+
+async function startService(): Promise<void> {
+  const output = launch('npm start')
+  await expect
+    .poll(() => fetch(`${local}/readyz`).then(({ status }) => status, output), {
+      timeout: 90_000,
+      interval: 200,
+    })
+    .toBe(200)
+  const key = /export API_KEY=(\S+)/.exec(output())?.[1]
+  if (key) env.API_KEY = key
+}
+
+/** Lets a wallet send the call that a command has printed. */
+async function sendBy(wallet: Safe, printed: string): Promise<void> {
+  const field = (name: string) => new RegExp(`^${name} +(\\S+)`, 'm').exec(printed)?.[1] ?? ''
+  expect(field('from')).toBe(wallet.address)
+  await wallet.execute({ to: field('to') as Hex, data: field('data') })
+}
+
+const addressIn = (printed: string) => /^Address: +(0x\w{40})$/m.exec(printed)?.[1] ?? ''
+const openKey = async (name: string) => {
+  const file = readFileSync(join(folder, 'checkout/keys', name), 'utf8')
+  const password = readFileSync(join(folder, 'checkout/keys/password'), 'utf8').trim()
+  return (await Wallet.fromEncryptedJson(file, password)).privateKey as Hex
+}
+
+async function statusOf(publicId: string): Promise<string> {
+  const response = await fetch(`${local}/v1/documents/${publicId}`, {
+    headers: { authorization: `Bearer ${env.API_KEY}` },
+  })
+  return ((await response.json()) as { data: { status: string } }).data.status
+}
+
+describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
+  let publicId: string
+
+  test(
+    'default: deploys, registers an issuer, and issues a document behind a TLS proxy',
+    async () => {
+      env.gateway = addressIn(await run('cast wallet new keys gateway'))
+      await node.fund(env.gateway)
+      env.DEPLOYER_KEY = payer
+      expect(await run('npm run deploy')).toContain('registry')
+      delete env.DEPLOYER_KEY
+      env.CUSTOM_RPC_URL = node.url
+      expect(await run('npm run check-deployment')).toContain(admin.address)
+      await sendBy(admin, await run('register-issuer'))
+      await sendBy(issuer, await run('add-account 1 "$gateway"'))
+      await run('gateway.env.example > gateway.env')
+      await startService()
+      const proxy = launch('caddy run')
+      await expect.poll(proxy, { timeout: 60_000 }).toContain('serving initial configuration')
+      await expect.poll(() => existsSync(env.CURL_CA_BUNDLE ?? ''), { timeout: 30_000 }).toBe(true)
+      env.API_KEY = /drk_\S+/.exec(await run('npm run keys'))?.[0] ?? ''
+      const { success, data } = JSON.parse((await run('curl -sS "https://$domain')).trim())
+      expect(success).toBe(true)
+      expect(data.verifyUrl).toContain(`https://localhost:${proxyPort}/verify#`)
+      publicId = data.publicId
+      env.registry = data.registry
+      const outside = spawnSync(
+        'curl',
+        ['-sS', `https://${env.domain}/metrics`, '-w', '%{http_code}'],
+        {
+          env,
+          encoding: 'utf8',
+        },
+      )
+      expect(outside.stdout).toBe('404')
+      await stop('caddy run')
+      await run('docreg identity')
+      expect(readFileSync(join(folder, 'checkout/did.json'), 'utf8')).toContain(
+        'did:web:example.edu',
+      )
+      expect(await run('backups/first')).toMatch(/restored/)
+    },
+    TIMEOUT,
+  )
+
+  test(
+    'behavior: keeps the document over an upgrade and a new secret',
+    async () => {
+      const key = env.API_KEY
+      await run('backups/before-upgrade')
+      await stop('npm start')
+      await run('sed -i "s|^ISSUER_SECRET=|')
+      await startService()
+      env.API_KEY = key ?? ''
+      expect(await statusOf(publicId)).toBe('valid')
+    },
+    TIMEOUT,
+  )
+
+  test(
+    'behavior: repairs the theft of the key, and not what the thief issued',
+    async () => {
+      const key = env.API_KEY ?? ''
+      // Before the gateway's document, so that this reads Distrusted too.
+      env.block = '1'
+      stolenKey = await openKey('gateway')
+      const provider = createFetchProvider(node.url)
+      await transact(provider, env.registry ?? '', stolenKey, 'issue', [1, FORGED, 0])
+      await sendBy(issuer, await run('distrust-account 1'))
+      expect(await statusOf(publicId)).toBe('distrusted')
+      env.nextGateway = addressIn(await run('cast wallet new keys next'))
+      await node.fund(env.nextGateway)
+      await sendBy(issuer, await run('add-account 1 "$nextGateway"'))
+      await stop('npm start')
+      await run('sed -i "s|^ISSUER_KEYSTORE=')
+      await startService()
+      await stop('npm start')
+      expect(await run('> own-documents.txt')).toContain('distrusted  1 documents, 0 batches')
+      expect(await run('--only own-documents.txt --send')).toContain('issued      1 documents')
+      await startService()
+      env.API_KEY = key
+      expect(await statusOf(publicId)).toBe('valid')
+    },
+    TIMEOUT,
+  )
+
+  test('default: has run every command of the page', () => {
+    const ran = new Set(done.map(codeOf))
+    expect(blocks.filter(({ code }) => !ran.has(code)).map(({ at }) => at)).toEqual([])
+  })
+})
+
+test('default: the tables of costs are what the command prints', () => {
+  const text = readFileSync(join(root, PAGE), 'utf8')
+  const tables = [...text.matchAll(/<!-- costs ?(.*?) ?-->\n((?:\|.*\n)+)/g)]
+  expect(tables).toHaveLength(2)
+  for (const [, args = '', table] of tables) {
+    const command = [join(root, 'scripts/costs.ts'), ...args.split(' ').filter(Boolean)]
+    expect(spawnSync(process.execPath, command, { encoding: 'utf8' }).stdout).toBe(table)
+  }
+})
+
+test('default: systemd accepts the unit', (context) => {
+  const unit = join(root, 'deployments/systemd/document-registry.service')
+  if (spawnSync('systemd-analyze', ['--version']).status !== 0) {
+    if (process.env.CI === 'true') throw new Error('systemd-analyze is missing')
+    return context.skip('systemd-analyze is missing')
+  }
+  const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
+  // The program and the user are only there once they are installed.
+  const findings = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(unit))
+  expect(findings.filter((line) => !/is not executable|node/.test(line))).toEqual([])
+})
