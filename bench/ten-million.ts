@@ -6,9 +6,12 @@
 //   --database F  a full one to copy; it is made where there is none
 //   --dry         print only
 import {
+  closeSync,
   copyFileSync,
   existsSync,
+  fsyncSync,
   mkdirSync,
+  openSync,
   readFileSync,
   rmSync,
   statSync,
@@ -169,6 +172,10 @@ async function makeFull(path: string, rows: Rows): Promise<void> {
   if (!existsSync(database)) await fillDatabase(database, rows)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   if (database !== path) copyFileSync(database, path)
+  // What is measured later must not wait for these pages.
+  const file = openSync(path, 'r+')
+  fsyncSync(file)
+  closeSync(file)
 }
 
 async function measure(): Promise<Measured> {

@@ -18,6 +18,22 @@ export type PretendedChain = BenchChain & {
 type Request = { id: unknown; method: string; params: [string, ...unknown[]] }
 
 const RECORDS_OF = abi.getFunction('recordsOf')?.selector ?? ''
+/** Hexadecimal digits of a word, and of a record of nine words. */
+const DIGITS = 64
+const RECORD_DIGITS = 9 * DIGITS
+
+const word = (value: number) => value.toString(16).padStart(DIGITS, '0')
+
+/** @returns The hashes in the calldata of `recordsOf(uint32, bytes32[])`. */
+function hashesIn(data: string): string[] {
+  const words = data.slice(RECORDS_OF.length).match(/.{64}/g) ?? []
+  return words.slice(3)
+}
+
+/** A record of a document that was anchored in this block. */
+function recordIn(block: number): string {
+  return [1, block, 1, EXPIRY, 0, 0, 0, 0, 0].map(word).join('')
+}
 
 /** A proxy in front of a real chain that answers for the pretended blocks and documents. */
 export async function pretendBlocks(chain: BenchChain, blocks: number): Promise<PretendedChain> {
@@ -39,22 +55,22 @@ export async function pretendBlocks(chain: BenchChain, blocks: number): Promise<
     return { number: `0x${number.toString(16)}`, hash: blockHashOf(number), timestamp: '0x1' }
   }
 
-  /** The records of the real chain, completed with the pretended ones. */
-  async function recordsFor(body: string, data: string): Promise<string> {
-    const text = await forward(body)
-    const hashes = abi.decodeFunctionData('recordsOf', data)[1] as Hex[]
-    if (hashes.every((hash) => blockOfDocument(hash, blocks) === 0)) return text
+  /**
+   * The records of the real chain, completed with the pretended ones. By hand, since ethers takes a
+   * quarter of a millisecond for each record.
+   */
+  async function recordsFor(body: string, data: string, id: unknown): Promise<string> {
+    const wanted = hashesIn(data).map((hash) => blockOfDocument(hash, blocks))
+    if (wanted.every((block) => block === 0)) return forward(body)
     asked.records++
-    const answer = JSON.parse(text)
-    const records = abi.decodeFunctionResult('recordsOf', answer.result)[0] as unknown[][]
-    const changed = records.map((record, i) => {
-      const block = blockOfDocument(hashes[i] ?? '0x', blocks)
-      return block === 0 ? [...record] : [1, block, 1, EXPIRY, 0, 0, 0, 0, false]
-    })
-    return JSON.stringify({
-      ...answer,
-      result: abi.encodeFunctionResult('recordsOf', [changed]),
-    })
+    const head = `0x${word(32)}${word(wanted.length)}`
+    const real: string = wanted.includes(0) ? JSON.parse(await forward(body)).result : ''
+    const records = wanted.map((block, i) =>
+      block === 0
+        ? real.slice(head.length + i * RECORD_DIGITS).slice(0, RECORD_DIGITS)
+        : recordIn(block),
+    )
+    return JSON.stringify({ jsonrpc: '2.0', id, result: `${head}${records.join('')}` })
   }
 
   async function answer(body: string): Promise<string> {
@@ -66,7 +82,7 @@ export async function pretendBlocks(chain: BenchChain, blocks: number): Promise<
     }
     if (method !== 'eth_call') return forward(body)
     const { data } = params[0] as unknown as { data: string }
-    return data.startsWith(RECORDS_OF) ? recordsFor(body, data) : forward(body)
+    return data.startsWith(RECORDS_OF) ? recordsFor(body, data, id) : forward(body)
   }
 
   const server = await serveHttp(async (request, response) => {

@@ -13,7 +13,7 @@ export const BLOCK_HASH_FORMAT = '0x%064d'
 export const EXPIRY = 4_102_444_800
 
 /** @returns The block number of a document, from its hash; 0 = in no block. */
-export function blockOfDocument(documentHash: Hex, blocks: number): number {
+export function blockOfDocument(documentHash: string, blocks: number): number {
   const index = Number.parseInt(documentHash.slice(-8), 16)
   return index < blocks ? FIRST_BLOCK + index : 0
 }
