@@ -8,7 +8,7 @@ import { createReviewing } from './review.ts'
 
 const LOOK_INTERVAL_MS = 2_000
 /** Maximum intents for one read of the chain, and for one write. */
-const CHUNK = 500
+const CHUNK = 200
 
 /**
  * Removes intents from the outbox when their block is final, and queues those again that a reorg

@@ -14,9 +14,9 @@ export type Database = {
   readonly sqlite: DatabaseSync
   readonly path: string
   /**
-   * Runs `work` in the next transaction, together with all other waiting work: one commit, one
-   * flush to the disk. When the commit fails, none of the work has happened and all of it rejects
-   * with an `IssueError` `store_unavailable`.
+   * Runs `work` in the next transaction, together with other waiting work: one commit, one flush to
+   * the disk. When that takes long, the rest waits for another one. When the commit fails, none of
+   * the waiting work has happened and all of it rejects with an `IssueError` `store_unavailable`.
    *
    * @param urgent Other work depends on this: commit it at once, together with all waiting work,
    * even while a flush is under way.

@@ -11,11 +11,12 @@ export type DurableCommit = {
   /**
    * Runs the work in one transaction, which is committed before this returns.
    *
+   * @param work Is not read when nothing can be written.
    * @param urgent May flush while another flush is under way.
    * @returns Resolves when the transaction is on the disk: to `undefined`, or to the reason why it
    * is not.
    */
-  run(work: readonly (() => void)[], urgent: boolean): Promise<IssueError | undefined>
+  run(work: Iterable<() => void>, urgent: boolean): Promise<IssueError | undefined>
   close(): void
 }
 
@@ -59,7 +60,7 @@ export function createDurableCommit(
   }
 }
 
-function commit(sqlite: DatabaseSync, work: readonly (() => void)[]): IssueError | undefined {
+function commit(sqlite: DatabaseSync, work: Iterable<() => void>): IssueError | undefined {
   try {
     sqlite.exec('BEGIN IMMEDIATE')
     for (const each of work) each()

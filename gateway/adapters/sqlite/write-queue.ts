@@ -7,6 +7,8 @@ import type { Holds } from './holds.ts'
  * brings more: a commit writes some pages however little it changes.
  */
 const MAX_GATHER_TURNS = 4
+/** A commit takes no further work after this time: the event loop waits for it. */
+const MAX_WORK_MS = 15
 
 export type WriteQueue = {
   /** See `Database`. */
@@ -15,7 +17,7 @@ export type WriteQueue = {
   close(): Promise<void>
 }
 
-type Job = { work: () => void; settle: (error?: unknown) => void }
+type Job = { work: () => void; urgent: boolean; settle: (error?: unknown) => void }
 
 export function createWriteQueue(deps: {
   commits: DurableCommit
@@ -23,7 +25,7 @@ export function createWriteQueue(deps: {
   /** Called after each commit. */
   committed: () => void
 }): WriteQueue {
-  let jobs: Job[] = []
+  const jobs: Job[] = []
   let closed = false
   let flushing: Promise<void> | undefined
   let hurrying: Promise<void> | undefined
@@ -37,22 +39,30 @@ export function createWriteQueue(deps: {
   }
 
   async function hurry(): Promise<void> {
-    await flushGroup(true)
+    while (jobs.some(({ urgent }) => urgent)) await flushGroup(true)
     hurrying = undefined
     if (jobs.length > 0) flushing ??= flushAll()
   }
 
   async function flushGroup(urgent: boolean): Promise<void> {
     while (deps.holds.isHeld()) await deps.holds.released()
-    const group = jobs
-    jobs = []
-    if (group.length === 0) return
-    const error = await deps.commits.run(
-      group.map(({ work }) => work),
-      urgent,
-    )
+    if (jobs.length === 0) return
+    const group: Job[] = []
+    const error = await deps.commits.run(takeInto(group), urgent)
+    if (error) group.push(...jobs.splice(0))
     for (const { settle } of group) settle(error)
     deps.committed()
+  }
+
+  /** Takes waiting work, in order, as long as there is time for more. */
+  function* takeInto(group: Job[]): Generator<() => void> {
+    const end = performance.now() + MAX_WORK_MS
+    do {
+      const [job] = jobs.splice(0, 1)
+      if (!job) return
+      group.push(job)
+      yield job.work
+    } while (performance.now() < end)
   }
 
   return {
@@ -61,6 +71,7 @@ export function createWriteQueue(deps: {
         if (closed) throw new Error('the database is closed')
         let result: ReturnType<typeof work>
         jobs.push({
+          urgent,
           settle: (error) => (error === undefined ? resolve(result) : reject(error)),
           work: () => {
             result = work()

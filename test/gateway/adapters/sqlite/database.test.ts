@@ -81,6 +81,19 @@ test('behavior: writes that arrive during a flush share the next one', async () 
   expect(flushes).toHaveLength(2)
 })
 
+test('behavior: a commit takes no more work once it has taken long', async () => {
+  const order: string[] = []
+  const busy = (name: string) =>
+    database
+      .write(() => {
+        order.push(`runs ${name}`)
+        for (const end = performance.now() + 30; performance.now() < end; ) {}
+      })
+      .then(() => order.push(`resolves ${name}`))
+  await Promise.all([busy('first'), busy('second')])
+  expect(order).toEqual(['runs first', 'resolves first', 'runs second', 'resolves second'])
+})
+
 test('behavior: an urgent write does not wait for a flush, and takes waiting writes along', async () => {
   const flushes: { log: Buffer; done: (error?: Error) => void }[] = []
   disk = (log, done) => flushes.push({ log, done })
