@@ -1,8 +1,9 @@
-// `node bench/index-entry.ts [documents]`: what the entry of a document in the index costs, in a
-// database that has ten million documents, or so many. Documents are promised and anchored in
-// groups, as under load, with an entry and without one in turn. Prints its figures.
+// `node bench/index-entry.ts [documents] [database]`: what the entry of a document in the index costs,
+// in a database that has ten million documents, or so many. Documents are promised and anchored in
+// groups, as under load, with an entry and without one in turn. Prints its figures. It changes the
+// given database; without one, it makes one.
 import { randomBytes } from 'node:crypto'
-import { mkdtempSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { toHex } from '../document/hex.ts'
@@ -38,12 +39,16 @@ function entryOf(): IndexEntry {
   )
 }
 
-/** @returns Microseconds of processor time and of wall-clock time for each document. */
+/**
+ * @returns Microseconds of processor time and of wall-clock time for each document, and pages that
+ *   it writes into the log.
+ */
 async function measure(database: Database, withEntry: boolean, firstBlock: number) {
   const outbox = createSqliteOutbox(database)
   const persistence = createSqlitePersistence(database, createSqliteStore(database), outbox)
   const begun = performance.now()
   const usage = process.cpuUsage()
+  const pages = countPages(database)
   for (let group = 0; group < GROUPS; group++) {
     const intents: IssueIntent[] = []
     const adding = Array.from({ length: IN_GROUP }, () => {
@@ -51,19 +56,54 @@ async function measure(database: Database, withEntry: boolean, firstBlock: numbe
       const intent = { kind: 'issue', documentHash: toHex(documentHash), validUntil: 0 } as const
       intents.push(intent)
       const sealed = { documentHash, bytes: randomBytes(SEALED_BYTES) }
-      return persistence.add(intent, withEntry ? { ...sealed, entry: entryOf() } : sealed, true)
+      const payload = { ...sealed, isNew: true }
+      return persistence.add(intent, withEntry ? { ...payload, entry: entryOf() } : payload, true)
     })
     await Promise.all(adding)
+    pages.count()
     const anchoring = {
       blockNumber: firstBlock + group,
       ...{ blockHash: toHex(randomBytes(32)), transactionHash: toHex(randomBytes(32)) },
     }
     const anchored = intents.map((intent) => ({ intent, anchoring }))
     await outbox.resolve({ anchored, gone: [] })
+    pages.count()
   }
   const { user, system } = process.cpuUsage(usage)
   const count = GROUPS * IN_GROUP
-  return { cpu: (user + system) / count, wall: (1000 * (performance.now() - begun)) / count }
+  return {
+    cpu: (user + system) / count,
+    wall: (1000 * (performance.now() - begun)) / count,
+    pages: pages.total() / count,
+  }
+}
+
+/** Counts the pages in the log, which starts over at each checkpoint. */
+function countPages({ sqlite }: Database) {
+  const state = sqlite.prepare('PRAGMA wal_checkpoint(NOOP)')
+  const inLog = () => Number(state.get()?.log)
+  let before = inLog()
+  let total = 0
+  return {
+    count() {
+      const now = inLog()
+      total += now < before ? now : now - before
+      before = now
+    },
+    total: () => total,
+  }
+}
+
+/** @returns Microseconds for a payload, found by its hash. */
+async function measureLookUp(database: Database): Promise<number> {
+  const store = createSqliteStore(database)
+  const rows = database.sqlite
+    .prepare('SELECT hash FROM block WHERE id % 9973 = 7 ORDER BY random() LIMIT 1000')
+    .all()
+  const usage = process.cpuUsage()
+  for (const { hash } of rows) await store.get(hash as Uint8Array)
+  const { user, system } = process.cpuUsage(usage)
+  return (user + system) / rows.length
 }
 
 async function measurePages(database: Database): Promise<Record<string, number>> {
@@ -84,29 +124,32 @@ async function measurePages(database: Database): Promise<Record<string, number>>
 }
 
 const folder = mkdtempSync(join(tmpdir(), 'index-entry-'))
-const path = join(folder, 'gateway.db')
+const path = process.argv[3] ?? join(folder, 'gateway.db')
 try {
-  await fillDatabase(path, { ...rowsFor(documents), keys: 0, expired: 0 })
+  if (!existsSync(path)) await fillDatabase(path, { ...rowsFor(documents), keys: 0, expired: 0 })
   console.log(`${documents} documents, ${(statSync(path).size / 1e9).toFixed(2)} GB`)
   const database = openDatabase(path)
   const { sqlite } = database
   const bytes = sqlite
-    .prepare(`SELECT name, sum(pgsize) AS bytes FROM dbstat WHERE name LIKE 'document%'
+    .prepare(`SELECT name, sum(pgsize) AS bytes FROM dbstat WHERE name LIKE 'document%' OR name = 'sorted_key'
       GROUP BY name`)
     .all()
   for (const { name, bytes: size } of bytes)
     console.log(`${name}: ${(Number(size) / documents).toFixed(1)} bytes a document`)
   for (let round = 0; round < ROUNDS; round++)
     for (const withEntry of [false, true]) {
-      const { cpu, wall } = await measure(
+      const { cpu, wall, pages } = await measure(
         database,
         withEntry,
         1e9 + (2 * round + +withEntry) * GROUPS,
       )
       console.log(
-        `${withEntry ? 'with an entry' : 'without one  '}: ${cpu.toFixed(0)} µs of processor, ${wall.toFixed(0)} µs in all, for each document`,
+        `${withEntry ? 'with an entry' : 'without one  '}: ${cpu.toFixed(0)} µs of processor, ${wall.toFixed(0)} µs in all, ${pages.toFixed(1)} pages, for each document`,
       )
     }
+  console.log(
+    `a payload by its hash: ${(await measureLookUp(database)).toFixed(0)} µs of processor`,
+  )
   for (const [name, ms] of Object.entries(await measurePages(database)))
     console.log(`a page, ${name}: ${ms.toFixed(2)} ms`)
   await database.close()

@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
+import { KEY_KINDS, type KeyKind, subjectKey } from '../../gateway/adapters/sqlite/sorted-keys.ts'
 import { BLOCK_HASH_FORMAT, EXPIRY, FIRST_BLOCK, NO_BLOCK } from './pretended.ts'
 
 /** Number of rows of each kind. */
@@ -59,7 +60,7 @@ export async function fillDatabase(
     PRAGMA journal_mode = MEMORY; PRAGMA synchronous = OFF; PRAGMA locking_mode = EXCLUSIVE;
     PRAGMA cache_size = -${CACHE}; BEGIN`)
   fillDocuments(sqlite, rows, store)
-  fillKeys(sqlite, rows)
+  fillIdempotencyKeys(sqlite, rows)
   sqlite.exec('COMMIT')
   sqlite.close()
 }
@@ -68,11 +69,14 @@ export async function fillDatabase(
 function fillDocuments(sqlite: DatabaseSync, rows: Rows, store: 'embedded' | 'elsewhere'): void {
   const notFinalFrom = rows.documents - rows.queued - rows.notFinal
   const queuedFrom = rows.documents - rows.queued
+  // Keys are written below; the next start creates the triggers again.
   sqlite.exec(`
+    DROP TRIGGER block_key; DROP TRIGGER document_key;
+
     WITH RECURSIVE one (i) AS (
       SELECT 0 WHERE ${rows.documents} > 0 UNION ALL
       SELECT i + 1 FROM one WHERE i + 1 < ${rows.documents})
-    INSERT INTO block (rowid, hash, bytes) SELECT i,
+    INSERT INTO block (id, hash, bytes) SELECT i,
       unhex(hex(randomblob(28)) || printf('%08x', iif(
         i >= ${notFinalFrom} AND i < ${queuedFrom},
         (i - ${notFinalFrom}) % ${rows.blocks}, ${NO_BLOCK}))),
@@ -80,33 +84,55 @@ function fillDocuments(sqlite: DatabaseSync, rows: Rows, store: 'embedded' | 'el
     FROM one;
 
     INSERT INTO history (document_hash, block_number, transaction_hash)
-    SELECT hash, rowid / ${IN_BLOCK}, unhex(printf('%064x', rowid / ${IN_BLOCK}))
-    FROM block WHERE rowid < ${notFinalFrom};
+    SELECT hash, id / ${IN_BLOCK}, unhex(printf('%064x', id / ${IN_BLOCK}))
+    FROM block WHERE id < ${notFinalFrom};
 
     INSERT INTO document (document_hash, block_number, issued_on, valid_until, subject, category,
       tenant)
-    SELECT hash, iif(rowid < ${queuedFrom}, rowid / ${IN_BLOCK}, NULL), 20000, ${EXPIRY}, random(),
-      rowid % ${CATEGORIES}, 1
+    SELECT hash, iif(id < ${queuedFrom}, id / ${IN_BLOCK}, NULL), 20000, ${EXPIRY}, random(),
+      id % ${CATEGORIES}, 1
     FROM block;
 
     INSERT INTO intent (kind, document_hash, valid_until, inserted, sealed, promised,
       block_number, block_hash, transaction_hash)
     SELECT 'issue', '0x' || lower(hex(hash)), ${EXPIRY}, 1, iif(${store === 'embedded'}, NULL, bytes), 1,
-      ${FIRST_BLOCK} + (rowid - ${notFinalFrom}) % ${rows.blocks},
-      printf('${BLOCK_HASH_FORMAT}', ${FIRST_BLOCK} + (rowid - ${notFinalFrom}) % ${rows.blocks}),
-      printf('0x%064x', rowid)
-    FROM block WHERE rowid >= ${notFinalFrom} AND rowid < ${queuedFrom};
+      ${FIRST_BLOCK} + (id - ${notFinalFrom}) % ${rows.blocks},
+      printf('${BLOCK_HASH_FORMAT}', ${FIRST_BLOCK} + (id - ${notFinalFrom}) % ${rows.blocks}),
+      printf('0x%064x', id)
+    FROM block WHERE id >= ${notFinalFrom} AND id < ${queuedFrom};
 
     INSERT INTO intent (kind, document_hash, valid_until, inserted, sealed, promised)
     SELECT 'issue', '0x' || lower(hex(hash)), ${EXPIRY}, 1, iif(${store === 'embedded'}, NULL, bytes), 1
-    FROM block WHERE rowid >= ${queuedFrom};
+    FROM block WHERE id >= ${queuedFrom};
 
     INSERT INTO anchor_block (block_number, block_hash)
     SELECT DISTINCT block_number, block_hash FROM intent WHERE block_number IS NOT NULL`)
+  fillKeys(sqlite, KEY_KINDS.payload, 'SELECT substr(hash, 1, 8) AS key, id FROM block')
+  fillKeys(
+    sqlite,
+    KEY_KINDS.document,
+    'SELECT substr(document_hash, 1, 8) AS key, id FROM document',
+  )
+  fillKeys(sqlite, KEY_KINDS.subject, `SELECT ${subjectKey('subject')} AS key, id FROM document`)
   if (store === 'elsewhere') sqlite.exec('DELETE FROM block')
 }
 
-function fillKeys(sqlite: DatabaseSync, { keys, expired }: Rows): void {
+/** Writes keys as they are once all runs that can be merged are. */
+function fillKeys(sqlite: DatabaseSync, kind: KeyKind, keys: string): void {
+  const newest = Number(sqlite.prepare(`SELECT max(id) AS id FROM (${keys})`).get()?.id)
+  const [large, small] = [20, 16].map((bits) => (newest >> bits) << bits)
+  const level = `CASE WHEN id < ${large} THEN 2 WHEN id < ${small} THEN 1 ELSE 0 END`
+  sqlite.exec(`
+    INSERT INTO key_run (kind, level, number)
+    SELECT DISTINCT ${kind}, level, id >> (12 + 4 * level)
+    FROM (SELECT ${level} AS level, id FROM (${keys}));
+
+    INSERT INTO sorted_key
+    SELECT (id >> (12 + 4 * level)) * 16 + level * 4 + ${kind} AS run, key, id
+    FROM (SELECT *, ${level} AS level FROM (${keys})) ORDER BY run, key, id`)
+}
+
+function fillIdempotencyKeys(sqlite: DatabaseSync, { keys, expired }: Rows): void {
   const period = Math.floor(Date.now() / PERIOD_MS)
   sqlite.exec(`
     WITH RECURSIVE one (i) AS (

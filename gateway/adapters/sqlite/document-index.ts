@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite'
 import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
 import type {
   DocumentIndex,
@@ -7,6 +8,8 @@ import type {
 } from '../../document-index.ts'
 import type { Database } from './database.ts'
 import { createIndexReader } from './index-pages.ts'
+import { isDocument } from './schema.ts'
+import { createMergeKeys, KEY_KINDS } from './sorted-keys.ts'
 
 /** The statuses as the table has them; see the schema. */
 export const KEPT_STATUSES = [null, 'suspended', 'revoked', 'superseded', 'distrusted'] as const
@@ -26,23 +29,27 @@ export type SqliteDocumentIndex = DocumentIndex & {
    * to it later, triggers write.
    */
   insert(document: NewEntry): void
+  /** `insert` of a document that the index cannot have yet: it does not look for it. */
+  insertNew(document: NewEntry): void
 }
 
 const COLUMNS = 'id, document_hash, batch_block, block_number, status'
-/** Finds a document by its hash: the index has the first 8 bytes. */
-export const BY_HASH = 'substr(document_hash, 1, 8) = substr(?1, 1, 8) AND document_hash = ?1'
+/** A condition on `document_by_key`: the document has the hash `?1`. */
+const IS_DOCUMENT = isDocument('?1')
+/** A condition on `document`, likewise. */
+export const BY_HASH = `id IN (SELECT id FROM document_by_key WHERE ${IS_DOCUMENT})`
 
 /** The index of documents in the gateway's database. */
 export function createSqliteDocumentIndex(database: Database): SqliteDocumentIndex {
   const { sqlite, write } = database
   const select = sqlite.prepare(`
     SELECT ${COLUMNS}, tenant IN (SELECT value FROM json_each(?2)) AS fits
-    FROM document WHERE ${BY_HASH}`)
+    FROM document_by_key WHERE ${IS_DOCUMENT} LIMIT 1`)
   const selectFirst = sqlite.prepare('SELECT first FROM document_index')
   const correct = sqlite.prepare(`UPDATE document SET status = ?2 WHERE ${BY_HASH}`)
 
   return {
-    insert: createInsertDocument(database),
+    ...createInsertDocument(database),
     page: createIndexReader(sqlite, COLUMNS, documentOf),
     async find(documentHash, tenant) {
       const row = select.get(fromHex(documentHash), jsonOf(tenant ?? []))
@@ -57,22 +64,42 @@ export function createSqliteDocumentIndex(database: Database): SqliteDocumentInd
   }
 }
 
-/** @returns `insert`; see `SqliteDocumentIndex`. */
-export function createInsertDocument({ sqlite }: Database): SqliteDocumentIndex['insert'] {
-  const insert = sqlite.prepare(`
+export function createInsertDocument({
+  sqlite,
+}: Database): Pick<SqliteDocumentIndex, 'insert' | 'insertNew'> {
+  const has = sqlite.prepare(`SELECT 1 FROM document_by_key WHERE ${IS_DOCUMENT} LIMIT 1`)
+  const addRow = sqlite.prepare(`
     INSERT INTO document (document_hash, batch_block, block_number, status, issued_on, valid_until,
       subject, category, tenant)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
-    WHERE NOT EXISTS (SELECT 1 FROM document WHERE ${BY_HASH})`)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+  const mergeKeys = createMergeDocumentKeys(sqlite)
 
-  return ({ documentHash, entry, blockNumber, status = null }) => {
+  function insertNew({ documentHash, entry, blockNumber, status = null }: NewEntry): void {
     const { issuedOn, validUntil, subject, category, tenant, batchBlock } = entry
-    insert.run(
+    const { lastInsertRowid } = addRow.run(
       fromHex(documentHash),
       batchBlock === undefined ? null : fromHex(batchBlock),
       ...[blockNumber, KEPT_STATUSES.indexOf(status), issuedOn, validUntil],
       ...[subject, category, tenant],
     )
+    mergeKeys(lastInsertRowid)
+  }
+
+  return {
+    insertNew,
+    insert(document) {
+      if (has.get(fromHex(document.documentHash)) === undefined) insertNew(document)
+    },
+  }
+}
+
+/** See `createMergeKeys`, for both keys of a document. */
+export function createMergeDocumentKeys(sqlite: DatabaseSync): (added: number | bigint) => void {
+  const merges = [KEY_KINDS.document, KEY_KINDS.subject].map((kind) =>
+    createMergeKeys(sqlite, kind),
+  )
+  return (added) => {
+    for (const merge of merges) merge(added)
   }
 }
 

@@ -4,6 +4,7 @@ import { IssueError } from '../../issue/errors.ts'
 import type { ErasureList } from '../erasure-list.ts'
 import type { Database } from './database.ts'
 import { anyInFile } from './search-file.ts'
+import { DELETE_BLOCK, IS_BLOCK } from './store.ts'
 
 /** Erasures that are finished together: each is searched for in the whole file. */
 const MAX_TOGETHER = 16
@@ -94,10 +95,10 @@ type Mark = (documentHash: Hex, requestedAt: number, tenant: string | null) => b
 function createMark({ sqlite }: Database): Mark {
   const bury = sqlite.prepare('INSERT INTO tombstone VALUES (?) ON CONFLICT DO NOTHING')
   const selectBytes = sqlite.prepare(`
-    SELECT bytes FROM block WHERE hash = ?1
+    SELECT bytes FROM block_by_key WHERE ${IS_BLOCK}
     UNION ALL
     SELECT sealed FROM intent WHERE document_hash = ?2 AND kind = 'issue' AND sealed IS NOT NULL`)
-  const deleteBlock = sqlite.prepare('DELETE FROM block WHERE hash = ?')
+  const deleteBlock = sqlite.prepare(DELETE_BLOCK)
   const clearPromise = sqlite.prepare(
     "UPDATE intent SET sealed = NULL WHERE document_hash = ? AND kind = 'issue'",
   )

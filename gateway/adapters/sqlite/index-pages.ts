@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { IndexedDocument, IndexPage, IndexQuery, ListedStatus } from '../../document-index.ts'
+import { keyOfSubject } from './sorted-keys.ts'
 
 /**
  * Maximum rows that one page looks through, some milliseconds of work: a filter that few documents
@@ -9,6 +10,8 @@ const MAX_SCANNED = 5_000
 
 /** A condition, and the values for its question marks. */
 type Condition = { sql: string; values: readonly SQLInputValue[] }
+/** A condition that an index or a view serves, and the order in which it has the highest id first. */
+type Drive = Condition & { from?: string; order?: string }
 /** Rows by id, the highest first; `reached` = the lowest id looked at, 0 = no more. */
 type Scan = { rows: Row[]; reached: number }
 type Row = Record<string, unknown>
@@ -22,19 +25,20 @@ export function createIndexReader(
   const prepare = createPrepare(sqlite)
 
   /** Looks through the rows of one driving condition, which an index serves in the order of ids. */
-  function scan(drive: Condition, filters: readonly Condition[], query: IndexQuery): Scan {
+  function scan(drive: Drive, filters: readonly Condition[], query: IndexQuery): Scan {
     const { before = Number.MAX_SAFE_INTEGER, limit } = query
+    const { from = 'document', order = 'id DESC' } = drive
     const bounds = prepare(`
       SELECT min(id) AS low, count(*) AS scanned FROM (
-        SELECT id FROM document WHERE ${drive.sql} AND id < ?
-        ORDER BY id DESC LIMIT ${MAX_SCANNED})`)
+        SELECT id FROM ${from} WHERE ${drive.sql} AND id < ?
+        ORDER BY ${order} LIMIT ${MAX_SCANNED})`)
     const { low, scanned } = bounds.get(...drive.values, before) as { low: number; scanned: number }
     if (scanned === 0) return { rows: [], reached: 0 }
     const conditions = [drive, ...filters]
     const rows = prepare(`
-      SELECT ${columns} FROM document
+      SELECT ${columns} FROM ${from}
       WHERE ${conditions.map(({ sql }) => sql).join(' AND ')} AND id < ? AND id >= ?
-      ORDER BY id DESC LIMIT ?`).all(...conditions.flatMap(valuesOf), before, low, limit)
+      ORDER BY ${order} LIMIT ?`).all(...conditions.flatMap(valuesOf), before, low, limit)
     if (rows.length === limit) return { rows, reached: Number(rows.at(-1)?.id) }
     return { rows, reached: scanned === MAX_SCANNED ? low : 0 }
   }
@@ -71,10 +75,7 @@ const valuesOf = ({ values }: Condition) => values
  * @returns The conditions that an index serves, of which a row passes one, and those that its rows
  *   must pass as well. The unary plus keeps SQLite from choosing another index for these.
  */
-function conditionsOf(
-  query: IndexQuery,
-  now: number,
-): { drives: Condition[]; filters: Condition[] } {
+function conditionsOf(query: IndexQuery, now: number): { drives: Drive[]; filters: Condition[] } {
   const { subject, category, tenant, status, issuedFrom, issuedTo } = query
   const [driving, ...others] = [
     ...blind('subject', subject),
@@ -91,7 +92,15 @@ function conditionsOf(
   if (ofStatus) filters.push({ ...ofStatus, sql: `+(${ofStatus.sql})` })
   if (!driving) return { drives: [{ sql: 'true', values: [] }], filters }
   const { name, values } = driving
-  return { drives: values.map((value) => ({ sql: `${name} = ?`, values: [value] })), filters }
+  return { drives: values.map((value) => driveOf(name, value)), filters }
+}
+
+function driveOf(name: string, value: bigint): Drive {
+  if (name !== 'subject') return { sql: `${name} = ?`, values: [value] }
+  return {
+    ...{ from: 'document_by_subject', order: 'level, number DESC, place DESC' },
+    ...{ sql: 'key = ?', values: [keyOfSubject(value)] },
+  }
 }
 
 /** A column of blind indexes, and the ones to look for. */

@@ -1,7 +1,8 @@
 import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
 import type { IndexEntry, KeptStatus } from '../../document-index.ts'
 import type { Database } from './database.ts'
-import { BY_HASH, KEPT_STATUSES } from './document-index.ts'
+import { BY_HASH, createMergeDocumentKeys, KEPT_STATUSES } from './document-index.ts'
+import { KEY_KINDS, retireKeys } from './sorted-keys.ts'
 
 /** Documents in one write. */
 const CHUNK = 500
@@ -90,6 +91,7 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
         keepBatches.run(lastOld, tenant)
         deleteBatches.run(lastOld)
         const { changes } = deleteOld.run(lastOld)
+        retireKeys(sqlite, [KEY_KINDS.document, KEY_KINDS.subject], lastOld)
         sqlite.exec('DELETE FROM document_index')
         sqlite.prepare('INSERT INTO document_index VALUES (?)').run(lastOld + 1)
         return Number(changes)
@@ -103,8 +105,8 @@ function createReplace({ sqlite }: Database, tenant: bigint | null) {
       subject, category, tenant)
     SELECT ?1, old.batch_block, ?2, ?3, coalesce(?4, old.issued_on, 0), ?5,
       coalesce(?6, old.subject), coalesce(?7, old.category), coalesce(old.tenant, ?8)
-    FROM (SELECT 1) LEFT JOIN document AS old
-      ON substr(old.document_hash, 1, 8) = substr(?1, 1, 8) AND old.document_hash = ?1`)
+    FROM (SELECT 1) LEFT JOIN document AS old ON old.${BY_HASH}`)
+  const mergeKeys = createMergeDocumentKeys(sqlite)
   const deleteOlder = sqlite.prepare(`DELETE FROM document WHERE ${BY_HASH} AND id < ?2`)
   const link = sqlite.prepare(`
     INSERT INTO succession (document_hash, successor_hash, revoked) VALUES (?, ?, 1)
@@ -117,6 +119,7 @@ function createReplace({ sqlite }: Database, tenant: bigint | null) {
       ...[entry?.subject ?? null, entry?.category ?? null, tenant],
     )
     deleteOlder.run(hash, lastInsertRowid)
+    mergeKeys(lastInsertRowid)
     // Nothing is promised by it: whoever superseded that document has promised, or has not.
     if (entry?.supersedes) link.run(fromHex(entry.supersedes), hash)
   }

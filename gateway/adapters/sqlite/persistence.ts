@@ -14,10 +14,10 @@ export function createSqlitePersistence(
   outbox: SqliteOutbox,
 ): Persistence {
   return {
-    add: (intent, { documentHash, bytes, entry }, promised = false) =>
+    add: (intent, { documentHash, bytes, entry, isNew = false }, promised = false) =>
       write(() => {
-        const inserted = store.insert(documentHash, bytes)
-        const added = outbox.insert(intent, promised, { inserted, entry })
+        const inserted = store[isNew ? 'insertNew' : 'insert'](documentHash, bytes)
+        const added = outbox.insert(intent, promised, { inserted, entry, isNew })
         if (added === 'has_successor') {
           if (inserted) store.delete(documentHash)
           return added

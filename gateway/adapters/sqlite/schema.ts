@@ -1,7 +1,8 @@
 import { REVOCATION_REASONS } from '../../../verifier/reasons.ts'
+import { SORTED_KEYS_SCHEMA } from './sorted-keys.ts'
 
 /** The schema version. A file of another version is refused, not converted. */
-export const SCHEMA_VERSION = 10
+export const SCHEMA_VERSION = 11
 
 const ANCHORED_TYPE = `CASE NEW.kind
       WHEN 'issue' THEN 'document.issued'
@@ -10,6 +11,16 @@ const ANCHORED_TYPE = `CASE NEW.kind
       WHEN 'suspend' THEN 'document.suspended'
       WHEN 'release' THEN 'document.released'
     END`
+
+/** @returns A condition on `document_by_key`: the document has this hash, an expression. */
+export function isDocument(hash: string): string {
+  return `key = substr(${hash}, 1, 8) AND document_hash = ${hash}`
+}
+
+/** @returns A condition on `document`, as {@link isDocument}. */
+function isDocumentOf(hash: string): string {
+  return `id = (SELECT id FROM document_by_key WHERE ${isDocument(hash)})`
+}
 
 /**
  * @param row An intent's row, as the statement knows it.
@@ -26,9 +37,8 @@ export function eventOf(row: string, type: string): string {
       iif(${row}.block_number IS NULL, NULL, unhex(substr(${row}.transaction_hash, 3))),
       ${row}.tenant,
       iif(${row}.kind = 'issue', NULL, (
-        SELECT document.tenant FROM document
-        WHERE substr(document_hash, 1, 8) = unhex(substr(${row}.document_hash, 3, 16))
-          AND document_hash = unhex(substr(${row}.document_hash, 3))))`
+        SELECT owned.tenant FROM document_by_key AS owned
+        WHERE ${isDocument(`unhex(substr(${row}.document_hash, 3))`)}))`
 }
 
 /** The schema of the gateway's one SQLite file. */
@@ -45,8 +55,10 @@ export const SCHEMA = `
     id INTEGER PRIMARY KEY CHECK (id = 1),
     written_at INTEGER NOT NULL
   ) STRICT;
+  -- Found by hash through sorted keys, which do not keep a hash from being here twice.
   CREATE TABLE IF NOT EXISTS block (
-    hash BLOB PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    hash BLOB NOT NULL,
     bytes BLOB NOT NULL
   ) STRICT;
   CREATE TABLE IF NOT EXISTS tombstone (
@@ -228,8 +240,7 @@ export const SCHEMA = `
   BEGIN
     INSERT INTO event (type, time, document_hash, tenant, owner)
     SELECT 'document.erased', NEW.erased_at, NEW.hash, NEW.tenant, (
-      SELECT document.tenant FROM document
-      WHERE substr(document_hash, 1, 8) = substr(NEW.hash, 1, 8) AND document_hash = NEW.hash);
+      SELECT owned.tenant FROM document_by_key AS owned WHERE ${isDocument('NEW.hash')});
   END;
   CREATE TRIGGER IF NOT EXISTS batch_history_written
   AFTER UPDATE OF block_number, transaction_hash ON intent
@@ -256,10 +267,9 @@ export const SCHEMA = `
     PRIMARY KEY (period, key)
   ) STRICT, WITHOUT ROWID;
   -- The index of documents, for lists and searches: no names, see gateway/document-index.ts. Rows
-  -- are in the order in which documents were requested. Only by_hash and by_subject write a page of
-  -- their own for each document; the hash is shortened there, since that tree is the largest.
+  -- are in the order in which documents were requested. Sorted keys find them by hash and subject.
   CREATE TABLE IF NOT EXISTS document (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     document_hash BLOB NOT NULL,
     -- Of a document of a batch.
     batch_block BLOB,
@@ -273,12 +283,11 @@ export const SCHEMA = `
     category INTEGER,
     tenant INTEGER
   ) STRICT;
-  CREATE INDEX IF NOT EXISTS document_by_hash ON document (substr(document_hash, 1, 8));
-  CREATE INDEX IF NOT EXISTS document_by_subject ON document (subject);
   CREATE INDEX IF NOT EXISTS document_by_category ON document (category);
   CREATE INDEX IF NOT EXISTS document_by_tenant ON document (tenant);
   CREATE INDEX IF NOT EXISTS document_pending ON document (id) WHERE block_number IS NULL;
   CREATE INDEX IF NOT EXISTS document_by_status ON document (status) WHERE status <> 0;
+  ${SORTED_KEYS_SCHEMA}
   -- Rows below this are of an index that was dropped, and so are cursors.
   CREATE TABLE IF NOT EXISTS document_index (
     first INTEGER NOT NULL
@@ -289,15 +298,13 @@ export const SCHEMA = `
   WHEN NEW.kind = 'issue' AND OLD.block_number IS NOT NEW.block_number
   BEGIN
     UPDATE document SET block_number = NEW.block_number
-    WHERE substr(document_hash, 1, 8) = unhex(substr(NEW.document_hash, 3, 16))
-      AND document_hash = unhex(substr(NEW.document_hash, 3));
+    WHERE ${isDocumentOf('unhex(substr(NEW.document_hash, 3))')};
   END;
   CREATE TRIGGER IF NOT EXISTS document_withdrawn
   AFTER DELETE ON intent WHEN OLD.kind = 'issue' AND OLD.block_number IS NULL
   BEGIN
     DELETE FROM document
-    WHERE substr(document_hash, 1, 8) = unhex(substr(OLD.document_hash, 3, 16))
-      AND document_hash = unhex(substr(OLD.document_hash, 3)) AND block_number IS NULL;
+    WHERE ${isDocumentOf('unhex(substr(OLD.document_hash, 3))')} AND block_number IS NULL;
   END;
   CREATE TRIGGER IF NOT EXISTS document_revised
   AFTER UPDATE OF block_number ON intent
@@ -308,8 +315,7 @@ export const SCHEMA = `
       WHEN NEW.kind = 'revoke' THEN 0
       WHEN status > 1 THEN status
       ELSE (NEW.kind = 'suspend') = (NEW.block_number IS NOT NULL) END
-    WHERE substr(document_hash, 1, 8) = unhex(substr(NEW.document_hash, 3, 16))
-      AND document_hash = unhex(substr(NEW.document_hash, 3));
+    WHERE ${isDocumentOf('unhex(substr(NEW.document_hash, 3))')};
   END;
   -- Documents that were superseded here, written with the intent to issue the successor. Once that
   -- is on the chain, a trigger promises the revocation, so that no kill comes between the two.
@@ -345,7 +351,7 @@ export const SCHEMA = `
   AFTER INSERT ON tombstone
   BEGIN
     UPDATE document SET subject = NULL, category = NULL
-    WHERE substr(document_hash, 1, 8) = substr(NEW.hash, 1, 8) AND document_hash = NEW.hash;
+    WHERE ${isDocumentOf('NEW.hash')};
   END;
   -- Receivers of events. cursor: the event up to which they are in delivery, or were delivered.
   -- types and secrets are JSON; the secrets are what they are derived from.

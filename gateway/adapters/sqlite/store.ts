@@ -1,12 +1,20 @@
 import type { PayloadStore } from '../../issue/ports.ts'
 import type { Database } from './database.ts'
+import { createMergeKeys, KEY_KINDS } from './sorted-keys.ts'
 
 export type SqliteStore = PayloadStore & {
   /** `put`, for use within a write. */
   insert(hash: Uint8Array, bytes: Uint8Array): boolean
+  /** `insert` of bytes that the store cannot have yet: it does not look for them. */
+  insertNew(hash: Uint8Array, bytes: Uint8Array): boolean
   /** `remove`, for use within a write. */
   delete(hash: Uint8Array): void
 }
+
+/** A condition on `block_by_key`: the block has the hash `?1`. */
+export const IS_BLOCK = 'key = substr(?1, 1, 8) AND hash = ?1'
+export const DELETE_BLOCK = `
+  DELETE FROM block WHERE id IN (SELECT id FROM block_by_key WHERE ${IS_BLOCK})`
 
 /**
  * The embedded payload store: blocks in the gateway's database. It does not store an erased block
@@ -15,19 +23,26 @@ export type SqliteStore = PayloadStore & {
 export function createSqliteStore({ sqlite, write }: Database): SqliteStore {
   const insertBlock = sqlite.prepare(`
     INSERT INTO block (hash, bytes) SELECT ?1, ?2
-    WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE hash = ?1)
-    ON CONFLICT DO NOTHING`)
-  const select = sqlite.prepare('SELECT bytes FROM block WHERE hash = ?')
-  const has = sqlite.prepare('SELECT 1 FROM block WHERE hash = ?')
-  const deleteBlock = sqlite.prepare('DELETE FROM block WHERE hash = ?')
+    WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE hash = ?1)`)
+  const select = sqlite.prepare(`SELECT bytes FROM block_by_key WHERE ${IS_BLOCK} LIMIT 1`)
+  const has = sqlite.prepare(`SELECT 1 FROM block_by_key WHERE ${IS_BLOCK} LIMIT 1`)
+  const deleteBlock = sqlite.prepare(DELETE_BLOCK)
+  const mergeKeys = createMergeKeys(sqlite, KEY_KINDS.payload)
 
-  const insert: SqliteStore['insert'] = (hash, bytes) => insertBlock.run(hash, bytes).changes > 0
+  const insertNew: SqliteStore['insertNew'] = (hash, bytes) => {
+    const { changes, lastInsertRowid } = insertBlock.run(hash, bytes)
+    if (changes > 0) mergeKeys(lastInsertRowid)
+    return changes > 0
+  }
+  const insert: SqliteStore['insert'] = (hash, bytes) =>
+    has.get(hash) === undefined && insertNew(hash, bytes)
   const remove: SqliteStore['delete'] = (hash) => {
     deleteBlock.run(hash)
   }
 
   return {
     insert,
+    insertNew,
     delete: remove,
     put: (hash, bytes) => write(() => insert(hash, bytes)),
     async get(hash) {

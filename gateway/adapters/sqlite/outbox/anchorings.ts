@@ -48,7 +48,7 @@ function createAdopt(database: Database, blocks: BlockWriter): Pick<Anchorings, 
       SELECT 1 FROM history WHERE block_number = ?5 AND document_hash = unhex(substr(?1, 3))))
     ON CONFLICT DO NOTHING`)
 
-  const insertDocument = createInsertDocument(database)
+  const documents = createInsertDocument(database)
   const claimSuccession = createClaimSuccession(database)
 
   return {
@@ -58,7 +58,7 @@ function createAdopt(database: Database, blocks: BlockWriter): Pick<Anchorings, 
         const { changes } = insert.run(documentHash, validUntil, tenant, sealed ?? null, ...place)
         if (changes > 0) blocks.add(anchoring)
         const { blockNumber } = anchoring
-        if (entry) insertDocument({ documentHash, entry, blockNumber })
+        if (entry) documents.insert({ documentHash, entry, blockNumber })
         if (entry?.supersedes) claimSuccession(entry.supersedes, documentHash)
       }),
   }

@@ -33,7 +33,7 @@ export function createRequests(
   )
   const findRow: FindRow = (kind, documentHash) => select.get(documentHash, kind) as Row | undefined
   const insert = createInsert(database, createRepeat(database, blocks, findRow))
-  const insertDocument = createInsertDocument(database)
+  const documents = createInsertDocument(database)
   const claimSuccession = createClaimSuccession(database)
   const withdraw = createWithdraw(database)
 
@@ -44,7 +44,8 @@ export function createRequests(
     const { supersedes } = entry ?? {}
     if (supersedes && !claimSuccession(supersedes, documentHash)) return 'has_successor'
     const inserted = insert(intent, payload)
-    if (entry) insertDocument({ documentHash, entry, blockNumber: null })
+    const isNew = payload?.isNew && inserted
+    if (entry) documents[isNew ? 'insertNew' : 'insert']({ documentHash, entry, blockNumber: null })
     if (promised) promise.run(intent.documentHash, intent.kind)
     return intent.kind !== 'issue' || inserted
   }
