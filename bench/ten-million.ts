@@ -6,12 +6,9 @@
 //   --database F  a full one to copy; it is made where there is none
 //   --dry         print only
 import {
-  closeSync,
   copyFileSync,
   existsSync,
-  fsyncSync,
   mkdirSync,
-  openSync,
   readFileSync,
   rmSync,
   statSync,
@@ -26,7 +23,7 @@ import { inFolder, type Row, type RunningGateway, startGateway } from './measure
 import { usageOf } from './processes.ts'
 import { readSetting, withSection } from './report.ts'
 import { type PretendedChain, pretendBlocks } from './ten-million/chain.ts'
-import { fillDatabase, type Rows, rowsFor } from './ten-million/fill.ts'
+import { fillDatabase, flush, type Rows, rowsFor } from './ten-million/fill.ts'
 import type { Pauses } from './ten-million/preload.ts'
 import {
   type Measured,
@@ -172,10 +169,7 @@ async function makeFull(path: string, rows: Rows): Promise<void> {
   if (!existsSync(database)) await fillDatabase(database, rows)
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 })
   if (database !== path) copyFileSync(database, path)
-  // What is measured later must not wait for these pages.
-  const file = openSync(path, 'r+')
-  fsyncSync(file)
-  closeSync(file)
+  flush(path)
 }
 
 async function measure(): Promise<Measured> {

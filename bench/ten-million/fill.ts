@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { closeSync, fsyncSync, mkdirSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
@@ -63,6 +63,14 @@ export async function fillDatabase(
   fillIdempotencyKeys(sqlite, rows)
   sqlite.exec('COMMIT')
   sqlite.close()
+  flush(path)
+}
+
+/** Writes a file to the disk: what is measured later must not wait for its pages. */
+export function flush(path: string): void {
+  const file = openSync(path, 'r+')
+  fsyncSync(file)
+  closeSync(file)
 }
 
 /** The last documents are queued; those before them are not final yet. */
