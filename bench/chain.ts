@@ -7,13 +7,13 @@ import { Wallet } from 'ethers'
 import type { Hex } from '../document/hex.ts'
 import type { RegistryId } from '../document/registry-id.ts'
 import { createRpcPool, type RpcPool } from '../gateway/adapters/ethereum/rpc.ts'
+import { freePort } from '../local-chain/free-port.ts'
 import { startLocalChain } from '../local-chain/local-chain.ts'
 import { ensureRegistry } from '../scripts/local-registry.ts'
 import { ensureSecret } from '../scripts/secrets.ts'
 import { localAnvil } from '../test/support/anvil.ts'
 import { startGethNode } from '../test/support/geth.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
-import { freePort } from './processes.ts'
 
 /** A chain with a registry and a registered issuer. */
 export type BenchChain = {

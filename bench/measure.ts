@@ -2,10 +2,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseRegistryId } from '../document/registry-id.ts'
+import { freePort } from '../local-chain/free-port.ts'
 import manifest from '../package.json' with { type: 'json' }
 import { anvilPidOf, type BenchChain, startClockedChain } from './chain.ts'
 import type { LoadOptions, LoadResult } from './load.ts'
-import { freePort, runScript, startScript, untilReady, usageOf } from './processes.ts'
+import { runScript, startScript, untilReady, usageOf } from './processes.ts'
 import type { RawResult } from './raw.ts'
 
 /** The limits of a case: it ends at this number of documents or seconds, whichever comes first. */

@@ -1,6 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Processor time in seconds and maximum memory in bytes; `undefined` without /proc. */
@@ -74,17 +73,6 @@ export async function untilReady(url: string): Promise<void> {
     if (tries === 3_000) throw new Error(`${url} did not become ready`)
     await sleep(20)
   }
-}
-
-/** @returns A port that was free a moment ago. */
-export function freePort(): Promise<number> {
-  return new Promise((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      const port = typeof address === 'object' ? address?.port : undefined
-      server.close(() => resolve(port ?? 0))
-    })
-  })
 }
 
 const pathOf = (script: string) => new URL(`../${script}`, import.meta.url).pathname

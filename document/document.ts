@@ -2,6 +2,7 @@ import * as v from 'valibot'
 import { encodeUtf8 } from './bytes.ts'
 import { fromCanonical, toCanonical } from './canonical.ts'
 import { type FieldProblem, FormatError } from './errors.ts'
+import { isObject } from './json.ts'
 import { bytes32, issuerId, registry } from './members.ts'
 
 /** Most UTF-8 bytes of all keys and values of `metadata` together. */
@@ -33,9 +34,6 @@ const date = v.pipe(
   v.string('must be a string'),
   v.check(isDate, `must be a real date, YYYY-MM-DD, from ${FIRST_DATE} to ${LAST_DATE}`),
 )
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
 
 // Not v.record: it drops keys such as "constructor" without a word, and a document is kept exactly
 // as sent.

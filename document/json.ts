@@ -12,6 +12,11 @@ export type JsonValue =
 /** Nothing of this project nests deeper; what reads JSON recursively is safe from it. */
 const MAX_DEPTH = 32
 
+/** @returns Whether a value of JSON is an object, and not an array or `null`. */
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
 /**
  * Parses JSON (RFC 8259) as I-JSON (RFC 7493) wants it: no duplicate keys, no lone surrogates; nor
  * a key `__proto__`, which too many programs take for something else.

@@ -6,7 +6,7 @@ import { decodeUtf8, encodeUtf8 } from './bytes.ts'
 import { disclose, type Primitives } from './disclosures.ts'
 import { type Document, decodeDocument, encodeDocument } from './document.ts'
 import { FormatError, refusingAs } from './errors.ts'
-import { type JsonValue, parseStrictJson } from './json.ts'
+import { isObject, type JsonValue, parseStrictJson } from './json.ts'
 import type { SealingKeys } from './keys.ts'
 
 /**
@@ -214,10 +214,6 @@ function readHeader(header: JsonValue): SealedHeader {
 
 function malformed(message: string): FormatError {
   return new FormatError('sealed_malformed', message)
-}
-
-function isObject(value: JsonValue): value is { [key: string]: JsonValue } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 /** @returns The header of a sealed document. It is serialised in this order. */

@@ -3,12 +3,13 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { closeSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { type AddressInfo, createServer, type Socket } from 'node:net'
+import type { Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { errors, Pool } from 'undici'
 import { LOCAL_CHAIN_ID } from '../verifier/defaults.ts'
 import { LocalChainError } from './errors.ts'
+import { freePort } from './free-port.ts'
 import { requestFor, resultIn } from './rpc.ts'
 
 /** An Anvil that takes longer is stuck. A dump of 20,000 documents takes 2 s on a busy machine. */
@@ -138,13 +139,4 @@ function binary(): string {
       { cause },
     )
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
 }

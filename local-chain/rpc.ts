@@ -1,3 +1,5 @@
+import { isObject } from '../document/json.ts'
+
 /** A JSON-RPC call of a client. A call without an id is a notification. */
 export type Call = { id?: unknown; method: string; params: unknown }
 
@@ -68,8 +70,4 @@ export function quantityOf(value: unknown): number | undefined {
   if (!['string', 'number'].includes(typeof value)) return undefined
   const quantity = Number(value)
   return Number.isSafeInteger(quantity) && quantity >= 0 ? quantity : undefined
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -5,12 +5,12 @@
 // revokes the document, and a real browser shows the page.
 import { spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { type Browser, chromium, type Page } from 'playwright-core'
+import { freePort } from '../local-chain/free-port.ts'
 import { chromiumPath } from './chromium-path.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
@@ -198,16 +198,6 @@ const SCENE = (scheme: string, qrCode: string, valid: string, revoked: string) =
   <figure><div class="phone"><img src="${valid}"></div><figcaption>scanned today</figcaption></figure>
   <figure><div class="phone"><img src="${revoked}"></div><figcaption>scanned after it was revoked</figcaption></figure>
 </main>`
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const address = server.address()
-      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
-    })
-  })
-}
 
 async function until(holds: () => Promise<boolean>): Promise<void> {
   const giveUp = performance.now() + START_TIMEOUT_MS

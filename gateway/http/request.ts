@@ -2,7 +2,7 @@ import type { Context } from 'hono'
 import * as v from 'valibot'
 import { decodeUtf8, readAtMost, TooLargeError } from '../../document/bytes.ts'
 import { type FieldProblem, mergeProblems } from '../../document/errors.ts'
-import { type JsonValue, parseStrictJson } from '../../document/json.ts'
+import { isObject, type JsonValue, parseStrictJson } from '../../document/json.ts'
 import { MAX_SENT_BYTES } from '../../document/new-document.ts'
 import { ApiError } from './errors.ts'
 
@@ -57,8 +57,7 @@ export function problemsOf(issues: readonly v.BaseIssue<unknown>[] = []): FieldP
  */
 export function parseBody<T>(schema: v.GenericSchema<unknown, T>, body: JsonValue): T {
   // To valibot an array is an object.
-  const isObject = typeof body === 'object' && body !== null && !Array.isArray(body)
-  const result = isObject ? v.safeParse(schema, body) : undefined
+  const result = isObject(body) ? v.safeParse(schema, body) : undefined
   if (result?.success) return result.output
   throw new ApiError('bad_fields', 'invalid fields', {
     details: result ? problemsOf(result.issues) : [{ field: '', message: 'must be a JSON object' }],

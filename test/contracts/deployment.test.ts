@@ -1,7 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { JsonRpcProvider, keccak256, Transaction, toBeHex, Wallet } from 'ethers'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -12,6 +11,7 @@ import {
   proxy,
   withoutImmutables,
 } from '../../scripts/deployment.ts'
+import { freePort } from '../support/http.ts'
 
 /** Runs the deploy, check and roles commands against Anvil, as an operator would. */
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -34,14 +34,6 @@ const hash = `0x${'5e'.repeat(32)}`
 interface Run {
   readonly code: number
   readonly output: string
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const address = server.address()
-  await new Promise((resolve) => server.close(resolve))
-  return typeof address === 'object' && address !== null ? address.port : 0
 }
 
 class Chain {

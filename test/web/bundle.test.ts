@@ -1,45 +1,17 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { beforeEach, expect, test } from 'vitest'
 import { formatRegistryId } from '../../document/registry-id.ts'
 import { type Bundle, readBundle } from '../../verifier/index.ts'
 import type { PageConfig } from '../../web/config.ts'
-import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { describeInBrowser } from '../support/chromium.ts'
 import { give } from '../support/give-file.ts'
-import { type PageServer, startPageServer } from '../support/page-server.ts'
-import { type PageWorld, startPageWorld } from '../support/page-world.ts'
-
-const ETHEREUM = 1
-const ISSUER = {
-  name: 'University of Testville',
-  uri: 'https://diploma.testville.example',
-}
+import { startLiveWorld, usePage } from '../support/page-fixture.ts'
 
 describeInBrowser('what the page shows is never out of date and green', () => {
-  let world: PageWorld
-  let pages: PageServer
-  let browser: Browser
-  let context: BrowserContext
-  let page: Page
-
-  beforeAll(async () => {
-    ;[world, pages, browser] = await Promise.all([
-      startPageWorld(ETHEREUM, ISSUER),
-      startPageServer(),
-      launchChromium(),
-    ])
+  const fixture = usePage()
+  let { world, pages, context, page } = fixture
+  beforeEach(() => {
+    ;({ world, pages, context, page } = fixture)
   })
-  afterAll(async () => {
-    await browser?.close()
-    await pages?.close()
-    await world?.stop()
-  })
-  beforeEach(async () => {
-    context = await browser.newContext({ locale: 'en' })
-    page = await context.newPage()
-    world.node = 'answers'
-    world.content = 'answers'
-  })
-  afterEach(() => context.close())
 
   const open = (config: Partial<PageConfig> = {}) =>
     page.goto(pages.host({ ...world.config, ...config }))
@@ -249,7 +221,7 @@ describeInBrowser('what the page shows is never out of date and green', () => {
   test('behavior: "not issued" is dated too, and no longer red', async () => {
     const { publicId } = await world.issue()
     const bundle = await world.bundle(publicId)
-    const other = await startPageWorld(ETHEREUM, ISSUER)
+    const other = await startLiveWorld()
     const absent = await other
       .bundle(publicId)
       .finally(() => other.stop())

@@ -1,21 +1,14 @@
 import { readFileSync } from 'node:fs'
-import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test } from 'vitest'
 import { toHex } from '../../document/hex.ts'
 import { type Presentation, parsePresentation } from '../../document/index.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { readBundle } from '../../verifier/index.ts'
 import type { PageConfig } from '../../web/config.ts'
-import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { describeInBrowser } from '../support/chromium.ts'
 import { give } from '../support/give-file.ts'
-import { type PageServer, startPageServer } from '../support/page-server.ts'
-import { type PageWorld, startPageWorld } from '../support/page-world.ts'
+import { usePage } from '../support/page-fixture.ts'
 
-const ETHEREUM = 1
-const ISSUER = {
-  name: 'University of Testville',
-  uri: 'https://diploma.testville.example',
-}
 /** No value is part of another, or of what else is in an excerpt. */
 const DIPLOMA = {
   subjectName: 'Ada Canary Lovelace',
@@ -39,38 +32,16 @@ const HIDDEN = [
 ]
 
 describeInBrowser('an excerpt of a document, on the page', () => {
-  let world: PageWorld
-  let pages: PageServer
-  let browser: Browser
-  let context: BrowserContext
-  let page: Page
+  const fixture = usePage()
+  let { world, pages, context, page } = fixture
   let mishaps: string[]
-
-  beforeAll(async () => {
-    ;[world, pages, browser] = await Promise.all([
-      startPageWorld(ETHEREUM, ISSUER),
-      startPageServer(),
-      launchChromium(),
-    ])
-  })
-  afterAll(async () => {
-    await browser?.close()
-    await pages?.close()
-    await world?.stop()
-  })
   beforeEach(async () => {
-    context = await browser.newContext({ locale: 'en' })
+    ;({ world, pages, context, page } = fixture)
     await context.grantPermissions(['clipboard-read', 'clipboard-write'])
-    page = await context.newPage()
     mishaps = []
     page.on('pageerror', (error) => mishaps.push(String(error)))
-    world.node = 'answers'
-    world.content = 'answers'
   })
-  afterEach(async () => {
-    await context.close()
-    expect(mishaps).toEqual([])
-  })
+  afterEach(() => expect(mishaps).toEqual([]))
 
   const open = async (publicId: string) => {
     await page.goto(`${pages.host(world.config)}#${publicId}`)

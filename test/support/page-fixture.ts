@@ -1,0 +1,53 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest'
+import { launchChromium } from './chromium.ts'
+import { type PageServer, startPageServer } from './page-server.ts'
+import { type PageWorld, startPageWorld } from './page-world.ts'
+
+/** Of all tests of a file, but for `context` and `page`, which each test has of its own. */
+export type PageFixture = {
+  world: PageWorld
+  pages: PageServer
+  browser: Browser
+  context: BrowserContext
+  page: Page
+}
+
+const ETHEREUM = 1
+const ISSUER = {
+  name: 'University of Testville',
+  uri: 'https://diploma.testville.example',
+}
+
+/** A world on a chain that is not for tests. */
+export const startLiveWorld = () => startPageWorld(ETHEREUM, ISSUER)
+
+/**
+ * Starts a chain, the page's server and a browser for the tests around the call.
+ *
+ * @returns An object with what has been started; its members are there once a test runs.
+ */
+export function usePage(): PageFixture {
+  const fixture = {} as PageFixture
+  beforeAll(async () => {
+    const [world, pages, browser] = await Promise.all([
+      startLiveWorld(),
+      startPageServer(),
+      launchChromium(),
+    ])
+    Object.assign(fixture, { world, pages, browser })
+  })
+  afterAll(async () => {
+    await fixture.browser?.close()
+    await fixture.pages?.close()
+    await fixture.world?.stop()
+  })
+  beforeEach(async () => {
+    fixture.context = await fixture.browser.newContext({ locale: 'en' })
+    fixture.page = await fixture.context.newPage()
+    fixture.world.node = 'answers'
+    fixture.world.content = 'answers'
+  })
+  afterEach(() => fixture.context.close())
+  return fixture
+}
