@@ -11,6 +11,7 @@ import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { createProvingReader } from '../../verifier/readers/proof.ts'
 import { readCases } from '../support/corpus/case.ts'
+import type { Call } from '../support/corpus/each-command.ts'
 import {
   expectedOf,
   identityTold,
@@ -23,12 +24,13 @@ import {
 } from '../support/corpus/judge.ts'
 import { type RestDoor, startRestDoor } from '../support/corpus/rest.ts'
 import { type CorpusCase, startWorld, type World } from '../support/corpus/world.ts'
-import { run } from '../support/docreg.ts'
+import type { Run } from '../support/docreg.ts'
+import { type LinePrograms, startLinePrograms } from '../support/line-programs.ts'
 
 /** The packed command, placed in the checkout so that it finds its packages. */
 const COMMAND = fileURLToPath(new URL('../../dist/corpus/docreg.js', import.meta.url))
 
-const DID_PRELOAD = new URL('../support/corpus/did-preload.ts', import.meta.url).href
+const EACH_COMMAND = fileURLToPath(new URL('../support/corpus/each-command.ts', import.meta.url))
 
 let world: World
 beforeAll(async () => {
@@ -101,34 +103,21 @@ function caseIdentity(name: string): string | undefined {
   return expected && 'status' in expected ? expected.identity : undefined
 }
 
-// Each runs in its own process.
 describe.concurrent('command', () => {
-  beforeAll(() => buildCommand(COMMAND))
+  let commands: LinePrograms<Call, Run>
+  beforeAll(async () => {
+    await buildCommand(COMMAND)
+    commands = startLinePrograms(process.execPath, [EACH_COMMAND, COMMAND], 4)
+  })
+  afterAll(() => commands?.stop())
 
   test.each(names)('%s', async (name) => {
     const one = caseOf(name)
-    const { code, stdout, stderr } = await run(
-      process.execPath,
-      [
-        ...['--import', DID_PRELOAD, COMMAND],
-        ...['verify', '-', '--json', '--registry', one.registry],
-        ...one.rpc.flatMap((url) => ['--rpc', url]),
-        ...one.ipfs.flatMap((url) => ['--ipfs', url]),
-        ...['--timeout', String(one.timeout)],
-        ...['--max-head-age', String(one.maxHeadAge)],
-        ...(one.asOf === null ? [] : ['--as-of', String(one.asOf)]),
-        ...(one.quorum === null ? [] : ['--quorum', String(one.quorum)]),
-        ...(one.domain ? [] : ['--no-identity']),
-        ...(one.issuerDomain ? ['--issuer-domain', one.issuerDomain] : []),
-      ],
-      {
-        stdin: one.given,
-        env: {
-          DID_ADDRESS: one.domain?.address ?? '',
-          DID_SERVED: one.domain?.served ?? '',
-        },
-      },
-    )
+    const { code, stdout, stderr } = await commands.run({
+      args: argumentsFor(one),
+      stdin: one.given,
+      domain: one.domain,
+    })
     const answer = JSON.parse(stdout)
     expect('error' in answer ? { error: answer.error.code } : told(answer)).toEqual(expectedOf(one))
     const identity = caseIdentity(name)
@@ -142,6 +131,20 @@ describe.concurrent('command', () => {
     if (!one.presentation) expect(stdout).not.toContain(publicIdOf(one))
   })
 })
+
+function argumentsFor(one: CorpusCase): string[] {
+  return [
+    ...['verify', '-', '--json', '--registry', one.registry],
+    ...one.rpc.flatMap((url) => ['--rpc', url]),
+    ...one.ipfs.flatMap((url) => ['--ipfs', url]),
+    ...['--timeout', String(one.timeout)],
+    ...['--max-head-age', String(one.maxHeadAge)],
+    ...(one.asOf === null ? [] : ['--as-of', String(one.asOf)]),
+    ...(one.quorum === null ? [] : ['--quorum', String(one.quorum)]),
+    ...(one.domain ? [] : ['--no-identity']),
+    ...(one.issuerDomain ? ['--issuer-domain', one.issuerDomain] : []),
+  ]
+}
 
 function exitCodeOf({ expected }: CorpusCase): number {
   if ('error' in expected || expected.status === 'unverifiable') return 2

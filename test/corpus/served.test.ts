@@ -1,12 +1,12 @@
-import { execFile, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { createInterface } from 'node:readline'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { EXAMPLES, pythonOfExamples } from '../examples/python.ts'
+import { type Example, startExample } from '../examples/example.ts'
+import { pythonOfExamples } from '../examples/python.ts'
 import { required } from '../faults/support/machine.ts'
 import { readCases } from '../support/corpus/case.ts'
-import { expectedOf, libraryTells, publicIdOf } from '../support/corpus/judge.ts'
+import { expectedOf, libraryTells } from '../support/corpus/judge.ts'
 import { formatServed, recordCases, servedFile } from '../support/corpus/served.ts'
 import type { CorpusCase } from '../support/corpus/world.ts'
 
@@ -29,14 +29,17 @@ test('behavior: served.json of every case matches what its chain and sources ans
 describe.skipIf(python === undefined)('served by Python from the files', () => {
   let server: ReturnType<typeof spawn>
   let served: CorpusCase[]
+  let example: Example
   beforeAll(async () => {
     server = spawn('python3', [SERVER], { stdio: ['pipe', 'pipe', 'inherit'] })
     if (!server.stdout) throw new Error('no standard output')
     const lines = createInterface(server.stdout)[Symbol.asyncIterator]()
     const { value } = await lines.next()
     served = JSON.parse(value ?? '').cases
+    example = startExample(python ?? '', 1)
   })
   afterAll(async () => {
+    await example?.stop()
     const ended = new Promise((resolve) => server.once('exit', resolve))
     server.stdin?.end()
     expect(await ended).toBe(0)
@@ -57,7 +60,7 @@ describe.skipIf(python === undefined)('served by Python from the files', () => {
     expect(await libraryTells(one)).toEqual(expectedOf(one))
   })
 
-  // One of each kind: a Python is started for each.
+  // One of each kind: test/examples/ runs all of them.
   const kinds = new Map(
     cases
       .filter(
@@ -70,22 +73,11 @@ describe.skipIf(python === undefined)('served by Python from the files', () => {
       .filter(({ expected }) => 'status' in expected)
       .map(({ name }) => [name.split('-', 1)[0] ?? '', name]),
   )
-  test.concurrent.each([...kinds.values()])(
+  test.each([...kinds.values()])(
     'behavior: the example in Python judges %s as it should',
     async (name) => {
       const one = caseOf(name)
-      const [rpc = ''] = one.rpc
-      const args = [
-        ...['--rpc', rpc, '--registry', one.registry],
-        ...one.ipfs.flatMap((url) => ['--ipfs', url]),
-        ...['--max-head-age', `${one.maxHeadAge}`],
-        ...['--timeout', `${one.timeout}`, '--', publicIdOf(one)],
-      ]
-      const { stdout } = await promisify(execFile)(python ?? '', [
-        `${EXAMPLES}verify.py`,
-        ...args,
-      ]).catch((failure) => failure)
-      const { status } = JSON.parse(stdout)
+      const { status } = JSON.parse((await example.run(one)).output)
       expect(one.expected).toMatchObject({ status })
     },
   )

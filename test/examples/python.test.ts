@@ -1,7 +1,5 @@
-import { execFile, spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
 import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Check } from '../../verifier/verdict.ts'
@@ -12,44 +10,11 @@ import { type CorpusCase, startWorld, type World } from '../support/corpus/world
 import golden from '../vectors/documents.json' with { type: 'json' }
 import mustFail from '../vectors/must-fail.json' with { type: 'json' }
 import presentations from '../vectors/presentations.json' with { type: 'json' }
+import { argumentsFor, EXAMPLE, type Example, startExample } from './example.ts'
 import { EXAMPLES, pythonOfExamples } from './python.ts'
 
 const pathOf = (file: string) => new URL(file, import.meta.url).pathname
-const PROGRAM = join(EXAMPLES, 'verify.py')
-
 const python = required(await pythonOfExamples())
-
-type Run = { code: number; output: string; errors: string }
-
-/** Runs all cases in one Python process, since its imports take longer than all cases. */
-function startProgram() {
-  const child = spawn(python ?? '', [pathOf('each.py'), PROGRAM], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const answers = createInterface(child.stdout)[Symbol.asyncIterator]()
-  return {
-    async run(one: CorpusCase): Promise<Run> {
-      const call = { args: argumentsFor(one), domain: one.domain ?? null }
-      child.stdin.write(`${JSON.stringify(call)}\n`)
-      const { value, done } = await answers.next()
-      if (done) throw new Error('Python has ended')
-      return JSON.parse(value)
-    },
-    stop: () => child.stdin.end(),
-  }
-}
-
-function argumentsFor(one: CorpusCase): string[] {
-  const [rpc = ''] = one.rpc
-  return [
-    ...['--rpc', rpc, '--registry', one.registry],
-    ...one.ipfs.flatMap((url) => ['--ipfs', url]),
-    ...['--max-head-age', `${one.maxHeadAge}`, '--timeout', `${one.timeout}`],
-    ...(one.domain ? [] : ['--no-identity']),
-    ...(one.issuerDomain ? ['--issuer-domain', one.issuerDomain] : []),
-    ...['--', one.presentation ? one.given : publicIdOf(one)],
-  ]
-}
 
 /** The example tells the codes of malformed content apart by layer only. */
 function coarse(code: string): string {
@@ -79,14 +44,14 @@ const EXIT_CODES: Record<string, number> = { valid: 0, unverifiable: 2 }
 
 describe.skipIf(python === undefined)('the corpus', () => {
   let world: World
-  let program: ReturnType<typeof startProgram>
+  let program: Example
   beforeAll(async () => {
     world = await startWorld()
-    program = startProgram()
+    program = startExample(python ?? '', 1)
   })
   afterAll(async () => {
-    program.stop()
-    await world.stop()
+    await program?.stop()
+    await world?.stop()
   })
 
   function caseOf(name: string): CorpusCase {
@@ -124,7 +89,7 @@ describe.skipIf(python === undefined)('the corpus', () => {
   test('behavior: the command reads the publicId from standard input, prints the verdict and nothing else', async () => {
     const one = caseOf('valid-minimal')
     const args = [...argumentsFor(one).slice(0, -1), '-']
-    const running = promisify(execFile)(python ?? '', [PROGRAM, ...args])
+    const running = promisify(execFile)(python ?? '', [EXAMPLE, ...args])
     running.child.stdin?.end(`${publicIdOf(one)}\n`)
     const { stdout, stderr } = await running
     expect(JSON.parse(stdout)).toMatchObject(await libraryOn(one))
@@ -135,7 +100,7 @@ describe.skipIf(python === undefined)('the corpus', () => {
 // 210 of them verified documents alone. Presentations and disclosures take 45, the issuer's domain
 // 40, and strict JSON, which both need, with the forms of what is read the rest.
 test('default: the example has under 315 lines', () => {
-  const lines = readFileSync(PROGRAM, 'utf8').trimEnd().split('\n')
+  const lines = readFileSync(EXAMPLE, 'utf8').trimEnd().split('\n')
   expect(lines.length).toBeLessThan(315)
 })
 
