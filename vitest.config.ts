@@ -1,7 +1,25 @@
+import { sep } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** They start services and nodes, so that they take longest. */
+const LONG = ['scripts', 'corpus', 'faults', 'examples', 'web']
+
+/** Starts long files first: otherwise one of them runs alone at the end. */
+class LongFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const sorted = await super.sort(files)
+    const rank = ({ moduleId }: TestSpecification) => {
+      const found = LONG.findIndex((folder) => moduleId.includes(`${sep}test${sep}${folder}${sep}`))
+      return found < 0 ? LONG.length : found
+    }
+    return sorted.toSorted((a, b) => rank(a) - rank(b))
+  }
+}
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongFirst },
     globalSetup: './test/global-setup.ts',
     include: ['test/**/*.test.ts'],
     // Tests wait for chains more than they compute.

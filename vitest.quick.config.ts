@@ -7,9 +7,14 @@ import everything from './vitest.config.ts'
 
 const STARTS_PROGRAMS = /from 'node:child_process'/
 const IMPORTED = /\b(?:from|import)\s*\(?'(\.[^']+\.m?[jt]s)'/g
-/** Properties over many cases, and one more run of the compiler: more than half of the time. */
+/**
+ * Properties over many cases, one more run of the compiler, and waits of several seconds: more than
+ * half of the time.
+ */
 const SLOW = [
   'test/contracts/storage-layout.test.ts',
+  'test/gateway/adapters/sqlite/erasures.test.ts',
+  'test/gateway/webhooks/courier.test.ts',
   'test/hostile/documents.test.ts',
   'test/hostile/nodes.test.ts',
   'test/hostile/presented-canaries.test.ts',
