@@ -57,10 +57,10 @@ export const en = {
   'superseded.title': 'Replaced',
   'superseded.text': 'The issuer replaced it on {date}. Ask for the newer one.',
   'revoked.title': 'Revoked',
-  'revoked.text': 'The issuer withdrew it for good on {date}. Reason: {reason}.',
+  'revoked.text': 'The issuer withdrew it permanently on {date}. Reason: {reason}.',
   'suspended.title': 'On hold',
   'suspended.text':
-    'The issuer put it on hold on {date}. Do not rely on it: the issuer may release it again or withdraw it for good.',
+    'The issuer put it on hold on {date}. Do not rely on it: the issuer may release it again or withdraw it permanently.',
   'suspended.past': 'Was on hold on {date}, not checked since',
   'suspended.past.text':
     'The issuer may have released it since then, or withdrawn it. Check it again.',
@@ -73,7 +73,7 @@ export const en = {
   'erased.text':
     'A document was recorded under this code, but its content has been erased. It can no longer be checked.',
   'erased.here':
-    'The service behind this page says that it has erased the content. That is its word alone.',
+    'The service behind this page says that it has erased the content. Nobody else confirms that.',
   'wrong_key.title': 'This code does not open the document',
   'wrong_key.text':
     'There is a record, but the key in this code does not fit it. The code was changed, or parts of two codes were mixed up. Ask for the right code.',
@@ -210,7 +210,7 @@ export const en = {
     'What the domain publishes about the issuer cannot be read. That does not change the result.',
   'identity.not_asked':
     'The domain of the issuer has not been asked. That does not change the result.',
-  'payload.pass': 'The content was found, and is what was recorded, to the letter.',
+  'payload.pass': 'The content was found, and is exactly what was recorded.',
   'payload.fail': 'The content has been erased.',
   'payload.unknown': 'The content is unavailable.',
   'key.pass': 'The key in the code opens the content.',
@@ -308,7 +308,7 @@ export const en = {
   'sources.bad.ipfs': 'Every line must be an address that begins with https:// or http://',
   'sources.identity': 'Ask the issuer’s domain whether it confirms the issuer.',
   'sources.identity.hint':
-    'The domain then learns that somebody looks at a document of this issuer, but not at which.',
+    'The domain then learns that somebody is checking a document of this issuer, but not which one.',
   'sources.kept': 'Your choice is remembered in this browser; codes of documents never are.',
 } as const
 
