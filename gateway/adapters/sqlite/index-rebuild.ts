@@ -103,7 +103,7 @@ function createReplace({ sqlite }: Database, tenant: bigint | null) {
   const insert = sqlite.prepare(`
     INSERT INTO document (document_hash, batch_block, block_number, status, issued_on, valid_until,
       subject, category, tenant)
-    SELECT ?1, old.batch_block, ?2, ?3, coalesce(?4, old.issued_on, 0), ?5,
+    SELECT ?1, coalesce(?9, old.batch_block), ?2, ?3, coalesce(?4, old.issued_on, 0), ?5,
       coalesce(?6, old.subject), coalesce(?7, old.category), coalesce(old.tenant, ?8)
     FROM (SELECT 1) LEFT JOIN document AS old ON old.${BY_HASH}`)
   const mergeKeys = createMergeDocumentKeys(sqlite)
@@ -117,6 +117,7 @@ function createReplace({ sqlite }: Database, tenant: bigint | null) {
     const { lastInsertRowid } = insert.run(
       ...[hash, blockNumber, KEPT_STATUSES.indexOf(status), entry?.issuedOn ?? null, validUntil],
       ...[entry?.subject ?? null, entry?.category ?? null, tenant],
+      entry?.batchBlock === undefined ? null : fromHex(entry.batchBlock),
     )
     deleteOlder.run(hash, lastInsertRowid)
     mergeKeys(lastInsertRowid)

@@ -1,0 +1,85 @@
+/**
+ * `npm run recover [-- --tenant <name>] [--out <file>]`: rebuilds a lost gateway in an empty
+ * `DATA_DIR` from the chain, IPFS and the issuer secret, with the settings of `npm start`. No
+ * account is needed. A run that was cut off goes on when it is started again.
+ */
+import { randomBytes } from 'node:crypto'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { toHex } from '../document/hex.ts'
+import { openErasureList } from '../gateway/adapters/erasure-list.ts'
+import { createSqliteErasures } from '../gateway/adapters/sqlite/erasures.ts'
+import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
+import { fingerprintsOf } from '../gateway/secrets.ts'
+import { remoteIdentity, tellCause } from './identity.ts'
+import { readIssued } from './recover/issued.ts'
+import { openPayloads } from './recover/payloads.ts'
+import { restoreDocuments } from './recover/restore.ts'
+import { openStopped } from './stopped-gateway.ts'
+
+const say = (line: string) => console.error(line)
+
+async function main(): Promise<number> {
+  process.umask(0o077)
+  const { values } = parseArgs({
+    options: { tenant: { type: 'string' }, out: { type: 'string' }, from: { type: 'string' } },
+  })
+  const config = readSettings()
+  const { dataDir } = config
+  // The file is the first thing that a run makes, and the last that it removes.
+  const checkpoint = join(dataDir, 'recover.ndjson')
+  if (existsSync(join(dataDir, 'gateway.db')) && !existsSync(checkpoint))
+    throw new ConfigError([`${dataDir} has a database already: name an empty DATA_DIR`])
+  const identity = await remoteIdentity(config, say)
+  const { registry, issuerId, issuerSecrets } = identity
+  const from = Number(values.from ?? 0)
+  const issued = await readIssued(identity, { dataDir, checkpoint, from, say })
+  const database = openStopped(dataDir, { create: true })
+  try {
+    database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
+    // Before any payload: what was erased does not come back.
+    await createSqliteErasures(database, openErasureList(config.erasureList)).mergeList()
+    const payloads = await openPayloads(config, identity, database)
+    const out = values.out ?? join(dataDir, 'recovered.csv')
+    const counts = await restoreDocuments(issued, payloads, database, {
+      ...{ identity, out, tenant: values.tenant, say },
+    })
+    rmSync(checkpoint, { force: true })
+    say(`recovered ${counts.opened} documents of ${counts.documents}, ${counts.batches} batches`)
+    if (counts.erased > 0) say(`erased    ${counts.erased}`)
+    if (counts.missing > 0)
+      say(`missing   ${counts.missing}: no source has the payload, see ${out}`)
+    if (counts.unopened > 0)
+      say(`unopened  ${counts.unopened}: sealed with another secret, see ${out}`)
+    if (counts.unread > 0) say(`unread    ${counts.unread} batches: no source has the manifest`)
+    if (!issued.isComplete)
+      say('INCOMPLETE: the registry counts more than its events show; ask a node that has them')
+    say(`publicIds ${out}: whoever has this file can open every document`)
+    const isWhole = counts.missing + counts.unopened + counts.unread === 0
+    return isWhole && issued.isComplete ? 0 : 1
+  } finally {
+    await database.close()
+    await identity.rpc.close()
+  }
+}
+
+/** The settings; a recovery signs nothing, so it needs no account. */
+function readSettings(): Config {
+  const { ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL } = process.env
+  const hasAccount = [ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL].some(Boolean)
+  const unused = hasAccount ? {} : { ISSUER_KEY: toHex(randomBytes(32)) }
+  const config = readConfig({ ...process.env, ...unused })
+  if (config.rpcUrls.length === 0)
+    throw new ConfigError([
+      'RPC_URL is required: the local chain is in its data folder, and lost with it',
+    ])
+  return config
+}
+
+try {
+  process.exit(await main())
+} catch (error) {
+  console.error(tellCause('recover', error))
+  process.exit(2)
+}

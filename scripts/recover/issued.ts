@@ -1,0 +1,98 @@
+import { mkdirSync } from 'node:fs'
+import { type Collection, openCollection } from '../../cli/audit/collect.ts'
+import type { LedgerBatch, LedgerEntry } from '../../cli/audit/ledger.ts'
+import { pinBlock } from '../../cli/audit/run.ts'
+import { type IssuerState, proveRecords, readIssuerState } from '../../cli/audit/state.ts'
+import type { Hex } from '../../document/hex.ts'
+import type { Identity } from '../../gateway/open-chain.ts'
+import type { RegistryRecord } from '../../verifier/ports.ts'
+import { slotsOfIssuer } from '../../verifier/proof/slots.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { patientRequest } from '../../verifier/readers/patience.ts'
+import { unlessOvertaken } from '../../verifier/readers/proof.ts'
+import { createRequest, type Request, readStrictly } from '../../verifier/readers/request.ts'
+import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
+import { createSlotProver, type SlotProver } from '../../verifier/readers/slot-prover.ts'
+
+const NO_PHASES = { begin() {}, advance() {}, end() {} }
+
+/** What the issuer issued, as the registry has it at one block. */
+export type Issued = {
+  /** Whether these are all, by the registry's counts. */
+  isComplete: boolean
+  blockTime: number
+  accounts: IssuerState['accounts']
+  documents: { length: number; at(index: number): LedgerEntry & { record: RegistryRecord } }
+  batches: (LedgerBatch & { record: RegistryRecord })[]
+  /** Reads the own records of documents in a batch. */
+  recordsOf(hashes: readonly Hex[]): Promise<RegistryRecord[]>
+}
+
+/** @throws {ChainError} when the chain cannot be read. */
+export async function readIssued(
+  { rpc, registry, issuerId }: Identity,
+  options: { dataDir: string; checkpoint: string; from: number; say: (line: string) => void },
+): Promise<Issued> {
+  const { dataDir, checkpoint, from, say } = options
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const request = patientRequest(createRequest(rpc))
+  const collection = await openCollection({
+    ...{ request, registry, issuerId, from, checkpoint, phases: NO_PHASES },
+  })
+  try {
+    const issued = await unlessOvertaken({}, () => readAll(request, collection, registry, issuerId))
+    const { length } = issued.documents
+    say(`registry  ${length} documents issued alone, ${issued.batches.length} batches`)
+    return issued
+  } finally {
+    await collection.close()
+  }
+}
+
+async function readAll(
+  request: Request,
+  { ledger, advance }: Collection,
+  registry: Identity['registry'],
+  issuerId: number,
+): Promise<Issued> {
+  const { address } = parseRegistry(registry)
+  const head = await request('eth_blockNumber', [])
+  const block = readStrictly('eth_blockNumber', () => readQuantity(head))
+  const header = await pinBlock(request, registry, block)
+  await advance(block)
+  const prover = createSlotProver({ request, address, header })
+  const { issuer, accounts } = await readIssuerState(prover, issuerId)
+  const slots = slotsOfIssuer(issuerId)
+  const documents = ledger.documents()
+  const records = await prove(prover, documents.length, (i) => slots.record(documents.hashAt(i)))
+  const batches = [...ledger.batches.values()]
+  const anchors = await prove(prover, batches.length, (i) =>
+    slots.batch((batches[i] as LedgerBatch).root),
+  )
+  const isIssued = ({ record }: { record: RegistryRecord }) => record.anchoredBlock !== 0
+  let found = 0
+  for (let i = 0; i < documents.length; i++) if (isIssued({ record: records.at(i) })) found++
+  const issuedBatches = batches
+    .map((one, i) => ({ ...one, record: anchors.at(i) }))
+    .filter(isIssued)
+  return {
+    isComplete: found === issuer.documentCount && issuedBatches.length === issuer.batchCount,
+    blockTime: header.blockTime,
+    accounts,
+    documents: {
+      length: documents.length,
+      at: (index) => ({ ...documents.at(index), record: records.at(index) }),
+    },
+    batches: issuedBatches,
+    async recordsOf(hashes) {
+      // Later than the others, at the newest block: the node may have dropped the state since.
+      const newest = await pinBlock(request, registry, undefined)
+      const fresh = createSlotProver({ request, address, header: newest })
+      const own = await prove(fresh, hashes.length, (i) => slots.record(hashes[i] as Hex))
+      return hashes.map((_, i) => own.at(i))
+    },
+  }
+}
+
+const prove = (prover: SlotProver, count: number, slotOf: (index: number) => Hex) =>
+  proveRecords(prover, count, slotOf, NO_PHASES)

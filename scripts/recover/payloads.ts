@@ -1,0 +1,57 @@
+import { hkdfWithNode } from '../../gateway/adapters/node-hkdf.ts'
+import { openWithNode } from '../../gateway/adapters/node-open.ts'
+import type { Database } from '../../gateway/adapters/sqlite/database.ts'
+import { createSqliteStore } from '../../gateway/adapters/sqlite/store.ts'
+import { createTombstones } from '../../gateway/adapters/tombstones.ts'
+import { withOlder } from '../../gateway/adapters/with-older.ts'
+import type { Config } from '../../gateway/config.ts'
+import { createOpenIndexed, type OpenIndexed } from '../../gateway/documents/opening.ts'
+import { createLog } from '../../gateway/log.ts'
+import type { Identity } from '../../gateway/open-chain.ts'
+import { openKubo } from '../../gateway/open-stores.ts'
+import { subkeysOf } from '../../gateway/secrets.ts'
+import { readPayload } from '../../verifier/checks/payload.ts'
+import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
+
+/** The new gateway's store, and where its payloads come from. */
+export type Payloads = {
+  /**
+   * Gets a payload from the store, or from the sources into the store.
+   *
+   * @param hash sha-256 of the payload.
+   */
+  fetch(hash: Uint8Array): Promise<{ bytes: Uint8Array } | { why: 'missing' | 'erased' }>
+  /** Puts a payload that was made here. */
+  put(hash: Uint8Array, bytes: Uint8Array): Promise<void>
+  open: OpenIndexed
+}
+
+/** @throws {IssueError} when the Kubo node of the settings cannot be used. */
+export async function openPayloads(
+  config: Config,
+  { issuerId, issuerSecrets }: Identity,
+  database: Database,
+): Promise<Payloads> {
+  const kubo = await openKubo(config, createLog(config.logLevel))
+  const embedded = createSqliteStore(database)
+  const tombstones = createTombstones(database)
+  const store = tombstones.guardStore(kubo ? withOlder(kubo, embedded) : embedded)
+  const sources = config.ipfsGateways.map((url) => createIpfsGatewaySource(url, config.ipfsTimeout))
+  const subkeys = subkeysOf(issuerSecrets)
+  return {
+    async fetch(hash) {
+      const own = await store.get(hash)
+      if (own.status === 'erased') return { why: 'erased' }
+      const read = await readPayload(hash, [store, ...sources])
+      if (!read.bytes) return { why: 'missing' }
+      if (own.status !== 'found') await store.put(hash, read.bytes)
+      return { bytes: read.bytes }
+    },
+    async put(hash, bytes) {
+      await store.put(hash, bytes)
+    },
+    open: createOpenIndexed({
+      ...{ issuerId, store, subkeys, opener: openWithNode, hkdf: hkdfWithNode },
+    }),
+  }
+}

@@ -1,0 +1,241 @@
+import { createHash } from 'node:crypto'
+import { open } from 'node:fs/promises'
+import { inParallel } from '../../cli/audit/in-parallel.ts'
+import type { LedgerBatch } from '../../cli/audit/ledger.ts'
+import { InputError } from '../../cli/errors.ts'
+import { recountManifest } from '../../cli/manifest.ts'
+import type { Batch } from '../../document/batch/batch.ts'
+import { encodeBatchBlock } from '../../document/batch/block.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { hkdfWithNode } from '../../gateway/adapters/node-hkdf.ts'
+import type { Database } from '../../gateway/adapters/sqlite/database.ts'
+import { createIndexRebuild, type Rebuilt } from '../../gateway/adapters/sqlite/index-rebuild.ts'
+import { blindIndexOf, createIndexEntryOf } from '../../gateway/blind-index.ts'
+import type { KeptStatus } from '../../gateway/document-index.ts'
+import type { Identity } from '../../gateway/open-chain.ts'
+import { subkeysOf } from '../../gateway/secrets.ts'
+import type { RegistryRecord } from '../../verifier/ports.ts'
+import { NO_ACCOUNT, recordInBatch, registryStatusOf } from '../../verifier/status.ts'
+import type { Issued } from './issued.ts'
+import type { Payloads } from './payloads.ts'
+
+/** Documents that are fetched and opened together, and written in one commit. */
+const CHUNK = 200
+const AT_A_TIME = 16
+/** Of documents whose tenant nobody knows; batches always have one. */
+const DEFAULT_TENANT = 'default'
+
+/** Numbers of documents and batches. */
+export type Counts = Record<
+  'documents' | 'opened' | 'missing' | 'erased' | 'unopened' | 'batches' | 'unread',
+  number
+>
+
+/** A document, and its record with the batch taken into account. */
+type Found = {
+  documentHash: Hex
+  record: RegistryRecord
+  transactionHash: Hex | null
+  batch: { root: Hex; block: Hex } | null
+}
+
+type Options = {
+  identity: Identity
+  /** The file of publicIds. */
+  out: string
+  tenant: string | undefined
+  say: (line: string) => void
+}
+
+/**
+ * Puts payloads, history, batches and index into the database of a new gateway, in the order of the
+ * chain. Everything can be repeated.
+ */
+export async function restoreDocuments(
+  issued: Issued,
+  payloads: Payloads,
+  database: Database,
+  { identity, out, tenant, say }: Options,
+): Promise<Counts> {
+  const [newest] = subkeysOf(identity.issuerSecrets)
+  const blindTenant =
+    tenant === undefined ? null : blindIndexOf(newest, 'tenant', tenant, hkdfWithNode)
+  const index = createIndexRebuild(database, blindTenant)
+  const write = createWriter(database, index)
+  const entryOf = createIndexEntryOf(hkdfWithNode)
+  const counts: Counts = {
+    ...{ documents: 0, opened: 0, missing: 0, erased: 0, unopened: 0, batches: 0, unread: 0 },
+  }
+  await using file = await open(out, 'w', 0o600)
+  await file.appendFile('publicId,documentHash,batchRoot,status\n')
+
+  async function restoreSome(some: readonly Found[]): Promise<void> {
+    const restored: { found: Found; rebuilt: Rebuilt; line: string }[] = []
+    await inParallel(some, AT_A_TIME, async (found) => {
+      const { documentHash, batch, record } = found
+      const { kept, word } = statusOf(record, issued)
+      const { publicId, entry, why } = await openOne(found)
+      counts[why ?? 'opened']++
+      const rebuilt = {
+        ...{ documentHash, blockNumber: record.anchoredBlock, validUntil: record.validUntil },
+        ...{ status: kept, ...(entry && { entry }) },
+      }
+      const values = [publicId ?? '', documentHash, batch?.root ?? '', why ?? word]
+      restored.push({ found, rebuilt, line: `${values.join(',')}\n` })
+    })
+    counts.documents += some.length
+    restored.sort((a, b) => a.rebuilt.documentHash.localeCompare(b.rebuilt.documentHash))
+    await write(restored)
+    await file.appendFile(restored.map(({ line }) => line).join(''))
+  }
+
+  async function openOne({ documentHash, batch }: Found) {
+    const payload = await payloads.fetch(fromHex(documentHash))
+    if ('why' in payload) return { why: payload.why }
+    const opening = await payloads.open({ documentHash, batchBlock: batch?.block ?? null })
+    if (opening.status !== 'opened') return { why: 'unopened' as const }
+    const { document, publicId } = opening
+    const entry = {
+      ...entryOf(newest, document, null),
+      ...(batch && { batchBlock: batch.block }),
+    }
+    return { publicId, entry }
+  }
+
+  for (const part of inChainOrder(issued)) {
+    if ('documents' in part) await restoreSome(part.documents)
+    else if (await restoreBatch(part.batch, issued, { payloads, database, tenant, restoreSome }))
+      counts.batches++
+    else counts.unread++
+    say(`restored  ${counts.documents} documents, ${counts.batches} batches`)
+  }
+  await index.end()
+  await file.datasync()
+  return counts
+}
+
+type Part = { documents: Found[] } | { batch: Issued['batches'][number] }
+
+/** @returns Documents that were issued alone, some at a time, and batches between them. */
+function* inChainOrder({ documents, batches }: Issued): Generator<Part> {
+  const blocks = Float64Array.from(
+    { length: documents.length },
+    (_, i) => documents.at(i).record.anchoredBlock,
+  )
+  const order = Uint32Array.from(blocks, (_, i) => i).sort(
+    (a, b) => (blocks[a] as number) - (blocks[b] as number),
+  )
+  const rest = batches.toSorted((a, b) => a.record.anchoredBlock - b.record.anchoredBlock)
+  let some: Found[] = []
+  for (const index of order) {
+    const { documentHash, record, event } = documents.at(index)
+    if (record.anchoredBlock === 0) continue
+    const isBatchNext = () => (rest[0]?.record.anchoredBlock ?? Infinity) < record.anchoredBlock
+    if (some.length === CHUNK || isBatchNext()) {
+      yield { documents: some }
+      some = []
+    }
+    while (isBatchNext()) yield { batch: rest.shift() as Issued['batches'][number] }
+    const transactionHash = event?.transactionHash ?? null
+    some.push({ documentHash, record, transactionHash, batch: null })
+  }
+  yield { documents: some }
+  for (const batch of rest) yield { batch }
+}
+
+type BatchOptions = {
+  payloads: Payloads
+  database: Database
+  tenant: string | undefined
+  restoreSome(some: readonly Found[]): Promise<void>
+}
+
+/** @returns Whether its manifest was found and rebuilds the root. */
+async function restoreBatch(
+  { root, manifest, event, record: anchored }: LedgerBatch & { record: RegistryRecord },
+  issued: Issued,
+  { payloads, database, tenant, restoreSome }: BatchOptions,
+): Promise<boolean> {
+  const batch = manifest === null ? undefined : await readManifest(manifest, payloads)
+  if (batch?.root !== root || batch.size !== anchored.validUntil) return false
+  const transactionHash = event?.transactionHash ?? null
+  const { sqlite } = database
+  await database.write(() => {
+    const hash = transactionHash === null ? null : fromHex(transactionHash)
+    sqlite
+      .prepare('INSERT OR REPLACE INTO batch_history VALUES (?, ?, ?)')
+      .run(anchored.anchoredBlock, fromHex(root), hash)
+    sqlite
+      .prepare(
+        'INSERT INTO batch (root, size, manifest, tenant) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+      )
+      .run(fromHex(root), batch.size, fromHex(batch.manifest), tenant ?? DEFAULT_TENANT)
+  })
+  let some: { documentHash: Hex; validUntil: number; block: Hex }[] = []
+  const restoreRest = async () => {
+    const own = await issued.recordsOf(some.map(({ documentHash }) => documentHash))
+    await restoreSome(
+      some.map(({ documentHash, validUntil, block }, i) => ({
+        ...{ documentHash, transactionHash, batch: { root, block } },
+        record: recordInBatch(own[i] as RegistryRecord, anchored, validUntil),
+      })),
+    )
+    some = []
+  }
+  for (const block of batch.blocks()) {
+    const bytes = encodeBatchBlock(block)
+    const hash = createHash('sha256').update(bytes).digest()
+    // Batch blocks follow from the manifest.
+    await payloads.put(hash, bytes)
+    some.push({
+      documentHash: block.documentHash,
+      validUntil: block.validUntil,
+      block: toHex(hash),
+    })
+    if (some.length === CHUNK) await restoreRest()
+  }
+  await restoreRest()
+  return true
+}
+
+async function readManifest(manifest: Hex, payloads: Payloads): Promise<Batch | undefined> {
+  const source = {
+    async get(hash: Uint8Array) {
+      const payload = await payloads.fetch(hash)
+      return 'bytes' in payload
+        ? ({ status: 'found', bytes: payload.bytes } as const)
+        : ({ status: 'missing' } as const)
+    },
+  }
+  try {
+    return (await recountManifest(fromHex(manifest), [source])).batch
+  } catch (error) {
+    if (error instanceof InputError) return undefined
+    throw error
+  }
+}
+
+/** Writes history and index of some documents. */
+function createWriter({ sqlite, write }: Database, index: ReturnType<typeof createIndexRebuild>) {
+  const insert = sqlite.prepare('INSERT OR REPLACE INTO history VALUES (?, ?, ?)')
+  return async (restored: readonly { found: Found; rebuilt: Rebuilt }[]) => {
+    await write(() => {
+      for (const { found } of restored) {
+        const { documentHash, record, transactionHash, batch } = found
+        const hash = transactionHash === null ? null : fromHex(transactionHash)
+        if (batch === null) insert.run(record.anchoredBlock, fromHex(documentHash), hash)
+      }
+    })
+    await index.replace(restored.map(({ rebuilt }) => rebuilt))
+  }
+}
+
+function statusOf(
+  record: RegistryRecord,
+  { accounts, blockTime }: Issued,
+): { kept: KeptStatus | null; word: string } {
+  const account = accounts.get(record.accountIndex) ?? NO_ACCOUNT
+  const word = registryStatusOf({ record, account, blockTime })
+  const isKept = word !== 'valid' && word !== 'expired' && word !== 'not_issued'
+  return { kept: isKept ? word : null, word }
+}

@@ -1,0 +1,158 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { Wallet } from 'ethers'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { parseRegistryId } from '../../document/registry-id.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
+import { run } from '../support/docreg.ts'
+import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
+import { freePort } from '../support/http.ts'
+import { patient } from '../support/patient.ts'
+import { ADA, randomKey } from '../support/stack.ts'
+import { deployRegistry } from '../support/transact.ts'
+
+// A gateway is lost with its data folder; another machine has a copy of its payloads.
+
+const KEY = 'a-key-that-only-the-tests-have'
+const COMMAND = fileURLToPath(new URL('../../scripts/recover.ts', import.meta.url))
+const PATIENCE = 180_000
+
+let folder: string
+let anvil: AnvilNode
+let env: Record<string, string>
+let lost: GatewayProcess
+let recovered: GatewayProcess
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'recover-'))
+  anvil = await startAnvilNode(folder, ['--block-time', '1'], 1)
+  const keys = { admin: randomKey(), manager: randomKey(), issuer: randomKey() }
+  for (const key of Object.values(keys))
+    await anvil.request('anvil_setBalance', new Wallet(key).address, '0x56bc75e2d63100000')
+  const provider = patient(createFetchProvider(anvil.url))
+  const registry = await deployRegistry(provider, keys, { name: 'One', uri: '' })
+  env = {
+    ...{ RPC_URL: anvil.url, REGISTRY_ADDRESS: parseRegistryId(registry).address, ISSUER_ID: '1' },
+    ...{ ISSUER_SECRET: randomKey(), API_KEY: KEY, MAX_HEAD_AGE_SECONDS: '100000000' },
+  }
+  const settings = { ...env, ISSUER_KEY: keys.issuer }
+  lost = gatewayProcess({ ...settings, PORT: `${await freePort()}`, DATA_DIR: join(folder, 'a') })
+  recovered = gatewayProcess({
+    ...{ ...settings, PORT: `${await freePort()}`, DATA_DIR: join(folder, 'b') },
+  })
+  await lost.start()
+}, PATIENCE)
+afterAll(async () => {
+  await lost?.kill()
+  await recovered?.kill()
+  await anvil?.kill()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+async function call(gateway: GatewayProcess, path: string, body?: string, method?: string) {
+  const type = body?.includes('\n') ? 'application/x-ndjson' : 'application/json'
+  const response = await fetch(`${gateway.url}/v1${path}`, {
+    method: method ?? (body === undefined ? 'GET' : 'POST'),
+    ...(body !== undefined && { body }),
+    headers: {
+      authorization: `Bearer ${KEY}`,
+      ...(body !== undefined && { 'content-type': type }),
+    },
+  })
+  const text = await response.text()
+  expect(`${response.status} ${text}`).toMatch(/^20/)
+  return text
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: answers of every shape.
+const dataOf = (text: string): any => JSON.parse(text).data
+const issue = async (fields: object) =>
+  dataOf(await call(lost, '/documents', JSON.stringify({ ...ADA, ...fields })))
+
+/** @returns What lists and documents show, without what is of one gateway alone. */
+async function shown(gateway: GatewayProcess) {
+  const { documents } = dataOf(await call(gateway, '/documents?limit=100'))
+  const whole = []
+  for (const { publicId, documentHash, status, subjectId, batchRoot } of documents) {
+    const { blockchainHash, supersededBy } = dataOf(await call(gateway, `/documents/${publicId}`))
+    whole.push({
+      ...{ publicId, documentHash, status, subjectId, batchRoot, blockchainHash, supersededBy },
+    })
+  }
+  const { batches } = dataOf(await call(gateway, '/batches'))
+  return { documents: whole, batches }
+}
+
+const recover = (more: Record<string, string> = {}, ...args: string[]) =>
+  run(process.execPath, [COMMAND, ...args], {
+    env: { ...env, DATA_DIR: join(folder, 'b'), IPFS_GATEWAYS: lost.url, ...more },
+  })
+
+test(
+  'default: brings back every document, batch, publicId and status from chain, IPFS and secret',
+  async () => {
+    const [first, second] = [await issue({}), await issue({ subjectId: '77' })]
+    await issue({ subjectId: '78', expiresAt: '2050-01-01' })
+    await call(lost, `/documents/${first.publicId}/revoke`, '{}')
+    const next = JSON.stringify({ ...ADA, subjectId: '79' })
+    await call(lost, `/documents/${second.publicId}/supersede`, next)
+    const lines = [1, 2, 3].map((n) => JSON.stringify({ ...ADA, subjectId: `10${n}` }))
+    const batch = await call(lost, '/batches', `${lines.join('\n')}\n`)
+    const ofBatch = batch
+      .trim()
+      .split('\n')
+      .flatMap((line) => JSON.parse(line).data ?? [])
+    const batched: string[] = ofBatch.flatMap(({ publicId }) => publicId ?? [])
+    const inBatch = { publicId: batched[0] as string }
+    expect(batched).toHaveLength(3)
+    await call(lost, `/documents/${inBatch.publicId}/suspend`, '{}')
+    const before = await shown(lost)
+    expect(before.documents).toHaveLength(4)
+
+    const { stderr, code } = await recover({}, '--tenant', 'default')
+    expect(stderr).toContain('recovered 7 documents of 7, 1 batches')
+    expect(code).toBe(0)
+    const csv = readFileSync(join(folder, 'b', 'recovered.csv'), 'utf8')
+    const all = [...before.documents.map(({ publicId }) => publicId), ...batched]
+    for (const publicId of all) expect(csv).toContain(`\n${publicId},`)
+
+    await lost.kill()
+    rmSync(join(folder, 'a'), { recursive: true })
+    await recovered.start()
+    const after = await shown(recovered)
+    expect(after.batches).toEqual(before.batches)
+    expect(after.documents).toEqual(expect.arrayContaining(before.documents))
+    // A gateway has the batches of others in its index only after a recovery.
+    expect(after.documents.map(({ publicId }) => publicId).sort()).toEqual(all.sort())
+    const verified = dataOf(await call(recovered, `/verify?publicId=${inBatch.publicId}`))
+    expect(verified.status).toBe('suspended')
+  },
+  PATIENCE,
+)
+
+test(
+  'error: names what no source has, refuses a folder in use and a chain that is lost too',
+  async () => {
+    const elsewhere = { DATA_DIR: join(folder, 'c'), IPFS_GATEWAYS: 'http://127.0.0.1:1' }
+    const short = await recover(elsewhere)
+    expect(short.stderr).toMatch(/missing +4: no source has the payload/)
+    expect(short.stderr).toContain('unread    1 batches')
+    expect(short.code).toBe(1)
+    const other = await recover({
+      ...elsewhere,
+      IPFS_GATEWAYS: recovered.url,
+      DATA_DIR: join(folder, 'd'),
+      ISSUER_SECRET: randomKey(),
+    })
+    expect(other.stderr).toMatch(/unopened +7: sealed with another secret/)
+    const again = await recover()
+    expect(again.stderr).toContain('has a database already')
+    const local = await recover({ RPC_URL: '', DATA_DIR: join(folder, 'e') })
+    expect(local.stderr).toContain('RPC_URL is required')
+    expect([other.code, again.code, local.code]).toEqual([1, 2, 2])
+  },
+  PATIENCE,
+)
