@@ -104,23 +104,25 @@ export function createLedger(): Ledger {
       return {
         length: order.length,
         hashAt: (index) => toHex(rowAt(index).subarray(0, HASH)),
-        at(index) {
-          const row = rowAt(index)
-          const view = new DataView(row.buffer, row.byteOffset)
-          const documentHash = toHex(row.subarray(0, HASH))
-          const account = accounts[view.getUint32(ACCOUNT) - 1]
-          if (account === undefined) return { documentHash, event: null }
-          const event = {
-            block: readNumber(view, BLOCK),
-            transactionHash: toHex(row.subarray(TRANSACTION, BLOCK)),
-            account,
-            validUntil: readNumber(view, VALID_UNTIL),
-          }
-          return { documentHash, event }
-        },
+        at: (index) => entryOf(rowAt(index), accounts),
       }
     },
   }
+}
+
+/** @param accounts By the index that a row holds, less one; 0 in a row means no event. */
+function entryOf(row: Uint8Array, accounts: readonly Hex[]): LedgerEntry {
+  const view = new DataView(row.buffer, row.byteOffset)
+  const documentHash = toHex(row.subarray(0, HASH))
+  const account = accounts[view.getUint32(ACCOUNT) - 1]
+  if (account === undefined) return { documentHash, event: null }
+  const event = {
+    block: readNumber(view, BLOCK),
+    transactionHash: toHex(row.subarray(TRANSACTION, BLOCK)),
+    account,
+    validUntil: readNumber(view, VALID_UNTIL),
+  }
+  return { documentHash, event }
 }
 
 /** @returns The row of each hash that came last, by hash; one with an event before one without. */
