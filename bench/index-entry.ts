@@ -1,7 +1,7 @@
-// `node bench/index-entry.ts [documents] [database]`: what the entry of a document in the index costs,
-// in a database that has ten million documents, or so many. Documents are promised and anchored in
-// groups, as under load, with an entry and without one in turn. Prints its figures. It changes the
-// given database; without one, it makes one.
+// `node bench/index-entry.ts [documents] [database]`: what the entry of a document in the index
+// costs, in a database that has ten million documents, or so many. Documents are promised and
+// anchored in groups, as under load, with an entry and without one in turn. Prints its figures. It
+// changes the given database; without one, it makes one.
 import { randomBytes } from 'node:crypto'
 import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'

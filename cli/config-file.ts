@@ -31,7 +31,8 @@ export const SURROUNDINGS: () => Surroundings = () => ({
  * @param given The path of `--config`.
  * @param known The names of all settings, as options are named.
  * @returns `undefined` if there is none.
- * @throws {UsageError} for a file that cannot be read, is not trustworthy or has an unknown setting.
+ * @throws {UsageError} for a file that cannot be read, is not trustworthy or has an unknown
+ * setting.
  */
 export function readConfigFile(
   given: string | undefined,

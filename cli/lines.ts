@@ -8,8 +8,8 @@ const LINE_FEED = 10
 /**
  * Reads a text file line by line.
  *
- * @returns Each line without its line feed, and the place of the byte after it. What follows the last
- * line feed is not a line: a program that was cut off left it.
+ * @returns Each line without its line feed, and the place of the byte after it. What follows the
+ * last line feed is not a line: a program that was cut off left it.
  * @throws {InputError} `unreadable`, also for a line of more than 256 MiB.
  */
 export async function* readLines(file: string): AsyncGenerator<{ line: string; end: number }> {

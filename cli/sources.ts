@@ -64,7 +64,8 @@ export function readSources(values: {
 }
 
 /**
- * @param flags Those of the command line: of several that are only configured, the first one counts.
+ * @param flags Those of the command line: of several that are only configured, the first one
+ * counts.
  * @throws {UsageError} without a node, and for several `--rpc`.
  */
 export function onlyNode(

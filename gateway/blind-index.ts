@@ -13,8 +13,8 @@ export type BlindField = 'subjectId' | 'category' | 'tenant'
 /**
  * A blind index: equal values give equal numbers, and without the key a number tells nothing about
  * its value. HKDF-SHA256 (RFC 5869) of the value's UTF-8, with the index subkey as the salt and the
- * field in the info; the first 8 bytes, big-endian and signed. That is HMAC under the subkey, twice.
- * Two of ten million values meet with a probability of about 1 in 370,000.
+ * field in the info; the first 8 bytes, big-endian and signed. That is HMAC under the subkey,
+ * twice. Two of ten million values meet with a probability of about 1 in 370,000.
  */
 export function blindIndexOf(
   { index }: Pick<IssuerSubkeys, 'index'>,

@@ -1,7 +1,7 @@
 /**
- * `npm run issue-again [-- --only <file>] [--send]`: after the theft of an issuing key, issues again
- * what this gateway had issued with the distrusted account, with the settings of `npm start`, while
- * no gateway runs. Without `--send` it only lists the documents and batches.
+ * `npm run issue-again [-- --only <file>] [--send]`: after the theft of an issuing key, issues
+ * again what this gateway had issued with the distrusted account, with the settings of `npm start`,
+ * while no gateway runs. Without `--send` it only lists the documents and batches.
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -176,7 +176,9 @@ async function issueBatches(
   }
 }
 
-/** @returns What a batch was issued with, by its event: the manifest is nowhere else on the chain. */
+/**
+ * @returns What a batch was issued with, by its event: the manifest is nowhere else on the chain.
+ */
 async function readBatch(
   rpc: Identity['rpc'],
   registry: RegistryId,

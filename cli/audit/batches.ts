@@ -11,7 +11,8 @@ import type { Phases } from './phases.ts'
 export type ListedBatch = LedgerBatch & { record: RegistryRecord }
 
 /**
- * Recounts batches from their manifests, one after the other, and adds their documents to the table.
+ * Recounts batches from their manifests, one after the other, and adds their documents to the
+ * table.
  *
  * @returns Why a batch was not recounted, by its root; `null` = all of its documents are listed.
  */

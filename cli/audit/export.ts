@@ -23,9 +23,9 @@ export type ExportedList = {
 }
 
 /**
- * Writes an issuer's list with its proofs: events first, as in a checkpoint, then lines of proofs of
- * completeness (docs/formats.md §16), each of at most 100,000 documents, all of one block. A file
- * that is there is brought up to date: events that the node has dropped since stay in it.
+ * Writes an issuer's list with its proofs: events first, as in a checkpoint, then lines of proofs
+ * of completeness (docs/formats.md §16), each of at most 100,000 documents, all of one block. A
+ * file that is there is brought up to date: events that the node has dropped since stay in it.
  *
  * @throws {ChainError} when the chain cannot be read.
  */
@@ -69,8 +69,8 @@ export async function exportList(
 /**
  * Checks the proofs in the file of an export. Asks nobody.
  *
- * @throws {InputError} `unreadable` for a file without proofs, `other_registry`, `other_issuer`, and
- * `unproven` with the reason when a proof proves nothing.
+ * @throws {InputError} `unreadable` for a file without proofs, `other_registry`, `other_issuer`,
+ * and `unproven` with the reason when a proof proves nothing.
  */
 export async function checkExport(
   file: string,

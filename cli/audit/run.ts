@@ -47,8 +47,8 @@ export type AsOf = Header & {
 export type Audit = IssuerAudit & { asOf: AsOf }
 
 /**
- * Audits an issuer at the newest final block, or at the requested one. Starts again at a newer block
- * when the node no longer has the state, up to five times in all.
+ * Audits an issuer at the newest final block, or at the requested one. Starts again at a newer
+ * block when the node no longer has the state, up to five times in all.
  *
  * @throws {ChainError} when the chain cannot be read.
  */

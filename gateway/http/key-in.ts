@@ -6,8 +6,8 @@ import { keyOf } from '../../verifier/verify.ts'
 
 /**
  * @param registry CAIP-10.
- * @returns The key of a document's record; of a batch it is in the batch block. Absent when there is
- * no such block; `isOutage` says that the store did not answer about it.
+ * @returns The key of a document's record; of a batch it is in the batch block. Absent when there
+ * is no such block; `isOutage` says that the store did not answer about it.
  */
 export async function keyIn(
   publicId: PublicId,

@@ -8,9 +8,9 @@ import type { Env } from './env.ts'
 const ANY_PATH = '/*'
 
 /**
- * Gives each request an id, which its response carries, measures it, and logs one line for it. The line has the
- * template of the route and never the path: a path can hold a publicId. An id sent by a client is
- * ignored, so that the ids in the log are unique.
+ * Gives each request an id, which its response carries, measures it, and logs one line for it. The
+ * line has the template of the route and never the path: a path can hold a publicId. An id sent by
+ * a client is ignored, so that the ids in the log are unique.
  */
 export function requestLog(log: Log, { served }: Pick<Metrics, 'served'>): MiddlewareHandler<Env> {
   return async (c, next) => {

@@ -25,7 +25,9 @@ export function nextBatch(
   return batch
 }
 
-/** A call of the registry takes one kind, one reason, and one batch, whole or some documents of it. */
+/**
+ * A call of the registry takes one kind, one reason, and one batch, whole or some documents of it.
+ */
 function goTogether(one: Intent, other: Intent): boolean {
   if (isWholeBatch(one) || isWholeBatch(other)) return one === other
   if (one.root !== other.root) return false

@@ -6,8 +6,8 @@ import type { Outcome } from './outcome.ts'
 const MAX_REMEMBERED = 20_000
 
 /**
- * Measures how long intents take to reach the chain, and to become final there. In memory only: what
- * an earlier process began is not measured.
+ * Measures how long intents take to reach the chain, and to become final there. In memory only:
+ * what an earlier process began is not measured.
  */
 export type Times = {
   /** A request was made durable. */

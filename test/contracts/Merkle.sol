@@ -2,8 +2,8 @@
 pragma solidity ^0.8.28;
 
 /// @dev A StandardMerkleTree over (bytes32 documentHash, uint40 validUntil), built like that of
-/// OpenZeppelin's library: leaves at the end of an array that is a complete binary tree. It does not
-/// sort the leaves, which does not matter for proofs.
+/// OpenZeppelin's library: leaves at the end of an array that is a complete binary tree. It does
+/// not sort the leaves, which does not matter for proofs.
 library Merkle {
     function leaf(bytes32 documentHash, uint40 validUntil) internal pure returns (bytes32) {
         return keccak256(bytes.concat(keccak256(abi.encode(documentHash, validUntil))));

@@ -7,8 +7,8 @@ import { API_KEY } from './support/client.ts'
 import { reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
-// Superseding is two changes on the chain, one after the other. Whatever comes between them, whoever
-// was told "pending" gets both, and the list of documents shows what the chain shows.
+// Superseding is two changes on the chain, one after the other. Whatever comes between them,
+// whoever was told "pending" gets both, and the list of documents shows what the chain shows.
 
 let world: AnvilWorld
 beforeEach(async () => {

@@ -5,8 +5,8 @@ import { openapi } from '../support/described.ts'
 import { valuesOf } from '../support/from-schema.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
-// Requests made from /openapi.json, right and wrong ones, for every operation. None is answered by a
-// bug, or by anything that the document does not say.
+// Requests made from /openapi.json, right and wrong ones, for every operation. None is answered by
+// a bug, or by anything that the document does not say.
 
 type Schema = Parameters<typeof valuesOf>[0]
 type Parameter = { name: string; in: string; required: boolean; schema: Schema }

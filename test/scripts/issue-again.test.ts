@@ -130,7 +130,8 @@ test(
     expect(sent.stderr).toContain(blockchainHash)
 
     await gateway.stop()
-    // What is left is the doubtful one; the forged one is in the list of documents now, and not here.
+    // What is left is the doubtful one; the forged one is in the list of documents now, and not
+    // here.
     expect((await issueAgain()).stdout).toMatch(new RegExp(`^${hashes[1]}[^\\n]*\\n$`))
   },
   PATIENCE,

@@ -36,7 +36,8 @@ export type SlotProverOptions = ReadOptions & {
 
 /**
  * Reads storage slots of a contract by proof against a header, in requests that the node accepts.
- * Slots that stand in the order of {@link trieKeyOf} make the work lightest: neighbours share nodes.
+ * Slots that stand in the order of {@link trieKeyOf} make the work lightest: neighbours share
+ * nodes.
  */
 export type SlotProver = {
   /**

@@ -124,7 +124,9 @@ export function requestOf(provider: Eip1193Provider) {
     provider.request({ method, params }) as Promise<T>
 }
 
-/** @returns Why the registry or the chain refuses the call; the registry's error if there is one. */
+/**
+ * @returns Why the registry or the chain refuses the call; the registry's error if there is one.
+ */
 export function refusalIn(error: unknown): IssueError | undefined {
   if (!(error instanceof RpcResponseError)) return undefined
   const refused = error.code === 3 || /revert|insufficient funds/i.test(error.message)

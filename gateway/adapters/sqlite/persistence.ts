@@ -5,8 +5,8 @@ import type { SqliteOutbox } from './outbox.ts'
 import type { SqliteStore } from './store.ts'
 
 /**
- * Persists payloads and promises in one database and changes both in one transaction. The outbox holds
- * no copy of the sealed bytes: a copy in the same file could only be lost together with them.
+ * Persists payloads and promises in one database and changes both in one transaction. The outbox
+ * holds no copy of the sealed bytes: a copy in the same file could only be lost together with them.
  */
 export function createSqlitePersistence(
   { write }: Database,

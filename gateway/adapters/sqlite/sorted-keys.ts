@@ -182,7 +182,9 @@ function createEmpty(sqlite: DatabaseSync, kind: KeyKind): (run: Run) => void {
   }
 }
 
-/** Lets later merges delete the keys of rows up to this id, which are gone. For use within a write. */
+/**
+ * Lets later merges delete the keys of rows up to this id, which are gone. For use within a write.
+ */
 export function retireKeys(sqlite: DatabaseSync, kinds: readonly KeyKind[], last: number): void {
   const retire = sqlite.prepare(`
     UPDATE key_run SET state = ${STATE.emptying}
