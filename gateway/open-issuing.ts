@@ -130,9 +130,9 @@ function measureOutbox(
 ): SqliteOutbox {
   return {
     ...outbox,
-    plan(transaction, intents) {
+    plan(transaction, intents, head) {
       metrics.planned(intents.length)
-      return outbox.plan(transaction, intents)
+      return outbox.plan(transaction, intents, head)
     },
     async review(found) {
       const queued = await outbox.review(found)

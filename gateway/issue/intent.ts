@@ -77,6 +77,11 @@ export function keyOfIntent({ kind, documentHash }: Intent): IntentKey {
   return keyOf(kind, documentHash)
 }
 
+/** Whether another account of the issuer can undo it later. */
+export function canBeUndone({ kind }: Intent): boolean {
+  return kind === 'suspend' || kind === 'release'
+}
+
 /** The RFC 5280 reason code that a revision writes into the record. */
 export function reasonOf(intent: RevisionIntent): number {
   if (intent.kind === 'revoke') return intent.reason

@@ -13,7 +13,8 @@ export type Location =
 /**
  * Locates intents that were anchored. A revision is where its transaction is, whatever came after
  * it; if no node keeps the receipt, it is in its block as long as the chain has that block. In all
- * other cases, and for issued documents, the records decide.
+ * other cases, and for issued documents, the records decide: `moot` when the block is forgotten and
+ * somebody undid the revision later.
  */
 export async function locate(
   registry: RegistryReader,
@@ -43,7 +44,10 @@ export async function locate(
   const others = some.filter((one) => !located.has(one))
   const records = await registry.records(others.map(({ intent }) => intent))
   others.forEach((one, i) => {
-    located.set(one, placeOf(one.intent, records[i]))
+    const { blockNumber } = one.anchoring
+    // If no node keeps its block any more, a later change came after it; after a reorg, who knows.
+    const isForgotten = !receiptFor(one.anchoring) && hashes.get(blockNumber) === null
+    located.set(one, placeOf(one.intent, records[i], isForgotten ? blockNumber : undefined))
   })
   return some.map((one) => located.get(one) ?? { status: 'absent' })
 }

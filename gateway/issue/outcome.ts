@@ -18,7 +18,8 @@ const MAX_RECEIPTS = 2
  *   never be issued.
  * - `distrusted`: the record under this hash reads Distrusted. Issuing it again would make it
  *   valid, which is an operator's decision.
- * - `moot`: nothing to do: the revocation is final, or the document is not suspended.
+ * - `moot`: nothing to do: the revocation is final, the document is not suspended, or somebody
+ *   undid the change after it was made.
  * - `absent`: it is not on the chain.
  */
 export type Outcome = ({ status: 'anchored' } & Anchoring) | Undone
@@ -28,15 +29,18 @@ type Undone = { status: 'conflict' | 'distrusted' | 'moot' | 'absent' }
  * Reads the outcomes of intents from records and their events: an earlier attempt, or another
  * gateway of the issuer, may have anchored them.
  *
+ * @param heads For each intent, the newest block when it was planned, if a transaction that may have
+ *   carried it is in a block.
  * @returns An outcome for each, in their order.
  * @throws {IssueError} `chain_unavailable`.
  */
 export async function outcomesOf(
   registry: RegistryReader,
   intents: readonly Intent[],
+  heads: readonly (number | undefined)[] = [],
 ): Promise<Outcome[]> {
   const records = await registry.records(intents)
-  const places = intents.map((intent, i) => placeOf(intent, records[i]))
+  const places = intents.map((intent, i) => placeOf(intent, records[i], heads[i]))
   const transactions = await readTransactions(
     registry,
     places.filter((place) => 'blockNumber' in place),
@@ -78,30 +82,37 @@ export async function outcomesOfPlans(
       return outcomesByReceipt(registry, plan).catch(() => undefined)
     }),
   )
-  const unknown = plans.filter((_, i) => shown[i] === undefined)
+  const unknown = plans.flatMap(({ intents, head }, i) => {
+    if (Array.isArray(shown[i])) return []
+    return intents.map((intent) => ({ intent, head: shown[i] === undefined ? head : undefined }))
+  })
   const read = await outcomesOf(
     registry,
-    unknown.flatMap(({ intents }) => intents),
+    unknown.map(({ intent }) => intent),
+    unknown.map(({ head }) => head),
   )
-  return plans.flatMap(({ intents }, i) => shown[i] ?? read.splice(0, intents.length))
+  return plans.flatMap(({ intents }, i) => {
+    const outcomes = shown[i]
+    return Array.isArray(outcomes) ? outcomes : read.splice(0, intents.length)
+  })
 }
 
 /**
  * As {@link outcomesOf}, from the receipts of a plan's transactions. For revisions these show more
  * than records, which have the last one only.
  *
- * @returns `undefined` when they do not show every intent of the plan: another gateway may have
- *   anchored it, or a record stands that is not as intended.
+ * @returns `undefined` when no node has one; `incomplete` when they do not show every intent of the
+ *   plan: another gateway may have anchored it, or a record stands that is not as intended.
  * @throws {IssueError} `chain_unavailable`.
  */
 async function outcomesByReceipt(
   registry: RegistryReader,
   { intents, attempts }: Plan,
-): Promise<Outcome[] | undefined> {
+): Promise<Outcome[] | 'incomplete' | undefined> {
   for (const { hash } of attempts.toReversed()) {
     const receipt = await registry.receiptOf(hash)
     if (receipt === undefined) continue
-    if (!intents.every((intent) => isDone(intent, receipt))) return undefined
+    if (!intents.every((intent) => isDone(intent, receipt))) return 'incomplete'
     const { blockNumber, blockHash } = receipt
     const anchoring = { blockNumber, blockHash, transactionHash: hash }
     return intents.map(() => ({ status: 'anchored', ...anchoring }))
@@ -122,22 +133,34 @@ export type Place = { event: RegistryEvent; blockNumber: number }
 
 export const ABSENT: Undone = { status: 'absent' }
 
-/** @returns Where a record places the event of an intent, or why there is none. */
-export function placeOf(intent: Intent, record: TrustedRecord | undefined): Place | Undone {
+/**
+ * A record has the last change only. If its change came after the intent was planned, it also came
+ * after the intent's transaction, which would have undone it otherwise.
+ *
+ * @param head A block that is not after the intent's own, and the newest one when it was planned or
+ *   later; absent = it may not be on the chain.
+ * @returns Where a record places the event of an intent, or why there is none.
+ */
+export function placeOf(
+  intent: Intent,
+  record: TrustedRecord | undefined,
+  head = Number.POSITIVE_INFINITY,
+): Place | Undone {
   // Block 0 means that the record is missing; it must not count as final. The record of a document
   // in a batch has no block of its own.
   if (!record || (record.anchoredBlock === 0 && !isInBatch(intent))) return ABSENT
   if (intent.kind === 'issue') return placeOfIssue(intent, record)
   const revocation = revocationOf(record)
   const place = { event: EVENTS[intent.kind], blockNumber: record.revokedBlock }
+  const undone: Undone = record.revokedBlock > head ? { status: 'moot' } : ABSENT
   switch (intent.kind) {
     case 'revoke':
       return revocation === 'final' ? place : ABSENT
     case 'suspend':
       if (revocation === 'final') return { status: 'moot' }
-      return revocation === 'suspended' ? place : ABSENT
+      return revocation === 'suspended' ? place : undone
     case 'release':
-      if (revocation === 'suspended') return ABSENT
+      if (revocation === 'suspended') return undone
       return revocation === 'released' ? place : { status: 'moot' }
   }
 }

@@ -19,6 +19,8 @@ export type Plan = {
   nonce: number
   intents: readonly Intent[]
   attempts: readonly SignedTransaction[]
+  /** The newest block when it was planned; of suspensions and releases only. */
+  head?: number
 }
 
 /** The receipt of a transaction. */

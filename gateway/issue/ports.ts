@@ -74,8 +74,12 @@ export type Backlog = {
 export type Plans = {
   /** By nonce. */
   plans(): Promise<Plan[]>
-  /** Persists a plan, before its first broadcast. */
-  plan(transaction: SignedTransaction, intents: readonly Intent[]): Promise<Plan>
+  /**
+   * Persists a plan, before its first broadcast.
+   *
+   * @param head The newest block; of suspensions and releases.
+   */
+  plan(transaction: SignedTransaction, intents: readonly Intent[], head?: number): Promise<Plan>
   /**
    * Persists another transaction for a plan's nonce, before its broadcast.
    *

@@ -3,7 +3,7 @@ import type { BlockTime } from './block-time.ts'
 import { createBroadcaster } from './broadcast.ts'
 import type { ForeignWatch } from './foreign.ts'
 import type { InFlight } from './in-flight.ts'
-import type { Intent } from './intent.ts'
+import { canBeUndone, type Intent } from './intent.ts'
 import { createLookTimer } from './look-timer.ts'
 import { createNonces, type Nonces } from './nonces.ts'
 import type { Plan, SignedTransaction } from './plan.ts'
@@ -99,8 +99,11 @@ export function createSender(deps: SenderDeps): Sender {
   }
 
   async function makePlan(intents: readonly Intent[]): Promise<Plan> {
-    const transaction = await prepare({ nonces, spending, transactions }, intents)
-    const plan = await outbox.plan(transaction, intents)
+    const [transaction, head] = await Promise.all([
+      prepare({ nonces, spending, transactions }, intents),
+      intents.some(canBeUndone) ? deps.blocks.head() : undefined,
+    ])
+    const plan = await outbox.plan(transaction, intents, head?.number)
     inFlight.add([plan])
     return plan
   }

@@ -78,7 +78,9 @@ export const SCHEMA = `
     WHERE erased_at IS NULL;
   CREATE TABLE IF NOT EXISTS plan (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
-    nonce INTEGER NOT NULL
+    nonce INTEGER NOT NULL,
+    -- The newest block when it was planned; of suspensions and releases.
+    head INTEGER
   ) STRICT;
   CREATE TABLE IF NOT EXISTS attempt (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -16,7 +16,7 @@ export function createPlans(database: Database, writeOutcome: WriteOutcome, addF
 }
 
 function createPlanReader({ sqlite }: Database): Pick<Plans, 'plans'> {
-  const selectPlans = sqlite.prepare('SELECT id, nonce FROM plan ORDER BY nonce')
+  const selectPlans = sqlite.prepare('SELECT id, nonce, head FROM plan ORDER BY nonce')
   const selectAttempts = sqlite.prepare('SELECT * FROM attempt WHERE plan = ? ORDER BY id')
   const selectIntents = sqlite.prepare(
     `SELECT ${INTENT_COLUMNS} FROM intent WHERE plan = ? ORDER BY id`,
@@ -28,7 +28,13 @@ function createPlanReader({ sqlite }: Database): Pick<Plans, 'plans'> {
         const [id, nonce] = [Number(row.id), Number(row.nonce)]
         const intents = (selectIntents.all(id) as Row[]).map(intentOf)
         const attempts = (selectAttempts.all(id) as Row[]).map((made) => attemptOf(made, nonce))
-        return { id, nonce, intents, attempts }
+        return {
+          id,
+          nonce,
+          intents,
+          attempts,
+          ...(row.head !== null && { head: Number(row.head) }),
+        }
       }),
   }
 }
@@ -38,16 +44,17 @@ function createPlanWriter(
   requeueOthers: RequeueOthers,
 ): Pick<Plans, 'plan' | 'replace'> {
   const { sqlite, write } = database
-  const insert = sqlite.prepare('INSERT INTO plan (nonce) VALUES (?)')
+  const insert = sqlite.prepare('INSERT INTO plan (nonce, head) VALUES (?, ?)')
   const addAttempt = createAddAttempt(database)
 
   return {
-    plan: (transaction, intents) =>
+    plan: (transaction, intents, head) =>
       write(() => {
         const { nonce } = transaction
-        const id = Number(insert.run(nonce).lastInsertRowid)
+        const id = Number(insert.run(nonce, head ?? null).lastInsertRowid)
         addAttempt(id, transaction, intents)
-        return { id, nonce, intents, attempts: [transaction] }
+        const attempts = [transaction]
+        return { id, nonce, intents, attempts, ...(head !== undefined && { head }) }
       }, true),
     replace: (plan, transaction, intents) =>
       write(() => {
