@@ -15,6 +15,9 @@ export type StartTiming = {
   limit: number
 }
 
+/** Milliseconds. */
+export type Clock = { now(): number; sleep(duration: number): Promise<void> }
+
 const TIMING: StartTiming = { poll: 250, grace: 10_000, quiet: 3_000, limit: 30_000 }
 
 /** The account's next nonce: after its transactions in blocks, and after those in the pool. */
@@ -40,9 +43,10 @@ export async function readCounts(account: Account): Promise<Counts> {
 export async function waitForForeign(
   deps: { account: Account; first: Counts; own: ReadonlySet<number>; log: Log },
   timing = TIMING,
+  clock: Clock = { now: () => performance.now(), sleep },
 ): Promise<number> {
   const { account, first, own, log } = deps
-  const started = performance.now()
+  const started = clock.now()
   let top = first.next
   let next = first.next
   let risenAt: number | undefined
@@ -56,8 +60,8 @@ export async function waitForForeign(
     top = Math.max(top, last + 1)
     next = Math.max(next, counts.next)
     if (counts === first) return
-    if (top > before.top) risenAt = performance.now()
-    if (top > before.top || next > before.next) changedAt = performance.now()
+    if (top > before.top) risenAt = clock.now()
+    if (top > before.top || next > before.next) changedAt = clock.now()
   }
 
   async function look(): Promise<void> {
@@ -70,14 +74,14 @@ export async function waitForForeign(
   await look()
   if (top === first.next) return top
   log.warn('foreign_transactions_found', { from: first.next, to: top - 1 })
-  while (performance.now() - started < timing.limit) {
+  while (clock.now() - started < timing.limit) {
     if (risenAt !== undefined && risenAt - started >= timing.grace) throw shared()
-    const quiet = performance.now() - changedAt >= timing.quiet
+    const quiet = clock.now() - changedAt >= timing.quiet
     if (next >= top && quiet) {
       log.info('foreign_transactions_mined', { to: top - 1 })
       return top
     }
-    await sleep(timing.poll)
+    await clock.sleep(timing.poll)
     await look()
   }
   log.warn('foreign_transactions_stuck', { next, to: top - 1 })

@@ -118,7 +118,7 @@ describe('an ordinary chain', () => {
   const roles = (key: string | undefined, ...args: string[]) => chain.run(key, 'roles', ...args)
 
   test('error: refuses a plain admin and an impossible delay', {
-    timeout: 60_000,
+    timeout: 240_000,
   }, async () => {
     expect(await chain.run(deployerKey, 'deploy')).toMatchObject({
       code: 1,
