@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Order } from './gateway-preload.ts'
 
 /** Maximum duration of a start; milliseconds. */
-const PATIENCE = 30_000
+const PATIENCE = 120_000
 
 /** A gateway in its own process, as users run it, which a test can kill. */
 export type GatewayProcess = {

@@ -2,18 +2,36 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { randomFaults } from '../../support/fault-proxy.ts'
 import type { GatewayProcess } from '../../support/gateway-process.ts'
 import type { Random } from '../../support/random.ts'
-import { isRevocationPromised, promisesOf, type Wish } from './client.ts'
+import { type BatchJudgement, judgeBatches } from './batches.ts'
+import {
+  type ChangeJudgement,
+  isNotFound,
+  judgeChanges,
+  listsUnissued,
+  NO_WRONG_CHANGE,
+  servesErased,
+} from './changes.ts'
+import type { Wish } from './client.ts'
 import { falseVerdict } from './false-verdict.ts'
-import type { Judgement } from './oracle.ts'
+import { createOperations } from './operations.ts'
+import { type Judgement, NOTHING_WRONG } from './oracle.ts'
 import { isCallOf } from './registry-call.ts'
 import type { World } from './world.ts'
 
-export type Figures = Judgement & {
+export type Figures = (Judgement & ChangeJudgement & BatchJudgement) & {
   kills: number
+  /** Milliseconds until the last promise was kept, after the last kill and fault. */
+  settled: number
   /** Verdicts requested during the run. */
   verdicts: number
   /** Verdicts `valid` for documents that were not on the chain, or revoked. */
   falseValid: number
+  /** Searches by subjectId for promised documents, and those that did not find it. */
+  searches: number
+  notFound: number
+  /** Erased documents that were served during the run, and lists of documents never issued. */
+  servedEarly: number
+  falselyListed: number
   /** Milliseconds, one for each restart with the chain up. */
   restarts: number[]
   /** The end of the gateway's log after the slowest restart. */
@@ -22,20 +40,24 @@ export type Figures = Judgement & {
   failedStarts: number
 }
 
+/** The figures that every run must have. */
+export const NOTHING_WRONG_AT_ALL = {
+  ...{ ...NOTHING_WRONG, ...NO_WRONG_CHANGE, lostBatches: [], doubledBatches: [] },
+  ...{ falseValid: 0, notFound: 0, servedEarly: 0, falselyListed: 0 },
+} satisfies Partial<Figures>
+
 /** A fault other than a kill; the chain is up again when it resolves. */
 export type Trouble = () => Promise<void>
 
 const MOST_STARTS = 5
-/** The share of documents that are revoked. */
-const REVOKED = 0.15
-/** The share of documents after which a client repeats an old request. */
-const REPEATED = 0.1
+/** How long requests are repeated after the last kill, until they are answered; milliseconds. */
+const PATIENCE_MS = 30_000
 /** Maximum blocks by which a node lags: for verdicts, and for the gateway's own reads. */
 const BEHIND = { verdicts: 3, records: 60 }
 
 /**
- * Issues under load while gateways are killed at random, their node fails at random, and other
- * troubles come; then waits until all is settled, and judges.
+ * Issues, changes, erases and lists documents under load while gateways are killed at random, their
+ * node fails at random, and other troubles come; then waits until all is settled, and judges.
  *
  * @param world Gateways, clients and node; the troubles bring what else they need.
  */
@@ -58,52 +80,48 @@ export async function runChaos(
   let acknowledged = 0
   let verdicts = 0
   let falseValid = 0
+  let [searches, notFound, servedErased, falselyListed] = [0, 0, 0, 0]
   let killed = 0
   let slowestLog = ''
   let failedStarts = 0
   const done = () => acknowledged >= documents && killed >= kills
 
+  let doneSince = Number.POSITIVE_INFINITY
+  const operations = createOperations(client, random, () => {
+    if (done()) doneSince = Math.min(doneSince, performance.now())
+    return performance.now() - doneSince > PATIENCE_MS
+  })
+
   async function load(): Promise<void> {
     while (!done()) {
-      const wish = await client.issue(someKind(random))
-      if (wish.idempotencyKey) await repeatUntilPromised(wish)
-      const promised = promisesOf(wish)
-      if (promised.length > 0) acknowledged++
-      else await sleep(20)
-      if (promised.length > 0 && random.next() < REVOKED) await revoke(wish)
-      if (random.next() < REPEATED) await repeatAnother()
+      const documents = await operations.runOne()
+      acknowledged += documents
     }
   }
 
-  /** The outbox may have dropped its row by now, and a lagging node may not have its record. */
-  async function repeatAnother(): Promise<void> {
-    const wish = client.wishes[random.below(client.wishes.length)]
-    if (wish?.idempotencyKey && promisesOf(wish).length > 0) await client.repeat(wish)
-  }
-
-  /** Repeats the request until it is promised, sometimes with `Prefer: respond-async`. */
-  async function revoke(wish: Wish): Promise<void> {
-    const respondAsync = random.next() < 0.3
-    while (!isRevocationPromised(wish) && !done()) {
-      await client.revoke(wish, { respondAsync })
-      await sleep(20)
-    }
-  }
-
-  /** Acts as a client that keeps repeating while the gateway goes down and up. */
-  async function repeatUntilPromised(wish: Wish): Promise<void> {
-    while (promisesOf(wish).length === 0 && !done()) {
-      await sleep(50)
-      await client.repeat(wish)
-    }
-  }
-
+  /** Looks at a random document, in one of the ways that clients have. */
   async function look(): Promise<void> {
+    const looks = [
+      async (wish: Wish) => {
+        const verdict = await falseVerdict(world, wish)
+        if (verdict !== undefined) verdicts++
+        if (verdict === true) falseValid++
+      },
+      async (wish: Wish) => {
+        const missing = await isNotFound(client, wish)
+        if (missing !== undefined) searches++
+        if (missing === true) notFound++
+      },
+      async (wish: Wish) => {
+        if ((await servesErased(client, wish)) === true) servedErased++
+      },
+      async () => {
+        if ((await listsUnissued(world)) === true) falselyListed++
+      },
+    ] as const
     while (!done()) {
       const wish = client.wishes[random.below(client.wishes.length)]
-      const verdict = wish && (await falseVerdict(world, wish))
-      if (verdict !== undefined) verdicts++
-      if (verdict === true) falseValid++
+      if (wish) await random.pick(looks)(wish)
       await sleep(10)
     }
   }
@@ -146,24 +164,19 @@ export async function runChaos(
 
   const loads = Array.from({ length: plan.connections }, load)
   await Promise.all([...loads, look(), trouble()])
-  await world.settle()
-  const judgement = await world.judge()
+  const settled = await world.settle()
+  const [judgement, ofChanges, ofBatches] = [
+    await world.judge(),
+    await judgeChanges(world, operations.batches),
+    await judgeBatches(world, operations.batches),
+  ]
   return {
-    ...judgement,
+    ...{ ...judgement, ...ofChanges, ...ofBatches },
     kills: killed,
-    verdicts,
-    falseValid,
+    settled,
+    ...{ verdicts, falseValid, searches, notFound, servedEarly: servedErased, falselyListed },
     restarts,
     slowestLog,
     failedStarts,
-  }
-}
-
-function someKind(random: Random) {
-  return {
-    respondAsync: random.next() < 0.2,
-    ...(random.next() < 0.3 && {
-      idempotencyKey: `key-${random.below(2 ** 32)}-${random.below(2 ** 32)}`,
-    }),
   }
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from 'undici'
 
 /** The gateway's answer to one request to issue. */
@@ -25,6 +26,12 @@ export type Wish = {
   told: Told[]
   /** The answers to its revocation requests; absent when it sent none. */
   revocation?: Revocation[]
+  /** What was requested last, to suspend or to release it; `done` once a gateway confirmed it. */
+  suspension?: { change: 'suspend' | 'release'; done: boolean }
+  /** The document that supersedes it, if that was requested. */
+  successor?: Wish
+  /** The gateways that were asked to erase it; true for those that confirmed. */
+  erasure?: Map<number, boolean>
 }
 
 /** `done`: it is revoked (200). `promised`: it will be (202). */
@@ -38,12 +45,35 @@ export type Verdict = {
   asOf: number | undefined
 }
 
+export type Call = {
+  method: 'GET' | 'POST' | 'DELETE'
+  path: string
+  headers?: Record<string, string>
+  body?: string
+}
+
+/** An answer of any status. */
+export type Reply = { status: number; text: string }
+
 /**
  * Clients of one issuer's gateways. They remember all answers themselves, so that nothing depends
  * on the gateways' memory. Requests and repeats go to the gateways in turn.
  */
 export type Client = {
   readonly wishes: readonly Wish[]
+  /** Method and path of each `call` that was answered with 500. */
+  readonly failures: readonly string[]
+  /** The number of gateways. */
+  readonly gateways: number
+  /**
+   * Sends any request with the API key.
+   *
+   * @param gateway Its place; absent = in turn.
+   * @returns `undefined` without an answer.
+   */
+  call(call: Call, gateway?: number): Promise<Reply | undefined>
+  /** Adds a document that another request than `issue` issues. */
+  wish(how: Omit<Wish, 'number' | 'told' | 'respondAsync'>): Wish
   /** Sends a new request. Never rejects. */
   issue(how?: {
     idempotencyKey?: string
@@ -55,7 +85,12 @@ export type Client = {
   /** Requests the revocation of a promised document; may be repeated. Never rejects. */
   revoke(wish: Wish, how?: { respondAsync?: boolean }): Promise<Revocation>
   verify(publicId: string): Promise<Verdict>
-  /** @returns The sealed block of a document; `undefined` when no gateway has it. */
+  /** As `verify`, repeated while all gateways answer 503. */
+  verdict(publicId: string): Promise<Verdict>
+  /**
+   * @returns The sealed block of a document; `undefined` when no gateway has it. Repeated while one
+   *   answers 503: that says nothing about the block.
+   */
   block(cid: string): Promise<Uint8Array | undefined>
   close(): Promise<void>
 }
@@ -67,6 +102,8 @@ export const API_KEY = 'a-key-that-only-the-fault-tests-have'
  * connection.
  */
 const CONNECTIONS = 2_048
+/** How long a gateway on a busy machine may answer 503 while a run is judged. */
+const MAX_OUTAGE_MS = 60_000
 
 export function createClient(...urls: [string, ...string[]]): Client {
   const pools = urls.map(
@@ -78,6 +115,7 @@ export function createClient(...urls: [string, ...string[]]): Client {
     return [...pools.slice(at), ...pools.slice(0, at)] as [Pool, ...Pool[]]
   }
   const wishes: Wish[] = []
+  const failures: string[] = []
   const authorization = `Bearer ${API_KEY}`
 
   async function send(wish: Wish): Promise<Told> {
@@ -141,6 +179,32 @@ export function createClient(...urls: [string, ...string[]]): Client {
     }
   }
 
+  async function call(
+    { method, path, headers, body: sent }: Call,
+    gateway?: number,
+  ): Promise<Reply | undefined> {
+    const pool = (gateway === undefined ? undefined : pools[gateway]) ?? poolsFromHere()[0]
+    try {
+      const { statusCode, body } = await pool.request({
+        ...{ method, path },
+        headers: { authorization, 'content-type': 'application/json', ...headers },
+        ...(sent !== undefined && { body: sent }),
+      })
+      const text = await body.text()
+      if (statusCode === 500) failures.push(`${method} ${path}`)
+      return { status: statusCode, text }
+    } catch {
+      return undefined
+    }
+  }
+
+  function wish(how: Partial<Wish>): Wish {
+    const number = String(wishes.length + 1)
+    const added: Wish = { respondAsync: false, ...how, number, told: [] }
+    wishes.push(added)
+    return added
+  }
+
   async function verifyAt(pool: Pool, publicId: string): Promise<Verdict> {
     const { statusCode, body } = await pool.request({
       method: 'GET',
@@ -163,20 +227,29 @@ export function createClient(...urls: [string, ...string[]]): Client {
     }
   }
 
+  async function verify(publicId: string): Promise<Verdict> {
+    const [first, ...others] = poolsFromHere()
+    let verdict = await verifyAt(first, publicId)
+    // Like a round-robin proxy that tries the next gateway after a 503.
+    for (const pool of others)
+      if (verdict.httpStatus === 503) verdict = await verifyAt(pool, publicId)
+    return verdict
+  }
+
   return {
     wishes,
+    failures,
+    gateways: pools.length,
+    call,
+    wish,
     async issue({ idempotencyKey, respondAsync = false, wait } = {}) {
-      const number = String(wishes.length + 1)
-      const wish: Wish = {
-        number,
+      const added = wish({
         ...(idempotencyKey && { idempotencyKey }),
         respondAsync,
         ...(wait && { wait }),
-        told: [],
-      }
-      wishes.push(wish)
-      await ask(wish)
-      return wish
+      })
+      await ask(added)
+      return added
     },
     repeat: ask,
     async revoke(wish, { respondAsync = false } = {}) {
@@ -186,34 +259,49 @@ export function createClient(...urls: [string, ...string[]]): Client {
       wish.revocation.push(told)
       return told
     },
-    async verify(publicId) {
-      const [first, ...others] = poolsFromHere()
-      let verdict = await verifyAt(first, publicId)
-      // Like a round-robin proxy that tries the next gateway after a 503.
-      for (const pool of others)
-        if (verdict.httpStatus === 503) verdict = await verifyAt(pool, publicId)
-      return verdict
-    },
+    verify,
     async block(cid) {
-      for (const pool of pools) {
-        const { statusCode, body } = await pool.request({
-          method: 'GET',
-          path: `/ipfs/${cid}?format=raw`,
-          headers: { accept: 'application/vnd.ipld.raw' },
-        })
-        const bytes = new Uint8Array(await body.arrayBuffer())
-        if (statusCode === 200) return bytes
-      }
-      return undefined
+      return insist(async () => {
+        const statuses: number[] = []
+        for (const pool of pools) {
+          const { statusCode, body } = await pool.request({
+            method: 'GET',
+            path: `/ipfs/${cid}?format=raw`,
+            headers: { accept: 'application/vnd.ipld.raw' },
+          })
+          const bytes = new Uint8Array(await body.arrayBuffer())
+          if (statusCode === 200) return bytes
+          statuses.push(statusCode)
+        }
+        return statuses.includes(503) ? OUTAGE : undefined
+      })
     },
+    verdict: (publicId) =>
+      insist(async () => {
+        const verdict = await verify(publicId)
+        return verdict.httpStatus === 503 ? OUTAGE : verdict
+      }),
     async close() {
       await Promise.all(pools.map((pool) => pool.destroy()))
     },
   }
 }
 
+const OUTAGE = Symbol('an outage')
+
+/** Repeats a request while its result is an outage, up to {@link MAX_OUTAGE_MS}. */
+async function insist<T>(request: () => Promise<T | typeof OUTAGE>): Promise<T> {
+  const began = performance.now()
+  while (performance.now() - began < MAX_OUTAGE_MS) {
+    const result = await request()
+    if (result !== OUTAGE) return result as T
+    await sleep(100)
+  }
+  throw new Error('every gateway answers 503')
+}
+
 /** The request body of a wish; equal each time. */
-export function fieldsOf({ number }: Wish) {
+export function fieldsOf({ number }: Pick<Wish, 'number'>) {
   return {
     subjectName: `Person ${number}`,
     subjectId: number,
@@ -229,7 +317,8 @@ export function promisesOf(wish: Wish): string[] {
   return [...new Set(ids)]
 }
 
-/** Whether a gateway has promised to revoke the document of a wish, or has done so. */
-export function isRevocationPromised({ revocation = [] }: Wish): boolean {
-  return revocation.some((told) => told === 'done' || told === 'promised')
+/** Whether a gateway has promised to revoke or supersede the document, or has done so. */
+export function isRevocationPromised({ revocation = [], successor }: Wish): boolean {
+  const isSuperseded = successor !== undefined && promisesOf(successor).length > 0
+  return isSuperseded || revocation.some((told) => told === 'done' || told === 'promised')
 }

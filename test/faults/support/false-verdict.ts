@@ -6,7 +6,7 @@ import type { Chain, World } from './world.ts'
 /**
  * Compares a verdict of the gateway with the record on the chain.
  *
- * @returns Whether the verdict was `valid` for a document that is not on the chain or is revoked;
+ * @returns Whether the verdict was `valid` for a document that is not on the chain, revoked or suspended;
  * `undefined` without a verdict, or when the chain was rewritten meanwhile.
  */
 export async function falseVerdict(
@@ -23,9 +23,11 @@ export async function falseVerdict(
   const recorded = await ledger.recorded([hash]).catch(() => undefined)
   // A verdict holds as of its block: the node may lag, or the document may be revoked since.
   const revoked = await ledger.revoked([hash], verdict.asOf).catch(() => undefined)
-  if (!recorded || !recordedBefore || !revoked) return undefined
+  const suspended = await ledger.suspended([hash], verdict.asOf).catch(() => undefined)
+  if (!recorded || !recordedBefore || !revoked || !suspended) return undefined
   // Geth sometimes drops another block some time after a rewind, so a record may vanish.
   const gone = recordedBefore.has(hash) && !recorded.has(hash)
   if (gone || chain.rewrites !== before) return undefined
-  return verdict.valid && (!recorded.has(hash) || revoked.has(hash))
+  const isRevised = revoked.has(hash) || suspended.has(hash)
+  return verdict.valid && (!recorded.has(hash) || isRevised)
 }

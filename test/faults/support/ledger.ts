@@ -1,6 +1,7 @@
 import type { Hex } from '../../../document/hex.ts'
 import { registryAbi } from '../../../gateway/registry-abi.ts'
 import { parseRegistry } from '../../../verifier/readers/chain.ts'
+import { RELEASED, SUSPENDED } from '../../../verifier/reasons.ts'
 
 const CHUNK = 500
 /** Test worlds have one issuer. */
@@ -21,8 +22,12 @@ export type Ledger = {
   issued(): Promise<Hex[]>
   /** Which of these have a record. */
   recorded(documentHashes: readonly Hex[]): Promise<Set<Hex>>
-  /** Which of these are revoked by their record, at this block or before. */
+  /** Which of these are revoked permanently by their record, at this block or before. */
   revoked(documentHashes: readonly Hex[], upTo?: number): Promise<Set<Hex>>
+  /** Which of these are suspended by their record, at this block or before. */
+  suspended(documentHashes: readonly Hex[], upTo?: number): Promise<Set<Hex>>
+  /** The root of every `BatchIssued` event, duplicates included. */
+  batches(): Promise<Hex[]>
 }
 
 export function readLedger(request: Request, registry: string): Ledger {
@@ -41,7 +46,7 @@ export function readLedger(request: Request, registry: string): Ledger {
 
   async function which(
     documentHashes: readonly Hex[],
-    is: (record: { anchoredBlock: bigint; revokedBlock: bigint }) => boolean,
+    is: (record: { anchoredBlock: bigint; revokedBlock: bigint; reason: bigint }) => boolean,
   ): Promise<Set<Hex>> {
     const found = new Set<Hex>()
     for (let i = 0; i < documentHashes.length; i += CHUNK) {
@@ -56,26 +61,38 @@ export function readLedger(request: Request, registry: string): Ledger {
     return found
   }
 
-  const topic = registryAbi.getEvent('DocumentIssued')?.topicHash
+  /** @returns The hash that each event names, duplicates included. */
+  async function namedBy(event: 'DocumentIssued' | 'BatchIssued'): Promise<Hex[]> {
+    const logs = await request<Log[]>('eth_getLogs', {
+      address,
+      fromBlock: '0x0',
+      toBlock: 'latest',
+      topics: [registryAbi.getEvent(event)?.topicHash],
+    })
+    const seen = logs.map(({ topics }) => topics[1])
+    const counted: Hex[] = []
+    for (const [i, hash] of seen.entries()) {
+      const repeated = seen.indexOf(hash) !== seen.lastIndexOf(hash)
+      const log = logs[i]
+      if (!repeated || (log && (await isOnChain(log)))) counted.push(hash)
+    }
+    return counted
+  }
+
   return {
-    async issued() {
-      const logs = await request<Log[]>('eth_getLogs', {
-        address,
-        fromBlock: '0x0',
-        toBlock: 'latest',
-        topics: [topic],
-      })
-      const seen = logs.map(({ topics }) => topics[1])
-      const counted: Hex[] = []
-      for (const [i, hash] of seen.entries()) {
-        const repeated = seen.indexOf(hash) !== seen.lastIndexOf(hash)
-        const log = logs[i]
-        if (!repeated || (log && (await isOnChain(log)))) counted.push(hash)
-      }
-      return counted
-    },
+    issued: () => namedBy('DocumentIssued'),
+    batches: () => namedBy('BatchIssued'),
     recorded: (hashes) => which(hashes, ({ anchoredBlock }) => anchoredBlock !== 0n),
     revoked: (hashes, upTo = Number.POSITIVE_INFINITY) =>
-      which(hashes, ({ revokedBlock }) => revokedBlock !== 0n && revokedBlock <= upTo),
+      which(hashes, ({ revokedBlock, reason }) => {
+        const isFinal = Number(reason) !== SUSPENDED && Number(reason) !== RELEASED
+        return revokedBlock !== 0n && isFinal && revokedBlock <= upTo
+      }),
+    suspended: (hashes, upTo = Number.POSITIVE_INFINITY) =>
+      which(
+        hashes,
+        ({ revokedBlock, reason }) =>
+          revokedBlock !== 0n && Number(reason) === SUSPENDED && revokedBlock <= upTo,
+      ),
   }
 }

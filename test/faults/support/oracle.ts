@@ -28,7 +28,7 @@ export type Judgement = {
   unreadable: string[]
   /** Refused at every request, but on the chain. */
   refusedYetIssued: string[]
-  /** Answered with 500. */
+  /** Answered with 500: documents, and other requests. */
   internalErrors: string[]
 }
 
@@ -47,11 +47,16 @@ export async function judge(world: {
   const events = await ledger.issued()
   const hashes = [...new Set(events)]
   const records = await ledger.recorded(hashes)
+  const erased = new Map(
+    client.wishes
+      .filter(({ erasure }) => erasure)
+      .flatMap((wish) => promisesOf(wish).map((publicId) => [hashOf(publicId), wish.number])),
+  )
 
   const found = new Map<string, Hex[]>()
   const unreadable: string[] = []
   await inTurns(hashes, async (hash) => {
-    const number = await numberUnder(client, subkeys, hash)
+    const number = erased.get(hash) ?? (await numberUnder(client, subkeys, hash))
     if (number === undefined) unreadable.push(hash)
     else found.set(number, [...(found.get(number) ?? []), hash])
   })
@@ -64,16 +69,18 @@ export async function judge(world: {
   const promised = client.wishes.filter((wish) => promisesOf(wish).length > 0)
   await inTurns(promised, async (wish) => {
     for (const publicId of promisesOf(wish)) {
-      const hash = toHex(decodePublicId(publicId).hash)
+      const hash = hashOf(publicId)
+      const { revocation = [], successor, suspension, erasure } = wish
       const there = found.get(wish.number)?.includes(hash) && records.has(hash)
-      if (!there || (await numberOpenedBy(client, publicId)) !== wish.number) lost.push(wish.number)
-      const { valid, status } = await client.verify(publicId)
-      const { revocation = [] } = wish
+      const opens = erasure || (await numberOpenedBy(client, publicId)) === wish.number
+      if (!there || !opens) lost.push(wish.number)
+      const { valid, status } = await client.verdict(publicId)
       if (isRevocationPromised(wish)) {
-        if (!revoked.has(hash) || status !== 'revoked') notRevoked.push(wish.number)
-      } else if (revocation.every((told) => told === 'refused')) {
+        const word = successor ? 'superseded' : 'revoked'
+        if (!revoked.has(hash) || status !== word) notRevoked.push(wish.number)
+      } else if (!successor && revocation.every((told) => told === 'refused')) {
         if (revoked.has(hash)) revokedUnasked.push(wish.number)
-        else if (there && !valid) notValid.push(wish.number)
+        else if (there && !valid && !suspension && !erasure) notValid.push(wish.number)
       }
     }
   })
@@ -97,9 +104,12 @@ export async function judge(world: {
         ({ number, told }) => found.has(number) && told.every(({ kind }) => kind === 'refused'),
       )
       .map(({ number }) => number),
-    internalErrors: client.wishes
-      .filter(({ told }) => told.some((one) => one.kind === 'refused' && one.status === 500))
-      .map(({ number }) => number),
+    internalErrors: [
+      ...client.failures,
+      ...client.wishes
+        .filter(({ told }) => told.some((one) => one.kind === 'refused' && one.status === 500))
+        .map(({ number }) => number),
+    ],
   }
 }
 
@@ -114,6 +124,8 @@ export const NOTHING_WRONG = {
   refusedYetIssued: [],
   internalErrors: [],
 } satisfies Partial<Judgement>
+
+const hashOf = (publicId: string) => toHex(decodePublicId(publicId).hash)
 
 /** @returns The number of the document under this hash, opened with the issuer secret. */
 async function numberUnder(
@@ -142,7 +154,10 @@ async function blockOf(client: Client, hash: Uint8Array): Promise<Uint8Array | u
 }
 
 /** Works on eight items at a time. */
-async function inTurns<T>(items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+export async function inTurns<T>(
+  items: readonly T[],
+  work: (item: T) => Promise<void>,
+): Promise<void> {
   const queue = items.values()
   const worker = async () => {
     for (const item of queue) await work(item)

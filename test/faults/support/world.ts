@@ -54,8 +54,10 @@ export type World = {
   /**
    * Ends all faults, starts the gateways that do not run, and waits until every promise is on the
    * chain or the time is up.
+   *
+   * @returns Milliseconds that the promises took, once all gateways were ready.
    */
-  settle(): Promise<void>
+  settle(): Promise<number>
   judge(): Promise<Judgement>
   close(): Promise<void>
 }
@@ -70,6 +72,8 @@ const BLOCKS_OF_PATIENCE = 10
 export type WorldSize = {
   /** Number of gateways of the issuer; one by default. */
   gateways?: number
+  /** How long promises may take to reach the chain in `settle`; milliseconds. */
+  patience?: number
 }
 
 export async function startAnvilWorld(
@@ -77,6 +81,7 @@ export async function startAnvilWorld(
   {
     finality,
     blockTime,
+    patience = PATIENCE,
     ...size
   }: WorldSize & {
     /** Half the blocks by which the finalized block is behind the head. */
@@ -98,7 +103,7 @@ export async function startAnvilWorld(
   }
   const world = await startWorld(chain, folder.dir, env, {
     ...size,
-    patience: PATIENCE + BLOCKS_OF_PATIENCE * (blockTime ?? 0) * 1000,
+    patience: patience + BLOCKS_OF_PATIENCE * (blockTime ?? 0) * 1000,
   })
   // Makes the registry older than any reorg.
   await chain.request('anvil_mine', '0x10')
@@ -121,13 +126,12 @@ export async function startAnvilWorld(
 
 /**
  * @param dir For the gateways' data; `close` removes neither it nor the chain.
- * @param patience How long promises may take to reach the chain in `settle`; milliseconds.
  */
 export async function startWorld(
   chain: Chain,
   dir: string,
   env: Record<string, string> = {},
-  { gateways: count = 1, patience = PATIENCE }: WorldSize & { patience?: number } = {},
+  { gateways: count = 1, patience = PATIENCE }: WorldSize = {},
 ): Promise<World> {
   const [adminKey, issuerSecret] = [randomKey(), randomKey()]
   const keys = Array.from({ length: count }, randomKey)
@@ -165,9 +169,14 @@ export async function startWorld(
       wishes.flatMap(promisesOf).map((publicId) => toHex(decodePublicId(publicId).hash))
     const hashes = hashesOf(client.wishes)
     const revoked = hashesOf(client.wishes.filter(isRevocationPromised))
+    const revised = client.wishes.filter((wish) => !wish.revocation && !wish.successor)
+    const suspended = hashesOf(
+      revised.filter(({ suspension }) => suspension?.done && suspension.change === 'suspend'),
+    )
     return (
       (await ledger.recorded(hashes)).size === new Set(hashes).size &&
-      (await ledger.revoked(revoked)).size === new Set(revoked).size
+      (await ledger.revoked(revoked)).size === new Set(revoked).size &&
+      (await ledger.suspended(suspended)).size === suspended.length
     )
   }
 
@@ -188,8 +197,9 @@ export async function startWorld(
       for (const one of gateways)
         if (one.running()) await one.ready()
         else await one.start()
-      const deadline = performance.now() + patience
-      while (!(await allKept()) && performance.now() < deadline) await sleep(50)
+      const began = performance.now()
+      while (!(await allKept()) && performance.now() < began + patience) await sleep(50)
+      return performance.now() - began
     },
     judge: () => judge({ client, ledger, issuerSecret }),
     async close() {

@@ -1,0 +1,216 @@
+import { cidOf } from '../../../document/cid.ts'
+import { type Hex, toHex } from '../../../document/hex.ts'
+import { decodePublicId } from '../../../document/public-id.ts'
+import type { Batch } from './batches.ts'
+import { type Client, promisesOf, type Wish } from './client.ts'
+import { inTurns } from './oracle.ts'
+import type { World } from './world.ts'
+
+/** What is wrong about changes and lists; empty lists mean success, and hold numbers. */
+export type ChangeJudgement = {
+  /** Confirmed suspensions and releases. */
+  suspensions: number
+  superseded: number
+  erased: number
+  /** Suspended or released last, and chain or verdict differ; or suspended unasked. */
+  wronglySuspended: string[]
+  /** Superseded, with only one of the two changes on the chain. */
+  halfSuperseded: string[]
+  /** Erased, and a gateway that confirmed it still serves it, or does not answer 410. */
+  servedErased: string[]
+  /** Promised, and in no list; with the status that a list has wrong; or listed and unknown. */
+  wronglyListed: string[]
+}
+
+type Judged = Pick<World, 'client' | 'ledger'>
+
+export const NO_WRONG_CHANGE = {
+  ...{ wronglySuspended: [], halfSuperseded: [], servedErased: [], wronglyListed: [] },
+} satisfies Partial<ChangeJudgement>
+
+const hashOf = (wish: Wish): Hex => toHex(decodePublicId(promisesOf(wish)[0] ?? '').hash)
+
+/** Compares what clients were told about changes with the chain, verdicts and lists. */
+export async function judgeChanges(
+  { client, ledger }: Judged,
+  batches: readonly Batch[],
+): Promise<ChangeJudgement> {
+  const promised = client.wishes.filter((wish) => promisesOf(wish).length > 0)
+  const hashes = promised.map(hashOf)
+  const [recorded, revoked, suspended] = await Promise.all([
+    ledger.recorded(hashes),
+    ledger.revoked(hashes),
+    ledger.suspended(hashes),
+  ])
+  const statuses = { recorded, revoked, suspended }
+  const wronglySuspended: string[] = []
+  const halfSuperseded: string[] = []
+  const servedErased: string[] = []
+  await inTurns(promised, async (wish) => {
+    const hash = hashOf(wish)
+    if (!(await isSuspendedAsTold(client, wish, suspended.has(hash))))
+      wronglySuspended.push(wish.number)
+    if (wish.successor && !(await isBothOrNeither(client, wish, statuses)))
+      halfSuperseded.push(wish.number)
+    if ((await servesErased(client, wish)) === true) servedErased.push(wish.number)
+  })
+  return {
+    suspensions: promised.filter(({ suspension }) => suspension?.done).length,
+    superseded: promised.filter(({ successor }) => successor && promisesOf(successor).length > 0)
+      .length,
+    erased: promised.filter(({ erasure }) => erasure && [...erasure.values()].every(Boolean))
+      .length,
+    ...{ wronglySuspended, halfSuperseded, servedErased },
+    wronglyListed: await judgeLists(client, promised, statuses, batches),
+  }
+}
+
+async function isSuspendedAsTold(
+  client: Client,
+  wish: Wish,
+  isSuspended: boolean,
+): Promise<boolean> {
+  const { suspension, revocation, successor, erasure } = wish
+  // Unanswered, or a revocation came after it.
+  if ((suspension && !suspension.done) || revocation || successor) return true
+  if (isSuspended !== (suspension?.change === 'suspend')) return false
+  if (erasure) return true
+  const { status } = await client.verdict(promisesOf(wish)[0] ?? '')
+  return status === (isSuspended ? 'suspended' : 'valid')
+}
+
+type Statuses = Record<'recorded' | 'revoked' | 'suspended', ReadonlySet<Hex>>
+
+/** Whether the successor is on the chain exactly when the document is revoked. */
+async function isBothOrNeither(
+  client: Client,
+  wish: Wish,
+  { recorded, revoked }: Statuses,
+): Promise<boolean> {
+  const { successor } = wish
+  const isRevoked = revoked.has(hashOf(wish))
+  if (!successor || promisesOf(successor).length === 0) {
+    // Nobody was told of a successor; the gateway may know one all the same.
+    const reply = await client.call({
+      ...{ method: 'POST', path: '/v1/documents/search' },
+      body: JSON.stringify({ subjectId: successor?.number }),
+    })
+    if (reply?.status !== 200 || client.gateways > 1) return true
+    return isRevoked === JSON.parse(reply.text).data.documents.length > 0
+  }
+  return isRevoked && recorded.has(hashOf(successor))
+}
+
+/**
+ * @returns Whether a gateway that confirmed an erasure serves the document, or says something else
+ *   than that it was erased; `undefined` when none could be asked.
+ */
+export async function servesErased(client: Client, wish: Wish): Promise<boolean | undefined> {
+  const [publicId] = promisesOf(wish)
+  if (publicId === undefined) return undefined
+  const cid = cidOf(decodePublicId(publicId).hash)
+  let serves: boolean | undefined
+  for (const [gateway, isErased] of wish.erasure ?? []) {
+    if (!isErased) continue
+    for (const path of [`/ipfs/${cid}?format=raw`, `/v1/documents/${publicId}`]) {
+      const reply = await client.call({ method: 'GET', path }, gateway)
+      if (reply === undefined || reply.status === 503) continue
+      serves ||= reply.status !== 410
+    }
+  }
+  return serves
+}
+
+type Listed = { documentHash: Hex; status: string }
+
+/** @returns All pages of a gateway's list. */
+async function listAll(client: Client, gateway: number): Promise<Listed[]> {
+  const all: Listed[] = []
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const path: string = `/v1/documents?limit=100${cursor && `&cursor=${cursor}`}`
+    const reply = await client.call({ method: 'GET', path }, gateway)
+    if (reply?.status !== 200) throw new Error(`no list: ${reply?.status} ${reply?.text}`)
+    const { data } = JSON.parse(reply.text)
+    all.push(...data.documents)
+    cursor = data.nextCursor
+  }
+  return all
+}
+
+async function judgeLists(
+  client: Client,
+  promised: readonly Wish[],
+  { recorded, revoked, suspended }: Statuses,
+  batches: readonly Batch[],
+): Promise<string[]> {
+  const lists = await Promise.all(
+    Array.from({ length: client.gateways }, (_, gateway) => listAll(client, gateway)),
+  )
+  const listed = new Map<Hex, string[]>()
+  for (const { documentHash, status } of lists.flat())
+    listed.set(documentHash, [...(listed.get(documentHash) ?? []), status])
+  const wrong: string[] = []
+  for (const wish of promised) {
+    const hash = hashOf(wish)
+    const allowed = [
+      ...(wish.erasure ? ['erased'] : []),
+      ...(revoked.has(hash) ? ['revoked', 'superseded'] : suspended.has(hash) ? ['suspended'] : []),
+      ...(recorded.has(hash) && !revoked.has(hash) && !suspended.has(hash) ? ['valid'] : []),
+    ]
+    const statuses = listed.get(hash) ?? []
+    if (statuses.length === 0 || !statuses.every((status) => allowed.includes(status)))
+      wrong.push(`${wish.number}: ${statuses.join(' ')}, not ${allowed.join(' or ')}`)
+    listed.delete(hash)
+  }
+  // What remains is in batches, or was requested without an answer: never pending for good.
+  const inBatches = batches.flatMap(({ promised }) => promised?.publicIds ?? []).length
+  if (listed.size < inBatches) wrong.push(`${inBatches} in batches, ${listed.size} listed`)
+  for (const [hash, statuses] of listed) if (statuses.includes('pending')) wrong.push(hash)
+  return wrong
+}
+
+/**
+ * Looks a document up by its subjectId at every gateway.
+ *
+ * @returns Whether none has it, although it was promised; `undefined` when one did not answer.
+ */
+export async function isNotFound(client: Client, wish: Wish): Promise<boolean | undefined> {
+  if (promisesOf(wish).length === 0 || wish.erasure) return undefined
+  const hash = hashOf(wish)
+  let isFound = false
+  for (let gateway = 0; gateway < client.gateways; gateway++) {
+    const body = JSON.stringify({ subjectId: wish.number, limit: 100 })
+    const call = { method: 'POST', path: '/v1/documents/search', body } as const
+    const reply = await client.call(call, gateway)
+    if (reply?.status !== 200) return undefined
+    const { documents } = JSON.parse(reply.text).data as { documents: Listed[] }
+    isFound ||= documents.some(({ documentHash }) => documentHash === hash)
+  }
+  return wish.erasure ? undefined : !isFound
+}
+
+/**
+ * Reads the first page of a list.
+ *
+ * @returns Whether it shows a document as valid that is not on the chain; `undefined` without a
+ *   list, or when the chain was rewritten meanwhile.
+ */
+export async function listsUnissued({
+  client,
+  ledger,
+  chain,
+}: Pick<World, 'client' | 'ledger' | 'chain'>): Promise<boolean | undefined> {
+  const before = chain.rewrites
+  const reply = await client.call({ method: 'GET', path: '/v1/documents' })
+  if (reply?.status !== 200) return undefined
+  const { documents } = JSON.parse(reply.text).data as {
+    documents: (Listed & { publicId: string })[]
+  }
+  const valid = documents.filter(({ status }) => status === 'valid')
+  const inBatch = ({ publicId }: { publicId: string }) =>
+    publicId !== undefined && decodePublicId(publicId).kind === 'batch'
+  const alone = valid.filter((one) => !inBatch(one)).map(({ documentHash }) => documentHash)
+  const recorded = await ledger.recorded(alone).catch(() => undefined)
+  if (recorded === undefined || chain.rewrites !== before) return undefined
+  return alone.some((hash) => !recorded.has(hash))
+}

@@ -1,0 +1,175 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Random } from '../../support/random.ts'
+import { type Batch, sendBatch } from './batches.ts'
+import { type Client, fieldsOf, isRevocationPromised, promisesOf, type Wish } from './client.ts'
+
+/** The load of a run: each operation repeats its requests until it is answered for good. */
+export type Operations = {
+  /** The batches that clients want issued. */
+  readonly batches: readonly Batch[]
+  /**
+   * Runs an operation, chosen by weight.
+   *
+   * @returns How many documents it got acknowledged.
+   */
+  runOne(): Promise<number>
+}
+
+/** Between a request and its repeat; milliseconds. */
+const PAUSE_MS = 20
+/** The share of requests with `Prefer: respond-async`. */
+const ASYNC = 0.2
+/** The share of documents with an idempotency key. */
+const KEYED = 0.3
+const MAX_BATCH = 4
+/** The subjectIds of documents in batches begin here, after all others. */
+const FIRST_IN_BATCHES = 1_000_000_000
+
+/** @param over Whether to give up what was not answered yet. */
+export function createOperations(client: Client, random: Random, over: () => boolean): Operations {
+  const batches: Batch[] = []
+  const busy = new Set<Wish>()
+  let nextInBatch = FIRST_IN_BATCHES
+  const newKey = () => `key-${random.below(2 ** 32)}-${random.below(2 ** 32)}`
+  const prefer = (): Record<string, string> =>
+    random.next() < ASYNC ? { prefer: 'respond-async' } : {}
+
+  /** Repeats a request until it is answered for good. */
+  async function insist(isAnswered: () => Promise<boolean>): Promise<void> {
+    while (!(await isAnswered()) && !over()) await sleep(PAUSE_MS)
+  }
+
+  /** Works on a random document that is promised and still of use. One client at a time does. */
+  async function withSome(
+    work: (wish: Wish, publicId: string) => Promise<void>,
+    isFit: (wish: Wish) => boolean = isCurrent,
+  ): Promise<number> {
+    const wish = client.wishes[random.below(client.wishes.length)]
+    const [publicId] = wish ? promisesOf(wish) : []
+    if (!wish || publicId === undefined || busy.has(wish) || !isFit(wish)) return 0
+    busy.add(wish)
+    await work(wish, publicId).finally(() => busy.delete(wish))
+    return 0
+  }
+
+  async function issue(): Promise<number> {
+    const wish = await client.issue({
+      respondAsync: random.next() < ASYNC,
+      ...(random.next() < KEYED && { idempotencyKey: newKey() }),
+    })
+    const isPromised = () => promisesOf(wish).length > 0
+    // Without a key, a repeat would be a second document.
+    if (wish.idempotencyKey)
+      await insist(async () => isPromised() || (await client.repeat(wish)).kind === 'issued')
+    if (!isPromised()) await sleep(PAUSE_MS)
+    return isPromised() ? 1 : 0
+  }
+
+  const revoke = (wish: Wish) =>
+    insist(async () => {
+      await client.revoke(wish, { respondAsync: random.next() < ASYNC })
+      return isRevocationPromised(wish)
+    })
+
+  /** Suspends it, or releases it if it was suspended, always at the same gateway. */
+  async function toggle(wish: Wish, publicId: string): Promise<void> {
+    const { change: before, done: settled = true } = wish.suspension ?? {}
+    const change = settled ? opposite(before) : (before ?? 'suspend')
+    const suspension = { change, done: false }
+    wish.suspension = suspension
+    // Confirmed with 200 only: another change may follow.
+    await insist(async () => {
+      const path = `/v1/documents/${publicId}/${change}`
+      const call = { method: 'POST', path, headers: prefer(), body: '{}' } as const
+      const reply = await client.call(call, Number(wish.number) % client.gateways)
+      suspension.done = reply?.status === 200
+      return suspension.done
+    })
+  }
+
+  async function supersede(wish: Wish, publicId: string): Promise<void> {
+    const idempotencyKey = newKey()
+    const successor = client.wish({ idempotencyKey })
+    wish.successor = successor
+    await insist(async () => {
+      const reply = await client.call({
+        ...{ method: 'POST', path: `/v1/documents/${publicId}/supersede` },
+        headers: { 'idempotency-key': idempotencyKey, ...prefer() },
+        body: JSON.stringify(fieldsOf(successor)),
+      })
+      if (reply === undefined) successor.told.push({ kind: 'unanswered' })
+      else if (reply.status === 201 || reply.status === 202) {
+        const { publicId, status: document } = JSON.parse(reply.text).data
+        successor.told.push({ kind: 'issued', status: reply.status, publicId, document })
+        return true
+      } else {
+        const { code } = JSON.parse(reply.text).error
+        successor.told.push({ kind: 'refused', status: reply.status, code })
+      }
+      return reply?.status === 409
+    })
+  }
+
+  /** Erases it at every gateway: each has payloads of its own. */
+  async function erase(wish: Wish, publicId: string): Promise<void> {
+    const erasure = new Map(Array.from({ length: client.gateways }, (_, i) => [i, false]))
+    wish.erasure = erasure
+    for (const gateway of erasure.keys())
+      await insist(async () => {
+        const path = `/v1/documents/${publicId}/payload`
+        const reply = await client.call({ method: 'DELETE', path }, gateway)
+        erasure.set(gateway, reply?.status === 200 || reply?.status === 202)
+        return erasure.get(gateway) === true
+      })
+  }
+
+  /** Issues several documents by one request; its repeats have the same key. */
+  async function batch(): Promise<number> {
+    const made: Batch = {
+      idempotencyKey: newKey(),
+      numbers: Array.from({ length: 1 + random.below(MAX_BATCH) }, () => String(nextInBatch++)),
+      promised: undefined,
+    }
+    batches.push(made)
+    await insist(() => sendBatch(client, made))
+    return made.promised?.publicIds.length ?? 0
+  }
+
+  const table: { weight: number; run: () => Promise<number> }[] = [
+    { weight: 60, run: issue },
+    { weight: 8, run: () => withSome(revoke) },
+    { weight: 10, run: () => withSome(toggle) },
+    { weight: 6, run: () => withSome(supersede) },
+    { weight: 4, run: () => withSome(erase, ({ erasure }) => erasure === undefined) },
+    { weight: 4, run: batch },
+    {
+      weight: 8,
+      // The outbox may have dropped its row by now, and a lagging node may not have its record.
+      run: () =>
+        withSome(
+          async (wish) => void (await client.repeat(wish)),
+          ({ idempotencyKey, successor }) => idempotencyKey !== undefined && !successor,
+        ),
+    },
+  ]
+  const total = table.reduce((sum, { weight }) => sum + weight, 0)
+
+  return {
+    batches,
+    async runOne() {
+      let at = random.below(total)
+      for (const { weight, run } of table) {
+        if (at < weight) return run()
+        at -= weight
+      }
+      return 0
+    },
+  }
+}
+
+const opposite = (change?: 'suspend' | 'release') => (change === 'suspend' ? 'release' : 'suspend')
+
+/** Whether it was neither revoked, superseded nor erased, as far as its clients know. */
+function isCurrent({ revocation, successor, erasure }: Wish): boolean {
+  return !revocation && !successor && !erasure
+}
