@@ -1,9 +1,9 @@
 import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { promisesOf } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { reorg } from './support/rewrite.ts'
+import { promisesOf } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 let world: AnvilWorld

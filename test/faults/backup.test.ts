@@ -7,8 +7,9 @@ import { cidOf } from '../../document/cid.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
-import { API_KEY, type Client, createClient, promisesOf } from './support/client.ts'
+import { API_KEY, type Client, createClient } from './support/client.ts'
 import { type Folder, temporaryFolder } from './support/machine.ts'
+import { promisesOf } from './support/wish.ts'
 import { startAnvilWorld } from './support/world.ts'
 
 // `npm run backup` of a service while it issues, and `npm run restore` of that backup.

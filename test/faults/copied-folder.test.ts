@@ -9,11 +9,12 @@ import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.
 import { freePort } from '../support/http.ts'
 import { freshSeed, type Random, seededRandom } from '../support/random.ts'
 import { randomKey } from '../support/stack.ts'
-import { API_KEY, type Client, createClient, promisesOf, type Wish } from './support/client.ts'
+import { API_KEY, type Client, createClient } from './support/client.ts'
 import { falseVerdict } from './support/false-verdict.ts'
 import { type Ledger, readLedger } from './support/ledger.ts'
 import { type Folder, temporaryFolder } from './support/machine.ts'
 import { judge, NOTHING_WRONG } from './support/oracle.ts'
+import { promisesOf, type Wish } from './support/wish.ts'
 
 // A restore drill beside the live service: its data folder is copied while it issues, and the copy
 // is started on other ports, used, stopped or killed. Each folder has a local chain.

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, expect, type TestContext, test } from 'vitest'
-import type { Told } from './support/client.ts'
 import { type FailingDisk, failingDisk } from './support/failing-disk.ts'
 import { required } from './support/machine.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
+import type { Told } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 let disk: FailingDisk

@@ -2,10 +2,10 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, type TestContext, test } from 'vitest'
-import type { Told } from './support/client.ts'
 import { fill as fillDisk } from './support/failing-disk.ts'
 import { type Folder, required, smallDisk } from './support/machine.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
+import type { Told } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 let disk: Folder

@@ -1,7 +1,7 @@
 import { Transaction, Wallet } from 'ethers'
 import { afterEach, expect, test } from 'vitest'
-import { promisesOf } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
+import { promisesOf } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 // Caps on fees: the gateway's, and those of nodes.

@@ -4,10 +4,10 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, beforeEach, expect, test, vi } from 'vitest'
 import { decodePublicId } from '../../document/public-id.ts'
 import type { Fault, RpcCall } from '../support/fault-proxy.ts'
-import { promisesOf } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { isCallOf } from './support/registry-call.ts'
 import { reorg } from './support/rewrite.ts'
+import { promisesOf } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 // How the gateway handles documents that are on the chain and not final yet.

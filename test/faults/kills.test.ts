@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { randomStep } from '../support/random.ts'
-import { promisesOf } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
+import { promisesOf } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 // Kill -9 at each step of the pipeline in turn. The test finds the steps: it kills at the n-th call

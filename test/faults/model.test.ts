@@ -2,10 +2,10 @@ import fc, { type AsyncCommand } from 'fast-check'
 import { expect, test } from 'vitest'
 import { randomFaults } from '../support/fault-proxy.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
-import { promisesOf, type Wish } from './support/client.ts'
 import { falseVerdict } from './support/false-verdict.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { loseUnsaved, reorg } from './support/rewrite.ts'
+import { promisesOf, type Wish } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 // Arbitrary sequences of client requests, kills, faults and reorgs. fast-check chooses them, and

@@ -3,8 +3,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { type Fault, GARBAGE, type RpcCall, randomFaults } from '../support/fault-proxy.ts'
 import { gethPoolRules } from '../support/geth-pool-rules.ts'
 import { freshSeed, seededRandom } from '../support/random.ts'
-import { promisesOf } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
+import { promisesOf } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 // A node that does one thing wrong again and again: for all calls, or for broadcasts only.

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { RpcCall } from '../support/fault-proxy.ts'
-import { promisesOf, type Wish } from './support/client.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
 import { loseUnsaved, reorg } from './support/rewrite.ts'
+import { promisesOf, type Wish } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 // The chain loses acknowledged documents: the gateway must anchor them again unasked, and must not

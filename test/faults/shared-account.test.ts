@@ -4,9 +4,10 @@ import { Wallet } from 'ethers'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
-import { type Client, createClient, promisesOf } from './support/client.ts'
+import { type Client, createClient } from './support/client.ts'
 import { judge, NOTHING_WRONG } from './support/oracle.ts'
 import { mineEvery } from './support/steady-load.ts'
+import { promisesOf } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 // Two gateways with one account by mistake: on one machine, and on two machines that cannot see

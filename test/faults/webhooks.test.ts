@@ -7,7 +7,8 @@ import {
   startWebhookReceiver,
   type WebhookReceiver,
 } from '../support/webhook-receiver.ts'
-import { API_KEY, promisesOf } from './support/client.ts'
+import { API_KEY } from './support/client.ts'
+import { promisesOf } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
 // The gateway is killed while it issues and delivers, and its receiver fails now and then,

@@ -1,6 +1,7 @@
 import type { Hex } from '../../../document/hex.ts'
-import { API_KEY, type Client, fieldsOf } from './client.ts'
+import { API_KEY, type Client } from './client.ts'
 import type { Ledger } from './ledger.ts'
+import { fieldsOf } from './wish.ts'
 
 /** Documents that a client wants issued by one root. */
 export type Batch = {

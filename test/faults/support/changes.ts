@@ -2,8 +2,9 @@ import { cidOf } from '../../../document/cid.ts'
 import { type Hex, toHex } from '../../../document/hex.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
 import type { Batch } from './batches.ts'
-import { type Client, promisesOf, type Wish } from './client.ts'
+import type { Client } from './client.ts'
 import { inTurns } from './oracle.ts'
+import { promisesOf, type Wish } from './wish.ts'
 import type { World } from './world.ts'
 
 /** What is wrong about changes and lists; empty lists mean success, and hold numbers. */

@@ -3,42 +3,25 @@ import { randomFaults } from '../../support/fault-proxy.ts'
 import type { GatewayProcess } from '../../support/gateway-process.ts'
 import type { Random } from '../../support/random.ts'
 import { type BatchJudgement, judgeBatches } from './batches.ts'
-import {
-  type ChangeJudgement,
-  isNotFound,
-  judgeChanges,
-  listsUnissued,
-  NO_WRONG_CHANGE,
-  servesErased,
-} from './changes.ts'
-import type { Wish } from './client.ts'
-import { falseVerdict } from './false-verdict.ts'
+import { type ChangeJudgement, judgeChanges, NO_WRONG_CHANGE } from './changes.ts'
+import { createLooks, type Found } from './looks.ts'
 import { createOperations } from './operations.ts'
 import { type Judgement, NOTHING_WRONG } from './oracle.ts'
 import { isCallOf } from './registry-call.ts'
 import type { World } from './world.ts'
 
-export type Figures = (Judgement & ChangeJudgement & BatchJudgement) & {
-  kills: number
-  /** Milliseconds until the last promise was kept, after the last kill and fault. */
-  settled: number
-  /** Verdicts requested during the run. */
-  verdicts: number
-  /** Verdicts `valid` for documents that were not on the chain, or revoked. */
-  falseValid: number
-  /** Searches by subjectId for promised documents, and those that did not find it. */
-  searches: number
-  notFound: number
-  /** Erased documents that were served during the run, and lists of documents never issued. */
-  servedEarly: number
-  falselyListed: number
-  /** Milliseconds, one for each restart with the chain up. */
-  restarts: number[]
-  /** The end of the gateway's log after the slowest restart. */
-  slowestLog: string
-  /** Starts that ended before they were ready; each was repeated. */
-  failedStarts: number
-}
+export type Figures = Found &
+  (Judgement & ChangeJudgement & BatchJudgement) & {
+    kills: number
+    /** Milliseconds until the last promise was kept, after the last kill and fault. */
+    settled: number
+    /** Milliseconds, one for each restart with the chain up. */
+    restarts: number[]
+    /** The end of the gateway's log after the slowest restart. */
+    slowestLog: string
+    /** Starts that ended before they were ready; each was repeated. */
+    failedStarts: number
+  }
 
 /** The figures that every run must have. */
 export const NOTHING_WRONG_AT_ALL = {
@@ -78,14 +61,12 @@ export async function runChaos(
   const { documents, kills, random, troubles } = plan
   const restarts: number[] = []
   let acknowledged = 0
-  let verdicts = 0
-  let falseValid = 0
-  let [searches, notFound, servedErased, falselyListed] = [0, 0, 0, 0]
   let killed = 0
   let slowestLog = ''
   let failedStarts = 0
   const done = () => acknowledged >= documents && killed >= kills
 
+  const looks = createLooks(world, random)
   let doneSince = Number.POSITIVE_INFINITY
   const operations = createOperations(client, random, () => {
     if (done()) doneSince = Math.min(doneSince, performance.now())
@@ -99,29 +80,9 @@ export async function runChaos(
     }
   }
 
-  /** Looks at a random document, in one of the ways that clients have. */
   async function look(): Promise<void> {
-    const looks = [
-      async (wish: Wish) => {
-        const verdict = await falseVerdict(world, wish)
-        if (verdict !== undefined) verdicts++
-        if (verdict === true) falseValid++
-      },
-      async (wish: Wish) => {
-        const missing = await isNotFound(client, wish)
-        if (missing !== undefined) searches++
-        if (missing === true) notFound++
-      },
-      async (wish: Wish) => {
-        if ((await servesErased(client, wish)) === true) servedErased++
-      },
-      async () => {
-        if ((await listsUnissued(world)) === true) falselyListed++
-      },
-    ] as const
     while (!done()) {
-      const wish = client.wishes[random.below(client.wishes.length)]
-      if (wish) await random.pick(looks)(wish)
+      await looks.lookAtSome()
       await sleep(10)
     }
   }
@@ -174,7 +135,7 @@ export async function runChaos(
     ...{ ...judgement, ...ofChanges, ...ofBatches },
     kills: killed,
     settled,
-    ...{ verdicts, falseValid, searches, notFound, servedEarly: servedErased, falselyListed },
+    ...looks.found(),
     restarts,
     slowestLog,
     failedStarts,

@@ -1,6 +1,6 @@
 import { toHex } from '../../../document/hex.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
-import { promisesOf, type Wish } from './client.ts'
+import { promisesOf, type Wish } from './wish.ts'
 import type { Chain, World } from './world.ts'
 
 /**

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Random } from '../../support/random.ts'
 import { type Batch, sendBatch } from './batches.ts'
-import { type Client, fieldsOf, isRevocationPromised, promisesOf, type Wish } from './client.ts'
+import type { Client } from './client.ts'
+import { fieldsOf, isRevocationPromised, promisesOf, type Wish } from './wish.ts'
 
 /** The load of a run: each operation repeats its requests until it is answered for good. */
 export type Operations = {

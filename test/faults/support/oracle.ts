@@ -4,8 +4,9 @@ import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
 import { deriveSealingKeys, deriveSubkeys, type IssuerSubkeys } from '../../../document/keys.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
 import { openDocument, readSealedHeader } from '../../../document/sealed.ts'
-import { type Client, isRevocationPromised, promisesOf } from './client.ts'
+import type { Client } from './client.ts'
 import type { Ledger } from './ledger.ts'
+import { isRevocationPromised, promisesOf } from './wish.ts'
 
 /** The outcome of a run. Empty lists mean success; they contain the documents' numbers. */
 export type Judgement = {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import type { AnvilNode } from '../../support/anvil.ts'
-import type { Told } from './client.ts'
+import type { Told } from './wish.ts'
 import type { World } from './world.ts'
 
 /** The result of requests at a steady rate. */

@@ -10,17 +10,11 @@ import { type FaultProxy, startFaultProxy } from '../../support/fault-proxy.ts'
 import { type GatewayProcess, gatewayProcess } from '../../support/gateway-process.ts'
 import { freePort } from '../../support/http.ts'
 import { randomKey } from '../../support/stack.ts'
-import {
-  API_KEY,
-  type Client,
-  createClient,
-  isRevocationPromised,
-  promisesOf,
-  type Wish,
-} from './client.ts'
+import { API_KEY, type Client, createClient } from './client.ts'
 import { type Ledger, readLedger } from './ledger.ts'
 import { temporaryFolder } from './machine.ts'
 import { type Judgement, judge } from './oracle.ts'
+import { isRevocationPromised, promisesOf, type Wish } from './wish.ts'
 
 /** A node of any kind. */
 export type Chain = {
