@@ -128,7 +128,7 @@ export async function runChaos(
   const settled = await world.settle()
   const [judgement, ofChanges, ofBatches] = [
     await world.judge(),
-    await judgeChanges(world, operations.batches),
+    await judgeChanges(world),
     await judgeBatches(world, operations.batches),
   ]
   return {

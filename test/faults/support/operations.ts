@@ -90,7 +90,7 @@ export function createOperations(client: Client, random: Random, over: () => boo
 
   async function supersede(wish: Wish, publicId: string): Promise<void> {
     const idempotencyKey = newKey()
-    const successor = client.wish({ idempotencyKey })
+    const successor = client.wish({ idempotencyKey, isSuccessor: true })
     wish.successor = successor
     await insist(async () => {
       const reply = await client.call({
@@ -149,7 +149,8 @@ export function createOperations(client: Client, random: Random, over: () => boo
       run: () =>
         withSome(
           async (wish) => void (await client.repeat(wish)),
-          ({ idempotencyKey, successor }) => idempotencyKey !== undefined && !successor,
+          // The body of a successor under its key, but alone, is another document.
+          ({ idempotencyKey, isSuccessor }) => idempotencyKey !== undefined && !isSuccessor,
         ),
     },
   ]

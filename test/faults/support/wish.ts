@@ -25,6 +25,8 @@ export type Wish = {
   revocation?: Revocation[]
   /** What was requested last, to suspend or to release it; `done` once a gateway confirmed it. */
   suspension?: { change: 'suspend' | 'release'; done: boolean }
+  /** Whether it was requested as the successor of another document. */
+  isSuccessor?: boolean
   /** The document that supersedes it, if that was requested. */
   successor?: Wish
   /** The gateways that were asked to erase it; true for those that confirmed. */
