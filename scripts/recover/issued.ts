@@ -56,8 +56,7 @@ async function readAll(
   issuerId: number,
 ): Promise<Issued> {
   const { address } = parseRegistry(registry)
-  const head = await request('eth_blockNumber', [])
-  const block = readStrictly('eth_blockNumber', () => readQuantity(head))
+  const block = await newestBlock(request)
   const header = await pinBlock(request, registry, block)
   await advance(block)
   const prover = createSlotProver({ request, address, header })
@@ -86,12 +85,17 @@ async function readAll(
     batches: issuedBatches,
     async recordsOf(hashes) {
       // Later than the others, at the newest block: the node may have dropped the state since.
-      const newest = await pinBlock(request, registry, undefined)
+      const newest = await pinBlock(request, registry, await newestBlock(request))
       const fresh = createSlotProver({ request, address, header: newest })
       const own = await prove(fresh, hashes.length, (i) => slots.record(hashes[i] as Hex))
       return hashes.map((_, i) => own.at(i))
     },
   }
+}
+
+async function newestBlock(request: Request): Promise<number> {
+  const answer = await request('eth_blockNumber', [])
+  return readStrictly('eth_blockNumber', () => readQuantity(answer))
 }
 
 const prove = (prover: SlotProver, count: number, slotOf: (index: number) => Hex) =>

@@ -1,0 +1,111 @@
+/**
+ * `npm run doctor [-- --json]`: what is wrong with this installation, and what to do, with the
+ * settings of `npm start`. It changes nothing, and may run beside the service.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { parseArgs } from 'node:util'
+import type { Hex } from '../document/hex.ts'
+import { type Config, ConfigError, deployedAddress, readConfig } from '../gateway/config.ts'
+import { createLog } from '../gateway/log.ts'
+import { openKubo } from '../gateway/open-stores.ts'
+import { LOCAL_CHAIN_ID } from '../verifier/defaults.ts'
+import { checkAccount } from './doctor/account.ts'
+import { checkEndpoints } from './doctor/endpoints.ts'
+import { type Finding, fail, ok, reasonOf, warn } from './doctor/finding.ts'
+import { checkFolder, checkNode } from './doctor/machine.ts'
+import { remoteIdentity } from './identity.ts'
+
+async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
+  let config: Config
+  try {
+    config = readConfig(env)
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error
+    const bad = error.message.split('\n').slice(1)
+    return [
+      checkNode(),
+      ...bad.map((line) => fail('settings', line.trim(), 'docs/operate.md lists the settings')),
+    ]
+  }
+  return [
+    checkNode(),
+    ok('settings', 'every variable is well-formed'),
+    ...(await checkFolder(config)),
+    ...(await checkChain(config)),
+    await checkStore(config),
+    await checkService(config),
+  ]
+}
+
+async function checkChain(config: Config): Promise<Finding[]> {
+  if (config.rpcUrls.length === 0)
+    return [
+      warn(
+        'chain',
+        `the local chain ${LOCAL_CHAIN_ID}, for trying: its documents prove nothing`,
+        'set RPC_URL, see docs/operate.md#go-live',
+      ),
+    ]
+  const registryOn = (chainId: number) => registryOf(config, chainId)
+  const { findings, chainId } = await checkEndpoints(config, registryOn)
+  if (chainId === undefined || !registryOn(chainId)) return findings
+  try {
+    const identity = await remoteIdentity(config, () => {})
+    try {
+      return [...findings, ...(await checkAccount(config, identity))]
+    } finally {
+      await identity.rpc.close()
+    }
+  } catch (error) {
+    return [...findings, fail('account', reasonOf(error), 'check the settings of the account')]
+  }
+}
+
+/** @returns The registry of the settings, with its code hash if `deployments/` has the same one. */
+function registryOf(
+  { registryAddress }: Config,
+  chainId: number,
+): { address: Hex; codeHash?: string } | undefined {
+  const file = new URL(`../deployments/${chainId}.json`, import.meta.url)
+  const deployed = deployedAddress(chainId)
+  const address = registryAddress ?? deployed
+  if (address === undefined) return undefined
+  const isDeployed = address === deployed && existsSync(file)
+  const codeHash = isDeployed && JSON.parse(readFileSync(file, 'utf8')).codeHash
+  return { address, ...(typeof codeHash === 'string' && { codeHash }) }
+}
+
+async function checkStore(config: Config): Promise<Finding> {
+  if (config.ipfsApiUrl === undefined) return ok('store', 'payloads are in the database')
+  try {
+    await openKubo(config, createLog('silent'))
+    return ok('store', 'the Kubo node answers, and announces nothing it should not')
+  } catch (error) {
+    return fail('store', reasonOf(error), 'see docs/operate.md#payloads-on-kubo')
+  }
+}
+
+async function checkService({ baseUrl }: Config): Promise<Finding> {
+  try {
+    const response = await fetch(`${baseUrl}/readyz`, { signal: AbortSignal.timeout(5_000) })
+    if (response.ok) return ok('service', `${baseUrl} is ready`)
+    const text = (await response.text()).slice(0, 500)
+    return fail(
+      'service',
+      `${baseUrl}/readyz answers ${response.status}: ${text}`,
+      'docs/errors.md',
+    )
+  } catch {
+    return warn('service', `${baseUrl} does not answer`, 'start it, or set BASE_URL and your proxy')
+  }
+}
+
+const { values } = parseArgs({ options: { json: { type: 'boolean' } } })
+const findings = await examine(process.env)
+if (values.json) console.log(JSON.stringify(findings, null, 2))
+else
+  for (const { check, outcome, message, advice } of findings) {
+    console.log(`${outcome.padEnd(4)}  ${check.padEnd(9)}  ${message}`)
+    if (advice !== undefined) console.log(`${' '.repeat(17)}→ ${advice}`)
+  }
+process.exit(findings.some(({ outcome }) => outcome === 'fail') ? 1 : 0)

@@ -1,0 +1,91 @@
+import { formatEther } from 'ethers'
+import { pinBlock } from '../../cli/audit/run.ts'
+import { readIssuerState } from '../../cli/audit/state.ts'
+import { createRegistry } from '../../gateway/adapters/ethereum/registry.ts'
+import type { Config } from '../../gateway/config.ts'
+import type { Identity } from '../../gateway/open-chain.ts'
+import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { createRequest } from '../../verifier/readers/request.ts'
+import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
+import { createSlotProver } from '../../verifier/readers/slot-prover.ts'
+import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
+
+/** Bit of the permission MANAGE. */
+const MANAGE = 4
+
+/** Looks at what the account may do and can pay, and at what the registry says of the issuer. */
+export async function checkAccount(config: Config, identity: Identity): Promise<Finding[]> {
+  const { rpc, registry, issuerId, signer } = identity
+  const findings: Finding[] = []
+  try {
+    const { account } = await createRegistry(rpc, { registry, issuerId, signer })
+    const { balance, mayIssue, mayRevoke } = await account.assertReady()
+    const coins = `${signer.address} holds ${formatEther(balance)} of the chain's coin`
+    findings.push(
+      balance < config.lowBalance
+        ? warn('balance', coins, 'send it some, or lower LOW_BALANCE_ETHER')
+        : ok('balance', coins),
+      mayIssue
+        ? ok('account', `${signer.address} may issue for issuer ${issuerId}`)
+        : fail(
+            'account',
+            `issuer ${issuerId} is closed`,
+            'ask the admin of the registry to reopen it',
+          ),
+    )
+    if (!mayRevoke)
+      findings.push(
+        warn('account', 'it may not revoke', 'give it REVOKE, or revoke with another account'),
+      )
+  } catch (error) {
+    findings.push(fail('account', reasonOf(error), 'npm run roles -- add-account, or fund it'))
+  }
+  return [...findings, ...(await checkIssuer(identity))]
+}
+
+async function checkIssuer({ rpc, registry, issuerId, signer }: Identity): Promise<Finding[]> {
+  try {
+    const request = createRequest(rpc)
+    const newest = readQuantity(await request('eth_blockNumber', []))
+    const header = await pinBlock(request, registry, newest)
+    const { address } = parseRegistry(registry)
+    const prover = createSlotProver({ request, address, header })
+    const { issuer, accounts, proposal } = await readIssuerState(prover, issuerId)
+    const own = [...accounts.values()].find(
+      ({ account }) => account === signer.address.toLowerCase(),
+    )
+    const isManager = ((own?.permissions ?? 0) & MANAGE) !== 0
+    return [
+      ok(
+        'issuer',
+        `issuer ${issuerId} is "${issuer.name}", with ${issuer.documentCount} documents`,
+      ),
+      ...(isManager
+        ? [
+            warn(
+              'account',
+              'the account of the gateway may manage the issuer',
+              'keep MANAGE on a cold key or a multi-signature wallet',
+            ),
+          ]
+        : []),
+      ...(proposal
+        ? [
+            fail(
+              'recovery',
+              `the admin proposes ${proposal.account} for this issuer`,
+              'if you do not expect that: npm run roles -- veto-proposal',
+            ),
+          ]
+        : []),
+    ]
+  } catch (error) {
+    return [
+      warn(
+        'issuer',
+        `it cannot be read by proof: ${reasonOf(error)}`,
+        'choose a node with eth_getProof',
+      ),
+    ]
+  }
+}
