@@ -419,7 +419,7 @@ interface IDocumentRegistry {
     /// needs a proposal of the admin.
     function setPermissions(uint32 issuerId, address account, uint8 permissions) external;
 
-    /// @notice Permanently takes all permissions from an account; what it issued stays valid. Needs
+    /// @notice Takes all permissions from an account, for good; what it issued stays valid. Needs
     /// MANAGE, or is called by the account itself.
     /// @dev Warning: the address can never be added to this issuer again.
     function retireAccount(uint32 issuerId, address account) external;
