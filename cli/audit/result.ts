@@ -25,6 +25,6 @@ export type IssuerAudit = IssuerState & {
   adminEvents: readonly AdminEvent[]
   findings: Finding[]
   summary: Summary
-  /** @returns Every document, by the block that anchored it. Made anew each time. */
+  /** @returns Every document, by the block that anchored it. Made again each time. */
   lines(): Generator<AuditedDocument>
 }

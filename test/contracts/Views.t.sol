@@ -94,7 +94,7 @@ contract ViewsTest is Base {
         assertEq(verification.revoker, registry.accountOf(aliceId, carol), "revoker");
     }
 
-    /// A revoker with index 0 is told from no revoker.
+    /// Distinguishes a revoker with index 0 from no revoker.
     function test_TheRootRevokes() external {
         _issue(alice, aliceId, HASH, 0);
         _permit(aliceRoot, aliceId, aliceRoot, REVOKE | MANAGE);

@@ -159,7 +159,7 @@ describe('parsePresentation', () => {
       }),
     ],
     ['disclosures that are none', ['disclosures'], (p) => ({ ...p, disclosures: 'x' })],
-    ['disclosures that are no text', ['disclosures.1'], (p) => ({ ...p, disclosures: ['', 1] })],
+    ['disclosures that are not text', ['disclosures.1'], (p) => ({ ...p, disclosures: ['', 1] })],
     ['too many disclosures', ['disclosures'], (p) => ({ ...p, disclosures: Array(71).fill('') })],
     ['half a sibling', ['batch.proof'], (p) => ({ ...p, batch: { ...path, proof: 'AA' } })],
     [
@@ -172,8 +172,8 @@ describe('parsePresentation', () => {
       ['batch.validUntil'],
       (p) => ({ ...p, batch: { ...path, validUntil: 2 ** 40 } }),
     ],
-    ['a sealed document that is no text', ['sealed'], (p) => ({ ...p, sealed: 1 })],
-    ['a proof that is none', ['stateProof'], (p) => ({ ...p, stateProof: 'x' })],
+    ['a sealed document that is not text', ['sealed'], (p) => ({ ...p, sealed: 1 })],
+    ['a malformed proof', ['stateProof'], (p) => ({ ...p, stateProof: 'x' })],
   ]
   const path = { root: `0x${'0'.repeat(64)}`, validUntil: 0, proof: '' }
   test.each(bad)('error: refuses %s', async (_, fields, change) => {
@@ -253,7 +253,7 @@ describe('verifyPresentation', () => {
       (p) => ({ ...p, disclosures: [...p.disclosures, ...p.disclosures] }),
     ],
     [
-      'something that is no disclosure',
+      'something that is not a disclosure',
       'disclosure_malformed',
       (p) => ({ ...p, disclosures: ['W10'] }),
     ],

@@ -170,7 +170,7 @@ test.skipIf(python === undefined)(
       ['no account', { accountProof: [] }],
       ['an account without its leaf', { accountProof: accountProof.slice(0, -1) }],
       ['the account twice', { accountProof: [...accountProof, ...accountProof] }],
-      ['a header that is none', { header: '0xc0' }],
+      ['a malformed header', { header: '0xc0' }],
       ['a header with bytes after it', { header: `${header}00` }],
       ['a header cut off', { header: header.slice(0, -2) }],
     ]

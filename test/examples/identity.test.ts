@@ -182,7 +182,7 @@ const SERVED: Served[] = [
     name: 'an account of another chain',
     body: (id) => linked(id, accounts(of(OTHER, 1))),
   },
-  { name: 'an account that is none', body: (id) => linked(id, accounts('x')) },
+  { name: 'a malformed account', body: (id) => linked(id, accounts('x')) },
   { name: 'an account null', body: (id) => linked(id, accounts(null)) },
   {
     name: 'a method without an account',

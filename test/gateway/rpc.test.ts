@@ -111,7 +111,7 @@ describe('requests that are refused', () => {
       () => [{ to: address, data: DATA }, 'latest', { [address]: { code: '0x00' } }],
     ],
     ['a function that writes', 'eth_call', () => [{ to: address, data: WRITING }, 'latest']],
-    ['a function that is none', 'eth_call', () => [{ to: address, data: '0x12345678' }, 'latest']],
+    ['an unknown function', 'eth_call', () => [{ to: address, data: '0x12345678' }, 'latest']],
     ['no selector', 'eth_call', () => [{ to: address, data: '0x' }, 'latest']],
     ['half a byte', 'eth_call', () => [{ to: address, data: `${DATA}1` }, 'latest']],
     ['the pool', 'eth_call', () => [{ to: address, data: DATA }, 'pending']],
@@ -143,7 +143,7 @@ describe('requests that are refused', () => {
     ['not JSON', '{', 400, -32700],
     ['no request', '"x"', 400, -32600],
     ['no version', '{"id":1,"method":"eth_chainId","params":[]}', 400, -32600],
-    ['an id that is none', '{"jsonrpc":"2.0","id":{},"method":"eth_chainId"}', 400, -32600],
+    ['a malformed id', '{"jsonrpc":"2.0","id":{},"method":"eth_chainId"}', 400, -32600],
     ['an empty batch', '[]', 400, -32600],
     [
       'a batch too large',

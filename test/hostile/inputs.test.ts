@@ -142,7 +142,7 @@ describe('arguments of docreg', () => {
     ],
     ['a bundle with bytes changed', mangled(Buffer.from(JSON.stringify(bundle))), 200],
     [
-      'a picture that is none',
+      'a malformed picture',
       fc.oneof(
         fc.uint8Array().map(head([0x89, 0x50, 0x4e, 0x47])),
         fc.uint8Array().map(head([0xff, 0xd8, 0xff])),

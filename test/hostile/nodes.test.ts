@@ -110,7 +110,7 @@ describe('the answer itself', () => {
     ['an error without a code', { error: { message: 'no' } }],
     ['an error without a message', { error: { code: -32000 } }],
     ['a code that is text', { error: { ...ERROR, code: '-32000' } }],
-    ['a code that is no whole number', { error: { ...ERROR, code: 1.5 } }],
+    ['a code that is not a whole number', { error: { ...ERROR, code: 1.5 } }],
     ['an error and a result', { result: '0x1', error: ERROR }],
     ['neither', {}],
     ['error null alone', { error: null }],

@@ -40,7 +40,7 @@ test('behavior: stopped, twice at once, it is gone, and what was on it is there 
   expect(BigInt(result)).toBe(10n ** 24n)
 })
 
-test('error: a port that is taken is told with its code', async () => {
+test('error: reports a port in use with its code', async () => {
   const server = createServer().listen(0, '127.0.0.1')
   onTestFinished(() => void server.close())
   await new Promise((resolve) => server.once('listening', resolve))

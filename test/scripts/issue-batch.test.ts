@@ -367,7 +367,7 @@ test.skipIf(binary === undefined)(
     expect(verdict).toMatchObject({ code: 0 })
     expect(verdict.stdout).toMatch(/^VALID/)
 
-    // What the registry refuses is told in its words before anything is sealed.
+    // A refusal of the registry is reported with its error before anything is sealed.
     env.ISSUER_KEY = stack.adminKey
     const refused = await issueBatch(write(people(2)), 'refused.jsonl')
     expect(refused).toMatchObject({ code: 1 })

@@ -41,7 +41,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
       startPageServer(),
       launchChromium(),
     ])
-    // The domain is none of these tests' subjects, and not on loopback.
+    // These tests are not about the domain, and it is not on loopback.
     for (const { config } of [world, testWorld]) config.identity = false
   })
   afterAll(async () => {
@@ -183,7 +183,7 @@ describeInBrowser('what a reader sees in two seconds, on a phone', () => {
     expect(await seen()).not.toContain('testville')
   })
 
-  test('behavior: missing content is told apart from a missing record', async () => {
+  test('behavior: distinguishes missing content from a missing record', async () => {
     const { publicId } = await world.issue()
     world.content = 'missing'
     const card = await open(publicId, 'unverifiable')

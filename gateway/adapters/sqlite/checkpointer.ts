@@ -4,7 +4,7 @@ import { Worker } from 'node:worker_threads'
 /**
  * `PASSIVE` runs beside writes and leaves out pages written meanwhile. `RESTART` copies all pages,
  * after which SQLite starts the log over; `TRUNCATE` also cuts the log to nothing. `VACUUM` writes
- * all that the database holds anew, into the log. A write during these three fails.
+ * all that the database holds into the log again. A write during these three fails.
  */
 export type CheckpointWork = 'PASSIVE' | 'RESTART' | 'TRUNCATE' | 'VACUUM'
 

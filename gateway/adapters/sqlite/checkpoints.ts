@@ -15,7 +15,7 @@ export type Checkpoints = {
   startIfDue(): void
   /** Writes all of the log into the file, and cuts the log to nothing. Rejects when it cannot. */
   emptyLog(): Promise<void>
-  /** Writes the file anew from what the database holds. Writes wait meanwhile. */
+  /** Rewrites the file from what the database holds. Writes wait meanwhile. */
   rewrite(): Promise<void>
   close(): Promise<void>
 }

@@ -43,7 +43,7 @@ export type Database = {
    * @throws {Error} when the disk refuses, or a copy is being made.
    */
   emptyLog(): Promise<void>
-  /** Writes the file anew, without what was deleted; takes time and as much room again. */
+  /** Rewrites the file without what was deleted; takes time and as much room again. */
   rewrite(): Promise<void>
   /**
    * Makes a test write, at most once a second.

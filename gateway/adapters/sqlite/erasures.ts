@@ -24,7 +24,7 @@ export type SqliteErasures = Erasures & {
 /**
  * Erasures in the gateway's database. SQLite overwrites what is deleted (`secure_delete`), but not
  * always the copies that it left behind when it moved rows between pages. So the file is searched
- * for the end of each document, and written anew if there is one.
+ * for the end of each document, and rewritten if there is one.
  */
 export function createSqliteErasures(database: Database, list: ErasureList): SqliteErasures {
   const { sqlite, write } = database

@@ -155,7 +155,7 @@ describe('input', () => {
     ['too large a file', 'unreadable', () => file('big', Buffer.alloc(2 ** 25))],
     ['a mistyped publicId', 'public_id_checksum', () => mistyped()],
     ['a file of something else', 'public_id_malformed', () => file('x', 'hello')],
-    ['JSON that is no bundle', 'bundle_malformed', () => file('j', '{"v":1}')],
+    ['JSON that is not a bundle', 'bundle_malformed', () => file('j', '{"v":1}')],
   ])('error: %s', async (_, code, given) => {
     const human = await verify(await given())
     expect(human).toMatchObject({ code: 2, stdout: '' })
@@ -287,17 +287,17 @@ describe('wrong usage exits with 64 and asks nobody', () => {
     ['nothing to verify', ['verify', '--rpc', 'http://127.0.0.1:1']],
     ['two documents', ['verify', 'a', 'b']],
     ['an unknown option', ['verify', 'a', '--rcp', 'http://127.0.0.1:1']],
-    ['an address that is none', ['verify', 'a', '--rpc', 'localhost:8545']],
+    ['a malformed address', ['verify', 'a', '--rpc', 'localhost:8545']],
     [
       'a node that would agree with itself',
       [...['verify', 'a', '--rpc', 'http://127.0.0.1:1'], ...['--rpc', 'http://127.0.0.1:1/']],
     ],
-    ['a registry that is none', ['verify', 'a', '--registry', '0x00']],
+    ['a malformed registry', ['verify', 'a', '--registry', '0x00']],
     ['a chain without a deployment', ['verify', 'a', '--registry', 'eip155:9']],
     ['a quorum of none', ['verify', 'a', '--quorum', '0']],
-    ['a time-out that is none', ['verify', 'a', '--timeout', 'soon']],
-    ['a block that is none', ['verify', 'a', '--as-of', 'latest']],
-    ['a hash that is none', ['verify', 'a', '--block-hash', '0x12']],
+    ['a malformed time-out', ['verify', 'a', '--timeout', 'soon']],
+    ['a malformed block', ['verify', 'a', '--as-of', 'latest']],
+    ['a malformed hash', ['verify', 'a', '--block-hash', '0x12']],
   ])('error: %s', async (_, args) => {
     const { code, stdout, stderr } = await docreg(
       args.includes('--registry')

@@ -29,7 +29,7 @@ test('default: adds a line for each erasure, for this user alone', () => {
   expect(statSync(path).mode & 0o077).toBe(0)
 })
 
-test('behavior: a line that a kill cut short is no obstacle', () => {
+test('behavior: skips a line that a kill cut short', () => {
   const line = `${hash(1)} 2026-01-31T00:00:00.000Z`
   for (let length = 0; length < line.length; length++) {
     writeFileSync(path, line.slice(0, length))

@@ -117,7 +117,7 @@ describe('what is written', () => {
     )
   })
 
-  test('behavior: a block without a known hash has none, and learning it is no event', async () => {
+  test('behavior: an unknown block hash is null, and learning it is not an event', async () => {
     const one = await anchor(issue(), { ...inBlock(5), blockHash: UNSEEN, transactionHash: null })
     expect(await events()).toMatchObject([{ blockNumber: 5, blockHash: null }])
     await outbox.review({ ...NOTHING, moved: [{ ...one, now: inBlock(5) }] })
