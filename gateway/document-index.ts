@@ -19,6 +19,8 @@ export type IndexEntry = {
   batchBlock?: Hex
   /** The documentHash of the document that it supersedes. */
   supersedes?: Hex
+  /** The root of that document's batch, if it is in one. */
+  supersededRoot?: Hex | undefined
 }
 
 /** The statuses that an index can be asked for. */

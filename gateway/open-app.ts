@@ -21,7 +21,7 @@ import type { Identities } from './identity.ts'
 import { assertOpenIssuer } from './issue/errors.ts'
 import { createStandingOf } from './issue/standing.ts'
 import { describeBug, type Log } from './log.ts'
-import { openBatches } from './open-batches.ts'
+import type { BatchParts } from './open-batches.ts'
 import type { Chain, Identity, openReaders } from './open-chain.ts'
 import type { IssuingParts } from './open-issuing.ts'
 import type { ApiKeys } from './open-keys.ts'
@@ -39,6 +39,7 @@ export type AppParts = {
   pipeline: IssuingParts
   apiKeys: ApiKeys
   webhooks: WebhookParts
+  batches: BatchParts
   log: Log
 }
 
@@ -71,7 +72,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     version: VERSION,
     ...openDocuments(identity, parts),
     standingOf: createStandingOf(issuerId, outbox, store),
-    ...openBatches(config, identity, { chain, stores, pipeline }),
+    ...parts.batches,
     verifyOptions: verifyOptionsOf(config, parts, blocks),
     provingChain: readers.proving,
     bundleOf: (publicId, signal) =>

@@ -7,26 +7,35 @@ import { openSpoolFolder } from './bulk/spool.ts'
 import type { Config } from './config.ts'
 import { type BatchReader, createBatchReader } from './issue/batch-reader.ts'
 import { outcomeOf } from './issue/outcome.ts'
+import type { Log } from './log.ts'
 import type { Chain, Identity } from './open-chain.ts'
 import type { IssuingParts } from './open-issuing.ts'
 import type { Stores } from './open-stores.ts'
 import { subkeysOf } from './secrets.ts'
 
 /** The parts behind batches over REST. */
+export type BatchParts = { batches: Batches; batchReader: BatchReader }
+
+/** @param parts.signal Aborts when the service stops. */
 export function openBatches(
   { dataDir }: Config,
   { registry, issuerId, issuerSecrets }: Identity,
-  parts: { chain: Chain; stores: Stores; pipeline: IssuingParts },
-): { batches: Batches; batchReader: BatchReader } {
-  const { chain, stores, pipeline } = parts
-  const { outbox, history, batchLog: log, putBlocks } = stores
+  parts: { chain: Chain; stores: Stores; pipeline: IssuingParts; signal: AbortSignal; logger: Log },
+): BatchParts {
+  const { chain, stores, pipeline, signal, logger } = parts
+  const { outbox, history, isErased, batchLog: log, batchDrafts: drafts } = stores
   return {
     batches: createBatches({
-      ...{ registry, issuerId, log, batcher: pipeline.batcher },
+      ...{ registry, issuerId, log, drafts, isErased, signal, batcher: pipeline.batcher },
+      discarded(result) {
+        if (signal.aborted) return
+        if ('error' in result)
+          logger.warn('batch_drafts_not_discarded', { error: String(result.error) })
+        else if (result.requests > 0) logger.info('batch_drafts_discarded', result)
+      },
       allSubkeys: subkeysOf(issuerSecrets),
       seal: sealWithNode,
       hkdf: hkdfWithNode,
-      keep: putBlocks,
       newSpool: openSpoolFolder(join(dataDir, 'spool')),
       outcomeOf: (intent) => outcomeOf(chain.registry, intent),
       quote: (intent) => chain.transactions.quote([intent]),

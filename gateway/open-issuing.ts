@@ -103,7 +103,7 @@ export function openIssuing(
     }),
   })
   const superseding = createSuperseding({
-    ...{ issuerId, chain: readers.chain, issuing, revising, outbox, batcher, log },
+    ...{ issuerId, chain: readers.chain, registry, issuing, revising, outbox, batcher, log },
     successions: stores.successions,
     readiness: chain.readiness,
   })

@@ -5,6 +5,7 @@ import { createKuboNode } from './adapters/kubo/node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo/store.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { createOpenedDocuments, type GatewayDocuments } from './adapters/opened-documents.ts'
+import { createSqliteBatchDrafts, type DraftGroups } from './adapters/sqlite/batch-drafts.ts'
 import { createSqliteBatchLog } from './adapters/sqlite/batch-log.ts'
 import { type Database, openDatabase } from './adapters/sqlite/database.ts'
 import { createSqliteDeliveries } from './adapters/sqlite/deliveries.ts'
@@ -23,7 +24,7 @@ import type { Config } from './config.ts'
 import type { DocumentIndex } from './document-index.ts'
 import type { EventLog } from './events.ts'
 import type { History } from './history.ts'
-import type { BatchList, BatchLog } from './issue/batch-log.ts'
+import type { BatchDrafts, BatchList, BatchLog } from './issue/batch-log.ts'
 import type { Erasures, IsErased } from './issue/erase.ts'
 import type { IssueError } from './issue/errors.ts'
 import { type Persistence, persistInOrder } from './issue/persistence.ts'
@@ -48,8 +49,7 @@ export type Stores = {
   deliveries: Deliveries
   /** The batches that were requested. */
   batchLog: BatchLog & BatchList
-  /** Puts blocks in the store; resolves when they are durable. */
-  putBlocks: (blocks: readonly { hash: Uint8Array; bytes: Uint8Array }[]) => Promise<void>
+  batchDrafts: BatchDrafts
   persistence: Persistence
   documentIndex: DocumentIndex
   successions: Successions
@@ -106,16 +106,26 @@ export async function openStores(
   const isErased: IsErased = async (documentHash) => tombstones.isErased(fromHex(documentHash))
   const opened = createOpenedDocuments(tombstones.isErased)
   const batchLog = createSqliteBatchLog(database, outbox)
-  const putBlocks: Stores['putBlocks'] = kubo
-    ? async (blocks) =>
-        void (await Promise.all(blocks.map((one) => store.put(one.hash, one.bytes))))
-    : (blocks) =>
-        database.write(() => {
-          for (const { hash, bytes } of blocks) embedded.insert(hash, bytes)
-        })
+  const groups = kubo && guardGroups(kubo, tombstones)
+  const batchDrafts = createSqliteBatchDrafts(database, { store: embedded, groups })
   return {
     ...{ database, kubo, tombstones, store, outbox, history, persistence, documentIndex },
-    ...{ successions, events, deliveries, erasures, isErased, opened, batchLog, putBlocks },
+    ...{ successions, events, deliveries, erasures, isErased, opened, batchLog, batchDrafts },
+  }
+}
+
+/** Erased blocks are not pinned. */
+function guardGroups(kubo: KuboStore, { isErased }: Tombstones): DraftGroups {
+  return {
+    async pin(blocks, note) {
+      await kubo.pin(
+        blocks.filter(({ hash }) => !isErased(hash)),
+        note,
+      )
+      // Erased while it was being pinned.
+      for (const { hash } of blocks) if (isErased(hash)) await kubo.erase(hash)
+    },
+    unpin: kubo.unpin,
   }
 }
 

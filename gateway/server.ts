@@ -9,6 +9,7 @@ import { restorePayloads } from './issue/restore-payloads.ts'
 import { listen } from './listen.ts'
 import { createLog } from './log.ts'
 import { openApp } from './open-app.ts'
+import { openBatches } from './open-batches.ts'
 import { claimAccount, type Identity, openChain, openReaders } from './open-chain.ts'
 import { openIssuing } from './open-issuing.ts'
 import { openKeys } from './open-keys.ts'
@@ -79,16 +80,19 @@ async function start(
   const apiKeys = await openKeys(config, log)
   undo.push(apiKeys.close)
   const webhooks = openWebhooks(config, identity, { stores, metrics: pipeline.metrics, log })
-  const app = openApp(config, identity, {
-    ...{ chain, readers, identities, stores, pipeline, apiKeys, webhooks, log },
-  })
-
   const stopping = new AbortController()
   undo.push(async () => stopping.abort())
+  const { signal } = stopping
+  const batches = openBatches(config, identity, { chain, stores, pipeline, signal, logger: log })
+  const app = openApp(config, identity, {
+    ...{ chain, readers, identities, stores, pipeline, apiKeys, webhooks, batches, log },
+  })
+
   // Beside the requests: a row has its payload, and it stays until this is done.
-  const restored = restorePayloads({ outbox, store, signal: stopping.signal, log })
+  const restored = restorePayloads({ outbox, store, signal, log })
   undo.push(batcher.stop, erasing.stop)
   erasing.start()
+  batches.batches.start()
   await batcher.start()
   const stopWatching = watchFinality({
     registry: chain.registry,

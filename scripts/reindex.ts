@@ -2,21 +2,27 @@
  * `npm run reindex [-- --tenant <name>]`: rebuilds the index of documents from the gateway's history
  * and outbox, the chain and the payloads, with the settings of `npm start`, while no gateway runs.
  */
+import { hash as digestOf } from 'node:crypto'
 import { parseArgs } from 'node:util'
-import type { Hex } from '../document/hex.ts'
+import { encodeBatchBlock } from '../document/batch/block.ts'
+import { type Hex, toHex } from '../document/hex.ts'
 import { createRegistry } from '../gateway/adapters/ethereum/registry.ts'
 import { hkdfWithNode } from '../gateway/adapters/node-hkdf.ts'
 import { openWithNode } from '../gateway/adapters/node-open.ts'
 import type { Database } from '../gateway/adapters/sqlite/database.ts'
-import { createIndexRebuild, type Rebuilt } from '../gateway/adapters/sqlite/index-rebuild.ts'
+import {
+  createIndexRebuild,
+  type IndexRebuild,
+  type Rebuilt,
+} from '../gateway/adapters/sqlite/index-rebuild.ts'
 import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
 import { createTombstones } from '../gateway/adapters/tombstones.ts'
 import { withOlder } from '../gateway/adapters/with-older.ts'
 import { blindIndexOf, createIndexEntryOf } from '../gateway/blind-index.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
-import type { KeptStatus } from '../gateway/document-index.ts'
+import type { IndexEntry, KeptStatus } from '../gateway/document-index.ts'
 import { createOpenIndexed, type OpenIndexed } from '../gateway/documents/opening.ts'
-import type { RegistryReader } from '../gateway/issue/ports.ts'
+import type { PayloadStore, RegistryReader } from '../gateway/issue/ports.ts'
 import type { TrustedRecord } from '../gateway/issue/record.ts'
 import { createLog } from '../gateway/log.ts'
 import type { Identity } from '../gateway/open-chain.ts'
@@ -25,6 +31,7 @@ import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
 import { collectIssued } from '../verifier/readers/issued-logs.ts'
 import { isRevoked, isSuperseded, isSuspended } from '../verifier/status.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
+import { readManifest } from './read-manifest.ts'
 import { openStopped } from './stopped-gateway.ts'
 
 /** Documents whose records are read together. */
@@ -70,8 +77,10 @@ async function rebuild(
     tenant === undefined ? null : blindIndexOf(newest, 'tenant', tenant, hkdfWithNode),
   )
   index.addForeign(await readForeign(identity, registry))
-  const open = await openPayloads(config, identity, database)
-  const entryOf = createEntryOf(open, newest)
+  const store = await openStore(config, database)
+  const subkeys = subkeysOf(issuerSecrets)
+  const opening = { issuerId, store, subkeys, opener: openWithNode, hkdf: hkdfWithNode }
+  const entryOf = createEntryOf(createOpenIndexed(opening), newest)
   let count = 0
   for (const hashes of index.anchored()) {
     const records = await registry.records(hashes.map((documentHash) => ({ documentHash })))
@@ -91,8 +100,13 @@ async function rebuild(
     }),
   )
   await index.replace(pending)
+  // Whose a restored batch was is not known.
+  const inBatches = await addBatches(index, store, (hash, of) =>
+    entryOf(hash, of || (tenant ?? null)),
+  )
   const dropped = await index.end()
   say(`indexed   ${count} anchored documents, ${pending.length} pending`)
+  if (inBatches > 0) say(`          ${inBatches} documents of batches that it did not have`)
   if (dropped > 0) say(`dropped   ${dropped} that neither chain nor outbox has`)
 }
 
@@ -120,11 +134,37 @@ async function readForeign({ rpc, registry: id, issuerId }: Identity, registry: 
 
 function createEntryOf(open: OpenIndexed, subkeys: ReturnType<typeof subkeysOf>[0]) {
   const indexEntryOf = createIndexEntryOf(hkdfWithNode)
-  return async (documentHash: Hex) => {
+  return async (documentHash: Hex, tenant: string | null = null) => {
     const opening = await open({ documentHash, batchBlock: null })
     if (opening.status !== 'opened') return undefined
-    return indexEntryOf(subkeys, opening.document, null)
+    return indexEntryOf(subkeys, opening.document, tenant)
   }
+}
+
+/** Adds documents of batches by their manifests, unless their payload cannot be opened. */
+async function addBatches(
+  index: IndexRebuild,
+  store: PayloadStore,
+  entryOf: (documentHash: Hex, tenant: string) => Promise<IndexEntry | undefined>,
+): Promise<number> {
+  let count = 0
+  for (const { id, manifest, tenant } of index.incompleteBatches()) {
+    const batch = await readManifest(manifest, [store])
+    let some: { documentHash: Hex; entry: IndexEntry }[] = []
+    for (const block of batch?.blocks() ?? []) {
+      const { documentHash } = block
+      const entry = await entryOf(documentHash, tenant)
+      const batchBlock = toHex(digestOf('sha256', encodeBatchBlock(block), 'buffer'))
+      if (entry) some.push({ documentHash, entry: { ...entry, batchBlock } })
+      if (some.length < CHUNK) continue
+      await index.addToBatch(id, some)
+      count += some.length
+      some = []
+    }
+    await index.addToBatch(id, some)
+    count += some.length
+  }
+  return count
 }
 
 /** @returns `undefined` for a document that the history has in another block now. */
@@ -148,16 +188,10 @@ function statusOf(record: TrustedRecord): KeptStatus | null {
   return isSuspended(record) ? 'suspended' : null
 }
 
-async function openPayloads(
-  config: Config,
-  { issuerId, issuerSecrets }: Identity,
-  database: Database,
-): Promise<OpenIndexed> {
+async function openStore(config: Config, database: Database): Promise<PayloadStore> {
   const kubo = await openKubo(config, createLog(config.logLevel))
   const embedded = createSqliteStore(database)
-  const store = createTombstones(database).guardStore(kubo ? withOlder(kubo, embedded) : embedded)
-  const subkeys = subkeysOf(issuerSecrets)
-  return createOpenIndexed({ issuerId, store, subkeys, opener: openWithNode, hkdf: hkdfWithNode })
+  return createTombstones(database).guardStore(kubo ? withOlder(kubo, embedded) : embedded)
 }
 
 try {

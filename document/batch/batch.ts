@@ -12,8 +12,8 @@ import {
   encodeManifest,
   MAX_BATCH_SIZE,
 } from './manifest.ts'
-import { createRows, type Rows, sortRows } from './rows.ts'
-import { buildTree, createTreeHasher, LEAVES_A_TURN, NODE, pause, proofOf } from './tree.ts'
+import { createRows, pause, type Rows, sortRows } from './rows.ts'
+import { buildTree, createTreeHasher, LEAVES_A_TURN, NODE, proofOf } from './tree.ts'
 
 /** Documents that one Merkle root anchors together. Its manifest is enough to make it again. */
 export type Batch = {
@@ -130,10 +130,10 @@ function assertAscending(leaves: Rows): void {
 
 async function assemble({ registry, issuerId }: Issuer, { leaves, rows }: Table): Promise<Batch> {
   const size = rows.length
-  const order = sortRows(leaves)
+  const order = await sortRows(leaves)
   const placeOf = new Uint32Array(size)
   for (let place = 0; place < size; place++) placeOf[order[place] as number] = place
-  const byHash = sortRows(rows)
+  const byHash = await sortRows(rows)
   assertNoneTwice(byHash, rows)
 
   const tree = await buildTree(size, (place, out) => leaves.copyTo(order[place] as number, out))
@@ -148,11 +148,13 @@ async function assemble({ registry, issuerId }: Issuer, { leaves, rows }: Table)
     for (let place = start; place < end; place++) yield rows.at(order[place] as number)
   }
 
-  const hashes = Array.from({ length: chunksOf(size) }, (_, index) => {
+  const hashes: Hex[] = []
+  for (let index = 0; index < chunksOf(size); index++) {
     const digest = sha256.create()
     for (const entry of entriesOf(index)) digest.update(entry)
-    return toHex(digest.digest())
-  })
+    hashes.push(toHex(digest.digest()))
+    await pause()
+  }
   const about = { registry, issuerId, root, size }
   const manifestBlock = encodeManifest({ ...about, chunks: hashes, v: 1 })
   const manifest = toHex(sha256(manifestBlock))

@@ -49,18 +49,28 @@ export function createRows(width: number): Rows {
   }
 }
 
+/** Rows that a sort places in one turn of the event loop: some milliseconds. */
+const PLACED_A_TURN = 32_768
+
+/** Lets everything else that waits have its turn. */
+export const pause = () => new Promise<void>((resolve) => setTimeout(resolve))
+
 /** @returns The indices of the rows, by ascending row. */
-export function sortRows({ length, compare }: Rows): Uint32Array {
+export async function sortRows({ length, compare }: Rows): Promise<Uint32Array> {
   const order = new Uint32Array(length)
   for (let i = 0; i < length; i++) order[i] = i
   return mergeSort(order, compare)
 }
 
-/** As `items.sort(compare)`, which takes four times the memory. */
-function mergeSort(
+/**
+ * As `items.sort(compare)`, which takes four times the memory and does not let anything else have
+ * its turn.
+ */
+async function mergeSort(
   items: Uint32Array<ArrayBuffer>,
   compare: (a: number, b: number) => number,
-): Uint32Array {
+): Promise<Uint32Array> {
+  let placed = 0
   let [from, to] = [items, new Uint32Array(items.length)]
   for (let run = 1; run < items.length; run *= 2) {
     for (let start = 0; start < items.length; start += 2 * run) {
@@ -72,6 +82,7 @@ function mergeSort(
           right === end ||
           (left < middle && compare(from[left] as number, from[right] as number) <= 0)
         to[at] = from[takeLeft ? left++ : right++] as number
+        if (++placed % PLACED_A_TURN === 0) await pause()
       }
     }
     ;[from, to] = [to, from]

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js'
 import { concatBytes } from '@noble/hashes/utils.js'
-import { compareBytes } from './rows.ts'
+import { compareBytes, pause } from './rows.ts'
 
 /** Bytes of a node. */
 export const NODE = 32
@@ -8,9 +8,6 @@ export const NODE = 32
 export const LEAVES_A_TURN = 2048
 /** Inner nodes of one turn: each takes up to three hashes, a leaf two. */
 const NODES_A_TURN = 1024
-
-/** Lets everything else that waits have its turn. */
-export const pause = () => new Promise<void>((resolve) => setTimeout(resolve))
 
 /**
  * The two hashes of a StandardMerkleTree of OpenZeppelin over `(bytes32 documentHash, uint40

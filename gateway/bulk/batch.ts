@@ -7,6 +7,8 @@ import type { Quote } from '../issue/ports.ts'
 export type BatchLine =
   /** The line is not a document. */
   | { line: number; problems: readonly FieldProblem[] }
+  /** Of a repeat: the document has been erased since. */
+  | { line: number; isErased: true }
   /** The line is a document; with its publicId and hash once its batch is issued. */
   | { line: number; publicId?: string; documentHash?: Hex }
 
@@ -50,4 +52,6 @@ export type BatchAnswer = {
 export type Batches = {
   /** Reads the whole upload first. Rejects when nothing was promised. */
   issue(request: BatchRequest): Promise<BatchAnswer>
+  /** Deletes what an earlier process stored of batches that it did not promise. */
+  start(): void
 }

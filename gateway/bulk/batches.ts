@@ -4,9 +4,16 @@ import type { Batch } from '../../document/batch/batch.ts'
 import type { DocumentFields } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import type { IssuerSubkeys } from '../../document/keys.ts'
-import type { Deadline } from '../deadline.ts'
-import { type BatchClaim, type BatchLog, intentOfBatch } from '../issue/batch-log.ts'
+import { createIndexEntryOf } from '../blind-index.ts'
+import {
+  type BatchClaim,
+  type BatchDrafts,
+  type BatchLog,
+  type DraftDocument,
+  intentOfBatch,
+} from '../issue/batch-log.ts'
 import type { Batcher } from '../issue/batcher.ts'
+import type { IsErased } from '../issue/erase.ts'
 import { IssueError, refusalOf } from '../issue/errors.ts'
 import type { IssueIntent } from '../issue/intent.ts'
 import type { Outcome } from '../issue/outcome.ts'
@@ -14,7 +21,9 @@ import type { Quote } from '../issue/ports.ts'
 import type { AllSubkeys } from '../issue/sealing.ts'
 import type { BatchAnswer, Batches, BatchLine, BatchRequest } from './batch.ts'
 import { type BulkDeps, sealBatch } from './bulk.ts'
+import { createEntries } from './entries.ts'
 import { BatchError } from './errors.ts'
+import { createKeeper } from './keeper.ts'
 import { type Checked, checkLines, type Rules, readLines } from './lines.ts'
 import type { Spool } from './spool.ts'
 
@@ -23,16 +32,22 @@ const MAX_DOCUMENTS = 100_000
 const MAX_UPLOAD = 1024 ** 3
 /** Documents to seal, or to answer for, in one turn of the event loop: about 1 ms. */
 const DOCUMENTS_A_TURN = 16
-/** Blocks in one write. Fewer than in a file's: other requests wait for it. */
-const GROUP = 512
+/** Blocks, or documents, in one write. Fewer than in a file's: other requests wait for it. */
+const GROUP = 256
 
-export type BatchDeps = Omit<BulkDeps, 'subkeys' | 'group' | 'tenant'> & {
+export type BatchDeps = Omit<BulkDeps, 'subkeys' | 'group' | 'tenant' | 'keep'> & {
   allSubkeys: AllSubkeys
   newSpool: () => Promise<Spool>
   log: BatchLog
+  drafts: BatchDrafts
+  /** Aborts when the service stops. */
+  signal: AbortSignal
+  /** Reports what the start deleted, or why it could not. */
+  discarded: (result: { requests: number } | { error: unknown }) => void
   batcher: Batcher
   outcomeOf: (intent: IssueIntent) => Promise<Outcome>
   quote: (intent: IssueIntent) => Promise<Quote>
+  isErased: IsErased
 }
 
 /** An upload that was read to its end, and the rules for its lines. */
@@ -41,7 +56,7 @@ type Upload = Checked & Rules & { spool: Spool }
 type Unclosed = Omit<BatchAnswer, 'close'>
 
 /** The documents of a batch, in order. */
-type Issued = { publicId: string; documentHash: Hex }
+type Issued = { publicId: string; documentHash: Hex } | { isErased: true }
 
 /**
  * Issues batches: an upload goes to the spool while it is checked; then its documents are sealed and
@@ -49,6 +64,9 @@ type Issued = { publicId: string; documentHash: Hex }
  * is promised has all of its payloads.
  */
 export function createBatches(deps: BatchDeps): Batches {
+  const { log, drafts } = deps
+  const indexEntryOf = createIndexEntryOf(deps.hkdf)
+  const underWay = new Set<string>()
   async function issue(request: BatchRequest): Promise<BatchAnswer> {
     if (!request.dryRun) deps.batcher.assertOpen()
     const spool = await deps.newSpool()
@@ -75,40 +93,83 @@ export function createBatches(deps: BatchDeps): Batches {
       return { outcome: { status: 'checked', size, quote }, lines: linesOf(upload) }
     }
     const subkeys = first?.subkeys ?? deps.allSubkeys[0]
-    if (!first) await claim(deps, subkeys, request, upload)
-    const { batch, issued } = await seal(upload, subkeys, request)
-    const deadline = request.newDeadline()
-    const anchored = await anchor(batch, request, deadline)
-    return { outcome: { ...anchored, root: batch.root }, lines: linesOf(upload, issued) }
+    const id = requestOf(subkeys, request, upload)
+    return alone(id, async () => {
+      if (!first) await claim(deps, id, upload)
+      const { batch, issued } = await seal(upload, { id, subkeys, request })
+      const anchored = await anchor(id, batch, request)
+      return { outcome: { ...anchored, root: batch.root }, lines: linesOf(upload, issued) }
+    })
+  }
+
+  /** Runs the work of a request; nothing of it stays when it promises nothing. */
+  async function alone<T>(id: Uint8Array, work: () => Promise<T>): Promise<T> {
+    const name = toHex(id)
+    if (underWay.has(name)) throw new IssueError('overloaded', 'the same batch is under way')
+    underWay.add(name)
+    // The next start deletes what this cannot.
+    const discard = () => drafts.discard(id).catch(() => {})
+    try {
+      await discardOlder()
+      const result = await work()
+      // Only notes: it is promised. The answer does not wait for that.
+      void discard()
+      return result
+    } catch (error) {
+      await discard()
+      throw error
+    } finally {
+      underWay.delete(name)
+    }
   }
 
   /** Everything but the root is durable when it resolves. */
-  async function seal(upload: Upload, subkeys: IssuerSubkeys, request: BatchRequest) {
-    const tenant = tenantOf(request)
+  async function seal(
+    upload: Upload,
+    { id, subkeys, request }: { id: Uint8Array; subkeys: IssuerSubkeys; request: BatchRequest },
+  ) {
+    const { registry, issuerId } = deps
+    const entries = createEntries()
+    async function* documents() {
+      for await (const fields of documentsOf(upload)) {
+        entries.push(indexEntryOf(subkeys, { ...fields, registry, issuerId }, request.tenant))
+        yield fields
+      }
+    }
     const { batch, keepBlocks } = await sealBatch(
-      { ...deps, subkeys, tenant, group: GROUP },
-      documentsOf(upload),
+      {
+        ...{ ...deps, subkeys, tenant: tenantOf(request), group: GROUP },
+        keep: (blocks) => drafts.put(id, blocks),
+      },
+      documents(),
       keyOf(request, upload),
     )
     const issued: Issued[] = []
-    for await (const { publicId, documentHash } of keepBlocks()) {
-      issued.push({ publicId, documentHash })
+    const known = { ...batch, tenant: request.tenant }
+    const indexer = createKeeper<DraftDocument>((some) => drafts.index(id, known, some), GROUP)
+    for await (const { publicId, documentHash, batchBlock } of keepBlocks()) {
+      const entry = { ...entries.at(issued.length), batchBlock }
+      await indexer.add({ documentHash, entry })
+      const isErased = await deps.isErased(documentHash)
+      issued.push(isErased ? { isErased } : { publicId, documentHash })
       await turnAfter(issued.length)
     }
+    await indexer.end()
     return { batch, issued }
   }
 
   async function anchor(
+    id: Uint8Array,
     { root, size, manifest }: Batch,
-    { wait, tenant }: BatchRequest,
-    deadline: Deadline,
+    { wait, tenant, newDeadline }: BatchRequest,
   ): Promise<{ status: 'valid' | 'pending'; transactionHash: Hex | null; replayed: boolean }> {
+    const deadline = newDeadline()
     const batch = { root, size, manifest, tenant }
     const intent = intentOfBatch(batch)
     const before = await deadline.within(() => deps.outcomeOf(intent))
     if (before.status === 'conflict' || before.status === 'distrusted')
       throw refusalOf(before.status)
-    const isNew = await deps.log.promise(batch)
+    const isNew = await log.promise(id, batch)
     if (before.status === 'anchored') {
       // Until its block is final.
       deps.batcher.enqueue([intent])
@@ -121,7 +182,21 @@ export function createBatches(deps: BatchDeps): Batches {
     return { status, transactionHash, replayed: !isNew }
   }
 
-  return { issue }
+  let discarding: Promise<void> | undefined
+  /** What earlier processes left is gone before anything is stored: it may be of the same request. */
+  function discardOlder(): Promise<void> {
+    discarding ??= drafts.discardAll(deps.signal).then(
+      (requests) => deps.discarded({ requests }),
+      (error) => {
+        discarding = undefined
+        deps.discarded({ error })
+        throw error
+      },
+    )
+    return discarding
+  }
+
+  return { issue, start: () => void discardOlder().catch(() => {}) }
 }
 
 /** @throws {BatchError} */
@@ -173,9 +248,8 @@ function tenantOf({ tenant, categories = [] }: BatchRequest): string {
 
 /** A keyed hash, since a client's key may be guessable. */
 function requestOf(subkeys: IssuerSubkeys, request: BatchRequest, checked: Checked): Buffer {
-  const kind = request.idempotencyKey === undefined ? 'content' : 'key'
   return createHmac('sha256', subkeys.salt)
-    .update(JSON.stringify(['batch-request', tenantOf(request), kind, keyOf(request, checked)]))
+    .update(JSON.stringify(['batch-request', tenantOf(request), keyOf(request, checked)]))
     .digest()
 }
 
@@ -195,14 +269,9 @@ async function findClaim(
   return undefined
 }
 
-async function claim(
-  { log }: BatchDeps,
-  subkeys: IssuerSubkeys,
-  request: BatchRequest,
-  upload: Upload,
-): Promise<void> {
+async function claim({ log }: BatchDeps, id: Uint8Array, upload: Upload): Promise<void> {
   const { sha256: content, now } = upload
-  const first = await log.claim(requestOf(subkeys, request, upload), { content, checkedAt: now })
+  const first = await log.claim(id, { content, checkedAt: now })
   assertSame(first, upload)
   // Another request came first, at this moment; a repeat finds its claim.
   if (first.checkedAt !== now) throw new IssueError('overloaded', 'the same batch is under way')

@@ -4,12 +4,13 @@ import { encodeBatchBlock } from '../../document/batch/block.ts'
 import type { BatchEntry } from '../../document/batch/entry.ts'
 import { createRows } from '../../document/batch/rows.ts'
 import { type DocumentFields, encodeDocument, validUntilOf } from '../../document/document.ts'
-import type { Hex } from '../../document/hex.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
 import type { Hkdf } from '../../document/hkdf.ts'
 import { deriveSealingKeys, type IssuerSubkeys, idempotentSalt } from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import type { Seal } from '../../document/sealed.ts'
+import { createKeeper } from './keeper.ts'
 
 /** A block and its sha-256, 32 bytes. */
 export type Block = { hash: Uint8Array; bytes: Uint8Array }
@@ -20,6 +21,8 @@ export type BulkIssued = {
   line: number
   publicId: string
   documentHash: Hex
+  /** The sha-256 of its batch block. */
+  batchBlock: Hex
 }
 
 /** A batch whose sealed documents are stored. */
@@ -106,7 +109,7 @@ export async function sealBatch(
           hash: block.hash,
           documentKey: documentKeys.at(index),
         })
-        yield { line: index + 1, publicId, documentHash }
+        yield { line: index + 1, publicId, documentHash, batchBlock: toHex(block.hash) }
       }
       // A chunk has up to 1 MiB: each is a group of its own.
       for (const chunk of batch.chunks()) await deps.keep([blockOf(chunk)])
@@ -118,29 +121,4 @@ export async function sealBatch(
 
 function blockOf(bytes: Uint8Array): Block {
   return { hash: digestOf('sha256', bytes, 'buffer'), bytes }
-}
-
-/** Keeps one group while the next one gathers. */
-function createKeeper(keep: BulkDeps['keep'], group: number) {
-  let waiting: Block[] = []
-  let keeping: Promise<void> = Promise.resolve()
-
-  async function next(): Promise<void> {
-    await keeping
-    keeping = keep(waiting)
-    // Reported at the next wait for it.
-    keeping.catch(() => {})
-    waiting = []
-  }
-
-  return {
-    async add(block: Block): Promise<void> {
-      waiting.push(block)
-      if (waiting.length >= group) await next()
-    },
-    async end(): Promise<void> {
-      await next()
-      await keeping
-    },
-  }
 }

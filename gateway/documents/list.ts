@@ -153,7 +153,7 @@ function createReader({ open, chain, history, successions, outbox, issuerId }: R
     await pace()
     const { documentHash } = indexed
     const opening = await open(indexed)
-    const key = opening.status === 'opened' ? opening.key : { issuerId, documentHash }
+    const key = opening.key ?? { issuerId, documentHash }
     const reading = await deadline.within((signal) => chain.read(key, { signal }))
     const { anchoredBlock } = reading.record
     const transactionHash =

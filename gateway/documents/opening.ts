@@ -19,8 +19,11 @@ export type OpenedDocument = {
   key: DocumentKey
 }
 
-/** `missing`: the store has no such payload, or one that none of the issuer secrets opens. */
-export type Opening = OpenedDocument | { status: 'missing' | 'erased' }
+/**
+ * `missing`: the store has no such payload, or one that none of the issuer secrets opens. Then the
+ * key of its record is absent if its batch block is missing too.
+ */
+export type Opening = OpenedDocument | { status: 'missing' | 'erased'; key?: DocumentKey }
 
 /** Opens documents of this issuer by their hash, and gives their publicIds back. */
 export type OpenIndexed = (
@@ -70,10 +73,14 @@ export function createOpenIndexed(deps: {
 
   return async ({ documentHash, batchBlock }) => {
     const payload = await store.get(fromHex(documentHash))
-    if (payload.status !== 'found') return payload
-    const opened = await openWithAny(payload.bytes)
     const block = batchBlock === null ? undefined : await readBatchBlock(batchBlock)
-    if (!opened || (batchBlock !== null && !block)) return { status: 'missing' }
+    const key =
+      batchBlock === null || block
+        ? { issuerId, documentHash, ...(block && { batch: block }) }
+        : undefined
+    if (payload.status !== 'found') return { status: payload.status, ...(key && { key }) }
+    const opened = await openWithAny(payload.bytes)
+    if (!opened || !key) return { status: 'missing', ...(key && { key }) }
     const { document, documentKey } = opened
     const publicId = encodePublicId({
       kind: block ? 'batch' : 'single',
@@ -81,7 +88,6 @@ export function createOpenIndexed(deps: {
       hash: fromHex(batchBlock ?? documentHash),
       documentKey,
     })
-    const key = { issuerId, documentHash, ...(block && { batch: block }) }
     return { status: 'opened', publicId, document, key }
   }
 }

@@ -5,8 +5,9 @@ import { SUPERSEDED } from '../../verifier/reasons.ts'
 import type { Batcher } from '../issue/batcher.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Issued, IssueRequest, Issuing } from '../issue/issue.ts'
-import type { Outbox, Readiness } from '../issue/ports.ts'
+import type { Outbox, Readiness, RegistryReader } from '../issue/ports.ts'
 import { revocationOf } from '../issue/record.ts'
+import { isPromised, readRevisable } from '../issue/revisable.ts'
 import type { Revised, Revising } from '../issue/revise.ts'
 import type { Log } from '../log.ts'
 import type { Successions } from '../successions.ts'
@@ -14,9 +15,12 @@ import type { Successions } from '../successions.ts'
 /** Between looks for revocations that were promised with the outcome of a successor. */
 const LOOK_INTERVAL_MS = 1_000
 
-export type SupersedeRequest = Omit<IssueRequest, 'finality' | 'supersedes'> & {
+export type SupersedeRequest = Omit<IssueRequest, 'finality' | 'supersedes' | 'supersededRoot'> & {
   /** The document to supersede. */
   documentHash: Hex
+  /** The root of its batch, and the expiry in its leaf, if it is in one. */
+  root?: Hex
+  validUntil?: number
 }
 
 export type Superseded = {
@@ -41,6 +45,7 @@ export type Superseding = {
 type SupersedingDeps = {
   issuerId: number
   chain: ChainReader
+  registry: RegistryReader
   issuing: Issuing
   revising: Revising
   outbox: Outbox
@@ -56,12 +61,13 @@ export function createSuperseding(deps: SupersedingDeps): Superseding {
 
   /** The successor is on the chain: whatever fails from here on must not become an error. */
   async function revoke(
-    { documentHash, tenant, deadline }: SupersedeRequest,
+    { documentHash, root, validUntil = 0, tenant, deadline }: SupersedeRequest,
     wait: number,
   ): Promise<Revised> {
-    const intent = { kind: 'revoke', documentHash, reason: SUPERSEDED, tenant } as const
+    const key = { documentHash, ...(root && { root }) }
+    const intent = { kind: 'revoke', ...key, reason: SUPERSEDED, tenant } as const
     try {
-      return await revising.revise({ intent, wait, deadline })
+      return await revising.revise({ intent, validUntil, wait, deadline })
     } catch (error) {
       // A repeat may have found a successor that another gateway issued.
       await outbox.add(intent, true)
@@ -74,11 +80,12 @@ export function createSuperseding(deps: SupersedingDeps): Superseding {
     async supersede(request) {
       const until = performance.now() + request.wait
       await assertMaySupersede(request)
-      const { documentHash, ...issue } = request
+      const { documentHash, root, validUntil: _, ...issue } = request
       const successor = await issuing.issue({
         ...issue,
         finality: 'included',
         supersedes: documentHash,
+        supersededRoot: root,
       })
       if (successor.status === 'pending') return { successor, revised: null }
       const left = Math.min(until - performance.now(), request.deadline.left())
@@ -97,31 +104,32 @@ export function createSuperseding(deps: SupersedingDeps): Superseding {
 }
 
 /** @returns A function that rejects when the document cannot be superseded (any more). */
-function createAssertMaySupersede({
-  issuerId,
-  chain,
-  outbox,
-  successions,
-  readiness,
-}: SupersedingDeps): (request: SupersedeRequest) => Promise<void> {
+function createAssertMaySupersede(
+  deps: SupersedingDeps,
+): (request: SupersedeRequest) => Promise<void> {
+  const { outbox, successions, readiness } = deps
+
   /** Without REVOKE, the promise to revoke could not be kept. */
   async function assertMayRevoke(): Promise<void> {
     const { mayRevoke } = await readiness()
     if (!mayRevoke) throw new IssueError('registry_refused', 'the account lacks REVOKE')
   }
 
-  return async ({ documentHash, deadline, idempotencyKey }) => {
+  return async ({ documentHash, root, validUntil = 0, deadline, idempotencyKey }) => {
     await assertMayRevoke()
-    const { record } = await deadline.within((signal) =>
-      chain.read({ issuerId, documentHash }, { signal }),
+    const key = { documentHash, ...(root && { root }) }
+    const now = await deadline.within((signal) =>
+      readRevisable(deps, { ...key, validUntil }, signal),
     )
-    const isIssued = record.anchoredBlock !== 0 || (await outbox.find('issue', documentHash))
-    if (!isIssued) throw new IssueError('not_issued', 'no such document')
+    if (!now.isIssued && !(await isPromised(outbox, key)))
+      throw new IssueError('not_issued', 'no such document')
     const successor = await successions.successorOf(documentHash)
     // Only a repeat can name the existing successor; if this is not one, issuing finds out.
     if (successor !== undefined && idempotencyKey === undefined)
       throw new IssueError('already_superseded', 'the document has a successor')
-    if (successor === undefined && revocationOf(record) === 'final')
+    // Of a document in a batch, the status also follows that of the batch.
+    const isRevoked = now.status === 'revoked' || now.status === 'superseded'
+    if (successor === undefined && (isRevoked || revocationOf(now.record) === 'final'))
       throw new IssueError('already_revoked', 'revoked permanently')
   }
 }

@@ -36,13 +36,15 @@ export async function* batchEnvelopes(
   requestId: string,
 ): AsyncGenerator<object> {
   const stopped = new ApiError('batch_refused', 'nothing was issued: another line is bad')
+  const erased = new ApiError('erased', 'the document has been erased')
   const failed = (error: ApiError) => failureOf(error, requestId, deps.log).body
   for await (const one of lines) {
     const { line } = one
     if ('problems' in one) {
       const { problems: details } = one
       yield { line, ...failed(new ApiError('bad_fields', 'invalid fields', { details })) }
-    } else if (outcome.status === 'refused') yield { line, ...failed(stopped) }
+    } else if ('isErased' in one) yield { line, ...failed(erased) }
+    else if (outcome.status === 'refused') yield { line, ...failed(stopped) }
     else yield { line, success: true, data: dataOf(deps, outcome, one) }
   }
 }

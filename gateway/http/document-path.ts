@@ -55,17 +55,19 @@ export async function changeableOf(
   deadline: Deadline,
 ): Promise<Changeable> {
   const { addresses, verifyOptions } = deps
-  const keyOf = (publicId: string) =>
-    revisedKeyOf(publicId, addresses, verifyOptions.blocks, deadline)
-  if (!isHash(text)) return { ...(await keyOf(text)), publicId: text }
+  if (!isHash(text)) {
+    const key = await revisedKeyOf(text, addresses, verifyOptions.blocks, deadline)
+    return { ...key, publicId: text }
+  }
   const found = await findFor(deps, grant, text)
   if (!found) throw new IssueError('not_issued', 'no such document of this tenant')
   const opening = await found.open()
   const publicId = opening.status === 'opened' ? opening.publicId : null
-  if (!found.isBatch) return { documentHash: found.documentHash, publicId }
-  if (publicId === null)
-    throw unverifiable([{ check: 'batch', outcome: 'unknown', code: 'missing' }])
-  return { ...(await keyOf(publicId)), publicId }
+  const { documentHash, isBatch } = found
+  if (!isBatch) return { documentHash, publicId }
+  const { batch } = opening.key ?? {}
+  if (!batch) throw unverifiable([{ check: 'batch', outcome: 'unknown', code: 'missing' }])
+  return { documentHash, root: batch.root, validUntil: batch.validUntil, publicId }
 }
 
 /** @returns The document of this tenant that a hash names. */

@@ -1,4 +1,5 @@
 import type { Hex } from '../../document/hex.ts'
+import type { IndexEntry } from '../document-index.ts'
 import type { IssueIntent } from './intent.ts'
 
 /** A request for a batch, as it was first made. Its repeats give the same batch. */
@@ -7,6 +8,7 @@ export type BatchClaim = {
   content: Uint8Array
   /** When its documents were checked; milliseconds of the Unix epoch. */
   checkedAt: number
+  isPromised: boolean
 }
 
 /** A batch that was promised. */
@@ -27,14 +29,42 @@ export type BatchLog = {
   /** @param request A keyed digest of the request's key, 32 bytes. */
   find(request: Uint8Array): Promise<BatchClaim | undefined>
   /** @returns The first claim of this request. */
-  claim(request: Uint8Array, claim: BatchClaim): Promise<BatchClaim>
+  claim(request: Uint8Array, claim: Omit<BatchClaim, 'isPromised'>): Promise<BatchClaim>
   /**
-   * Promises a batch: lists it and adds its intent to the outbox.
+   * Promises the batch of a request: lists it and its documents, and adds its intent to the outbox.
    *
-   * @returns Whether it was not listed before.
+   * @returns Whether it was not promised before.
    */
-  promise(batch: Omit<KnownBatch, 'id'>): Promise<boolean>
+  promise(request: Uint8Array, batch: Omit<KnownBatch, 'id'>): Promise<boolean>
 }
+
+/**
+ * What a request stores before its batch is promised. Nobody finds it; a kill leaves it behind. All
+ * methods resolve when the disk has it.
+ */
+export type BatchDrafts = {
+  /** Stores blocks. */
+  put(request: Uint8Array, blocks: readonly DraftBlock[]): Promise<void>
+  /** Adds documents to the index, where they show once their batch is promised. */
+  index(
+    request: Uint8Array,
+    batch: Omit<KnownBatch, 'id'>,
+    documents: readonly DraftDocument[],
+  ): Promise<void>
+  /** Deletes all that a request stored, or the note of it when its batch is promised. */
+  discard(request: Uint8Array): Promise<void>
+  /**
+   * Deletes what earlier processes left behind.
+   *
+   * @returns How many requests left something.
+   */
+  discardAll(signal: AbortSignal): Promise<number>
+}
+
+/** A block and its sha-256, 32 bytes. */
+export type DraftBlock = { hash: Uint8Array; bytes: Uint8Array }
+/** A document of a batch for the index. */
+export type DraftDocument = { documentHash: Hex; entry: IndexEntry }
 
 /** The list of these batches. */
 export type BatchList = {

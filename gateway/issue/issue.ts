@@ -22,6 +22,8 @@ export type IssueRequest = {
   fields: DocumentFields
   /** The documentHash of the document that this one supersedes. */
   supersedes?: Hex
+  /** The root of that document's batch, if it is in one. */
+  supersededRoot?: Hex | undefined
   tenant: string
   idempotencyKey?: string
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
@@ -80,8 +82,9 @@ export function createIssuing(deps: {
     await pace()
     batcher.assertOpen()
     const all = await sealing.seal(document, request)
+    const { supersededRoot } = request
     const withIntent = (sealed: SealedDocument) => ({
-      sealed,
+      sealed: { ...sealed, entry: { ...sealed.entry, supersededRoot } },
       intent: issueIntentOf(document, sealed, tenant),
     })
     const mayBeRepeat = idempotencyKey !== undefined

@@ -1,6 +1,6 @@
 import type { ChainReader, RegistryRecord, RegistryStatus } from '../../verifier/ports.ts'
 import { NO_ACCOUNT, recordInBatch, registryStatusOf } from '../../verifier/status.ts'
-import type { RegistryReader } from './ports.ts'
+import type { Outbox, RegistryReader } from './ports.ts'
 import { isWholeBatch, type RecordKey, type TrustedRecord } from './record.ts'
 
 /** What can be revoked, suspended and released, as the registry has it. */
@@ -35,6 +35,16 @@ export async function readRevisable(
   const isIssued = batch.anchoredBlock !== 0
   const shown = own === batch ? { ...batch, validUntil: 0 } : recordInBatch(own, batch, validUntil)
   return { isIssued, record: own, status: isIssued ? statusOf(shown, batch) : 'not_issued' }
+}
+
+/** Whether the document, or the batch that it is in, is promised or was anchored lately. */
+export async function isPromised(
+  outbox: Pick<Outbox, 'find'>,
+  { documentHash, root }: RecordKey,
+): Promise<boolean> {
+  const standing = await outbox.find('issue', root ?? documentHash)
+  // A root names a batch, and no document that was issued alone.
+  return standing !== undefined && standing.intent.root === root
 }
 
 /** @returns The status of a batch that is in the registry. */

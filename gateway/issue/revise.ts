@@ -6,7 +6,7 @@ import { IssueError } from './errors.ts'
 import { EVENTS, type RevisionIntent, reasonOf } from './intent.ts'
 import type { Outbox, RegistryReader } from './ports.ts'
 import { type RecordKey, revocationOf } from './record.ts'
-import { type Revisable, readRevisable } from './revisable.ts'
+import { isPromised, type Revisable, readRevisable } from './revisable.ts'
 import type { Answer } from './waiters.ts'
 
 export type RevisionRequest = {
@@ -75,10 +75,9 @@ export function createRevising(deps: RevisingDeps): Revising {
 async function assertIssued(
   outbox: Outbox,
   { isIssued }: Revisable,
-  { documentHash, root = documentHash }: RecordKey,
+  key: RecordKey,
 ): Promise<void> {
-  if (isIssued) return
-  if ((await outbox.find('issue', root)) === undefined)
+  if (!isIssued && !(await isPromised(outbox, key)))
     throw new IssueError('not_issued', 'no such document')
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
 import { openErasureList } from '../../gateway/adapters/erasure-list.ts'
 import { createRegistry } from '../../gateway/adapters/ethereum/registry.ts'
 import { DataDirError } from '../../gateway/adapters/sqlite/data-dir-error.ts'
@@ -11,16 +11,18 @@ import { createSqliteStore } from '../../gateway/adapters/sqlite/store.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
 import type { Config } from '../../gateway/config.ts'
 import type { Intent } from '../../gateway/issue/intent.ts'
-import type { PayloadStore, RegistryReader } from '../../gateway/issue/ports.ts'
+import type { RegistryReader } from '../../gateway/issue/ports.ts'
 import type { RecordKey } from '../../gateway/issue/record.ts'
 import { createLog } from '../../gateway/log.ts'
 import type { Identity } from '../../gateway/open-chain.ts'
 import { openKubo } from '../../gateway/open-stores.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
-import type { BlockSource, RegistryRecord } from '../../verifier/ports.ts'
+import type { RegistryRecord } from '../../verifier/ports.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { collectIssued } from '../../verifier/readers/issued-logs.ts'
 import { isRevoked } from '../../verifier/status.ts'
+import { checkBatchHistory, fetchLaterBatches, type LaterBatches } from './batches.ts'
+import { fetchPayloads } from './blocks.ts'
 import { BackupError, DATABASE_FILE } from './contents.ts'
 
 /** The contents of a restored data folder, and what only the chain has. Numbers of documents. */
@@ -43,6 +45,9 @@ export type Comparison = {
   fetched: number
   /** DocumentHashes of those whose payload no source has. */
   lost: Hex[]
+  /** Batches in the history; the chain has a record of each. */
+  anchoredBatches: number
+  batches: LaterBatches
 }
 
 /** Number of documents whose records are read together. */
@@ -76,9 +81,10 @@ export async function compareWithChain(
     const erased = await createSqliteErasures(database, list).mergeList()
     const payloads = countPayloads(database.sqlite)
     const anchored = await checkHistory(database.sqlite, registry)
+    const anchoredBatches = await checkBatchHistory(database.sqlite, registry)
     const promised = await checkPromises(database, registry, block)
     const after = await fetchLater(config, identity, database)
-    return { erased, payloads, anchored, ...promised, ...after }
+    return { erased, payloads, anchored, anchoredBatches, ...promised, ...after }
   } finally {
     await database.close()
   }
@@ -196,65 +202,28 @@ export function isOutdated(
   return record.revokedBlock > (block ?? Infinity)
 }
 
-/** Reads the issuer's documents that are newer than the history. */
+/** Reads the issuer's documents and batches that are newer than the history. */
 async function fetchLater(
   config: Config,
   { rpc, registry, issuerId }: Identity,
   database: Database,
-): Promise<Pick<Comparison, 'later' | 'fetched' | 'lost'>> {
+): Promise<Pick<Comparison, 'later' | 'fetched' | 'lost' | 'batches'>> {
   const { sqlite } = database
   const { newest } = sqlite
     .prepare('SELECT coalesce(max(block_number), -1) AS newest FROM history')
     .get() as { newest: number }
-  const { documentHashes } = await collectIssued(rpc, registry, issuerId, {
+  const { documentHashes, manifests } = await collectIssued(rpc, registry, issuerId, {
     from: newest + 1,
   })
   const known = sqlite.prepare("SELECT 1 FROM intent WHERE document_hash = ? AND kind = 'issue'")
   const later = documentHashes.filter((hash) => !known.get(hash))
   const kubo = await openKubo(config, createLog(config.logLevel))
   const tombstones = createTombstones(database)
-  const lost = await fetchPayloads(
-    later,
-    tombstones.guardStore(kubo ?? createSqliteStore(database)),
-    config.ipfsGateways
-      .map((url) => createIpfsGatewaySource(url, config.ipfsTimeout))
-      .map(tombstones.guardSource),
-  )
-  return { later: later.length, fetched: later.length - lost.length, lost }
-}
-
-/**
- * Copies the payloads that a store lacks from other sources.
- *
- * @returns DocumentHashes whose payload no source has.
- * @throws {IssueError} `store_unavailable` when the store cannot write.
- */
-export async function fetchPayloads(
-  documentHashes: readonly Hex[],
-  store: PayloadStore,
-  sources: readonly BlockSource[],
-): Promise<Hex[]> {
-  const lost: Hex[] = []
-  for (const documentHash of documentHashes) {
-    const hash = fromHex(documentHash)
-    if (await firstOf([store], hash)) continue
-    const bytes = await firstOf(sources, hash)
-    if (bytes) await store.put(hash, bytes)
-    else lost.push(documentHash)
-  }
-  return lost
-}
-
-/** @returns The block from the first source that has it with the right hash. */
-async function firstOf(
-  sources: readonly BlockSource[],
-  hash: Uint8Array,
-): Promise<Uint8Array | undefined> {
-  for (const source of sources) {
-    const read = await source.get(hash).catch(() => undefined)
-    if (read?.status !== 'found') continue
-    const actual = createHash('sha256').update(read.bytes).digest()
-    if (actual.equals(hash)) return read.bytes
-  }
-  return undefined
+  const store = tombstones.guardStore(kubo ?? createSqliteStore(database))
+  const sources = config.ipfsGateways
+    .map((url) => createIpfsGatewaySource(url, config.ipfsTimeout))
+    .map(tombstones.guardSource)
+  const lost = await fetchPayloads(later, store, sources)
+  const batches = await fetchLaterBatches(database, manifests, { store, sources })
+  return { later: later.length, fetched: later.length - lost.length, lost, batches }
 }

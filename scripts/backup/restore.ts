@@ -22,6 +22,8 @@ import { syncAll } from './sync.ts'
 const USAGE = 'npm run restore -- <backup>'
 /** Lists documents that were issued after the backup and whose payload is lost. */
 const LOST_FILE = 'missing-payloads.txt'
+/** Lists the roots of batches that were issued after the backup and whose manifest is lost. */
+const UNREAD_FILE = 'missing-batches.txt'
 const say = (line: string) => console.log(line)
 
 async function main(): Promise<void> {
@@ -42,8 +44,9 @@ async function main(): Promise<void> {
     copyFiles(from, part, Object.keys(files))
     const compared = await compare({ ...config, dataDir: part }, block)
     for (const line of linesOf(compared, config.erasureList)) say(line)
-    if (compared.lost.length > 0)
-      writeFileSync(join(part, LOST_FILE), `${compared.lost.join('\n')}\n`)
+    const { lost, batches } = compared
+    writeList(join(part, LOST_FILE), [...lost, ...batches.lost])
+    writeList(join(part, UNREAD_FILE), batches.unread)
     syncAll(part)
     if (existsSync(dataDir)) rmdirSync(dataDir)
     renameSync(part, dataDir)
@@ -53,6 +56,10 @@ async function main(): Promise<void> {
     rmSync(part, { recursive: true, force: true })
     throw error
   }
+}
+
+function writeList(path: string, lines: readonly string[]): void {
+  if (lines.length > 0) writeFileSync(path, `${lines.join('\n')}\n`)
 }
 
 function readArguments(): string {
@@ -85,12 +92,14 @@ async function compare(config: Config, block: number | null): Promise<Comparison
   }
 }
 
-function linesOf({ erased, ...compared }: Comparison, erasureList: string): string[] {
+function linesOf(compared: Comparison, erasureList: string): string[] {
   return [
     existsSync(erasureList)
-      ? `erased    ${erased} erasures of ${erasureList} are newer than the backup, and hold again`
+      ? `erased    ${compared.erased} erasures of ${erasureList} are newer than the backup, and hold again`
       : `erased    no list at ${erasureList}: what was erased after the backup is back (ERASURE_LIST)`,
     ...linesOfDocuments(compared),
+    ...linesOfBatches(compared),
+    ...linesOfLost(compared),
   ]
 }
 
@@ -103,7 +112,7 @@ function linesOfDocuments({
   later,
   fetched,
   lost,
-}: Omit<Comparison, 'erased'>): string[] {
+}: Omit<Comparison, 'erased' | 'anchoredBatches' | 'batches'>): string[] {
   return [
     `payloads  ${payloads} are whole`,
     `history   ${anchored} documents were anchored, and the chain has them all`,
@@ -114,11 +123,31 @@ function linesOfDocuments({
           `later     ${later} documents of the issuer are on the chain and not in the backup: ${fetched} payloads fetched, ${lost.length} lost`,
         ]
       : []),
-    ...(lost.length > 0
+  ]
+}
+
+function linesOfBatches({ anchoredBatches, batches }: Comparison): string[] {
+  const { documents, lost, unread } = batches
+  return [
+    ...(anchoredBatches > 0
+      ? [`batches   ${anchoredBatches} were anchored, and the chain has them all`]
+      : []),
+    ...(batches.batches > 0
       ? [
-          `          ${LOST_FILE} lists them. Repeat their requests with the same Idempotency-Key, or set IPFS_GATEWAYS to a source that has them and restore again`,
+          `          ${batches.batches} are on the chain and not in the backup, ${unread.length} of them without a manifest: of ${documents} documents, ${documents - lost.length} payloads fetched, ${lost.length} lost`,
         ]
       : []),
+  ]
+}
+
+function linesOfLost({ lost, batches }: Comparison): string[] {
+  const files = [
+    ...(lost.length + batches.lost.length > 0 ? [LOST_FILE] : []),
+    ...(batches.unread.length > 0 ? [UNREAD_FILE] : []),
+  ]
+  if (files.length === 0) return []
+  return [
+    `          listed in ${files.join(' and ')}. Repeat their requests with the same Idempotency-Key (a batch without one: the same body), or set IPFS_GATEWAYS to a source that has them and restore again`,
   ]
 }
 

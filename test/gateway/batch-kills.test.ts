@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { parseRegistryId } from '../../document/registry-id.ts'
 import { registryAbi } from '../../gateway/registry-abi.ts'
@@ -105,6 +106,78 @@ test(
     expect(lines.length).toBe(SIZE)
     for (const at of [0, SIZE - 1])
       expect(await statusOf(gateway, lines[at]?.data.publicId ?? '')).toBe('valid')
+    await gateway.stop()
+  },
+  PATIENCE,
+)
+
+/** Rows of the stopped gateway's tables. */
+function rowsIn(...tables: string[]): number[] {
+  const database = new DatabaseSync(join(folder, 'data', 'gateway.db'))
+  try {
+    return tables.map((table) =>
+      Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n),
+    )
+  } finally {
+    database.close()
+  }
+}
+
+test(
+  'behavior: a start deletes what a kill left of a batch that was not promised',
+  async () => {
+    const gateway = gatewayProcess(env)
+    onTestFinished(async () => void (await gateway.kill()))
+    const tables = ['block', 'document', 'batch', 'batch_draft'] as const
+    let left = 0
+    for (const count of [3, 5, 6]) {
+      await gateway.start()
+      await gateway.tell({ order: 'kill_at_commit', count, side: 'after' })
+      expect(await issue(gateway).catch(() => undefined)).toBeUndefined()
+      await gateway.ended()
+      left += rowsIn('block')[0] as number
+      await gateway.start()
+      await expect
+        .poll(() => gateway.output(), { timeout: 20_000 })
+        .toContain('batch_drafts_discarded')
+      await gateway.stop()
+      expect(rowsIn(...tables)).toEqual([0, 0, 0, 0])
+    }
+    expect(left).toBeGreaterThan(0)
+    // What was promised stays, whatever came before.
+    await gateway.start()
+    const { status, lines } = await issue(gateway)
+    expect(status).toBe(201)
+    await gateway.kill()
+    await gateway.start()
+    expect(await statusOf(gateway, lines[SIZE - 1]?.data.publicId ?? '')).toBe('valid')
+    await gateway.stop()
+    expect(rowsIn(...tables)).toEqual([2 * SIZE + 2, SIZE, 1, 0])
+  },
+  PATIENCE,
+)
+
+test.skipIf(!binary)(
+  'behavior: with Kubo, a start unpins what a kill left of a batch',
+  async () => {
+    const kubo = await createKubo(binary as string)
+    onTestFinished(kubo.remove)
+    await kubo.start()
+    Object.assign(env, { IPFS_API_URL: kubo.apiUrl })
+    const gateway = gatewayProcess(env)
+    onTestFinished(async () => void (await gateway.kill()))
+    const pins = async () => (await kubo.ipfs('pin', 'ls', '--type=recursive', '-q')).trim()
+    const before = await pins()
+    await gateway.start()
+    await gateway.tell({ order: 'kill_at_commit', count: 4, side: 'after' })
+    expect(await issue(gateway).catch(() => undefined)).toBeUndefined()
+    await gateway.ended()
+    expect(await pins()).not.toBe(before)
+    await gateway.start()
+    await expect.poll(pins, { timeout: 20_000 }).toBe(before)
+    const { status, lines } = await issue(gateway)
+    expect(status).toBe(201)
+    expect(await statusOf(gateway, lines[7]?.data.publicId ?? '')).toBe('valid')
     await gateway.stop()
   },
   PATIENCE,

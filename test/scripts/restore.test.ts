@@ -8,12 +8,8 @@ import { type Hex, toHex } from '../../document/hex.ts'
 import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
 import type { PayloadStore } from '../../gateway/issue/ports.ts'
 import type { RecordKey } from '../../gateway/issue/record.ts'
-import {
-  checkHistory,
-  fetchPayloads,
-  isOutdated,
-  openRestored,
-} from '../../scripts/backup/compare.ts'
+import { fetchPayloads } from '../../scripts/backup/blocks.ts'
+import { checkHistory, isOutdated, openRestored } from '../../scripts/backup/compare.ts'
 import { BackupError } from '../../scripts/backup/contents.ts'
 import { RELEASED, SUSPENDED } from '../../verifier/reasons.ts'
 

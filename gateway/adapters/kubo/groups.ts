@@ -18,6 +18,14 @@ export type Groups = {
    * @throws {IssueError} `store_unavailable` when something else on the node pins one.
    */
   erase(cids: readonly CID[]): Promise<void>
+  /**
+   * Pins blocks as one group that `unpin` undoes, also in another process, and `remove` does not.
+   *
+   * @param note Gets the CID of its root; nothing is pinned before it resolves.
+   */
+  pin(blocks: readonly Block[], note: (root: Uint8Array) => Promise<void>): Promise<void>
+  /** @param root A CID. */
+  unpin(root: Uint8Array): Promise<void>
 }
 
 export function createGroups(node: KuboNode): Groups {
@@ -85,6 +93,12 @@ export function createGroups(node: KuboNode): Groups {
       await node.pin(root, blocks)
       for (const { cid } of items) remember(`${cid}`, `${root.cid}`)
     },
+    async pin(blocks, note) {
+      const root = groupRoot(blocks.map(({ cid }) => cid))
+      await note(root.cid.bytes)
+      await node.pin(root, blocks)
+    },
+    unpin: (root) => node.unpin(CID.decode(root)),
     async remove(cids) {
       for (const [root, blocks] of forget(cids)) await takeOut(CID.parse(root), blocks)
     },

@@ -10,6 +10,17 @@ export type KuboStore = PayloadStore & {
   assertReady(): Promise<void>
   /** Deletes a block and all pins on it, at once. @returns Whether the node had it. */
   erase(hash: Uint8Array): Promise<boolean>
+  /**
+   * Stores blocks as a group of their own, outside `put`.
+   *
+   * @param note Gets the CID of the group's root; nothing is stored before it resolves.
+   */
+  pin(
+    blocks: readonly { hash: Uint8Array; bytes: Uint8Array }[],
+    note: (root: Uint8Array) => Promise<void>,
+  ): Promise<void>
+  /** Undoes one `pin`, also of an earlier process. @param root The CID that it gave. */
+  unpin(root: Uint8Array): Promise<void>
 }
 
 /** Maximum blocks in one group: as many as the batcher puts in one transaction. */
@@ -34,6 +45,11 @@ export function createKuboStore(node: KuboNode, warn: (warning: string) => void)
   const put = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.put))
   const remove = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.remove))
   const erase = createGroupCommit(inTurn, MAX_GROUP, onceChecked(groups.erase))
+  const oneInTurn = createGroupCommit<() => Promise<void>>(
+    inTurn,
+    1,
+    onceChecked(async ([work]) => work?.()),
+  )
 
   return {
     async put(hash, bytes) {
@@ -61,6 +77,14 @@ export function createKuboStore(node: KuboNode, warn: (warning: string) => void)
       await erase(cid)
       return had
     },
+    pin: (blocks, note) =>
+      oneInTurn(() =>
+        groups.pin(
+          blocks.map(({ hash, bytes }) => ({ cid: blockCid(hash), bytes })),
+          note,
+        ),
+      ),
+    unpin: (root) => oneInTurn(() => groups.unpin(root)),
     assertReady: check,
   }
 }

@@ -17,16 +17,27 @@ export function createSqliteBatchLog(
   return { ...createClaims(database, outbox), ...createList(database) }
 }
 
-function createClaims({ sqlite, write }: Database, outbox: Pick<SqliteOutbox, 'insert'>): BatchLog {
-  const select = sqlite.prepare('SELECT content, checked_at FROM batch_request WHERE request = ?')
-  const insert = sqlite.prepare('INSERT INTO batch_request VALUES (?, ?, ?) ON CONFLICT DO NOTHING')
-  const add = sqlite.prepare(
-    'INSERT INTO batch (root, size, manifest, tenant) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+function createClaims(database: Database, outbox: Pick<SqliteOutbox, 'insert'>): BatchLog {
+  const { sqlite, write } = database
+  const select = sqlite.prepare(
+    'SELECT content, checked_at, promised FROM batch_request WHERE request = ?',
   )
+  const insert = sqlite.prepare(`
+    INSERT INTO batch_request (request, content, checked_at) VALUES (?, ?, ?)
+    ON CONFLICT DO NOTHING`)
+  const markRequest = sqlite.prepare('UPDATE batch_request SET promised = 1 WHERE request = ?')
+  const add = createAddBatch(database)
+  const mark = sqlite.prepare('UPDATE batch SET promised = 1 WHERE id = ? AND promised = 0')
 
   function find(request: Uint8Array): BatchClaim | undefined {
     const row = select.get(request)
-    return row && { content: row.content as Uint8Array, checkedAt: Number(row.checked_at) }
+    if (!row) return undefined
+    const { content, checked_at, promised } = row
+    return {
+      content: content as Uint8Array,
+      checkedAt: Number(checked_at),
+      isPromised: promised === 1,
+    }
   }
 
   return {
@@ -34,24 +45,37 @@ function createClaims({ sqlite, write }: Database, outbox: Pick<SqliteOutbox, 'i
     claim: (request, claim) =>
       write(() => {
         insert.run(request, claim.content, claim.checkedAt)
-        return find(request) ?? claim
+        return find(request) ?? { ...claim, isPromised: false }
       }),
-    promise: (batch) =>
+    promise: (request, batch) =>
       write(() => {
-        const { root, size, manifest, tenant } = batch
-        const { changes } = add.run(fromHex(root), size, fromHex(manifest), tenant)
+        markRequest.run(request)
+        const { changes } = mark.run(add(batch).id)
         outbox.insert(intentOfBatch(batch), true)
         return changes > 0
       }),
   }
 }
 
+/** @returns A function, for use within a write, that adds a batch, not promised yet. */
+export function createAddBatch({ sqlite }: Database) {
+  const insert = sqlite.prepare(
+    'INSERT INTO batch (root, size, manifest, tenant) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  )
+  const select = sqlite.prepare('SELECT id, promised FROM batch WHERE root = ?')
+  return ({ root, size, manifest, tenant }: Omit<KnownBatch, 'id'>) => {
+    const { changes } = insert.run(fromHex(root), size, fromHex(manifest), tenant)
+    const { id, promised } = select.get(fromHex(root)) ?? {}
+    return { id: Number(id), isNew: changes > 0, isPromised: promised === 1 }
+  }
+}
+
 function createList({ sqlite }: Database): BatchList {
   const columns = 'id, root, size, manifest, tenant'
   const select = sqlite.prepare(
-    `SELECT ${columns} FROM batch WHERE id < ?1 AND (?2 IS NULL OR tenant = ?2) ORDER BY id DESC LIMIT ?3`,
+    `SELECT ${columns} FROM batch WHERE id < ?1 AND promised = 1 AND (?2 IS NULL OR tenant = ?2) ORDER BY id DESC LIMIT ?3`,
   )
-  const selectOne = sqlite.prepare(`SELECT ${columns} FROM batch WHERE root = ?`)
+  const selectOne = sqlite.prepare(`SELECT ${columns} FROM batch WHERE root = ? AND promised = 1`)
 
   return {
     list: async (tenant, before = Number.MAX_SAFE_INTEGER, limit) =>

@@ -7,6 +7,7 @@ import type {
   KeptStatus,
 } from '../../document-index.ts'
 import type { Database } from './database.ts'
+import { IS_PROMISED } from './index-batches.ts'
 import { createIndexReader } from './index-pages.ts'
 import { isDocument } from './schema.ts'
 import { createMergeKeys, KEY_KINDS } from './sorted-keys.ts'
@@ -21,6 +22,8 @@ export type NewEntry = {
   /** `null` while it is pending. */
   blockNumber: number | null
   status?: KeptStatus | null
+  /** The id of its batch, which knows the block. */
+  batch?: number | null
 }
 
 export type SqliteDocumentIndex = DocumentIndex & {
@@ -33,7 +36,8 @@ export type SqliteDocumentIndex = DocumentIndex & {
   insertNew(document: NewEntry): void
 }
 
-const COLUMNS = 'id, document_hash, batch_block, block_number, status'
+const COLUMNS = `id, document_hash, batch_block, status, iif(batch IS NULL, block_number,
+  (SELECT whole.block_number FROM batch AS whole WHERE whole.id = batch)) AS block_number`
 /** A condition on `document_by_key`: the document has the hash `?1`. */
 const IS_DOCUMENT = isDocument('?1')
 /** A condition on `document`, likewise. */
@@ -44,7 +48,7 @@ export function createSqliteDocumentIndex(database: Database): SqliteDocumentInd
   const { sqlite, write } = database
   const select = sqlite.prepare(`
     SELECT ${COLUMNS}, tenant IN (SELECT value FROM json_each(?2)) AS fits
-    FROM document_by_key WHERE ${IS_DOCUMENT} LIMIT 1`)
+    FROM document_by_key WHERE ${IS_DOCUMENT} AND ${IS_PROMISED} LIMIT 1`)
   const selectFirst = sqlite.prepare('SELECT first FROM document_index')
   const correct = sqlite.prepare(`UPDATE document SET status = ?2 WHERE ${BY_HASH}`)
 
@@ -70,17 +74,18 @@ export function createInsertDocument({
   const has = sqlite.prepare(`SELECT 1 FROM document_by_key WHERE ${IS_DOCUMENT} LIMIT 1`)
   const addRow = sqlite.prepare(`
     INSERT INTO document (document_hash, batch_block, block_number, status, issued_on, valid_until,
-      subject, category, tenant)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+      subject, category, tenant, batch)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
   const mergeKeys = createMergeDocumentKeys(sqlite)
 
-  function insertNew({ documentHash, entry, blockNumber, status = null }: NewEntry): void {
+  function insertNew(document: NewEntry): void {
+    const { documentHash, entry, blockNumber, status = null, batch = null } = document
     const { issuedOn, validUntil, subject, category, tenant, batchBlock } = entry
     const { lastInsertRowid } = addRow.run(
       fromHex(documentHash),
       batchBlock === undefined ? null : fromHex(batchBlock),
       ...[blockNumber, KEPT_STATUSES.indexOf(status), issuedOn, validUntil],
-      ...[subject, category, tenant],
+      ...[subject, category, tenant, batch],
     )
     mergeKeys(lastInsertRowid)
   }

@@ -1,5 +1,6 @@
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite'
 import type { IndexedDocument, IndexPage, IndexQuery, ListedStatus } from '../../document-index.ts'
+import { createBatchDrives, IS_PROMISED, IS_UNCHANGED, inBatchWith } from './index-batches.ts'
 import { keyOfSubject } from './sorted-keys.ts'
 
 /**
@@ -23,6 +24,7 @@ export function createIndexReader(
   documentOf: (row: Row) => IndexedDocument,
 ): (query: IndexQuery) => Promise<IndexPage> {
   const prepare = createPrepare(sqlite)
+  const drivesOfBatches = createBatchDrives(sqlite)
 
   /** Looks through the rows of one driving condition, which an index serves in the order of ids. */
   function scan(drive: Drive, filters: readonly Condition[], query: IndexQuery): Scan {
@@ -44,10 +46,13 @@ export function createIndexReader(
   }
 
   return async (query) => {
-    const { drives, filters } = conditionsOf(query, Date.now() / 1000)
-    const scans = drives.map((drive) => scan(drive, filters, query))
+    const { drives, filters, wholeBatches } = conditionsOf(query, Date.now() / 1000)
+    const batches = wholeBatches
+      ? drivesOfBatches(wholeBatches, query.before ?? Number.MAX_SAFE_INTEGER)
+      : { drives: [], reached: 0 }
+    const scans = [...drives, ...batches.drives].map((drive) => scan(drive, filters, query))
     // Below this, one of them has not looked.
-    const reached = Math.max(...scans.map((one) => one.reached))
+    const reached = Math.max(batches.reached, ...scans.map((one) => one.reached))
     const rows = scans
       .flatMap((one) => one.rows)
       .filter(({ id }) => Number(id) >= reached)
@@ -73,23 +78,31 @@ const valuesOf = ({ values }: Condition) => values
 /**
  * @param now Seconds of the Unix epoch.
  * @returns The conditions that an index serves, of which a row passes one, and those that its rows
- *   must pass as well. The unary plus keeps SQLite from choosing another index for these.
+ *   must pass as well; with `wholeBatches`, the documents of batches with that status pass too. The
+ *   unary plus keeps SQLite from choosing another index for these.
  */
-function conditionsOf(query: IndexQuery, now: number): { drives: Drive[]; filters: Condition[] } {
+function conditionsOf(
+  query: IndexQuery,
+  now: number,
+): { drives: Drive[]; filters: Condition[]; wholeBatches?: ListedStatus } {
   const { subject, category, tenant, status, issuedFrom, issuedTo } = query
   const [driving, ...others] = [
     ...blind('subject', subject),
     ...blind('category', category),
     ...blind('tenant', tenant),
   ]
-  const filters = others.map(isOneOf)
+  const filters = [{ sql: IS_PROMISED, values: [] }, ...others.map(isOneOf)]
   if (issuedFrom !== undefined) filters.push({ sql: '+issued_on >= ?', values: [issuedFrom] })
   if (issuedTo !== undefined) filters.push({ sql: '+issued_on <= ?', values: [issuedTo] })
   const ofStatus = status && STATUS[status](now)
   const isRare = status !== undefined && status !== 'valid' && status !== 'expired'
   if (ofStatus && isRare && driving?.name !== 'subject')
-    return { drives: [ofStatus], filters: driving ? [...filters, isOneOf(driving)] : filters }
-  if (ofStatus) filters.push({ ...ofStatus, sql: `+(${ofStatus.sql})` })
+    return {
+      drives: [ofStatus],
+      filters: driving ? [...filters, isOneOf(driving)] : filters,
+      wholeBatches: status,
+    }
+  if (ofStatus) filters.push({ ...ofStatus, sql: `+(${ofStatus.sql} OR ${inBatchWith(status)})` })
   if (!driving) return { drives: [{ sql: 'true', values: [] }], filters }
   const { name, values } = driving
   return { drives: values.map((value) => driveOf(name, value)), filters }
@@ -114,20 +127,23 @@ const isOneOf = ({ name, values }: Blind): Condition => ({
   values,
 })
 
+/** A document of a batch has no block of its own. */
+const IS_ANCHORED = '(block_number IS NOT NULL OR batch IS NOT NULL)'
+
 const kept = (code: number) => (): Condition => ({
-  sql: `status = ${code} AND status <> 0 AND block_number IS NOT NULL`,
+  sql: `status = ${code} AND status <> 0 AND ${IS_ANCHORED}`,
   values: [],
 })
 
 /** What the index knows of a status: the chain may know more. The codes are in the schema. */
 const STATUS: Record<ListedStatus, (now: number) => Condition> = {
-  pending: () => ({ sql: 'block_number IS NULL', values: [] }),
+  pending: () => ({ sql: 'block_number IS NULL AND batch IS NULL', values: [] }),
   valid: (now) => ({
-    sql: 'block_number IS NOT NULL AND status = 0 AND (valid_until = 0 OR valid_until > ?)',
+    sql: `${IS_ANCHORED} AND ${IS_UNCHANGED} AND status = 0 AND (valid_until = 0 OR valid_until > ?)`,
     values: [now],
   }),
   expired: (now) => ({
-    sql: 'block_number IS NOT NULL AND status = 0 AND valid_until <> 0 AND valid_until <= ?',
+    sql: `${IS_ANCHORED} AND ${IS_UNCHANGED} AND status = 0 AND valid_until <> 0 AND valid_until <= ?`,
     values: [now],
   }),
   suspended: kept(1),

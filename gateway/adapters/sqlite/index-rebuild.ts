@@ -1,7 +1,12 @@
 import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
 import type { IndexEntry, KeptStatus } from '../../document-index.ts'
 import type { Database } from './database.ts'
-import { BY_HASH, createMergeDocumentKeys, KEPT_STATUSES } from './document-index.ts'
+import {
+  BY_HASH,
+  createInsertDocument,
+  createMergeDocumentKeys,
+  KEPT_STATUSES,
+} from './document-index.ts'
 import { KEY_KINDS, retireKeys } from './sorted-keys.ts'
 
 /** Documents in one write. */
@@ -31,6 +36,13 @@ export type IndexRebuild = {
   /** The promised documents, in the order of their requests. */
   pending(): { documentHash: Hex; validUntil: number }[]
   replace(documents: readonly Rebuilt[]): Promise<void>
+  /** The batches whose documents the index does not have, or not all of them. */
+  incompleteBatches(): { id: number; manifest: Hex; tenant: string }[]
+  /** Adds documents of a batch that the index lacks. */
+  addToBatch(
+    id: number,
+    documents: readonly { documentHash: Hex; entry: IndexEntry }[],
+  ): Promise<void>
   /** Drops the rows that were not replaced. @returns How many. */
   end(): Promise<number>
 }
@@ -57,15 +69,20 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
   const replace = createReplace(database, tenant)
   // Their batch is not among the documents of the history.
   const keepBatches = sqlite.prepare(`
-    INSERT INTO document (document_hash, batch_block, block_number, status, issued_on, valid_until,
-      subject, category, tenant)
-    SELECT document_hash, batch_block, block_number, status, issued_on, valid_until, subject,
+    INSERT INTO document (document_hash, batch_block, batch, block_number, status, issued_on,
+      valid_until, subject, category, tenant)
+    SELECT document_hash, batch_block, batch, block_number, status, issued_on, valid_until, subject,
       category, coalesce(tenant, ?2)
-    FROM document WHERE batch_block IS NOT NULL AND id <= ?1 ORDER BY block_number, id`)
+    FROM document WHERE batch_block IS NOT NULL AND id <= ?1 ORDER BY id`)
   const deleteBatches = sqlite.prepare(
     'DELETE FROM document WHERE batch_block IS NOT NULL AND id <= ?',
   )
   const deleteOld = sqlite.prepare('DELETE FROM document WHERE id <= ?')
+  const selectIncomplete = sqlite.prepare(`
+    SELECT id, manifest, tenant FROM batch
+    WHERE promised = 1 AND size > (SELECT count(*) FROM document WHERE document.batch = batch.id)
+    ORDER BY id`)
+  const documents = createInsertDocument(database)
 
   return {
     addForeign(documents) {
@@ -86,6 +103,17 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
     },
     pending: () => selectPending.all() as { documentHash: Hex; validUntil: number }[],
     replace: (documents) => write(() => documents.forEach(replace)),
+    incompleteBatches: () =>
+      selectIncomplete.all().map(({ id, manifest, tenant }) => ({
+        id: Number(id),
+        manifest: toHex(manifest as Uint8Array),
+        tenant: tenant as string,
+      })),
+    addToBatch: (id, some) =>
+      write(() => {
+        for (const { documentHash, entry } of some)
+          documents.insert({ documentHash, entry, blockNumber: null, batch: id })
+      }),
     end: () =>
       write(() => {
         keepBatches.run(lastOld, tenant)

@@ -2,7 +2,7 @@ import { REVOCATION_REASONS } from '../../../verifier/reasons.ts'
 import { SORTED_KEYS_SCHEMA } from './sorted-keys.ts'
 
 /** The schema version. A file of another version is refused, not converted. */
-export const SCHEMA_VERSION = 11
+export const SCHEMA_VERSION = 12
 
 const ANCHORED_TYPE = `CASE NEW.kind
       WHEN 'issue' THEN 'document.issued'
@@ -21,6 +21,13 @@ export function isDocument(hash: string): string {
 function isDocumentOf(hash: string): string {
   return `id = (SELECT id FROM document_by_key WHERE ${isDocument(hash)})`
 }
+
+/** The status of a document or batch after a change of it. */
+const STATUS_REVISED = `CASE
+      WHEN NEW.kind = 'revoke' AND NEW.block_number IS NOT NULL THEN iif(NEW.reason = 4, 3, 2)
+      WHEN NEW.kind = 'revoke' THEN 0
+      WHEN status > 1 THEN status
+      ELSE (NEW.kind = 'suspend') = (NEW.block_number IS NOT NULL) END`
 
 /**
  * @param row An intent's row, as the statement knows it.
@@ -156,16 +163,34 @@ export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS batch_request (
     request BLOB PRIMARY KEY,
     content BLOB NOT NULL,
-    checked_at INTEGER NOT NULL
+    checked_at INTEGER NOT NULL,
+    promised INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
-  -- The batches that were promised.
+  -- What the request of a batch stored before the batch was promised: the hashes of some blocks, one
+  -- after the other; or the CID of their group on a Kubo node; or the batch's documents in the index.
+  CREATE TABLE IF NOT EXISTS batch_draft (
+    id INTEGER PRIMARY KEY,
+    request BLOB NOT NULL,
+    hashes BLOB,
+    kubo_root BLOB,
+    batch INTEGER
+  ) STRICT;
+  CREATE INDEX IF NOT EXISTS batch_draft_by_request ON batch_draft (request);
+  -- The batches that were promised, and those whose documents are being added to the index. status:
+  -- of the whole batch, as in the table document.
   CREATE TABLE IF NOT EXISTS batch (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     root BLOB NOT NULL UNIQUE,
     size INTEGER NOT NULL,
     manifest BLOB NOT NULL,
-    tenant TEXT NOT NULL
+    tenant TEXT NOT NULL,
+    promised INTEGER NOT NULL DEFAULT 0,
+    block_number INTEGER,
+    status INTEGER NOT NULL DEFAULT 0
   ) STRICT;
+  CREATE INDEX IF NOT EXISTS batch_unpromised ON batch (id) WHERE promised = 0;
+  CREATE INDEX IF NOT EXISTS batch_pending ON batch (id) WHERE block_number IS NULL;
+  CREATE INDEX IF NOT EXISTS batch_by_status ON batch (status) WHERE status <> 0;
   -- Triggers, so that every write of an outcome also writes the history, in the same transaction.
   CREATE TRIGGER IF NOT EXISTS history_written
   AFTER UPDATE OF block_number, transaction_hash ON intent
@@ -273,9 +298,10 @@ export const SCHEMA = `
   CREATE TABLE IF NOT EXISTS document (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     document_hash BLOB NOT NULL,
-    -- Of a document of a batch.
+    -- Of a document of a batch: its block, and the id of the batch, which may not be promised yet.
     batch_block BLOB,
-    -- NULL while it is not on the chain.
+    batch INTEGER,
+    -- NULL while it is not on the chain, and of a document of a batch: the batch has it.
     block_number INTEGER,
     -- What this gateway knows: 0 none of these, 1 suspended, 2 revoked, 3 superseded, 4 distrusted.
     status INTEGER NOT NULL DEFAULT 0,
@@ -287,7 +313,9 @@ export const SCHEMA = `
   ) STRICT;
   CREATE INDEX IF NOT EXISTS document_by_category ON document (category);
   CREATE INDEX IF NOT EXISTS document_by_tenant ON document (tenant);
-  CREATE INDEX IF NOT EXISTS document_pending ON document (id) WHERE block_number IS NULL;
+  CREATE INDEX IF NOT EXISTS document_by_batch ON document (batch) WHERE batch IS NOT NULL;
+  CREATE INDEX IF NOT EXISTS document_pending ON document (id)
+    WHERE block_number IS NULL AND batch IS NULL;
   CREATE INDEX IF NOT EXISTS document_by_status ON document (status) WHERE status <> 0;
   ${SORTED_KEYS_SCHEMA}
   -- Rows below this are of an index that was dropped, and so are cursors.
@@ -301,29 +329,34 @@ export const SCHEMA = `
   BEGIN
     UPDATE document SET block_number = NEW.block_number
     WHERE ${isDocumentOf('unhex(substr(NEW.document_hash, 3))')};
+    UPDATE batch SET block_number = NEW.block_number
+    WHERE NEW.root IS NOT NULL AND root = unhex(substr(NEW.root, 3));
   END;
   CREATE TRIGGER IF NOT EXISTS document_withdrawn
   AFTER DELETE ON intent WHEN OLD.kind = 'issue' AND OLD.block_number IS NULL
   BEGIN
     DELETE FROM document
-    WHERE ${isDocumentOf('unhex(substr(OLD.document_hash, 3))')} AND block_number IS NULL;
+    WHERE ${isDocumentOf('unhex(substr(OLD.document_hash, 3))')} AND block_number IS NULL
+      AND batch IS NULL;
+    UPDATE batch SET promised = 0
+    WHERE OLD.root IS NOT NULL AND root = unhex(substr(OLD.root, 3)) AND block_number IS NULL;
   END;
   CREATE TRIGGER IF NOT EXISTS document_revised
   AFTER UPDATE OF block_number ON intent
   WHEN NEW.kind <> 'issue' AND OLD.block_number IS NOT NEW.block_number
   BEGIN
-    UPDATE document SET status = CASE
-      WHEN NEW.kind = 'revoke' AND NEW.block_number IS NOT NULL THEN iif(NEW.reason = 4, 3, 2)
-      WHEN NEW.kind = 'revoke' THEN 0
-      WHEN status > 1 THEN status
-      ELSE (NEW.kind = 'suspend') = (NEW.block_number IS NOT NULL) END
+    UPDATE document SET status = ${STATUS_REVISED}
     WHERE ${isDocumentOf('unhex(substr(NEW.document_hash, 3))')};
+    UPDATE batch SET status = ${STATUS_REVISED}
+    WHERE NEW.root = NEW.document_hash AND root = unhex(substr(NEW.root, 3));
   END;
   -- Documents that were superseded here, written with the intent to issue the successor. Once that
   -- is on the chain, a trigger promises the revocation, so that no kill comes between the two.
   CREATE TABLE IF NOT EXISTS succession (
     document_hash BLOB PRIMARY KEY,
     successor_hash BLOB NOT NULL UNIQUE,
+    -- Of a document of a batch.
+    root BLOB,
     revoked INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
   CREATE INDEX IF NOT EXISTS succession_open ON succession (document_hash) WHERE revoked = 0;
@@ -331,8 +364,10 @@ export const SCHEMA = `
   AFTER UPDATE OF block_number ON intent
   WHEN NEW.kind = 'issue' AND OLD.block_number IS NULL AND NEW.block_number IS NOT NULL
   BEGIN
-    INSERT INTO intent (kind, document_hash, reason, tenant, promised)
-    SELECT 'revoke', '0x' || lower(hex(document_hash)), 4, NEW.tenant, 1 FROM succession
+    INSERT INTO intent (kind, document_hash, root, reason, tenant, promised)
+    SELECT 'revoke', '0x' || lower(hex(document_hash)),
+      iif(root IS NULL, NULL, '0x' || lower(hex(root))), 4, NEW.tenant, 1
+    FROM succession
     WHERE successor_hash = unhex(substr(NEW.document_hash, 3)) AND revoked = 0
     ON CONFLICT DO UPDATE SET promised = 1;
   END;

@@ -24,17 +24,18 @@ export function createSqliteSuccessions({ sqlite }: Database): Successions {
 
 /**
  * @returns A function that notes the successor of a document, for use within a write; `false` when
- *   the document has another one.
+ *   the document has another one. Its `root` is that of the document's batch.
  */
 export function createClaimSuccession({ sqlite }: Database) {
   const insert = sqlite.prepare(`
-    INSERT INTO succession (document_hash, successor_hash) VALUES (?, ?) ON CONFLICT DO NOTHING`)
+    INSERT INTO succession (document_hash, successor_hash, root) VALUES (?, ?, ?)
+    ON CONFLICT DO NOTHING`)
   const has = sqlite.prepare(
     'SELECT 1 FROM succession WHERE document_hash = ? AND successor_hash = ?',
   )
-  return (documentHash: Hex, successorHash: Hex): boolean => {
+  return (documentHash: Hex, successorHash: Hex, root?: Hex): boolean => {
     const row = [fromHex(documentHash), fromHex(successorHash)] as const
-    insert.run(...row)
+    insert.run(...row, root ? fromHex(root) : null)
     return has.get(...row) !== undefined
   }
 }

@@ -93,7 +93,8 @@ async function keyToErase(deps: EraseDeps, grant: Grant, text: string): Promise<
   if (isHash(text)) {
     const found = await findFor(deps, grant, text)
     if (!found) throw new IssueError('not_issued', 'no such document of this tenant')
-    return { issuerId, documentHash: found.documentHash }
+    const { key } = await found.open()
+    return key ?? { issuerId, documentHash: found.documentHash }
   }
   const decoded = decodePublicId(text)
   if (decoded.issuerId !== issuerId)

@@ -8,7 +8,7 @@ import { assertScope } from '../authorize.ts'
 import { type Changeable, changeableOf, type PathDeps } from '../document-path.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
-import { ApiError, WRITE_ERRORS } from '../errors.ts'
+import { WRITE_ERRORS } from '../errors.ts'
 import { issueBody, parseIssueBody } from '../issue-body.ts'
 import { operation, serve } from '../operation.ts'
 import { instant, presentDocument } from '../present.ts'
@@ -86,12 +86,11 @@ export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
     const { tenant, categories } = grant
     const deadline = newDeadline()
     const old = await changeableOf(deps, grant, c.req.param('publicId'), deadline)
-    if (old.root !== undefined)
-      throw new ApiError('bad_public_id', 'a document of a batch cannot be superseded yet')
+    const { publicId: _, ...key } = old
     const fields = parseIssueBody(await readJson(c), Date.now(), categories)
     const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
     const superseded = await superseding.supersede({
-      ...{ documentHash: old.documentHash, fields, tenant },
+      ...{ ...key, fields, tenant },
       ...(idempotencyKey !== undefined && { idempotencyKey }),
       wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
       deadline,

@@ -59,7 +59,7 @@ function createAdopt(database: Database, blocks: BlockWriter): Pick<Anchorings, 
         if (changes > 0) blocks.add(anchoring)
         const { blockNumber } = anchoring
         if (entry) documents.insert({ documentHash, entry, blockNumber })
-        if (entry?.supersedes) claimSuccession(entry.supersedes, documentHash)
+        if (entry?.supersedes) claimSuccession(entry.supersedes, documentHash, entry.supersededRoot)
       }),
   }
 }

@@ -41,8 +41,9 @@ export function createRequests(
     if (opposites.isWaiting(intent)) return false
     const { documentHash } = intent
     const { entry } = payload ?? {}
-    const { supersedes } = entry ?? {}
-    if (supersedes && !claimSuccession(supersedes, documentHash)) return 'has_successor'
+    const { supersedes, supersededRoot } = entry ?? {}
+    if (supersedes && !claimSuccession(supersedes, documentHash, supersededRoot))
+      return 'has_successor'
     const inserted = insert(intent, payload)
     const isNew = payload?.isNew && inserted
     if (entry) documents[isNew ? 'insertNew' : 'insert']({ documentHash, entry, blockNumber: null })

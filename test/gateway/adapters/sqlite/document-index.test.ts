@@ -257,8 +257,9 @@ describe('pages', () => {
       'category = 1',
       'tenant = 1',
       'true',
-      'block_number IS NULL',
+      'block_number IS NULL AND batch IS NULL',
       'status = 2 AND status <> 0 AND block_number IS NOT NULL',
+      'batch = 2 AND +status <> 2',
     ].map((drive) =>
       database.sqlite
         .prepare(
@@ -271,7 +272,7 @@ describe('pages', () => {
     )
     expect(plans.map((plan) => /document_\w+|PRIMARY KEY/.exec(plan)?.[0])).toEqual([
       ...['document_by_category', 'document_by_tenant', 'PRIMARY KEY'],
-      ...['document_pending', 'document_by_status'],
+      ...['document_pending', 'document_by_status', 'document_by_batch'],
     ])
     expect(plans.join()).not.toMatch(/TEMP B-TREE/)
   })

@@ -408,14 +408,15 @@ describe('batches', () => {
 
   test('behavior: revokes documents of batches by POST /v1/revocations', async () => {
     const { root, ids } = await issued(3)
-    const [one, two] = ids as [(typeof ids)[0], (typeof ids)[0]]
+    const [one, two, three] = ids as [(typeof ids)[0], (typeof ids)[0], (typeof ids)[0]]
     const response = await fetch(`${stack.url}/v1/revocations`, {
       method: 'POST',
       headers: { authorization, 'content-type': NDJSON },
       body: bodyOf([
         { publicId: one.publicId },
         { documentHash: two.documentHash, batchRoot: root, reason: 'superseded' },
-        { documentHash: two.documentHash },
+        { documentHash: three.documentHash },
+        { documentHash: root },
       ]),
     })
     const lines = (await response.text())
@@ -423,10 +424,10 @@ describe('batches', () => {
       .split('\n')
       .map((line) => JSON.parse(line))
     expect(lines.map(({ data, error }) => data.status ?? error.code)).toEqual([
-      ...['revoked', 'superseded', 'not_issued'],
+      ...['revoked', 'superseded', 'revoked', 'not_issued'],
     ])
     expect(await Promise.all(ids.map(({ publicId }) => statusOf(publicId)))).toEqual([
-      ...['revoked', 'superseded', 'valid'],
+      ...['revoked', 'superseded', 'revoked'],
     ])
   })
 })

@@ -1,0 +1,112 @@
+import { createHash } from 'node:crypto'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Batch } from '../../document/batch/batch.ts'
+import { encodeBatchBlock } from '../../document/batch/block.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import type { Database } from '../../gateway/adapters/sqlite/database.ts'
+import type { PayloadStore } from '../../gateway/issue/ports.ts'
+import type { RecordKey } from '../../gateway/issue/record.ts'
+import type { BlockSource } from '../../verifier/ports.ts'
+import { readManifest } from '../read-manifest.ts'
+import { fetchPayloads } from './blocks.ts'
+import { BackupError } from './contents.ts'
+
+/** Number of batches whose records are read together. */
+const CHUNK = 500
+
+type Records = { records(keys: readonly RecordKey[]): Promise<{ anchoredBlock: number }[]> }
+
+/**
+ * @returns How many batches the history has.
+ * @throws {BackupError} when the chain has no record of a batch that was anchored.
+ */
+export async function checkBatchHistory(sqlite: DatabaseSync, registry: Records): Promise<number> {
+  const roots = sqlite
+    .prepare('SELECT DISTINCT root FROM batch_history')
+    .all()
+    .map(({ root }) => toHex(root as Uint8Array))
+  let missing = 0
+  for (let at = 0; at < roots.length; at += CHUNK) {
+    const records = await registry.records(
+      roots.slice(at, at + CHUNK).map((root) => ({ documentHash: root, root })),
+    )
+    missing += records.filter(({ anchoredBlock }) => !anchoredBlock).length
+  }
+  if (missing > 0)
+    throw new BackupError(
+      `the chain has no record of ${missing} of ${roots.length} batches that were anchored: the node is behind, or RPC_URL is another chain of this name`,
+    )
+  return roots.length
+}
+
+/** What became of batches that were issued after the backup. */
+export type LaterBatches = {
+  /** On the chain, and unknown to the backup. */
+  batches: number
+  /** Documents in those whose manifest was found, and how many of their payloads were lost. */
+  documents: number
+  lost: Hex[]
+  /** The roots of those whose manifest no source has: their documents are unknown. */
+  unread: Hex[]
+}
+
+/**
+ * Stores what later batches are made of. Their manifest and its chunks come from the store or from
+ * other sources; the batch blocks follow from these.
+ *
+ * @param issued The roots with their manifests, from the registry's events.
+ */
+export async function fetchLaterBatches(
+  database: Database,
+  issued: ReadonlyMap<Hex, Hex>,
+  { store, sources }: { store: PayloadStore; sources: readonly BlockSource[] },
+): Promise<LaterBatches> {
+  const known = database.sqlite.prepare(`
+    SELECT 1 FROM batch_history WHERE root = ?1
+    UNION SELECT 1 FROM intent WHERE document_hash = ?2 AND kind = 'issue'`)
+  const later = [...issued].filter(([root]) => !known.get(fromHex(root), root))
+  const result: LaterBatches = { batches: later.length, documents: 0, lost: [], unread: [] }
+  for (const [root, manifest] of later) {
+    const batch = await readManifest(manifest, [store, ...sources])
+    if (batch?.root !== root) {
+      result.unread.push(root)
+      continue
+    }
+    const { lost, size } = await keep(batch, store, sources)
+    result.documents += size
+    result.lost.push(...lost)
+    await list(database, batch)
+  }
+  return result
+}
+
+async function keep(
+  batch: Batch,
+  store: PayloadStore,
+  sources: readonly BlockSource[],
+): Promise<{ size: number; lost: Hex[] }> {
+  const lost: Hex[] = []
+  const put = (bytes: Uint8Array) => store.put(createHash('sha256').update(bytes).digest(), bytes)
+  let some: Hex[] = []
+  const putSome = async () => {
+    lost.push(...(await fetchPayloads(some, store, sources)))
+    some = []
+  }
+  for (const block of batch.blocks()) {
+    await put(encodeBatchBlock(block))
+    some.push(block.documentHash)
+    if (some.length === CHUNK) await putSome()
+  }
+  await putSome()
+  for (const chunk of batch.chunks()) await put(chunk)
+  await put(batch.manifestBlock)
+  return { size: batch.size, lost }
+}
+
+/** Lists it for keys with `admin`: whose it was is not known. */
+async function list({ sqlite, write }: Database, batch: Batch): Promise<void> {
+  const insert = sqlite.prepare(`
+    INSERT INTO batch (root, size, manifest, tenant, promised, block_number)
+    VALUES (?, ?, ?, '', 1, 0) ON CONFLICT (root) DO UPDATE SET promised = 1`)
+  await write(() => void insert.run(fromHex(batch.root), batch.size, fromHex(batch.manifest)))
+}

@@ -1,0 +1,162 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { type Hex, toHex } from '../../../../document/hex.ts'
+import {
+  createSqliteBatchDrafts,
+  type DraftGroups,
+} from '../../../../gateway/adapters/sqlite/batch-drafts.ts'
+import { createSqliteBatchLog } from '../../../../gateway/adapters/sqlite/batch-log.ts'
+import { type Database, openDatabase } from '../../../../gateway/adapters/sqlite/database.ts'
+import { createSqliteDocumentIndex } from '../../../../gateway/adapters/sqlite/document-index.ts'
+import { createSqliteOutbox } from '../../../../gateway/adapters/sqlite/outbox.ts'
+import { createSqliteStore } from '../../../../gateway/adapters/sqlite/store.ts'
+import type { ListedStatus } from '../../../../gateway/document-index.ts'
+import { intentOfBatch } from '../../../../gateway/issue/batch-log.ts'
+import type { Intent } from '../../../../gateway/issue/intent.ts'
+
+let dir: string
+let database: Database
+beforeEach(() => {
+  dir = mkdtempSync(join(tmpdir(), 'batch-drafts-'))
+  database = openDatabase(join(dir, 'gateway.db'))
+})
+afterEach(async () => {
+  await database.close()
+  rmSync(dir, { recursive: true })
+})
+
+const hash = (): Hex => toHex(randomBytes(32))
+const block = () => ({ hash: randomBytes(32), bytes: randomBytes(20) })
+const going = new AbortController().signal
+
+function open(groups?: DraftGroups) {
+  const store = createSqliteStore(database)
+  const outbox = createSqliteOutbox(database)
+  return {
+    store,
+    outbox,
+    drafts: createSqliteBatchDrafts(database, { store, groups }),
+    log: createSqliteBatchLog(database, outbox),
+    index: createSqliteDocumentIndex(database),
+  }
+}
+
+/** A request that has stored two blocks and two documents of a batch. */
+async function drafted(parts: ReturnType<typeof open>) {
+  const request = randomBytes(32)
+  const batch = { root: hash(), size: 2, manifest: hash(), tenant: 'default' }
+  const blocks = [block(), block()]
+  const documents = [hash(), hash()]
+  await parts.log.claim(request, { content: randomBytes(32), checkedAt: 1 })
+  await parts.drafts.put(request, blocks)
+  await parts.drafts.index(
+    request,
+    batch,
+    documents.map((documentHash) => ({
+      documentHash,
+      entry: {
+        ...{ issuedOn: 1, validUntil: 0, subject: 1n, category: 2n, tenant: 3n },
+        batchBlock: hash(),
+      },
+    })),
+  )
+  return { request, batch, blocks, documents }
+}
+
+const rowsIn = (table: string) =>
+  Number(database.sqlite.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n)
+
+describe('what is stored before the promise', () => {
+  test('default: shows in the index from the promise on, with the block of its batch', async () => {
+    const parts = open()
+    const { request, batch, documents } = await drafted(parts)
+    const listed = async (status?: ListedStatus) =>
+      (await parts.index.page({ limit: 9, status })).documents.map((one) => one.documentHash)
+    expect(await listed()).toEqual([])
+    expect(await parts.index.find(documents[0] as Hex)).toBeUndefined()
+    expect(await parts.log.list(null, undefined, 9)).toEqual([])
+
+    expect(await parts.log.promise(request, batch)).toBe(true)
+    expect(await parts.log.promise(request, batch)).toBe(false)
+    expect(await listed()).toEqual(documents.toReversed())
+    expect(await listed('pending')).toEqual(documents.toReversed())
+    expect(await listed('valid')).toEqual([])
+    const anchor = (intent: Intent, blockNumber: number) =>
+      parts.outbox.resolve({
+        anchored: [
+          { intent, anchoring: { blockNumber, blockHash: hash(), transactionHash: hash() } },
+        ],
+        gone: [],
+      })
+    await anchor(intentOfBatch(batch), 7)
+    expect(await parts.index.find(documents[0] as Hex)).toMatchObject({ blockNumber: 7 })
+    expect([await listed('pending'), (await listed('valid')).length]).toEqual([[], 2])
+
+    const change = { documentHash: batch.root, root: batch.root }
+    await parts.outbox.add({ kind: 'suspend', ...change })
+    await anchor({ kind: 'suspend', ...change }, 8)
+    expect([(await listed('suspended')).length, await listed('valid')]).toEqual([2, []])
+    const page = await parts.index.page({ limit: 9, status: 'suspended', subject: [1n] })
+    expect(page.documents.length).toBe(2)
+    await parts.outbox.add({ kind: 'release', ...change })
+    await anchor({ kind: 'release', ...change }, 9)
+    expect([await listed('suspended'), (await listed('valid')).length]).toEqual([[], 2])
+  })
+
+  test('default: is deleted when its batch was not promised', async () => {
+    const parts = open()
+    const { request, blocks } = await drafted(parts)
+    const other = await drafted(parts)
+    await parts.drafts.discard(request)
+    expect(await parts.store.missing(blocks.map((one) => one.hash))).toHaveLength(2)
+    expect(await parts.store.missing(other.blocks.map((one) => one.hash))).toEqual([])
+    expect([rowsIn('document'), rowsIn('batch')]).toEqual([2, 1])
+  })
+
+  test('behavior: a start deletes it of all requests but those whose batch was promised', async () => {
+    const before = open()
+    const lost = await drafted(before)
+    const kept = await drafted(before)
+    await before.log.promise(kept.request, kept.batch)
+    await database.close()
+    database = openDatabase(join(dir, 'gateway.db'))
+    const parts = open()
+    expect(await parts.drafts.discardAll(going)).toBe(2)
+    expect(await parts.store.missing(kept.blocks.map((one) => one.hash))).toEqual([])
+    expect(await parts.store.missing(lost.blocks.map((one) => one.hash))).toHaveLength(2)
+    expect([rowsIn('document'), rowsIn('batch'), rowsIn('batch_draft')]).toEqual([2, 1, 0])
+    expect(await parts.drafts.discardAll(going)).toBe(0)
+  })
+
+  test('behavior: a block that was there before stays', async () => {
+    const parts = open()
+    const shared = block()
+    await parts.store.put(shared.hash, shared.bytes)
+    const request = randomBytes(32)
+    await parts.drafts.put(request, [shared, block()])
+    await parts.drafts.discard(request)
+    expect(rowsIn('block')).toBe(1)
+    expect(await parts.store.missing([shared.hash])).toEqual([])
+  })
+
+  test('behavior: a group is noted before it is pinned, and unpinned by its note', async () => {
+    const pinned: string[] = []
+    const root = Buffer.from('root')
+    const parts = open({
+      async pin(_blocks, note) {
+        await note(root)
+        expect(rowsIn('batch_draft')).toBe(1)
+        pinned.push('root')
+      },
+      unpin: async (which) => void pinned.splice(pinned.indexOf(`${Buffer.from(which)}`), 1),
+    })
+    const request = randomBytes(32)
+    await parts.drafts.put(request, [block()])
+    expect(pinned).toEqual(['root'])
+    await parts.drafts.discard(request)
+    expect([pinned, rowsIn('batch_draft')]).toEqual([[], 0])
+  })
+})
