@@ -57,6 +57,7 @@ const PEER_COLUMNS: readonly Column<PeerRow>[] = [
   { title: 'gateway ÷ it', of: ({ gatewayToIt }) => tenths(gatewayToIt) },
   { title: 'p50 ms', of: ({ p50 }) => tenths(p50) },
   { title: 'p99 ms', of: ({ p99 }) => tenths(p99) },
+  { title: 'gas a document', of: (row) => whole(row.gas) },
   { title: 'client µs', of: ({ clientCpu }) => whole(clientCpu) },
   { title: 'Anvil µs', of: ({ anvilCpu }) => whole(anvilCpu) },
 ]

@@ -18,6 +18,8 @@ export type PeerRow = {
   /** Milliseconds. */
   p50: number
   p99: number
+  /** For each document, on average. */
+  gas: number
   /** Microseconds: client (with the local chain's front) and Anvil. */
   clientCpu: number
   anvilCpu?: number

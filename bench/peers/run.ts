@@ -38,6 +38,8 @@ export type PeerResult = {
   /** Milliseconds per request. */
   p50: number
   p99: number
+  /** Gas for each document, on average. */
+  gas: number
   /** Processor time in seconds; Anvil's is absent if it cannot be read. */
   clientCpu: number
   anvilCpu?: number
@@ -87,6 +89,7 @@ async function measure(
 ): Promise<Omit<PeerResult, 'anvilCpu' | 'clientCpu'>> {
   const latencies: number[] = []
   let sent = 0
+  let gas = 0
   let failures = 0
   const start = performance.now()
   const until = start + seconds * 1000
@@ -98,7 +101,10 @@ async function measure(
       .then((sent) => sent.wait(1, PATIENCE))
       .catch(() => null)
     if (receipt?.status !== 1) failures++
-    else latencies.push(performance.now() - began)
+    else {
+      latencies.push(performance.now() - began)
+      gas += Number(receipt.gasUsed)
+    }
   }
   async function client(): Promise<void> {
     while (sent < documents && performance.now() < until) {
@@ -114,6 +120,7 @@ async function measure(
     seconds: (performance.now() - start) / 1000,
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
+    gas: gas / (latencies.length * size),
   }
 }
 

@@ -1,0 +1,64 @@
+import { toHex } from '../../document/hex.ts'
+import type { BatchDrafts } from '../issue/batch-log.ts'
+import { IssueError } from '../issue/errors.ts'
+
+/** Runs the work of requests for batches, so that none leaves anything that was not promised. */
+export type Alone = {
+  /**
+   * Runs the work of a request, one at a time of the same, and deletes its draft if it fails.
+   *
+   * @throws {IssueError} `overloaded` while the same request is under way.
+   */
+  run<T>(request: Uint8Array, work: () => Promise<T>): Promise<T>
+  /** Deletes what earlier processes left. `run` waits for it. */
+  start(): void
+}
+
+export type AloneDeps = {
+  drafts: BatchDrafts
+  /** Aborts when the service stops. */
+  signal: AbortSignal
+  /** Reports what was left by earlier processes, or why it could not be deleted. */
+  discarded: (result: { requests: number } | { error: unknown }) => void
+}
+
+export function createAlone({ drafts, signal, discarded }: AloneDeps): Alone {
+  const underWay = new Set<string>()
+  let discarding: Promise<void> | undefined
+
+  /** Before anything is stored: what is deleted may be of the same request. */
+  function discardOlder(): Promise<void> {
+    discarding ??= drafts.discardAll(signal).then(
+      (requests) => discarded({ requests }),
+      (error) => {
+        discarding = undefined
+        discarded({ error })
+        throw error
+      },
+    )
+    return discarding
+  }
+
+  return {
+    async run(request, work) {
+      const name = toHex(request)
+      if (underWay.has(name)) throw new IssueError('overloaded', 'the same batch is under way')
+      underWay.add(name)
+      // The next start deletes what this cannot.
+      const discard = () => drafts.discard(request).catch(() => {})
+      try {
+        await discardOlder()
+        const result = await work()
+        // Only notes: it is promised. The answer does not wait for that.
+        void discard()
+        return result
+      } catch (error) {
+        await discard()
+        throw error
+      } finally {
+        underWay.delete(name)
+      }
+    },
+    start: () => void discardOlder().catch(() => {}),
+  }
+}
