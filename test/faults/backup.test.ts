@@ -2,11 +2,14 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, cpSync, existsSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
+import { type Hex, toHex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
+import { ADA } from '../support/stack.ts'
 import { API_KEY, type Client, createClient } from './support/client.ts'
 import { type Folder, temporaryFolder } from './support/machine.ts'
 import { promisesOf } from './support/wish.ts'
@@ -61,6 +64,35 @@ async function run(
     })
   const [code] = await once(child, 'close')
   return { code, output }
+}
+
+type InBatch = { publicId: string; documentHash: Hex; batchRoot: Hex }
+
+/** Issues the same three documents each time. */
+async function issueBatch(url: string): Promise<InBatch[]> {
+  const lines = ['1', '2', '3'].map((subjectId) => JSON.stringify({ ...ADA, subjectId }))
+  const response = await fetch(`${url}/v1/batches`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/x-ndjson' },
+    body: lines.join('\n'),
+  })
+  expect(response.status).toBe(201)
+  const text = await response.text()
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line).data)
+}
+
+/** The hashes of the blocks in a data folder. */
+function storedIn(dataDir: string): Hex[] {
+  const database = new DatabaseSync(join(dataDir, 'gateway.db'))
+  try {
+    const rows = database.prepare('SELECT hash FROM block').all()
+    return rows.map(({ hash }) => toHex(hash as Uint8Array))
+  } finally {
+    database.close()
+  }
 }
 
 test('behavior: a backup of a service that issues restores everything that was acknowledged', async () => {
@@ -141,12 +173,14 @@ test('behavior: a backup older than the chain is repaired from another source, a
     const made = await run('backup', [backup], env)
     const kept = await world.client.issue({ idempotencyKey: 'later' })
     const [publicId = ''] = promisesOf(kept)
+    const batch = await issueBatch(world.gateway.url)
 
     const settings = { ...env, DATA_DIR: restored }
     const found = await run('restore', [backup], {
       ...settings,
       IPFS_GATEWAYS: world.gateway.url,
     })
+    const stored = storedIn(restored)
     rmSync(restored, { recursive: true })
     await world.gateway.kill()
     const lost = await run('restore', [backup], settings)
@@ -155,10 +189,21 @@ test('behavior: a backup older than the chain is repaired from another source, a
     expect(made.output).toContain('It contains no secrets')
     expect(found).toMatchObject({ code: 0 })
     expect(found.output).toContain('1 payloads fetched, 0 lost')
+    expect(found.output).toContain('1 are on the chain and not in the backup')
+    expect(found.output).toContain('of 3 documents, 3 payloads fetched, 0 lost')
+    // Of each the document and its batch block.
+    for (const { publicId, documentHash } of batch) {
+      expect(stored).toContain(documentHash)
+      expect(stored).toContain(toHex(decodePublicId(publicId).hash))
+    }
     expect(lost).toMatchObject({ code: 0 })
     expect(lost.output).toContain('0 payloads fetched, 1 lost')
     expect(readFileSync(join(restored, 'missing-payloads.txt'), 'utf8')).toMatch(
       /^0x[0-9a-f]{64}\n$/,
+    )
+    expect(lost.output).toContain('1 of them without a manifest')
+    expect(readFileSync(join(restored, 'missing-batches.txt'), 'utf8')).toBe(
+      `${batch[0]?.batchRoot}\n`,
     )
 
     // The old documents are valid, and new ones can be issued.
@@ -171,6 +216,10 @@ test('behavior: a backup older than the chain is repaired from another source, a
       expect((await client.verify(id)).status).toBe('valid')
     expect((await client.verify(publicId)).status).toBe('unverifiable')
     expect(promisesOf(await client.issue())).toHaveLength(1)
+    // Sending the batch again brings its payloads back.
+    const { gateway } = running.at(-1) as { gateway: GatewayProcess }
+    expect(await issueBatch(gateway.url)).toEqual(batch)
+    for (const one of batch) expect((await client.verify(one.publicId)).status).toBe('valid')
   } finally {
     await world.close()
   }

@@ -129,6 +129,33 @@ test(
 )
 
 test(
+  'behavior: keeps documents of a batch, and makes lost ones again from its manifest',
+  async () => {
+    const response = await fetch(`${gateway.url}/v1/batches`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/x-ndjson' },
+      body: ['1', '2', '3'].map((subjectId) => JSON.stringify({ ...ADA, subjectId })).join('\n'),
+    })
+    expect(response.status).toBe(201)
+    const [first] = (await response.text()).split('\n').map((line) => JSON.parse(line || '{}').data)
+    await gateway.stop()
+    const before = rows()
+    expect(before).toHaveLength(3)
+    expect((await reindex()).code).toBe(0)
+    expect(rows()).toEqual(before)
+    withDatabase((database) => database.exec('DELETE FROM document WHERE id % 2 = 0'))
+    const { stderr } = await reindex()
+    expect(stderr).toContain('documents of batches that it did not have')
+    expect(rows()).toEqual(before)
+    await gateway.start()
+    expect((await call('/search', { subjectId: '1' })).data.documents).toMatchObject([
+      { publicId: first.publicId },
+    ])
+  },
+  PATIENCE,
+)
+
+test(
   'error: refuses while a gateway runs',
   async () => {
     const { stderr, code } = await reindex()

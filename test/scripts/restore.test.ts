@@ -8,6 +8,7 @@ import { type Hex, toHex } from '../../document/hex.ts'
 import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
 import type { PayloadStore } from '../../gateway/issue/ports.ts'
 import type { RecordKey } from '../../gateway/issue/record.ts'
+import { checkBatchHistory } from '../../scripts/backup/batches.ts'
 import { fetchPayloads } from '../../scripts/backup/blocks.ts'
 import { checkHistory, isOutdated, openRestored } from '../../scripts/backup/compare.ts'
 import { BackupError } from '../../scripts/backup/contents.ts'
@@ -64,6 +65,23 @@ test('behavior: compares every document of the history once, however many a bloc
   }
   expect(await checkHistory(sqlite, { records })).toBe(1_301)
   expect(new Set(asked).size).toBe(1_301)
+  await close()
+})
+
+test('error: names batches that were anchored and that the chain does not have', async () => {
+  const { sqlite, close } = openDatabase(join(dir, 'gateway.db'))
+  const insert = sqlite.prepare('INSERT INTO batch_history VALUES (?, ?, NULL)')
+  const roots = ['one', 'two'].map((text) => createHash('sha256').update(text).digest())
+  for (const root of roots) insert.run(7, root)
+  const records = async (keys: readonly RecordKey[]) =>
+    keys.map(({ documentHash, root }) => ({
+      anchoredBlock: documentHash === root && root === toHex(roots[0] as Uint8Array) ? 7 : 0,
+    }))
+  await expect(checkBatchHistory(sqlite, { records })).rejects.toThrow(
+    'no record of 1 of 2 batches',
+  )
+  sqlite.prepare('DELETE FROM batch_history WHERE root = ?').run(roots[1] as Uint8Array)
+  expect(await checkBatchHistory(sqlite, { records })).toBe(1)
   await close()
 })
 
