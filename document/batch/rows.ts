@@ -49,27 +49,42 @@ export function createRows(width: number): Rows {
   }
 }
 
-/** Rows that a sort places in one turn of the event loop: some milliseconds. */
-const PLACED_A_TURN = 32_768
+/** Rows that a sort places in one step: some milliseconds. */
+const PLACED_A_STEP = 32_768
 
 /** Lets everything else that waits have its turn. */
 export const pause = () => new Promise<void>((resolve) => setTimeout(resolve))
 
 /** @returns The indices of the rows, by ascending row. */
-export async function sortRows({ length, compare }: Rows): Promise<Uint32Array> {
+export function sortRows(rows: Rows): Uint32Array {
+  const sorting = sortInSteps(rows)
+  for (;;) {
+    const { done, value } = sorting.next()
+    if (done) return value
+  }
+}
+
+/** The same, and lets everything else have its turn meanwhile. */
+export async function sortRowsInTurns(rows: Rows): Promise<Uint32Array> {
+  const sorting = sortInSteps(rows)
+  for (;;) {
+    const { done, value } = sorting.next()
+    if (done) return value
+    await pause()
+  }
+}
+
+function sortInSteps({ length, compare }: Rows): Generator<void, Uint32Array> {
   const order = new Uint32Array(length)
   for (let i = 0; i < length; i++) order[i] = i
   return mergeSort(order, compare)
 }
 
-/**
- * As `items.sort(compare)`, which takes four times the memory and does not let anything else have
- * its turn.
- */
-async function mergeSort(
+/** As `items.sort(compare)`, which takes four times the memory, in steps. */
+function* mergeSort(
   items: Uint32Array<ArrayBuffer>,
   compare: (a: number, b: number) => number,
-): Promise<Uint32Array> {
+): Generator<void, Uint32Array> {
   let placed = 0
   let [from, to] = [items, new Uint32Array(items.length)]
   for (let run = 1; run < items.length; run *= 2) {
@@ -82,7 +97,7 @@ async function mergeSort(
           right === end ||
           (left < middle && compare(from[left] as number, from[right] as number) <= 0)
         to[at] = from[takeLeft ? left++ : right++] as number
-        if (++placed % PLACED_A_TURN === 0) await pause()
+        if (++placed % PLACED_A_STEP === 0) yield
       }
     }
     ;[from, to] = [to, from]

@@ -51,7 +51,8 @@ type RevisingDeps = {
  * read.
  */
 export function createRevising(deps: RevisingDeps): Revising {
-  const { registry, outbox, batcher } = deps
+  const { outbox, batcher } = deps
+  const registry = { transactionsOf: shareReads(deps.registry.transactionsOf) }
 
   return {
     async revise(request) {
@@ -130,7 +131,7 @@ function shows({ kind }: RevisionIntent, { record }: Revisable): boolean {
 }
 
 async function describe(
-  registry: RegistryReader,
+  registry: Pick<RegistryReader, 'transactionsOf'>,
   { intent, deadline }: RevisionRequest,
   { record, status }: Revisable,
 ): Promise<Revised> {
@@ -157,5 +158,20 @@ async function pending(outbox: Outbox, intent: RevisionIntent): Promise<Revised>
     reason: reasonOf(promised.kind === 'issue' ? intent : promised),
     revisedAt: null,
     transactionHash: standing?.transactionHash ?? null,
+  }
+}
+
+/**
+ * Requests for the events of one block at the same time share one reading: of many documents, two
+ * hundred were revoked together.
+ */
+function shareReads(read: RegistryReader['transactionsOf']): RegistryReader['transactionsOf'] {
+  const underWay = new Map<string, ReturnType<typeof read>>()
+  return (event, blockNumber) => {
+    const name = `${event} ${blockNumber}`
+    const reading =
+      underWay.get(name) ?? read(event, blockNumber).finally(() => underWay.delete(name))
+    underWay.set(name, reading)
+    return reading
   }
 }
