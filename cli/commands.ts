@@ -3,13 +3,17 @@ import { auditCommand } from './commands/audit.ts'
 import { bundleCommand } from './commands/bundle.ts'
 import { exportCommand } from './commands/export.ts'
 import { identityCommand } from './commands/identity.ts'
+import { issueCommand } from './commands/issue.ts'
 import { listCommand } from './commands/list.ts'
 import { presentCommand } from './commands/present.ts'
 import { recountCommand } from './commands/recount.ts'
+import { templateCommand } from './commands/template.ts'
 import { verifyCommand } from './commands/verify.ts'
 
 /** All commands, in the order of `docreg --help`. */
 export const COMMANDS: readonly Command[] = [
+  templateCommand,
+  issueCommand,
   verifyCommand,
   bundleCommand,
   presentCommand,

@@ -16,6 +16,24 @@ export async function readAll(file: string): Promise<Uint8Array> {
   }
 }
 
+/** @param file A path, or `-` for standard input. @throws {InputError} `unreadable` */
+export async function readInputFile(file: string): Promise<Uint8Array> {
+  return file === '-' ? readStdin(MAX_FILE) : readAll(file)
+}
+
+/** @throws {InputError} `unreadable` if there are more bytes. */
+export async function readStdin(maxBytes: number): Promise<Uint8Array> {
+  const chunks: Buffer[] = []
+  let length = 0
+  for await (const chunk of process.stdin) {
+    length += chunk.length
+    if (length > maxBytes)
+      throw new InputError('unreadable', `standard input has more than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
 /**
  * Writes in pieces, so that the text of a long proof is not in memory twice.
  *

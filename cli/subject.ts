@@ -5,6 +5,7 @@ import { readVerifyLink } from '../document/verify-link.ts'
 import { readBundle } from '../verifier/bundle.ts'
 import { readPresentation } from '../verifier/presentation.ts'
 import { InputError } from './errors.ts'
+import { readStdin } from './files.ts'
 
 /** The subject of the command. */
 export type Subject = {
@@ -46,7 +47,7 @@ export async function readSubject(given: string): Promise<Subject> {
  * @throws {FormatError} for a malformed bundle or presentation.
  */
 export async function readInput(given: string): Promise<Subject | Presented> {
-  if (given === '-') return fromBytes(await readStdin())
+  if (given === '-') return fromBytes(await readStdin(MAX_BYTES))
   if (isAddress(given)) return fromText(given)
   if (await isFile(given)) return fromBytes(await readBytes(given))
   // A publicId never contains these characters.
@@ -137,16 +138,4 @@ async function readBytes(path: string): Promise<Uint8Array> {
   } catch (cause) {
     throw new InputError('unreadable', `the file cannot be read: ${cause}`)
   }
-}
-
-async function readStdin(): Promise<Uint8Array> {
-  const chunks: Buffer[] = []
-  let length = 0
-  for await (const chunk of process.stdin) {
-    length += chunk.length
-    if (length > MAX_BYTES)
-      throw new InputError('unreadable', `standard input has more than ${MAX_BYTES} bytes`)
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }

@@ -1,5 +1,5 @@
 // `npm start`: the gateway, and the local chain when no RPC_URL is set.
-import { existsSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { shortFingerprint } from '../gateway/adapters/sqlite/binding.ts'
 import { openKeyStore } from '../gateway/adapters/sqlite/key-store.ts'
@@ -43,6 +43,7 @@ async function main(): Promise<void> {
     stops.unshift(stopAnswering)
     const key = await firstKey(config)
     const sampleLink = isNewcomer ? await issueSample(config, config.apiKey ?? key) : undefined
+    if (config.rpcUrls.length === 0) writeCommandSettings(config, identity)
     describe(config, identity)
     showKey(config, key)
     if (sampleLink) await showSample(sampleLink)
@@ -76,6 +77,16 @@ function answerBackups(
 async function sayNoBackups(error: Error): Promise<() => Promise<void>> {
   say(`npm run backup needs the service stopped: ${error.message}`)
   return async () => {}
+}
+
+/** So that `npx docreg` in the checkout knows the local chain. */
+function writeCommandSettings(
+  { baseUrl, dataDir, chainPort }: Config,
+  { registry, issuerId }: Identity,
+): void {
+  const rpc = [`http://127.0.0.1:${chainPort}`]
+  const settings = { gateway: baseUrl, registry, issuer: issuerId, rpc, ipfs: [baseUrl] }
+  writeFileSync(join(dataDir, 'docreg.config.json'), `${JSON.stringify(settings, null, 2)}\n`)
 }
 
 /** @returns The key itself, unless `API_KEY` is set or there has been a key; stored nowhere. */

@@ -1,0 +1,235 @@
+import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { InputError, UsageError } from '../errors.ts'
+import { EXIT } from '../exit-codes.ts'
+import { readInputFile } from '../files.ts'
+import { connect, GATEWAY_OPTIONS, type Gateway } from '../gateway.ts'
+import { issueBatch, quoteBatch, resumeBatches } from '../issue/batch.ts'
+import { costLines } from '../issue/cost.ts'
+import { type Journal, openJournal, type SentRow } from '../issue/journal.ts'
+import { issueOneByOne } from '../issue/one-by-one.ts'
+import {
+  drawQrCodes,
+  type QrFormat,
+  type RefusedRow,
+  writeFailed,
+  writeIssued,
+} from '../issue/outputs.ts'
+import { type BadRow, type CheckedRows, readMapping, readRows } from '../issue/rows.ts'
+import { printable, printableJson } from '../printable.ts'
+import { TEST_NETWORK } from '../report.ts'
+import { wholeNumber } from '../sources.ts'
+import { listenForStop } from '../stop.ts'
+import type { Terminal } from '../terminal.ts'
+
+const OPTIONS = {
+  out: { value: '<folder>', about: 'where results go, and where a stopped run is resumed' },
+  'dry-run': { about: 'check every row, estimate the cost, issue nothing' },
+  batch: { about: 'issue all by one transaction: far cheaper; see "docreg help issue"' },
+  map: {
+    value: '<column=field>',
+    multiple: true,
+    about: 'what a column is: "Full name=subjectName"; "Notes=" leaves it out',
+  },
+  set: {
+    value: '<field=value>',
+    multiple: true,
+    about: 'the same value in all rows: category=diploma',
+  },
+  'skip-bad': { about: 'issue the good rows even if others are bad; those go to failed.csv' },
+  qr: {
+    value: '<formats>',
+    choices: ['both', 'svg', 'png', 'none'],
+    about: 'QR codes to draw; default both',
+  },
+  concurrency: { value: '<number>', about: 'requests at a time, 1 to 256; default 64' },
+  ...GATEWAY_OPTIONS,
+} as const satisfies Options
+
+export const issueCommand = defineCommand({
+  name: 'issue',
+  group: 'Issue',
+  summary: 'Issue a document for each row of a table',
+  about: [
+    'The table is CSV (with commas, semicolons or tabs) or NDJSON. "docreg template" prints one to fill in. All rows are checked before the first document is issued.',
+    'Stopped by Ctrl-C, a crash or an outage? Run the same command again: it goes on, and issues no row twice. Rows of failed.csv can be corrected and issued into the same folder.',
+    'A batch has one transaction for up to 100,000 documents. Its documents verify like any other; each can still be revoked alone.',
+    'The folder opens every document in it: it is readable by you alone. Keep it so.',
+  ],
+  args: [{ name: '<table>', about: 'a CSV or NDJSON file, or - for standard input' }],
+  options: OPTIONS,
+  examples: [
+    ['What will it cost, and are all rows good?', 'docreg issue people.csv --dry-run'],
+    ['Issue them', 'docreg issue people.csv --out issued/'],
+    [
+      "A table with columns of one's own",
+      'docreg issue graduates.csv --out issued/ --map "Full name=subjectName" --map "Student no=subjectId" --map "Degree=metadata.degree" --set category=diploma --set issuedAt=2026-07-01',
+    ],
+    ['By one transaction', 'docreg issue people.csv --out issued/ --batch'],
+  ],
+  exitCodes:
+    '0 all issued (or would be), 1 some rows are bad or refused, 2 not finished: run it again',
+  run: issue,
+})
+
+type Values = CommandInput<typeof OPTIONS>['values']
+
+async function issue(
+  { values, args: [file = ''] }: CommandInput<typeof OPTIONS>,
+  terminal: Terminal,
+): Promise<number> {
+  const { out, json } = values
+  if (out === undefined && !values['dry-run'])
+    throw new UsageError('--out is required: a folder for the results; or --dry-run')
+  const mapping = readMapping(values.map, values.set)
+  const concurrency = wholeNumber('concurrency', values.concurrency ?? '64', 1)
+  if (concurrency > 256) throw new UsageError('--concurrency must be at most 256')
+  const checked = readRows(await readInputFile(file), mapping, Date.now())
+  if (checked.bad.length > 0 && !json) showBad(checked, terminal)
+  const isRefused = checked.bad.length > 0 && !values['skip-bad']
+  if (values['dry-run']) return dryRun(checked, values, terminal)
+  if (isRefused || out === undefined) {
+    if (json) terminal.write(printableJson({ issued: 0, failed: checked.bad }))
+    else terminal.write('Nothing was issued. Correct the table, or give --skip-bad.')
+    return EXIT.notValid
+  }
+  const gateway = connect(values)
+  const journal = openJournal(out, gateway.url)
+  try {
+    return await run(checked, { gateway, journal, out, values, concurrency, terminal })
+  } finally {
+    journal.close()
+  }
+}
+
+const SHOWN = 20
+
+function showBad({ good, bad }: CheckedRows, { write, paint }: Terminal): void {
+  write(paint('red', `${bad.length} of ${good.length + bad.length} rows are bad:`))
+  for (const { line, problems } of bad.slice(0, SHOWN))
+    for (const { field, message } of problems)
+      write(`  line ${line}: ${printable(`${field} ${message}`.trim())}`)
+  if (bad.length > SHOWN) write(`  … and ${bad.length - SHOWN} more`)
+}
+
+async function dryRun(
+  { good, bad }: CheckedRows,
+  values: Values,
+  terminal: Terminal,
+): Promise<number> {
+  const { quote, refused } =
+    good.length === 0 ? { quote: undefined, refused: [] } : await quoteBatch(good, connect(values))
+  const failed = [...bad, ...refused.map(badOf)]
+  if (values.json)
+    terminal.write(printableJson({ rows: good.length + bad.length, failed, batch: quote ?? null }))
+  else {
+    for (const { row, problem } of refused.slice(0, SHOWN))
+      terminal.write(`  line ${row.line}: ${printable(problem)}`)
+    if (failed.length === 0) terminal.write(`All ${good.length} rows are good.`)
+    for (const line of quote ? costLines(quote) : []) terminal.write(line)
+    terminal.write('Nothing was issued: this was a dry run.')
+  }
+  return failed.length === 0 ? EXIT.ok : EXIT.notValid
+}
+
+function badOf({ row, problem }: RefusedRow): BadRow {
+  return { line: row.line, cells: {}, problems: [{ field: '', message: problem }] }
+}
+
+type Task = {
+  gateway: Gateway
+  journal: Journal
+  out: string
+  values: Values
+  concurrency: number
+  terminal: Terminal
+}
+
+async function run({ good, bad }: CheckedRows, task: Task): Promise<number> {
+  const { journal, out, values, concurrency, terminal } = task
+  const done = good.filter(({ key }) => journal.rows.get(key)?.issued)
+  const formats = formatsOf(values.qr)
+  if (journal.rows.size > 0 && !values.json)
+    terminal.note(`Resuming ${out}: ${done.length} of ${good.length} rows are issued`)
+  const { isStopped, end } = listenForStop(() =>
+    terminal.note('Stopping after the requests under way; Ctrl-C again stops at once'),
+  )
+  const progress = terminal.progress('Issuing', good.length - done.length)
+  const refused: RefusedRow[] = []
+  try {
+    const part = { ...task, progress, isStopped }
+    refused.push(...(await resumeBatches(part)))
+    refused.push(...(await issueOneByOne(unanswered(journal), part, concurrency)))
+    const tried = new Set(refused.map(({ row }) => row.key))
+    const fresh = good.filter(({ key }) => !journal.rows.has(key) && !tried.has(key))
+    refused.push(
+      ...(await (values.batch ? issueBatch(fresh, part) : issueOneByOne(fresh, part, concurrency))),
+    )
+    // Promised, but not in a block when the answer came: the same request tells how they stand.
+    await issueOneByOne(pending(journal), part, concurrency)
+  } finally {
+    progress.end()
+    // Also after an outage: what is issued is in the table.
+    writeIssued(out, journal, formats)
+    writeFailed(out, bad, refused)
+  }
+  const issued = [...journal.rows.values()].filter((row) => row.issued)
+  const drawing = terminal.progress('QR codes', issued.length)
+  await drawQrCodes(out, issued, formats, drawing.update, isStopped)
+  drawing.end()
+  end()
+  if (isStopped())
+    throw new InputError('interrupted', 'stopped: the same command goes on where this one stopped')
+  const wanted = new Set(good.map(({ key }) => key))
+  const others = issued.filter(({ key }) => !wanted.has(key)).length
+  tell({ issued, others, failed: [...bad, ...refused.map(badOf)], formats }, task)
+  return bad.length + refused.length === 0 ? EXIT.ok : EXIT.notValid
+}
+
+/** Rows that were sent by themselves without an answer, even if the table has changed since. */
+function unanswered({ rows, batches }: Journal): SentRow[] {
+  const inBatch = new Set(batches.filter(({ isDone }) => !isDone).flatMap(({ keys }) => keys))
+  return [...rows.values()].filter(({ key, issued }) => !issued && !inBatch.has(key))
+}
+
+/** Documents of batches aside: their batch is asked for as a whole. */
+function pending({ rows }: Journal): SentRow[] {
+  return [...rows.values()].filter(
+    ({ issued }) => issued?.status === 'pending' && issued.batchRoot === undefined,
+  )
+}
+
+function formatsOf(qr: string | undefined): QrFormat[] {
+  if (qr === 'none') return []
+  return qr === 'svg' || qr === 'png' ? [qr] : ['svg', 'png']
+}
+
+type Result = { issued: SentRow[]; others: number; failed: BadRow[]; formats: QrFormat[] }
+
+function tell({ issued, others, failed, formats }: Result, { out, values, terminal }: Task): void {
+  const waiting = issued.filter((row) => row.issued?.status === 'pending').length
+  if (issued.some((row) => row.issued?.network === 'test') && !values.json)
+    terminal.warn(TEST_NETWORK)
+  if (values.json) {
+    const shown = failed.map(({ line, problems }) => ({ line, problems }))
+    terminal.write(
+      printableJson({ issued: issued.length, pending: waiting, failed: shown, folder: out }),
+    )
+    return
+  }
+  terminal.write(terminal.paint('green', `${issued.length} documents are issued, in ${out}:`))
+  terminal.write('  issued.csv  each row with its publicId and link; keep it private')
+  if (formats.length > 0)
+    terminal.write(
+      `  qr/         QR codes (${formats.join(', ')}), named by subjectId and document`,
+    )
+  if (failed.length > 0)
+    terminal.write(`  failed.csv  ${failed.length} rows that were not issued, and why`)
+  if (waiting > 0)
+    terminal.write(
+      `${waiting} of them are promised, and not in a block yet. The same command shows when they are.`,
+    )
+  if (others > 0)
+    terminal.write(
+      `${others} of them are not in this table: issued into this folder before. Revoke what is wrong.`,
+    )
+}

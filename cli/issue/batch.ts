@@ -1,0 +1,138 @@
+import { CallError } from '../../client/index.ts'
+import { InputError } from '../errors.ts'
+import type { Gateway } from '../gateway.ts'
+import { refusalOf } from '../outcome.ts'
+import type { Issued, SentBatch, SentRow } from './journal.ts'
+import type { Run } from './one-by-one.ts'
+import type { RefusedRow } from './outputs.ts'
+
+/** What a dry run of a batch costs; the amounts are wei, as texts. */
+export type Quote = { size: number; gas: string; fee: string; maxFee: string }
+
+type Line = {
+  success: boolean
+  data: Partial<Issued> & { batch?: Quote }
+  error?: { code: string; message: string; details?: { field: string; message: string }[] }
+}
+
+/** An upload of 100,000 rows, and a block. */
+const TIMEOUT_MS = 10 * 60_000
+const ATTEMPTS = 5
+const BACK_OFF_MS = 2_000
+
+/**
+ * Issues rows by one Merkle root.
+ *
+ * @returns The rows that the gateway refused.
+ * @throws {InputError} `interrupted`
+ */
+export async function issueBatch(rows: readonly SentRow[], run: Run): Promise<RefusedRow[]> {
+  if (rows.length === 0 || run.isStopped()) return []
+  return sendBatch(run.journal.batchSent(rows), run)
+}
+
+/** Sends the batches without an answer again, exactly as before: they are the same batches. */
+export async function resumeBatches(run: Run): Promise<RefusedRow[]> {
+  const refused: RefusedRow[] = []
+  for (const batch of run.journal.batches)
+    if (!batch.isDone && !run.isStopped()) refused.push(...(await sendBatch(batch, run)))
+  return refused
+}
+
+async function sendBatch(
+  batch: SentBatch,
+  { gateway, journal, progress }: Run,
+): Promise<RefusedRow[]> {
+  const refused: RefusedRow[] = []
+  const sent = batch.keys.flatMap((key) => journal.rows.get(key) ?? [])
+  const lines = await upload(gateway, bodyOf(sent), {
+    'idempotency-key': `"docreg:${journal.id}:batch-${batch.number}"`,
+  })
+  for (const [i, row] of sent.entries()) {
+    const line = lines[i]
+    if (line?.success) journal.issued(row.key, issuedOf(line.data))
+    else {
+      refused.push({ row, problem: problemOf(line) })
+    }
+    progress.update(i + 1)
+  }
+  // Only now: a batch that is sent again has all its rows.
+  journal.batchDone(batch)
+  for (const { row } of refused) journal.refused(row.key)
+  return refused
+}
+
+/**
+ * Has the gateway check all rows, and estimate the cost of one transaction for them.
+ *
+ * @returns The quote, unless all rows are refused; and the refused rows.
+ */
+export async function quoteBatch(
+  rows: readonly SentRow[],
+  gateway: Gateway,
+): Promise<{ quote: Quote | undefined; refused: RefusedRow[] }> {
+  const lines = await upload(gateway, bodyOf(rows), {}, '?dry_run=true')
+  const refused = rows.flatMap((row, i) =>
+    lines[i]?.success ? [] : [{ row, problem: problemOf(lines[i]) }],
+  )
+  return { quote: lines.find(({ success }) => success)?.data.batch, refused }
+}
+
+function bodyOf(rows: readonly SentRow[]): string {
+  return rows.map(({ fields }) => `${JSON.stringify(fields)}\n`).join('')
+}
+
+/** @throws {InputError} `interrupted`, after several attempts; the batch may have been issued. */
+async function upload(
+  { url, apiKey }: Gateway,
+  body: string,
+  headers: Record<string, string>,
+  query = '',
+): Promise<Line[]> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      const response = await fetch(`${url}/v1/batches${query}`, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: `Bearer ${apiKey}`, 'content-type': 'application/x-ndjson' },
+          ...headers,
+        },
+        ...{ body, redirect: 'error', signal: AbortSignal.timeout(TIMEOUT_MS) },
+      })
+      return await linesOf(response)
+    } catch (cause) {
+      const isBusy = !(cause instanceof CallError) || cause.status === 503 || cause.status === 429
+      if (!isBusy) throw new InputError('interrupted', refusalOf(cause), cause)
+      if (attempt === ATTEMPTS)
+        throw new InputError('interrupted', 'the gateway does not answer', cause)
+      await new Promise((resolve) => setTimeout(resolve, BACK_OFF_MS * 2 ** attempt))
+    }
+  }
+}
+
+/** @throws {CallError} for an answer about the whole request. */
+async function linesOf(response: Response): Promise<Line[]> {
+  const text = await response.text()
+  const isNdjson = response.headers.get('content-type')?.startsWith('application/x-ndjson')
+  if (isNdjson)
+    return text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line))
+  const { status } = response
+  const failure = JSON.parse(text).error
+  throw new CallError(failure.code, failure.message, { status, failure })
+}
+
+function issuedOf(data: Partial<Issued>): Issued {
+  const { publicId = '', documentHash = '', status = '', verifyUrl = '', network = 'live' } = data
+  const issued = { publicId, documentHash, status, verifyUrl, network }
+  return data.batchRoot === undefined ? issued : { ...issued, batchRoot: data.batchRoot }
+}
+
+function problemOf(line: Line | undefined): string {
+  if (!line?.error) return 'the gateway gave no answer for it'
+  const { code, message, details = [] } = line.error
+  const fields = details.map(({ field, message }) => `${field} ${message}`.trim())
+  return fields.length > 0 ? fields.join('; ') : `${code}: ${message}`
+}

@@ -1,0 +1,140 @@
+import { randomUUID } from 'node:crypto'
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import type { DocumentFields } from '../../document/document.ts'
+import { InputError } from '../errors.ts'
+
+/** A document as the gateway answered. */
+export type Issued = {
+  publicId: string
+  documentHash: string
+  status: string
+  verifyUrl: string
+  network: 'test' | 'live'
+  batchRoot?: string
+}
+/** A row that was sent. Without an answer its outcome is unknown: it is sent again. */
+export type SentRow = { key: string; line: number; fields: DocumentFields; issued?: Issued }
+/** A batch that was sent, by the keys of its rows, in order. */
+export type SentBatch = { number: number; keys: string[]; isDone: boolean }
+
+type Entry =
+  | { kind: 'run'; id: string; gateway: string }
+  | { kind: 'sent'; key: string; line: number; fields: DocumentFields }
+  | { kind: 'refused'; key: string }
+  | { kind: 'batch'; number: number; rows: SentRow[] }
+  | { kind: 'batchDone'; number: number }
+  | { kind: 'issued'; key: string; issued: Issued }
+
+/**
+ * What a run has sent, and what was answered. Rows are written here before they are sent. The
+ * Idempotency-Key of a row is made of the run and the row, so that sending one again after a kill
+ * is the same document.
+ */
+export type Journal = {
+  /** Of the run; random. */
+  id: string
+  rows: ReadonlyMap<string, SentRow>
+  batches: readonly SentBatch[]
+  sent(row: Omit<SentRow, 'issued'>): void
+  issued(key: string, issued: Issued): void
+  /** Forgets a row: nothing was issued. */
+  refused(key: string): void
+  batchSent(rows: readonly SentRow[]): SentBatch
+  batchDone(batch: SentBatch): void
+  close(): void
+}
+
+const NAME = 'journal.ndjson'
+
+/**
+ * @param folder Created if it is missing, for its owner alone: everything in it opens documents.
+ * @param gateway The run belongs to it: another one would issue everything again.
+ * @throws {InputError} `other_run`, `unwritable`
+ */
+export function openJournal(folder: string, gateway: string): Journal {
+  const path = join(folder, NAME)
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 })
+    const entries = existsSync(path) ? readEntries(path) : []
+    const file = openSync(path, 'a', 0o600)
+    return journalOf(entries, file, gateway)
+  } catch (cause) {
+    if (cause instanceof InputError) throw cause
+    throw new InputError('unwritable', `${folder} cannot be written`, cause)
+  }
+}
+
+/** A kill may leave half a line at the end. */
+function readEntries(path: string): Entry[] {
+  return readFileSync(path, 'utf8')
+    .split('\n')
+    .flatMap((line) => {
+      try {
+        return [JSON.parse(line) as Entry]
+      } catch {
+        return []
+      }
+    })
+}
+
+function journalOf(before: Entry[], file: number, gateway: string): Journal {
+  const rows = new Map<string, SentRow>()
+  const batches: SentBatch[] = []
+  // The line feed in front ends what a kill may have left.
+  const write = (entry: Entry) => void writeSync(file, `\n${JSON.stringify(entry)}\n`)
+  let run = before.find((entry) => entry.kind === 'run')
+  if (!run) {
+    run = { kind: 'run', id: randomUUID(), gateway }
+    write(run)
+    // Everything that is sent depends on it.
+    fsyncSync(file)
+  }
+  if (run.gateway !== gateway)
+    throw new InputError('other_run', `this folder is of a run with ${run.gateway}: use another`)
+  for (const entry of before) apply(entry)
+
+  function apply(entry: Entry): void {
+    if (entry.kind === 'sent') {
+      const { kind, ...row } = entry
+      rows.set(row.key, { ...rows.get(row.key), ...row })
+    } else if (entry.kind === 'issued') {
+      const row = rows.get(entry.key)
+      if (row) row.issued = entry.issued
+    } else if (entry.kind === 'batch') {
+      const { number, rows: sent } = entry
+      for (const row of sent) rows.set(row.key, row)
+      batches.push({ number, keys: sent.map(({ key }) => key), isDone: false })
+    } else if (entry.kind === 'refused') rows.delete(entry.key)
+    else if (entry.kind === 'batchDone') {
+      const batch = batches.find(({ number }) => number === entry.number)
+      if (batch) batch.isDone = true
+    }
+  }
+  const record = (entry: Entry) => {
+    write(entry)
+    apply(entry)
+  }
+  return {
+    ...{ id: run.id, rows, batches },
+    sent: (row) => record({ kind: 'sent', ...row }),
+    issued: (key, issued) => record({ kind: 'issued', key, issued }),
+    refused: (key) => record({ kind: 'refused', key }),
+    batchSent: (sent) => {
+      const number = batches.length + 1
+      record({ kind: 'batch', number, rows: [...sent] })
+      fsyncSync(file)
+      return batches.at(-1) ?? { number, keys: [], isDone: false }
+    },
+    batchDone: ({ number }) => record({ kind: 'batchDone', number }),
+    close: () => closeSync(file),
+  }
+}

@@ -1,0 +1,100 @@
+import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { toBuffer, toString as toSvg } from 'qrcode'
+import { csvLine } from '../csv.ts'
+import type { Journal, SentRow } from './journal.ts'
+import { type BadRow, cellsOf } from './rows.ts'
+
+/** Everything here opens documents, or is about people. */
+const PRIVATE = 0o600
+const FIRST_COLUMNS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
+
+export type QrFormat = 'svg' | 'png'
+
+/** A row that the gateway refused. */
+export type RefusedRow = { row: SentRow; problem: string }
+
+/** Writes `issued.csv`: all documents of the folder, in the order of their lines. */
+export function writeIssued(
+  folder: string,
+  { rows }: Journal,
+  formats: readonly QrFormat[],
+): number {
+  const issued = [...rows.values()].filter((row) => row.issued).sort((a, b) => a.line - b.line)
+  const table = issued.map((row) => ({
+    ...{ line: String(row.line), ...cellsOf(row.fields) },
+    ...row.issued,
+    ...Object.fromEntries(formats.map((format) => [`qr.${format}`, qrName(row, format)])),
+  }))
+  writeTable(join(folder, 'issued.csv'), table, ['line', ...FIRST_COLUMNS])
+  return issued.length
+}
+
+/** Writes `failed.csv`, which can be corrected and issued; an older one is replaced. */
+export function writeFailed(
+  folder: string,
+  bad: readonly BadRow[],
+  refused: readonly RefusedRow[] = [],
+): void {
+  const path = join(folder, 'failed.csv')
+  const table = [
+    ...bad.map(({ line, cells, problems }) => ({
+      ...cells,
+      line: String(line),
+      problem: problems.map(({ field, message }) => `${field} ${message}`.trim()).join('; '),
+    })),
+    ...refused.map(({ row, problem }) => ({
+      ...cellsOf(row.fields),
+      line: String(row.line),
+      problem,
+    })),
+  ]
+  if (table.length > 0 || existsSync(path)) writeTable(path, table, ['line', 'problem'])
+}
+
+function writeTable(
+  path: string,
+  rows: readonly Record<string, string | undefined>[],
+  first: readonly string[],
+): void {
+  const columns = [...new Set([...first, ...rows.flatMap((row) => Object.keys(row))])]
+  const lines = rows.map((row) => csvLine(columns.map((column) => row[column] ?? '')))
+  replace(path, [csvLine(columns), ...lines].join(''))
+}
+
+/** By rename, so that a kill leaves the old file or the new one. */
+function replace(path: string, content: string | Uint8Array): void {
+  writeFileSync(`${path}.tmp`, content, { mode: PRIVATE })
+  renameSync(`${path}.tmp`, path)
+}
+
+/** Names that a person finds, and that are different for each document. */
+function qrName({ fields, issued }: SentRow, format: QrFormat): string {
+  return `qr/${fields.subjectId}-${issued?.documentHash.slice(2, 10)}.${format}`
+}
+
+/** Draws the QR codes that are missing, which lead to the verify page. */
+export async function drawQrCodes(
+  folder: string,
+  rows: readonly SentRow[],
+  formats: readonly QrFormat[],
+  drawn: (done: number) => void,
+  isStopped: () => boolean,
+): Promise<void> {
+  if (formats.length === 0) return
+  mkdirSync(join(folder, 'qr'), { recursive: true, mode: 0o700 })
+  for (const [i, row] of rows.entries()) {
+    if (isStopped()) return
+    for (const format of formats) {
+      const path = join(folder, qrName(row, format))
+      if (!existsSync(path)) replace(path, await draw(row.issued?.verifyUrl ?? '', format))
+    }
+    drawn(i + 1)
+  }
+}
+
+function draw(link: string, format: QrFormat): Promise<string | Uint8Array> {
+  return format === 'svg'
+    ? toSvg(link, { type: 'svg', errorCorrectionLevel: 'M' })
+    : toBuffer(link, { errorCorrectionLevel: 'M', scale: 8 })
+}

@@ -1,0 +1,175 @@
+import { createHash } from 'node:crypto'
+import { toCanonical } from '../../document/canonical.ts'
+import type { DocumentFields } from '../../document/document.ts'
+import type { FieldProblem } from '../../document/errors.ts'
+import { type JsonValue, parseStrictJson } from '../../document/json.ts'
+import { readNewDocument } from '../../document/new-document.ts'
+import { badTable, decodeText, MAX_ROWS, parseCsv, type Row } from '../csv.ts'
+import { UsageError } from '../errors.ts'
+
+/** A row that can be issued. */
+export type GoodRow = {
+  line: number
+  fields: DocumentFields
+  /** sha-256 of the canonical fields, hexadecimal: the same row is the same document. */
+  key: string
+}
+export type BadRow = { line: number; cells: Record<string, string>; problems: FieldProblem[] }
+export type CheckedRows = { good: GoodRow[]; bad: BadRow[] }
+
+/** Columns that docreg itself writes beside those of a row, in `failed.csv`. */
+const OWN_COLUMNS = ['line', 'problem']
+const FIELDS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
+const METADATA = 'metadata.'
+
+/** What `--map` and `--set` say. */
+export type Mapping = {
+  /** Field by column; an empty field leaves the column out. */
+  map: ReadonlyMap<string, string>
+  /** The same value in all rows, by field. */
+  set: ReadonlyMap<string, string>
+}
+
+/** @param map `column=field`; `column=` leaves one out. @throws {UsageError} */
+export function readMapping(map: readonly string[] = [], set: readonly string[] = []): Mapping {
+  const pairs = (option: string, texts: readonly string[]) =>
+    texts.map((text): [string, string] => {
+      const at = text.lastIndexOf('=')
+      if (at < 1) throw new UsageError(`--${option} must be <name>=<value>`)
+      return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+    })
+  const setPairs = set.map((text): [string, string] => {
+    const at = text.indexOf('=')
+    if (at < 1) throw new UsageError('--set must be <field>=<value>')
+    return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+  })
+  const mapping = { map: new Map(pairs('map', map)), set: new Map(setPairs) }
+  for (const field of [...mapping.map.values(), ...mapping.set.keys()])
+    if (field !== '' && !isField(field))
+      throw new UsageError(`${field} is not a field: ${FIELDS.join(', ')} or metadata.<key>`)
+  return mapping
+}
+
+function isField(name: string): boolean {
+  return FIELDS.includes(name) || (name.startsWith(METADATA) && name.length > METADATA.length)
+}
+
+/**
+ * Reads a table of documents and checks every row with the rules of the REST API.
+ *
+ * @param now Milliseconds of the Unix epoch.
+ * @throws {InputError} `bad_table`, if it is not a table. @throws {UsageError} for unknown columns.
+ */
+export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): CheckedRows {
+  const isNdjson = /^[\s\ufeff]*\{/.test(new TextDecoder().decode(bytes.subarray(0, 1024)))
+  const sent = isNdjson ? fromNdjson(decodeText(bytes), mapping) : fromCsv(bytes, mapping)
+  const good: GoodRow[] = []
+  const bad: BadRow[] = []
+  const lines = new Map<string, number>()
+  for (const { line, cells, value } of sent) {
+    const read = readNewDocument(value, now)
+    if ('problems' in read) {
+      bad.push({ line, cells, problems: [...read.problems] })
+      continue
+    }
+    const key = createHash('sha256').update(toCanonical(read.fields)).digest('hex')
+    const before = lines.get(key)
+    if (before === undefined) good.push({ line, fields: read.fields, key })
+    else
+      bad.push({ line, cells, problems: [{ field: '', message: `is the same as line ${before}` }] })
+    lines.set(key, before ?? line)
+  }
+  return { good, bad }
+}
+
+type JsonObject = Record<string, JsonValue>
+type Sent = { line: number; cells: Record<string, string>; value: JsonValue }
+
+function fromCsv(bytes: Uint8Array, mapping: Mapping): Sent[] {
+  const { columns, rows } = parseCsv(bytes)
+  if (columns.includes('publicId'))
+    throw badTable('it has a column publicId: these documents are issued already')
+  const fields = fieldsOf(columns, mapping)
+  return rows.map(({ line, cells }) => ({
+    line,
+    cells,
+    value: documentOf(cells, fields, mapping.set),
+  }))
+}
+
+/** @returns The field of each column that has one. @throws {UsageError} */
+function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, string> {
+  const missing = [...map.keys()].filter((column) => !columns.includes(column))
+  if (missing.length > 0)
+    throw new UsageError(`--map names a missing column: ${missing.join(', ')}`)
+  const known = new Map(FIELDS.map((field) => [field.toLowerCase(), field]))
+  const found = columns.flatMap((column): [string, string | undefined][] => {
+    if (map.has(column)) return [[column, map.get(column)]]
+    if (OWN_COLUMNS.includes(column)) return []
+    return [[column, isField(column) ? column : known.get(column.toLowerCase())]]
+  })
+  const unknown = found.flatMap(([column, field]) => (field === undefined ? [column] : []))
+  if (unknown.length > 0)
+    throw new UsageError(
+      `unknown columns: ${unknown.join(', ')}. Say what they are, as --map "${unknown[0]}=subjectName", or leave them out, as --map "${unknown[0]}="`,
+    )
+  const used = found.flatMap(([column, field]) => (field ? [[column, field] as const] : []))
+  const twice = used.find(([, field], i) => used.findIndex((other) => other[1] === field) !== i)
+  if (twice) throw new UsageError(`two columns are ${twice[1]}`)
+  return new Map(used)
+}
+
+/** An empty cell is an absent field; a required one is then reported as such. */
+function documentOf(
+  cells: Row['cells'],
+  fields: ReadonlyMap<string, string>,
+  set: Mapping['set'],
+): Record<string, JsonValue> {
+  const given = [...fields].map(([column, field]) => [field, cells[column] ?? ''] as const)
+  const filled = [...given, ...set].filter(([, text]) => text !== '')
+  const metadata = filled.flatMap(([field, text]) =>
+    field.startsWith(METADATA) ? [[field.slice(METADATA.length), text] as const] : [],
+  )
+  return {
+    ...Object.fromEntries(filled.filter(([field]) => !field.startsWith(METADATA))),
+    ...(metadata.length > 0 && { metadata: Object.fromEntries(metadata) }),
+  }
+}
+
+/** On each line a document as the REST API takes it. */
+function fromNdjson(text: string, { map, set }: Mapping): Sent[] {
+  if (map.size > 0) throw new UsageError('--map is for CSV')
+  const sent = text.split('\n').flatMap((source, i): Sent[] => {
+    if (source.trim() === '') return []
+    const value = parseLine(source)
+    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value)
+    const whole = isObject ? withSet(value, documentOf({}, new Map(), set)) : value
+    return [{ line: i + 1, cells: cellsOf(whole), value: whole }]
+  })
+  if (sent.length > MAX_ROWS) throw badTable(`more than ${MAX_ROWS} rows: split the file`)
+  return sent
+}
+
+function withSet(value: JsonObject, set: JsonObject): JsonObject {
+  const both = { ...value, ...set }
+  if (set.metadata === undefined || Object(value.metadata) !== value.metadata) return both
+  return { ...both, metadata: { ...Object(value.metadata), ...Object(set.metadata) } }
+}
+
+/** @returns `null`, which is not a document, for what is not JSON. */
+function parseLine(source: string): JsonValue {
+  try {
+    return parseStrictJson(source)
+  } catch {
+    return null
+  }
+}
+
+/** @returns Fields as the cells of a table with the columns of the template. */
+export function cellsOf(value: unknown): Record<string, string> {
+  const { metadata, ...fields } = Object(value) as Record<string, unknown>
+  const entries = Object.entries(Object(metadata)).map(([key, text]) => [`${METADATA}${key}`, text])
+  return Object.fromEntries(
+    [...Object.entries(fields), ...entries].map(([name, text]) => [name, String(text)]),
+  )
+}
