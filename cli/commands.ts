@@ -1,12 +1,19 @@
 import type { Command } from './command.ts'
 import { auditCommand } from './commands/audit.ts'
 import { bundleCommand } from './commands/bundle.ts'
+import { documentsCommand } from './commands/documents.ts'
+import { eraseCommand } from './commands/erase.ts'
 import { exportCommand } from './commands/export.ts'
 import { identityCommand } from './commands/identity.ts'
 import { issueCommand } from './commands/issue.ts'
 import { listCommand } from './commands/list.ts'
 import { presentCommand } from './commands/present.ts'
 import { recountCommand } from './commands/recount.ts'
+import { releaseCommand } from './commands/release.ts'
+import { revokeCommand } from './commands/revoke.ts'
+import { showCommand } from './commands/show.ts'
+import { supersedeCommand } from './commands/supersede.ts'
+import { suspendCommand } from './commands/suspend.ts'
 import { templateCommand } from './commands/template.ts'
 import { verifyCommand } from './commands/verify.ts'
 
@@ -14,6 +21,13 @@ import { verifyCommand } from './commands/verify.ts'
 export const COMMANDS: readonly Command[] = [
   templateCommand,
   issueCommand,
+  documentsCommand,
+  showCommand,
+  revokeCommand,
+  suspendCommand,
+  releaseCommand,
+  supersedeCommand,
+  eraseCommand,
   verifyCommand,
   bundleCommand,
   presentCommand,

@@ -31,6 +31,8 @@ export type InputErrorCode =
   | 'bad_table'
   /** The folder of `--out` belongs to something else. */
   | 'other_run'
+  /** The user was asked, and did not agree. */
+  | 'declined'
   /** The gateway does not answer, or cannot work now: what is left can be done later. */
   | 'interrupted'
   /** A proof of the file proves nothing about the registry that the reader trusts. */

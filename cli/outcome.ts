@@ -8,6 +8,7 @@ import { InputError } from './errors.ts'
  * @throws {InputError} `interrupted`, if others would fail too: an outage, a bad API key.
  */
 export function refusalOf(error: unknown): string {
+  if (error instanceof InputError && error.code === 'bad_table') return error.message
   if (!(error instanceof CallError)) throw error
   const { code, status = 0, message, details } = error
   if (status === 401 || code === 'forbidden')

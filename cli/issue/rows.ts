@@ -32,25 +32,33 @@ export type Mapping = {
 
 /** @param map `column=field`; `column=` leaves one out. @throws {UsageError} */
 export function readMapping(map: readonly string[] = [], set: readonly string[] = []): Mapping {
-  const pairs = (option: string, texts: readonly string[]) =>
-    texts.map((text): [string, string] => {
-      const at = text.lastIndexOf('=')
-      if (at < 1) throw new UsageError(`--${option} must be <name>=<value>`)
-      return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
-    })
-  const setPairs = set.map((text): [string, string] => {
-    const at = text.indexOf('=')
-    if (at < 1) throw new UsageError('--set must be <field>=<value>')
-    return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
-  })
-  const mapping = { map: new Map(pairs('map', map)), set: new Map(setPairs) }
-  for (const field of [...mapping.map.values(), ...mapping.set.keys()])
-    if (field !== '' && !isField(field))
-      throw new UsageError(`${field} is not a field: ${FIELDS.join(', ')} or metadata.<key>`)
+  const mapping = {
+    map: new Map(map.map((text) => pairOf('map', text, text.lastIndexOf('=')))),
+    set: pairsOf('set', set),
+  }
+  for (const field of mapping.map.values()) if (field !== '') assertField(field)
   return mapping
 }
 
-function isField(name: string): boolean {
+/** @param texts `field=value`. @throws {UsageError} */
+export function pairsOf(option: string, texts: readonly string[] = []): Map<string, string> {
+  const pairs = new Map(texts.map((text) => pairOf(option, text, text.indexOf('='))))
+  for (const field of pairs.keys()) assertField(field)
+  return pairs
+}
+
+function pairOf(option: string, text: string, at: number): [string, string] {
+  if (at < 1) throw new UsageError(`--${option} must be <name>=<value>`)
+  return [text.slice(0, at).trim(), text.slice(at + 1).trim()]
+}
+
+function assertField(name: string): void {
+  if (!isField(name))
+    throw new UsageError(`${name} is not a field: ${FIELDS.join(', ')} or metadata.<key>`)
+}
+
+/** @returns Whether a column of this name is a field of a document. */
+export function isField(name: string): boolean {
   return FIELDS.includes(name) || (name.startsWith(METADATA) && name.length > METADATA.length)
 }
 
@@ -120,7 +128,7 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
 }
 
 /** An empty cell is an absent field; a required one is then reported as such. */
-function documentOf(
+export function documentOf(
   cells: Row['cells'],
   fields: ReadonlyMap<string, string>,
   set: Mapping['set'],

@@ -1,0 +1,86 @@
+import { InputError } from './errors.ts'
+import { EXIT } from './exit-codes.ts'
+import type { Gateway } from './gateway.ts'
+import { refusalOf } from './outcome.ts'
+import { inParallel } from './parallel.ts'
+import { printable, printableJson } from './printable.ts'
+import { listenForStop } from './stop.ts'
+import type { Target } from './targets.ts'
+import type { Terminal } from './terminal.ts'
+
+/** The gateway's answer to a change. */
+export type Changed = { documentHash: string; status: string; [member: string]: unknown }
+
+export type Change = {
+  /** As the line for each document begins: `Revoked`. */
+  done: string
+  call(gateway: Gateway, target: Target): Promise<Changed>
+}
+
+const CONCURRENCY = 32
+
+/**
+ * Changes documents by one request each. A repeat is harmless, so a stopped run is run again.
+ *
+ * @returns The exit code: 0 all are changed, 1 some were refused.
+ * @throws {InputError} `interrupted`
+ */
+export async function changeAll(
+  targets: readonly Target[],
+  { done, call }: Change,
+  { gateway, json, terminal }: { gateway: Gateway; json: boolean | undefined; terminal: Terminal },
+): Promise<number> {
+  const results: { line?: number; changed?: Changed; problem?: string }[] = []
+  const { isStopped, end } = listenForStop(() => terminal.note('Stopping …'))
+  const progress = terminal.progress(done, targets.length)
+  const work = async (target: Target) => {
+    const at = target.line === undefined ? {} : { line: target.line }
+    const result = await call(gateway, target).then(
+      (changed) => ({ ...at, changed }),
+      (error) => ({ ...at, problem: refusalOf(error) }),
+    )
+    results.push(result)
+    progress.update(results.length)
+  }
+  try {
+    await inParallel(targets, CONCURRENCY, work, isStopped)
+  } finally {
+    progress.end()
+    end()
+  }
+  results.sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
+  const refused = results.filter(({ problem }) => problem !== undefined)
+  if (json)
+    terminal.write(
+      printableJson(results.map(({ line, changed, problem }) => ({ line, ...changed, problem }))),
+    )
+  else {
+    const changed = results.flatMap((result) => result.changed ?? [])
+    if (changed.length > 1) terminal.write(`${done}: ${changed.length} documents`)
+    else for (const one of changed) terminal.write(lineOf(done, one))
+    const pending = changed.filter(({ status }) => status === 'pending').length
+    if (pending > 0 && changed.length > 1)
+      terminal.write(`${pending} of them are promised, and not in a block yet.`)
+    for (const { line, problem } of refused)
+      terminal.write(
+        terminal.paint(
+          'red',
+          `${line === undefined ? '' : `line ${line}: `}${printable(problem ?? '')}`,
+        ),
+      )
+  }
+  if (isStopped())
+    throw new InputError(
+      'interrupted',
+      'stopped: the same command does the rest; a repeat is harmless',
+    )
+  return refused.length === 0 ? EXIT.ok : EXIT.notValid
+}
+
+function lineOf(done: string, { status, reason, documentHash, ...more }: Changed): string {
+  const time = more.revokedAt ?? more.suspendedAt ?? more.releasedAt ?? more.erasedAt
+  const promised =
+    status === 'pending' ? 'promised; it will be in a block soon' : `status ${status}`
+  const parts = [promised, ...(reason ? [`reason ${reason}`] : []), ...(time ? [String(time)] : [])]
+  return `${done}: ${parts.join(', ')}\n  document ${documentHash}`
+}

@@ -1,0 +1,114 @@
+import type { Document } from '../../client/index.ts'
+import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { csvLine } from '../csv.ts'
+import { EXIT } from '../exit-codes.ts'
+import { connect, GATEWAY_OPTIONS, type Gateway } from '../gateway.ts'
+import { cellsOf } from '../issue/rows.ts'
+import { printable, printableJson } from '../printable.ts'
+import type { Terminal } from '../terminal.ts'
+
+const STATUSES = [
+  'pending',
+  'valid',
+  'expired',
+  'suspended',
+  'revoked',
+  'superseded',
+  'distrusted',
+] as const
+
+const OPTIONS = {
+  status: { value: '<status>', choices: STATUSES, about: 'only those with this status now' },
+  category: { value: '<category>', about: 'only this category' },
+  'issued-from': { value: '<date>', about: 'only those issued on this day or later' },
+  'issued-to': { value: '<date>', about: 'only those issued on this day or earlier' },
+  'subject-id': { value: '<digits>', about: 'only those of this person or organisation' },
+  csv: {
+    about: 'as a table with publicIds, which other commands take as --from; keep it private',
+  },
+  ...GATEWAY_OPTIONS,
+} as const satisfies Options
+
+export const documentsCommand = defineCommand({
+  name: 'documents',
+  group: 'Issue',
+  summary: 'List the documents of your service, the newest first',
+  about: [
+    'Documents of batches are not in it. "docreg list" lists all of an issuer from the chain, proven complete, without names.',
+  ],
+  options: OPTIONS,
+  examples: [
+    ['The suspended ones', 'docreg documents --status suspended'],
+    ['To revoke all of a category', 'docreg documents --category permit --csv > permits.csv'],
+  ],
+  exitCodes: '0 listed, 2 could not',
+  run: documents,
+})
+
+type Input = CommandInput<typeof OPTIONS>
+type Listed = Pick<Document, 'documentHash' | 'status'> & Partial<Document>
+const PAGE = 100
+
+async function documents({ values }: Input, terminal: Terminal): Promise<number> {
+  const gateway = connect(values)
+  const found: Listed[] = []
+  const progress = terminal.progress('Reading', undefined)
+  for await (const page of pagesOf(gateway, values)) {
+    found.push(...page)
+    progress.update(found.length)
+  }
+  progress.end()
+  if (values.json) terminal.write(printableJson(found))
+  else if (values.csv) writeTable(found, terminal)
+  else {
+    for (const document of found) terminal.write(lineOf(document))
+    terminal.note(`${found.length} documents`)
+  }
+  return EXIT.ok
+}
+
+async function* pagesOf({ client }: Gateway, values: Input['values']): AsyncGenerator<Listed[]> {
+  const status = STATUSES.find((one) => one === values.status)
+  const filters = {
+    ...(status && { status }),
+    ...(values.category !== undefined && { category: values.category }),
+    ...(values['issued-from'] !== undefined && { issuedFrom: values['issued-from'] }),
+    ...(values['issued-to'] !== undefined && { issuedTo: values['issued-to'] }),
+    ...(values['subject-id'] !== undefined && { subjectId: values['subject-id'] }),
+  }
+  let cursor: string | null = null
+  do {
+    const page: { documents: Listed[]; nextCursor: string | null } = await client.searchDocuments({
+      body: { ...filters, limit: PAGE, ...(cursor !== null && { cursor }) },
+    })
+    yield page.documents
+    cursor = page.nextCursor
+  } while (cursor !== null)
+}
+
+/** What was erased has no fields. */
+function lineOf({ status, issuedAt, category, subjectName, documentHash }: Listed): string {
+  const parts = [status.padEnd(10), (issuedAt ?? '').slice(0, 10).padEnd(10), category ?? '']
+  return printable(
+    [...parts, subjectName ?? '', documentHash].filter((part) => part !== '').join('  '),
+  )
+}
+
+const COLUMNS = ['status', 'subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
+/** Of the answer, not of the document. */
+const LEFT_OUT = ['registry', 'issuerId', 'qrCodeUrl', 'validUntil', 'blockchainHash']
+
+function writeTable(found: readonly Listed[], terminal: Terminal): void {
+  const rows = found.map((document) => {
+    const { issuedAt, expiresAt } = document
+    return cellsOf({
+      ...document,
+      ...(issuedAt && { issuedAt: issuedAt.slice(0, 10) }),
+      ...(expiresAt && { expiresAt: expiresAt.slice(0, 10) }),
+    })
+  })
+  const names = new Set([...COLUMNS, ...rows.flatMap((row) => Object.keys(row))])
+  const columns = [...names].filter((name) => !LEFT_OUT.includes(name))
+  const lines = rows.map((row) => csvLine(columns.map((name) => row[name] ?? '')))
+  terminal.write([csvLine(columns), ...lines].join('').trimEnd())
+}

@@ -1,0 +1,46 @@
+import { changeAll } from '../change.ts'
+import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { CONFIRM_OPTIONS, confirm } from '../confirm.ts'
+import { connect, GATEWAY_OPTIONS } from '../gateway.ts'
+import { readTargets, TARGET_ARGUMENT, TARGET_OPTIONS } from '../targets.ts'
+import type { Terminal } from '../terminal.ts'
+
+const OPTIONS = {
+  ...TARGET_OPTIONS,
+  ...CONFIRM_OPTIONS,
+  ...GATEWAY_OPTIONS,
+} as const satisfies Options
+
+export const eraseCommand = defineCommand({
+  name: 'erase',
+  group: 'Issue',
+  summary: 'Erase the content of documents from the service, permanently',
+  about: [
+    'The record stays on the chain: hash and dates. Erasing revokes nothing: revoke first if the document must not count. Copies of others stay theirs.',
+    'The API key needs the scope documents:erase.',
+  ],
+  args: [TARGET_ARGUMENT],
+  options: OPTIONS,
+  examples: [
+    ['One; it asks first', 'docreg erase letter.png'],
+    ['Many, in a script', 'docreg erase --from requests.csv --yes'],
+  ],
+  exitCodes: '0 erased or promised, 1 some were refused, 2 not finished: run it again',
+  run: erase,
+})
+
+async function erase(input: CommandInput<typeof OPTIONS>, terminal: Terminal): Promise<number> {
+  const { values } = input
+  const targets = await readTargets(input)
+  const gateway = connect(values)
+  const what = targets.length === 1 ? 'this document' : `${targets.length} documents`
+  await confirm(`Erase ${what}?`, values.yes)
+  return changeAll(
+    targets,
+    {
+      done: 'Erased',
+      call: ({ client }, { id }) => client.eraseDocument({ path: { publicId: id } }),
+    },
+    { gateway, json: values.json, terminal },
+  )
+}

@@ -1,0 +1,81 @@
+import { changeAll } from '../change.ts'
+import { type CommandInput, defineCommand, type Options } from '../command.ts'
+import { CONFIRM_OPTIONS, confirm } from '../confirm.ts'
+import { UsageError } from '../errors.ts'
+import { connect, GATEWAY_OPTIONS } from '../gateway.ts'
+import { readTargets, TARGET_ARGUMENT, TARGET_OPTIONS } from '../targets.ts'
+import type { Terminal } from '../terminal.ts'
+
+const REASONS = [
+  'unspecified',
+  'keyCompromise',
+  'cACompromise',
+  'affiliationChanged',
+  'superseded',
+  'cessationOfOperation',
+  'privilegeWithdrawn',
+  'aACompromise',
+] as const
+type Reason = (typeof REASONS)[number]
+
+const OPTIONS = {
+  reason: {
+    value: '<reason>',
+    choices: REASONS,
+    about: 'why, for everybody to read; default unspecified',
+  },
+  ...TARGET_OPTIONS,
+  ...CONFIRM_OPTIONS,
+  ...GATEWAY_OPTIONS,
+} as const satisfies Options
+
+export const revokeCommand = defineCommand({
+  name: 'revoke',
+  group: 'Issue',
+  summary: 'Revoke documents, permanently',
+  about: [
+    'To end the validity for a time only, see suspend. To correct a mistake, see supersede.',
+    'In a file, a column reason says why for each document.',
+  ],
+  args: [TARGET_ARGUMENT],
+  options: OPTIONS,
+  examples: [
+    [
+      'One, from its QR code',
+      'docreg revoke issued/qr/18151210-43b69afa.png --reason privilegeWithdrawn',
+    ],
+    ['Many', 'docreg revoke --from withdrawn.csv'],
+  ],
+  exitCodes: '0 revoked or promised, 1 some were refused, 2 not finished: run it again',
+  run: revoke,
+})
+
+async function revoke(input: CommandInput<typeof OPTIONS>, terminal: Terminal): Promise<number> {
+  const { values } = input
+  const targets = await readTargets(input)
+  const reasons = new Map(
+    targets.map(({ id, line, cells }) => [id, reasonOf(cells.reason || values.reason, line)]),
+  )
+  const gateway = connect(values)
+  if (values.from !== undefined) await confirm(`Revoke ${targets.length} documents?`, values.yes)
+  return changeAll(
+    targets,
+    {
+      done: 'Revoked',
+      call: ({ client }, { id }) =>
+        client.revokeDocument({
+          path: { publicId: id },
+          body: { reason: reasons.get(id) ?? 'unspecified' },
+        }),
+    },
+    { gateway, json: values.json, terminal },
+  )
+}
+
+/** @throws {UsageError} */
+function reasonOf(text: string | undefined, line: number | undefined): Reason {
+  const reason = REASONS.find((one) => one === (text ?? 'unspecified'))
+  if (reason === undefined)
+    throw new UsageError(`line ${line}: the reason must be one of ${REASONS.join(', ')}`)
+  return reason
+}

@@ -1,0 +1,82 @@
+import { decodePublicId } from '../document/public-id.ts'
+import type { CommandInput, Options } from './command.ts'
+import { badTable, decodeText, MAX_ROWS, parseCsv } from './csv.ts'
+import { UsageError } from './errors.ts'
+import { readInputFile } from './files.ts'
+import { readSubject } from './subject.ts'
+
+/** A document to change. */
+export type Target = {
+  /** Of the file it came from. */
+  line?: number
+  /** As the REST API takes it in a path: a publicId, or a documentHash. Never to be printed. */
+  id: string
+  /** The other columns of its line. */
+  cells: Record<string, string>
+}
+
+export const TARGET_ARGUMENT = {
+  name: '[document]',
+  about: 'a file (publicId, QR code as PNG or JPEG, bundle), an address, a documentHash, or -',
+} as const
+
+export const TARGET_OPTIONS = {
+  from: {
+    value: '<file>',
+    about:
+      'many: a CSV file with a column publicId or documentHash, as issued.csv; or one of them on each line',
+  },
+} as const satisfies Options
+
+/** @throws {UsageError} unless there is one source. @throws {InputError} */
+export async function readTargets({
+  args: [given],
+  values: { from },
+}: Pick<CommandInput<typeof TARGET_OPTIONS>, 'args' | 'values'>): Promise<Target[]> {
+  if ((given === undefined) === (from === undefined))
+    throw new UsageError('one document, or --from, is required')
+  if (given !== undefined) return [{ id: await idOf(given), cells: {} }]
+  const bytes = await readInputFile(from ?? '')
+  const text = decodeText(bytes)
+  const isTable = /(^|[,;\t"])(publicId|documentHash)(["]?[,;\t]|["]?$)/.test(
+    text.split(/\r?\n/, 1)[0] ?? '',
+  )
+  return isTable ? fromTable(bytes) : fromLines(text)
+}
+
+async function idOf(given: string): Promise<string> {
+  if (isHash(given)) return given.toLowerCase()
+  const { publicId } = await readSubject(given)
+  decodePublicId(publicId)
+  return publicId
+}
+
+function isHash(text: string): boolean {
+  return /^0x[0-9a-fA-F]{64}$/.test(text)
+}
+
+function fromTable(bytes: Uint8Array): Target[] {
+  const { rows } = parseCsv(bytes)
+  return rows.map(({ line, cells }) => {
+    const id = cells.publicId || cells.documentHash || ''
+    return { line, id: checked(id, line), cells }
+  })
+}
+
+function fromLines(text: string): Target[] {
+  const lines = text.split(/\r?\n/).map((id, i) => ({ id: id.trim(), line: i + 1 }))
+  const targets = lines.filter(({ id }) => id !== '')
+  if (targets.length > MAX_ROWS) throw badTable(`more than ${MAX_ROWS} lines: split the file`)
+  return targets.map(({ id, line }) => ({ line, id: checked(id, line), cells: {} }))
+}
+
+/** @throws {InputError} before anything is changed; without the text, which may open a document. */
+function checked(id: string, line: number): string {
+  if (isHash(id)) return id.toLowerCase()
+  try {
+    decodePublicId(id)
+    return id
+  } catch (cause) {
+    throw badTable(`line ${line} has neither a publicId nor a documentHash`, cause)
+  }
+}
