@@ -1,6 +1,7 @@
 import type { Command } from './command.ts'
 import { auditCommand } from './commands/audit.ts'
 import { bundleCommand } from './commands/bundle.ts'
+import { demoCommand } from './commands/demo.ts'
 import { documentsCommand } from './commands/documents.ts'
 import { eraseCommand } from './commands/erase.ts'
 import { exportCommand } from './commands/export.ts'
@@ -36,4 +37,5 @@ export const COMMANDS: readonly Command[] = [
   exportCommand,
   recountCommand,
   identityCommand,
+  demoCommand,
 ]

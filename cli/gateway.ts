@@ -28,8 +28,9 @@ export type Gateway = {
 
 /** A block may take 15 s, and a busy node longer. */
 const TIMEOUT_MS = 60_000
-/** Some three minutes of an outage. */
-const MAX_ATTEMPTS = 10
+const MAX_ATTEMPTS = 4
+/** Of work on many documents: some three minutes of an outage. */
+export const PATIENT_ATTEMPTS = 10
 const READABLE_BY_OTHERS = 0o077
 
 /**
@@ -39,8 +40,8 @@ const READABLE_BY_OTHERS = 0o077
  */
 export function connect(
   values: { gateway?: string; 'api-key-file'?: string },
-  env: NodeJS.ProcessEnv = process.env,
   maxAttempts = MAX_ATTEMPTS,
+  env: NodeJS.ProcessEnv = process.env,
 ): Gateway {
   const { gateway } = values
   if (gateway === undefined)

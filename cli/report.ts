@@ -134,7 +134,7 @@ function contentOf(verdict: Report['verdict']): string[] {
 }
 
 /** @returns The text for the status; a missing required domain has its own. */
-function headlineOf({ status, checks }: Report['verdict']): string {
+export function headlineOf({ status, checks }: Report['verdict']): string {
   const has = (name: string, outcome: string) =>
     checks.some((one) => one.check === name && one.outcome === outcome)
   return status === 'distrusted' && has('issuer', 'pass')

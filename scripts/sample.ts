@@ -1,7 +1,6 @@
 // Shows a newcomer a document, its link, and its QR code: only on the first start of a local chain
 // in a terminal, since the link holds a publicId, which opens the document and must not end up in a
 // log.
-import { toString as toText } from 'qrcode'
 import type { Config } from '../gateway/config.ts'
 
 export const SAMPLE = {
@@ -12,10 +11,6 @@ export const SAMPLE = {
 }
 
 const TIMEOUT_MS = 10_000
-const COLUMNS_WITHOUT_A_SIZE = 80
-/** Black on white in any terminal: not every scanner reads the inverse. */
-const QR_COLOURS = '\x1b[38;5;16;48;5;231m'
-const RESET = '\x1b[0m'
 
 /**
  * @returns Its `verifyUrl`; `undefined` if it could not be issued, which does not stop the service.
@@ -38,17 +33,6 @@ export async function issueSample(
   } catch {
     return undefined
   }
-}
-
-/** @returns Lines; empty when the terminal is too narrow for the code. */
-export async function drawQrCode(
-  text: string,
-  columns = COLUMNS_WITHOUT_A_SIZE,
-): Promise<string[]> {
-  const code = await toText(text, { type: 'utf8', errorCorrectionLevel: 'L', margin: 4 })
-  const lines = code.split('\n')
-  if (lines.some((line) => line.length > columns)) return []
-  return lines.map((line) => `${QR_COLOURS}${line}${RESET}`)
 }
 
 /** An address under which a listener on `host` can be reached. */

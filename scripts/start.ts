@@ -1,6 +1,7 @@
 // `npm start`: the gateway, and the local chain when no RPC_URL is set.
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { drawQrCode } from '../cli/qr-terminal.ts'
 import { shortFingerprint } from '../gateway/adapters/sqlite/binding.ts'
 import { openKeyStore } from '../gateway/adapters/sqlite/key-store.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
@@ -20,7 +21,7 @@ import {
   remoteIdentity,
   tellCause,
 } from './identity.ts'
-import { drawQrCode, issueSample, SAMPLE } from './sample.ts'
+import { issueSample, SAMPLE } from './sample.ts'
 
 const say = (line = '') => console.log(line)
 

@@ -2,7 +2,7 @@ import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readInputFile } from '../files.ts'
-import { connect, GATEWAY_OPTIONS, type Gateway } from '../gateway.ts'
+import { connect, GATEWAY_OPTIONS, type Gateway, PATIENT_ATTEMPTS } from '../gateway.ts'
 import { issueBatch, quoteBatch, resumeBatches } from '../issue/batch.ts'
 import { costLines } from '../issue/cost.ts'
 import { type Journal, openJournal, type SentRow } from '../issue/journal.ts'
@@ -92,7 +92,7 @@ async function issue(
     else terminal.write('Nothing was issued. Correct the table, or give --skip-bad.')
     return EXIT.notValid
   }
-  const gateway = connect(values)
+  const gateway = connect(values, PATIENT_ATTEMPTS)
   const journal = openJournal(out, gateway.url)
   try {
     return await run(checked, { gateway, journal, out, values, concurrency, terminal })

@@ -82,7 +82,10 @@ async function supersede(input: CommandInput<typeof OPTIONS>, terminal: Terminal
   } finally {
     const columns = [...new Set(successors.flatMap((row) => Object.keys(row)))]
     const lines = successors.map((row) => csvLine(columns.map((name) => row[name] ?? '')))
-    if (lines.length > 0) await writePrivately(out, [csvLine(columns), ...lines].join(''))
+    if (lines.length > 0) {
+      await writePrivately(out, [csvLine(columns), ...lines].join(''))
+      if (!values.json) terminal.write(`The successors, with publicIds and links, are in ${out}`)
+    }
   }
 }
 

@@ -118,6 +118,34 @@ const RUN: Example[] = [
     has: '/supersede" \\',
     prints: /"supersedes":"0x\w{64}".*"superseded":\{.*"status":"superseded"/,
   },
+  {
+    page: 'docs/docreg.md',
+    has: 'docreg demo',
+    prints: /VALID[\s\S]*NOT VALID: revoked[\s\S]*Usage: docreg/,
+  },
+  {
+    page: 'docs/docreg.md',
+    has: 'docreg template',
+    prints: /All 1 rows are good[\s\S]*1 documents are issued/,
+    writes: ['issued/issued.csv', 'issued/qr'],
+  },
+  {
+    page: 'docs/docreg.md',
+    has: '--map "Full name=subjectName"',
+    prints: /2 documents are issued/,
+    writes: ['diplomas/issued.csv'],
+  },
+  {
+    page: 'docs/docreg.md',
+    has: 'docreg documents',
+    prints: /valid .*diploma[\s\S]*subjectName +Ada Lovelace/,
+  },
+  {
+    page: 'docs/docreg.md',
+    has: 'docreg suspend',
+    prints: /Suspended[\s\S]*Released[\s\S]*Superseded[\s\S]*Revoked/,
+    writes: ['corrected.csv'],
+  },
   { page: 'docs/operate.md', has: 'npm run backup', writes: ['backups/monday', 'restored'] },
   { page: 'docs/operate.md', has: 'PORT=3001', prints: /is ready at/, serves: true },
   { page: 'docs/verify.md', has: 'HOST=0.0.0.0', prints: /is ready at/, serves: true },
@@ -303,6 +331,15 @@ async function prepare({ has }: Example): Promise<void> {
   if (has === 'npm run keys') {
     const { output } = await outputOf(shell('npm run keys -- create --scope verify'))
     env.id = /^id (\w+)/m.exec(output)?.[1] ?? ''
+  }
+  if (has.startsWith('--map'))
+    writeFileSync(
+      join(checkout, 'graduates.csv'),
+      'Full name;Student no;Degree;Notes\nAda Lovelace;1;BSc;\nZoë Müller;2;MSc;x\n',
+    )
+  if (has === 'docreg suspend') {
+    const issued = readFileSync(join(checkout, 'diplomas/issued.csv'), 'utf8')
+    env.documentHash = /0x\w{64}/.exec(issued)?.[0] ?? ''
   }
   if (has === 'docreg verify bundle.json')
     env.blockNumber = `${readBundle(readFileSync(join(checkout, 'bundle.json'))).block.blockNumber}`

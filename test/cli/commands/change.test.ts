@@ -1,0 +1,148 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseCsv } from '../../../cli/csv.ts'
+import { docreg } from '../../support/docreg.ts'
+import { ADA, API_KEY, type Stack, startStack } from '../../support/stack.ts'
+
+let stack: Stack
+let dir: string
+beforeAll(async () => {
+  stack = await startStack()
+  dir = mkdtempSync(join(tmpdir(), 'docreg-change-'))
+  writeFileSync(join(dir, 'key'), `${API_KEY}\n`)
+  chmodSync(join(dir, 'key'), 0o600)
+  const settings = { gateway: stack.url, apiKeyFile: 'key' }
+  writeFileSync(join(dir, 'docreg.config.json'), JSON.stringify(settings))
+})
+afterAll(async () => {
+  await stack.stop()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+/** With gateway and key from the configuration. */
+const run = (...args: string[]) => docreg(args, { cwd: dir, env: { DOCREG_CONFIG: '' } })
+const issued = async (fields: object = {}): Promise<{ publicId: string; documentHash: string }> =>
+  (await stack.issue({ ...ADA, ...fields })).body.data
+const statusOf = async (publicId: string) => (await stack.verify(publicId)).body.data.status
+/** A publicId does not belong on a command line. */
+const saved = (publicId: string) => {
+  writeFileSync(join(dir, 'document.txt'), publicId)
+  return 'document.txt'
+}
+const file = (name: string, lines: string[]) => {
+  writeFileSync(join(dir, name), lines.join('\n'))
+  return name
+}
+
+describe('one document', () => {
+  test('default: suspend, release and revoke change its status', async () => {
+    const { publicId } = await issued()
+    const given = saved(publicId)
+    for (const [command, status] of [
+      ['suspend', 'suspended'],
+      ['release', 'valid'],
+      ['revoke', 'revoked'],
+    ] as const) {
+      const { code, stdout } = await run(command, given)
+      expect({ code, stdout }).toMatchObject({ code: 0 })
+      expect(stdout).toContain(`status ${status}`)
+      expect(stdout).not.toContain(publicId)
+      expect(await statusOf(publicId)).toBe(status)
+    }
+    const { code, stdout } = await run('release', given)
+    expect(code).toBe(1)
+    expect(stdout).toContain('already_revoked')
+  })
+
+  test('default: show brings back the link of a documentHash', async () => {
+    const { publicId, documentHash } = await issued({ metadata: { degree: 'BSc' } })
+    const { code, stdout } = await run('show', documentHash)
+    expect(code).toBe(0)
+    expect(stdout).toMatch(/^subjectName +Ada Lovelace$/m)
+    expect(stdout).toMatch(/^metadata.degree +BSc$/m)
+    expect(stdout).toContain(publicId)
+  })
+
+  test('default: supersede keeps the fields that are not named', async () => {
+    const { publicId } = await issued({ metadata: { degree: 'BSc', grade: '1' } })
+    const set = ['--set', 'subjectName=Augusta Ada King', '--set', 'metadata.grade=']
+    const { code } = await run('supersede', saved(publicId), ...set, '--out', 'corrected.csv')
+    expect(code).toBe(0)
+    expect(await statusOf(publicId)).toBe('superseded')
+    const [row] = parseCsv(readFileSync(join(dir, 'corrected.csv'))).rows
+    expect(row?.cells).toMatchObject({
+      ...ADA,
+      ...{ subjectName: 'Augusta Ada King', 'metadata.degree': 'BSc' },
+    })
+    expect(row?.cells).not.toHaveProperty('metadata.grade')
+    expect(await statusOf(row?.cells.publicId ?? '')).toBe('valid')
+  })
+
+  test('behavior: erase asks first', async () => {
+    const { publicId } = await issued()
+    const given = saved(publicId)
+    expect((await run('erase', given)).code).toBe(64)
+    expect(await statusOf(publicId)).toBe('valid')
+    expect((await run('erase', given, '--yes')).code).toBe(0)
+    expect(await statusOf(publicId)).toBe('erased')
+  })
+})
+
+describe('many documents', () => {
+  test('default: revokes those of a table, each with its reason', async () => {
+    const [a, b] = [await issued(), await issued()]
+    const table = file('revoke.csv', [
+      'publicId,documentHash,reason',
+      `${a.publicId},,keyCompromise`,
+      `,${b.documentHash},`,
+    ])
+    expect((await run('revoke', '--from', table)).code).toBe(64)
+    const { code, stdout } = await run('revoke', '--from', table, '--yes', '--json')
+    expect(code).toBe(0)
+    expect(JSON.parse(stdout)).toMatchObject([
+      { line: 2, status: 'revoked', reason: 'keyCompromise' },
+      { line: 3, status: 'revoked', reason: 'unspecified' },
+    ])
+  })
+
+  test('behavior: a refused one stops no other, and is named by its line', async () => {
+    const { publicId } = await issued()
+    const never = `0x${'1'.repeat(64)}`
+    const { code, stdout } = await run('suspend', '--from', file('list', [never, publicId]))
+    expect(code).toBe(1)
+    expect(stdout).toMatch(/line 1: not_(issued|found)/)
+    expect(await statusOf(publicId)).toBe('suspended')
+  })
+
+  test('behavior: supersedes the rows of a corrected table', async () => {
+    const { publicId } = await issued()
+    const table = file('c.csv', ['publicId,subjectName', `${publicId},Augusta`])
+    const args = ['supersede', '--from', table, '--yes', '--out', 'c-out.csv']
+    expect((await run(...args)).code).toBe(0)
+    const hash = () => parseCsv(readFileSync(join(dir, 'c-out.csv'))).rows[0]?.cells.documentHash
+    const first = hash()
+    expect((await run(...args)).code).toBe(0)
+    expect(hash()).toBe(first)
+  })
+
+  test('error: a line without a document changes nothing, and is not repeated', async () => {
+    const { publicId } = await issued()
+    const { code, stderr } = await run('suspend', '--from', file('list', [publicId, 'secret']))
+    expect(code).toBe(2)
+    expect(stderr).toContain('line 2')
+    expect(stderr).not.toContain('secret')
+    expect(await statusOf(publicId)).toBe('valid')
+  })
+})
+
+test('default: documents are listed by their filters, over all pages', async () => {
+  for (let i = 0; i < 3; i++) await issued({ category: 'listed', subjectId: String(i) })
+  const { stdout } = await run('documents', '--category', 'listed', '--csv')
+  const rows = parseCsv(Buffer.from(stdout)).rows.map(({ cells }) => cells)
+  expect(rows.map(({ subjectId }) => subjectId)).toEqual(['2', '1', '0'])
+  expect(rows[0]).toMatchObject({ status: 'valid', issuedAt: ADA.issuedAt })
+  const { stdout: one } = await run('documents', '--subject-id', '1', '--json')
+  expect(JSON.parse(one)).toMatchObject([{ category: 'listed' }])
+})

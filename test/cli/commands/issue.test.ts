@@ -1,0 +1,243 @@
+import { spawn } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { parseCsv } from '../../../cli/csv.ts'
+import { DOCREG, docreg } from '../../support/docreg.ts'
+import { bodyOf, serveHttp } from '../../support/http.ts'
+import { API_KEY, type Stack, startStack } from '../../support/stack.ts'
+
+let stack: Stack
+let dir: string
+beforeAll(async () => {
+  stack = await startStack()
+  dir = mkdtempSync(join(tmpdir(), 'docreg-issue-'))
+})
+afterAll(async () => {
+  await stack.stop()
+  rmSync(dir, { recursive: true, force: true })
+})
+
+const ENV = { DOCREG_API_KEY: API_KEY }
+const issue = (args: string[], stdin = '', url = stack.url) =>
+  docreg(['issue', ...args, '--gateway', url], { env: ENV, stdin })
+
+const HEADER = 'subjectName,subjectId,category,issuedAt\n'
+const rowsOf = (category: string, count: number) =>
+  Array.from({ length: count }, (_, i) => `Person ${i},${i + 1},${category},2026-07-01\n`).join('')
+const file = (name: string, text: string) => {
+  writeFileSync(join(dir, name), text)
+  return join(dir, name)
+}
+const out = (name: string) => join(dir, name)
+const tableOf = (folder: string, name: string) =>
+  parseCsv(readFileSync(join(dir, folder, name))).rows.map(({ cells }) => cells)
+
+/** @returns How many documents of a category the gateway has. */
+async function count(category: string): Promise<number> {
+  const { stdout } = await docreg(
+    ['documents', '--category', category, '--json', '--gateway', stack.url],
+    { env: ENV },
+  )
+  return JSON.parse(stdout).length
+}
+
+test('default: the template can be issued as it is', async () => {
+  const { stdout: template } = await docreg(['template', '--metadata', 'degree'])
+  expect(template).toContain('metadata.degree')
+  const { code } = await issue(['-', '--out', out('template')], template)
+  expect(code).toBe(0)
+  const [row] = tableOf('template', 'issued.csv')
+  expect(row).toMatchObject({ subjectName: 'Ada Lovelace', status: 'valid', line: '2' })
+})
+
+test('default: writes publicIds and QR codes that verify, readable by their owner alone', async () => {
+  const table = file('people.csv', HEADER + rowsOf('default_case', 2))
+  const { code, stdout } = await issue([table, '--out', out('issued'), '--json'])
+  expect(code).toBe(0)
+  expect(JSON.parse(stdout)).toMatchObject({ issued: 2, pending: 0, failed: [] })
+  expect(statSync(out('issued/issued.csv')).mode & 0o777).toBe(0o600)
+  expect(statSync(out('issued')).mode & 0o777).toBe(0o700)
+  expect(
+    readdirSync(out('issued/qr'))
+      .map((name) => name.slice(-4))
+      .sort(),
+  ).toEqual(['.png', '.png', '.svg', '.svg'])
+  const [row] = tableOf('issued', 'issued.csv')
+  const verdict = await docreg([
+    ...['verify', join(dir, 'issued', row?.['qr.png'] ?? ''), '--rpc', stack.chainUrl],
+    ...['--ipfs', stack.url, '--registry', stack.registry, '--no-identity'],
+  ])
+  expect(verdict.stdout).toMatch(/^VALID/)
+  expect(verdict.stdout).toContain('Person 0')
+})
+
+describe('the table', () => {
+  const dryRun = async (text: string | Buffer, ...args: string[]) => {
+    writeFileSync(join(dir, 'table'), text)
+    const answer = await issue([join(dir, 'table'), '--dry-run', ...args])
+    return { ...answer, text: answer.stdout + answer.stderr }
+  }
+
+  test('args: accepts semicolons, UTF-16, other columns and constant values', async () => {
+    const text = 'Full name;No;Degree;Note\n"Müller; Zoë";7;BSc;x\n'
+    const { code, text: told } = await dryRun(
+      Buffer.from(`\ufeff${text}`, 'utf16le'),
+      ...['--map', 'Full name=subjectName', '--map', 'No=subjectId'],
+      ...['--map', 'Degree=metadata.degree', '--map', 'Note='],
+      ...['--set', 'category=diploma', '--set', 'issuedAt=2026-07-01'],
+    )
+    expect(told).toContain('All 1 rows are good')
+    expect(told).toMatch(/--batch +about [\d.]+, at most [\d.]+ ether/)
+    expect(code).toBe(0)
+  })
+
+  test('args: accepts NDJSON', async () => {
+    const line = '{"subjectName":"Ada","subjectId":"1","issuedAt":"2026-07-01"}\n'
+    expect((await dryRun(line, '--set', 'category=a')).code).toBe(0)
+  })
+
+  test('error: names line and field of every bad row, and issues nothing', async () => {
+    const bad = `${HEADER}"Ada\nLovelace",1,bad_rows,2026-07-01\nBob,x,Bad,1.7.2026\nEve,3,bad_rows,2026-07-01\nEve,3,bad_rows,2026-07-01\n`
+    const { code, stdout } = await issue([file('bad.csv', bad), '--out', out('bad')])
+    expect(code).toBe(1)
+    expect(stdout).toContain('line 2: subjectName must not have control')
+    for (const field of ['subjectId', 'category', 'issuedAt'])
+      expect(stdout).toContain(`line 4: ${field} must be`)
+    expect(stdout).toContain('line 6: is the same as line 5')
+    expect(await count('bad_rows')).toBe(0)
+  })
+
+  test('behavior: issues the good rows with --skip-bad, and failed.csv can be corrected', async () => {
+    const table = file(
+      'some.csv',
+      `${HEADER}Ada,1,skip_bad,2026-07-01\nBob,x,skip_bad,2026-07-01\n`,
+    )
+    const folder = out('some')
+    expect((await issue([table, '--out', folder, '--skip-bad'])).code).toBe(1)
+    expect(tableOf('some', 'issued.csv')).toHaveLength(1)
+    const failed = join(folder, 'failed.csv')
+    const corrected = file('corrected.csv', readFileSync(failed, 'utf8').replace(',x,', ',2,'))
+    expect((await issue([corrected, '--out', folder])).code).toBe(0)
+    expect(tableOf('some', 'issued.csv').map(({ subjectName }) => subjectName)).toEqual([
+      'Ada',
+      'Bob',
+    ])
+    expect(tableOf('some', 'failed.csv')).toEqual([])
+    expect(await count('skip_bad')).toBe(2)
+  })
+
+  test.each([
+    ['an unknown column', 'subjectName,Nr\nAda,1\n', 64, /unknown columns: Nr/],
+    ['a row with a cell too many', `${HEADER}Ada,1,a,2026-07-01,x\n`, 2, /line 2: 5 cells/],
+    ['two columns of one name', 'subjectId,subjectId\n1,1\n', 2, /two columns/],
+    ['a quotation mark that is not closed', `${HEADER}"Ada,1,a,2026-07-01\n`, 2, /quotation mark/],
+    ['bytes that are not UTF-8', Buffer.from([0x61, 0xff, 0x0a]), 2, /UTF-8/],
+    ['documents that are issued already', `publicId,${HEADER}x,A,1,a,2026-07-01\n`, 2, /already/],
+  ])('error: refuses %s', async (_, text, code, message) => {
+    const answer = await dryRun(text)
+    expect(answer.code).toBe(code)
+    expect(answer.stderr).toMatch(message)
+  })
+})
+
+describe('a run that is killed', () => {
+  /**
+   * Runs it, and kills it each time when the gateway has answered the nth such request, and the
+   * answer is on its way; then runs it to its end.
+   */
+  async function killedAt(path: string, requests: number[], args: string[]) {
+    let kill = () => {}
+    let nth = Number.POSITIVE_INFINITY
+    let seen = 0
+    const counting = await serveHttp(async (request, response) => {
+      const body = await bodyOf(request)
+      const answer = await fetch(`${stack.url}${request.url}`, {
+        method: request.method ?? 'GET',
+        headers: {
+          authorization: request.headers.authorization ?? '',
+          'content-type': request.headers['content-type'] ?? '',
+          'idempotency-key': String(request.headers['idempotency-key']),
+        },
+        body,
+      })
+      const bytes = Buffer.from(await answer.arrayBuffer())
+      if (request.url?.startsWith(path) && ++seen === nth) kill()
+      const type = answer.headers.get('content-type') ?? ''
+      response.writeHead(answer.status, { 'content-type': type }).end(bytes)
+    })
+    const all = [...args, '--gateway', counting.url, '--qr', 'none', '--concurrency', '5']
+    try {
+      for (nth of requests) {
+        seen = 0
+        const child = spawn(process.execPath, [DOCREG, 'issue', ...all], {
+          env: { ...ENV, DOCREG_CONFIG: '/dev/null' },
+        })
+        kill = () => child.kill('SIGKILL')
+        const signal = await new Promise((resolve) => child.once('close', (_, by) => resolve(by)))
+        expect(signal).toBe('SIGKILL')
+      }
+      nth = Number.POSITIVE_INFINITY
+      return await docreg(['issue', ...all], { env: ENV })
+    } finally {
+      await counting.close()
+    }
+  }
+
+  test('behavior: twice, one by one, issues every row once', async () => {
+    const table = file('killed.csv', HEADER + rowsOf('killed', 30))
+    const { code, stderr } = await killedAt(
+      '/v1/documents',
+      [7, 9],
+      [table, '--out', out('killed')],
+    )
+    expect({ code, stderr }).toMatchObject({ code: 0 })
+    expect(stderr).toContain('Resuming')
+    const rows = tableOf('killed', 'issued.csv')
+    expect(rows.map(({ subjectId }) => subjectId)).toEqual(
+      Array.from({ length: 30 }, (_, i) => String(i + 1)),
+    )
+    expect(new Set(rows.map(({ documentHash }) => documentHash)).size).toBe(30)
+    expect(await count('killed')).toBe(30)
+  }, 120_000)
+
+  test('behavior: as a batch, issues one batch, even if its answer was lost', async () => {
+    const table = file('batch.csv', HEADER + rowsOf('batched', 20))
+    const args = [table, '--out', out('batch'), '--batch']
+    await killedAt('/v1/batches', [1], args)
+    const rows = tableOf('batch', 'issued.csv')
+    expect(new Set(rows.map(({ batchRoot }) => batchRoot)).size).toBe(1)
+    expect(rows).toHaveLength(20)
+    const { body } = await stack.request('/v1/batches', {
+      headers: { authorization: `Bearer ${API_KEY}` },
+    })
+    expect(body.data.batches.map(({ size }: { size: number }) => size)).toEqual([20])
+  }, 120_000)
+})
+
+test('error: a folder of another gateway is not used', async () => {
+  const table = file('people.csv', HEADER + rowsOf('default_case', 2))
+  const { code, stderr } = await issue([table, '--out', out('issued')], '', 'http://127.0.0.1:1')
+  expect(code).toBe(2)
+  expect(stderr).toContain('this folder is of a run with')
+})
+
+test('error: a wrong API key stops the run, and blames no row', async () => {
+  const table = file('people.csv', HEADER + rowsOf('wrong_key', 3))
+  const { code, stderr } = await docreg(
+    ['issue', table, '--out', out('wrong'), '--gateway', stack.url],
+    { env: { DOCREG_API_KEY: 'wrong' } },
+  )
+  expect(code).toBe(2)
+  expect(stderr).toContain('API key')
+  expect(readdirSync(out('wrong'))).not.toContain('failed.csv')
+})
+
+test('error: refuses a key file that others can read, and a missing gateway', async () => {
+  const key = file('key', API_KEY)
+  const args = ['issue', file('t.csv', HEADER), '--out', out('none')]
+  const open = await docreg([...args, '--gateway', stack.url, '--api-key-file', key])
+  expect([open.code, open.stderr.includes('chmod 600')]).toEqual([64, true])
+  expect((await docreg(args, { env: ENV })).code).toBe(64)
+})
