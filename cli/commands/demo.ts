@@ -1,4 +1,5 @@
 import { createInterface } from 'node:readline/promises'
+import type { Client } from '../../client/index.ts'
 import { createPresentation, type Presentation } from '../../document/presentation.ts'
 import { decodePresentationLink, encodePresentationLink } from '../../document/presentation-link.ts'
 import { decodePublicId } from '../../document/public-id.ts'
@@ -13,6 +14,7 @@ import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { connect, GATEWAY_OPTIONS } from '../gateway.ts'
+import { cellsOf } from '../issue/rows.ts'
 import { printable, printableJson } from '../printable.ts'
 import { drawQrCode } from '../qr-terminal.ts'
 import { headlineOf } from '../report.ts'
@@ -47,6 +49,16 @@ const SUBJECT = {
 }
 const SHOWN = { fields: ['subjectName', 'category'], metadata: ['degree'] }
 
+/** What the steps of the demo work with. */
+type Stage = {
+  client: Client
+  options: VerifyOptions
+  say(...lines: string[]): void
+  title(text: string, explanation: string): void
+  judge(verdict: Verdict | PresentationVerdict): void
+  pause(): Promise<void>
+}
+
 async function demo(
   { values, flags }: CommandInput<typeof OPTIONS>,
   terminal: Terminal,
@@ -55,89 +67,95 @@ async function demo(
   if (networkOf(parseRegistry(registry).chainId) !== 'test')
     throw new UsageError('a demo needs a test network: this registry is on a live one')
   const { client } = connect(values)
-  const options: VerifyOptions = {
-    chain: createChainReader(onlyNode(nodes, flags), registry),
-    blocks,
-  }
+  const chain = createChainReader(onlyNode(nodes, flags), registry)
   const verdicts: string[] = []
   const say = (...lines: string[]) => {
     if (!values.json) for (const line of lines) terminal.write(line)
   }
-  const judge = (verdict: Verdict | PresentationVerdict) => {
-    verdicts.push(verdict.status)
-    say(`  ${terminal.paint(verdict.valid ? 'green' : 'red', headlineOf(verdict))}`)
+  const stage: Stage = {
+    ...{ client, options: { chain, blocks }, say, pause: () => pause(values.json) },
+    title: (text, explanation) => say(terminal.paint('bold', text), explanation),
+    judge: (verdict) => {
+      verdicts.push(verdict.status)
+      say(`  ${terminal.paint(verdict.valid ? 'green' : 'red', headlineOf(verdict))}`)
+    },
   }
+  const document = await issueOne(stage)
+  await verifyOne(document.publicId, stage)
+  const shared = await share(document, stage)
+  await revokeOne(document.publicId, stage)
+  stage.title('5. Verify again', 'The same document, and what Ada shared, a moment later:')
+  stage.judge(await verify(document.publicId, stage.options))
+  stage.judge(await verifyPresentation(await decodePresentationLink(shared), stage.options))
+  say('', 'Next: "docreg template" for a table of your own, "docreg --help" for everything else.')
+  if (values.json) terminal.write(printableJson({ documentHash: document.documentHash, verdicts }))
+  return verdicts.join() === EXPECTED.join() ? EXIT.ok : EXIT.notValid
+}
 
-  say(
-    terminal.paint('bold', '1. Issue'),
-    'The service seals a diploma, and writes its hash on the chain.',
-  )
+const EXPECTED = ['valid', 'valid', 'revoked', 'revoked']
+
+type Issued = { publicId: string; verifyUrl: string; documentHash: string }
+
+async function issueOne({ client, say, title, pause }: Stage): Promise<Issued> {
+  title('1. Issue', 'The service seals a diploma, and writes its hash on the chain.')
   const issuedAt = new Date().toISOString().slice(0, 10)
-  const { publicId, verifyUrl, documentHash, status } = await client.issueDocument({
-    body: { ...SUBJECT, issuedAt },
-  })
-  if (status === 'pending') throw new InputError('interrupted', 'no block came in time: try again')
-  say(`  document  ${documentHash}`, `  link      ${verifyUrl}`)
-  if (!values.json)
-    for (const line of await drawQrCode(verifyUrl, process.stdout.columns)) say(line)
+  const issued = await client.issueDocument({ body: { ...SUBJECT, issuedAt } })
+  if (issued.status === 'pending')
+    throw new InputError('interrupted', 'no block came in time: try again')
+  say(`  document  ${issued.documentHash}`, `  link      ${issued.verifyUrl}`)
+  say(...(await drawQrCode(issued.verifyUrl, process.stdout.columns)))
   say('The QR code is on the diploma. Scan it or open the link: that is all a reader needs.')
-  await pause(values.json)
+  await pause()
+  return issued
+}
 
-  say(
-    '',
-    terminal.paint('bold', '2. Verify'),
-    'This command asks the chain itself, and opens the document with the key in the link.',
+async function verifyOne(
+  publicId: string,
+  { options, say, title, judge, pause }: Stage,
+): Promise<void> {
+  title(
+    '2. Verify',
+    'This command asks the chain, and opens the document with the key in the link.',
   )
-  const first = await verify(publicId, options)
-  judge(first)
-  for (const [name, value] of Object.entries(first.document ?? {}))
-    say(
-      `  ${name.padEnd(12)}  ${printable(typeof value === 'object' ? JSON.stringify(value) : String(value))}`,
-    )
-  await pause(values.json)
+  const verdict = await verify(publicId, options)
+  judge(verdict)
+  for (const [name, value] of Object.entries(cellsOf(verdict.document)))
+    say(`  ${name.padEnd(15)}  ${printable(value)}`)
+  await pause()
+}
 
-  say(
-    '',
-    terminal.paint('bold', '3. Share some fields'),
-    'Ada shows an employer her name and degree; number and grade stay hers.',
+/** @returns The link to what is shared. */
+async function share(
+  { publicId, verifyUrl }: Issued,
+  { options, say, title, judge, pause }: Stage,
+): Promise<string> {
+  title(
+    '3. Share some fields',
+    'Ada shows an employer name and degree; number and grade stay hers.',
   )
-  const presentation = await present(publicId, blocks)
-  const page = verifyUrl.replace(/#.*/, '')
-  const link = await encodePresentationLink(page, presentation)
+  const presentation = await present(publicId, options.blocks)
+  const link = await encodePresentationLink(verifyUrl.replace(/#.*/, ''), presentation)
   if (link === undefined) throw new InputError('too_long', 'too long for a link')
   say(`  link      ${link}`)
   const shown = await verifyPresentation(await decodePresentationLink(link), options)
   judge(shown)
-  say(`  ${printable(JSON.stringify(shown.disclosed))}`)
-  await pause(values.json)
+  for (const [name, value] of Object.entries(cellsOf(shown.disclosed)))
+    say(`  ${name.padEnd(15)}  ${printable(value)}`)
+  await pause()
+  return link
+}
 
-  say(
-    '',
-    terminal.paint('bold', '4. Revoke'),
-    'The diploma was a mistake. Revoking is permanent, and for everybody to see.',
-  )
-  const revoked = await client.revokeDocument({
+async function revokeOne(publicId: string, { client, say, title, pause }: Stage): Promise<void> {
+  title('4. Revoke', 'The diploma was a mistake. Revoking is permanent, and everybody can see it.')
+  const { status, reason, revokedAt } = await client.revokeDocument({
     path: { publicId },
     body: { reason: 'privilegeWithdrawn' },
   })
-  say(`  ${revoked.status}, ${revoked.reason}, ${revoked.revokedAt}`)
-  await pause(values.json)
-
-  say(
-    '',
-    terminal.paint('bold', '5. Verify again'),
-    'The same link, and what Ada shared, a moment later:',
-  )
-  judge(await verify(publicId, options))
-  judge(await verifyPresentation(await decodePresentationLink(link), options))
-  say('', 'Next: "docreg template" for a table of your own, "docreg --help" for everything else.')
-
-  if (values.json) terminal.write(printableJson({ documentHash, verdicts }))
-  const isAsTold = verdicts.join() === ['valid', 'valid', 'revoked', 'revoked'].join()
-  return isAsTold ? EXIT.ok : EXIT.notValid
+  say(`  ${status}, ${reason}, ${revokedAt}`)
+  await pause()
 }
 
-async function present(publicId: string, blocks: BlockSource[]): Promise<Presentation> {
+async function present(publicId: string, blocks: readonly BlockSource[]): Promise<Presentation> {
   const payload = await readPayload(decodePublicId(publicId).hash, blocks)
   if (!payload.bytes)
     throw new InputError('unavailable', `no --ipfs has the document: ${payload.check.code}`)
