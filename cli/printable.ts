@@ -9,12 +9,22 @@ export function printable(text: string): string {
   return text.replace(UNPRINTABLE, escapeCharacter)
 }
 
+/** @returns `1 document`, `2 documents`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}
+
 /** @returns JSON on one line or several, equally safe to show. */
 export function printableJson(value: unknown): string {
   // JSON.stringify escapes what is under U+0020; the line feeds left are its own.
   return JSON.stringify(value, null, 2).replace(UNPRINTABLE, (character) =>
     character === '\n' ? character : escapeCharacter(character),
   )
+}
+
+/** @returns `1 document`, `2 documents`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }
 
 /** @returns JSON on one line, equally safe to show. */

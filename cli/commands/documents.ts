@@ -4,7 +4,7 @@ import { csvLine } from '../csv.ts'
 import { EXIT } from '../exit-codes.ts'
 import { connect, GATEWAY_OPTIONS, type Gateway } from '../gateway.ts'
 import { cellsOf } from '../issue/rows.ts'
-import { printable, printableJson } from '../printable.ts'
+import { counted, printable, printableJson } from '../printable.ts'
 import type { Terminal } from '../terminal.ts'
 
 const STATUSES = [
@@ -62,7 +62,7 @@ async function documents({ values }: Input, terminal: Terminal): Promise<number>
   else if (values.csv) writeTable(found, terminal)
   else {
     for (const document of found) terminal.write(lineOf(document))
-    terminal.note(`${found.length} documents`)
+    terminal.note(counted(found.length, 'document'))
   }
   return EXIT.ok
 }

@@ -15,7 +15,7 @@ import {
   writeIssued,
 } from '../issue/outputs.ts'
 import { type BadRow, type CheckedRows, readMapping, readRows } from '../issue/rows.ts'
-import { printable, printableJson } from '../printable.ts'
+import { counted, printable, printableJson } from '../printable.ts'
 import { TEST_NETWORK } from '../report.ts'
 import { wholeNumber } from '../sources.ts'
 import { listenForStop } from '../stop.ts'
@@ -124,7 +124,7 @@ async function dryRun(
   else {
     for (const { row, problem } of refused.slice(0, SHOWN))
       terminal.write(`  line ${row.line}: ${printable(problem)}`)
-    if (failed.length === 0) terminal.write(`All ${good.length} rows are good.`)
+    if (failed.length === 0) terminal.write(`${counted(good.length, 'row')}, all good.`)
     for (const line of quote ? costLines(quote) : []) terminal.write(line)
     terminal.write('Nothing was issued: this was a dry run.')
   }
@@ -216,14 +216,16 @@ function tell({ issued, others, failed, formats }: Result, { out, values, termin
     )
     return
   }
-  terminal.write(terminal.paint('green', `${issued.length} documents are issued, in ${out}:`))
+  terminal.write(
+    terminal.paint('green', `Issued ${counted(issued.length, 'document')}, in ${out}:`),
+  )
   terminal.write('  issued.csv  each row with its publicId and link; keep it private')
   if (formats.length > 0)
     terminal.write(
       `  qr/         QR codes (${formats.join(', ')}), named by subjectId and document`,
     )
   if (failed.length > 0)
-    terminal.write(`  failed.csv  ${failed.length} rows that were not issued, and why`)
+    terminal.write(`  failed.csv  ${counted(failed.length, 'row')} not issued, and why`)
   if (waiting > 0)
     terminal.write(
       `${waiting} of them are promised, and not in a block yet. The same command shows when they are.`,

@@ -3,6 +3,7 @@ import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { CONFIRM_OPTIONS, confirm } from '../confirm.ts'
 import { UsageError } from '../errors.ts'
 import { connect, GATEWAY_OPTIONS } from '../gateway.ts'
+import { counted } from '../printable.ts'
 import { readTargets, TARGET_ARGUMENT, TARGET_OPTIONS } from '../targets.ts'
 import type { Terminal } from '../terminal.ts'
 
@@ -57,7 +58,8 @@ async function revoke(input: CommandInput<typeof OPTIONS>, terminal: Terminal): 
     targets.map(({ id, line, cells }) => [id, reasonOf(cells.reason || values.reason, line)]),
   )
   const gateway = connect(values)
-  if (values.from !== undefined) await confirm(`Revoke ${targets.length} documents?`, values.yes)
+  if (values.from !== undefined)
+    await confirm(`Revoke ${counted(targets.length, 'document')}?`, values.yes)
   return changeAll(
     targets,
     {

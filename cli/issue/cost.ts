@@ -1,3 +1,4 @@
+import { counted } from '../printable.ts'
 import type { Quote } from './batch.ts'
 
 /** Gas of a document by itself, and of one among hundreds in a transaction; docs/contract.md. */
@@ -14,7 +15,7 @@ export function costLines({ size, gas, fee, maxFee }: Quote): string[] {
   const price = BigInt(gas) === 0n ? 0n : BigInt(fee) / BigInt(gas)
   const times = (each: bigint) => ether(BigInt(size) * each * price)
   return [
-    `Cost of ${size} documents, at ${decimals(price, WEI_PER_GWEI)} gwei:`,
+    `Cost of ${counted(size, 'document')}, at ${decimals(price, WEI_PER_GWEI)} gwei:`,
     `  one by one  about ${times(GAS_AMONG_MANY)} to ${times(GAS_ALONE)} ether`,
     `  --batch     about ${ether(BigInt(fee))}, at most ${ether(BigInt(maxFee))} ether`,
   ]

@@ -88,7 +88,7 @@ describe('the table', () => {
       ...['--map', 'Degree=metadata.degree', '--map', 'Note='],
       ...['--set', 'category=diploma', '--set', 'issuedAt=2026-07-01'],
     )
-    expect(told).toContain('All 1 rows are good')
+    expect(told).toContain('1 row, all good')
     expect(told).toMatch(/--batch +about [\d.]+, at most [\d.]+ ether/)
     expect(code).toBe(0)
   })
