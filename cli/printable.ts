@@ -22,11 +22,6 @@ export function printableJson(value: unknown): string {
   )
 }
 
-/** @returns `1 document`, `2 documents`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
-}
-
 /** @returns JSON on one line, equally safe to show. */
 export function printableLine(value: unknown): string {
   return JSON.stringify(value).replace(UNPRINTABLE, escapeCharacter)
