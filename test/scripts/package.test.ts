@@ -160,6 +160,10 @@ test.each(nodes())('default: the command runs with %s', async (node) => {
   }).catch((error) => error)
   expect(code).toBe(2)
   expect(JSON.parse(stdout).status).toBe('unverifiable')
+  const template = await run(node, [command, 'template'], { cwd: consumer })
+  expect(template.stdout).toContain('subjectName,subjectId')
+  const help = await run(node, [command, 'help', 'issue'], { cwd: consumer })
+  expect(help.stdout).toContain('$ docreg issue people.csv')
 })
 
 test('default: fits its budget when it is bundled for browsers', async () => {
