@@ -3,7 +3,7 @@ import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readInputFile } from '../files.ts'
 import { connect, GATEWAY_OPTIONS, type Gateway, PATIENT_ATTEMPTS } from '../gateway.ts'
-import { issueBatch, quoteBatch, resumeBatches } from '../issue/batch.ts'
+import { issueBatch, quoteBatch, refreshBatches, resumeBatches } from '../issue/batch.ts'
 import { costLines } from '../issue/cost.ts'
 import { type Journal, openJournal, type SentRow } from '../issue/journal.ts'
 import { issueOneByOne } from '../issue/one-by-one.ts'
@@ -166,6 +166,7 @@ async function run({ good, bad }: CheckedRows, task: Task): Promise<number> {
     )
     // Promised, but not in a block when the answer came: the same request tells how they stand.
     await issueOneByOne(pending(journal), part, concurrency)
+    await refreshBatches(part)
   } finally {
     progress.end()
     // Also after an outage: what is issued is in the table.

@@ -39,6 +39,18 @@ export async function resumeBatches(run: Run): Promise<RefusedRow[]> {
   return refused
 }
 
+/** Asks how batches stand that were promised, but in no block when the answer came. */
+export async function refreshBatches({ gateway, journal }: Run): Promise<void> {
+  const waiting = [...journal.rows.values()].filter(
+    ({ issued }) => issued?.status === 'pending' && issued.batchRoot !== undefined,
+  )
+  for (const root of new Set(waiting.map(({ issued }) => issued?.batchRoot ?? ''))) {
+    const { status } = await gateway.client.retrieveBatch({ path: { root } })
+    for (const { key, issued } of status === 'pending' ? [] : waiting)
+      if (issued?.batchRoot === root) journal.issued(key, { ...issued, status })
+  }
+}
+
 async function sendBatch(
   batch: SentBatch,
   { gateway, journal, progress }: Run,

@@ -6,7 +6,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
 import type { DocumentFields } from '../../document/document.ts'
@@ -90,7 +90,13 @@ function journalOf(before: Entry[], file: number, gateway: string): Journal {
   const rows = new Map<string, SentRow>()
   const batches: SentBatch[] = []
   // The line feed in front ends what a kill may have left.
-  const write = (entry: Entry) => void writeSync(file, `\n${JSON.stringify(entry)}\n`)
+  const write = (entry: Entry) => {
+    try {
+      writeFileSync(file, `\n${JSON.stringify(entry)}\n`)
+    } catch (cause) {
+      throw new InputError('unwritable', 'the journal cannot be written', cause)
+    }
+  }
   let run = before.find((entry) => entry.kind === 'run')
   if (!run) {
     run = { kind: 'run', id: randomUUID(), gateway }
