@@ -1,23 +1,50 @@
 // Made by `npm run generate` from the OpenAPI document of the gateway. Do not edit.
 
-export type PublicId = string
+export type NewDocument = {
+  /** Kept exactly as sent. Well-formed Unicode with at least one visible letter, digit, punctuation mark or symbol. */
+  subjectName: string
+  /** Digits. */
+  subjectId: string
+  /** Lower snake case. */
+  category: string
+  /** A real date, at most 366 days after today (UTC). The form of an answer is accepted too. */
+  issuedAt: string
+  /** The last valid day, not before issuedAt. Absent: never expires. */
+  expiresAt?: string
+  /** At most 32768 bytes of UTF-8 in all. */
+  metadata?: Record<string, string>
+}
 
-export type Hash = string
-
-export type Instant = string
-
-export type Status =
-  | 'valid'
-  | 'expired'
-  | 'suspended'
-  | 'revoked'
-  | 'superseded'
-  | 'distrusted'
-  | 'not_issued'
-  | 'erased'
-  | 'wrong_key'
-  | 'tampered'
-  | 'pending'
+export type IssuedDocument = {
+  publicId: PublicId
+  subjectName: string
+  subjectId: string
+  category: string
+  metadata?: Record<string, string>
+  /** The documentHash of the document that this one replaces. */
+  supersedes?: string
+  /** The documentHash of its successor, if this gateway issued it. */
+  supersededBy?: string
+  issuedAt: string
+  /** The last valid day. */
+  expiresAt?: string
+  /** The first instant at which it is no longer valid. */
+  validUntil?: string
+  /** CAIP-10, lower case. */
+  registry: string
+  /** The issuer's number in the registry. */
+  issuerId: number
+  /** Key of its record, digest of its CID. */
+  documentHash: string
+  /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+  blockchainHash: Hash | null
+  status: Status
+  network: Network
+  qrCodeUrl: string
+  verifyUrl: string
+  /** With `wait=safe` or `wait=finalized`. */
+  finality?: Finality | null
+}
 
 export type Document = {
   publicId: PublicId
@@ -43,10 +70,23 @@ export type Document = {
   /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
   blockchainHash: Hash | null
   status: Status
-  /** A document on a test network proves nothing. */
-  network: 'test' | 'live'
+  network: Network
   qrCodeUrl: string
   verifyUrl: string
+}
+
+export type UnopenedDocument = {
+  /** The documentHash of its successor, if this gateway issued it. */ supersededBy?: string
+  /** CAIP-10, lower case. */
+  registry: string
+  /** The issuer's number in the registry. */
+  issuerId: number
+  /** Key of its record, digest of its CID. */
+  documentHash: string
+  /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+  blockchainHash: Hash | null
+  status: Status
+  network: Network
 }
 
 export type RetrievedDocument = {
@@ -73,41 +113,106 @@ export type RetrievedDocument = {
   /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
   blockchainHash: Hash | null
   status: Status
-  /** A document on a test network proves nothing. */
-  network: 'test' | 'live'
+  network: Network
   qrCodeUrl: string
   verifyUrl: string
   blockchainProof?: BlockchainProof
 }
 
-export type BlockchainProof = {
-  chainId: number
+export type SuccessorDocument = {
+  publicId: PublicId
+  subjectName: string
+  subjectId: string
+  category: string
+  metadata?: Record<string, string>
+  /** The documentHash of the document that this one replaces. */
+  supersedes?: string
+  /** The documentHash of its successor, if this gateway issued it. */
+  supersededBy?: string
+  issuedAt: string
+  /** The last valid day. */
+  expiresAt?: string
+  /** The first instant at which it is no longer valid. */
+  validUntil?: string
   /** CAIP-10, lower case. */
   registry: string
+  /** The issuer's number in the registry. */
+  issuerId: number
+  /** Key of its record, digest of its CID. */
+  documentHash: string
+  /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
+  blockchainHash: Hash | null
+  status: Status
+  network: Network
+  qrCodeUrl: string
+  verifyUrl: string
+  superseded: {
+    publicId: PublicId | null
+    documentHash: Hash
+    supersededBy: Hash
+    status: Status
+    reason?: Reason
+    revokedAt: Instant | null
+    /** Of the revocation. */
+    blockchainHash: Hash | null
+  }
+}
+
+export type RevokedDocument = {
+  publicId: PublicId | null
   documentHash: Hash
-  batchRoot: Hash | null
-  issuer: {
-    /** The issuer's number in the registry. */ id: number
-    account: string
-    name: string
-    uri: string
-    domain: string | null
-  }
-  account: {
-    address: string
-    addedBlock: number
-    changedBlock: number | null
-    retiredBlock: number | null
-  }
-  transactionHash: Hash | null
-  blockNumber: number
-  blockHash: Hash | null
-  blockTime: Instant
-  logIndex: number | null
-  finality: 'included' | 'safe' | 'finalized' | null
-  validUntil: Instant | null
+  status: Status
+  reason: Reason
   revokedAt: Instant | null
-  reason:
+  network: Network
+  /** The transaction of the change; null while there is none. */
+  blockchainHash: Hash | null
+}
+
+export type SuspendedDocument = {
+  publicId: PublicId | null
+  documentHash: Hash
+  status: Status
+  reason: Reason
+  suspendedAt: Instant | null
+  network: Network
+  /** The transaction of the change; null while there is none. */
+  blockchainHash: Hash | null
+}
+
+export type ReleasedDocument = {
+  publicId: PublicId | null
+  documentHash: Hash
+  status: Status
+  releasedAt: Instant | null
+  network: Network
+  /** The transaction of the change; null while there is none. */
+  blockchainHash: Hash | null
+}
+
+export type ErasureReceipt = {
+  documentHash: Hash
+  status: 'erased' | 'pending'
+  /** null while it is pending. */
+  erasedAt: Instant | null
+  /** The places that had the bytes; none when they were lost before. */
+  removed: Array<'database' | 'kubo'>
+  network: Network
+}
+
+export type Search = {
+  status?: 'pending' | 'valid' | 'expired' | 'suspended' | 'revoked' | 'superseded' | 'distrusted'
+  category?: string
+  issuedFrom?: string
+  issuedTo?: string
+  /** The nextCursor of a page. */
+  cursor?: string
+  subjectId?: string
+  limit?: number
+}
+
+export type Revocation = {
+  reason?:
     | 'unspecified'
     | 'keyCompromise'
     | 'cACompromise'
@@ -116,23 +221,68 @@ export type BlockchainProof = {
     | 'cessationOfOperation'
     | 'privilegeWithdrawn'
     | 'aACompromise'
-    | 'certificateHold'
-    | null
-  releasedAt: Instant | null
-  revoker: {
-    address: string
-    addedBlock: number
-    changedBlock: number | null
-    retiredBlock: number | null
-  } | null
-  setAside: boolean
-  stateProof?: StateProof
 }
 
-export type StateProof = {
-  header: string
-  accountProof: Array<string>
-  storageProof: Array<{ key: Hash; value: Hash; proof: Array<string> }>
+export type Batch = {
+  root: Hash
+  /** How many documents it holds. */
+  size: number
+  status: Status
+  /** The CID of its manifest; null for a batch of another gateway. */
+  manifest: string | null
+  blockNumber: number | null
+  blockTime: Instant | null
+  blockchainHash: Hash | null
+  /** CAIP-10, lower case. */
+  registry: string
+  /** The issuer's number in the registry. */
+  issuerId: number
+  network: Network
+}
+
+export type RevokedBatch = {
+  root: Hash
+  status: Status
+  reason: Reason
+  revokedAt: Instant | null
+  network: Network
+  blockchainHash: Hash | null
+}
+
+export type SuspendedBatch = {
+  root: Hash
+  status: Status
+  reason: Reason
+  suspendedAt: Instant | null
+  network: Network
+  blockchainHash: Hash | null
+}
+
+export type ReleasedBatch = {
+  root: Hash
+  status: Status
+  releasedAt: Instant | null
+  network: Network
+  blockchainHash: Hash | null
+}
+
+export type Verdict = {
+  /** True for status `valid` only. */ valid: boolean
+  status: Status
+  network: Network
+  document: Document | null
+  blockchainProof:
+    | BlockchainProof
+    | {
+        chainId: number
+        /** CAIP-10, lower case. */
+        registry: string
+        documentHash: Hash
+        stateProof: StateProof
+      }
+    | null
+  checks: Array<Check>
+  asOf: { blockNumber: number; blockHash: Hash | null; blockTime: Instant } | null
 }
 
 export type Check = {
@@ -156,12 +306,214 @@ export type Check = {
   code: string
 }
 
+export type BlockchainProof = {
+  chainId: number
+  /** CAIP-10, lower case. */
+  registry: string
+  documentHash: Hash
+  batchRoot: Hash | null
+  issuer: {
+    /** The issuer's number in the registry. */ id: number
+    account: string
+    name: string
+    uri: string
+    domain: string | null
+  }
+  account: Account
+  transactionHash: Hash | null
+  blockNumber: number
+  blockHash: Hash | null
+  blockTime: Instant
+  logIndex: number | null
+  finality: Finality | null
+  validUntil: Instant | null
+  revokedAt: Instant | null
+  reason: Reason | null
+  releasedAt: Instant | null
+  revoker: Account | null
+  setAside: boolean
+  stateProof?: StateProof
+}
+
+export type StateProof = {
+  header: string
+  accountProof: Array<string>
+  storageProof: Array<{ key: Hash; value: Hash; proof: Array<string> }>
+}
+
+export type Account = {
+  address: string
+  addedBlock: number
+  changedBlock: number | null
+  retiredBlock: number | null
+}
+
+export type Event = {
+  id: string
+  type: EventType
+  timestamp: string
+  data: {
+    documentHash?: Hash
+    /** Of a batch. */
+    batchRoot?: string
+    blockNumber: number | null
+    blockHash: Hash | null
+    transactionHash: Hash | null
+    tenant: string | null
+  }
+}
+
+export type EventType =
+  | 'document.issued'
+  | 'document.final'
+  | 'document.revoked'
+  | 'document.suspended'
+  | 'document.released'
+  | 'document.superseded'
+  | 'document.erased'
+  | 'document.failed'
+  | 'batch.issued'
+  | 'batch.final'
+  | 'batch.revoked'
+  | 'batch.suspended'
+  | 'batch.released'
+  | 'batch.superseded'
+  | 'batch.failed'
+
+export type Webhook = {
+  id: string
+  url: string
+  types: Array<EventType> | null
+  tenant: string | null
+  allTenants: boolean
+  enabled: boolean
+  disabledReason: 'request' | 'failing' | 'gone' | null
+  failingSince: string | null
+  /** Until then, deliveries are signed with older secrets too. */
+  olderSecretsUntil: string | null
+  createdAt: string | null
+  createdBy: string
+}
+
+export type WebhookWithSecret = {
+  id: string
+  url: string
+  types: Array<EventType> | null
+  tenant: string | null
+  allTenants: boolean
+  enabled: boolean
+  disabledReason: 'request' | 'failing' | 'gone' | null
+  failingSince: string | null
+  /** Until then, deliveries are signed with older secrets too. */
+  olderSecretsUntil: string | null
+  createdAt: string | null
+  createdBy: string
+  /** Shown only here. */
+  secret?: string
+}
+
+export type ApiKey = {
+  /** Names the key; not a secret. */ id: string
+  tenant: string
+  scopes: Array<Scope>
+  label: string | null
+  /** `null` is all. */
+  categories: Array<string> | null
+  /** Requests per second; `null` is the service's default. */
+  rateLimit: number | null
+  createdAt: string
+  /** `null` is never. */
+  expiresAt: string | null
+  /** Exact to a minute. */
+  lastUsedAt: string | null
+  /** The key that took its place. */
+  replacedBy: string | null
+}
+
+export type ApiKeyWithSecret = {
+  /** Names the key; not a secret. */ id: string
+  tenant: string
+  scopes: Array<Scope>
+  label: string | null
+  /** `null` is all. */
+  categories: Array<string> | null
+  /** Requests per second; `null` is the service's default. */
+  rateLimit: number | null
+  createdAt: string
+  /** `null` is never. */
+  expiresAt: string | null
+  /** Exact to a minute. */
+  lastUsedAt: string | null
+  /** The key that took its place. */
+  replacedBy: string | null
+  /** The API key itself. Shown only here. */
+  secret: string
+}
+
+export type Scope =
+  | 'documents:issue'
+  | 'documents:read'
+  | 'documents:revoke'
+  | 'documents:erase'
+  | 'webhooks'
+  | 'verify'
+  | 'admin'
+
+export type PublicId = string
+
+export type Hash = string
+
+export type Instant = string
+
+export type Status =
+  | 'valid'
+  | 'expired'
+  | 'suspended'
+  | 'revoked'
+  | 'superseded'
+  | 'distrusted'
+  | 'not_issued'
+  | 'erased'
+  | 'wrong_key'
+  | 'tampered'
+  | 'pending'
+
+export type Reason =
+  | 'unspecified'
+  | 'keyCompromise'
+  | 'cACompromise'
+  | 'affiliationChanged'
+  | 'superseded'
+  | 'cessationOfOperation'
+  | 'privilegeWithdrawn'
+  | 'aACompromise'
+  | 'certificateHold'
+
+export type Finality = 'included' | 'safe' | 'finalized'
+
+export type Network = 'test' | 'live'
+
 export type FieldProblem = { field: string; message: string }
+
+export type JsonRpcRequest = {
+  jsonrpc: '2.0'
+  id?: string | number | null
+  method: string
+  params?: Array<unknown>
+}
+
+export type JsonRpcResponse = {
+  jsonrpc: '2.0'
+  id: string | number | null
+  result?: unknown
+  error?: { code: number; message: string; data?: string }
+}
 
 export type Failure = {
   success: false
   data: Record<string, never>
   error: {
+    /** Stable. `/docs#error-<code>` says what to do. */
     code:
       | 'bad_request'
       | 'bad_json'
@@ -215,54 +567,8 @@ export type Failure = {
 export type Calls = {
   /** Issue a document. */
   issueDocument: {
-    input: {
-      query?: { wait?: 'included' | 'safe' | 'finalized' }
-      body: {
-        /** Kept exactly as sent. Well-formed Unicode with at least one visible letter, digit, punctuation mark or symbol. */
-        subjectName: string
-        /** Digits. */
-        subjectId: string
-        /** Lower snake case. */
-        category: string
-        /** A real date, at most 366 days after today (UTC). The form of an answer is accepted too. */
-        issuedAt: string
-        /** The last valid day, not before issuedAt. Absent: never expires. */
-        expiresAt?: string
-        /** At most 32768 bytes of UTF-8 in all. */
-        metadata?: Record<string, string>
-      }
-    }
-    data: {
-      publicId: PublicId
-      subjectName: string
-      subjectId: string
-      category: string
-      metadata?: Record<string, string>
-      /** The documentHash of the document that this one replaces. */
-      supersedes?: string
-      /** The documentHash of its successor, if this gateway issued it. */
-      supersededBy?: string
-      issuedAt: string
-      /** The last valid day. */
-      expiresAt?: string
-      /** The first instant at which it is no longer valid. */
-      validUntil?: string
-      /** CAIP-10, lower case. */
-      registry: string
-      /** The issuer's number in the registry. */
-      issuerId: number
-      /** Key of its record, digest of its CID. */
-      documentHash: string
-      /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
-      blockchainHash: Hash | null
-      status: Status
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
-      qrCodeUrl: string
-      verifyUrl: string
-      /** With `wait=safe` or `wait=finalized`. */
-      finality?: 'included' | 'safe' | 'finalized' | null
-    }
+    input: { query?: { wait?: 'included' | 'safe' | 'finalized' }; body: NewDocument }
+    data: IssuedDocument
   }
   /** List documents, the newest first. */
   listDocuments: {
@@ -284,24 +590,7 @@ export type Calls = {
       }
     }
     data: {
-      documents: Array<
-        | Document
-        | {
-            /** The documentHash of its successor, if this gateway issued it. */
-            supersededBy?: string
-            /** CAIP-10, lower case. */
-            registry: string
-            /** The issuer's number in the registry. */
-            issuerId: number
-            /** Key of its record, digest of its CID. */
-            documentHash: string
-            /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
-            blockchainHash: Hash | null
-            status: Status
-            /** A document on a test network proves nothing. */
-            network: 'test' | 'live'
-          }
-      >
+      documents: Array<Document | UnopenedDocument>
       /** null on the last page. */
       nextCursor: string | null
     }
@@ -310,190 +599,29 @@ export type Calls = {
   retrieveDocument: { input: { path: { publicId: string } }; data: RetrievedDocument }
   /** Revoke a document, permanently. */
   revokeDocument: {
-    input: {
-      path: { publicId: string }
-      body: {
-        reason?:
-          | 'unspecified'
-          | 'keyCompromise'
-          | 'cACompromise'
-          | 'affiliationChanged'
-          | 'superseded'
-          | 'cessationOfOperation'
-          | 'privilegeWithdrawn'
-          | 'aACompromise'
-      }
-    }
-    data: {
-      publicId: PublicId | null
-      documentHash: Hash
-      status: Status
-      /** A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension. */
-      reason:
-        | 'unspecified'
-        | 'keyCompromise'
-        | 'cACompromise'
-        | 'affiliationChanged'
-        | 'superseded'
-        | 'cessationOfOperation'
-        | 'privilegeWithdrawn'
-        | 'aACompromise'
-        | 'certificateHold'
-      revokedAt: Instant | null
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
-      /** The transaction of the change; null while there is none. */
-      blockchainHash: Hash | null
-    }
+    input: { path: { publicId: string }; body?: Revocation }
+    data: RevokedDocument
   }
   /** Suspend a document. */
   suspendDocument: {
-    input: { path: { publicId: string }; body: Record<string, never> }
-    data: {
-      publicId: PublicId | null
-      documentHash: Hash
-      status: Status
-      /** A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension. */
-      reason:
-        | 'unspecified'
-        | 'keyCompromise'
-        | 'cACompromise'
-        | 'affiliationChanged'
-        | 'superseded'
-        | 'cessationOfOperation'
-        | 'privilegeWithdrawn'
-        | 'aACompromise'
-        | 'certificateHold'
-      suspendedAt: Instant | null
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
-      /** The transaction of the change; null while there is none. */
-      blockchainHash: Hash | null
-    }
+    input: { path: { publicId: string }; body?: Record<string, never> }
+    data: SuspendedDocument
   }
   /** Release a suspended document. */
   releaseDocument: {
-    input: { path: { publicId: string }; body: Record<string, never> }
-    data: {
-      publicId: PublicId | null
-      documentHash: Hash
-      status: Status
-      releasedAt: Instant | null
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
-      /** The transaction of the change; null while there is none. */
-      blockchainHash: Hash | null
-    }
+    input: { path: { publicId: string }; body?: Record<string, never> }
+    data: ReleasedDocument
   }
   /** Issue a corrected document in the place of one. */
   supersedeDocument: {
-    input: {
-      path: { publicId: string }
-      body: {
-        /** Kept exactly as sent. Well-formed Unicode with at least one visible letter, digit, punctuation mark or symbol. */
-        subjectName: string
-        /** Digits. */
-        subjectId: string
-        /** Lower snake case. */
-        category: string
-        /** A real date, at most 366 days after today (UTC). The form of an answer is accepted too. */
-        issuedAt: string
-        /** The last valid day, not before issuedAt. Absent: never expires. */
-        expiresAt?: string
-        /** At most 32768 bytes of UTF-8 in all. */
-        metadata?: Record<string, string>
-      }
-    }
-    data: {
-      publicId: PublicId
-      subjectName: string
-      subjectId: string
-      category: string
-      metadata?: Record<string, string>
-      /** The documentHash of the document that this one replaces. */
-      supersedes?: string
-      /** The documentHash of its successor, if this gateway issued it. */
-      supersededBy?: string
-      issuedAt: string
-      /** The last valid day. */
-      expiresAt?: string
-      /** The first instant at which it is no longer valid. */
-      validUntil?: string
-      /** CAIP-10, lower case. */
-      registry: string
-      /** The issuer's number in the registry. */
-      issuerId: number
-      /** Key of its record, digest of its CID. */
-      documentHash: string
-      /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
-      blockchainHash: Hash | null
-      status: Status
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
-      qrCodeUrl: string
-      verifyUrl: string
-      superseded: {
-        publicId: PublicId | null
-        documentHash: Hash
-        supersededBy: Hash
-        status: Status
-        /** A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension. */
-        reason?:
-          | 'unspecified'
-          | 'keyCompromise'
-          | 'cACompromise'
-          | 'affiliationChanged'
-          | 'superseded'
-          | 'cessationOfOperation'
-          | 'privilegeWithdrawn'
-          | 'aACompromise'
-          | 'certificateHold'
-        revokedAt: Instant | null
-        /** Of the revocation. */
-        blockchainHash: Hash | null
-      }
-    }
+    input: { path: { publicId: string }; body: NewDocument }
+    data: SuccessorDocument
   }
   /** List documents, also by subjectId. */
   searchDocuments: {
-    input: {
-      body: {
-        status?:
-          | 'pending'
-          | 'valid'
-          | 'expired'
-          | 'suspended'
-          | 'revoked'
-          | 'superseded'
-          | 'distrusted'
-        category?: string
-        issuedFrom?: string
-        issuedTo?: string
-        /** The nextCursor of a page. */
-        cursor?: string
-        subjectId?: string
-        limit?: number
-      }
-    }
+    input: { body: Search }
     data: {
-      documents: Array<
-        | Document
-        | {
-            /** The documentHash of its successor, if this gateway issued it. */
-            supersededBy?: string
-            /** CAIP-10, lower case. */
-            registry: string
-            /** The issuer's number in the registry. */
-            issuerId: number
-            /** Key of its record, digest of its CID. */
-            documentHash: string
-            /** The anchoring transaction; while pending the newest attempt, or null. May change until finality is `finalized`. */
-            blockchainHash: Hash | null
-            status: Status
-            /** A document on a test network proves nothing. */
-            network: 'test' | 'live'
-          }
-      >
+      documents: Array<Document | UnopenedDocument>
       /** null on the last page. */
       nextCursor: string | null
     }
@@ -501,118 +629,21 @@ export type Calls = {
   /** Batches, the newest first. */
   listBatches: {
     input: { query?: { limit?: string; cursor?: string } }
-    data: {
-      batches: Array<{
-        root: Hash
-        /** How many documents it holds. */
-        size: number
-        status: Status
-        /** The CID of its manifest; null for a batch of another gateway. */
-        manifest: string | null
-        blockNumber: number | null
-        blockTime: Instant | null
-        blockchainHash: Hash | null
-        /** CAIP-10, lower case. */
-        registry: string
-        /** The issuer's number in the registry. */
-        issuerId: number
-        /** A document on a test network proves nothing. */
-        network: 'test' | 'live'
-      }>
-      nextCursor: string | null
-    }
+    data: { batches: Array<Batch>; nextCursor: string | null }
   }
   /** A batch, and where it stands. */
-  retrieveBatch: {
-    input: { path: { root: string } }
-    data: {
-      root: Hash
-      /** How many documents it holds. */
-      size: number
-      status: Status
-      /** The CID of its manifest; null for a batch of another gateway. */
-      manifest: string | null
-      blockNumber: number | null
-      blockTime: Instant | null
-      blockchainHash: Hash | null
-      /** CAIP-10, lower case. */
-      registry: string
-      /** The issuer's number in the registry. */
-      issuerId: number
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
-    }
-  }
+  retrieveBatch: { input: { path: { root: string } }; data: Batch }
   /** Revoke all documents of a batch, permanently. */
-  revokeBatch: {
-    input: {
-      path: { root: string }
-      body: {
-        reason?:
-          | 'unspecified'
-          | 'keyCompromise'
-          | 'cACompromise'
-          | 'affiliationChanged'
-          | 'superseded'
-          | 'cessationOfOperation'
-          | 'privilegeWithdrawn'
-          | 'aACompromise'
-      }
-    }
-    data: {
-      root: Hash
-      status: Status
-      /** A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension. */
-      reason:
-        | 'unspecified'
-        | 'keyCompromise'
-        | 'cACompromise'
-        | 'affiliationChanged'
-        | 'superseded'
-        | 'cessationOfOperation'
-        | 'privilegeWithdrawn'
-        | 'aACompromise'
-        | 'certificateHold'
-      revokedAt: Instant | null
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
-      blockchainHash: Hash | null
-    }
-  }
+  revokeBatch: { input: { path: { root: string }; body?: Revocation }; data: RevokedBatch }
   /** Suspend all documents of a batch. */
   suspendBatch: {
-    input: { path: { root: string }; body: Record<string, never> }
-    data: {
-      root: Hash
-      status: Status
-      /** A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension. */
-      reason:
-        | 'unspecified'
-        | 'keyCompromise'
-        | 'cACompromise'
-        | 'affiliationChanged'
-        | 'superseded'
-        | 'cessationOfOperation'
-        | 'privilegeWithdrawn'
-        | 'aACompromise'
-        | 'certificateHold'
-      suspendedAt: Instant | null
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
-      blockchainHash: Hash | null
-    }
+    input: { path: { root: string }; body?: Record<string, never> }
+    data: SuspendedBatch
   }
   /** Release a suspended batch. */
   releaseBatch: {
-    input: { path: { root: string }; body: Record<string, never> }
-    data: {
-      root: Hash
-      status: Status
-      releasedAt: Instant | null
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
-      blockchainHash: Hash | null
-    }
+    input: { path: { root: string }; body?: Record<string, never> }
+    data: ReleasedBatch
   }
   /** Save a proof that needs no network. */
   retrieveBundle: {
@@ -630,78 +661,13 @@ export type Calls = {
     }
   }
   /** Erase the content of a document, permanently. */
-  eraseDocument: {
-    input: { path: { publicId: string } }
-    data: {
-      documentHash: Hash
-      status: 'erased' | 'pending'
-      /** null while it is pending. */
-      erasedAt: Instant | null
-      /** The places that had the bytes; none when they were lost before. */
-      removed: Array<'database' | 'kubo'>
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
-    }
-  }
+  eraseDocument: { input: { path: { publicId: string } }; data: ErasureReceipt }
   /** Verify a document. */
-  verifyDocument: {
-    input: { query: { publicId: string; proof?: 'full' } }
-    data: {
-      /** True for status `valid` only. */ valid: boolean
-      status: Status
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
-      document: Document | null
-      blockchainProof:
-        | BlockchainProof
-        | {
-            chainId: number
-            /** CAIP-10, lower case. */
-            registry: string
-            documentHash: Hash
-            stateProof: StateProof
-          }
-        | null
-      checks: Array<Check>
-      asOf: { blockNumber: number; blockHash: Hash | null; blockTime: Instant } | null
-    }
-  }
+  verifyDocument: { input: { query: { publicId: string; proof?: 'full' } }; data: Verdict }
   /** What happened to documents, oldest first. */
   listEvents: {
     input: { query?: { after?: string; type?: string; limit?: string } }
-    data: {
-      events: Array<{
-        id: string
-        type:
-          | 'document.issued'
-          | 'document.final'
-          | 'document.revoked'
-          | 'document.suspended'
-          | 'document.released'
-          | 'document.superseded'
-          | 'document.erased'
-          | 'document.failed'
-          | 'batch.issued'
-          | 'batch.final'
-          | 'batch.revoked'
-          | 'batch.suspended'
-          | 'batch.released'
-          | 'batch.superseded'
-          | 'batch.failed'
-        timestamp: string
-        data: {
-          documentHash?: Hash
-          /** Of a batch. */
-          batchRoot?: string
-          blockNumber: number | null
-          blockHash: Hash | null
-          transactionHash: Hash | null
-          tenant: string | null
-        }
-      }>
-      next: string | null
-      hasMore: boolean
-    }
+    data: { events: Array<Event>; next: string | null; hasMore: boolean }
   }
   /** Add a receiver of events. */
   createWebhook: {
@@ -728,109 +694,12 @@ export type Calls = {
         allTenants?: boolean
       }
     }
-    data: {
-      id: string
-      url: string
-      types: Array<
-        | 'document.issued'
-        | 'document.final'
-        | 'document.revoked'
-        | 'document.suspended'
-        | 'document.released'
-        | 'document.superseded'
-        | 'document.erased'
-        | 'document.failed'
-        | 'batch.issued'
-        | 'batch.final'
-        | 'batch.revoked'
-        | 'batch.suspended'
-        | 'batch.released'
-        | 'batch.superseded'
-        | 'batch.failed'
-      > | null
-      tenant: string | null
-      allTenants: boolean
-      enabled: boolean
-      disabledReason: 'request' | 'failing' | 'gone' | null
-      failingSince: string | null
-      /** Until then, deliveries are signed with older secrets too. */
-      olderSecretsUntil: string | null
-      createdAt: string | null
-      createdBy: string
-      /** Shown only here. */
-      secret?: string
-    }
+    data: WebhookWithSecret
   }
   /** List the receivers of events. */
-  listWebhooks: {
-    input: object
-    data: {
-      webhooks: Array<{
-        id: string
-        url: string
-        types: Array<
-          | 'document.issued'
-          | 'document.final'
-          | 'document.revoked'
-          | 'document.suspended'
-          | 'document.released'
-          | 'document.superseded'
-          | 'document.erased'
-          | 'document.failed'
-          | 'batch.issued'
-          | 'batch.final'
-          | 'batch.revoked'
-          | 'batch.suspended'
-          | 'batch.released'
-          | 'batch.superseded'
-          | 'batch.failed'
-        > | null
-        tenant: string | null
-        allTenants: boolean
-        enabled: boolean
-        disabledReason: 'request' | 'failing' | 'gone' | null
-        failingSince: string | null
-        /** Until then, deliveries are signed with older secrets too. */
-        olderSecretsUntil: string | null
-        createdAt: string | null
-        createdBy: string
-      }>
-    }
-  }
+  listWebhooks: { input: object; data: { webhooks: Array<Webhook> } }
   /** Retrieve a receiver. */
-  retrieveWebhook: {
-    input: { path: { id: string } }
-    data: {
-      id: string
-      url: string
-      types: Array<
-        | 'document.issued'
-        | 'document.final'
-        | 'document.revoked'
-        | 'document.suspended'
-        | 'document.released'
-        | 'document.superseded'
-        | 'document.erased'
-        | 'document.failed'
-        | 'batch.issued'
-        | 'batch.final'
-        | 'batch.revoked'
-        | 'batch.suspended'
-        | 'batch.released'
-        | 'batch.superseded'
-        | 'batch.failed'
-      > | null
-      tenant: string | null
-      allTenants: boolean
-      enabled: boolean
-      disabledReason: 'request' | 'failing' | 'gone' | null
-      failingSince: string | null
-      /** Until then, deliveries are signed with older secrets too. */
-      olderSecretsUntil: string | null
-      createdAt: string | null
-      createdBy: string
-    }
-  }
+  retrieveWebhook: { input: { path: { id: string } }; data: Webhook }
   /** Change a receiver, or stop and start it. */
   changeWebhook: {
     input: {
@@ -857,140 +726,22 @@ export type Calls = {
         enabled?: boolean
       }
     }
-    data: {
-      id: string
-      url: string
-      types: Array<
-        | 'document.issued'
-        | 'document.final'
-        | 'document.revoked'
-        | 'document.suspended'
-        | 'document.released'
-        | 'document.superseded'
-        | 'document.erased'
-        | 'document.failed'
-        | 'batch.issued'
-        | 'batch.final'
-        | 'batch.revoked'
-        | 'batch.suspended'
-        | 'batch.released'
-        | 'batch.superseded'
-        | 'batch.failed'
-      > | null
-      tenant: string | null
-      allTenants: boolean
-      enabled: boolean
-      disabledReason: 'request' | 'failing' | 'gone' | null
-      failingSince: string | null
-      /** Until then, deliveries are signed with older secrets too. */
-      olderSecretsUntil: string | null
-      createdAt: string | null
-      createdBy: string
-    }
+    data: Webhook
   }
   /** Remove a receiver. */
   removeWebhook: { input: { path: { id: string } }; data: { id: string; deleted: true } }
   /** Give a receiver a new secret. */
   rotateWebhookSecret: {
-    input: { path: { id: string }; body: { overlapSeconds?: number } }
-    data: {
-      id: string
-      url: string
-      types: Array<
-        | 'document.issued'
-        | 'document.final'
-        | 'document.revoked'
-        | 'document.suspended'
-        | 'document.released'
-        | 'document.superseded'
-        | 'document.erased'
-        | 'document.failed'
-        | 'batch.issued'
-        | 'batch.final'
-        | 'batch.revoked'
-        | 'batch.suspended'
-        | 'batch.released'
-        | 'batch.superseded'
-        | 'batch.failed'
-      > | null
-      tenant: string | null
-      allTenants: boolean
-      enabled: boolean
-      disabledReason: 'request' | 'failing' | 'gone' | null
-      failingSince: string | null
-      /** Until then, deliveries are signed with older secrets too. */
-      olderSecretsUntil: string | null
-      createdAt: string | null
-      createdBy: string
-      /** Shown only here. */
-      secret?: string
-    }
+    input: { path: { id: string }; body?: { overlapSeconds?: number } }
+    data: WebhookWithSecret
   }
   /** Send events to a receiver again. */
   replayEvents: {
     input: { path: { id: string }; body: { after?: string; since?: string } }
-    data: {
-      id: string
-      url: string
-      types: Array<
-        | 'document.issued'
-        | 'document.final'
-        | 'document.revoked'
-        | 'document.suspended'
-        | 'document.released'
-        | 'document.superseded'
-        | 'document.erased'
-        | 'document.failed'
-        | 'batch.issued'
-        | 'batch.final'
-        | 'batch.revoked'
-        | 'batch.suspended'
-        | 'batch.released'
-        | 'batch.superseded'
-        | 'batch.failed'
-      > | null
-      tenant: string | null
-      allTenants: boolean
-      enabled: boolean
-      disabledReason: 'request' | 'failing' | 'gone' | null
-      failingSince: string | null
-      /** Until then, deliveries are signed with older secrets too. */
-      olderSecretsUntil: string | null
-      createdAt: string | null
-      createdBy: string
-    }
+    data: Webhook
   }
   /** List the API keys. */
-  listKeys: {
-    input: object
-    data: {
-      keys: Array<{
-        /** Names the key; not a secret. */ id: string
-        tenant: string
-        scopes: Array<
-          | 'documents:issue'
-          | 'documents:read'
-          | 'documents:revoke'
-          | 'documents:erase'
-          | 'webhooks'
-          | 'verify'
-          | 'admin'
-        >
-        label: string | null
-        /** `null` is all. */
-        categories: Array<string> | null
-        /** Requests per second; `null` is the service's default. */
-        rateLimit: number | null
-        createdAt: string
-        /** `null` is never. */
-        expiresAt: string | null
-        /** Exact to a minute. */
-        lastUsedAt: string | null
-        /** The key that took its place. */
-        replacedBy: string | null
-      }>
-    }
-  }
+  listKeys: { input: object; data: { keys: Array<ApiKey> } }
   /** Make an API key. */
   createKey: {
     input: {
@@ -1011,66 +762,10 @@ export type Calls = {
         expiresAt?: string
       }
     }
-    data: {
-      /** Names the key; not a secret. */ id: string
-      tenant: string
-      scopes: Array<
-        | 'documents:issue'
-        | 'documents:read'
-        | 'documents:revoke'
-        | 'documents:erase'
-        | 'webhooks'
-        | 'verify'
-        | 'admin'
-      >
-      label: string | null
-      /** `null` is all. */
-      categories: Array<string> | null
-      /** Requests per second; `null` is the service's default. */
-      rateLimit: number | null
-      createdAt: string
-      /** `null` is never. */
-      expiresAt: string | null
-      /** Exact to a minute. */
-      lastUsedAt: string | null
-      /** The key that took its place. */
-      replacedBy: string | null
-      /** The API key itself. Shown only here. */
-      secret: string
-    }
+    data: ApiKeyWithSecret
   }
-  /** Replace an API key. */
-  rotateKey: {
-    input: { path: { id: string }; body: { overlapSeconds?: number; expiresAt?: string } }
-    data: {
-      /** Names the key; not a secret. */ id: string
-      tenant: string
-      scopes: Array<
-        | 'documents:issue'
-        | 'documents:read'
-        | 'documents:revoke'
-        | 'documents:erase'
-        | 'webhooks'
-        | 'verify'
-        | 'admin'
-      >
-      label: string | null
-      /** `null` is all. */
-      categories: Array<string> | null
-      /** Requests per second; `null` is the service's default. */
-      rateLimit: number | null
-      createdAt: string
-      /** `null` is never. */
-      expiresAt: string | null
-      /** Exact to a minute. */
-      lastUsedAt: string | null
-      /** The key that took its place. */
-      replacedBy: string | null
-      /** The API key itself. Shown only here. */
-      secret: string
-      replaces: { id: string; expiresAt: string }
-    }
-  }
+  /** Retrieve an API key. */
+  retrieveKey: { input: { path: { id: string } }; data: ApiKey }
   /** Change an API key. */
   changeKey: {
     input: {
@@ -1091,18 +786,17 @@ export type Calls = {
         expiresAt?: string | null
       }
     }
+    data: ApiKey
+  }
+  /** Revoke an API key. */
+  revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: true } }
+  /** Replace an API key. */
+  rotateKey: {
+    input: { path: { id: string }; body?: { overlapSeconds?: number; expiresAt?: string } }
     data: {
       /** Names the key; not a secret. */ id: string
       tenant: string
-      scopes: Array<
-        | 'documents:issue'
-        | 'documents:read'
-        | 'documents:revoke'
-        | 'documents:erase'
-        | 'webhooks'
-        | 'verify'
-        | 'admin'
-      >
+      scopes: Array<Scope>
       label: string | null
       /** `null` is all. */
       categories: Array<string> | null
@@ -1115,10 +809,11 @@ export type Calls = {
       lastUsedAt: string | null
       /** The key that took its place. */
       replacedBy: string | null
+      /** The API key itself. Shown only here. */
+      secret: string
+      replaces: { id: string; expiresAt: string }
     }
   }
-  /** Revoke an API key. */
-  revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: true } }
   /** Whether the process responds. */
   checkHealth: { input: object; data: { status: 'ok'; version: string } }
   /** Whether the service can issue. */
@@ -1126,8 +821,7 @@ export type Calls = {
     input: object
     data: {
       status: 'ready'
-      /** A document on a test network proves nothing. */
-      network: 'test' | 'live'
+      network: Network
       /** CAIP-10, lower case. */
       registry: string
       warnings: Array<'low_balance' | 'may_not_revoke'>
@@ -1191,9 +885,10 @@ export const CALLS = {
   replayEvents: { method: 'POST', path: '/v1/webhooks/{id}/replay', hasIdempotencyKey: false },
   listKeys: { method: 'GET', path: '/v1/keys', hasIdempotencyKey: false },
   createKey: { method: 'POST', path: '/v1/keys', hasIdempotencyKey: false },
-  rotateKey: { method: 'POST', path: '/v1/keys/{id}/rotate', hasIdempotencyKey: false },
+  retrieveKey: { method: 'GET', path: '/v1/keys/{id}', hasIdempotencyKey: false },
   changeKey: { method: 'PATCH', path: '/v1/keys/{id}', hasIdempotencyKey: false },
   revokeKey: { method: 'DELETE', path: '/v1/keys/{id}', hasIdempotencyKey: false },
+  rotateKey: { method: 'POST', path: '/v1/keys/{id}/rotate', hasIdempotencyKey: false },
   checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
   checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
 } as const

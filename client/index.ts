@@ -1,13 +1,30 @@
 import { CALLS, type Calls, type Failure } from './api.ts'
 
 export type {
+  ApiKey,
+  ApiKeyWithSecret,
+  Batch,
+  BlockchainProof,
   Calls,
   Check,
   Document,
+  ErasureReceipt,
+  Event,
+  EventType,
   Failure,
   FieldProblem,
+  IssuedDocument,
+  NewDocument,
+  Reason,
   RetrievedDocument,
+  Scope,
+  Search,
   Status,
+  SuccessorDocument,
+  UnopenedDocument,
+  Verdict,
+  Webhook,
+  WebhookWithSecret,
 } from './api.ts'
 
 export type ClientOptions = {

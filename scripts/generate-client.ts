@@ -24,7 +24,7 @@ type Described = {
   operationId: string
   summary: string
   parameters?: Parameter[]
-  requestBody?: { content: Record<string, { schema: Schema }> }
+  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> }
   responses: Record<string, { content?: Record<string, { schema?: Schema }> }>
 }
 type Api = {
@@ -73,7 +73,7 @@ function inputOf(described: Described, body: Schema | undefined): string {
   const members = [
     parametersOf(described, 'path'),
     parametersOf(described, 'query'),
-    body ? `body: ${typeOf(body)}` : '',
+    body ? `body${described.requestBody?.required ? '' : '?'}: ${typeOf(body)}` : '',
   ].filter(Boolean)
   return members.length > 0 ? `{ ${members.join('\n')} }` : 'object'
 }

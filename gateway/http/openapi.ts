@@ -1,8 +1,9 @@
 import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/to-json-schema'
 import * as v from 'valibot'
+import { COMPONENTS } from './components.ts'
 import { type ApiErrorCode, STATUS } from './errors.ts'
 import { aliasOf, errorsOf, type Operation, type Success, TAGS } from './operation.ts'
-import { COMPONENTS, check, fieldProblem } from './schemas.ts'
+import { check, fieldProblem } from './schemas.ts'
 
 type Json = Record<string, unknown>
 
@@ -22,7 +23,10 @@ const failure = v.object({
   success: v.literal(false),
   data: v.strictObject({}),
   error: v.object({
-    code: v.picklist(Object.keys(STATUS) as ApiErrorCode[]),
+    code: v.pipe(
+      v.picklist(Object.keys(STATUS) as ApiErrorCode[]),
+      v.description('Stable. `/docs#error-<code>` says what to do.'),
+    ),
     message: v.pipe(v.string(), v.description('For people; may change.')),
     details: v.exactOptional(v.array(v.union([fieldProblem, check]))),
     requestId: v.string(),
@@ -64,7 +68,11 @@ export function describeApi(
   }
 }
 
-const INTRODUCTION = `Every JSON answer is an object with \`success\` and \`data\`. A failure has an empty
+const INTRODUCTION = `Send your API key as \`Authorization: Bearer <key>\`, and JSON as
+\`Content-Type: application/json\`. Give each request that issues an \`Idempotency-Key\`: then it can
+be repeated. 429 and 503 say with \`Retry-After\` when.
+
+Every JSON answer is an object with \`success\` and \`data\`. A failure has an empty
 \`data\`, and an \`error\` with a stable \`code\`.
 
 \`/v1\` is the version. \`/api\` is another name of it: each operation under \`/v1/\` is served under
@@ -90,7 +98,7 @@ function describeOperation(operation: Operation): Json {
     ...(parameters.length > 0 && { parameters }),
     ...(body && {
       requestBody: {
-        required: true,
+        required: !body.isOptional,
         content: {
           [body.mediaType ?? 'application/json']: {
             schema: convert(body.schema),

@@ -48,8 +48,11 @@ export type Operation<
   query: Q
   /** Request headers beside `Authorization` and `Content-Type`, in lower case. */
   headers?: v.ObjectEntries
-  /** `example` is a request that a test sends to a real gateway. */
-  body?: { schema: v.GenericSchema; mediaType?: string; example: unknown }
+  /**
+   * `example` is a request that a test sends to a real gateway. A route with `isOptional` reads it
+   * by `readOptionalJson`.
+   */
+  body?: { schema: v.GenericSchema; mediaType?: string; example: unknown; isOptional?: true }
   /** The value of each required query parameter in the example. */
   exampleQuery?: Record<string, string>
   responses: Record<number, Success>

@@ -74,6 +74,17 @@ export async function readJson(c: Context): Promise<JsonValue> {
   return parseStrictJson(decode(await readBody(c)))
 }
 
+/**
+ * Reads a body that may be left out, with its Content-Type.
+ *
+ * @returns `{}` for a request without a body.
+ * @throws {ApiError} as {@link readJson}.
+ */
+export async function readOptionalJson(c: Context): Promise<JsonValue> {
+  const isSent = ['content-type', 'transfer-encoding'].some((name) => c.req.header(name))
+  return isSent || Number(c.req.header('content-length') ?? 0) > 0 ? readJson(c) : {}
+}
+
 /** @throws {ApiError} `not_json` (content type or encoding). */
 export function assertJson(c: Context, accepted = 'application/json'): void {
   const type = c.req.header('content-type') ?? ''

@@ -2,6 +2,8 @@ import * as v from 'valibot'
 import { FINALITIES } from '../../verifier/ports.ts'
 import { REASON_NAMES } from '../../verifier/reasons.ts'
 import type { CheckName, VerdictStatus } from '../../verifier/verdict.ts'
+import { EVENT_TYPES } from '../events.ts'
+import { SCOPES } from '../grant.ts'
 
 // What several routes return, as schemas of /openapi.json. `v.object` everywhere: clients must accept
 // members that a later version adds.
@@ -75,6 +77,8 @@ export const issuerId = v.pipe(
   v.description("The issuer's number in the registry."),
 )
 export const finality = v.picklist(FINALITIES)
+export const scope = v.picklist(SCOPES)
+export const eventType = v.picklist(EVENT_TYPES)
 export const reason = v.pipe(
   v.picklist([...REASON_NAMES, 'certificateHold']),
   v.description('A reason of RFC 5280 §5.3.1; `certificateHold` is a suspension.'),
@@ -139,7 +143,7 @@ export const CONTENTS = [
   ...(['issuedAt', 'expiresAt', 'validUntil', 'qrCodeUrl', 'verifyUrl'] as const),
 ] as const
 
-const account = v.object({
+export const account = v.object({
   address,
   addedBlock: count,
   changedBlock: v.nullable(count),
@@ -191,20 +195,6 @@ export const retrieved = v.object({
 })
 
 export const fieldProblem = v.object({ field: v.string(), message: v.string() })
-
-/** The schemas that /openapi.json names; each other is written where it is used. */
-export const COMPONENTS = {
-  PublicId: publicId,
-  Hash: hash,
-  Instant: instant,
-  Status: status,
-  Document: documentSchema,
-  RetrievedDocument: retrieved,
-  BlockchainProof: blockchainProof,
-  StateProof: stateProof,
-  Check: check,
-  FieldProblem: fieldProblem,
-}
 
 /** Request headers of the routes that wait for a block. */
 export const prefer = v.exactOptional(

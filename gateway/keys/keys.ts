@@ -17,6 +17,8 @@ export type RotatedKey = MadeKey & { old: ApiKey }
 export type Keys = {
   /** @returns All keys, the oldest first. */
   list(): Promise<ApiKey[]>
+  /** @throws {KeyError} `unknown_key` */
+  get(id: string): Promise<ApiKey>
   /** @throws {KeyError} `too_many_keys`, `inconsistent` */
   create(settings: KeySettings): Promise<MadeKey>
   /**
@@ -47,6 +49,11 @@ export function createKeys(store: KeyStore, changed: () => Promise<void> = async
 
   return {
     list: store.list,
+    async get(id) {
+      const found = (await store.list()).find((key) => key.id === id)
+      if (!found) throw unknownKey()
+      return found
+    },
     async create(settings) {
       assertConsistent(settings)
       await assertRoom()

@@ -42,7 +42,8 @@ export const ISSUE_BATCH = operation({
   },
   headers: { 'idempotency-key': schemas.idempotencyKey, prefer: schemas.prefer },
   body: {
-    schema: v.string(),
+    // Generated clients then take a stream or bytes.
+    schema: v.pipe(v.string(), v.metadata({ format: 'binary' })),
     mediaType: 'application/x-ndjson',
     example:
       '{"subjectName":"Ada Lovelace","subjectId":"18151210","category":"birth_certificate","issuedAt":"2026-01-31"}\n',
@@ -64,7 +65,7 @@ export const ISSUE_BATCH = operation({
   ],
 })
 
-const batch = v.object({
+export const batch = v.object({
   root: schemas.hash,
   size: v.pipe(schemas.count, v.description('How many documents it holds.')),
   status: schemas.status,
@@ -122,27 +123,35 @@ const CHANGE = {
 } as const
 const CHANGE_ERRORS = ['not_found', 'not_issued', ...WRITE_ERRORS] as const
 
-function changeResponses<E extends v.ObjectEntries>(times: E) {
-  const data = v.object({
+function revised<E extends v.ObjectEntries>(times: E) {
+  return v.object({
     ...{ root: schemas.hash, status: schemas.status, ...times, network: schemas.network },
     blockchainHash: v.nullable(schemas.hash),
   })
-  return {
-    200: { description: 'The change is in a block. The same again is the same answer.', data },
-    202: { description: 'Promised: it will happen.', data },
-  }
 }
+
+export const revokedBatch = revised({
+  reason: schemas.reason,
+  revokedAt: v.nullable(schemas.instant),
+})
+export const suspendedBatch = revised({
+  reason: schemas.reason,
+  suspendedAt: v.nullable(schemas.instant),
+})
+export const releasedBatch = revised({ releasedAt: v.nullable(schemas.instant) })
+
+const changeResponses = (data: v.GenericSchema) => ({
+  200: { description: 'The change is in a block. The same again is the same answer.', data },
+  202: { description: 'Promised: it will happen.', data },
+})
 
 const REVOKE_BATCH = operation({
   ...CHANGE,
   operationId: 'revokeBatch',
   path: '/v1/batches/:root/revoke',
   summary: 'Revoke all documents of a batch, permanently',
-  body: { schema: revocation, example: { reason: 'keyCompromise' } },
-  responses: changeResponses({
-    reason: schemas.reason,
-    revokedAt: v.nullable(schemas.instant),
-  }),
+  body: { schema: revocation, example: { reason: 'keyCompromise' }, isOptional: true },
+  responses: changeResponses(revokedBatch),
   errors: CHANGE_ERRORS,
 })
 const SUSPEND_BATCH = operation({
@@ -150,11 +159,8 @@ const SUSPEND_BATCH = operation({
   operationId: 'suspendBatch',
   path: '/v1/batches/:root/suspend',
   summary: 'Suspend all documents of a batch',
-  body: { schema: nothing, example: {} },
-  responses: changeResponses({
-    reason: schemas.reason,
-    suspendedAt: v.nullable(schemas.instant),
-  }),
+  body: { schema: nothing, example: {}, isOptional: true },
+  responses: changeResponses(suspendedBatch),
   errors: ['already_revoked', 'change_pending', ...CHANGE_ERRORS],
 })
 const RELEASE_BATCH = operation({
@@ -163,8 +169,8 @@ const RELEASE_BATCH = operation({
   path: '/v1/batches/:root/release',
   summary: 'Release a suspended batch',
   description: 'Documents that were suspended or revoked on their own stay so.',
-  body: { schema: nothing, example: {} },
-  responses: changeResponses({ releasedAt: v.nullable(schemas.instant) }),
+  body: { schema: nothing, example: {}, isOptional: true },
+  responses: changeResponses(releasedBatch),
   errors: ['already_revoked', 'not_suspended', 'change_pending', ...CHANGE_ERRORS],
 })
 

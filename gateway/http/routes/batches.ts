@@ -16,7 +16,7 @@ import { answerLines, isNdjson } from '../ndjson.ts'
 import { serve } from '../operation.ts'
 import { createPlaces } from '../places.ts'
 import { type Addresses, instant, networkOfRegistry } from '../present.ts'
-import { readJson } from '../request.ts'
+import { readOptionalJson } from '../request.ts'
 import { idempotencyKeyOf, prefersAsync } from '../request-headers.ts'
 import { presentRevised } from '../revisions.ts'
 import { tenantOf } from '../tenant.ts'
@@ -78,7 +78,7 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
       if (!(await batchReader.isOf(root, tenantOf(c.get('grant')))))
         throw new IssueError('not_issued', 'no such batch of this tenant')
       const revised = await deps.revising.revise({
-        intent: { ...read(root, await readJson(c)), root, tenant: c.get('grant').tenant },
+        intent: { ...read(root, await readOptionalJson(c)), root, tenant: c.get('grant').tenant },
         wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
         deadline: newDeadline(),
       })

@@ -31,7 +31,7 @@ const EXAMPLE_ISSUED = {
   verifyUrl: `https://documents.example/verify#publicId=${schemas.EXAMPLE_PUBLIC_ID}&registry=${schemas.EXAMPLE_REGISTRY}`,
 }
 
-const issued = v.object({
+export const issued = v.object({
   ...schemas.documentSchema.entries,
   finality: v.exactOptional(
     v.pipe(v.nullable(schemas.finality), v.description('With `wait=safe` or `wait=finalized`.')),
@@ -115,8 +115,8 @@ const REVISION = {
 } as const
 
 /** @param times The members with the reason and the time of the change. */
-function revisionResponses<E extends v.ObjectEntries>(times: E, example: object) {
-  const data = v.object({
+function revised<E extends v.ObjectEntries>(times: E) {
+  return v.object({
     publicId: v.nullable(schemas.publicId),
     documentHash: schemas.hash,
     status: schemas.status,
@@ -127,6 +127,16 @@ function revisionResponses<E extends v.ObjectEntries>(times: E, example: object)
       v.description('The transaction of the change; null while there is none.'),
     ),
   })
+}
+
+export const revoked = revised({ reason: schemas.reason, revokedAt: v.nullable(schemas.instant) })
+export const suspended = revised({
+  reason: schemas.reason,
+  suspendedAt: v.nullable(schemas.instant),
+})
+export const released = revised({ releasedAt: v.nullable(schemas.instant) })
+
+function revisionResponses(data: v.GenericSchema, example: object) {
   return {
     200: {
       description: 'The change is in a block. The same again is the same answer.',
@@ -150,11 +160,12 @@ const REVOKE = operation({
   operationId: 'revokeDocument',
   path: '/v1/documents/:publicId/revoke',
   summary: 'Revoke a document, permanently',
-  body: { schema: revocation, example: { reason: 'keyCompromise' } },
-  responses: revisionResponses(
-    { reason: schemas.reason, revokedAt: v.nullable(schemas.instant) },
-    { status: 'revoked', reason: 'keyCompromise', revokedAt: '2026-11-21T08:36:39Z' },
-  ),
+  body: { schema: revocation, example: { reason: 'keyCompromise' }, isOptional: true },
+  responses: revisionResponses(revoked, {
+    status: 'revoked',
+    reason: 'keyCompromise',
+    revokedAt: '2026-11-21T08:36:39Z',
+  }),
   errors: REVISION_ERRORS,
 })
 
@@ -164,11 +175,12 @@ const SUSPEND = operation({
   path: '/v1/documents/:publicId/suspend',
   summary: 'Suspend a document',
   description: 'It is not valid until it is released. Can be repeated after a release.',
-  body: { schema: nothing, example: {} },
-  responses: revisionResponses(
-    { reason: schemas.reason, suspendedAt: v.nullable(schemas.instant) },
-    { status: 'suspended', reason: 'certificateHold', suspendedAt: '2026-11-21T08:36:39Z' },
-  ),
+  body: { schema: nothing, example: {}, isOptional: true },
+  responses: revisionResponses(suspended, {
+    status: 'suspended',
+    reason: 'certificateHold',
+    suspendedAt: '2026-11-21T08:36:39Z',
+  }),
   errors: ['already_revoked', 'change_pending', ...REVISION_ERRORS],
 })
 
@@ -177,11 +189,8 @@ const RELEASE = operation({
   operationId: 'releaseDocument',
   path: '/v1/documents/:publicId/release',
   summary: 'Release a suspended document',
-  body: { schema: nothing, example: {} },
-  responses: revisionResponses(
-    { releasedAt: v.nullable(schemas.instant) },
-    { status: 'valid', releasedAt: '2026-11-21T08:36:39Z' },
-  ),
+  body: { schema: nothing, example: {}, isOptional: true },
+  responses: revisionResponses(released, { status: 'valid', releasedAt: '2026-11-21T08:36:39Z' }),
   errors: ['already_revoked', 'not_suspended', 'change_pending', ...REVISION_ERRORS],
 })
 

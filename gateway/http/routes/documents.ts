@@ -23,7 +23,7 @@ import { parseIssueBody } from '../issue-body.ts'
 import { serve } from '../operation.ts'
 import { presentDocument, presentProof } from '../present.ts'
 import { isPromised, type StandingOf } from '../promised.ts'
-import { readJson } from '../request.ts'
+import { readJson, readOptionalJson } from '../request.ts'
 import { idempotencyKeyOf, prefersAsync } from '../request-headers.ts'
 import { presentRevised } from '../revisions.ts'
 import { ISSUE, RETRIEVE, REVISIONS } from './document-operations.ts'
@@ -90,7 +90,7 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
       const { documentHash } = key
       const { tenant } = c.get('grant')
       const revised = await revising.revise({
-        intent: { ...read(documentHash, await readJson(c)), ...key, tenant },
+        intent: { ...read(documentHash, await readOptionalJson(c)), ...key, tenant },
         ...(validUntil !== undefined && { validUntil }),
         wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
         deadline,

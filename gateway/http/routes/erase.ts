@@ -23,7 +23,7 @@ export type EraseDeps = PathDeps & {
   wait: number
 }
 
-const receipt = v.object({
+export const receipt = v.object({
   documentHash: schemas.hash,
   status: v.picklist(['erased', 'pending']),
   erasedAt: v.pipe(v.nullable(schemas.instant), v.description('null while it is pending.')),

@@ -42,6 +42,19 @@ const limit = v.pipe(
     `must be a whole number from 1 to ${MAX_EVENTS}`,
   ),
 )
+export const event = v.object({
+  id: v.string(),
+  type: schemas.eventType,
+  timestamp: v.pipe(v.string(), v.isoTimestamp()),
+  data: v.object({
+    documentHash: v.exactOptional(schemas.hash),
+    batchRoot: v.exactOptional(v.pipe(schemas.hash, v.description('Of a batch.'))),
+    blockNumber: v.nullable(schemas.count),
+    blockHash: v.nullable(schemas.hash),
+    transactionHash: v.nullable(schemas.hash),
+    tenant: v.nullable(v.string()),
+  }),
+})
 const EXAMPLE_EVENT = {
   id: 'evt_1795244400000_7',
   type: 'document.issued',
@@ -94,21 +107,7 @@ const LIST_EVENTS = operation({
     200: {
       description: 'A page. Ask again with `after` set to `next` while `hasMore` is true.',
       data: v.object({
-        events: v.array(
-          v.object({
-            id: v.string(),
-            type: v.picklist(EVENT_TYPES),
-            timestamp: v.pipe(v.string(), v.isoTimestamp()),
-            data: v.object({
-              documentHash: v.exactOptional(schemas.hash),
-              batchRoot: v.exactOptional(v.pipe(schemas.hash, v.description('Of a batch.'))),
-              blockNumber: v.nullable(schemas.count),
-              blockHash: v.nullable(schemas.hash),
-              transactionHash: v.nullable(schemas.hash),
-              tenant: v.nullable(v.string()),
-            }),
-          }),
-        ),
+        events: v.array(event),
         next: v.nullable(v.string()),
         hasMore: v.boolean(),
       }),

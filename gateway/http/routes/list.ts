@@ -89,16 +89,16 @@ const BODY_FIELDS = {
     DEFAULT_LIMIT,
   ),
 }
-const BODY = v.strictObject(BODY_FIELDS, 'unknown field')
+export const searchBody = v.strictObject(BODY_FIELDS, 'unknown field')
 
-type Filters = v.InferOutput<typeof BODY>
+type Filters = v.InferOutput<typeof searchBody>
 
+/** A document whose content could not be opened, or was erased. */
+export const unopened = v.omit(schemas.documentSchema, schemas.CONTENTS)
 const PAGE = {
   description: 'A page.',
   data: v.object({
-    documents: v.array(
-      v.union([schemas.documentSchema, v.omit(schemas.documentSchema, schemas.CONTENTS)]),
-    ),
+    documents: v.array(v.union([schemas.documentSchema, unopened])),
     nextCursor: v.pipe(v.nullable(v.string()), v.description('null on the last page.')),
   }),
 }
@@ -125,7 +125,7 @@ const SEARCH = operation({
   description: 'As the list. The subjectId is in the body, since proxies log addresses.',
   scope: 'documents:read',
   query: {},
-  body: { schema: BODY, example: { subjectId: '18151210', limit: 10 } },
+  body: { schema: searchBody, example: { subjectId: '18151210', limit: 10 } },
   responses: { 200: PAGE },
   errors: ['unverifiable', 'chain_unavailable', 'store_unavailable'],
 })
@@ -142,7 +142,7 @@ export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
   })
 
   serve(app, SEARCH, findKey, async (c) => {
-    const filters = parseBody(BODY, await readJson(c))
+    const filters = parseBody(searchBody, await readJson(c))
     const page = await listFor(deps, c.get('grant'), filters, (details) => {
       throw new ApiError('bad_fields', 'invalid fields', { details })
     })

@@ -5,7 +5,7 @@ import type { Eip1193Provider } from '../../../verifier/ports.ts'
 import { parseRegistry } from '../../../verifier/readers/chain.ts'
 import { isPrunedHistory, PRUNED_HISTORY } from '../../../verifier/readers/logs.ts'
 import { allowAnyOrigin } from '../cors.ts'
-import type { Env } from '../env.ts'
+import type { Env, RateLimits } from '../env.ts'
 import { operation, servePublic } from '../operation.ts'
 import type { Addresses } from '../present.ts'
 import { readBodyAtMost } from '../request.ts'
@@ -62,13 +62,13 @@ const STATUS: Partial<Record<Failure, 400 | 413 | 429 | 503>> = {
 }
 
 const rpcId = v.nullable(v.union([v.string(), v.number()]))
-const rpcRequest = v.object({
+export const rpcRequest = v.object({
   jsonrpc: v.literal('2.0'),
   id: v.exactOptional(rpcId),
   method: v.string(),
   params: v.exactOptional(v.array(v.unknown())),
 })
-const rpcResponse = v.object({
+export const rpcResponse = v.object({
   jsonrpc: v.literal('2.0'),
   id: rpcId,
   result: v.exactOptional(v.unknown()),
@@ -128,7 +128,10 @@ export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
   let waiting = 0
 
   /** @returns The response, and the failure that decides the HTTP status. */
-  async function answer(request: unknown): Promise<[RpcResponse, Failure?]> {
+  async function answer(
+    request: unknown,
+    { refused }: RateLimits,
+  ): Promise<[RpcResponse, Failure?]> {
     const { jsonrpc, id = null, method, params = [] } = isObject(request) ? request : {}
     const wellFormed =
       jsonrpc === '2.0' &&
@@ -138,7 +141,10 @@ export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
     const permitted = permit(method, params)
     if (permitted === 'unknown') return [failed(id, 'method')]
     if (permitted === undefined) return [failed(id, 'params')]
-    if (waiting >= MAX_AT_A_TIME) return [failed(id, 'busy'), 'busy']
+    if (waiting >= MAX_AT_A_TIME) {
+      refused('rpc')
+      return [failed(id, 'busy'), 'busy']
+    }
     waiting++
     try {
       return [{ jsonrpc: '2.0', id, result: await rpc.request(permitted) }]
@@ -160,9 +166,10 @@ export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
     if (body === undefined) return refuse('large')
     const request = parse(body)
     if (request === undefined) return refuse('parse')
-    if (!Array.isArray(request)) return respond(c, ...(await answer(request)))
+    const limits = c.get('rateLimits')
+    if (!Array.isArray(request)) return respond(c, ...(await answer(request, limits)))
     if (request.length === 0 || request.length > MAX_BATCH) return refuse('batch')
-    const answers = await Promise.all(request.map(answer))
+    const answers = await Promise.all(request.map((one) => answer(one, limits)))
     return respond(
       c,
       answers.map(([one]) => one),

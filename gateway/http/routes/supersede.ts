@@ -35,6 +35,9 @@ const SUPERSEDED = v.object({
   blockchainHash: v.pipe(v.nullable(schemas.hash), v.description('Of the revocation.')),
 })
 
+/** The successor, and what became of the other. */
+export const successor = v.object({ ...schemas.documentSchema.entries, superseded: SUPERSEDED })
+
 const SUPERSEDE = operation({
   operationId: 'supersedeDocument',
   method: 'post',
@@ -59,12 +62,12 @@ const SUPERSEDE = operation({
   responses: {
     201: {
       description: 'The successor and the revocation are in blocks.',
-      data: v.object({ ...schemas.documentSchema.entries, superseded: SUPERSEDED }),
+      data: successor,
       headers: ISSUED_HEADERS,
     },
     202: {
       description: 'The successor, or the revocation, is promised: both will happen.',
-      data: v.object({ ...schemas.documentSchema.entries, superseded: SUPERSEDED }),
+      data: successor,
       headers: ISSUED_HEADERS,
     },
   },

@@ -34,6 +34,22 @@ export type VerifyDeps = {
   newDeadline: NewDeadline
 }
 
+export const verdict = v.object({
+  valid: v.pipe(v.boolean(), v.description('True for status `valid` only.')),
+  status: schemas.status,
+  network: schemas.network,
+  document: v.nullable(schemas.documentSchema),
+  blockchainProof: v.union([schemas.blockchainProof, schemas.absenceProof, v.null()]),
+  checks: v.array(schemas.check),
+  asOf: v.nullable(
+    v.object({
+      blockNumber: schemas.count,
+      blockHash: v.nullable(schemas.hash),
+      blockTime: schemas.instant,
+    }),
+  ),
+})
+
 const VERIFY = operation({
   operationId: 'verifyDocument',
   method: 'get',
@@ -53,21 +69,7 @@ const VERIFY = operation({
   responses: {
     200: {
       description: 'The verdict.',
-      data: v.object({
-        valid: v.pipe(v.boolean(), v.description('True for status `valid` only.')),
-        status: schemas.status,
-        network: schemas.network,
-        document: v.nullable(schemas.documentSchema),
-        blockchainProof: v.union([schemas.blockchainProof, schemas.absenceProof, v.null()]),
-        checks: v.array(schemas.check),
-        asOf: v.nullable(
-          v.object({
-            blockNumber: schemas.count,
-            blockHash: v.nullable(schemas.hash),
-            blockTime: schemas.instant,
-          }),
-        ),
-      }),
+      data: verdict,
     },
   },
   errors: ['unverifiable', 'store_unavailable'],

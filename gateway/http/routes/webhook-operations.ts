@@ -69,7 +69,7 @@ const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()))
 const presented = {
   id: v.string(),
   url: v.string(),
-  types: v.nullable(v.array(v.picklist(EVENT_TYPES))),
+  types: v.nullable(v.array(schemas.eventType)),
   tenant: v.nullable(v.string()),
   allTenants: v.boolean(),
   enabled: v.boolean(),
@@ -82,8 +82,8 @@ const presented = {
   createdAt: time,
   createdBy: v.string(),
 }
-const webhookSchema = v.object(presented)
-const revealed = v.object({
+export const webhookSchema = v.object(presented)
+export const revealedWebhook = v.object({
   ...presented,
   secret: v.exactOptional(v.pipe(v.string(), v.description('Shown only here.'))),
 })
@@ -128,7 +128,7 @@ export const CREATE = operation({
   responses: {
     201: {
       description: 'It gets the events from now on.',
-      data: revealed,
+      data: revealedWebhook,
       example: { ...EXAMPLE_WEBHOOK, secret: 'whsec_bm90IGEgc2VjcmV0IG9mIGFueWJvZHk=' },
     },
   },
@@ -197,11 +197,11 @@ export const ROTATE = operation({
   path: '/v1/webhooks/:id/rotate',
   summary: 'Give a receiver a new secret',
   description: 'For `overlapSeconds`, deliveries are signed with the older secret too.',
-  body: { schema: rotation, example: { overlapSeconds: 3600 } },
+  body: { schema: rotation, example: { overlapSeconds: 3600 }, isOptional: true },
   responses: {
     200: {
       description: 'With the new secret.',
-      data: revealed,
+      data: revealedWebhook,
       example: {
         ...EXAMPLE_WEBHOOK,
         olderSecretsUntil: '2026-11-21T09:36:39.000Z',

@@ -10,7 +10,7 @@ import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
 import { serve } from '../operation.ts'
-import { parseBody, readJson } from '../request.ts'
+import { parseBody, readJson, readOptionalJson } from '../request.ts'
 import * as operations from './webhook-operations.ts'
 
 export type WebhookDeps = {
@@ -66,7 +66,7 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
 
   serve(app, operations.ROTATE, findKey, async (c) => {
     const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    const { overlapSeconds } = parseBody(operations.rotation, await readJson(c))
+    const { overlapSeconds } = parseBody(operations.rotation, await readOptionalJson(c))
     const next = webhookSecrets.create()
     const webhook = await webhooks.change(id, ({ secrets }) => ({
       secrets: rotate(secrets, next, Date.now(), overlapSeconds * 1000),

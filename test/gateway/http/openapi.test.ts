@@ -76,6 +76,7 @@ const PREPARED: Record<string, Prepare> = {
   removeWebhook: webhook,
   rotateWebhookSecret: webhook,
   replayEvents: webhook,
+  retrieveKey: key,
   rotateKey: key,
   changeKey: key,
   revokeKey: key,
@@ -107,7 +108,10 @@ describe('the examples, at a real gateway', () => {
     })
 
   /** Sends the request that an operation gives as its example, about a new document. */
-  async function sendExample({ operationId, method, path, exampleQuery, body }: Operation) {
+  async function sendExample(
+    { operationId, method, path, exampleQuery, body }: Operation,
+    hasBody = true,
+  ) {
     const { publicId } = (await stack.issue(ADA)).body.data
     const named: Record<string, string> = {
       publicId,
@@ -122,7 +126,8 @@ describe('the examples, at a real gateway', () => {
     const query = exampleQuery ? `?${new URLSearchParams(exampleQuery)}` : ''
     const { mediaType, example } = body ?? {}
     const isText = mediaType === 'application/x-ndjson'
-    const text = body && put(isText ? String(example) : JSON.stringify(example))
+    const text =
+      body && hasBody ? put(isText ? String(example) : JSON.stringify(example)) : undefined
     return send(method.toUpperCase(), `${target}${put(query)}`, text, mediaType)
   }
 
@@ -143,6 +148,13 @@ describe('the examples, at a real gateway', () => {
         )
     },
   )
+
+  test.each(
+    OPERATIONS.filter(({ body }) => body?.isOptional).map((one) => [one.operationId, one] as const),
+  )('default: %s can do without a body', async (_, operation) => {
+    const { status } = await sendExample(operation, false)
+    expect(Object.keys(operation.responses)).toContain(`${status}`)
+  })
 })
 
 describe('the document', () => {

@@ -40,6 +40,14 @@ test('default: makes a key that can be used at once, and shows its secret once',
   expect(list).not.toContain('digest')
 })
 
+test('default: retrieves one key, without its secret', async () => {
+  const { id, secret, ...key } = await create({ scopes: ['verify'], label: 'One' })
+  const { status, body } = await call('GET', `/${id}`)
+  expect(status).toBe(200)
+  expect(body.data).toEqual({ id, ...key })
+  expect(JSON.stringify(body)).not.toContain(secret)
+})
+
 test('behavior: a revoked key is refused from the next request on', async () => {
   const { id, secret } = await create({ scopes: ['documents:issue'] })
   expect(await statusWith(secret)).toBe(422)
@@ -115,6 +123,7 @@ describe('refusals', () => {
   test.each([
     ['PATCH', '/nobody', {}],
     ['POST', '/nobody/rotate', {}],
+    ['GET', '/nobody', undefined],
     ['DELETE', '/nobody', undefined],
   ])('error: %s %s is 404', async (method, path, body) => {
     const answer = await call(method, path, body)
