@@ -1,6 +1,8 @@
 import { mkdirSync, readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { STATUS } from '../../gateway/http/errors.ts'
+import { errorsOf } from '../../gateway/http/operation.ts'
 import { OPERATIONS } from '../../gateway/http/operations.ts'
 import { findingsOf } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
@@ -101,6 +103,13 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
     await page.goto(`${stack.url}/docs`)
     for (const { operationId, summary } of OPERATIONS)
       expect(await page.locator(`section#${operationId} h3`).textContent()).toBe(summary)
+    const described = new Set<string>(OPERATIONS.flatMap(errorsOf))
+    for (const [code, status] of Object.entries(STATUS)) {
+      const text = await page.locator(`section#error-${code} p`).first().textContent()
+      expect(text, code).toMatch(new RegExp(`^${status}[.,]`))
+      const links = await page.locator(`.answer a[href="#error-${code}"]`).count()
+      expect([code, links > 0]).toEqual([code, described.has(code)])
+    }
     const targets = await page
       .locator('main a[href^="#"]')
       .evaluateAll((links) => links.map((a) => a.getAttribute('href')?.slice(1) ?? ''))

@@ -1,5 +1,7 @@
 import { html } from 'hono/html'
+import { errorSections, errorTarget } from './error-sections.ts'
 import type { Markup } from './page.ts'
+import { prose } from './prose.ts'
 
 // The reference of the API, made from its OpenAPI document: no script, nothing from another host.
 
@@ -31,7 +33,7 @@ type Described = {
   description?: string
   security: Record<string, string[]>[]
   parameters?: Parameter[]
-  requestBody?: { content: Content }
+  requestBody?: { required: boolean; content: Content }
   responses: Record<string, { description: string; content?: Content }>
 }
 /** The part of an OpenAPI document that the page shows. */
@@ -65,14 +67,17 @@ ${sections.map(
       html`<li><a href="#${operationId}">${summary}</a> <code>${method.toUpperCase()} ${path}</code></li>`,
   )}</ul>`,
 )}
+<h2>More</h2>
+<ul><li><a href="#errors">Errors</a></li><li><a href="#schemas">Schemas</a></li></ul>
 </nav>
 </section>
 ${sections.map(
   ({ name, description, entries }) => html`<h2 class="tag">${name}</h2>
 <p class="lead">${description}</p>
-${entries.map((entry) => operationSection(entry, api.servers[0]?.url ?? ''))}`,
+${entries.map((entry) => operationSection(entry, api))}`,
 )}
-<h2 class="tag">Schemas</h2>
+${errorSections()}
+<h2 class="tag" id="schemas">Schemas</h2>
 ${Object.entries(api.components.schemas).map(
   ([name, schema]) => html`<section class="operation" id="schema-${name}">
 <h3>${name}</h3>
@@ -81,10 +86,12 @@ ${fieldsOf(schema)}
 )}`
 }
 
-function operationSection(entry: Entry, baseUrl: string): Markup {
+function operationSection(entry: Entry, { servers, components }: Reference): Markup {
   const { operationId, method, path, summary, description, security, responses } = entry
   const scope = security.flatMap((one) => Object.values(one).flat())[0]
   const body = Object.entries(entry.requestBody?.content ?? {})[0]
+  const resolve = (schema: Schema): Schema =>
+    components.schemas[schema.$ref?.split('/').at(-1) ?? ''] ?? schema
   return html`<section class="operation" id="${operationId}">
 <h3>${summary}</h3>
 <p class="call"><code><b>${method.toUpperCase()}</b> ${path}</code></p>
@@ -93,13 +100,13 @@ ${(description?.split('\n\n') ?? []).map((text) => html`<p>${prose(text)}</p>`)}
 ${parametersOf(entry.parameters ?? [])}
 ${
   body &&
-  html`<h4>Body <small>${body[0]}</small></h4>
-${fieldsOf(body[1].schema ?? {})}`
+  html`<h4>Body <small>${body[0]}${entry.requestBody?.required ? '' : ', optional'}</small></h4>
+${fieldsOf(resolve(body[1].schema ?? {}))}`
 }
 <h4>Example</h4>
-<pre tabindex="0"><code>${curlOf(entry, baseUrl)}</code></pre>
+<pre tabindex="0"><code>${curlOf(entry, servers[0]?.url ?? '')}</code></pre>
 <h4>Answers</h4>
-${Object.entries(responses).map(([status, response]) => answerOf(status, response))}
+${Object.entries(responses).map(([status, response]) => answerOf(status, response, resolve))}
 </section>`
 }
 
@@ -111,23 +118,36 @@ function parametersOf(parameters: Parameter[]): Markup | '' {
   )}</dl>`
 }
 
-function answerOf(status: string, { description, content = {} }: Described['responses'][string]) {
+function answerOf(
+  status: string,
+  { description, content = {} }: Described['responses'][string],
+  resolve: (schema: Schema) => Schema,
+): Markup {
+  if (Number(status) >= 400)
+    return html`<p class="answer"><b>${status}</b> ${withCodes(description)}</p>`
   const [type, shown] = Object.entries(content)[0] ?? []
-  const isFailure = Number(status) >= 400
   const fields = shown?.schema?.properties?.data ?? shown?.schema
-  if (isFailure || !shown?.schema || !fields)
+  if (!fields)
     return html`<p class="answer"><b>${status}</b> ${prose(description)} ${
-      !isFailure && type ? html`<small>${Object.keys(content).join(', ')}</small>` : ''
+      type ? html`<small>${Object.keys(content).join(', ')}</small>` : ''
     }</p>`
   return html`<details>
 <summary><b>${status}</b> ${prose(description)}</summary>
 ${
-  shown.example !== undefined
+  shown?.example !== undefined
     ? html`<pre tabindex="0"><code>${JSON.stringify(shown.example, null, 2)}</code></pre>`
     : ''
 }
-${fieldsOf(fields)}
+${fieldsOf(resolve(fields))}
 </details>`
+}
+
+/** @returns Text whose error codes lead to their sections. */
+function withCodes(text: string): Markup {
+  return prose(
+    text.replaceAll(/`(\w+)`/g, (name, code) => (errorTarget(code) ? `[${name}](#${code})` : name)),
+    (href) => errorTarget(href.slice(1)),
+  )
 }
 
 /** The members of a schema; its type where it has none. */
@@ -170,17 +190,6 @@ function typeOf(schema: Schema): Markup {
 
 function joined(parts: readonly Markup[]): Markup[] {
   return parts.map((part, i) => (i === 0 ? part : html` or ${part}`))
-}
-
-/** @returns Text with `code` and [links](…) of CommonMark, and nothing else of it. */
-function prose(text: string): Markup {
-  const parts = text.split(/(`[^`]+`|\[[^\]]+\]\(https:[^)]+\))/)
-  return html`${parts.map((part) => {
-    const [, code] = /^`(.+)`$/.exec(part) ?? []
-    if (code !== undefined) return html`<code>${code}</code>`
-    const [, label, href] = /^\[(.+)\]\((https:.+)\)$/.exec(part) ?? []
-    return label === undefined ? part : html`<a href="${href}">${label}</a>`
-  })}`
 }
 
 /** @returns The example as a command for a shell. */
