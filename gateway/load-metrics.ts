@@ -1,4 +1,4 @@
-import { Gauge, Histogram, type Registry } from 'prom-client'
+import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 /** A request that was answered. */
 export type Served = {
@@ -10,9 +10,14 @@ export type Served = {
   milliseconds: number
 }
 
-/** Durations and sizes, as histograms. */
+/** What a request used up: the quota of its API key or address, or the places of /rpc. */
+export type Limit = (typeof LIMITS)[number]
+
+/** Durations and sizes, as histograms, and refusals. */
 export type LoadMetrics = {
   served(request: Served): void
+  /** A request was answered 429. */
+  limited(limit: Limit): void
   /** A transaction was signed for so many intents. */
   planned(intents: number): void
   /** From the durable request to its block. */
@@ -28,6 +33,7 @@ export type LoadSources = {
   unfinishedErasures(): Promise<number>
 }
 
+const LIMITS = ['key', 'address', 'rpc'] as const
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 const REQUEST_BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30]
 const INCLUSION_BUCKETS = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 30, 60, 120, 300, 900]
@@ -43,6 +49,14 @@ export function createLoadMetrics(registers: Registry[], sources: LoadSources): 
     buckets: REQUEST_BUCKETS,
     registers,
   })
+  const limited = new Counter({
+    name: 'document_registry_rate_limited_total',
+    help: 'Requests answered 429 by the limit: of a key, an address, or the places of /rpc',
+    labelNames: ['limit'],
+    registers,
+  })
+  // From 0, so that the first refusal is an increase.
+  for (const limit of LIMITS) limited.inc({ limit }, 0)
   const sizes = new Histogram({
     name: 'document_registry_transaction_intents',
     help: 'Intents in a new transaction',
@@ -72,6 +86,7 @@ export function createLoadMetrics(registers: Registry[], sources: LoadSources): 
       }
       requests.observe(labels, milliseconds / 1000)
     },
+    limited: (limit) => limited.inc({ limit }),
     planned: (intents) => sizes.observe(intents),
     included: (kind, seconds) => inclusion.observe({ kind }, seconds),
     final: (kind, seconds) => finality.observe({ kind }, seconds),

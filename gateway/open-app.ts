@@ -21,6 +21,7 @@ import type { Identities } from './identity.ts'
 import { assertOpenIssuer } from './issue/errors.ts'
 import { createStandingOf } from './issue/standing.ts'
 import { describeBug, type Log } from './log.ts'
+import type { Metrics } from './metrics.ts'
 import type { BatchParts } from './open-batches.ts'
 import type { Chain, Identity, openReaders } from './open-chain.ts'
 import type { IssuingParts } from './open-issuing.ts'
@@ -60,7 +61,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
     findKey: apiKeys.findKey,
     keys: apiKeys.keys,
-    rateLimits: rateLimitsOf(config, log),
+    rateLimits: rateLimitsOf(config, log, metrics),
     assertReady: async () => {
       batcher.assertOpen()
       foreign.assertAlone()
@@ -106,6 +107,7 @@ const MAX_LIMITED = 100_000
 function rateLimitsOf(
   { keyRateLimit, addressRateLimit, trustedProxies }: Config,
   log: Log,
+  { limited: refused }: Metrics,
 ): RateLimits {
   const clientAddress = createClientAddress(trustedProxies, () =>
     log.warn('forwarded_for_ignored', {
@@ -117,6 +119,7 @@ function rateLimitsOf(
     addresses: createMemoryRateLimiter(MAX_LIMITED),
     ...(keyRateLimit !== undefined && { perKey: keyRateLimit }),
     ...(addressRateLimit !== undefined && { perAddress: addressRateLimit }),
+    refused,
     addressOf: (c) => clientAddress(getConnInfo(c).remote.address, c.req.header('x-forwarded-for')),
   }
 }

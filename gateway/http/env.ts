@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import type { Grant } from '../grant.ts'
+import type { Limit } from '../load-metrics.ts'
 import type { RateLimiter } from '../rate-limit.ts'
 
 /** Who may send how many requests a second. */
@@ -12,6 +13,8 @@ export type RateLimits = {
   perAddress?: number
   /** The address that a request comes from. */
   addressOf(c: Context): string
+  /** Called for each request that is refused. */
+  refused(limit: Limit): void
 }
 
 /** The variables in a handler's context. */

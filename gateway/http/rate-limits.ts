@@ -56,6 +56,8 @@ async function charge(
     RateLimit: `"${policy}";r=${remaining};t=${resetSeconds}`,
   })
   if (isAllowed) return
+  const { refused }: RateLimits = c.get('rateLimits')
+  refused(policy)
   throw new ApiError('rate_limited', `at most ${limit} requests per second for each ${policy}`, {
     headers: { 'Retry-After': `${retryAfterSeconds}`, ...(policy === 'address' && ANY_ORIGIN) },
   })

@@ -42,3 +42,18 @@ test('behavior: a page gets its header fields too', async () => {
   expect(headers.get('ratelimit-policy')).toBe('"address";q=2;w=1')
   expect(headers.get('ratelimit')).toMatch(/^"address";r=[01];t=1$/)
 })
+
+test('behavior: the metrics count refusals by their limit, and name nobody', async () => {
+  const refusals = async () => {
+    const text = Buffer.from((await stack.request('/metrics')).body).toString()
+    const counts = text.matchAll(/^document_registry_rate_limited_total\{limit="(\w+)"\} (\d+)$/gm)
+    return Object.fromEntries([...counts].map(([, limit, count]) => [limit, Number(count)]))
+  }
+  const before = await refusals()
+  expect(Object.keys(before)).toEqual(['key', 'address', 'rpc'])
+  const headers = { authorization: `Bearer ${API_KEY}` }
+  const withKey = () => stack.request('/v1/verify?publicId=x', { headers })
+  const statuses = await statusesOf(Array.from({ length: 8 }, withKey))
+  const refused = statuses.filter((status) => status === 429).length
+  expect(await refusals()).toEqual({ ...before, key: (before.key ?? 0) + refused })
+})

@@ -27,7 +27,10 @@ export function bareApp(parts: Partial<AppDeps> = {}) {
       registry: `eip155:31337:0x${'11'.repeat(20)}`,
       issuerId: 1,
     },
-    rateLimits: { keys: limiter, addresses: limiter, addressOf: () => '192.0.2.1' },
+    rateLimits: {
+      ...{ keys: limiter, addresses: limiter, addressOf: () => '192.0.2.1' },
+      refused: () => {},
+    },
     verifyPage: { html: '', policy: '' },
     isErased: async () => false,
     metrics: { served: () => {} } as unknown as AppDeps['metrics'],

@@ -27,6 +27,7 @@ function limits(more: Partial<RateLimits>): RateLimits {
       address = c.req.header('x-test-address') ?? address
       return address
     },
+    refused: () => {},
     ...more,
   }
 }
