@@ -31,10 +31,23 @@ export function createWebhookSender(post: typeof fetch): SendMessage {
         body,
       })
       await response.body?.cancel()
-      if (response.ok) return 'delivered'
-      return response.status === GONE ? 'gone' : 'failed'
+      if (response.ok) return { outcome: 'delivered' }
+      if (response.status === GONE) return { outcome: 'gone' }
+      const retryAfterMs = readRetryAfter(response.headers.get('retry-after'), now.getTime())
+      return { outcome: 'failed', ...(retryAfterMs !== undefined && { retryAfterMs }) }
     } catch {
-      return 'failed'
+      return { outcome: 'failed' }
     }
   }
+}
+
+/**
+ * @param value Seconds, or an HTTP date (RFC 9110 §10.2.3).
+ * @param now Milliseconds of the Unix epoch.
+ * @returns Milliseconds; `undefined` for anything else, and for a time that has passed.
+ */
+function readRetryAfter(value: string | null, now: number): number | undefined {
+  if (value === null) return undefined
+  const wait = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now
+  return wait > 0 ? wait : undefined
 }

@@ -3,7 +3,13 @@ import type { Hex } from '../../document/hex.ts'
 import { presentEvent } from '../events.ts'
 import type { Log } from '../log.ts'
 import type { Deliveries, Delivery, Turn, TurnResult } from './deliveries.ts'
-import { MAX_FAILURES_IN_A_ROW, nextTryAt, pauseAfter, RETRY_PERIOD_MS } from './retries.ts'
+import {
+  MAX_FAILURES_IN_A_ROW,
+  nextTryAt,
+  pauseAfter,
+  RETRY_PERIOD_MS,
+  restAfter,
+} from './retries.ts'
 import type { WebhookSecrets } from './secrets.ts'
 import type { Webhook, WebhookId } from './webhook.ts'
 
@@ -15,8 +21,13 @@ const MAX_SENDS_PER_WEBHOOK = 4
 /** Maximum turns at the same time. */
 const MAX_TURNS = 8
 
-/** What an attempt came to; `gone` = the receiver wants nothing any more (410). */
-export type Attempt = 'delivered' | 'failed' | 'gone'
+/** What an attempt came to. */
+export type Attempt = {
+  /** `gone` = the receiver wants nothing any more (410). */
+  outcome: 'delivered' | 'failed' | 'gone'
+  /** How long the receiver asks to be left alone. */
+  retryAfterMs?: number
+}
 
 /**
  * Sends a message once. Never rejects.
@@ -102,6 +113,7 @@ async function sendAll(
 ): Promise<Map<Delivery, Attempt>> {
   const { webhook, retries, fresh, held } = turn
   const attempts = new Map<Delivery, Attempt>()
+  let wantsRest = false
   const chains = chainsOf([
     ...retries,
     ...fresh.filter(({ event }) => !held.has(event.documentHash)),
@@ -110,7 +122,7 @@ async function sendAll(
   /** Sends the deliveries of one document, until one fails. */
   async function sendChain(chain: readonly Delivery[]): Promise<void> {
     for (const delivery of chain) {
-      if (signal.aborted) return
+      if (signal.aborted || wantsRest) return
       const message = {
         id: delivery.event.id,
         body: JSON.stringify(presentEvent(delivery.event)),
@@ -118,7 +130,8 @@ async function sendAll(
       }
       const attempt = await send(webhook.url, message, signal)
       attempts.set(delivery, attempt)
-      if (attempt !== 'delivered') return
+      wantsRest ||= attempt.retryAfterMs !== undefined
+      if (attempt.outcome !== 'delivered') return
     }
   }
 
@@ -148,9 +161,9 @@ function resultOf(
   now: number,
 ): Omit<TurnResult, 'isBack'> {
   const all = [...retries, ...fresh]
-  const outcomes = new Set(attempts.values())
-  const delivered = all.filter((one) => attempts.get(one) === 'delivered')
-  const failed = all.filter((one) => attempts.has(one) && attempts.get(one) !== 'delivered')
+  const outcomes = new Set([...attempts.values()].map(({ outcome }) => outcome))
+  const delivered = all.filter((one) => attempts.get(one)?.outcome === 'delivered')
+  const failed = all.filter((one) => attempts.has(one) && !delivered.includes(one))
   const isGivenUp = ({ failedSince }: Delivery) =>
     failedSince !== null && now - failedSince >= RETRY_PERIOD_MS
   const failingSince = failingSinceOf(webhook, outcomes, now)
@@ -164,16 +177,16 @@ function resultOf(
       ...one,
       attempts: one.attempts + 1,
       failedSince: one.failedSince ?? now,
-      nextAt: nextTryAt(one.attempts + 1, now),
+      nextAt: nextTryAt(one.attempts + 1, now, attempts.get(one)?.retryAfterMs),
     }))
-  // Not attempted: an earlier event of the document comes first.
+  // Not attempted: an earlier event of the document comes first, or the receiver wants a rest.
   const behind = fresh.filter((one) => !attempts.has(one)).map((one) => ({ ...one, nextAt: 0 }))
   return { delivered, givenUp, failingSince, disabledReason, waiting: [...waiting, ...behind] }
 }
 
 function failingSinceOf(
   { failingSince }: Webhook,
-  outcomes: ReadonlySet<Attempt>,
+  outcomes: ReadonlySet<Attempt['outcome']>,
   now: number,
 ): number | null {
   if (outcomes.has('delivered')) return null
@@ -186,7 +199,7 @@ function report(
   attempts: ReadonlyMap<Delivery, Attempt>,
   { givenUp, disabledReason: reason }: TurnResult,
 ): void {
-  for (const attempt of attempts.values()) count(attempt === 'delivered' ? attempt : 'failed')
+  for (const { outcome } of attempts.values()) count(outcome === 'delivered' ? outcome : 'failed')
   for (const { event } of givenUp) {
     count('given_up')
     log.warn('webhook_delivery_given_up', { webhook: webhook.id, event: event.id })
@@ -209,15 +222,18 @@ function createPauses() {
     /** @returns Whether a receiver that was down is back. */
     note(id: WebhookId, attempts: readonly Attempt[]): boolean {
       const { failures, pauses } = failing.get(id) ?? { failures: 0, pauses: 0 }
-      if (attempts.includes('delivered')) return failing.delete(id) && pauses > 0
+      const restMs = Math.max(0, ...attempts.map(({ retryAfterMs = 0 }) => restAfter(retryAfterMs)))
+      const isBack = attempts.some(({ outcome }) => outcome === 'delivered')
+      if (isBack && restMs === 0) return failing.delete(id) && pauses > 0
       const more = failures + attempts.length
       const isDown = attempts.length > 0 && more >= MAX_FAILURES_IN_A_ROW
+      const pauseMs = Math.max(restMs, isDown && !isBack ? pauseAfter(pauses) : 0)
       failing.set(id, {
-        failures: more,
-        pauses: isDown ? pauses + 1 : pauses,
-        until: isDown ? Date.now() + pauseAfter(pauses) : 0,
+        failures: isBack ? 0 : more,
+        pauses: pauseMs > 0 ? pauses + 1 : pauses,
+        until: Date.now() + pauseMs,
       })
-      return false
+      return isBack && pauses > 0
     },
   }
 }

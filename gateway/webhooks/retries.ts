@@ -14,10 +14,22 @@ const LAST_DELAY_MS = 10 * HOUR_MS
 /** Share of a wait that is added at random, so that retries spread. */
 const JITTER = 0.2
 
-/** @returns When to try again after this many failed attempts; milliseconds of the Unix epoch. */
-export function nextTryAt(attempts: number, now: number): number {
+/** Maximum that a receiver may put an attempt off by `Retry-After`. */
+const MAX_REST_MS = HOUR_MS
+
+/**
+ * @param retryAfterMs What the receiver asks for.
+ * @returns When to try again after this many failed attempts; milliseconds of the Unix epoch.
+ */
+export function nextTryAt(attempts: number, now: number, retryAfterMs = 0): number {
   const delay = RETRY_DELAYS_MS[attempts - 1] ?? LAST_DELAY_MS
-  return now + Math.round(delay * (1 + JITTER * Math.random()))
+  const spread = Math.round(delay * (1 + JITTER * Math.random()))
+  return now + Math.max(spread, restAfter(retryAfterMs))
+}
+
+/** @returns How long a receiver is left alone that asks for this; milliseconds. */
+export function restAfter(retryAfterMs: number): number {
+  return Math.min(retryAfterMs, MAX_REST_MS)
 }
 
 /** Failures in a row, of whatever documents, after which a receiver counts as down. */

@@ -7,6 +7,7 @@ import { bodyOf, serveHttp, type TestServer } from '../../support/http.ts'
 
 const SECRETS = ['A', 'B'].map((letter) => `whsec_${Buffer.alloc(32, letter).toString('base64')}`)
 const MESSAGE = { id: 'evt_1_1', body: '{"type":"document.issued"}', secrets: SECRETS }
+const FAILED = { outcome: 'failed' }
 const never = new AbortController().signal
 const anywhere = createPublicFetch({ isAllowed: () => true })
 
@@ -38,7 +39,7 @@ describe('one message', () => {
       }
       response.end()
     })
-    expect(await send(url)).toBe('delivered')
+    expect(await send(url)).toEqual({ outcome: 'delivered' })
     expect(verified).toBe(2)
   })
 
@@ -47,8 +48,21 @@ describe('one message', () => {
     ...([300, 400, 404, 429, 500, 503] as const).map((status) => [status, 'failed']),
     [410, 'gone'],
   ] as [number, string][])('behavior: %d counts as %s', async (status, outcome) => {
-    expect(await send(await answer(status))).toBe(outcome)
+    expect(await send(await answer(status))).toEqual({ outcome })
   })
+
+  test.each([
+    [503, '120', 120_000],
+    [429, new Date(Date.now() + 3_600_000).toUTCString(), 3_600_000],
+    ...(['0', '-5', 'soon', new Date(0).toUTCString()] as const).map((value) => [503, value, 0]),
+  ] as [number, string, number][])(
+    'behavior: %d with Retry-After: %s asks for a rest of %d ms',
+    async (status, value, wanted) => {
+      const { retryAfterMs = 0 } = await send(await answer(status, { 'retry-after': value }))
+      // A date has whole seconds.
+      expect(Math.abs(retryAfterMs - wanted)).toBeLessThan(wanted === 3_600_000 ? 60_000 : 1)
+    },
+  )
 
   test('behavior: follows no redirect', async () => {
     let followed = false
@@ -57,7 +71,7 @@ describe('one message', () => {
       response.end()
     })
     for (const status of [301, 307])
-      expect(await send(await answer(status, { location: elsewhere }))).toBe('failed')
+      expect(await send(await answer(status, { location: elsewhere }))).toEqual(FAILED)
     expect(followed).toBe(false)
   })
 
@@ -66,14 +80,14 @@ describe('one message', () => {
       response.writeHead(200)
       response.write('x'.repeat(100_000))
     })
-    expect(await send(url)).toBe('delivered')
+    expect(await send(url)).toEqual({ outcome: 'delivered' })
   })
 
   test('error: a receiver that cannot be reached, or is left, has failed', async () => {
-    expect(await send('http://127.0.0.1:1/')).toBe('failed')
+    expect(await send('http://127.0.0.1:1/')).toEqual(FAILED)
     const leaving = new AbortController()
     const url = await serve(() => leaving.abort())
-    expect(await createWebhookSender(anywhere)(url, MESSAGE, leaving.signal)).toBe('failed')
+    expect(await createWebhookSender(anywhere)(url, MESSAGE, leaving.signal)).toEqual(FAILED)
   })
 })
 
@@ -87,9 +101,9 @@ describe('addresses', () => {
     const { port } = new URL(url)
     const rebinding = createPublicFetch({ resolve: async () => ['127.0.0.1'] })
     const sendAt = createWebhookSender(rebinding)
-    expect(await sendAt(`http://receiver.test:${port}/`, MESSAGE, never)).toBe('failed')
-    expect(await sendAt(url, MESSAGE, never)).toBe('failed')
-    expect(await sendAt(`http://[::ffff:127.0.0.1]:${port}/`, MESSAGE, never)).toBe('failed')
+    expect(await sendAt(`http://receiver.test:${port}/`, MESSAGE, never)).toEqual(FAILED)
+    expect(await sendAt(url, MESSAGE, never)).toEqual(FAILED)
+    expect(await sendAt(`http://[::ffff:127.0.0.1]:${port}/`, MESSAGE, never)).toEqual(FAILED)
     expect(connected).toBe(false)
   })
 })

@@ -22,9 +22,12 @@ const URL = 'https://receiver.test/'
 let dir: string
 let database: Database
 let webhooks: Webhooks
+type Outcome = Attempt['outcome']
 /** What was sent, in order: documentHash and type. */
-let sent: { id: string; documentHash: Hex; type: EventType; outcome: Attempt }[]
-let answer: (documentHash: Hex, type: EventType) => Attempt | Promise<Attempt>
+let sent: { id: string; documentHash: Hex; type: EventType; outcome: Outcome; at: number }[]
+let answer: (documentHash: Hex, type: EventType) => Outcome | Promise<Outcome>
+/** What the receiver asks for in its failures; milliseconds. */
+let retryAfterMs: number | undefined
 let counts: Record<string, number>
 let stop: () => Promise<void>
 let isDiskFull: boolean
@@ -34,6 +37,7 @@ beforeEach(() => {
   open()
   ;[sent, counts, isDiskFull] = [[], {}, false]
   answer = () => 'delivered'
+  retryAfterMs = undefined
 })
 afterEach(async () => {
   await close()
@@ -56,8 +60,8 @@ function open(): void {
     send: async (_, { id, body }) => {
       const { type, data } = JSON.parse(body)
       const outcome = await answer(data.documentHash, type)
-      sent.push({ id, documentHash: data.documentHash, type, outcome })
-      return outcome
+      sent.push({ id, documentHash: data.documentHash, type, outcome, at: performance.now() })
+      return { outcome, ...(retryAfterMs !== undefined && { retryAfterMs }) }
     },
     count: (outcome) => {
       counts[outcome] = (counts[outcome] ?? 0) + 1
@@ -89,7 +93,7 @@ function happen(documentHash: Hex, type: EventType, tenant = 'default'): Promise
   })
 }
 
-const typesOf = (documentHash: Hex, outcome: Attempt = 'delivered') =>
+const typesOf = (documentHash: Hex, outcome: Outcome = 'delivered') =>
   sent
     .filter((one) => one.documentHash === documentHash && one.outcome === outcome)
     .map(({ type }) => type)
@@ -161,7 +165,7 @@ describe('deliveries', () => {
   test('behavior: an event whose result was not written is sent again', async () => {
     await add()
     const [begun, sending] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
-    answer = async (): Promise<Attempt> => {
+    answer = async (): Promise<Outcome> => {
       begun.resolve()
       await sending.promise
       return 'delivered'
@@ -210,6 +214,21 @@ describe('deliveries', () => {
     expect(sent).toHaveLength(before)
     await webhooks.change(id, () => ({ disabledReason: null, failingSince: null }))
     await expect.poll(() => sent.length).toBe(before + 2)
+  })
+
+  test('behavior: leaves a receiver alone for its Retry-After, whatever else happens', async () => {
+    await add()
+    answer = () => 'failed'
+    retryAfterMs = 1_500
+    const [first, second] = [hash(), hash()]
+    await happen(first, 'document.issued')
+    await expect.poll(() => sent.length).toBe(1)
+    answer = () => 'delivered'
+    await happen(second, 'document.issued')
+    await expect.poll(() => typesOf(second), { timeout: 10_000 }).toEqual(['document.issued'])
+    expect((sent[1]?.at ?? 0) - (sent[0]?.at ?? 0)).toBeGreaterThanOrEqual(1_500)
+    // It is back: what failed before is due at once.
+    await expect.poll(() => typesOf(first)).toEqual(['document.issued'])
   })
 
   test('behavior: 410 disables at once', async () => {

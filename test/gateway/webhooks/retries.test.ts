@@ -13,3 +13,9 @@ test('default: waits grow from seconds to hours, and cover three days', () => {
 test('default: pauses double up to five minutes', () => {
   expect([0, 1, 2, 20].map(pauseAfter)).toEqual([5_000, 10_000, 20_000, 300_000])
 })
+
+test('behavior: a Retry-After puts an attempt off, by an hour at most, and never forward', () => {
+  expect(nextTryAt(1, 0, 60_000)).toBe(60_000)
+  expect(nextTryAt(1, 0, 10 ** 12)).toBe(3_600_000)
+  expect(nextTryAt(6, 0, 1_000)).toBeGreaterThanOrEqual(10 * 3_600_000)
+})
