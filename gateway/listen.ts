@@ -1,24 +1,28 @@
-import { createServer, type ServerOptions } from 'node:http'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { failUnrouted } from './http/envelope.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { openApp } from './open-app.ts'
+import { createBodyWatch, cutOffIdleReaders, type Pace } from './stalls.ts'
 
 /** How long clients have to finish their requests when the service stops. */
 const CLOSE_GRACE_MS = 1_000
 
-/** How long a client may take to send; milliseconds. Then it gets 408, and is disconnected. */
-export type Patience = Required<
-  Pick<ServerOptions, 'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval'>
->
+/** How long clients may take; milliseconds. Slower ones are disconnected, with 408 if possible. */
+export type Patience = Pace & {
+  /** From the connection, or the end of the request before, to the end of the headers. */
+  headersTimeout: number
+  /** Between two looks at the connections. */
+  connectionsCheckingInterval: number
+}
 const PATIENCE: Patience = {
-  // From the connection, or the end of the request before, to the end of the headers.
   headersTimeout: 15_000,
-  // To the end of the body.
-  requestTimeout: 300_000,
   connectionsCheckingInterval: 5_000,
+  windowMs: 60_000,
+  // 16 KiB a second.
+  minBytes: 960 * 1024,
 }
 /** Beyond, a client gets 431, and is disconnected. */
 const MAX_HEADER_BYTES = 16 * 1024
@@ -39,9 +43,14 @@ export async function listen(
   { log, metrics }: { log: Log; metrics: Pick<Metrics, 'served'> },
   patience: Patience = PATIENCE,
 ): Promise<Listener> {
-  const options = { ...patience, maxHeaderSize: MAX_HEADER_BYTES }
+  const { headersTimeout, connectionsCheckingInterval } = patience
+  // `requestTimeout` would limit the whole of a request, however fast its bytes come.
+  const timeouts = { headersTimeout, connectionsCheckingInterval, requestTimeout: 0 }
+  const bodies = createBodyWatch(patience, connectionsCheckingInterval)
+  const options = { ...timeouts, maxHeaderSize: MAX_HEADER_BYTES }
   const server = createServer(options, (incoming, outgoing) => {
     const { method = '' } = incoming
+    bodies.watch(incoming, outgoing)
     const started = performance.now()
     // One for each request, because the error handler gets only the error.
     const respond = getRequestListener(app.fetch, {
@@ -54,7 +63,9 @@ export async function listen(
       },
     })
     return respond(incoming, outgoing)
-  }).listen(port, host)
+  })
+  cutOffIdleReaders(server, patience)
+  server.listen(port, host)
   await new Promise((resolve, reject) => {
     server.once('listening', resolve)
     server.once('error', reject)
@@ -70,6 +81,7 @@ export async function listen(
       // Clients that are still sending or not reading have had enough time.
       setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS).unref()
       await closed
+      bodies.stop()
     },
   }
 }

@@ -7,9 +7,6 @@ import { ApiError } from './errors.ts'
 /** Newline-delimited JSON: one JSON text on each line, UTF-8. */
 const NDJSON = 'application/x-ndjson'
 
-/** How long a client may take none of an answer before it is cut off. */
-const STALL_TIMEOUT_MS = 60_000
-
 /**
  * @returns Whether the body is NDJSON.
  * @throws {ApiError} `not_json` for a `Content-Encoding`.
@@ -26,7 +23,6 @@ export type LineOptions = {
   headers?: Record<string, string>
   /** Characters to gather before they are sent; 1 sends each line at once. */
   gather?: number
-  stallMs?: number
   /** Called once, when the answer has ended, however. */
   done?: () => void
 }
@@ -34,42 +30,27 @@ export type LineOptions = {
 /**
  * Answers with one JSON object a line, made no faster than the client reads them.
  *
- * @param lines Is returned (`return()`) when the client leaves, or reads nothing for `stallMs`.
+ * @param lines Is returned (`return()`) when the client leaves, or is cut off.
  */
 export function answerLines(
   c: Context,
   lines: AsyncGenerator<object>,
-  {
-    status = 200,
-    headers = {},
-    gather = 1,
-    stallMs = STALL_TIMEOUT_MS,
-    done = () => {},
-  }: LineOptions = {},
+  { status = 200, headers = {}, gather = 1, done = () => {} }: LineOptions = {},
 ): Response {
   c.set('isEnvelope', true)
-  let stalled: NodeJS.Timeout | undefined
-
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        clearTimeout(stalled)
         const { text, isLast } = await nextText(lines, gather).catch((error) => {
           done()
           throw error
         })
         if (text.length > 0) controller.enqueue(encodeUtf8(text))
-        if (isLast) {
-          done()
-          return controller.close()
-        }
-        stalled = setTimeout(() => {
-          controller.error(new Error('the client does not read'))
-          void lines.return(undefined).then(done, done)
-        }, stallMs).unref()
+        if (!isLast) return
+        done()
+        controller.close()
       },
       async cancel() {
-        clearTimeout(stalled)
         await lines.return(undefined).then(done, done)
       },
     },

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
+import { Hono } from 'hono'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Env } from '../../gateway/http/env.ts'
 import { OPERATIONS } from '../../gateway/http/operations.ts'
 import { type Listener, listen } from '../../gateway/listen.ts'
 import { createLog } from '../../gateway/log.ts'
@@ -11,6 +13,10 @@ import { API_KEY } from '../support/stack.ts'
 
 // Hostile clients, through real sockets, at a server with little patience.
 
+const PATIENCE = {
+  ...{ headersTimeout: 300, connectionsCheckingInterval: 50 },
+  ...{ windowMs: 600, minBytes: 10_000 },
+}
 let listener: Listener
 beforeAll(async () => {
   listener = await listen(
@@ -20,7 +26,7 @@ beforeAll(async () => {
     }).app as Parameters<typeof listen>[0],
     { host: '127.0.0.1', port: 0 },
     { log: createLog('silent'), metrics: { served: () => {} } },
-    { headersTimeout: 300, requestTimeout: 600, connectionsCheckingInterval: 50 },
+    PATIENCE,
   )
 })
 afterAll(() => listener.stop(async () => {}))
@@ -28,8 +34,8 @@ afterAll(() => listener.stop(async () => {}))
 const POST = `POST /v1/documents HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${API_KEY}\r\nContent-Type: application/json\r\n`
 
 /** A connection, with what it receives. */
-async function open() {
-  const socket = connect(listener.port, '127.0.0.1')
+async function open(port = listener.port) {
+  const socket = connect(port, '127.0.0.1')
   let received = ''
   socket.on('data', (chunk) => {
     received += chunk
@@ -79,17 +85,111 @@ describe('slow clients', () => {
   })
 
   test('behavior: others are served while a hundred clients are slow', async () => {
-    const slow = await Promise.all(Array.from({ length: 100 }, open))
+    const slow = await Promise.all(Array.from({ length: 100 }, () => open()))
     for (const { socket } of slow) socket.write('GET /healthz HTTP/1.1\r\nX: ')
     expect(await isHealthy()).toBe(true)
     await Promise.all(slow.map(({ closed }) => closed))
   })
 })
 
+describe('large requests and answers', () => {
+  const MEGABYTE = Buffer.alloc(2 ** 20, 'x')
+  let large: Listener
+  /** How often a client that did not read was given up. */
+  let cancelled = 0
+
+  beforeAll(async () => {
+    const app = new Hono<Env>()
+    app.onError((_, c) => c.text('cut off', 400))
+    app.post('/upload', async (c) => {
+      let length = 0
+      for await (const chunk of c.req.raw.body ?? []) length += chunk.length
+      return c.text(`${length} bytes`)
+    })
+    app.get('/stream', () => {
+      const pull = (controller: ReadableStreamDefaultController) => controller.enqueue(MEGABYTE)
+      return new Response(new ReadableStream({ pull, cancel: () => void cancelled++ }))
+    })
+    app.get('/whole', (c) => c.body(new Uint8Array(64 * 2 ** 20)))
+    app.get('/late', async (c) => {
+      await sleep(3 * PATIENCE.windowMs)
+      return c.text('done')
+    })
+    const address = { host: '127.0.0.1', port: 0 }
+    const seen = { log: createLog('silent'), metrics: { served: () => {} } }
+    large = await listen(app as Parameters<typeof listen>[0], address, seen, PATIENCE)
+  })
+  afterAll(() => large.stop(async () => {}))
+
+  test('behavior: an upload takes as long as it needs while its bytes come', async () => {
+    const { socket, received, closed } = await open(large.port)
+    socket.write('POST /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\n')
+    socket.write('Content-Length: 400000\r\n\r\n')
+    const started = performance.now()
+    for (let sent = 0; sent < 400_000; sent += 20_000) {
+      socket.write(Buffer.alloc(20_000))
+      await sleep(PATIENCE.windowMs / 5)
+    }
+    await closed
+    expect(received()).toContain('400000 bytes')
+    expect(performance.now() - started).toBeGreaterThan(2 * PATIENCE.windowMs)
+  })
+
+  test('error: an upload that stalls after a good start is cut off', async () => {
+    const { socket, received, closed } = await open(large.port)
+    socket.write('POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 400000\r\n\r\n')
+    socket.write(Buffer.alloc(200_000))
+    await flood(socket, 'x', 20)
+    await closed
+    expect(received()).toMatch(/^HTTP\/1\.1 408 /)
+  })
+
+  test('behavior: a client may wait for its answer for longer than it may stall', async () => {
+    const response = await fetch(`http://127.0.0.1:${large.port}/late`)
+    expect(await response.text()).toBe('done')
+  })
+
+  test('error: a client that does not read a stream is cut off, and the stream ended', async () => {
+    const { socket, closed } = await open(large.port)
+    socket.pause()
+    socket.write('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n')
+    await expect.poll(() => cancelled, { timeout: 10_000 }).toBe(1)
+    socket.resume()
+    await closed
+  })
+
+  test('error: a client that does not read an answer in one piece is cut off', async () => {
+    const { socket, received, closed } = await open(large.port)
+    socket.pause()
+    socket.write('GET /whole HTTP/1.1\r\nHost: x\r\n\r\n')
+    // A write finds out that the server has reset the connection.
+    while (socket.writable) {
+      socket.write(' ')
+      await sleep(20)
+    }
+    await closed
+    expect(received().length).toBeLessThan(64 * 2 ** 20)
+  })
+
+  test('behavior: a client that reads slowly gets the whole answer', async () => {
+    const { socket, received, closed } = await open(large.port)
+    socket.write('GET /whole HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n')
+    const started = performance.now()
+    while (performance.now() - started < 2 * PATIENCE.windowMs) {
+      socket.pause()
+      await sleep(PATIENCE.windowMs / 4)
+      socket.resume()
+      await sleep(1)
+    }
+    await closed
+    expect(received().length).toBeGreaterThan(64 * 2 ** 20)
+  })
+})
+
 describe('floods', () => {
   test.each([
-    ['one long header', 'X-Long: ', 'a'.repeat(1_000)],
-    ['many headers', '', 'X-Many: a\r\n'.repeat(100)],
+    ['one long header', 'X-Long: ', 'a'.repeat(10_000)],
+    ['many headers', '', 'X-Many: a\r\n'.repeat(1_000)],
   ])('error: %s is cut off with 431', async (_, begin, chunk) => {
     const { socket, received, closed } = await open()
     socket.write(`GET /healthz HTTP/1.1\r\nHost: x\r\n${begin}`)
