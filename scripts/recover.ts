@@ -4,7 +4,7 @@
  * account is needed. A run that was cut off goes on when it is started again.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { toHex } from '../document/hex.ts'
@@ -34,7 +34,8 @@ async function main(): Promise<number> {
   const identity = await remoteIdentity(config, say)
   const { registry, issuerId, issuerSecrets } = identity
   const from = Number(values.from ?? 0)
-  const issued = await readIssued(identity, { dataDir, checkpoint, from, say })
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const issued = await readIssued(identity, { checkpoint, from, say })
   const database = openStopped(dataDir, { create: true })
   try {
     database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import { type Collection, openCollection } from '../../cli/audit/collect.ts'
 import type { LedgerBatch, LedgerEntry } from '../../cli/audit/ledger.ts'
 import { pinBlock } from '../../cli/audit/run.ts'
@@ -30,11 +29,10 @@ export type Issued = {
 
 /** @throws {ChainError} when the chain cannot be read. */
 export async function readIssued(
-  { rpc, registry, issuerId }: Identity,
-  options: { dataDir: string; checkpoint: string; from: number; say: (line: string) => void },
+  { rpc, registry, issuerId }: Pick<Identity, 'rpc' | 'registry' | 'issuerId'>,
+  options: { checkpoint?: string; from: number; say: (line: string) => void },
 ): Promise<Issued> {
-  const { dataDir, checkpoint, from, say } = options
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const { checkpoint, from, say } = options
   const request = patientRequest(createRequest(rpc))
   const collection = await openCollection({
     ...{ request, registry, issuerId, from, checkpoint, phases: NO_PHASES },

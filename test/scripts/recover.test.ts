@@ -1,6 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -18,6 +19,7 @@ import { deployRegistry } from '../support/transact.ts'
 
 const KEY = 'a-key-that-only-the-tests-have'
 const COMMAND = fileURLToPath(new URL('../../scripts/recover.ts', import.meta.url))
+const FSCK = fileURLToPath(new URL('../../scripts/fsck.ts', import.meta.url))
 const PATIENCE = 180_000
 
 let folder: string
@@ -153,6 +155,48 @@ test(
     const local = await recover({ RPC_URL: '', DATA_DIR: join(folder, 'e') })
     expect(local.stderr).toContain('RPC_URL is required')
     expect([other.code, again.code, local.code]).toEqual([1, 2, 2])
+  },
+  PATIENCE,
+)
+
+test(
+  'behavior: fsck finds nothing in it, and then each fault that is planted, and changes nothing',
+  async () => {
+    const fsck = () =>
+      run(process.execPath, [FSCK, '--json'], { env: { ...env, DATA_DIR: join(folder, 'b') } })
+    const whole = await fsck()
+    expect(JSON.parse(whole.stdout)).toMatchObject({ documents: 7, batches: 1, differences: [] })
+    expect(whole.code).toBe(0)
+
+    await recovered.stop()
+    const database = new DatabaseSync(join(folder, 'b', 'gateway.db'))
+    const hashes = database
+      .prepare('SELECT document_hash AS hash FROM history ORDER BY hash')
+      .all()
+      .map(({ hash }) => hash as Uint8Array)
+    const [first, second, third, fourth] = hashes as [
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
+      Uint8Array,
+    ]
+    database.prepare('UPDATE block SET bytes = zeroblob(9) WHERE hash = ?').run(first)
+    database.prepare('DELETE FROM block WHERE hash = ?').run(second)
+    database.prepare('DELETE FROM document WHERE document_hash = ?').run(second)
+    database.prepare('DELETE FROM history WHERE document_hash = ?').run(third)
+    database.prepare('UPDATE document SET block_number = 1 WHERE document_hash = ?').run(fourth)
+    database.prepare('INSERT INTO history VALUES (1, ?, NULL)').run(new Uint8Array(32).fill(7))
+    database.prepare('INSERT INTO tombstone VALUES (?)').run(fourth)
+    database.close()
+    const before = readFileSync(join(folder, 'b', 'gateway.db'))
+    const { stdout, code } = await fsck()
+    const { differences } = JSON.parse(stdout)
+    expect(differences.map((one: { code: string }) => one.code).sort()).toEqual([
+      ...['erased_but_present', 'history_missing', 'history_without_record', 'index_differs'],
+      ...['index_missing', 'payload_damaged', 'payload_missing'],
+    ])
+    expect(code).toBe(1)
+    expect(readFileSync(join(folder, 'b', 'gateway.db')).equals(before)).toBe(true)
   },
   PATIENCE,
 )

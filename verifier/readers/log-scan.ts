@@ -6,12 +6,14 @@ import { type Request, readStrictly } from './request.ts'
 import { readList, toQuantity } from './rpc-codec.ts'
 
 /** Blocks in the first request; grows after each answer, shrinks after each refusal. */
-const FIRST_RANGE = 1_000
+const FIRST_RANGE = 50
 const MAX_RANGE = 1_000_000
 /** Growth after an answer, and once the node has refused a range. */
 const [FAST, SLOW] = [4, 1.25]
 /** Logs in one answer that a range aims at: they are in memory together. */
 const LOGS = 5_000
+/** How much smaller the next range is after an answer too long for this program. */
+const TOO_LONG_PART = 8
 /** After this many consecutive failures the node counts as down. */
 const MAX_UNANSWERED = 3
 
@@ -60,7 +62,8 @@ export async function* scanLogs(
       unanswered = refusal.kind === 'unanswered' ? unanswered + 1 : 0
       if (unanswered === MAX_UNANSWERED) throw error
       if (refusal.kind === 'limit') most = refusal.range
-      range = 'range' in refusal ? refusal.range : Math.min(Math.ceil(size / 2), most)
+      const part = refusal.kind === 'too_long' ? TOO_LONG_PART : 2
+      range = 'range' in refusal ? refusal.range : Math.min(Math.ceil(size / part), most)
       growth = SLOW
       continue
     }
@@ -77,8 +80,10 @@ type Refusal =
   | { kind: 'limit'; range: number }
   /** The node names the number of blocks that it takes here, where there are many logs. */
   | { kind: 'suggestion'; range: number }
-  /** The answer would be too long, for the node or for this program. */
+  /** The answer would be too long for the node. */
   | { kind: 'too_much' }
+  /** The answer was too long for this program: the node has made all of it for nothing. */
+  | { kind: 'too_long' }
   /** No answer in time, or none at all. */
   | { kind: 'unanswered' }
 
@@ -92,10 +97,8 @@ const OF_BLOCKS = /block|range/i
 const TOO_LARGE = 413
 
 function refusalOf({ cause }: ChainError, size: number): Refusal {
-  const isTooMuch =
-    cause instanceof TooLargeError ||
-    (cause instanceof HttpStatusError && cause.status === TOO_LARGE)
-  if (isTooMuch) return { kind: 'too_much' }
+  if (cause instanceof TooLargeError) return { kind: 'too_long' }
+  if (cause instanceof HttpStatusError && cause.status === TOO_LARGE) return { kind: 'too_much' }
   if (!(cause instanceof RpcResponseError)) return { kind: 'unanswered' }
   const { message } = cause
   const [, first, last] = SUGGESTED.exec(message) ?? []

@@ -13,7 +13,7 @@ import type { Request } from './request.ts'
  * Slots in one `eth_getProof`: the first, and the most. geth refuses more than 1,024, and the
  * response has some KB for each.
  */
-const [FIRST_SLOTS, MAX_SLOTS] = [256, 1024]
+const [FIRST_SLOTS, MAX_SLOTS] = [256, 512]
 /** Concurrent requests. */
 const AT_A_TIME = 4
 /** JSON-RPC 2.0. */

@@ -1,0 +1,70 @@
+/**
+ * `npm run fsck [-- --json]`: compares chain, store and database of a gateway, with the settings of
+ * `npm start`, and says what differs. It changes nothing, and may run beside the service.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { toHex } from '../document/hex.ts'
+import { createRpcPool } from '../gateway/adapters/ethereum/rpc.ts'
+import { ConfigError, readConfig } from '../gateway/config.ts'
+import { createLog } from '../gateway/log.ts'
+import { openKubo } from '../gateway/open-stores.ts'
+import { compare, DIFFERENCES, type Difference } from './fsck/compare.ts'
+import { openKept } from './fsck/kept.ts'
+import { tellCause } from './identity.ts'
+import { readIssued } from './recover/issued.ts'
+
+async function main(): Promise<number> {
+  const { values } = parseArgs({
+    options: { json: { type: 'boolean' }, from: { type: 'string' } },
+  })
+  // Nothing is signed or opened here.
+  const unused = toHex(randomBytes(32))
+  const defaults = { ISSUER_SECRET: unused, ISSUER_ID: '1' }
+  const { ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL, RPC_URL } = process.env
+  const hasAccount = [ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL, !RPC_URL].some(Boolean)
+  const config = readConfig({
+    ...{ ...(RPC_URL && defaults), ...process.env, ...(!hasAccount && { ISSUER_KEY: unused }) },
+  })
+  const { dataDir, rpcTimeout } = config
+  if (!existsSync(join(dataDir, 'gateway.db')))
+    throw new ConfigError([`${dataDir} has no database`])
+  const kubo = await openKubo(config, createLog('silent'))
+  const kept = openKept(dataDir, kubo ? [kubo] : [])
+  // The local chain answers while its service runs.
+  const urls = config.rpcUrls.length > 0 ? config.rpcUrls : [`http://127.0.0.1:${config.chainPort}`]
+  const rpc = createRpcPool(urls, rpcTimeout)
+  const found: { code: Difference; about: string }[] = []
+  try {
+    const { registry, issuerId } = kept
+    const from = Number(values.from ?? 0)
+    const issued = await readIssued({ rpc, registry, issuerId }, { from, say: () => {} })
+    const counts = await compare(kept, issued, (code, about) => {
+      found.push({ code, about })
+      if (!values.json) console.log(`${code.padEnd(22)}  ${about}`)
+    })
+    if (values.json) console.log(JSON.stringify({ ...counts, differences: found }, null, 2))
+    else {
+      console.log(
+        `compared ${counts.documents} documents, ${counts.batches} batches; ${counts.erased} are erased`,
+      )
+      for (const code of new Set(found.map((one) => one.code)))
+        console.log(`${code}: ${DIFFERENCES[code]}`)
+      console.log(found.length === 0 ? 'nothing differs' : `${found.length} differences`)
+    }
+    return found.length === 0 ? 0 : 1
+  } finally {
+    kept.close()
+    await rpc.close()
+  }
+}
+
+try {
+  process.exit(await main())
+} catch (error) {
+  console.error(tellCause('compare', error))
+  process.exit(2)
+}

@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto'
+import { recountListed } from '../../cli/manifest.ts'
+import { encodeBatchBlock } from '../../document/batch/block.ts'
+import type { Hex } from '../../document/hex.ts'
+import { toHex } from '../../document/hex.ts'
+import { NO_ACCOUNT, registryStatusOf } from '../../verifier/status.ts'
+import type { Issued } from '../recover/issued.ts'
+import type { Kept } from './kept.ts'
+
+/** What differs between chain, store and database, by its code. */
+export const DIFFERENCES = {
+  database_damaged: 'SQLite finds the file damaged: restore a backup',
+  events_incomplete: 'the registry counts more than its events show: ask a node that has them',
+  payload_missing: 'the store lacks a payload: npm run restore fetches it, or recover',
+  payload_damaged: 'a payload has other bytes than its hash says: restore a backup',
+  erased_but_present: 'an erased document is still in the store: start the service, it deletes it',
+  history_missing: 'the history lacks a document or batch of the chain: another gateway issued it',
+  history_without_record: 'the history has a document that the chain lacks there',
+  index_missing: 'the index lacks a document of the chain: npm run reindex',
+  index_differs: 'the index has another block or status than the chain: npm run reindex',
+  manifest_missing: 'the store lacks the manifest of a batch, or it does not rebuild the root',
+} as const
+export type Difference = keyof typeof DIFFERENCES
+
+/** Says a difference, with the hash that it is about. */
+export type Tell = (difference: Difference, about: string) => void
+
+/** Compares everything, and changes nothing. @returns Numbers of what was compared. */
+export async function compare(
+  kept: Kept,
+  issued: Issued,
+  tell: Tell,
+): Promise<{ documents: number; batches: number; erased: number }> {
+  const counts = { documents: 0, batches: 0, erased: 0 }
+  for (const line of kept.damage()) tell('database_damaged', line)
+  if (!issued.isComplete) tell('events_incomplete', '')
+
+  async function comparePayload(hash: Hex): Promise<void> {
+    const payload = await kept.payload(hash)
+    if (kept.isErased(hash)) {
+      counts.erased++
+      if (payload !== 'missing') tell('erased_but_present', hash)
+    } else if (payload === 'missing') tell('payload_missing', hash)
+    else if (payload === 'damaged') tell('payload_damaged', hash)
+  }
+
+  const anchors = new Map<Hex, number>()
+  for (let i = 0; i < issued.documents.length; i++) {
+    const { documentHash, record } = issued.documents.at(i)
+    if (record.anchoredBlock === 0) continue
+    counts.documents++
+    anchors.set(documentHash, record.anchoredBlock)
+    await comparePayload(documentHash)
+    if (!kept.historyOf(documentHash, record.anchoredBlock)) tell('history_missing', documentHash)
+    const account = issued.accounts.get(record.accountIndex) ?? NO_ACCOUNT
+    const status = registryStatusOf({ record, account, blockTime: issued.blockTime })
+    const expected = status === 'valid' || status === 'expired' ? null : status
+    const row = kept.indexOf(documentHash)
+    if (!row) tell('index_missing', documentHash)
+    else if (row.block !== record.anchoredBlock || row.status !== expected)
+      tell('index_differs', documentHash)
+  }
+  for (const { documentHash, block } of kept.history())
+    if (anchors.get(documentHash) !== block) tell('history_without_record', documentHash)
+
+  for (const { root, manifest, record } of issued.batches) {
+    counts.batches++
+    if (!kept.batchHistoryOf(root, record.anchoredBlock)) tell('history_missing', root)
+    const about = { registry: kept.registry, issuerId: kept.issuerId, blocks: [kept.store] }
+    const code = await recountListed(
+      { root, size: record.validUntil },
+      manifest,
+      about,
+      async (batch) => {
+        for (const block of batch.blocks()) {
+          counts.documents++
+          await comparePayload(block.documentHash)
+          const bytes = encodeBatchBlock(block)
+          await comparePayload(toHex(createHash('sha256').update(bytes).digest()))
+        }
+      },
+    )
+    if (code !== null) tell('manifest_missing', `${root}: ${code}`)
+  }
+  return counts
+}
