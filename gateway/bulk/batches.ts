@@ -22,7 +22,7 @@ import type { Spool } from './spool.ts'
 import { documentsIn, linesIn, readAgain, readUpload, turnAfter, type Upload } from './upload.ts'
 
 /** Blocks, or documents, in one write. Fewer than in a file's: other requests wait for it. */
-const GROUP = 256
+const GROUP = 512
 
 export type BatchDeps = Omit<BulkDeps, 'subkeys' | 'group' | 'tenant' | 'keep'> &
   AloneDeps & {

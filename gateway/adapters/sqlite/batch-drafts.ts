@@ -17,6 +17,8 @@ export type DraftGroups = {
 }
 
 const HASH = 32
+/** Blocks that are pinned together: the puts of other requests wait for it. */
+const BLOCKS_A_GROUP = 256
 /** Rows of the index in one write: some milliseconds. */
 const ROWS_A_WRITE = 500
 
@@ -43,9 +45,13 @@ export function createSqliteBatchDrafts(
 
   return {
     async put(request, blocks) {
-      if (groups)
-        return groups.pin(blocks, (root) => write(() => void note.run(request, null, root, null)))
-      return write(() => {
+      if (groups) {
+        const noteRoot = (root: Uint8Array) => write(() => void note.run(request, null, root, null))
+        for (let at = 0; at < blocks.length; at += BLOCKS_A_GROUP)
+          await groups.pin(blocks.slice(at, at + BLOCKS_A_GROUP), noteRoot)
+        return
+      }
+      await write(() => {
         const inserted = blocks.filter(({ hash, bytes }) => store.insert(hash, bytes))
         if (inserted.length > 0)
           note.run(request, Buffer.concat(inserted.map(({ hash }) => hash)), null, null)
