@@ -6,6 +6,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  statSync,
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
@@ -64,6 +65,8 @@ export function openJournal(folder: string, gateway: string): Journal {
   const path = join(folder, NAME)
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
+    if (existsSync(path) && !statSync(path).isFile())
+      throw new InputError('other_run', `${path} is not a file of docreg`)
     const entries = existsSync(path) ? readEntries(path) : []
     const file = openSync(path, 'a', 0o600)
     return journalOf(entries, file, gateway)

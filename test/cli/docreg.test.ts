@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../cli/commands.ts'
 import { docreg, run } from '../support/docreg.ts'
+import vectors from '../vectors/documents.json' with { type: 'json' }
 
 let dir: string
 beforeAll(() => {
@@ -12,7 +13,7 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(dir, { recursive: true, force: true }))
 
-const ID = '7w73KCx2eDtP1xVYN9Dqd38swsTEGmWn4rqntr5SvjA1kwLLdpgdg9uT4zayJGu8iuNSF4DLzmt44'
+const ID = vectors.documents[0]?.publicId ?? ''
 
 describe('help', () => {
   test('default: lists every command with its summary', async () => {
@@ -84,12 +85,14 @@ describe('configuration', () => {
     writeFileSync(join(dir, name), JSON.stringify(settings))
     return join(dir, name)
   }
-  /** The registry of the verdict, which nobody could give. */
+  /** An address that names another registry: the command warns, and says which one it trusts. */
+  const LINK = `https://a.example/verify#publicId=${ID}&registry=${registryOf('f')}`
   const asked = async (args: string[], env: Record<string, string> = { DOCREG_CONFIG: '' }) => {
-    const { code, stdout, stderr } = await docreg(['verify', '-', '--json', ...args], {
-      ...{ stdin: ID, cwd: dir, env },
+    const { code, stdout } = await docreg(['verify', '-', '--json', '--no-identity', ...args], {
+      ...{ stdin: LINK, cwd: dir, env },
     })
-    return { code, stderr, registry: JSON.parse(stdout).registry }
+    const [warning = ''] = JSON.parse(stdout).warnings
+    return { code, registry: /trust, (\S+)$/.exec(warning)?.[1] }
   }
 
   test('default: reads docreg.config.json of the working directory, and names it', async () => {
