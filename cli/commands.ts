@@ -1,6 +1,7 @@
 import type { Command } from './command.ts'
 import { auditCommand } from './commands/audit.ts'
 import { bundleCommand } from './commands/bundle.ts'
+import { certificateCommand } from './commands/certificate.ts'
 import { demoCommand } from './commands/demo.ts'
 import { documentsCommand } from './commands/documents.ts'
 import { eraseCommand } from './commands/erase.ts'
@@ -22,6 +23,7 @@ import { verifyCommand } from './commands/verify.ts'
 export const COMMANDS: readonly Command[] = [
   templateCommand,
   issueCommand,
+  certificateCommand,
   documentsCommand,
   showCommand,
   revokeCommand,

@@ -35,6 +35,8 @@ export type InputErrorCode =
   | 'declined'
   /** The gateway does not answer, or cannot work now: what is left can be done later. */
   | 'interrupted'
+  /** The PDF engine or its fonts cannot be installed. */
+  | 'no_engine'
   /** A proof of the file proves nothing about the registry that the reader trusts. */
   | 'unproven'
   /** The list has more hashes than one proof can hold. */

@@ -3,6 +3,7 @@ import { isPresentationFile } from '../document/presentation.ts'
 import { decodePresentationLink, isPresentationLink } from '../document/presentation-link.ts'
 import { readVerifyLink } from '../document/verify-link.ts'
 import { readBundle } from '../verifier/bundle.ts'
+import { bundleInPdf, isPdf } from '../verifier/pdf.ts'
 import { readPresentation } from '../verifier/presentation.ts'
 import { InputError } from './errors.ts'
 import { readStdin } from './files.ts'
@@ -17,6 +18,8 @@ export type Subject = {
   registryHint?: string
   /** The bundle that it came from, if any, and the bundle's block. */
   bundle?: ReturnType<typeof readBundle>
+  /** The bundle was attached to a PDF; its reader wants to know what holds now. */
+  fromPdf?: true
 }
 
 /** A presentation, and the block of its state proof, if it has one. */
@@ -56,6 +59,7 @@ export async function readInput(given: string): Promise<Subject | Presented> {
 }
 
 async function fromBytes(bytes: Uint8Array): Promise<Subject | Presented> {
+  if (isPdf(bytes)) return { ...fromBundle(await bundleInPdf(bytes)), fromPdf: true }
   if (!isImage(bytes)) {
     // Lenient, only to recognize the kind; the content is decoded strictly later.
     const text = new TextDecoder().decode(bytes)
@@ -130,7 +134,8 @@ function isFile(path: string): Promise<boolean> {
   )
 }
 
-async function readBytes(path: string): Promise<Uint8Array> {
+/** @throws {InputError} `unreadable` */
+export async function readBytes(path: string): Promise<Uint8Array> {
   try {
     const { size } = await stat(path)
     if (size > MAX_BYTES) throw new RangeError(`more than ${MAX_BYTES} bytes`)

@@ -19,6 +19,8 @@ if (tsc.status !== 0) throw new Error('the library does not compile')
 
 await buildCommand(join(out, 'cli', 'docreg.js'))
 // The registries that the command trusts, by chain id.
+for (const folder of ['templates', 'packs'])
+  cpSync(join(root, 'certificates', folder), join(out, 'certificates', folder), { recursive: true })
 cpSync(join(root, 'deployments'), join(out, 'deployments'), { recursive: true })
 
 const files = readdirSync(out, { recursive: true, encoding: 'utf8' })

@@ -6,6 +6,7 @@ import { decodePresentationLink, isPresentationLink } from '../document/presenta
 import { decodePublicId } from '../document/public-id.ts'
 import { readVerifyFragment, readVerifyLink, type VerifyLink } from '../document/verify-link.ts'
 import { readBundle, readPresentation } from '../verifier/index.ts'
+import { bundleInPdf, isPdf } from '../verifier/pdf.ts'
 import { readQr } from './qr.ts'
 
 /** The subject of a check: a document, or an excerpt of one. */
@@ -20,6 +21,8 @@ type Given = {
 
 export type DocumentSubject = Given & {
   publicId: string
+  /** The proof file was attached to a PDF, whose words may be others than the document's. */
+  fromPdf?: true
   /** The text of a proof file; its statement as of its block is checked too. */
   bundle?: string
   /** Text blocks from a proof file: the sealed document and its batch block. */
@@ -42,6 +45,7 @@ export type InputProblem =
   | 'notOurs'
   | 'file'
   | 'bundle'
+  | 'pdf'
   | 'excerpt'
   | 'camera'
 
@@ -171,13 +175,14 @@ export function problemOf(error: unknown): InputProblem {
 }
 
 /**
- * @param file A picture of a QR code, a proof file or an excerpt.
+ * @param file A picture of a QR code, a proof file, a certificate as PDF or an excerpt.
  * @throws {InputError}
  */
 export async function readFile(file: File): Promise<Subject> {
   if (!file.type.startsWith('image/')) {
     if (file.size > MAX_FILE) throw new InputError('file')
-    return parseFile(textOfFile(new Uint8Array(await file.arrayBuffer())))
+    const bytes = new Uint8Array(await file.arrayBuffer())
+    return isPdf(bytes) ? parsePdf(bytes) : parseFile(textOfFile(bytes))
   }
   const image = await createImageBitmap(file).catch(() => {
     throw new InputError('file')
@@ -188,6 +193,15 @@ export async function readFile(file: File): Promise<Subject> {
     return await parseSubject(text)
   } catch {
     throw new InputError('notOurs')
+  }
+}
+
+async function parsePdf(bytes: Uint8Array): Promise<Subject> {
+  try {
+    return { ...(await parseFile(textOfFile(await bundleInPdf(bytes)))), fromPdf: true }
+  } catch (error) {
+    if (error instanceof FormatError || error instanceof InputError) throw new InputError('pdf')
+    throw error
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Hex } from '../../document/hex.ts'
 import { decodePublicId } from '../../document/public-id.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
-import { verifyBundle } from '../../verifier/bundle.ts'
+import { createBundleSource, verifyBundle } from '../../verifier/bundle.ts'
 import { headAgeOf, majorityOf } from '../../verifier/defaults.ts'
 import { parseDomain } from '../../verifier/identity.ts'
 import { networkOf } from '../../verifier/network.ts'
@@ -125,9 +125,12 @@ type Flags = CommandInput<typeof OPTIONS>['flags']
 type Ask = () => VerifyOptions
 
 function ask(input: Subject | Presented, online: Ask): Promise<Verdict | PresentationVerdict> {
-  return 'presentation' in input
-    ? verifyPresentation(input.presentation, online())
-    : verify(input.publicId, online())
+  const options = online()
+  if ('presentation' in input) return verifyPresentation(input.presentation, options)
+  const { publicId, bundle } = input
+  // What a PDF carries needs no other source.
+  const carried = bundle ? [createBundleSource(bundle.bundle)] : []
+  return verify(publicId, { ...options, blocks: [...carried, ...options.blocks] })
 }
 
 /**
@@ -225,6 +228,7 @@ function provenIn(input: Subject | Presented, trustedBlocks: Hex[]): Proven | un
     }
   }
   if (input.bundle === undefined) return undefined
+  if (input.fromPdf && trustedBlocks.length === 0) return undefined
   const { bundle, block } = input.bundle
   return {
     ...{ name: 'bundle', block },

@@ -169,6 +169,16 @@ const RUN: Example[] = [
 
 const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
+    page: 'docs/certificates.md',
+    has: '--from issued/issued.csv',
+    because: 'it installs 110 MB; test/cli/commands/certificate.test.ts prints some',
+  },
+  {
+    page: 'docs/certificates.md',
+    has: '--new-template',
+    because: 'test/certificates/print.test.ts copies a template',
+  },
+  {
     page: 'docs/integrate.md',
     has: '/v1/webhooks',
     because: 'its receiver does not exist; test/gateway/http/routes/webhooks.test.ts creates some',

@@ -17,7 +17,7 @@ export const de: Texts = {
   'ask.camera': 'Mit der Kamera scannen',
   'ask.file': 'Bild oder Datei wählen',
   'ask.drop':
-    'Sie können ein Bild des QR-Codes, eine Nachweisdatei oder einen Auszug auch auf diese Seite ziehen.',
+    'Sie können ein Bild des QR-Codes, eine Urkunde als PDF, eine Nachweisdatei oder einen Auszug auch auf diese Seite ziehen.',
   'ask.another': 'Ein anderes Dokument prüfen',
   'camera.hold': 'Halten Sie den QR-Code vor die Kamera. Das Bild bleibt auf diesem Gerät.',
   'camera.stop': 'Kamera ausschalten',
@@ -32,6 +32,8 @@ export const de: Texts = {
     'In diesem Bild wurde kein QR-Code gefunden. Nehmen Sie ihn scharf, gerade und aus der Nähe auf.',
   'error.notOurs': 'Dieser QR-Code enthält keinen Code eines Dokuments.',
   'error.file': 'Diese Datei ist weder ein Bild noch eine Nachweisdatei noch ein Auszug.',
+  'error.pdf':
+    'An dieser PDF-Datei hängt keine Nachweisdatei, oder sie ist beschädigt. Zeigen Sie stattdessen den QR-Code, der darauf gedruckt ist.',
   'error.bundle': 'Das ist keine Nachweisdatei, oder sie ist beschädigt.',
   'error.excerpt': 'Das ist kein Auszug aus einem Dokument, oder er ist beschädigt.',
   'error.camera':
@@ -119,6 +121,8 @@ export const de: Texts = {
   'domain.not_asked': 'Diese Adresse gibt er an. Diese Seite hat sie nicht gefragt.',
   'domain.no_domain': 'Diese Adresse gibt er an. Sie ist keine Domain, die man fragen kann.',
   'document.heading': 'Das Dokument',
+  'document.compare':
+    'Vergleichen Sie jeden Eintrag mit PDF oder Papier: Dort kann alles stehen. Was gilt, steht hier.',
   'document.unread': 'Was darin steht, kann nicht gezeigt werden: Der Inhalt ist nicht verfügbar.',
   'document.subjectName': 'Name',
   'document.subjectId': 'Kennnummer',

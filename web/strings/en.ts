@@ -20,7 +20,7 @@ export const en = {
   'ask.camera': 'Scan with the camera',
   'ask.file': 'Choose a picture or file',
   'ask.drop':
-    'You can also drop a picture of the QR code, a proof file or an excerpt on this page.',
+    'You can also drop a picture of the QR code, a certificate as PDF, a proof file or an excerpt on this page.',
   'ask.another': 'Check another document',
 
   'camera.hold': 'Hold the QR code in front of the camera. The picture stays on this device.',
@@ -35,6 +35,8 @@ export const en = {
   'error.noQr': 'No QR code was found in this picture. Take one that is sharp, straight and close.',
   'error.notOurs': 'This QR code does not hold the code of a document.',
   'error.file': 'This file is neither a picture nor a proof file nor an excerpt.',
+  'error.pdf':
+    'This PDF has no proof file attached, or it is damaged. Show the QR code that is printed on it instead.',
   'error.bundle': 'This is not a proof file, or it is damaged.',
   'error.excerpt': 'This is not an excerpt of a document, or it is damaged.',
   'error.camera':
@@ -122,6 +124,8 @@ export const en = {
   'domain.no_domain': 'This is the address that it names. It is not a domain that can be asked.',
 
   'document.heading': 'The document',
+  'document.compare':
+    'Compare every entry with the PDF or the paper: those can show anything. What counts stands here.',
   'document.unread': 'What it says cannot be shown: the content is unavailable.',
   'document.subjectName': 'Name',
   'document.subjectId': 'Identifier',

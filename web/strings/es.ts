@@ -17,7 +17,7 @@ export const es: Texts = {
   'ask.camera': 'Escanear con la cámara',
   'ask.file': 'Elegir una imagen o un archivo',
   'ask.drop':
-    'También puede soltar en esta página una imagen del código QR, un archivo de prueba o un extracto.',
+    'También puede soltar en esta página una imagen del código QR, un certificado en PDF, un archivo de prueba o un extracto.',
   'ask.another': 'Comprobar otro documento',
   'camera.hold': 'Ponga el código QR delante de la cámara. La imagen no sale de este dispositivo.',
   'camera.stop': 'Apagar la cámara',
@@ -31,6 +31,8 @@ export const es: Texts = {
     'No se encontró ningún código QR en esta imagen. Haga una nítida, recta y de cerca.',
   'error.notOurs': 'Este código QR no contiene el código de un documento.',
   'error.file': 'Este archivo no es ni una imagen, ni un archivo de prueba, ni un extracto.',
+  'error.pdf':
+    'Este PDF no lleva adjunto ningún archivo de prueba, o está dañado. Muestre en su lugar el código QR impreso en él.',
   'error.bundle': 'Esto no es un archivo de prueba, o está dañado.',
   'error.excerpt': 'Esto no es un extracto de un documento, o está dañado.',
   'error.camera': 'No se puede usar la cámara. Permítala en el navegador o elija una imagen.',
@@ -114,6 +116,8 @@ export const es: Texts = {
   'domain.no_domain':
     'Esta es la dirección que indica. No es un dominio al que se pueda preguntar.',
   'document.heading': 'El documento',
+  'document.compare':
+    'Compare cada dato con el PDF o el papel: allí puede figurar cualquier cosa. Lo que cuenta es lo que aparece aquí.',
   'document.unread': 'No se puede mostrar lo que dice: el contenido no está disponible.',
   'document.subjectName': 'Nombre',
   'document.subjectId': 'Identificador',

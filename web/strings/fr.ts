@@ -17,7 +17,7 @@ export const fr: Texts = {
   'ask.camera': 'Scanner avec la caméra',
   'ask.file': 'Choisir une image ou un fichier',
   'ask.drop':
-    'Vous pouvez aussi déposer sur cette page une image du code QR, un fichier de preuve ou un extrait.',
+    'Vous pouvez aussi déposer sur cette page une image du code QR, un certificat PDF, un fichier de preuve ou un extrait.',
   'ask.another': 'Vérifier un autre document',
   'camera.hold': 'Placez le code QR devant la caméra. L’image reste sur cet appareil.',
   'camera.stop': 'Arrêter la caméra',
@@ -31,6 +31,8 @@ export const fr: Texts = {
     'Aucun code QR n’a été trouvé dans cette image. Prenez-en une nette, droite et de près.',
   'error.notOurs': 'Ce code QR ne contient pas le code d’un document.',
   'error.file': 'Ce fichier n’est ni une image, ni un fichier de preuve, ni un extrait.',
+  'error.pdf':
+    'Aucun fichier de preuve n’est joint à ce PDF, ou il est endommagé. Montrez plutôt le code QR qui y est imprimé.',
   'error.bundle': 'Ce n’est pas un fichier de preuve, ou il est endommagé.',
   'error.excerpt': 'Ce n’est pas un extrait de document, ou il est endommagé.',
   'error.camera':
@@ -114,6 +116,8 @@ export const fr: Texts = {
   'domain.no_domain':
     'C’est l’adresse qu’il indique. Ce n’est pas un domaine que l’on puisse interroger.',
   'document.heading': 'Le document',
+  'document.compare':
+    'Comparez chaque mention avec le PDF ou le papier : ils peuvent montrer n’importe quoi. Seul ce qui figure ici fait foi.',
   'document.unread': 'Ce qu’il dit ne peut pas être affiché : le contenu n’est pas disponible.',
   'document.subjectName': 'Nom',
   'document.subjectId': 'Identifiant',

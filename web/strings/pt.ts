@@ -17,7 +17,7 @@ export const pt: Texts = {
   'ask.camera': 'Ler com a câmara',
   'ask.file': 'Escolher uma imagem ou um ficheiro',
   'ask.drop':
-    'Também pode largar nesta página uma imagem do código QR, um ficheiro de prova ou um excerto.',
+    'Também pode largar nesta página uma imagem do código QR, um certificado em PDF, um ficheiro de prova ou um excerto.',
   'ask.another': 'Verificar outro documento',
   'camera.hold': 'Ponha o código QR em frente da câmara. A imagem não sai deste dispositivo.',
   'camera.stop': 'Desligar a câmara',
@@ -31,6 +31,8 @@ export const pt: Texts = {
     'Não foi encontrado nenhum código QR nesta imagem. Tire uma nítida, direita e de perto.',
   'error.notOurs': 'Este código QR não contém o código de um documento.',
   'error.file': 'Este ficheiro não é uma imagem, nem um ficheiro de prova, nem um excerto.',
+  'error.pdf':
+    'Este PDF não tem nenhum ficheiro de prova anexo, ou está danificado. Mostre antes o código QR impresso nele.',
   'error.bundle': 'Isto não é um ficheiro de prova, ou está danificado.',
   'error.excerpt': 'Isto não é um excerto de um documento, ou está danificado.',
   'error.camera': 'Não é possível usar a câmara. Permita-a no navegador ou escolha uma imagem.',
@@ -113,6 +115,8 @@ export const pt: Texts = {
   'domain.not_asked': 'Este é o endereço que indica. Esta página não o consultou.',
   'domain.no_domain': 'Este é o endereço que indica. Não é um domínio que se possa consultar.',
   'document.heading': 'O documento',
+  'document.compare':
+    'Compare cada dado com o PDF ou o papel: lá pode constar qualquer coisa. O que conta é o que está aqui.',
   'document.unread': 'Não é possível mostrar o que diz: o conteúdo não está disponível.',
   'document.subjectName': 'Nome',
   'document.subjectId': 'Identificador',

@@ -25,6 +25,7 @@ export function viewDocument({ verdict, subject }: Done): HTMLElement | false {
   return section(
     ofExcerpt ? 'excerpt' : 'document',
     ofExcerpt && h('p', { class: 'only' }, t(isEmpty ? 'excerpt.nothing' : 'excerpt.only')),
+    'fromPdf' in subject && h('p', { class: 'only' }, t('document.compare')),
     shown.length > 0 &&
       h('dl', {}, ...shown.map(({ name, value }) => entry(t(`document.${name}`), value))),
     metadata.length > 0 && h('h3', {}, t('document.metadata')),

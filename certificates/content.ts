@@ -1,0 +1,144 @@
+import type { Document } from '../document/document.ts'
+import { CertificateError } from './errors.ts'
+import { LABELS, type Labels } from './labels.ts'
+import type { Settings } from './settings.ts'
+
+/** A value of the document, and whether its first letter is written from right to left. */
+type Value = { text: string; rtl: boolean }
+type Texts = Record<string, string>
+type Entry = { label: Texts; values: Value[] }
+
+/** What a template is given as `it`, beside pictures: docs/certificates.md. */
+export type Content = {
+  languages: { code: string; lang: string; region: string | null; index: number }[]
+  heading: string
+  author: string
+  name: Value
+  texts: Record<'issuer' | 'address' | 'title' | 'intro' | 'body', Texts>
+  labels: Record<keyof Labels, Texts>
+  fields: Record<string, Entry>
+  entries: Entry[]
+  signatures: { name: string; role: Texts; picture: string | null }[]
+  date: [year: number, month: number, day: number]
+}
+
+/** `{name}` stands for a field, `[…]` for text that is left out unless all its fields are there. */
+const OPTIONAL = /\[([^[\]]*)\]/g
+const FIELD = /\{([^{}]+)\}/g
+const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u
+
+/**
+ * @throws {CertificateError} `missing_field` when a text names a field that the document lacks.
+ */
+export function contentOf(document: Document, settings: Settings): Content {
+  const { languages } = settings
+  const plain = plainFields(document)
+  const shown = (field: string, language: string) => showField(field, plain, language)
+  const fill = (texts: Texts) => {
+    const filled = Object.entries(texts).map(([tag, text]) => [
+      tag,
+      fillIn(text, (field) => shown(field, tag)),
+    ])
+    return Object.fromEntries(filled) as Texts
+  }
+  const title = Object.keys(settings.title).length > 0 ? settings.title : undefined
+  const texts = {
+    issuer: settings.issuer,
+    address: settings.address,
+    title: title ? fill(title) : { [languages[0] ?? 'en']: shown('category', 'en') ?? '' },
+    intro: fill(settings.intro),
+    body: fill(settings.body),
+  }
+  const labelsOf = (name: string) =>
+    Object.fromEntries(languages.map((tag) => [tag, labelOf(name, tag, settings)]))
+  const entryOf = (field: string): Entry => {
+    const values = languages.map((tag) => shown(field, tag) ?? '')
+    return { label: labelsOf(field), values: [...new Set(values)].map(showValue) }
+  }
+  const first = languages[0] ?? 'en'
+  const [year = 0, month = 0, day = 0] = document.issuedAt.split('-').map(Number)
+  return {
+    languages: languages.map((code, index) => ({ code, index, ...languageOf(code) })),
+    heading: `${texts.title[first] ?? ''} · ${document.subjectName}`,
+    author: settings.issuer[first] ?? Object.values(settings.issuer)[0] ?? '',
+    name: showValue(document.subjectName),
+    texts,
+    labels: Object.fromEntries(
+      Object.keys(LABELS.en ?? {}).map((name) => [name, labelsOf(name)]),
+    ) as Content['labels'],
+    fields: Object.fromEntries(Object.keys(plain).map((field) => [field, entryOf(field)])),
+    entries: listed(plain, settings).map(entryOf),
+    signatures: settings.signatures.map(({ name, role, picture }) => ({
+      ...{ name, role },
+      picture: picture === undefined ? null : `/${picture}`,
+    })),
+    date: [year, month, day],
+  }
+}
+
+/** @returns The fields by the names that templates use; metadata as `metadata.<key>`. */
+function plainFields({ metadata = {}, registry: _, issuerId: __, ...fields }: Document): Texts {
+  const entries = Object.entries(metadata).map(([key, value]) => [`metadata.${key}`, value])
+  return { ...fields, ...Object.fromEntries(entries) }
+}
+
+/** The chosen fields that the document has; without a choice, those that no text has shown. */
+function listed(plain: Texts, { fields, title, intro, body }: Settings): string[] {
+  if (fields) return fields.filter((field) => Object.hasOwn(plain, field))
+  const texts = [title, intro, body].flatMap((text) => Object.values(text))
+  const used = texts.flatMap((text) => [...text.matchAll(FIELD)].map(([, field]) => field))
+  return Object.keys(plain).filter((field) => field !== 'subjectName' && !used.includes(field))
+}
+
+function fillIn(text: string, show: (field: string) => string | undefined): string {
+  const whole = text.replace(OPTIONAL, (_, part: string) =>
+    [...part.matchAll(FIELD)].every(([, field = '']) => show(field) !== undefined) ? part : '',
+  )
+  return whole.replace(FIELD, (_, field: string) => {
+    const value = show(field)
+    if (value === undefined)
+      throw new CertificateError('missing_field', `the template needs the field ${field}`)
+    return value
+  })
+}
+
+function showField(field: string, plain: Texts, language: string): string | undefined {
+  if (!Object.hasOwn(plain, field)) return undefined
+  const value = plain[field] ?? ''
+  if (field === 'issuedAt' || field === 'expiresAt') return showDate(value, language)
+  return field === 'category' ? inWords(value) : value
+}
+
+/** A date as the language writes it, in the Gregorian calendar and with the digits 0 to 9. */
+function showDate(date: string, language: string): string {
+  return new Intl.DateTimeFormat(`${language}-u-ca-gregory-nu-latn`, {
+    ...{ day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' },
+  }).format(new Date(`${date}T00:00:00Z`))
+}
+
+/** `birth_certificate` as “Birth certificate”. */
+function inWords(category: string): string {
+  const words = category.replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+function labelOf(name: string, language: string, { labels }: Settings): string {
+  const own = Object.hasOwn(labels, name) ? labels[name] : undefined
+  const ours = LABELS[language]
+  return (
+    own?.[language] ??
+    (ours && Object.hasOwn(ours, name) ? ours[name as keyof Labels] : undefined) ??
+    Object.values(own ?? {})[0] ??
+    name.replace(/^metadata\./, '')
+  )
+}
+
+function showValue(text: string): Value {
+  return { text, rtl: RIGHT_TO_LEFT.test(text) }
+}
+
+/** A tag in the two parts that the engine takes: script decides the region of Chinese. */
+function languageOf(code: string): { lang: string; region: string | null } {
+  const { language, region, script } = new Intl.Locale(code)
+  return { lang: language, region: region ?? (script === 'Hant' ? 'TW' : null) }
+}

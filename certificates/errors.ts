@@ -1,0 +1,23 @@
+/** Why there is no certificate. Stable. */
+export type CertificateErrorCode =
+  /** The folder of the template, its settings or its code. */
+  | 'bad_template'
+  /** The document lacks a field that the template needs. */
+  | 'missing_field'
+  /** No font has a character of the document. */
+  | 'unprintable'
+  /** The PDF engine or its fonts cannot be installed. */
+  | 'no_engine'
+  /** The document is not valid, or could not be checked. */
+  | 'not_valid'
+
+/** Thrown instead of a certificate. The message has no value of a document. */
+export class CertificateError extends Error {
+  override name = 'CertificateError'
+  readonly code: CertificateErrorCode
+
+  constructor(code: CertificateErrorCode, message: string, cause?: unknown) {
+    super(message, { cause })
+    this.code = code
+  }
+}

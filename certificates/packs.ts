@@ -1,0 +1,109 @@
+import { execFile } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { CertificateError } from './errors.ts'
+
+const run = promisify(execFile)
+
+/** PDF engine and fonts, installed on first use: 110 MB that most users never need. */
+export type Pack = 'base' | 'chinese' | 'chinese-traditional' | 'japanese' | 'korean'
+
+const MANIFESTS = ['package.json', 'package-lock.json']
+const packs = fileURLToPath(new URL('../certificates/packs/', import.meta.url))
+
+/**
+ * Finds a pack in the cache of this user, or installs it there with npm, in the versions and with
+ * the hashes of its lock file. No script of a package is run.
+ *
+ * @param cache The folder that holds packs.
+ * @param report Called before an installation, which takes seconds to a minute.
+ * @returns The folder of its packages, `node_modules`.
+ * @throws {CertificateError} `no_engine`
+ */
+export async function findPack(
+  name: Pack,
+  cache: string,
+  report: (message: string) => void,
+): Promise<string> {
+  const hash = createHash('sha256')
+  for (const file of MANIFESTS) hash.update(readFileSync(join(packs, name, file)))
+  const folder = join(cache, `${name}-${hash.digest('hex').slice(0, 16)}`)
+  const modules = join(folder, 'node_modules')
+  if (existsSync(modules)) return modules
+  report(`installing ${SAID[name]}, once, in ${cache}`)
+  mkdirSync(cache, { recursive: true })
+  const fresh = mkdtempSync(join(cache, '.installing-'))
+  try {
+    for (const file of MANIFESTS) copyFileSync(join(packs, name, file), join(fresh, file))
+    await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
+      cwd: fresh,
+      shell: process.platform === 'win32',
+    })
+    // By rename, so that nobody uses half a pack.
+    renameSync(fresh, folder)
+  } catch (cause) {
+    // Another process may have been faster.
+    if (existsSync(modules)) return modules
+    throw new CertificateError(
+      'no_engine',
+      `npm cannot install ${SAID[name]}: ${reasonOf(cause)}`,
+      cause,
+    )
+  } finally {
+    rmSync(fresh, { recursive: true, force: true })
+  }
+  return modules
+}
+
+/** @returns Where packs are kept, outside of checkouts. */
+export function packCache(env: NodeJS.ProcessEnv): string {
+  const base = env.XDG_CACHE_HOME || join(homedir(), '.cache')
+  return join(base, 'document-registry', 'certificates')
+}
+
+const SAID: Record<Pack, string> = {
+  base: 'the PDF engine and its fonts',
+  chinese: 'the fonts for Chinese',
+  'chinese-traditional': 'the fonts for traditional Chinese',
+  japanese: 'the fonts for Japanese',
+  korean: 'the fonts for Korean',
+}
+
+function reasonOf(cause: unknown): string {
+  const { stderr = '', message = '' } = cause as { stderr?: string; message?: string }
+  return stderr.trim().split('\n')[0] || message
+}
+
+/**
+ * @param languages Of the template: they decide whose shapes the characters of Han get.
+ * @param text All text of a certificate.
+ * @returns The packs that its characters need, in the order in which fonts are looked for.
+ */
+export function packsFor(languages: readonly string[], text: string): Pack[] {
+  const ofLanguages = languages.flatMap((tag) => {
+    const { language, script, region } = new Intl.Locale(tag)
+    if (language === 'ja') return ['japanese' as const]
+    if (language === 'ko') return ['korean' as const]
+    if (language !== 'zh') return []
+    const isTraditional = script === 'Hant' || ['TW', 'HK', 'MO'].includes(region ?? '')
+    return [isTraditional ? ('chinese-traditional' as const) : ('chinese' as const)]
+  })
+  const ofText: Pack[] = []
+  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) ofText.push('japanese')
+  if (/\p{Script=Hangul}/u.test(text)) ofText.push('korean')
+  // The widest: it has all characters of Unicode's first block.
+  if (/\p{Script=Han}/u.test(text)) ofText.push('chinese')
+  return [...new Set<Pack>(['base', ...ofLanguages, ...ofText])]
+}

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { CertificateError } from './errors.ts'
+
+/** The templates that come with the command. */
+export const TEMPLATES = ['diploma', 'permit', 'letter'] as const
+
+const ours = fileURLToPath(new URL('../certificates/templates/', import.meta.url))
+const SHARED = ['lib.typ', 'main.typ']
+
+/**
+ * @param given One of {@link TEMPLATES}, or a folder.
+ * @throws {CertificateError} `bad_template`
+ */
+export function findTemplate(given: string): string {
+  const folder = (TEMPLATES as readonly string[]).includes(given) ? join(ours, given) : given
+  if (existsSync(join(folder, 'template.typ')) && existsSync(join(folder, 'settings.json')))
+    return folder
+  throw new CertificateError(
+    'bad_template',
+    `--template must be ${TEMPLATES.join(', ')}, or a folder with template.typ and settings.json`,
+  )
+}
+
+/** Copies a template, for an issuer to change. @throws {CertificateError} if the folder is there. */
+export function copyTemplate(given: string, folder: string): void {
+  if (existsSync(folder)) throw new CertificateError('bad_template', `${folder} exists already`)
+  cpSync(findTemplate(given), folder, { recursive: true })
+}
+
+/** @returns What a certificate names in its keywords: another for every change of the template. */
+export function markOf(folder: string): string {
+  const hash = createHash('sha256')
+  for (const name of SHARED) hash.update(readFileSync(join(ours, name)))
+  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => join(entry.parentPath, entry.name))
+  for (const file of files.sort()) hash.update(file.slice(folder.length)).update(readFileSync(file))
+  return `docreg-template-${hash.digest('hex').slice(0, 16)}`
+}

@@ -1,0 +1,70 @@
+import { deflateSync } from 'node:zlib'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { FormatError } from '../../document/errors.ts'
+import { bundleInPdf, isPdf } from '../../verifier/pdf.ts'
+
+const BUNDLE = '{"type":"document-registry-bundle","v":1}'
+
+/** A PDF as far as the reader looks, with one embedded file. */
+function pdfOf(content: Uint8Array, dictionary: string, end = '\nendstream endobj\n%%EOF'): Buffer {
+  const head = `%PDF-1.7\n1 0 obj <</Names<</EmbeddedFiles 3 0 R>>>> endobj\n2 0 obj <<${dictionary}>> stream\n`
+  return Buffer.concat([Buffer.from(head, 'latin1'), content, Buffer.from(end)])
+}
+
+const read = async (pdf: Uint8Array) => new TextDecoder().decode(await bundleInPdf(pdf))
+
+test('default: finds the attached bundle', async () => {
+  const plain = pdfOf(Buffer.from(BUNDLE), '/Type/EmbeddedFile')
+  const deflated = pdfOf(deflateSync(BUNDLE), '/Type /EmbeddedFile /Filter /FlateDecode')
+  const filterFirst = pdfOf(deflateSync(BUNDLE), '/Filter[/FlateDecode]/Type/EmbeddedFile')
+  expect(isPdf(plain)).toBe(true)
+  expect((await read(plain)).trim()).toBe(BUNDLE)
+  expect(await read(deflated)).toBe(BUNDLE)
+  expect(await read(filterFirst)).toBe(BUNDLE)
+})
+
+test('behavior: looks past other attachments', async () => {
+  const other = pdfOf(deflateSync('{}'), '/Type/EmbeddedFile/Filter/FlateDecode')
+  const ours = pdfOf(deflateSync(BUNDLE), '/Type/EmbeddedFile/Filter/FlateDecode')
+  expect(await read(Buffer.concat([other, ours]))).toBe(BUNDLE)
+})
+
+test('error: reports a PDF without a bundle', async () => {
+  const bomb = deflateSync(Buffer.alloc(64 * 1024 * 1024))
+  const manyBombs = Array.from({ length: 200 }, () =>
+    pdfOf(bomb, '/Type/EmbeddedFile/Filter/FlateDecode'),
+  )
+  const without = [
+    Buffer.from('%PDF-1.7\n'),
+    Buffer.from('%PDF-1.7 EmbeddedFile stream'),
+    Buffer.from(`%PDF-1.7 ${'EmbeddedFile '.repeat(100_000)}`),
+    pdfOf(Buffer.from('not deflated'), '/Type/EmbeddedFile/Filter/FlateDecode'),
+    Buffer.concat(manyBombs.slice(0, 100)),
+    Buffer.alloc(9 * 1024 * 1024),
+  ]
+  for (const pdf of without)
+    await expect(bundleInPdf(pdf)).rejects.toMatchObject({ code: 'bundle_malformed' })
+})
+
+test('error: throws nothing else, whatever the file holds', async () => {
+  const parts = fc.constantFrom(
+    ...[
+      '%PDF-1.7',
+      ' obj ',
+      '<<',
+      '/EmbeddedFile',
+      '/FlateDecode',
+      'stream\n',
+      'endstream',
+      '\r\n',
+    ],
+    deflateSync(BUNDLE).toString('latin1'),
+  )
+  await fc.assert(
+    fc.asyncProperty(fc.array(fc.oneof(parts, fc.string())), async (all) => {
+      const error = await bundleInPdf(Buffer.from(all.join(''), 'latin1')).catch((e) => e)
+      expect(error instanceof FormatError || error instanceof Uint8Array).toBe(true)
+    }),
+  )
+})

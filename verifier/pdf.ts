@@ -1,0 +1,97 @@
+import { FormatError } from '../document/errors.ts'
+
+/** Maximum bytes of a PDF; a certificate has some hundred KiB. */
+const MAX_PDF = 8 * 1024 * 1024
+/** Maximum streams that are looked into: a certificate has one attachment. */
+const MAX_STREAMS = 64
+/** Maximum bytes of all streams together, inflated. */
+const MAX_INFLATED = 16 * 1024 * 1024
+const BUNDLE = /"type"\s*:\s*"document-registry-bundle"/
+/** How far before `stream` its dictionary may begin. */
+const MAX_DICTIONARY = 4096
+
+/** @returns Whether the bytes begin like a PDF file. */
+export function isPdf(bytes: Uint8Array): boolean {
+  return latin1(bytes.subarray(0, 1024)).includes('%PDF-')
+}
+
+/**
+ * Finds the bundle that is attached to a PDF. Dictionaries of streams are never compressed, so the
+ * attachment is found by a search: no table of the file is believed, and one that another program
+ * has saved again is read too. An encrypted PDF has no readable attachment.
+ *
+ * @param pdf Of at most 8 MiB.
+ * @returns The bytes of the first attachment that begins like a bundle, not yet checked.
+ * @throws {FormatError} `bundle_malformed` for a PDF without one.
+ */
+export async function bundleInPdf(pdf: Uint8Array): Promise<Uint8Array> {
+  if (pdf.length > MAX_PDF) throw new FormatError('bundle_malformed', 'the PDF is too large')
+  const text = latin1(pdf)
+  let left = MAX_INFLATED
+  for (const { start, end, isDeflated } of attachmentsIn(text)) {
+    const raw = pdf.subarray(start, end)
+    const content = isDeflated ? await inflate(raw, left) : raw
+    left -= content.length
+    if (BUNDLE.test(latin1(content.subarray(0, MAX_DICTIONARY)))) return content
+    if (left <= 0) break
+  }
+  throw new FormatError('bundle_malformed', 'no bundle is attached to the PDF')
+}
+
+type Stream = { start: number; end: number; isDeflated: boolean }
+
+/** The streams of embedded files, in their order. */
+function* attachmentsIn(text: string): Generator<Stream> {
+  let seen = 0
+  let from = 0
+  while (seen < MAX_STREAMS) {
+    const at = text.indexOf('EmbeddedFile', from)
+    if (at < 0) return
+    from = at + 1
+    const keyword = text.indexOf('stream', at)
+    if (keyword < 0) return
+    const isNear = keyword - at < MAX_DICTIONARY
+    // `/EmbeddedFiles` is the table of names.
+    if (!isNear || !/^EmbeddedFile[\s/>]/.test(text.slice(at, at + 13))) continue
+    seen++
+    const start = keyword + (text.startsWith('\r\n', keyword + 6) ? 8 : 7)
+    const end = text.indexOf('endstream', start)
+    if (end < 0) return
+    from = end
+    const object = Math.max(text.lastIndexOf(' obj', at), keyword - MAX_DICTIONARY, 0)
+    yield { start, end, isDeflated: text.slice(object, keyword).includes('/FlateDecode') }
+  }
+}
+
+/** @returns What can be inflated, at most `limit` bytes; what follows the data is left out. */
+async function inflate(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>])
+    .stream()
+    .pipeThrough(new DecompressionStream('deflate'))
+  try {
+    for (const reader = stream.getReader(); ; ) {
+      const { done, value } = await reader.read()
+      if (done) break
+      length += value.length
+      chunks.push(value)
+      if (length < limit) continue
+      await reader.cancel()
+      break
+    }
+  } catch {
+    // Damaged, or followed by a line end: the caller judges what came before.
+  }
+  const whole = new Uint8Array(Math.min(length, limit))
+  let at = 0
+  for (const chunk of chunks) {
+    whole.set(chunk.subarray(0, whole.length - at), at)
+    at += Math.min(chunk.length, whole.length - at)
+  }
+  return whole
+}
+
+function latin1(bytes: Uint8Array): string {
+  return new TextDecoder('latin1').decode(bytes)
+}
