@@ -17,7 +17,7 @@ import { CertificateError } from './errors.ts'
 
 const run = promisify(execFile)
 
-/** PDF engine and fonts, installed on first use: 110 MB that most users never need. */
+/** PDF engine and fonts, installed on first use: 75 MB that most users never need. */
 export type Pack = 'base' | 'chinese' | 'chinese-traditional' | 'japanese' | 'korean'
 
 const MANIFESTS = ['package.json', 'package-lock.json']

@@ -171,7 +171,7 @@ const NOT_RUN: { page: string; has: string; because: string }[] = [
   {
     page: 'docs/certificates.md',
     has: '--from issued/issued.csv',
-    because: 'it installs 110 MB; test/cli/commands/certificate.test.ts prints some',
+    because: 'it installs 75 MB; test/cli/commands/certificate.test.ts prints some',
   },
   {
     page: 'docs/certificates.md',
