@@ -15,7 +15,10 @@ import type { Successions } from '../successions.ts'
 /** Between looks for revocations that were promised with the outcome of a successor. */
 const LOOK_INTERVAL_MS = 1_000
 
-export type SupersedeRequest = Omit<IssueRequest, 'finality' | 'supersedes' | 'supersededRoot'> & {
+export type SupersedeRequest = Omit<
+  IssueRequest,
+  'finality' | 'refuseNew' | 'supersedes' | 'supersededRoot'
+> & {
   /** The document to supersede. */
   documentHash: Hex
   /** The root of its batch, and the expiry in its leaf, if it is in one. */
@@ -79,13 +82,14 @@ export function createSuperseding(deps: SupersedingDeps): Superseding {
   return {
     async supersede(request) {
       const until = performance.now() + request.wait
-      await assertMaySupersede(request)
+      const refuseNew = await assertMaySupersede(request)
       const { documentHash, root, validUntil: _, ...issue } = request
       const successor = await issuing.issue({
         ...issue,
         finality: 'included',
         supersedes: documentHash,
         supersededRoot: root,
+        ...(refuseNew && { refuseNew }),
       })
       if (successor.status === 'pending') return { successor, revised: null }
       const left = Math.min(until - performance.now(), request.deadline.left())
@@ -103,10 +107,13 @@ export function createSuperseding(deps: SupersedingDeps): Superseding {
   }
 }
 
-/** @returns A function that rejects when the document cannot be superseded (any more). */
+/**
+ * @returns A function that rejects when the document cannot be superseded (any more). It returns an
+ * error if only the repeat of a request that another gateway has carried out can succeed.
+ */
 function createAssertMaySupersede(
   deps: SupersedingDeps,
-): (request: SupersedeRequest) => Promise<void> {
+): (request: SupersedeRequest) => Promise<IssueError | undefined> {
   const { outbox, successions, readiness } = deps
 
   /** Without REVOKE, the promise to revoke could not be kept. */
@@ -129,8 +136,11 @@ function createAssertMaySupersede(
       throw new IssueError('already_superseded', 'the document has a successor')
     // Of a document in a batch, the status also follows that of the batch.
     const isRevoked = now.status === 'revoked' || now.status === 'superseded'
-    if (successor === undefined && (isRevoked || revocationOf(now.record) === 'final'))
-      throw new IssueError('already_revoked', 'revoked permanently')
+    if (successor !== undefined || !(isRevoked || revocationOf(now.record) === 'final'))
+      return undefined
+    const error = new IssueError('already_revoked', 'revoked permanently')
+    if (now.status === 'superseded' && idempotencyKey !== undefined) return error
+    throw error
   }
 }
 

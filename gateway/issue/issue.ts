@@ -26,6 +26,8 @@ export type IssueRequest = {
   supersededRoot?: Hex | undefined
   tenant: string
   idempotencyKey?: string
+  /** Thrown when the request is not the repeat of one whose document is on the chain. */
+  refuseNew?: IssueError
   /** Milliseconds to wait for a block; 0 = answer as soon as the promise is durable. */
   wait: number
   /** Limits the wait, and the reads before and after it. */
@@ -89,6 +91,7 @@ export function createIssuing(deps: {
     })
     const mayBeRepeat = idempotencyKey !== undefined
     const repeat = mayBeRepeat ? await findRepeat(all.map(withIntent), deadline) : undefined
+    if (repeat === undefined && request.refuseNew) throw request.refuseNew
     const { sealed, intent } = repeat ?? withIntent(all[0])
     const { replayed, isPending, transactionHash } = repeat
       ? await transactionOf(repeat)
