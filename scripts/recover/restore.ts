@@ -8,7 +8,9 @@ import type { Batch } from '../../document/batch/batch.ts'
 import { encodeBatchBlock } from '../../document/batch/block.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
 import { hkdfWithNode } from '../../gateway/adapters/node-hkdf.ts'
+import { createAddBatch } from '../../gateway/adapters/sqlite/batch-log.ts'
 import type { Database } from '../../gateway/adapters/sqlite/database.ts'
+import { KEPT_STATUSES } from '../../gateway/adapters/sqlite/document-index.ts'
 import { createIndexRebuild, type Rebuilt } from '../../gateway/adapters/sqlite/index-rebuild.ts'
 import { blindIndexOf, createIndexEntryOf } from '../../gateway/blind-index.ts'
 import type { KeptStatus } from '../../gateway/document-index.ts'
@@ -24,6 +26,7 @@ const CHUNK = 200
 const AT_A_TIME = 16
 /** Of documents whose tenant nobody knows; batches always have one. */
 const DEFAULT_TENANT = 'default'
+const NOT_REVOKED = { revokerIndex: 0, revokedBlock: 0, revokedAt: 0, reason: 0, setAside: false }
 
 /** Numbers of documents and batches. */
 export type Counts = Record<
@@ -36,7 +39,8 @@ type Found = {
   documentHash: Hex
   record: RegistryRecord
   transactionHash: Hex | null
-  batch: { root: Hex; block: Hex } | null
+  /** `own`: the record without the revocation of the batch, which the batch's row has. */
+  batch: { id: number; root: Hex; block: Hex; own: RegistryRecord } | null
 }
 
 type Options = {
@@ -73,12 +77,14 @@ export async function restoreDocuments(
     const restored: { found: Found; rebuilt: Rebuilt; line: string }[] = []
     await inParallel(some, AT_A_TIME, async (found) => {
       const { documentHash, batch, record } = found
-      const { kept, word } = statusOf(record, issued)
+      const { word } = statusOf(record, issued)
+      const { kept } = statusOf(batch?.own ?? record, issued)
       const { publicId, entry, why } = await openOne(found)
       counts[why ?? 'opened']++
       const rebuilt = {
-        ...{ documentHash, blockNumber: record.anchoredBlock, validUntil: record.validUntil },
-        ...{ status: kept, ...(entry && { entry }) },
+        ...{ documentHash, validUntil: record.validUntil, status: kept },
+        ...(batch ? { blockNumber: null, batch: batch.id } : { blockNumber: record.anchoredBlock }),
+        ...(entry && { entry }),
       }
       const values = [publicId ?? '', documentHash, batch?.root ?? '', why ?? word]
       restored.push({ found, rebuilt, line: `${values.join(',')}\n` })
@@ -160,24 +166,28 @@ async function restoreBatch(
   if (batch?.root !== root || batch.size !== anchored.validUntil) return false
   const transactionHash = event?.transactionHash ?? null
   const { sqlite } = database
-  await database.write(() => {
+  const { kept } = statusOf({ ...anchored, validUntil: 0 }, issued)
+  const id = await database.write(() => {
     const hash = transactionHash === null ? null : fromHex(transactionHash)
     sqlite
       .prepare('INSERT OR REPLACE INTO batch_history VALUES (?, ?, ?)')
       .run(anchored.anchoredBlock, fromHex(root), hash)
+    const { id } = createAddBatch(database)({ ...batch, tenant: tenant ?? DEFAULT_TENANT })
     sqlite
-      .prepare(
-        'INSERT INTO batch (root, size, manifest, tenant) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING',
-      )
-      .run(fromHex(root), batch.size, fromHex(batch.manifest), tenant ?? DEFAULT_TENANT)
+      .prepare('UPDATE batch SET promised = 1, block_number = ?, status = ? WHERE id = ?')
+      .run(anchored.anchoredBlock, KEPT_STATUSES.indexOf(kept), id)
+    return id
   })
+  const unrevoked = { ...anchored, ...NOT_REVOKED }
   let some: { documentHash: Hex; validUntil: number; block: Hex }[] = []
   const restoreRest = async () => {
     const own = await issued.recordsOf(some.map(({ documentHash }) => documentHash))
+    const ownOf = (i: number) => own[i] as RegistryRecord
     await restoreSome(
       some.map(({ documentHash, validUntil, block }, i) => ({
-        ...{ documentHash, transactionHash, batch: { root, block } },
-        record: recordInBatch(own[i] as RegistryRecord, anchored, validUntil),
+        ...{ documentHash, transactionHash },
+        batch: { id, root, block, own: recordInBatch(ownOf(i), unrevoked, validUntil) },
+        record: recordInBatch(ownOf(i), anchored, validUntil),
       })),
     )
     some = []

@@ -52,5 +52,5 @@ test('behavior: a repeat at a gateway that has not superseded itself is the same
   expect(repeat.status, JSON.stringify(repeat.body)).toBe(201)
   expect(repeat.body.data).toEqual(body.data)
   const other = await post(path, CORRECTED, 'another')
-  expect(other).toMatchObject({ status: 409, body: { error: { code: 'already_revoked' } } })
+  expect(other).toMatchObject({ status: 409, body: { error: { code: 'already_superseded' } } })
 }, 60_000)

@@ -15,8 +15,10 @@ const CHUNK = 500
 /** A document that the rebuilt index gets. */
 export type Rebuilt = {
   documentHash: Hex
-  /** `null` while it is pending. */
+  /** `null` while it is pending, and for a document in a batch. */
   blockNumber: number | null
+  /** The id of its batch in the database. */
+  batch?: number
   validUntil: number
   status: KeptStatus | null
   /** Absent when its payload could not be opened: then what the index had before stays. */
@@ -127,12 +129,16 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
   }
 }
 
-function createReplace({ sqlite }: Database, tenant: bigint | null) {
+function createReplace(
+  { sqlite }: Database,
+  tenant: bigint | null,
+): (document: Omit<Rebuilt, 'batch'> & { batch?: number | null }) => void {
   const insert = sqlite.prepare(`
     INSERT INTO document (document_hash, batch_block, block_number, status, issued_on, valid_until,
-      subject, category, tenant)
+      subject, category, tenant, batch)
     SELECT ?1, coalesce(?9, old.batch_block), ?2, ?3, coalesce(?4, old.issued_on, 0), ?5,
-      coalesce(?6, old.subject), coalesce(?7, old.category), coalesce(old.tenant, ?8)
+      coalesce(?6, old.subject), coalesce(?7, old.category), coalesce(old.tenant, ?8),
+      coalesce(?10, old.batch)
     FROM (SELECT 1) LEFT JOIN document AS old ON old.${BY_HASH}`)
   const mergeKeys = createMergeDocumentKeys(sqlite)
   const deleteOlder = sqlite.prepare(`DELETE FROM document WHERE ${BY_HASH} AND id < ?2`)
@@ -140,12 +146,13 @@ function createReplace({ sqlite }: Database, tenant: bigint | null) {
     INSERT INTO succession (document_hash, successor_hash, revoked) VALUES (?, ?, 1)
     ON CONFLICT DO NOTHING`)
 
-  return ({ documentHash, blockNumber, validUntil, status, entry }: Rebuilt): void => {
+  return ({ documentHash, blockNumber, batch = null, validUntil, status, entry }): void => {
     const hash = fromHex(documentHash)
     const { lastInsertRowid } = insert.run(
       ...[hash, blockNumber, KEPT_STATUSES.indexOf(status), entry?.issuedOn ?? null, validUntil],
       ...[entry?.subject ?? null, entry?.category ?? null, tenant],
       entry?.batchBlock === undefined ? null : fromHex(entry.batchBlock),
+      batch,
     )
     deleteOlder.run(hash, lastInsertRowid)
     mergeKeys(lastInsertRowid)
