@@ -52,8 +52,11 @@ test('behavior: delivers each event, once by id and in order for each document, 
     body: JSON.stringify({ url: receiver.url }),
   })
   receiver.secret = created.secret
+  // Each at most once: after a second refusal the gateway waits for five minutes.
+  const refused = new Set<string>()
   receiver.answer = (received) => {
-    if (random.next() >= REFUSED) return 200
+    if (refused.has(received.id) || random.next() >= REFUSED) return 200
+    refused.add(received.id)
     // Half of the time it has acted, and its answer is lost.
     if (random.next() < 0.5) receiver.accepted.push(received)
     return 500

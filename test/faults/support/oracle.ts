@@ -75,7 +75,8 @@ export async function judge(world: {
       const there = found.get(wish.number)?.includes(hash) && records.has(hash)
       const opens = erasure || (await numberOpenedBy(client, publicId)) === wish.number
       if (!there || !opens) lost.push(wish.number)
-      const { valid, status } = await client.verdict(publicId)
+      // Without its payload every answer is 503, and to wait for another one is vain.
+      const { valid, status } = await (opens ? client.verdict : client.verify)(publicId)
       if (isRevocationPromised(wish)) {
         const word = successor ? 'superseded' : 'revoked'
         if (!revoked.has(hash) || status !== word) notRevoked.push(wish.number)
