@@ -28,35 +28,39 @@ export type Groups = {
   unpin(root: Uint8Array): Promise<void>
 }
 
-export function createGroups(node: KuboNode): Groups {
-  /** From the CID of a block to the root of its group, once for each put. */
+/** The groups of the blocks that this process has put: the roots of each, once for each put. */
+function createMemory() {
   const rootsOf = new Map<string, string[]>()
-
-  function remember(cid: string, root: string): void {
-    const roots = rootsOf.get(cid) ?? []
-    rootsOf.delete(cid)
-    rootsOf.set(cid, [...roots, root])
-    const [oldest] = rootsOf.keys()
-    if (rootsOf.size > MAX_REMEMBERED && oldest) rootsOf.delete(oldest)
+  return {
+    remember(cid: string, root: string): void {
+      const roots = rootsOf.get(cid) ?? []
+      rootsOf.delete(cid)
+      rootsOf.set(cid, [...roots, root])
+      const [oldest] = rootsOf.keys()
+      if (rootsOf.size > MAX_REMEMBERED && oldest) rootsOf.delete(oldest)
+    },
+    /** Forgets one put of each block. @returns By root, the blocks that leave its group. */
+    forget(cids: readonly CID[]): Map<string, CID[]> {
+      const leaving = new Map<string, CID[]>()
+      for (const cid of cids) {
+        const [root, ...others] = rootsOf.get(`${cid}`) ?? []
+        if (root === undefined) continue
+        if (others.length > 0) rootsOf.set(`${cid}`, others)
+        else rootsOf.delete(`${cid}`)
+        if (!others.includes(root)) leaving.set(root, [...(leaving.get(root) ?? []), cid])
+      }
+      return leaving
+    },
+    forgetAll: (cid: CID) => void rootsOf.delete(`${cid}`),
+    replace(cid: string, old: string, root: string): void {
+      const roots = rootsOf.get(cid)?.map((r) => (r === old ? root : r))
+      if (roots) rootsOf.set(cid, roots)
+    },
   }
+}
 
-  /** Forgets one put of each block. @returns By root, the blocks that leave its group. */
-  function forget(cids: readonly CID[]): Map<string, CID[]> {
-    const leaving = new Map<string, CID[]>()
-    for (const cid of cids) {
-      const [root, ...others] = rootsOf.get(`${cid}`) ?? []
-      if (root === undefined) continue
-      if (others.length > 0) rootsOf.set(`${cid}`, others)
-      else rootsOf.delete(`${cid}`)
-      if (!others.includes(root)) leaving.set(root, [...(leaving.get(root) ?? []), cid])
-    }
-    return leaving
-  }
-
-  function replace(cid: string, old: string, root: string): void {
-    const roots = rootsOf.get(cid)?.map((r) => (r === old ? root : r))
-    if (roots) rootsOf.set(cid, roots)
-  }
+export function createGroups(node: KuboNode): Groups {
+  const memory = createMemory()
 
   /**
    * Pins a new root without these blocks, then unpins the old one.
@@ -72,7 +76,7 @@ export function createGroups(node: KuboNode): Groups {
     if (rest.length > 0) {
       const root = groupRoot(rest)
       await node.pin(root, [])
-      for (const link of rest) replace(`${link}`, `${old}`, `${root.cid}`)
+      for (const link of rest) memory.replace(`${link}`, `${old}`, `${root.cid}`)
     }
     await node.unpin(old)
     return true
@@ -91,7 +95,7 @@ export function createGroups(node: KuboNode): Groups {
       const blocks = [...new Map(items.map((b) => [`${b.cid}`, b])).values()]
       const root = groupRoot(blocks.map(({ cid }) => cid))
       await node.pin(root, blocks)
-      for (const { cid } of items) remember(`${cid}`, `${root.cid}`)
+      for (const { cid } of items) memory.remember(`${cid}`, `${root.cid}`)
     },
     async pin(blocks, note) {
       const root = groupRoot(blocks.map(({ cid }) => cid))
@@ -100,13 +104,13 @@ export function createGroups(node: KuboNode): Groups {
     },
     unpin: (root) => node.unpin(CID.decode(root)),
     async remove(cids) {
-      for (const [root, blocks] of forget(cids)) await takeOut(CID.parse(root), blocks)
+      for (const [root, blocks] of memory.forget(cids)) await takeOut(CID.parse(root), blocks)
     },
     async erase(cids) {
       for (const cid of cids) {
         await unpinAll(cid, cids)
         await node.removeBlock(cid)
-        rootsOf.delete(`${cid}`)
+        memory.forgetAll(cid)
       }
     },
   }
