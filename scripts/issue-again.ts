@@ -5,10 +5,9 @@
  */
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import { toQuantity } from 'ethers'
 import type { Hex } from '../document/hex.ts'
-import type { RegistryId } from '../document/registry-id.ts'
 import { lockAccount } from '../gateway/adapters/account-lock.ts'
+import { contentOf } from '../gateway/adapters/ethereum/batch-anchor.ts'
 import { createRegistry } from '../gateway/adapters/ethereum/registry.ts'
 import {
   type RegistryCall,
@@ -21,9 +20,7 @@ import { assertOpenIssuer } from '../gateway/issue/errors.ts'
 import type { RegistryReader } from '../gateway/issue/ports.ts'
 import { type RecordKey, revocationOf, type TrustedRecord } from '../gateway/issue/record.ts'
 import type { Identity } from '../gateway/open-chain.ts'
-import { registryAbi } from '../gateway/registry-abi.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
-import { parseRegistry } from '../verifier/readers/chain.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
 import { assertNothingInFlight, openStopped } from './stopped-gateway.ts'
 
@@ -168,36 +165,18 @@ async function issueBatches(
   send: Send,
 ): Promise<void> {
   for (const { hash, record } of batches) {
-    const { size, manifest } = await readBatch(rpc, registry, issuerId, hash, record.anchoredBlock)
+    const { anchoredBlock } = record
+    const content = await contentOf(rpc, { registry, issuerId, root: hash }, anchoredBlock)
+    if (!content)
+      throw new ConfigError([
+        `the node has no event of the batch ${hash} in block ${anchoredBlock}`,
+      ])
+    const { size, manifest } = content
     const args = [issuerId, hash, size, manifest]
     const { blockNumber, transactionHash } = await send({ method: 'issueBatch', args })
     await history.addBatch(hash, blockNumber, transactionHash)
     say(`issued      a batch of ${size} in block ${blockNumber} by ${transactionHash}`)
   }
-}
-
-/**
- * @returns What a batch was issued with, by its event: the manifest is nowhere else on the chain.
- */
-async function readBatch(
-  rpc: Identity['rpc'],
-  registry: RegistryId,
-  issuerId: number,
-  root: Hex,
-  block: number,
-) {
-  const { address } = parseRegistry(registry)
-  const topics = registryAbi.encodeFilterTopics('BatchIssued', [root, issuerId])
-  const [fromBlock, toBlock] = [toQuantity(block), toQuantity(block)]
-  const params = [{ address, fromBlock, toBlock, topics }]
-  const logs = (await rpc.request({ method: 'eth_getLogs', params })) as {
-    topics: string[]
-    data: string
-  }[]
-  const event = logs[0] && registryAbi.parseLog(logs[0])
-  if (!event)
-    throw new ConfigError([`the node has no event of the batch ${root} in block ${block}`])
-  return { size: event.args.size as bigint, manifest: event.args.manifest as Hex }
 }
 
 try {

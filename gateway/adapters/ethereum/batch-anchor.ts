@@ -121,14 +121,36 @@ export async function transactionOf(
   { registry, issuerId, root }: BatchId,
   block: number,
 ): Promise<Hex | null> {
+  return (await eventOf(provider, { registry, issuerId, root }, block))?.transactionHash ?? null
+}
+
+/**
+ * @param block The block in which the batch was anchored.
+ * @returns Its size and manifest; `null` when the node does not have its event, the only place on
+ *   the chain that has the manifest.
+ * @throws {RpcResponseError} When the node refuses the question, and what the provider throws.
+ */
+export async function contentOf(
+  provider: Eip1193Provider,
+  batch: BatchId,
+  block: number,
+): Promise<{ size: bigint; manifest: Hex } | null> {
+  const log = await eventOf(provider, batch, block)
+  const event = log && registryAbi.parseLog(log)
+  return event ? { size: event.args.size, manifest: event.args.manifest } : null
+}
+
+async function eventOf(
+  provider: Eip1193Provider,
+  { registry, issuerId, root }: BatchId,
+  block: number,
+): Promise<{ transactionHash: Hex; topics: string[]; data: string } | undefined> {
   const { address } = parseRegistry(registry)
   const [fromBlock, toBlock] = [toQuantity(block), toQuantity(block)]
   const topics = registryAbi.encodeFilterTopics('BatchIssued', [root, issuerId])
   const params = [{ address, fromBlock, toBlock, topics }]
-  const logs = (await provider.request({ method: 'eth_getLogs', params })) as {
-    transactionHash: Hex
-  }[]
-  return logs[0]?.transactionHash ?? null
+  const logs = await provider.request({ method: 'eth_getLogs', params })
+  return (logs as { transactionHash: Hex; topics: string[]; data: string }[])[0]
 }
 
 /**
