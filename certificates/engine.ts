@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { CertificateError } from './errors.ts'
 import { findPack, type Pack } from './packs.ts'
 
-/** The part of the engine's interface that is used here; its package is no dependency. */
+/** What is used of the engine. It is installed on first use, so its own types are not here. */
 type Compiler = {
   mapShadow(path: string, content: Buffer): void
   compile(options: { mainFilePath: string }): {

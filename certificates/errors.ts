@@ -1,4 +1,4 @@
-/** Why there is no certificate. Stable. */
+/** Why a certificate could not be made. The codes are stable. */
 export type CertificateErrorCode =
   /** The folder of the template, its settings or its code. */
   | 'bad_template'

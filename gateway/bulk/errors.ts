@@ -3,7 +3,7 @@ export type BatchErrorCode =
   | 'too_large'
   /** The upload broke off. */
   | 'truncated'
-  /** There is no document. */
+  /** The batch has no documents. */
   | 'empty'
 
 /** Thrown when an upload was not read to its end, or has nothing in it. Nothing was done. */
