@@ -1,31 +1,8 @@
-import type { Log } from '../log.ts'
-import { createAnswering } from './answering.ts'
-import { createBlockTime } from './block-time.ts'
-import { IssueError, type IssueErrorCode } from './errors.ts'
-import type { ForeignWatch } from './foreign.ts'
-import { createInFlight } from './in-flight.ts'
+import { createEngine, type Engine, type EngineDeps } from './engine.ts'
+import type { IssueErrorCode } from './errors.ts'
+import { createFront } from './front.ts'
 import type { Intent } from './intent.ts'
-import { createLoop, type Loop } from './loop.ts'
-import { createNap } from './nap.ts'
-import { createOutage } from './outage.ts'
-import type { Outcome } from './outcome.ts'
-import { createPlanner } from './planner.ts'
-import type {
-  Account,
-  Backlog,
-  Blocks,
-  FeeLog,
-  Outbox,
-  Plans,
-  RegistryReader,
-  Transactions,
-} from './ports.ts'
-import { createQueue } from './queue.ts'
-import { createSchedule } from './schedule.ts'
-import { createSender } from './sender.ts'
-import type { Conclude } from './settle.ts'
-import type { FeeCaps } from './spending.ts'
-import { createTurnAway } from './turn-away.ts'
+import type { Outbox } from './ports.ts'
 import type { Answer } from './waiters.ts'
 
 export type Batcher = {
@@ -52,99 +29,29 @@ export type Batcher = {
   stop(): Promise<void>
 }
 
-export type BatcherDeps = {
-  account: Account
-  transactions: Transactions
-  registry: RegistryReader
-  blocks: Blocks
-  outbox: Outbox & Backlog & Plans & FeeLog
-  feeCaps: FeeCaps
-  foreign: ForeignWatch
-  /** Withdraws intents that were not promised, with their payloads. */
-  withdraw: (intents: readonly Intent[]) => Promise<Intent[]>
-  /** Receives every outcome that was read from the chain. */
-  concluded: (intent: Intent, outcome: Outcome) => void
-  log: Log
-  /** Maximum intents in one transaction; 1 = no grouping. */
-  maxBatch?: number
-}
+export type BatcherDeps = EngineDeps & { outbox: Pick<Outbox, 'find' | 'promise'> }
 
-/** Queue limit; further requests get `overloaded`. */
-const MAX_QUEUE = 10_000
-
-/**
- * Group commit: intents gather, and the next transaction takes them all. On a chain with regular
- * blocks they gather until shortly before the next one. On others, a single intent goes at once,
- * and intents gather while a transaction is in flight; when the chain is slow, or a transaction is
- * full, the next one does not wait for the one before.
- */
+/** One engine, which is always there, and the front that answers its requests. */
 export function createBatcher(deps: BatcherDeps): Batcher {
-  const { outbox, log } = deps
-  const nap = createNap()
-  const outage = createOutage(log)
-  const blockTime = createBlockTime(deps.blocks)
-  const inFlight = createInFlight()
-  const queue = createQueue({
-    backlog: outbox,
-    carries: inFlight.carries,
-    changed: () => loop.queueChanged(),
-    log,
+  const front = createFront({
+    ...{ outbox: deps.outbox, log: deps.log },
+    engineFor: () => engine,
+    engines: () => [engine],
   })
-  const answering = createAnswering({ queue, outbox, outage, log })
-  const { waiters } = answering
-  const { turnAway, settled } = createTurnAway({ ...deps, queue, waiters })
-  const conclude: Conclude = (intent, outcome, transactions) => {
-    deps.concluded(intent, outcome)
-    answering.conclude(intent, outcome, transactions)
-  }
-  const sender = createSender({
-    ...{ ...deps, inFlight, blockTime, conclude, answered: nap.wake },
-    noted(intents) {
-      answering.noted(intents)
-      nap.wake()
-    },
-  })
-  const planner = createPlanner({
-    ...deps,
-    ...{ queue, backlog: outbox, plan: sender.plan, conclude, turnAway },
-  })
-  const schedule = createSchedule({
-    ...{ queue, inFlight, blockTime, roundTrip: sender.roundTrip },
-    batchLimit: () => planner.limit,
-  })
-  const loop: Loop = createLoop({
-    ...{ account: deps.account, queue, inFlight, sender, planner },
-    ...{ schedule, blockTime, outage, nap },
-  })
+  const engine: Engine = createEngine(deps, front)
 
   return {
-    enqueue: queue.addPromised,
-
-    assertOpen() {
-      if (loop.isStopping()) throw new IssueError('stopping', 'the service is stopping')
-      const error = outage.error()
-      if (error) throw error
-      if (queue.size >= MAX_QUEUE) throw new IssueError('overloaded', `${queue.size} intents wait`)
-    },
-
-    async submit(intent, wait) {
-      await settled(intent)
-      return answering.submit(intent, wait)
-    },
-
-    spentLastHour: sender.spentLastHour,
-    stopped: () => outage.error()?.code,
-    depth: () => ({ queued: queue.size, inFlight: inFlight.plans().length }),
-
-    async start() {
-      await sender.restore()
-      await queue.restore()
-      loop.start()
-    },
+    assertOpen: engine.assertOpen,
+    submit: front.submit,
+    enqueue: engine.addPromised,
+    depth: engine.depth,
+    spentLastHour: engine.spentLastHour,
+    stopped: () => engine.outage()?.code,
+    start: engine.start,
 
     async stop() {
-      await loop.stop()
-      await waiters.close()
+      await engine.stop()
+      await front.close()
     },
   }
 }

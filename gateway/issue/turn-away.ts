@@ -15,7 +15,7 @@ export type TurnAway = {
 /** @param withdraw Resolves with the intents that are no longer on disk. */
 export function createTurnAway(deps: {
   queue: Queue
-  waiters: Waiters
+  waiters: Pick<Waiters, 'take'>
   withdraw: (intents: readonly Intent[]) => Promise<Intent[]>
   log: Log
 }): TurnAway {

@@ -2,15 +2,36 @@ import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
 import { asIssueError, IssueError, refusalOf } from './errors.ts'
 import { type Intent, keyOfIntent, type Standing } from './intent.ts'
-import type { Outage } from './outage.ts'
 import type { Outcome } from './outcome.ts'
 import type { Outbox } from './ports.ts'
-import type { Queue } from './queue.ts'
 import { type Answer, createWaiters, type Waiters } from './waiters.ts'
 
-/** Answers the requests that wait for intents. */
-export type Answering = {
-  waiters: Waiters
+/** What an engine does for requests. */
+export type Intake = {
+  /** Queues intents of the outbox that are neither queued nor in flight. */
+  add(intents: readonly Intent[]): void
+  /** As `add`, for promised intents, which may be on the chain already. */
+  addPromised(intents: readonly Intent[]): void
+  /** Marks queued intents that must not be withdrawn. */
+  markPromised(intents: readonly Intent[]): void
+  /** Resolves when no withdrawal of the intent is under way. */
+  settled(intent: Intent): Promise<void>
+  /** Why nothing can be anchored now, if so. */
+  outage(): IssueError | undefined
+}
+
+/** Receives the news of an engine. */
+export type Answers = {
+  /** Answers with an outcome; an absent intent is the engine's to queue again. */
+  conclude(intent: Intent, outcome: Outcome, transactions?: ReadonlySet<Hex>): void
+  /** Answers requests that came after the outcome was known, but before the outbox had it. */
+  noted(intents: readonly Intent[]): void
+  /** See `Waiters`. */
+  take: Waiters['take']
+}
+
+/** Answers the requests that wait for intents; engines anchor these. */
+export type Front = Answers & {
   /**
    * Queues an intent of the outbox, and waits for its outcome.
    *
@@ -18,27 +39,32 @@ export type Answering = {
    * @throws {IssueError} when the intent was withdrawn.
    */
   submit(intent: Intent, wait: number): Promise<Answer>
-  /** Answers with an outcome; an absent intent goes back in the queue. */
-  conclude(intent: Intent, outcome: Outcome, transactions?: ReadonlySet<Hex>): void
-  /** Answers requests that came after the outcome was known, but before the outbox had it. */
-  noted(intents: readonly Intent[]): void
+  /** Answers all requests. */
+  close(): Promise<void>
 }
 
-export function createAnswering(deps: {
-  queue: Queue
-  outbox: Outbox
-  outage: Outage
+type FrontDeps = {
+  /** The engine that anchors an intent; `undefined` when it is not in this process. */
+  engineFor: (standing: Standing) => Intake | undefined
+  /** All engines in this process. */
+  engines: () => readonly Intake[]
+  outbox: Pick<Outbox, 'find' | 'promise'>
   log: Log
-}): Answering {
-  const { queue, outbox, outage, log } = deps
+}
+
+export function createFront(deps: FrontDeps): Front {
+  const { engineFor, engines, outbox, log } = deps
   const waiters = createWaiters(late)
 
   /** Another request for the same document was turned away at this moment, and withdrew it. */
-  const withdrawn = () => outage.error() ?? new IssueError('chain_unavailable', 'withdrawn')
+  function withdrawn(): IssueError {
+    const [outage] = engines().flatMap((engine) => engine.outage() ?? [])
+    return outage ?? new IssueError('chain_unavailable', 'withdrawn')
+  }
 
   /** Makes the promise durable before the request gets `pending`. */
   async function late(intent: Intent): Promise<Answer> {
-    queue.markPromised([intent])
+    for (const engine of engines()) engine.markPromised([intent])
     const { kind, documentHash } = intent
     let standing = await outbox.find(kind, documentHash)
     // An intent that a transaction carried is never withdrawn: the answer needs no write.
@@ -47,8 +73,9 @@ export function createAnswering(deps: {
     if (mayLeave) standing = await persistPromise(deps, standing, intent)
     if (standing === undefined) throw withdrawn()
     if (standing.anchored) return anchoredAt(standing)
-    queue.add([standing.intent])
-    queue.markPromised([standing.intent])
+    const engine = engineFor(standing)
+    engine?.add([standing.intent])
+    engine?.markPromised([standing.intent])
     return { status: 'pending', transactionHash: standing.transactionHash }
   }
 
@@ -60,14 +87,16 @@ export function createAnswering(deps: {
     // Answered while the outbox was read.
     else if (!waiters.has(key)) return
     // A transaction carried it for an earlier request, which may have got `pending`.
-    else if (standing.transactionHash !== null) queue.addPromised([standing.intent])
-    else queue.add([standing.intent])
+    else if (standing.transactionHash !== null) engineFor(standing)?.addPromised([standing.intent])
+    else engineFor(standing)?.add([standing.intent])
   }
 
   return {
-    waiters,
+    take: waiters.take,
+    close: waiters.close,
 
     async submit(intent, wait) {
+      for (const engine of engines()) await engine.settled(intent)
       const answer = waiters.wait(intent, wait)
       // When `find` fails, the caller gets that error, and this one must not go unhandled.
       answer.catch(() => {})
@@ -77,8 +106,8 @@ export function createAnswering(deps: {
 
     conclude(intent, outcome, transactions) {
       const key = keyOfIntent(intent)
-      if (outcome.status === 'absent') queue.addPromised([intent])
-      else if (outcome.status === 'anchored') {
+      if (outcome.status === 'absent') return
+      if (outcome.status === 'anchored') {
         const { transactionHash } = outcome
         const byAnother = transactionHash !== null && transactions?.has(transactionHash) === false
         waiters.answer(key, { ...outcome, byAnother })
@@ -106,7 +135,7 @@ function anchoredAt({ transactionHash }: { transactionHash: Hex | null }): Answe
  * `pending` is still true.
  */
 function persistPromise(
-  { outbox, log }: { outbox: Outbox; log: Log },
+  { outbox, log }: Pick<FrontDeps, 'outbox' | 'log'>,
   standing: Standing | undefined,
   { kind, documentHash }: Intent,
 ): Promise<Standing | undefined> {
