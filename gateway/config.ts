@@ -12,6 +12,7 @@ import {
   amount,
   bearerToken,
   cap,
+  databaseUrl,
   hex,
   httpUrl,
   issuerId,
@@ -57,6 +58,8 @@ export type Config = {
   /** 32 bytes each, the newest first. */
   issuerSecrets?: readonly [Hex, ...Hex[]]
   apiKey?: string
+  /** A PostgreSQL database; absent = SQLite in `dataDir`. It may hold a password. */
+  databaseUrl?: string
   /** The RPC API of a Kubo node; absent = payloads are kept in `dataDir`. */
   ipfsApiUrl?: string
   /** Whether the Kubo node may announce the payloads to the public network. */
@@ -129,6 +132,7 @@ const environment = v.object({
   ISSUER_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
   ISSUER_SECRET: v.optional(secrets),
   API_KEY: v.optional(bearerToken),
+  DATABASE_URL: v.optional(databaseUrl),
   IPFS_API_URL: v.optional(httpUrl),
   IPFS_ANNOUNCE: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
   IPFS_GATEWAYS: urls,
@@ -218,6 +222,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...(signer && { signer }),
     ...(e.ISSUER_SECRET && { issuerSecrets: e.ISSUER_SECRET }),
     ...(e.API_KEY && { apiKey: e.API_KEY }),
+    ...(e.DATABASE_URL && { databaseUrl: e.DATABASE_URL }),
     ...(e.IPFS_API_URL && { ipfsApiUrl: e.IPFS_API_URL }),
     ipfsAnnounce: e.IPFS_ANNOUNCE === 'true',
     ipfsGateways: e.IPFS_GATEWAYS,

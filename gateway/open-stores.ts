@@ -71,6 +71,8 @@ export async function openStores(
   end: (error: IssueError) => void,
   log: Log,
 ): Promise<Stores> {
+  if (config.databaseUrl !== undefined)
+    throw new Error('DATABASE_URL cannot be used yet: PostgreSQL has no stores in this version')
   const kubo = await openKubo(config, log)
   const list = openErasureList(config.erasureList)
   const database = openDatabase(join(config.dataDir, 'gateway.db'), (error) => {

@@ -15,6 +15,14 @@ export const httpUrl = v.pipe(
   v.transform((text) => text.replace(/\/+$/, '')),
 )
 
+export const databaseUrl = v.pipe(
+  v.string(),
+  v.check(
+    (text) => /^postgres(ql)?:$/.test(URL.parse(text)?.protocol ?? ''),
+    'must be a postgres:// URL',
+  ),
+)
+
 export const pageUrl = v.pipe(
   httpUrl,
   v.check(

@@ -1,0 +1,85 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import pg from 'pg'
+import { optionsOf } from './connection.ts'
+import { DatabaseUrlError, outageOf } from './errors.ts'
+
+const FOLDER = new URL('./schema/', import.meta.url)
+
+/** Of this service; the number has no meaning. */
+const MIGRATION_LOCK = 7_160_017
+
+/** Oldest server that the tests run on: 15. */
+const MIN_SERVER_VERSION = 150_000
+
+/** The files of the schema, in order; the number of the last one is the schema version. */
+function schemaFiles(): { version: number; sql: string }[] {
+  return readdirSync(FOLDER)
+    .filter((name) => name.endsWith('.sql'))
+    .sort()
+    .map((name) => ({
+      version: Number.parseInt(name, 10),
+      sql: readFileSync(new URL(name, FOLDER), 'utf8'),
+    }))
+}
+
+/**
+ * Brings the schema up to date: each file runs once, in order, all in one transaction. Gateways
+ * that start at the same time wait for each other.
+ *
+ * @throws {DatabaseUrlError} when a newer version of the service has changed the schema, or the
+ * server cannot be used.
+ * @throws {IssueError} `store_unavailable`.
+ */
+export async function migrate(url: string): Promise<void> {
+  const client = new pg.Client(optionsOf(url, false))
+  // A connection that breaks rejects the statement that waits for it.
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await assertUsable(client)
+    await client.query('BEGIN')
+    await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
+    await runMissing(client)
+    await client.query('COMMIT')
+  } catch (error) {
+    if (error instanceof DatabaseUrlError) throw error
+    throw outageOf(error)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
+async function assertUsable(client: pg.Client): Promise<void> {
+  const { rows } = await client.query(`
+    SELECT current_setting('server_version_num')::int AS version,
+      current_setting('server_encoding') AS encoding,
+      current_setting('synchronous_commit') AS synchronous`)
+  const { version, encoding, synchronous } = rows[0]
+  if (version < MIN_SERVER_VERSION)
+    throw new DatabaseUrlError(
+      `leads to PostgreSQL ${Math.floor(version / 10_000)}: 15 or newer is required`,
+    )
+  if (encoding !== 'UTF8')
+    throw new DatabaseUrlError(
+      `leads to a database with the encoding ${encoding}: create one with UTF8`,
+    )
+  if (synchronous === 'off')
+    throw new DatabaseUrlError(
+      'leads to a server with synchronous_commit = off, which loses acknowledged documents in a crash: switch it on',
+    )
+}
+
+async function runMissing(client: pg.Client): Promise<void> {
+  await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)')
+  const { rows } = await client.query('SELECT version FROM schema_version')
+  const current = Number(rows[0]?.version ?? 0)
+  const files = schemaFiles()
+  const newest = files.at(-1)?.version ?? 0
+  if (current > newest)
+    throw new DatabaseUrlError(
+      `leads to a database that a newer version of this service wrote (its schema is ${current}, this one's is ${newest}): start that version`,
+    )
+  for (const { version, sql } of files) if (version > current) await client.query(sql)
+  if (rows.length === 0) await client.query('INSERT INTO schema_version VALUES ($1)', [newest])
+  else await client.query('UPDATE schema_version SET version = $1', [newest])
+}

@@ -1,0 +1,170 @@
+import { once } from 'node:events'
+import { type AddressInfo, connect as connectTo, createServer } from 'node:net'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openPostgres, type Postgres } from '../../../../gateway/adapters/postgres/database.ts'
+import { IssueError } from '../../../../gateway/issue/errors.ts'
+import { createLog } from '../../../../gateway/log.ts'
+import { type PostgresServer, postgresFolder, startPostgres } from '../../../support/postgres.ts'
+
+const folder = postgresFolder()
+const log = createLog('silent')
+
+const outage = expect.objectContaining({ code: 'store_unavailable' })
+
+async function open(url: string): Promise<Postgres> {
+  const database = await openPostgres(url, log)
+  onTestFinished(() => database.close())
+  return database
+}
+
+describe.skipIf(folder === undefined)('PostgreSQL', () => {
+  let server: PostgresServer
+  beforeAll(async () => {
+    server = await startPostgres(folder ?? '')
+  })
+  afterAll(() => server.remove())
+
+  async function newTable(): Promise<Postgres> {
+    const database = await open(await server.newDatabase())
+    await database.query('CREATE TABLE number (value integer PRIMARY KEY)')
+    return database
+  }
+  const numbersIn = async (database: Postgres) =>
+    (await database.query('SELECT value FROM number ORDER BY value')).map(({ value }) => value)
+
+  test('default: prepares a new database, and opens it again', async () => {
+    const url = await server.newDatabase()
+    const first = await open(url)
+    await first.query("INSERT INTO tombstone VALUES ('\\x01')")
+    const second = await open(url)
+    expect(await second.query('SELECT hash FROM tombstone')).toEqual([{ hash: Buffer.from([1]) }])
+  })
+
+  test('behavior: gateways that start at the same time prepare it once', async () => {
+    const url = await server.newDatabase()
+    const opened = await Promise.all([open(url), open(url), open(url)])
+    for (const database of opened) await database.assertReady()
+  })
+
+  test('error: refuses a schema of a newer version, with a sentence', async () => {
+    const url = await server.newDatabase()
+    const database = await open(url)
+    await database.query('UPDATE schema_version SET version = 999')
+    await expect(openPostgres(url, log)).rejects.toThrow(
+      /^DATABASE_URL leads to a database that a newer version of this service wrote/,
+    )
+  })
+
+  test('error: refuses a server that may lose acknowledged commits', async () => {
+    const url = await server.newDatabase()
+    const { query } = await open(url)
+    await query("ALTER ROLE registry SET synchronous_commit = 'off'")
+    onTestFinished(() => query('ALTER ROLE registry RESET synchronous_commit').then(() => {}))
+    await expect(openPostgres(url, log)).rejects.toThrow(/synchronous_commit/)
+  })
+
+  test('default: a transaction is durable as a whole', async () => {
+    const database = await newTable()
+    await database.transaction(async (query) => {
+      await query('INSERT INTO number VALUES (1)')
+      await query('INSERT INTO number VALUES (2)')
+    })
+    expect(await numbersIn(database)).toEqual([1, 2])
+  })
+
+  test('behavior: an error in a transaction undoes it, and reaches the caller as it is', async () => {
+    const database = await newTable()
+    const error = new IssueError('conflict', 'on purpose')
+    const failed = database.transaction(async (query) => {
+      await query('INSERT INTO number VALUES (1)')
+      throw error
+    })
+    await expect(failed).rejects.toBe(error)
+    expect(await numbersIn(database)).toEqual([])
+  })
+
+  test('behavior: runs a transaction again that lost a deadlock', async () => {
+    const database = await newTable()
+    await database.query('INSERT INTO number VALUES (1), (2)')
+    const both = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+    let runs = 0
+    const lock = (own: number, other: number) =>
+      database.transaction(async (query) => {
+        runs++
+        await query('SELECT 1 FROM number WHERE value = $1 FOR UPDATE', [own])
+        both[own - 1]?.resolve()
+        await both[other - 1]?.promise
+        await query('SELECT 1 FROM number WHERE value = $1 FOR UPDATE', [other])
+      })
+    await Promise.all([lock(1, 2), lock(2, 1)])
+    expect(runs).toBe(3)
+  })
+
+  test('error: reports an outage, and works again after it', async () => {
+    const database = await newTable()
+    await server.shutDown()
+    await expect(database.query('INSERT INTO number VALUES (1)')).rejects.toEqual(outage)
+    await expect(database.assertReady()).rejects.toEqual(outage)
+    await server.start()
+    await expect
+      .poll(() =>
+        database.assertReady().then(
+          () => true,
+          () => false,
+        ),
+      )
+      .toBe(true)
+    await database.query('INSERT INTO number VALUES (2)')
+    expect(await numbersIn(database)).toEqual([2])
+  })
+
+  test('behavior: wakes another gateway up, also after the connection broke', async () => {
+    const url = await server.newDatabase()
+    const [one, other] = await Promise.all([open(url), open(url)])
+    const heard: (string | undefined)[] = []
+    other.listen('docreg_test', (payload) => heard.push(payload))
+    const tell = (payload: string) =>
+      one.query('SELECT pg_notify($1, $2)', ['docreg_test', payload])
+    await expect.poll(() => tell('first').then(() => heard)).toContain('first')
+    await one.query(`
+      SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+      WHERE datname = current_database() AND pid <> pg_backend_pid()`)
+    await expect.poll(() => heard).toContain(undefined)
+    await expect.poll(() => tell('second').then(() => heard)).toContain('second')
+  })
+
+  test('error: refuses a pooler that drops notifications, with a sentence', async () => {
+    const url = new URL(await server.newDatabase())
+    const pooler = await startDeafPooler(Number(url.port))
+    url.port = String(pooler.port)
+    await expect(openPostgres(url.href, log)).rejects.toThrow(
+      /must lead to PostgreSQL itself, or to a pooler in session mode/,
+    )
+    pooler.close()
+  })
+
+  test('error: the message of a rejected value does not quote it', async () => {
+    const database = await newTable()
+    const failed = database.query('INSERT INTO number VALUES ($1)', ['a secret'])
+    await expect(failed).rejects.toThrow('a value was rejected')
+  })
+})
+
+/** As PgBouncer in transaction mode: a LISTEN goes to a connection that others then have. */
+async function startDeafPooler(serverPort: number) {
+  const server = createServer((client) => {
+    const upstream = connectTo(serverPort, '127.0.0.1')
+    client.on('error', () => upstream.destroy())
+    upstream.on('error', () => client.destroy())
+    client.on('data', (data) =>
+      upstream.write(Buffer.from(data.toString('latin1').replace('LISTEN', '------'), 'latin1')),
+    )
+    client.on('end', () => upstream.end())
+    upstream.pipe(client)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => server.close(),
+  }
+}
