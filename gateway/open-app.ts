@@ -48,7 +48,7 @@ export type AppParts = {
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const { chain, readers, identities, stores, pipeline, apiKeys, log } = parts
   const { rpc, registry, issuerId } = identity
-  const { database, kubo, store, outbox, history, events, isErased } = stores
+  const { kubo, store, outbox, history, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, foreign, metrics } = pipeline
   const blocks = sourcesOf(config, stores)
   return createApp({
@@ -65,7 +65,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     assertReady: async () => {
       batcher.assertOpen()
       foreign.assertAlone()
-      await database.assertReady()
+      await stores.assertReady()
       await kubo?.assertReady()
       return assertOpenIssuer(await chain.readiness())
     },

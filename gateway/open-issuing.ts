@@ -5,8 +5,6 @@ import type { ChainReader } from '../verifier/ports.ts'
 import { ReadGroup } from './adapters/ethereum/read-group.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { sealWithNode } from './adapters/node-seal.ts'
-import { createSqliteIdempotencyLog } from './adapters/sqlite/idempotency.ts'
-import type { SqliteOutbox } from './adapters/sqlite/outbox.ts'
 import type { Config } from './config.ts'
 import { createSuperseding, type Superseding } from './documents/supersede.ts'
 import { type Batcher, createBatcher } from './issue/batcher.ts'
@@ -15,7 +13,7 @@ import { createForeignWatch, type ForeignWatch } from './issue/foreign.ts'
 import { type Intent, keyOfIntent } from './issue/intent.ts'
 import { createIssuing, type Issuing } from './issue/issue.ts'
 import { type Outcome, outcomeOf, outcomesOf } from './issue/outcome.ts'
-import type { Head } from './issue/ports.ts'
+import type { Head, OutboxPorts } from './issue/ports.ts'
 import { createRevising, type Revising } from './issue/revise.ts'
 import { createSealing } from './issue/sealing.ts'
 import { createTimes, type Times } from './issue/times.ts'
@@ -36,7 +34,7 @@ const LOOK_UPS = { maxKeys: 200, maxCalls: 2 }
 export type IssuingParts = {
   metrics: Metrics
   /** The outbox, with its transactions and final intents measured. */
-  outbox: SqliteOutbox
+  outbox: OutboxPorts
   foreign: ForeignWatch
   batcher: Batcher
   issuing: Issuing
@@ -52,7 +50,7 @@ export function openIssuing(
   { chain, readers, stores, log }: { chain: Chain; readers: Readers; stores: Stores; log: Log },
 ): IssuingParts {
   const { account, transactions, registry, blocks } = chain
-  const { database, history, persistence } = stores
+  const { history, persistence } = stores
   const { issuerId } = identity
   const metrics = createMetrics({
     depth: () => batcher.depth(),
@@ -97,7 +95,7 @@ export function openIssuing(
     isErased: stores.isErased,
     sealing: createSealing({
       subkeys: subkeysOf(identity.issuerSecrets),
-      idempotency: createSqliteIdempotencyLog(database),
+      idempotency: stores.idempotency,
       seal: sealWithNode,
       hkdf: hkdfWithNode,
     }),
@@ -125,9 +123,9 @@ function measureRequests(times: Times, batcher: Batcher): Batcher {
 }
 
 function measureOutbox(
-  outbox: SqliteOutbox,
+  outbox: OutboxPorts,
   { metrics, times }: { metrics: Metrics; times: Times },
-): SqliteOutbox {
+): OutboxPorts {
   return {
     ...outbox,
     plan(transaction, intents, head) {

@@ -1,15 +1,11 @@
-import { join } from 'node:path'
-import { openKeyStore } from './adapters/sqlite/key-store.ts'
 import type { Config } from './config.ts'
 import { type FindKey, SCOPES } from './grant.ts'
 import { createKeyCache } from './keys/key-cache.ts'
 import { createKeys, type Keys } from './keys/keys.ts'
 import { createLastUses } from './keys/last-uses.ts'
+import type { KeyStore } from './keys/ports.ts'
 import { DEFAULT_TENANT } from './keys/settings.ts'
 import type { Log } from './log.ts'
-
-/** The file with the API keys, in the data folder. */
-export const KEYS_FILE = 'keys.db'
 
 /** The id of the key that the setting `API_KEY` has. */
 const FROM_ENVIRONMENT = 'environment'
@@ -19,13 +15,11 @@ export type ApiKeys = {
   findKey: FindKey
   /** Its changes hold from the next request on. */
   keys: Keys
-  /** Writes the last uses, and closes the file. */
+  /** Writes the last uses. */
   close(): Promise<void>
 }
 
-/** @throws {Error} when the file cannot be read; see `openKeyStore`. */
-export async function openKeys({ dataDir, apiKey }: Config, log: Log): Promise<ApiKeys> {
-  const store = openKeyStore(join(dataDir, KEYS_FILE))
+export async function openKeys({ apiKey }: Config, store: KeyStore, log: Log): Promise<ApiKeys> {
   const uses = createLastUses(store, (error) =>
     log.warn('key_use_not_written', { error: String(error) }),
   )
@@ -38,9 +32,6 @@ export async function openKeys({ dataDir, apiKey }: Config, log: Log): Promise<A
   return {
     findKey: cache.find,
     keys,
-    async close() {
-      await uses.stop()
-      store.close()
-    },
+    close: uses.stop,
   }
 }

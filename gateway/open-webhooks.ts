@@ -4,7 +4,6 @@ import {
   createPublicFetch,
   type PublicFetchOptions,
 } from './adapters/public-fetch.ts'
-import { createSqliteWebhooks } from './adapters/sqlite/webhooks.ts'
 import { createWebhookSender } from './adapters/webhook-sender.ts'
 import type { Config } from './config.ts'
 import type { WebhookDeps } from './http/routes/webhooks.ts'
@@ -34,7 +33,7 @@ export function openWebhooks(
     : {}
   return {
     routes: {
-      webhooks: createSqliteWebhooks(stores.database),
+      webhooks: stores.webhooks,
       webhookSecrets: secrets,
       checkWebhookHost: createHostCheck(hosts),
       mayWebhookUseHttp: webhookAllowPrivate,

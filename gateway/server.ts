@@ -1,5 +1,4 @@
 import { mkdirSync } from 'node:fs'
-import type { Database } from './adapters/sqlite/database.ts'
 import type { Config } from './config.ts'
 import { pruneEvents } from './event-retention.ts'
 import { openIdentities } from './identity.ts'
@@ -13,13 +12,13 @@ import { openBatches } from './open-batches.ts'
 import { claimAccount, type Identity, openChain, openReaders } from './open-chain.ts'
 import { openIssuing } from './open-issuing.ts'
 import { openKeys } from './open-keys.ts'
-import { openStores } from './open-stores.ts'
+import { openStores, type Stores } from './open-stores.ts'
 import { openWebhooks } from './open-webhooks.ts'
 
 export type Gateway = {
   port: number
-  /** Copies the database; see `Database.copyTo`. */
-  copyDatabase: Database['copyTo']
+  /** Copies the database; see `DatabaseStores.copyTo`. */
+  copyDatabase: Stores['copyTo']
   /**
    * Refuses new documents, lets requests and transactions in flight finish, then closes everything.
    */
@@ -69,15 +68,15 @@ async function start(
   const identities = await openIdentities(config, rpc, issuer, log)
   const readers = openReaders(config, identity)
   const stores = await openStores(config, identity, end, log)
-  const { database, outbox, store } = stores
-  undo.push(database.close)
+  const { outbox, store } = stores
+  undo.push(stores.close)
   const account = await claimAccount(config, chain, outbox, log)
   undo.push(account.leave)
   const parts = { chain, readers, stores, log }
   const pipeline = openIssuing(config, identity, parts)
   const { batcher, foreign, superseding, erasing } = pipeline
   foreign.begin(account.firstNonce)
-  const apiKeys = await openKeys(config, log)
+  const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
   const webhooks = openWebhooks(config, identity, { stores, metrics: pipeline.metrics, log })
   const stopping = new AbortController()
@@ -111,7 +110,7 @@ async function start(
 
   return {
     port: listener.port,
-    copyDatabase: database.copyTo,
+    copyDatabase: stores.copyTo,
     async stop() {
       identities.stop()
       stopping.abort()
@@ -122,7 +121,7 @@ async function start(
         ]),
       )
       await apiKeys.close()
-      await database.close()
+      await stores.close()
       await account.leave()
       await rpc.close()
     },

@@ -145,6 +145,7 @@ export function tellCause(what: string, error: unknown): unknown {
     'ChainError',
     'ConfigError',
     'DataDirError',
+    'DatabaseUrlError',
     'IssueError',
     'KeyFileError',
     'LocalChainError',

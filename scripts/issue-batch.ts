@@ -19,6 +19,7 @@ import { sealWithNode } from '../gateway/adapters/node-seal.ts'
 import type { Database } from '../gateway/adapters/sqlite/database.ts'
 import { createSqliteHistory } from '../gateway/adapters/sqlite/history.ts'
 import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
+import { createSqliteIsErased } from '../gateway/adapters/sqlite/tombstones.ts'
 import { createTombstones } from '../gateway/adapters/tombstones.ts'
 import { type Block, type BulkDeps, type BulkIssued, sealBatch } from '../gateway/bulk/bulk.ts'
 import { type BadLine, BulkFileError, checkFile, documentsOf } from '../gateway/bulk/lines.ts'
@@ -173,7 +174,7 @@ async function openKeep(
 ): Promise<(blocks: readonly Block[]) => Promise<void>> {
   const kubo = await openKubo(config, createLog(config.logLevel))
   if (kubo) {
-    const store = createTombstones(database).guardStore(kubo)
+    const store = createTombstones(createSqliteIsErased(database)).guardStore(kubo)
     return async (blocks) => {
       await Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
     }

@@ -4,13 +4,12 @@ import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
-import { openKeyStore } from '../gateway/adapters/sqlite/key-store.ts'
+import { KEYS_FILE, openKeyStore } from '../gateway/adapters/sqlite/key-store.ts'
 import { readDataDir } from '../gateway/config.ts'
 import { SCOPES } from '../gateway/grant.ts'
 import { createKeys, type Keys, type MadeKey } from '../gateway/keys/keys.ts'
 import type { ApiKey } from '../gateway/keys/ports.ts'
 import { keyChanges, keySettings, rotation } from '../gateway/keys/settings.ts'
-import { KEYS_FILE } from '../gateway/open-keys.ts'
 
 const USAGE = `npm run keys -- create --scope <scope> [settings] [--tenant <name>]
 npm run keys -- list [--json]

@@ -16,6 +16,7 @@ import {
   type Rebuilt,
 } from '../gateway/adapters/sqlite/index-rebuild.ts'
 import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
+import { createSqliteIsErased } from '../gateway/adapters/sqlite/tombstones.ts'
 import { createTombstones } from '../gateway/adapters/tombstones.ts'
 import { withOlder } from '../gateway/adapters/with-older.ts'
 import { blindIndexOf, createIndexEntryOf } from '../gateway/blind-index.ts'
@@ -191,7 +192,9 @@ function statusOf(record: TrustedRecord): KeptStatus | null {
 async function openStore(config: Config, database: Database): Promise<PayloadStore> {
   const kubo = await openKubo(config, createLog(config.logLevel))
   const embedded = createSqliteStore(database)
-  return createTombstones(database).guardStore(kubo ? withOlder(kubo, embedded) : embedded)
+  return createTombstones(createSqliteIsErased(database)).guardStore(
+    kubo ? withOlder(kubo, embedded) : embedded,
+  )
 }
 
 try {

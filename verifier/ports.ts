@@ -195,7 +195,7 @@ export type OpenedDocuments = {
   /**
    * @param documentKey 16 bytes. @returns The document added for this hash and key, or `undefined`.
    */
-  get(documentHash: Hex, documentKey: Uint8Array): Document | undefined
+  get(documentHash: Hex, documentKey: Uint8Array): Promise<Document | undefined>
   /** @param document Opened with this key, from bytes with this hash. */
-  add(documentHash: Hex, documentKey: Uint8Array, document: Document): void
+  add(documentHash: Hex, documentKey: Uint8Array, document: Document): Promise<void>
 }

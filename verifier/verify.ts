@@ -133,13 +133,13 @@ async function verifyDecoded(publicId: PublicId, options: VerifyOptions): Promis
   const { documentHash } = key
   const { opened, opener } = options
   return verifyRecord(key, ofBatch, options, {
-    recall(reading) {
-      const document = opened?.get(documentHash, documentKey)
+    async recall(reading) {
+      const document = await opened?.get(documentHash, documentKey)
       return document && checkOpened(document, chain.registry, reading)
     },
     async read(sealed, reading) {
       const content = await checkContent(sealed, documentKey, chain.registry, reading, opener)
-      if (content.document) opened?.add(documentHash, documentKey, content.document)
+      if (content.document) await opened?.add(documentHash, documentKey, content.document)
       return content
     },
   })
@@ -153,7 +153,7 @@ type ContentReader<T> = {
   /** Reads the fields from sealed bytes with the right hash. */
   read(sealed: Uint8Array, reading: ChainReading): Promise<Content<T>>
   /** @returns The cached content, checked against this record; `undefined` if there is none. */
-  recall?(reading: ChainReading): Promise<Content<T>> | undefined
+  recall?(reading: ChainReading): Promise<Content<T> | undefined>
 }
 
 /**
@@ -183,13 +183,13 @@ export async function verifyRecord<T extends DocumentPart>(
   if (reading.record.anchoredBlock === 0) return conclude(checks, reading)
 
   const readContent = async () => {
-    const recalled = recall?.(reading)
+    const recalled = await recall?.(reading)
     const payload: Payload = recalled
       ? { check: readCheck() }
       : await readPayload(fromHex(key.documentHash), blocks, { signal, opener: options.opener })
     say([payload.check])
     const content: Content<T> =
-      (await recalled) ?? (payload.bytes ? await read(payload.bytes, reading) : { checks: [] })
+      recalled ?? (payload.bytes ? await read(payload.bytes, reading) : { checks: [] })
     if ('error' in content) options.onError?.(content.error)
     const { document } = content
     const said = say([

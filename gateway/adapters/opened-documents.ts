@@ -21,7 +21,7 @@ export type GatewayDocuments = OpenedDocuments & {
  * @param isErased Checked for each document: an erased one is not found, nor any while this fails.
  */
 export function createOpenedDocuments(
-  isErased: (documentHash: Uint8Array) => boolean,
+  isErased: (documentHash: Uint8Array) => Promise<boolean>,
 ): GatewayDocuments {
   const texts = new RecentMap<string>(MAX_CHARACTERS, (text) => text.length)
   let aging = false
@@ -36,9 +36,9 @@ export function createOpenedDocuments(
     }, MAX_AGE_MS).unref()
   }
 
-  function mayBeErased(documentHash: Hex): boolean {
+  async function mayBeErased(documentHash: Hex): Promise<boolean> {
     try {
-      return isErased(fromHex(documentHash))
+      return await isErased(fromHex(documentHash))
     } catch {
       // Whoever reads the payload in place of this finds out what is wrong.
       return true
@@ -46,13 +46,14 @@ export function createOpenedDocuments(
   }
 
   return {
-    get(documentHash, documentKey) {
+    async get(documentHash, documentKey) {
       const text = texts.get(idOf(documentHash, documentKey))
-      return text === undefined || mayBeErased(documentHash) ? undefined : JSON.parse(text)
+      if (text === undefined || (await mayBeErased(documentHash))) return undefined
+      return JSON.parse(text)
     },
-    add(documentHash, documentKey, document) {
+    async add(documentHash, documentKey, document) {
       // It may have been erased while it was being opened.
-      if (mayBeErased(documentHash)) return
+      if (await mayBeErased(documentHash)) return
       texts.add(idOf(documentHash, documentKey), JSON.stringify(document))
       startAging()
     },

@@ -1,13 +1,15 @@
 import type { BlockSource } from '../../verifier/ports.ts'
 import type { PayloadStore } from '../issue/ports.ts'
-import type { Database } from './sqlite/database.ts'
+
+/** Whether a block was erased, by its sha-256. Rejects while that is unknown. */
+export type IsBlockErased = (hash: Uint8Array) => Promise<boolean>
 
 /**
  * The hashes of erased blocks. Checked before every put and fetch, so that no retry or fallback
  * brings a block back.
  */
 export type Tombstones = {
-  isErased(hash: Uint8Array): boolean
+  isErased: IsBlockErased
   /** A source that returns `erased` for blocks that have been erased here. */
   guardSource(source: BlockSource): BlockSource
   /**
@@ -18,13 +20,10 @@ export type Tombstones = {
   guardStore(store: PayloadStore, erase?: (hash: Uint8Array) => Promise<unknown>): PayloadStore
 }
 
-export function createTombstones({ sqlite }: Database): Tombstones {
-  const select = sqlite.prepare('SELECT 1 FROM tombstone WHERE hash = ?')
-  const isErased = (hash: Uint8Array) => select.get(hash) !== undefined
-
+export function createTombstones(isErased: IsBlockErased): Tombstones {
   const guardSource = (source: BlockSource): BlockSource => ({
     get: async (hash, options) =>
-      isErased(hash) ? { status: 'erased' } : source.get(hash, options),
+      (await isErased(hash)) ? { status: 'erased' } : source.get(hash, options),
   })
 
   return {
@@ -33,11 +32,14 @@ export function createTombstones({ sqlite }: Database): Tombstones {
     guardStore: (store, erase = store.remove) => ({
       ...store,
       ...guardSource(store),
-      missing: (hashes) => store.missing(hashes.filter((hash) => !isErased(hash))),
+      async missing(hashes) {
+        const erased = await Promise.all(hashes.map(isErased))
+        return store.missing(hashes.filter((_, i) => !erased[i]))
+      },
       async put(hash, bytes) {
-        if (isErased(hash)) return false
+        if (await isErased(hash)) return false
         const inserted = await store.put(hash, bytes)
-        if (!isErased(hash)) return inserted
+        if (!(await isErased(hash))) return inserted
         // Erased while it was being put.
         await erase(hash)
         return false

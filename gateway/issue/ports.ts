@@ -148,6 +148,15 @@ export type PromisedPayloads = {
   disown(documentHash: Hex): Promise<void>
 }
 
+/** The whole outbox. */
+export type OutboxPorts = Outbox &
+  Backlog &
+  Plans &
+  FeeLog &
+  Anchorings &
+  AnchorBlocks &
+  PromisedPayloads
+
 /**
  * What gateways remember about requests with an `Idempotency-Key`. It contains neither keys nor
  * documents' contents.

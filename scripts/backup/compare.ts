@@ -8,6 +8,7 @@ import { DataDirError } from '../../gateway/adapters/sqlite/data-dir-error.ts'
 import { type Database, openDatabase } from '../../gateway/adapters/sqlite/database.ts'
 import { createSqliteErasures } from '../../gateway/adapters/sqlite/erasures.ts'
 import { createSqliteStore } from '../../gateway/adapters/sqlite/store.ts'
+import { createSqliteIsErased } from '../../gateway/adapters/sqlite/tombstones.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
 import type { Config } from '../../gateway/config.ts'
 import type { Intent } from '../../gateway/issue/intent.ts'
@@ -218,7 +219,7 @@ async function fetchLater(
   const known = sqlite.prepare("SELECT 1 FROM intent WHERE document_hash = ? AND kind = 'issue'")
   const later = documentHashes.filter((hash) => !known.get(hash))
   const kubo = await openKubo(config, createLog(config.logLevel))
-  const tombstones = createTombstones(database)
+  const tombstones = createTombstones(createSqliteIsErased(database))
   const store = tombstones.guardStore(kubo ?? createSqliteStore(database))
   const sources = config.ipfsGateways
     .map((url) => createIpfsGatewaySource(url, config.ipfsTimeout))

@@ -2,6 +2,7 @@ import { hkdfWithNode } from '../../gateway/adapters/node-hkdf.ts'
 import { openWithNode } from '../../gateway/adapters/node-open.ts'
 import type { Database } from '../../gateway/adapters/sqlite/database.ts'
 import { createSqliteStore } from '../../gateway/adapters/sqlite/store.ts'
+import { createSqliteIsErased } from '../../gateway/adapters/sqlite/tombstones.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
 import { withOlder } from '../../gateway/adapters/with-older.ts'
 import type { Config } from '../../gateway/config.ts'
@@ -34,7 +35,7 @@ export async function openPayloads(
 ): Promise<Payloads> {
   const kubo = await openKubo(config, createLog(config.logLevel))
   const embedded = createSqliteStore(database)
-  const tombstones = createTombstones(database)
+  const tombstones = createTombstones(createSqliteIsErased(database))
   const store = tombstones.guardStore(kubo ? withOlder(kubo, embedded) : embedded)
   const sources = config.ipfsGateways.map((url) => createIpfsGatewaySource(url, config.ipfsTimeout))
   const subkeys = subkeysOf(issuerSecrets)

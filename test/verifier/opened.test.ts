@@ -57,8 +57,8 @@ beforeEach(() => {
   const remembered = new Map<string, Document>()
   const idOf = (hash: string, key: Uint8Array) => `${hash} ${key}`
   const opened: OpenedDocuments = {
-    get: (hash, key) => remembered.get(idOf(hash, key)),
-    add(hash, key, document) {
+    get: async (hash, key) => remembered.get(idOf(hash, key)),
+    async add(hash, key, document) {
       added++
       remembered.set(idOf(hash, key), document)
     },

@@ -1,20 +1,9 @@
-import type { BatchDrafts, DraftBlock } from '../../issue/batch-log.ts'
+import type { BatchDrafts } from '../../issue/batch-log.ts'
+import type { DraftGroups } from '../draft-groups.ts'
 import { createAddBatch } from './batch-log.ts'
 import type { Database } from './database.ts'
 import { createInsertDocument } from './document-index.ts'
 import type { SqliteStore } from './store.ts'
-
-/** Groups of blocks on a Kubo node. */
-export type DraftGroups = {
-  /**
-   * Pins blocks as a group.
-   *
-   * @param note Resolves when the CID of its root is on the disk; nothing is pinned before.
-   */
-  pin(blocks: readonly DraftBlock[], note: (root: Uint8Array) => Promise<void>): Promise<void>
-  /** Unpins a group. Blocks that other groups pin as well stay. */
-  unpin(root: Uint8Array): Promise<void>
-}
 
 const HASH = 32
 /** Blocks that are pinned together: the puts of other requests wait for it. */

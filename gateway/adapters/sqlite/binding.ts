@@ -1,19 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Hex } from '../../../document/hex.ts'
-import type { RegistryId } from '../../../document/registry-id.ts'
+import type { Binding } from '../stores.ts'
 import { DataDirError } from './data-dir-error.ts'
-
-/**
- * The owner of a file's documents and promises. The issuer's account is not part of it: an issuer
- * may have several.
- */
-export type Binding = {
-  /** CAIP-10, lower case. */
-  registry: RegistryId
-  issuerId: number
-  /** Fingerprints of the issuer secrets, the newest first; see `fingerprintOf`. */
-  fingerprints: readonly Hex[]
-}
 
 /** Hexadecimal digits that messages show of a fingerprint. */
 const SHOWN_DIGITS = 16

@@ -1,6 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { IssueError } from '../../issue/errors.ts'
-import { type Binding, bind } from './binding.ts'
+import type { Binding } from '../stores.ts'
+import { bind } from './binding.ts'
 import { createCheckpoints } from './checkpoints.ts'
 import { createCopier } from './copy.ts'
 import { createDurableCommit } from './durable-commit.ts'

@@ -5,6 +5,9 @@ import { IssueError } from '../../issue/errors.ts'
 import type { ApiKey, KeyStore } from '../../keys/ports.ts'
 import { DataDirError } from './data-dir-error.ts'
 
+/** The file with the API keys, in the data folder. */
+export const KEYS_FILE = 'keys.db'
+
 /** The file's schema version. A file of another version is refused. */
 const VERSION = 1
 

@@ -1,11 +1,4 @@
-import type {
-  AnchorBlocks,
-  Anchorings,
-  Backlog,
-  FeeLog,
-  Plans,
-  PromisedPayloads,
-} from '../../issue/ports.ts'
+import type { OutboxPorts } from '../../issue/ports.ts'
 import type { Database } from './database.ts'
 import { createAnchorings } from './outbox/anchorings.ts'
 import { createBacklog } from './outbox/backlog.ts'
@@ -17,13 +10,7 @@ import { createPromisedPayloads } from './outbox/payloads.ts'
 import { createPlans } from './outbox/plans.ts'
 import { createRequests, type Requests } from './outbox/requests.ts'
 
-export type SqliteOutbox = Requests &
-  Backlog &
-  Plans &
-  FeeLog &
-  Anchorings &
-  AnchorBlocks &
-  PromisedPayloads
+export type SqliteOutbox = Requests & OutboxPorts
 
 /**
  * The outbox in the gateway's database: one part for each port, and writers that several parts

@@ -15,6 +15,7 @@ import { createKuboStore, type KuboStore } from '../../../gateway/adapters/kubo/
 import { openDatabase } from '../../../gateway/adapters/sqlite/database.ts'
 import { createSqliteOutbox } from '../../../gateway/adapters/sqlite/outbox.ts'
 import { createSqliteStore } from '../../../gateway/adapters/sqlite/store.ts'
+import { createSqliteIsErased } from '../../../gateway/adapters/sqlite/tombstones.ts'
 import { createTombstones } from '../../../gateway/adapters/tombstones.ts'
 import { withOlder } from '../../../gateway/adapters/with-older.ts'
 import { persistInOrder } from '../../../gateway/issue/persistence.ts'
@@ -310,7 +311,7 @@ describe.skipIf(binary === undefined)('Kubo', () => {
         ['SQLite', () => createSqliteStore(database), async () => {}],
       ])('behavior: an erased block does not come back: %s', async (_, make, sweep) => {
         const bare = make()
-        const tombstones = createTombstones(database)
+        const tombstones = createTombstones(createSqliteIsErased(database))
         const store = tombstones.guardStore(bare)
         const { hash, bytes } = randomBlock()
         await store.put(hash, bytes)
@@ -335,7 +336,9 @@ describe.skipIf(binary === undefined)('Kubo', () => {
 
       test('behavior: neither what was erased nor what is in the older store is missing', async () => {
         const embedded = createSqliteStore(database)
-        const store = createTombstones(database).guardStore(withOlder(open(), embedded))
+        const store = createTombstones(createSqliteIsErased(database)).guardStore(
+          withOlder(open(), embedded),
+        )
         const [erased, older, lost] = [randomBlock(), randomBlock(), randomBlock()]
         await bury(erased.hash)
         await embedded.put(older.hash, older.bytes)

@@ -4,10 +4,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { type Hex, toHex } from '../../../../document/hex.ts'
-import {
-  createSqliteBatchDrafts,
-  type DraftGroups,
-} from '../../../../gateway/adapters/sqlite/batch-drafts.ts'
+import type { DraftGroups } from '../../../../gateway/adapters/draft-groups.ts'
+import { createSqliteBatchDrafts } from '../../../../gateway/adapters/sqlite/batch-drafts.ts'
 import { createSqliteBatchLog } from '../../../../gateway/adapters/sqlite/batch-log.ts'
 import { type Database, openDatabase } from '../../../../gateway/adapters/sqlite/database.ts'
 import { createSqliteDocumentIndex } from '../../../../gateway/adapters/sqlite/document-index.ts'

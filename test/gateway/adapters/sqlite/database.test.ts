@@ -7,10 +7,11 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { type Hex, toHex } from '../../../../document/hex.ts'
 import { deriveSubkeys, fingerprintOf } from '../../../../document/keys.ts'
 import { formatRegistryId } from '../../../../document/registry-id.ts'
-import { type Binding, shortFingerprint } from '../../../../gateway/adapters/sqlite/binding.ts'
+import { shortFingerprint } from '../../../../gateway/adapters/sqlite/binding.ts'
 import { DataDirError } from '../../../../gateway/adapters/sqlite/data-dir-error.ts'
 import { type Database, openDatabase } from '../../../../gateway/adapters/sqlite/database.ts'
 import { SCHEMA_VERSION } from '../../../../gateway/adapters/sqlite/schema.ts'
+import type { Binding } from '../../../../gateway/adapters/stores.ts'
 
 /**
  * Simulates the disk: called for each flush with the log's content and the callback of `fdatasync`.

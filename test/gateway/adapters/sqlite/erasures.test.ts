@@ -10,7 +10,7 @@ import { createSqliteErasures } from '../../../../gateway/adapters/sqlite/erasur
 import { createSqliteOutbox } from '../../../../gateway/adapters/sqlite/outbox.ts'
 import { anyInFile } from '../../../../gateway/adapters/sqlite/search-file.ts'
 import { createSqliteStore } from '../../../../gateway/adapters/sqlite/store.ts'
-import { createTombstones } from '../../../../gateway/adapters/tombstones.ts'
+import { createSqliteIsErased } from '../../../../gateway/adapters/sqlite/tombstones.ts'
 import { createErasing } from '../../../../gateway/issue/erase.ts'
 import type { Log } from '../../../../gateway/log.ts'
 import { seededRandom } from '../../../support/random.ts'
@@ -60,7 +60,7 @@ test('default: neither the file nor its log holds a stored document afterwards',
   await erase([first])
   expect(isInFiles(first)).toBe(false)
   for (const other of others) expect(isInFiles(other)).toBe(true)
-  expect(createTombstones(database).isErased(first.hash)).toBe(true)
+  expect(await createSqliteIsErased(database)(first.hash)).toBe(true)
   const receipt = await erasuresOf(database).find(first.documentHash)
   expect(receipt).toMatchObject({ removed: ['database'], erasedAt: expect.any(Number) })
 })

@@ -1,0 +1,81 @@
+import type { Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
+import type { DocumentIndex } from '../document-index.ts'
+import type { EventLog } from '../events.ts'
+import type { History } from '../history.ts'
+import type { BatchDrafts, BatchList, BatchLog } from '../issue/batch-log.ts'
+import type { Erasures } from '../issue/erase.ts'
+import type { IssueError } from '../issue/errors.ts'
+import type { Persistence } from '../issue/persistence.ts'
+import type { IdempotencyLog, OutboxPorts, PayloadStore } from '../issue/ports.ts'
+import type { KeyStore } from '../keys/ports.ts'
+import type { Log } from '../log.ts'
+import type { Successions } from '../successions.ts'
+import type { Deliveries } from '../webhooks/deliveries.ts'
+import type { Webhooks } from '../webhooks/webhook.ts'
+import type { DraftGroups } from './draft-groups.ts'
+import type { ErasureList } from './erasure-list.ts'
+import type { IsBlockErased } from './tombstones.ts'
+
+/**
+ * The owner of a database's documents and promises. The issuer's account is not part of it: an
+ * issuer may have several.
+ */
+export type Binding = {
+  /** CAIP-10, lower case. */
+  registry: RegistryId
+  issuerId: number
+  /** Fingerprints of the issuer secrets, the newest first; see `fingerprintOf`. */
+  fingerprints: readonly Hex[]
+}
+
+/** What a database needs from outside. */
+export type DatabaseDeps = {
+  binding: Binding
+  erasureList: ErasureList
+  /** @returns The blind indexes of a tenant, one for each issuer secret. */
+  blindTenant(tenant: string): readonly bigint[]
+  log: Log
+  /** Ends the process: it is unknown what is on the disk. */
+  end(error: IssueError): void
+}
+
+/** What a database keeps, behind its ports. */
+export type DatabaseStores = {
+  outbox: OutboxPorts
+  /** Payloads in the database itself; it does not store an erased one again. */
+  embedded: PayloadStore
+  /** Payloads and promises, both in the database. */
+  embeddedPersistence: Persistence
+  isErased: IsBlockErased
+  idempotency: IdempotencyLog
+  history: History
+  documentIndex: DocumentIndex
+  successions: Successions
+  events: EventLog
+  webhooks: Webhooks
+  deliveries: Deliveries
+  /** Begins, when it opens, the erasures of the list that it does not have. */
+  erasures: Erasures
+  /** The batches that were requested. */
+  batchLog: BatchLog & BatchList
+  /** @param groups Of a Kubo node; absent when payloads are kept in the database. */
+  batchDrafts(groups?: DraftGroups): BatchDrafts
+  keys: KeyStore
+  /**
+   * Makes a test write, at most once a second.
+   *
+   * @throws {IssueError} `store_unavailable` when it takes no writes now.
+   */
+  assertReady(): Promise<void>
+  /**
+   * Copies it with everything that was acknowledged, while it is in use.
+   *
+   * @param path The copy; must not exist. Only one copy can be made at a time.
+   * @param beside Runs once the copy is complete and before the next commit, so that whatever it
+   * copies is of the same moment. With it, writes wait until both are done.
+   * @throws {Error} when it has to be copied by its own tools; the message names them.
+   */
+  copyTo(path: string, beside?: () => Promise<void>): Promise<void>
+  close(): Promise<void>
+}
