@@ -619,7 +619,7 @@ export type Calls = {
   }
   /** List documents, also by subjectId. */
   searchDocuments: {
-    input: { body: Search }
+    input: { body?: Search }
     data: {
       documents: Array<Document | UnopenedDocument>
       /** null on the last page. */
@@ -704,7 +704,7 @@ export type Calls = {
   changeWebhook: {
     input: {
       path: { id: string }
-      body: {
+      body?: {
         url?: string
         types?: Array<
           | 'document.issued'
@@ -770,7 +770,7 @@ export type Calls = {
   changeKey: {
     input: {
       path: { id: string }
-      body: {
+      body?: {
         scopes?: Array<
           | 'documents:issue'
           | 'documents:read'

@@ -130,7 +130,11 @@ export const CHANGE = operation({
   method: 'patch',
   summary: 'Change an API key',
   description: 'Only the members that are sent; `null` removes a setting.',
-  body: { schema: keyChanges, example: { label: 'Back office', categories: null } },
+  body: {
+    schema: keyChanges,
+    example: { label: 'Back office', categories: null },
+    isOptional: true,
+  },
   responses: {
     200: {
       description: 'As changed; it holds from the next request on.',

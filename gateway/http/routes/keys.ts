@@ -35,7 +35,7 @@ export function keyRoutes(app: Hono<Env>, { findKey, keys, log }: KeyDeps): void
   })
 
   serve(app, CHANGE, findKey, async (c) => {
-    const changes = parseBody(keyChanges, await readJson(c))
+    const changes = parseBody(keyChanges, await readOptionalJson(c))
     const key = await keys.change(c.req.param('id'), changes)
     log.info('api_key_changed', { id: key.id, by: c.get('grant').id })
     return succeed(c, presentKey(key))

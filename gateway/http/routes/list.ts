@@ -12,7 +12,7 @@ import { succeed } from '../envelope.ts'
 import { ApiError, unverifiable } from '../errors.ts'
 import { operation, serve } from '../operation.ts'
 import { type Addresses, networkOfRegistry, presentDocument } from '../present.ts'
-import { parseBody, readJson } from '../request.ts'
+import { parseBody, readOptionalJson } from '../request.ts'
 import * as schemas from '../schemas.ts'
 
 export type ListDeps = {
@@ -125,7 +125,7 @@ const SEARCH = operation({
   description: 'As the list. The subjectId is in the body, since proxies log addresses.',
   scope: 'documents:read',
   query: {},
-  body: { schema: searchBody, example: { subjectId: '18151210', limit: 10 } },
+  body: { schema: searchBody, example: { subjectId: '18151210', limit: 10 }, isOptional: true },
   responses: { 200: PAGE },
   errors: ['unverifiable', 'chain_unavailable', 'store_unavailable'],
 })
@@ -142,7 +142,7 @@ export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
   })
 
   serve(app, SEARCH, findKey, async (c) => {
-    const filters = parseBody(searchBody, await readJson(c))
+    const filters = parseBody(searchBody, await readOptionalJson(c))
     const page = await listFor(deps, c.get('grant'), filters, (details) => {
       throw new ApiError('bad_fields', 'invalid fields', { details })
     })

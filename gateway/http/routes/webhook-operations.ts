@@ -168,7 +168,7 @@ export const CHANGE = operation({
   method: 'patch',
   summary: 'Change a receiver, or stop and start it',
   description: 'One that is enabled again goes on where it stopped.',
-  body: { schema: change, example: { enabled: false } },
+  body: { schema: change, example: { enabled: false }, isOptional: true },
   responses: {
     200: { description: 'As changed.', data: webhookSchema, example: EXAMPLE_WEBHOOK },
   },

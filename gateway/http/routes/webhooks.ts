@@ -49,7 +49,7 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
 
   serve(app, operations.CHANGE, findKey, async (c) => {
     const { id } = await find(deps, c.req.param('id'), c.get('grant'))
-    const { enabled, ...changed } = parseBody(operations.change, await readJson(c))
+    const { enabled, ...changed } = parseBody(operations.change, await readOptionalJson(c))
     if (changed.url !== undefined) await checkUrl(deps, changed.url)
     const state = enabled
       ? { disabledReason: null, failingSince: null }

@@ -1,4 +1,6 @@
+import { request as httpRequest } from 'node:http'
 import { METHOD_NAME_ALL } from 'hono/router'
+import * as v from 'valibot'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { cidOf } from '../../../document/cid.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
@@ -26,6 +28,12 @@ describe('the list of operations', () => {
   test('behavior: names each operation once', () => {
     const ids = OPERATIONS.map(({ operationId }) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
+  })
+
+  test('behavior: a body may be left out exactly if it may be {}', () => {
+    for (const { operationId, body } of OPERATIONS)
+      if (body && !body.mediaType)
+        expect(body.isOptional === true, operationId).toBe(v.safeParse(body.schema, {}).success)
   })
 
   test('behavior: describes every parameter of a path', () => {
@@ -155,7 +163,34 @@ describe('the examples, at a real gateway', () => {
     const { status } = await sendExample(operation, false)
     expect(Object.keys(operation.responses)).toContain(`${status}`)
   })
+
+  test.each([
+    { 'content-type': 'application/json' },
+    { 'content-type': 'application/x-www-form-urlencoded', 'content-length': '0' },
+    { 'content-type': 'application/octet-stream', 'transfer-encoding': 'chunked' },
+  ])('args: an empty body is none, with %j too', async (headers) => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const { status } = await sendEmpty(`${stack.url}/v1/documents/${publicId}/suspend`, headers)
+    expect(status).toBe(200)
+  })
+
+  test('error: refuses a body that is not JSON, although it may be left out', async () => {
+    const { publicId } = (await stack.issue(ADA)).body.data
+    const { status } = await send('POST', `/v1/documents/${publicId}/suspend`, 'a=1', 'text/plain')
+    expect(status).toBe(415)
+  })
 })
+
+/** `fetch` sets these headers by itself. */
+function sendEmpty(url: string, headers: Record<string, string>) {
+  return new Promise<{ status: number | undefined }>((resolve, reject) => {
+    const authorization = `Bearer ${API_KEY}`
+    const request = httpRequest(url, { method: 'POST', headers: { authorization, ...headers } })
+    request.on('error', reject)
+    request.on('response', (response) => resolve({ status: response.resume().statusCode }))
+    request.end()
+  })
+}
 
 describe('the document', () => {
   const responses = Object.entries(openapi.paths).flatMap(([path, item]) =>
