@@ -13,7 +13,8 @@ import { createForeignWatch, type ForeignWatch } from './issue/foreign.ts'
 import { type Intent, keyOfIntent } from './issue/intent.ts'
 import { createIssuing, type Issuing } from './issue/issue.ts'
 import { type Outcome, outcomeOf, outcomesOf } from './issue/outcome.ts'
-import type { Head, OutboxPorts } from './issue/ports.ts'
+import type { Head, OutboxPorts, RegistryReader } from './issue/ports.ts'
+import type { RecordKey, TrustedRecord } from './issue/record.ts'
 import { createRevising, type Revising } from './issue/revise.ts'
 import { createSealing } from './issue/sealing.ts'
 import { createTimes, type Times } from './issue/times.ts'
@@ -27,7 +28,7 @@ import { shareRead } from './shared-read.ts'
 /** The route is public: scrapes share a reading of the chain. */
 const HEAD_AGE_TTL_MS = 1_000
 
-/** Maximum repeats in one lookup call, and maximum calls at the same time. */
+/** Maximum records in one lookup call, and maximum calls at the same time. */
 const LOOK_UPS = { maxKeys: 200, maxCalls: 2 }
 
 /** The pipeline from a request to the chain. */
@@ -78,7 +79,10 @@ export function openIssuing(
       withdraw: persistence.withdraw,
     }),
   )
-  const revising = createRevising({ issuerId, registry, chain: readers.grouped, outbox, batcher })
+  const revising = createRevising({
+    ...{ issuerId, chain: readers.grouped, outbox, batcher },
+    registry: { ...registry, records: groupRecords(registry) },
+  })
   const lookUps = new ReadGroup<Intent, Outcome>({
     ...LOOK_UPS,
     idOf: keyOfIntent,
@@ -106,6 +110,22 @@ export function openIssuing(
     readiness: chain.readiness,
   })
   return { metrics, outbox, foreign, batcher, issuing, revising, superseding, erasing }
+}
+
+/** Of thousands of changes, each reads the records of its document and of its batch. */
+function groupRecords({ records }: RegistryReader): RegistryReader['records'] {
+  const group = new ReadGroup<RecordKey, TrustedRecord>({
+    ...LOOK_UPS,
+    idOf: ({ documentHash, root = '' }) => documentHash + root,
+    callOf: () => '',
+    readMany: (keys) => records(keys),
+    async readOne(key) {
+      const [record] = await records([key])
+      if (record === undefined) throw new TypeError('a record for each key')
+      return record
+    },
+  })
+  return (keys) => Promise.all(keys.map((key) => group.read(key)))
 }
 
 function headAgeOf({ timestamp }: Head): number {

@@ -9,6 +9,7 @@ import { OPERATIONS } from './operations.ts'
 import { limitRates } from './rate-limits.ts'
 import { requestLog } from './request-log.ts'
 import { type BatchRouteDeps, batchRoutes } from './routes/batches.ts'
+import { type BulkChangeDeps, bulkChangeRoutes } from './routes/bulk-changes.ts'
 import { type BundleDeps, bundleRoutes } from './routes/bundle.ts'
 import { type DidDeps, didRoutes } from './routes/did.ts'
 import { type DocumentDeps, documentRoutes } from './routes/documents.ts'
@@ -21,7 +22,6 @@ import { type KeyDeps, keyRoutes } from './routes/keys.ts'
 import { type ListDeps, listRoutes } from './routes/list.ts'
 import { openapiRoutes } from './routes/openapi.ts'
 import { type QrDeps, qrRoutes } from './routes/qr.ts'
-import { type RevocationDeps, revocationRoutes } from './routes/revocations.ts'
 import { type RpcDeps, rpcRoutes } from './routes/rpc.ts'
 import { type SupersedeDeps, supersedeRoutes } from './routes/supersede.ts'
 import { type VerifyDeps, verifyRoutes } from './routes/verify.ts'
@@ -36,7 +36,7 @@ export type AppDeps = HomeDeps &
   WebhookDeps &
   SupersedeDeps &
   KeyDeps &
-  RevocationDeps &
+  BulkChangeDeps &
   BatchRouteDeps &
   BundleDeps &
   EraseDeps &
@@ -60,7 +60,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   webhookRoutes(app, deps)
   supersedeRoutes(app, deps)
   keyRoutes(app, deps)
-  revocationRoutes(app, deps)
+  bulkChangeRoutes(app, deps)
   batchRoutes(app, deps)
   bundleRoutes(app, deps)
   eraseRoutes(app, deps)

@@ -5,7 +5,7 @@ import { PRIVATE } from './envelope.ts'
 import { ApiError } from './errors.ts'
 
 /** Newline-delimited JSON: one JSON text on each line, UTF-8. */
-const NDJSON = 'application/x-ndjson'
+export const NDJSON = 'application/x-ndjson'
 
 /**
  * @returns Whether the body is NDJSON.

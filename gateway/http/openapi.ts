@@ -2,8 +2,9 @@ import { type ConversionConfig, toJsonSchema, toJsonSchemaDefs } from '@valibot/
 import * as v from 'valibot'
 import { COMPONENTS } from './components.ts'
 import { type ApiErrorCode, STATUS } from './errors.ts'
+import { NDJSON } from './ndjson.ts'
 import { aliasOf, errorsOf, type Operation, type Success, TAGS } from './operation.ts'
-import { check, fieldProblem } from './schemas.ts'
+import { check, fieldProblem, ndjson } from './schemas.ts'
 
 type Json = Record<string, unknown>
 
@@ -96,18 +97,24 @@ function describeOperation(operation: Operation): Json {
     ...(alias && { 'x-alias': alias }),
     security: scope === 'public' ? [] : [{ apiKey: [scope] }],
     ...(parameters.length > 0 && { parameters }),
-    ...(body && {
-      requestBody: {
-        required: !body.isOptional,
-        content: {
-          [body.mediaType ?? 'application/json']: {
-            schema: convert(body.schema),
-            example: body.example,
-          },
-        },
-      },
-    }),
+    ...(body && { requestBody: describeBody(body) }),
     responses: { ...describeSuccesses(operation), ...describeFailures(operation) },
+  }
+}
+
+function describeBody(body: NonNullable<Operation['body']>): Json {
+  const { schema, example, mediaType = 'application/json', isOptional, isNdjsonToo } = body
+  return {
+    required: !isOptional,
+    content: {
+      [mediaType]: { schema: convert(schema), example },
+      ...(isNdjsonToo && {
+        [NDJSON]: {
+          schema: convert(ndjson),
+          example: (example as unknown[]).map((one) => `${JSON.stringify(one)}\n`).join(''),
+        },
+      }),
+    },
   }
 }
 

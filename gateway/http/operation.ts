@@ -52,7 +52,14 @@ export type Operation<
    * `example` is a request that a test sends to a real gateway. A route with `isOptional` reads it
    * by `readOptionalJson`.
    */
-  body?: { schema: v.GenericSchema; mediaType?: string; example: unknown; isOptional?: true }
+  body?: {
+    schema: v.GenericSchema
+    mediaType?: string
+    example: unknown
+    isOptional?: true
+    /** Whether a client may send the elements of the array as NDJSON. */
+    isNdjsonToo?: true
+  }
   /** The value of each required query parameter in the example. */
   exampleQuery?: Record<string, string>
   responses: Record<number, Success>

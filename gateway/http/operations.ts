@@ -1,5 +1,6 @@
 import type { Operation } from './operation.ts'
 import { batchOperations } from './routes/batch-operations.ts'
+import { bulkChangeOperations } from './routes/bulk-change-operations.ts'
 import { bundleOperations } from './routes/bundle.ts'
 import { didOperations } from './routes/did.ts'
 import { documentOperations } from './routes/document-operations.ts'
@@ -12,7 +13,6 @@ import { keyOperations } from './routes/key-operations.ts'
 import { listOperations } from './routes/list.ts'
 import { openapiOperations } from './routes/openapi.ts'
 import { qrOperations } from './routes/qr.ts'
-import { revocationOperations } from './routes/revocations.ts'
 import { rpcOperations } from './routes/rpc.ts'
 import { supersedeOperations } from './routes/supersede.ts'
 import { verifyOperations } from './routes/verify.ts'
@@ -24,7 +24,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...documentOperations,
   ...supersedeOperations,
   ...listOperations,
-  ...revocationOperations,
+  ...bulkChangeOperations,
   ...batchOperations,
   ...bundleOperations,
   ...eraseOperations,

@@ -218,3 +218,6 @@ export const idempotencyKey = v.exactOptional(
     }),
   ),
 )
+
+/** A body of lines: generated clients then take a stream or bytes. */
+export const ndjson = v.pipe(v.string(), v.metadata({ format: 'binary' }))

@@ -42,8 +42,7 @@ export const ISSUE_BATCH = operation({
   },
   headers: { 'idempotency-key': schemas.idempotencyKey, prefer: schemas.prefer },
   body: {
-    // Generated clients then take a stream or bytes.
-    schema: v.pipe(v.string(), v.metadata({ format: 'binary' })),
+    schema: schemas.ndjson,
     mediaType: 'application/x-ndjson',
     example:
       '{"subjectName":"Ada Lovelace","subjectId":"18151210","category":"birth_certificate","issuedAt":"2026-01-31"}\n',

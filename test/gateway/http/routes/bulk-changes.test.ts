@@ -19,8 +19,15 @@ async function issueMany(count: number): Promise<{ publicId: string; documentHas
   return answers.map(({ body }) => body.data)
 }
 
-async function revoke(body: string, headers: Record<string, string> = {}) {
-  const response = await fetch(`${stack.url}/v1/revocations`, {
+const revoke = (body: string, headers: Record<string, string> = {}) =>
+  send('revocations', body, headers)
+
+async function send(
+  what: 'revocations' | 'suspensions' | 'releases',
+  body: string,
+  headers: Record<string, string> = {},
+) {
+  const response = await fetch(`${stack.url}/v1/${what}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${API_KEY}`, 'content-type': NDJSON, ...headers },
     body,
@@ -182,5 +189,33 @@ describe('POST /v1/revocations', () => {
     const { status, lines: answers } = await revoke(lines([{ documentHash: one?.documentHash }]))
     expect(status).toBe(200)
     expect(answers).toMatchObject([{ line: 1, error: { code: 'chain_unavailable' } }])
+  })
+})
+
+describe('POST /v1/suspensions and /v1/releases', () => {
+  test('default: suspend and release many documents, in order', async () => {
+    const issued = await issueMany(3)
+    const body = lines(issued.map(({ publicId }) => ({ publicId })))
+    const suspended = await send('suspensions', body)
+    expect(suspended.lines.map(({ line, data }) => [line, data.status, data.reason])).toEqual(
+      issued.map((_, i) => [i + 1, 'suspended', 'certificateHold']),
+    )
+    expect(suspended.lines[0].data.suspendedAt).toMatch(/Z$/)
+    const released = await send('releases', body)
+    expect(released.lines.map(({ data }) => data.status)).toEqual(issued.map(() => 'valid'))
+    expect(released.lines[0].data.releasedAt).toMatch(/Z$/)
+  })
+
+  test('error: refuses what cannot be done on its own line', async () => {
+    const [never, revoked] = await issueMany(2)
+    await revoke(lines([{ publicId: revoked?.publicId }]))
+    const names = [{ publicId: never?.publicId }, { publicId: revoked?.publicId }]
+    const { lines: released } = await send('releases', lines(names))
+    expect(released.map(({ error }) => error?.code)).toEqual(['not_suspended', 'already_revoked'])
+    const { lines: bad } = await send(
+      'suspensions',
+      lines([{ publicId: never?.publicId, reason: 'keyCompromise' }]),
+    )
+    expect(bad[0].error.details).toMatchObject([{ field: 'reason' }])
   })
 })

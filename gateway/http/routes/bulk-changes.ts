@@ -1,0 +1,216 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Context, Hono } from 'hono'
+import type { Hex } from '../../../document/hex.ts'
+import { decodeJsonText, type JsonValue, parseStrictJson } from '../../../document/json.ts'
+import type { NewDeadline } from '../../deadline.ts'
+import type { FindKey, Grant } from '../../grant.ts'
+import type { BatchReader } from '../../issue/batch-reader.ts'
+import { IssueError } from '../../issue/errors.ts'
+import type { Revised, Revising, RevisionRequest } from '../../issue/revise.ts'
+import { splitLines } from '../../lines.ts'
+import type { Log } from '../../log.ts'
+import { type Changeable, changeableOf, type PathDeps } from '../document-path.ts'
+import type { Env } from '../env.ts'
+import { failureOf } from '../envelope.ts'
+import { ApiError } from '../errors.ts'
+import { answerLines, isNdjson } from '../ndjson.ts'
+import { serve } from '../operation.ts'
+import { createPatience, type Patience } from '../patience.ts'
+import { createPlaces } from '../places.ts'
+import { assertJson, parseBody, readBodyAtMost } from '../request.ts'
+import { prefersAsync } from '../request-headers.ts'
+import { presentRevised } from '../revisions.ts'
+import { tenantOf } from '../tenant.ts'
+import { createTurns, type Turns } from '../turns.ts'
+import { BULK_CHANGES, MAX_ENTRIES } from './bulk-change-operations.ts'
+
+export type BulkChangeDeps = PathDeps & {
+  findKey: FindKey
+  revising: Revising
+  batchReader: BatchReader
+  /** How long a request waits for a block; milliseconds. */
+  wait: number
+  newDeadline: NewDeadline
+  log: Log
+}
+
+/** Bytes: each entry takes some 130. */
+const MAX_BYTES = 2 * 1024 * 1024
+const MAX_LINE = 1024
+/** Requests at the same time. */
+const MAX_REQUESTS = 4
+/** Entries of all requests under way: eight full transactions, which leave room for others. */
+const MAX_UNDER_WAY = 1_600
+/** Between looks while the node does not show a change that is in a block. */
+const LOOK_INTERVAL_MS = 250
+
+type BulkChange = (typeof BULK_CHANGES)[number]
+/** What the entries of one request share. */
+type Request = {
+  change: BulkChange
+  patience: Patience
+  grant: Grant
+  requestId: string
+}
+
+/** Revokes, suspends and releases many documents, each by itself. */
+export function bulkChangeRoutes(app: Hono<Env>, deps: BulkChangeDeps): void {
+  const places = createPlaces(MAX_REQUESTS, 'requests to change many documents')
+  const turns = createTurns(MAX_UNDER_WAY)
+  for (const change of BULK_CHANGES)
+    serve(app, change.operation, deps.findKey, async (c) => {
+      const leave = places.enter()
+      try {
+        const entries = await readEntries(c)
+        const request = {
+          ...{ change, grant: c.get('grant'), requestId: c.get('requestId') },
+          patience: createPatience(prefersAsync(c.req.header('prefer')) ? 0 : deps.wait),
+        }
+        const answers = workOff(entries, turns, (entry, i) => answerOf(deps, entry, i + 1, request))
+        // Entries that were read are carried out even if the client leaves.
+        void Promise.allSettled(answers).then(leave)
+        return answerLines(c, inOrder(answers))
+      } catch (error) {
+        leave()
+        throw error
+      }
+    })
+}
+
+/** One line or element as it was sent, parsed as JSON; or why it could not be. */
+type Entry = { value: JsonValue } | { error: unknown }
+
+/** @throws {ApiError} `not_json`, `too_large`, `bad_json`, `bad_fields`. */
+async function readEntries(c: Context): Promise<Entry[]> {
+  const isLines = isNdjson(c)
+  if (!isLines) assertJson(c, 'application/json or application/x-ndjson')
+  const bytes = await readBodyAtMost(c, MAX_BYTES).catch((cause) => {
+    throw cause instanceof ApiError
+      ? cause
+      : new ApiError('bad_json', 'request body truncated', { cause })
+  })
+  const entries = isLines ? await entriesOfLines(bytes) : entriesOfArray(bytes)
+  if (entries.length > MAX_ENTRIES)
+    throw new ApiError('too_large', `at most ${MAX_ENTRIES} entries`)
+  if (entries.length === 0) throw badEntry('must have at least one entry')
+  return entries
+}
+
+async function entriesOfLines(bytes: Uint8Array): Promise<Entry[]> {
+  const entries: Entry[] = []
+  for await (const line of splitLines([bytes], MAX_LINE)) {
+    entries.push(parseLine(line))
+    if (entries.length > MAX_ENTRIES) break
+  }
+  return entries
+}
+
+function parseLine(line: Uint8Array | undefined): Entry {
+  if (line === undefined)
+    return { error: new ApiError('too_large', `a line must have at most ${MAX_LINE} bytes`) }
+  try {
+    return { value: parseStrictJson(decodeJsonText(line)) }
+  } catch (error) {
+    return { error }
+  }
+}
+
+function entriesOfArray(bytes: Uint8Array): Entry[] {
+  const values = parseStrictJson(decodeJsonText(bytes))
+  if (!Array.isArray(values)) throw badEntry('must be an array')
+  return values.map((value) => ({ value }))
+}
+
+function badEntry(message: string): ApiError {
+  return new ApiError('bad_fields', 'invalid fields', { details: [{ field: '', message }] })
+}
+
+/** @returns The envelope of one line. Never rejects. */
+async function answerOf(
+  deps: BulkChangeDeps,
+  entry: Entry,
+  line: number,
+  request: Request,
+): Promise<object> {
+  try {
+    if ('error' in entry) throw entry.error
+    return { line, success: true, data: await changeOne(deps, entry.value, request) }
+  } catch (error) {
+    return { line, ...failureOf(error, request.requestId, deps.log).body }
+  }
+}
+
+async function changeOne(
+  deps: BulkChangeDeps,
+  value: JsonValue,
+  { change, patience, grant }: Request,
+): Promise<object> {
+  const { publicId, documentHash: hash, batchRoot, ...body } = parseBody<Named>(change.entry, value)
+  const deadline = deps.newDeadline()
+  const {
+    publicId: _,
+    validUntil,
+    ...key
+  }: Changeable = batchRoot
+    ? await inBatch(deps, grant, hash as Hex, batchRoot as Hex)
+    : await changeableOf(deps, grant, publicId ?? (hash as Hex), deadline)
+  const { documentHash } = key
+  const revised = await reviseWhile(deps, patience, {
+    intent: { ...change.read(documentHash, body), ...key, tenant: grant.tenant },
+    ...(validUntil !== undefined && { validUntil }),
+  })
+  const changed = presentRevised(revised, change.changedAt, deps.addresses)
+  return { ...(publicId !== undefined && { publicId }), documentHash, ...changed }
+}
+
+/** An entry: how it names a document, and the body that a request for it alone would have. */
+type Named = { publicId?: string; documentHash?: string; batchRoot?: string; reason?: string }
+
+/** Waits on for what is promised, as long as blocks come. A repeat is harmless. */
+async function reviseWhile(
+  { revising, newDeadline }: BulkChangeDeps,
+  patience: Patience,
+  request: Pick<RevisionRequest, 'intent' | 'validUntil'>,
+): Promise<Revised> {
+  for (;;) {
+    const wait = patience.left()
+    const revised = await revising.revise({ ...request, wait, deadline: newDeadline() })
+    if (revised.status !== 'pending') patience.progressed()
+    if (revised.status !== 'pending' || patience.left() === 0) return revised
+    await sleep(Math.min(LOOK_INTERVAL_MS, patience.left()))
+  }
+}
+
+/** That a document is in the batch is not proven: the contract does not ask for it either. */
+async function inBatch(
+  { batchReader }: BulkChangeDeps,
+  grant: Grant,
+  documentHash: Hex,
+  root: Hex,
+): Promise<Changeable> {
+  if (!(await batchReader.isOf(root, tenantOf(grant))))
+    throw new IssueError('not_issued', 'no such batch of this tenant')
+  return { documentHash, root, publicId: null }
+}
+
+/** @returns The result of each piece of work, in order, before it is begun. */
+function workOff<T, R>(
+  items: readonly T[],
+  turns: Turns,
+  work: (item: T, index: number) => Promise<R>,
+): Promise<R>[] {
+  const results = items.map(() => Promise.withResolvers<R>())
+  void beginAll()
+  return results.map(({ promise }) => promise)
+
+  async function beginAll(): Promise<void> {
+    for (const [i, { resolve, reject }] of results.entries()) {
+      const { done } = await turns.begin(() => work(items[i] as T, i))
+      done.then(resolve, reject)
+    }
+  }
+}
+
+async function* inOrder<T>(results: readonly Promise<T>[]): AsyncGenerator<T> {
+  for (const result of results) yield await result
+}
