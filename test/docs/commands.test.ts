@@ -135,6 +135,11 @@ const RUN: Example[] = [
     prints: /"supersedes":"0x\w{64}".*"superseded":\{.*"status":"superseded"/,
   },
   {
+    page: 'docs/integrate.md',
+    has: '/v1/revocations \\',
+    prints: /"line":1,"success":true.*"status":"superseded"/,
+  },
+  {
     page: 'docs/docreg.md',
     has: 'docreg demo',
     prints: /VALID[\s\S]*NOT VALID: revoked[\s\S]*Usage: docreg/,
