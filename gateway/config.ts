@@ -5,6 +5,7 @@ import * as v from 'valibot'
 import type { Hex } from '../document/hex.ts'
 import { MAX_HEAD_AGE_SECONDS } from '../verifier/defaults.ts'
 import type { FinalityRule } from '../verifier/readers/finality.ts'
+import { isLoopback } from '../verifier/readers/loopback.ts'
 import { MAX_BATCH } from './issue/batch.ts'
 import type { FeeCaps } from './issue/spending.ts'
 import type { LogLevel } from './log.ts'
@@ -289,10 +290,6 @@ function requireForRemoteChain(e: Environment, signer: SignerSetting | undefined
   ]
   if (missing.length > 0)
     throw new ConfigError(missing.map((line) => `${line} when RPC_URL is set`))
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || /^127\./.test(host)
 }
 
 function reachable(host: string): string {

@@ -1,12 +1,16 @@
-/**
- * @returns A signal that aborts after `timeout` milliseconds or together with the given one.
- * (`AbortSignal.any` is missing in browsers of 2023.)
- */
+/** @returns A signal that aborts after `timeout` milliseconds or together with the given one. */
 export function withTimeout(timeout: number, signal: AbortSignal | undefined): AbortSignal {
-  const timer = AbortSignal.timeout(timeout)
-  if (!signal) return timer
+  return eitherSignal(AbortSignal.timeout(timeout), signal)
+}
+
+/**
+ * @returns A signal that aborts with the first of two. (`AbortSignal.any` is missing in browsers of
+ * 2023.)
+ */
+export function eitherSignal(first: AbortSignal, second: AbortSignal | undefined): AbortSignal {
+  if (!second) return first
   const either = new AbortController()
-  for (const one of [signal, timer]) {
+  for (const one of [second, first]) {
     const abort = () => either.abort(one.reason)
     if (one.aborted) abort()
     else one.addEventListener('abort', abort, { signal: either.signal })

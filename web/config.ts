@@ -1,4 +1,5 @@
 import { isRegistryId, type RegistryId } from '../document/registry-id.ts'
+import { isLoopback } from '../verifier/readers/loopback.ts'
 /**
  * Configuration that a server puts into the page. Without it (`null`), the page asks the reader for
  * a registry and a node.
@@ -79,10 +80,6 @@ export function adjustToNetwork(
 /** @returns Whether an address is one of the service's own. */
 export function isOf(service: string | undefined, url: string): boolean {
   return service !== undefined && (url === service || url.startsWith(`${service}/`))
-}
-
-function isLoopback(host: string): boolean {
-  return /^(localhost|\[::1\]|127(\.\d+){3})$/.test(host)
 }
 
 /** The error of a field that the reader has filled in. */

@@ -72,6 +72,7 @@ export async function auditIssuer(
   const own = await proveRecords(prover, table.length, ofDocument, phases)
   phases.end()
   const recordOf = (index: number): RegistryRecord => {
+    if (index < table.alone) return own.at(index)
     const { batch, validUntil } = table.at(index)
     const anchored = batch === null ? undefined : issued[batch]?.record
     return anchored ? recordInBatch(own.at(index), anchored, validUntil ?? 0) : own.at(index)

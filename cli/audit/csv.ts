@@ -51,5 +51,5 @@ export function* csvOf(
 /** @returns RFC 3339, UTC; the seconds themselves for a time that no calendar has. */
 export function timeOf(seconds: number): string {
   const date = new Date(1000 * seconds)
-  return Number.isNaN(date.getTime()) ? String(seconds) : date.toISOString().replace('.000Z', 'Z')
+  return Number.isNaN(date.getTime()) ? String(seconds) : `${date.toISOString().slice(0, -5)}Z`
 }

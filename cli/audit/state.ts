@@ -69,12 +69,19 @@ export async function proveRecords(
   slotOf: (index: number) => Hex,
   phases: Phases,
 ): Promise<Records> {
-  const trieKeys = createRows(32)
-  for (let i = 0; i < count; i++) trieKeys.push(trieKeyOf(slotOf(i)))
-  const order = sortRows(trieKeys)
+  // The key of the trie, and the slot.
+  const rows = createRows(64)
+  const row = new Uint8Array(64)
+  for (let i = 0; i < count; i++) {
+    const slot = slotOf(i)
+    row.set(trieKeyOf(slot))
+    row.set(fromHex(slot), 32)
+    rows.push(row)
+  }
+  const order = sortRows({ ...rows, length: count, compare: (a, b) => rows.compare(a, b, 32) })
   const words = new Uint8Array(32 * count)
   function* slots() {
-    for (const index of order) yield slotOf(index)
+    for (const index of order) yield toHex(rows.at(index).subarray(32))
   }
   await prover.prove(slots(), (word, i) => {
     words.set(fromHex(toWord(word)), 32 * (order[i] as number))

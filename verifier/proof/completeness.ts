@@ -237,11 +237,16 @@ export function createNodeSet(nodes: Iterable<Hex>): {
 } {
   const known = new Map<string, { node: Hex; decoded?: TrieNode }>()
   for (const node of nodes) known.set(toHex(keccak_256(fromHex(node))), { node })
+  // A path that shares nodes with the one before asks with the very bytes of their parents.
+  const followed = new WeakMap<Uint8Array, TrieNode>()
   return {
     nodeOf(hash) {
+      const again = followed.get(hash)
+      if (again) return again
       const found = known.get(toHex(hash))
       if (!found) throw invalid('too few nodes')
       found.decoded ??= decodeNode(fromHex(found.node))
+      followed.set(hash, found.decoded)
       return found.decoded
     },
     used: () => [...known.values()].flatMap(({ node, decoded }) => (decoded ? [node] : [])),

@@ -3,6 +3,7 @@ import { FormatError } from '../../document/errors.ts'
 import { HttpStatusError, RpcResponseError } from '../errors.ts'
 import type { Eip1193Provider } from '../ports.ts'
 import { withTimeout } from '../signal.ts'
+import { isLoopback } from './loopback.ts'
 import { readObject } from './rpc-codec.ts'
 
 /** Maximum bytes of a response. A verdict needs some hundred thousand at most. */
@@ -64,9 +65,14 @@ function malformed(message: string, cause?: unknown): FormatError {
  */
 export function createFetchProvider(url: string, timeout = 5_000): Eip1193Provider {
   return createProvider(async (body, signal) => {
+    const headers = {
+      'content-type': 'application/json',
+      // A node on the same machine would compress for nothing. Browsers ignore this.
+      ...(isLoopback(new URL(url).hostname) && { 'accept-encoding': 'identity' }),
+    }
     const response = await fetch(url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json' },
+      headers,
       body,
       signal: withTimeout(timeout, signal),
     })

@@ -1,12 +1,16 @@
 import { TooLargeError } from '../../document/bytes.ts'
 import { ChainError, HttpStatusError, RpcResponseError } from '../errors.ts'
 import type { ReadOptions } from '../ports.ts'
+import { eitherSignal } from '../signal.ts'
 import { requestLogs } from './logs.ts'
 import { type Request, readStrictly } from './request.ts'
 import { readList, toQuantity } from './rpc-codec.ts'
 
-/** Blocks in the first request; grows after each answer, shrinks after each refusal. */
-const FIRST_RANGE = 50
+/**
+ * Blocks in the first request; grows after each answer, shrinks after each refusal. The logs of a
+ * few full blocks fit into an answer: one that is too long is made by the node for nothing.
+ */
+const FIRST_RANGE = 8
 const MAX_RANGE = 1_000_000
 /** Growth after an answer, and once the node has refused a range. */
 const [FAST, SLOW] = [4, 1.25]
@@ -32,7 +36,8 @@ export type ScannedLogs = {
 
 /**
  * Reads logs from a range of blocks, in parts that the node accepts: a part is halved after a
- * refusal or a timeout, takes the size that the node's error names, and grows after an answer.
+ * refusal or a timeout, takes the size that the node's error names, and grows after an answer. The
+ * node works on the next part while the caller has one.
  *
  * @throws {ChainError} `pruned` when the node no longer has the logs; else `rpc_unreachable`,
  * `rpc_error` for what also fails with a single block.
@@ -42,36 +47,58 @@ export async function* scanLogs(
   filters: readonly LogFilter[],
   { from, to, signal }: ReadOptions & { from: number; to: number },
 ): AsyncGenerator<ScannedLogs> {
+  const left = new AbortController()
+  const read = createPartReader(request, filters, to, eitherSignal(left.signal, signal))
+  try {
+    let next = from <= to ? read(from) : undefined
+    while (next) {
+      const part: ScannedLogs = await next
+      next = part.to < to ? read(part.to + 1) : undefined
+      // Its error is thrown when it is its turn.
+      next?.catch(() => {})
+      yield part
+    }
+  } finally {
+    left.abort()
+  }
+}
+
+/** @returns A function that reads the part that begins with a block. */
+function createPartReader(
+  request: Request,
+  filters: readonly LogFilter[],
+  to: number,
+  signal: AbortSignal,
+): (at: number) => Promise<ScannedLogs> {
   let range = FIRST_RANGE
   let most = MAX_RANGE
   let growth = FAST
-  let unanswered = 0
-  for (let at = from; at <= to; ) {
-    const end = Math.min(at + range - 1, to)
-    const size = end - at + 1
-    const blocks = { fromBlock: toQuantity(at), toBlock: toQuantity(end) }
-    let logs: unknown[][]
-    try {
-      const answers = await Promise.all(
-        filters.map((filter) => requestLogs(request, { ...filter, ...blocks }, signal)),
-      )
-      logs = readStrictly('eth_getLogs', () => answers.map((one) => readList(one, (log) => log)))
-    } catch (error) {
-      if (!(error instanceof ChainError) || error.code === 'pruned' || size === 1) throw error
-      const refusal = refusalOf(error, size)
-      unanswered = refusal.kind === 'unanswered' ? unanswered + 1 : 0
-      if (unanswered === MAX_UNANSWERED) throw error
-      if (refusal.kind === 'limit') most = refusal.range
-      const part = refusal.kind === 'too_long' ? TOO_LONG_PART : 2
-      range = 'range' in refusal ? refusal.range : Math.min(Math.ceil(size / part), most)
-      growth = SLOW
-      continue
+  return async (at) => {
+    for (let unanswered = 0; ; ) {
+      const end = Math.min(at + range - 1, to)
+      const size = end - at + 1
+      const blocks = { fromBlock: toQuantity(at), toBlock: toQuantity(end) }
+      try {
+        const answers = await Promise.all(
+          filters.map((filter) => requestLogs(request, { ...filter, ...blocks }, signal)),
+        )
+        const logs = readStrictly('eth_getLogs', () =>
+          answers.map((one) => readList(one, (log) => log)),
+        )
+        const count = logs.reduce((sum, some) => sum + some.length, 0)
+        range = Math.min(Math.ceil(range * Math.min(growth, LOGS / Math.max(1, count))), most)
+        return { from: at, to: end, logs }
+      } catch (error) {
+        if (!(error instanceof ChainError) || error.code === 'pruned' || size === 1) throw error
+        const refusal = refusalOf(error, size)
+        unanswered = refusal.kind === 'unanswered' ? unanswered + 1 : 0
+        if (unanswered === MAX_UNANSWERED) throw error
+        if (refusal.kind === 'limit') most = refusal.range
+        const part = refusal.kind === 'too_long' ? TOO_LONG_PART : 2
+        range = 'range' in refusal ? refusal.range : Math.min(Math.ceil(size / part), most)
+        growth = SLOW
+      }
     }
-    yield { from: at, to: end, logs }
-    at = end + 1
-    const count = logs.reduce((sum, some) => sum + some.length, 0)
-    range = Math.min(Math.ceil(range * Math.min(growth, LOGS / Math.max(1, count))), most)
-    unanswered = 0
   }
 }
 

@@ -152,8 +152,15 @@ export async function fetchNodes(
   return readProof(() => {
     const { accountProof, storageProof } = readObject(answer)
     const nodes = new Set<Hex>()
-    for (const { proof } of readList(storageProof, readObject))
-      for (const node of readList(proof, (text) => text as Hex)) nodes.add(node)
+    // Comparing with the path before is cheaper than a look into the set, which hashes the text.
+    let before: Hex[] = []
+    for (const { proof } of readList(storageProof, readObject)) {
+      const path = readList(proof, (text) => text as Hex)
+      path.forEach((node, depth) => {
+        if (node !== before[depth]) nodes.add(node)
+      })
+      before = path
+    }
     return { accountProof: readNodes(accountProof), nodes: Array.from(nodes, readNodeText) }
   })
 }
