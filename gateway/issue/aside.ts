@@ -8,6 +8,7 @@ const ASIDE_MS = 3_000
 /** The intents that wait before they are tried again. */
 export type Aside = {
   has(key: IntentKey): boolean
+  readonly size: number
   /** Sets intents aside for a few seconds; this outlasts the process. */
   add(intents: readonly Intent[]): Promise<void>
   /**
@@ -38,6 +39,9 @@ export function createAside(deps: {
 
   return {
     has: (key) => aside.has(key),
+    get size() {
+      return aside.size
+    },
 
     async add(intents) {
       wait(intents, ASIDE_MS)

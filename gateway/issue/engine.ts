@@ -19,7 +19,7 @@ import type {
   RegistryReader,
   Transactions,
 } from './ports.ts'
-import { createQueue } from './queue.ts'
+import { createQueue, type Queue } from './queue.ts'
 import { createSchedule } from './schedule.ts'
 import { createSender } from './sender.ts'
 import type { Conclude } from './settle.ts'
@@ -36,8 +36,14 @@ export type Engine = Intake & {
   spentLastHour(): Promise<bigint>
   /** Continues with the intents that an earlier engine left, and runs until `stop`. */
   start(): Promise<void>
+  /** Queues intents of the outbox that somebody else added or put back. */
+  refresh(): Promise<void>
+  /** Whether no intent waits or is in flight. */
+  isIdle(): boolean
   /** Ends after the transactions in flight, or after 5 seconds; the rest stays in the outbox. */
   stop(): Promise<void>
+  /** Ends at once: another engine continues with everything. */
+  abandon(): void
 }
 
 export type EngineDeps = {
@@ -71,8 +77,8 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
   const nap = createNap()
   const outage = createOutage(log)
   const blockTime = createBlockTime(deps.blocks)
-  const inFlight = createInFlight()
-  const queue = createQueue({
+  const inFlight = createInFlight((intents) => queue.dropped(intents))
+  const queue: Queue = createQueue({
     backlog: outbox,
     carries: inFlight.carries,
     changed: () => loop.queueChanged(),
@@ -109,6 +115,7 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
     addPromised: queue.addPromised,
     markPromised: queue.markPromised,
     settled,
+    has: queue.has,
     outage: outage.error,
 
     assertOpen() {
@@ -126,6 +133,9 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
       await queue.restore()
       loop.start()
     },
+    refresh: queue.restore,
+    isIdle: () => queue.isEmpty() && inFlight.unsettled().length === 0,
     stop: loop.stop,
+    abandon: loop.abandon,
   }
 }

@@ -1,8 +1,8 @@
 import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
 import { asIssueError, IssueError, refusalOf } from './errors.ts'
-import { type Intent, keyOfIntent, type Standing } from './intent.ts'
-import type { Outcome } from './outcome.ts'
+import { type Intent, type IntentKey, keyOfIntent, type Standing } from './intent.ts'
+import { ABSENT, type Outcome } from './outcome.ts'
 import type { Outbox } from './ports.ts'
 import { type Answer, createWaiters, type Waiters } from './waiters.ts'
 
@@ -16,6 +16,8 @@ export type Intake = {
   markPromised(intents: readonly Intent[]): void
   /** Resolves when no withdrawal of the intent is under way. */
   settled(intent: Intent): Promise<void>
+  /** Whether an intent is queued or in flight. */
+  has(key: IntentKey): boolean
   /** Why nothing can be anchored now, if so. */
   outage(): IssueError | undefined
 }
@@ -39,6 +41,8 @@ export type Front = Answers & {
    * @throws {IssueError} when the intent was withdrawn.
    */
   submit(intent: Intent, wait: number): Promise<Answer>
+  /** Answers requests whose intents an engine elsewhere has anchored or given up. */
+  look(): Promise<void>
   /** Answers all requests. */
   close(): Promise<void>
 }
@@ -49,6 +53,11 @@ type FrontDeps = {
   /** All engines in this process. */
   engines: () => readonly Intake[]
   outbox: Pick<Outbox, 'find' | 'promise'>
+  /**
+   * Reads the outcome of an intent that is not in the outbox any more; absent when no engine
+   * elsewhere could have removed it.
+   */
+  outcomeOf?: (intent: Intent) => Promise<Outcome>
   log: Log
 }
 
@@ -62,6 +71,18 @@ export function createFront(deps: FrontDeps): Front {
     return outage ?? new IssueError('chain_unavailable', 'withdrawn')
   }
 
+  /**
+   * The answer for an intent that has left the outbox.
+   *
+   * @throws {IssueError} when it was withdrawn, or the chain could not be read.
+   */
+  async function gone(intent: Intent): Promise<Answer> {
+    const outcome = (await deps.outcomeOf?.(intent)) ?? ABSENT
+    if (outcome.status === 'anchored') return anchoredAt(outcome)
+    if (outcome.status === 'moot') return { status: 'moot' }
+    throw outcome.status === 'absent' ? withdrawn() : refusalOf(outcome.status)
+  }
+
   /** Makes the promise durable before the request gets `pending`. */
   async function late(intent: Intent): Promise<Answer> {
     for (const engine of engines()) engine.markPromised([intent])
@@ -71,7 +92,7 @@ export function createFront(deps: FrontDeps): Front {
     const mayLeave =
       standing?.anchored === false && !standing.promised && standing.transactionHash === null
     if (mayLeave) standing = await persistPromise(deps, standing, intent)
-    if (standing === undefined) throw withdrawn()
+    if (standing === undefined) return gone(intent)
     if (standing.anchored) return anchoredAt(standing)
     const engine = engineFor(standing)
     engine?.add([standing.intent])
@@ -82,7 +103,11 @@ export function createFront(deps: FrontDeps): Front {
   /** Queues the intent of the outbox: of two revocations the first one, with its reason. */
   function admit(intent: Intent, standing: Standing | undefined): void {
     const key = keyOfIntent(intent)
-    if (standing === undefined) waiters.reject(key, withdrawn())
+    if (standing === undefined)
+      gone(intent).then(
+        (answer) => waiters.answer(key, answer),
+        (error) => waiters.reject(key, asIssueError(error)),
+      )
     else if (standing.anchored) waiters.answer(key, anchoredAt(standing))
     // Answered while the outbox was read.
     else if (!waiters.has(key)) return
@@ -114,6 +139,16 @@ export function createFront(deps: FrontDeps): Front {
       } else if (outcome.status === 'moot') waiters.answer(key, { status: 'moot' })
       else if (!waiters.reject(key, refusalOf(outcome.status)))
         log.error('promise_broken', { intent: key, reason: outcome.status })
+    },
+
+    async look() {
+      const isHere = (intent: Intent) => engines().some(({ has }) => has(keyOfIntent(intent)))
+      const elsewhere = waiters.intents().filter((intent) => !isHere(intent))
+      await Promise.all(
+        elsewhere.map(async (intent) =>
+          admit(intent, await outbox.find(intent.kind, intent.documentHash)),
+        ),
+      )
     },
 
     noted(intents) {

@@ -1,5 +1,5 @@
 import type { IssueError } from './errors.ts'
-import { type IntentKey, keyOfIntent } from './intent.ts'
+import { type Intent, type IntentKey, keyOfIntent } from './intent.ts'
 import type { Plan } from './plan.ts'
 
 /**
@@ -40,7 +40,8 @@ export type InFlight = {
   drop(plans: readonly Plan[]): void
 }
 
-export function createInFlight(): InFlight {
+/** @param dropped Receives the intents of dropped plans. */
+export function createInFlight(dropped: (intents: readonly Intent[]) => void = () => {}): InFlight {
   let plans: readonly Plan[] = []
   let left: readonly Plan[] = []
   const carried = new Set<IntentKey>()
@@ -99,6 +100,7 @@ export function createInFlight(): InFlight {
       for (const { id, intents } of some) {
         sendings.delete(id)
         for (const intent of intents) carried.delete(keyOfIntent(intent))
+        dropped(intents)
       }
     },
   }

@@ -38,9 +38,9 @@ export type Intent = IssueIntent | RevisionIntent
 /**
  * An intent in the outbox (a revocation with the reason of its first request), and its state.
  * `transactionHash` is that of its newest attempt, or of the one that anchored it; `promised`: a
- * caller may have got `pending`.
+ * caller may have got `pending`; `account`: whose engine anchors it, if gateways share the outbox.
  */
-export type Standing = { intent: Intent } & (
+export type Standing = { intent: Intent; account?: string } & (
   | { anchored: false; promised: boolean; transactionHash: Hex | null }
   | { anchored: true; transactionHash: Hex | null }
 )

@@ -24,6 +24,8 @@ export type Loop = {
   queueChanged(): void
   /** Resolves when nothing is in flight, or after 5 seconds. */
   stop(): Promise<void>
+  /** Ends at once; what is in flight stays so. */
+  abandon(): void
 }
 
 export function createLoop(deps: {
@@ -91,6 +93,10 @@ export function createLoop(deps: {
       stopBy = performance.now() + STOP_TIMEOUT_MS
       nap.wake()
       await running
+    },
+    abandon() {
+      stopBy = Number.NEGATIVE_INFINITY
+      nap.wake()
     },
   }
 }

@@ -94,6 +94,24 @@ export type Plans = {
   settle(plan: Plan, outcome: Resolution, fee: bigint): Promise<void>
 }
 
+/** What the engine of one account needs of an outbox that gateways share. */
+export type SharedBacklog = {
+  /**
+   * Gives waiting intents that no account has yet to this one, the oldest first.
+   *
+   * @returns Those.
+   */
+  claim(limit: number): Promise<Intent[]>
+  /** Frees the waiting intents that no transaction has ever carried, for another account. */
+  disclaim(): Promise<void>
+}
+
+/** The accounts whose intents wait or are in flight, whichever gateway accepted them. */
+export type BusyAccounts = {
+  /** Addresses, lower case. */
+  busyAccounts(): Promise<string[]>
+}
+
 /** The cost of settled plans. */
 export type FeeLog = {
   /**

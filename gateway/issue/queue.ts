@@ -1,6 +1,7 @@
 import type { Log } from '../log.ts'
 import { createAside } from './aside.ts'
 import { nextBatch } from './batch.ts'
+import { createDepartures } from './departures.ts'
 import { createEntries, type Entries, markAbsent, markRefused, markUncertain } from './entries.ts'
 import { type Intent, type IntentKey, keyOf, keyOfIntent } from './intent.ts'
 import type { Backlog } from './ports.ts'
@@ -35,8 +36,17 @@ export type Queue = {
   /** Removes intents for a few seconds, so that they do not hold up the others. */
   setAside(intents: readonly Intent[]): Promise<void>
   all(): Intent[]
-  /** Queues the intents that an earlier process left: all of them count as promised. */
+  /** Whether an intent is queued or in flight. */
+  has(key: IntentKey): boolean
+  /** Whether no intent waits. */
+  isEmpty(): boolean
+  /**
+   * Queues the intents that an earlier process left, or that another gateway put back: all of them
+   * count as promised.
+   */
   restore(): Promise<void>
+  /** Reports intents that are not in flight any more. */
+  dropped(intents: readonly Intent[]): void
 }
 
 type QueueDeps = {
@@ -52,6 +62,7 @@ export function createQueue(deps: QueueDeps): Queue {
   const { backlog, carries, changed, log } = deps
   const entries = createEntries()
   const aside = createAside({ backlog, back, log })
+  const departures = createDepartures()
   let gatheringSince = 0
 
   const isUnderWay = (key: IntentKey) =>
@@ -87,6 +98,7 @@ export function createQueue(deps: QueueDeps): Queue {
 
   function remove(intents: readonly Intent[]): void {
     entries.remove(intents)
+    departures.note(intents)
     gatheringSince = performance.now()
   }
 
@@ -111,9 +123,18 @@ export function createQueue(deps: QueueDeps): Queue {
 
     all: () => [...entries.intents()],
 
+    has: isUnderWay,
+    isEmpty: () => entries.size === 0 && aside.size === 0,
+    dropped: departures.note,
+
     async restore() {
-      for (const { intent, asideUntil } of await backlog.queued())
+      const { result, left } = await departures.during(backlog.queued)
+      for (const { intent, asideUntil } of result) {
+        const key = keyOfIntent(intent)
+        // Planned, or even settled, while the outbox was read.
+        if (isUnderWay(key) || left.has(key)) continue
         if (!aside.restore(intent, asideUntil)) add(intent, true)
+      }
       changed()
     },
   }

@@ -23,6 +23,8 @@ export type Waiter = {
 /** The requests that wait for the outcomes of intents, by the intent's key. */
 export type Waiters = {
   has(key: string): boolean
+  /** The intents that requests wait for, each once. */
+  intents(): Intent[]
   /** @param wait Milliseconds until the request gets the answer of `late`. */
   wait(intent: Intent, wait: number): Promise<Answer>
   /** Answers all requests that wait for this key. */
@@ -58,6 +60,7 @@ export function createWaiters(late: (intent: Intent) => Promise<Answer>): Waiter
   return {
     take,
     has: (key) => waiting.has(key),
+    intents: () => [...waiting.values()].flatMap((requests) => [...requests.values()].slice(0, 1)),
 
     wait(intent, wait) {
       const key = keyOfIntent(intent)
