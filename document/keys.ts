@@ -30,6 +30,11 @@ export type IdempotentRequest = {
   document: Uint8Array
 }
 
+/** HMAC-SHA256 (RFC 2104) of a message, with a key of at most 64 bytes; 32 bytes. */
+export type Hmac = (key: Uint8Array, message: Uint8Array) => Uint8Array
+
+const hmacPortable: Hmac = (key, message) => hmac(sha256, key, message)
+
 const VERSION = 'document-registry/v1'
 const NO_SALT = new Uint8Array(0)
 
@@ -103,10 +108,15 @@ export function createSaltSource(): () => Uint8Array {
 }
 
 /**
+ * @param hmacOf Another implementation gives the same salt.
  * @returns The salt of a request with an idempotency key, 16 bytes: the same request has the same
  * salt, on every gateway.
  */
-export function idempotentSalt(subkeys: IssuerSubkeys, request: IdempotentRequest): Uint8Array {
+export function idempotentSalt(
+  subkeys: IssuerSubkeys,
+  request: IdempotentRequest,
+  hmacOf: Hmac = hmacPortable,
+): Uint8Array {
   const parts = [
     utf8ToBytes(VERSION),
     utf8ToBytes(request.tenant),
@@ -115,5 +125,5 @@ export function idempotentSalt(subkeys: IssuerSubkeys, request: IdempotentReques
     request.document,
   ]
   const message = concatBytes(...parts.flatMap((part) => [uint32(part.length), part]))
-  return hmac(sha256, subkeys.salt, message).subarray(0, SALT_LENGTH)
+  return hmacOf(subkeys.salt, message).subarray(0, SALT_LENGTH)
 }

@@ -23,9 +23,11 @@ const KINDS = { single: 1, batch: 2 } as const
 const HASH_OFFSET = 1 + 4
 const KEY_OFFSET = HASH_OFFSET + 32
 const LENGTH = KEY_OFFSET + 16
+/** Characters: base58 of 61 bytes of which the first is 1 or 2. */
+export const PUBLIC_ID_LENGTH = 77
 const CHECKSUM_LENGTH = 4
 /**
- * Longer text is refused unread, since base58 decoding is quadratic. A publicId has 77 characters.
+ * Longer text is refused unread, since base58 decoding is quadratic.
  */
 const MAX_TEXT = 80
 

@@ -26,8 +26,16 @@ export type SealedHeader = {
 /** The plaintext and the header that commits to it; {@link decodeOpened} compares them. */
 export type Opened = SealedHeader & { plaintext: Uint8Array }
 
-/** What {@link seal} does; another implementation gives the same bytes. */
-export type Seal = (document: Document, keys: SealingKeys) => Sealed | Promise<Sealed>
+/**
+ * What {@link seal} does; another implementation gives the same bytes.
+ *
+ * @param encoded The RFC 8785 bytes of the document, if they are at hand.
+ */
+export type Seal = (
+  document: Document,
+  keys: SealingKeys,
+  encoded?: Uint8Array,
+) => Sealed | Promise<Sealed>
 
 /** The parts of a JWE that A128GCM decrypts. */
 export type Encrypted = {
@@ -76,9 +84,13 @@ const HEADER_NAMES = ['alg', 'enc', 'kid', 'sd', 'typ', 'v']
  * @param keys Used for this document only: the IV is derived, so one pair of key and IV must never
  * see two plaintexts.
  */
-export function seal(document: Document, keys: SealingKeys): Promise<Sealed> {
+export function seal(
+  document: Document,
+  keys: SealingKeys,
+  encoded: Uint8Array = encodeDocument(document),
+): Promise<Sealed> {
   const { sd } = disclose(document, keys)
-  return sealPlaintext(encodeDocument(document), sd, keys)
+  return sealPlaintext(encoded, sd, keys)
 }
 
 /** As {@link seal}, of any bytes, under any `sd`: for tests of what must not open. */

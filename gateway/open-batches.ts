@@ -1,9 +1,9 @@
 import { join } from 'node:path'
-import { hkdfWithNode } from './adapters/node-hkdf.ts'
-import { sealWithNode } from './adapters/node-seal.ts'
+import { Worker } from 'node:worker_threads'
 import type { Batches } from './bulk/batch.ts'
 import { createBatches } from './bulk/batches.ts'
 import { openSpoolFolder } from './bulk/spool.ts'
+import { createThreadSealer } from './bulk/thread-sealer.ts'
 import type { Config } from './config.ts'
 import { type BatchReader, createBatchReader } from './issue/batch-reader.ts'
 import { outcomeOf } from './issue/outcome.ts'
@@ -12,6 +12,8 @@ import type { Chain, Identity } from './open-chain.ts'
 import type { IssuingParts } from './open-issuing.ts'
 import type { Stores } from './open-stores.ts'
 import { subkeysOf } from './secrets.ts'
+
+const newSealingThread = () => new Worker(new URL('./sealing-thread.ts', import.meta.url))
 
 /** The parts behind batches over REST. */
 export type BatchParts = { batches: Batches; batchReader: BatchReader }
@@ -23,10 +25,10 @@ export function openBatches(
   parts: { chain: Chain; stores: Stores; pipeline: IssuingParts; signal: AbortSignal; logger: Log },
 ): BatchParts {
   const { chain, stores, pipeline, signal, logger } = parts
-  const { outbox, history, isErased, batchLog: log, batchDrafts: drafts } = stores
+  const { outbox, history, batchLog: log, batchDrafts: drafts } = stores
   return {
     batches: createBatches({
-      ...{ registry, issuerId, log, drafts, isErased, signal, batcher: pipeline.batcher },
+      ...{ registry, issuerId, log, drafts, signal, batcher: pipeline.batcher },
       discarded(result) {
         if (signal.aborted) return
         if ('error' in result)
@@ -34,8 +36,7 @@ export function openBatches(
         else if (result.requests > 0) logger.info('batch_drafts_discarded', result)
       },
       allSubkeys: subkeysOf(issuerSecrets),
-      seal: sealWithNode,
-      hkdf: hkdfWithNode,
+      sealer: createThreadSealer(newSealingThread, signal),
       newSpool: openSpoolFolder(join(dataDir, 'spool')),
       outcomeOf: (intent) => outcomeOf(chain.registry, intent),
       quote: (intent) => chain.transactions.quote([intent]),

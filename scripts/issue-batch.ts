@@ -14,7 +14,7 @@ import {
   transactionOf,
 } from '../gateway/adapters/ethereum/batch-anchor.ts'
 import { createRegistry } from '../gateway/adapters/ethereum/registry.ts'
-import { hkdfWithNode } from '../gateway/adapters/node-hkdf.ts'
+import { hkdfWithNode, hmacWithNode } from '../gateway/adapters/node-hkdf.ts'
 import { sealWithNode } from '../gateway/adapters/node-seal.ts'
 import type { Database } from '../gateway/adapters/sqlite/database.ts'
 import { createSqliteHistory } from '../gateway/adapters/sqlite/history.ts'
@@ -81,6 +81,7 @@ async function main(): Promise<void> {
           subkeys,
           seal: sealWithNode,
           hkdf: hkdfWithNode,
+          hmac: hmacWithNode,
           keep,
         },
         documentsOf(bulk, now),

@@ -1,7 +1,7 @@
 import * as v from 'valibot'
 import { decodeBase64url, encodeBase64url } from '../base64url.ts'
-import { equalBytes } from '../bytes.ts'
-import { fromCanonical, toCanonical } from '../canonical.ts'
+import { encodeUtf8, equalBytes } from '../bytes.ts'
+import { fromCanonical } from '../canonical.ts'
 import { FormatError, refusingAs } from '../errors.ts'
 import { fromHex } from '../hex.ts'
 import { bytes32, issuerId, registry } from '../members.ts'
@@ -34,7 +34,21 @@ const schema = v.strictObject({
 })
 
 export function encodeBatchBlock(block: BatchBlock): Uint8Array {
-  return toCanonical({ ...block, proof: encodeBase64url(block.proof), v: 1 })
+  const { documentHash, issuerId, manifest, registry, root, size, validUntil } = block
+  const proof = encodeBase64url(block.proof)
+  // In the order of RFC 8785, and ASCII: JSON.stringify writes the same bytes.
+  const members = {
+    documentHash,
+    issuerId,
+    manifest,
+    proof,
+    registry,
+    root,
+    size,
+    v: 1,
+    validUntil,
+  }
+  return encodeUtf8(JSON.stringify(members))
 }
 
 /**

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import type { Hkdf } from '../../document/hkdf.ts'
+import type { Hmac } from '../../document/keys.ts'
 
 const BLOCK = 64
 const DIGEST = 32
@@ -14,6 +15,13 @@ export const hkdfWithNode: Hkdf = (key, salt) => {
   extraction.inner.set(key, BLOCK)
   const prk = Buffer.from(hmac(extraction), 'latin1')
   return (info, length) => expand(prk, info, length)
+}
+
+/** HMAC-SHA256, likewise. */
+export const hmacWithNode: Hmac = (key, message) => {
+  const buffers = hmacBuffers(key, message.length)
+  buffers.inner.set(message, BLOCK)
+  return Buffer.from(hmac(buffers), 'latin1')
 }
 
 function expand(prk: Buffer, info: string, length: number): Uint8Array {

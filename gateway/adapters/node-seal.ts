@@ -8,13 +8,13 @@ import { hkdfWithNode } from './node-hkdf.ts'
  * `seal` with Node's own cryptography: the same bytes as with WebCrypto, in a fraction of the time
  * (docs/performance.md).
  */
-export const sealWithNode: Seal = (document, keys) => {
+export const sealWithNode: Seal = (document, keys, encoded = encodeDocument(document)) => {
   const { salt, documentKey, iv } = keys
   const { sd } = disclose(document, keys, NODE_PRIMITIVES)
   const header = NODE_PRIMITIVES.encode(JSON.stringify(headerOf({ salt, sd })))
   const cipher = createCipheriv('aes-128-gcm', createSecretKey(documentKey), iv)
   cipher.setAAD(Buffer.from(header, 'latin1'))
-  const ciphertext = Buffer.concat([cipher.update(pad(encodeDocument(document))), cipher.final()])
+  const ciphertext = Buffer.concat([cipher.update(pad(encoded)), cipher.final()])
   const tag = cipher.getAuthTag()
   // The part that is empty would be an encrypted key; with `dir` there is none (RFC 7516 §5.1).
   const parts = [header, '', ...[iv, ciphertext, tag].map(base64url)]

@@ -1,11 +1,9 @@
 import { randomBytes } from 'node:crypto'
-import type { Batch } from '../../document/batch/batch.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import type { IssuerSubkeys } from '../../document/keys.ts'
-import { createIndexEntryOf } from '../blind-index.ts'
-import { type BatchLog, type DraftDocument, intentOfBatch } from '../issue/batch-log.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
+import { type BatchLog, intentOfBatch } from '../issue/batch-log.ts'
 import type { Batcher } from '../issue/batcher.ts'
-import type { IsErased } from '../issue/erase.ts'
 import { IssueError, refusalOf } from '../issue/errors.ts'
 import type { IssueIntent } from '../issue/intent.ts'
 import type { Outcome } from '../issue/outcome.ts'
@@ -13,33 +11,29 @@ import type { Quote } from '../issue/ports.ts'
 import type { AllSubkeys } from '../issue/sealing.ts'
 import { type AloneDeps, createAlone } from './alone.ts'
 import type { BatchAnswer, Batches, BatchLine, BatchRequest } from './batch.ts'
-import { type BulkDeps, sealBatch } from './bulk.ts'
 import { claim, findClaim, keyOf, requestOf, tenantOf } from './claims.ts'
-import { createEntries } from './entries.ts'
 import { BatchError } from './errors.ts'
-import { createKeeper } from './keeper.ts'
+import { createIssued, type Issued } from './issued.ts'
+import { unpackBlocks, unpackDocuments } from './packed.ts'
+import type { SealedRoot, Sealer } from './sealer.ts'
 import type { Spool } from './spool.ts'
-import { documentsIn, linesIn, readAgain, readUpload, turnAfter, type Upload } from './upload.ts'
+import { linesIn, readAgain, readUpload, rulesOf, type Upload } from './upload.ts'
 
-/** Blocks, or documents, in one write. Fewer than in a file's: other requests wait for it. */
-const GROUP = 512
-
-export type BatchDeps = Omit<BulkDeps, 'subkeys' | 'group' | 'tenant' | 'keep'> &
-  AloneDeps & {
-    allSubkeys: AllSubkeys
-    newSpool: () => Promise<Spool>
-    log: BatchLog
-    batcher: Batcher
-    outcomeOf: (intent: IssueIntent) => Promise<Outcome>
-    quote: (intent: IssueIntent) => Promise<Quote>
-    isErased: IsErased
-  }
+export type BatchDeps = AloneDeps & {
+  /** CAIP-10, lower case. */
+  registry: RegistryId
+  issuerId: number
+  allSubkeys: AllSubkeys
+  newSpool: () => Promise<Spool>
+  sealer: Sealer
+  log: BatchLog
+  batcher: Batcher
+  outcomeOf: (intent: IssueIntent) => Promise<Outcome>
+  quote: (intent: IssueIntent) => Promise<Quote>
+}
 
 /** An answer without the way to end it. */
 type Unclosed = Omit<BatchAnswer, 'close'>
-
-/** The documents of a batch, in order. */
-type Issued = { publicId: string; documentHash: Hex } | { isErased: true }
 
 /**
  * Issues batches: an upload goes to the spool while it is checked; then its documents are sealed and
@@ -63,10 +57,10 @@ export function createBatches(deps: BatchDeps): Batches {
   }
 
   async function issueUpload(spool: Spool, request: BatchRequest): Promise<Unclosed> {
-    const read = await readUpload(spool, request, Date.now())
+    const read = await readUpload(deps.sealer, spool, request, Date.now())
     const first = await findClaim(deps, request, read)
     // What was a document then is one now: dates are judged by the day.
-    const upload = first ? await readAgain(read, first.checkedAt) : read
+    const upload = first ? await readAgain(deps.sealer, read, first.checkedAt) : read
     const size = upload.size - upload.bad
     if (size === 0 || (upload.bad > 0 && request.atomic))
       return { outcome: { status: 'refused' }, lines: linesOf(upload) }
@@ -89,38 +83,24 @@ export function createBatches(deps: BatchDeps): Batches {
 
 /** Everything but the root is durable when it resolves. */
 async function seal(
-  deps: BatchDeps,
+  { registry, issuerId, sealer, drafts }: BatchDeps,
   upload: Upload,
   { id, subkeys, request }: { id: Uint8Array; subkeys: IssuerSubkeys; request: BatchRequest },
-): Promise<{ batch: Batch; issued: Issued[] }> {
-  const { registry, issuerId, drafts } = deps
-  const indexEntryOf = createIndexEntryOf(deps.hkdf)
-  const entries = createEntries()
-  async function* documents() {
-    for await (const fields of documentsIn(upload)) {
-      entries.push(indexEntryOf(subkeys, { ...fields, registry, issuerId }, request.tenant))
-      yield fields
-    }
-  }
-  const { batch, keepBlocks } = await sealBatch(
+): Promise<{ batch: SealedRoot; issued: Issued }> {
+  const { tenant } = request
+  const salt = { tenant: tenantOf(request), idempotencyKey: keyOf(request, upload) }
+  const issued = createIssued(upload.size - upload.bad)
+  const batch = await sealer.seal(
+    upload.spool.read(),
+    { rules: rulesOf(upload), registry, issuerId, subkeys, tenant, salt },
     {
-      ...{ ...deps, subkeys, tenant: tenantOf(request), group: GROUP },
-      keep: (blocks) => drafts.put(id, blocks),
+      keep: (blocks) => drafts.put(id, unpackBlocks(blocks)),
+      async index({ batch, ...documents }) {
+        const known = { ...batch, tenant }
+        issued.set(documents, await drafts.index(id, known, unpackDocuments(documents)))
+      },
     },
-    documents(),
-    keyOf(request, upload),
   )
-  const issued: Issued[] = []
-  const known = { ...batch, tenant: request.tenant }
-  const indexer = createKeeper<DraftDocument>((some) => drafts.index(id, known, some), GROUP)
-  for await (const { publicId, documentHash, batchBlock } of keepBlocks()) {
-    const entry = { ...entries.at(issued.length), batchBlock }
-    await indexer.add({ documentHash, entry })
-    const isErased = await deps.isErased(documentHash)
-    issued.push(isErased ? { isErased } : { publicId, documentHash })
-    await turnAfter(issued.length)
-  }
-  await indexer.end()
   return { batch, issued }
 }
 
@@ -128,7 +108,7 @@ async function seal(
 async function anchor(
   { log, batcher, ...deps }: BatchDeps,
   id: Uint8Array,
-  { root, size, manifest }: Batch,
+  { root, size, manifest }: SealedRoot,
   { wait, tenant, newDeadline }: BatchRequest,
 ): Promise<{ status: 'valid' | 'pending'; transactionHash: Hex | null; replayed: boolean }> {
   const deadline = newDeadline()
@@ -155,11 +135,10 @@ function sampleOf(size: number): IssueIntent {
   return intentOfBatch({ root: random, size, manifest: random, tenant: '' })
 }
 
-async function* linesOf(upload: Upload, issued: readonly Issued[] = []): AsyncGenerator<BatchLine> {
-  let next = 0
-  for await (const entry of linesIn(upload)) {
-    const { line } = entry
-    if ('problems' in entry) yield { line, problems: entry.problems }
-    else yield { line, ...issued[next++] }
+async function* linesOf(upload: Upload, issued?: Issued): AsyncGenerator<BatchLine> {
+  let place = 0
+  for await (const line of linesIn(upload)) {
+    if ('problems' in line) yield line
+    else yield { ...line, ...issued?.at(place++) }
   }
 }

@@ -6,7 +6,12 @@ import { createRows } from '../../document/batch/rows.ts'
 import { type DocumentFields, encodeDocument, validUntilOf } from '../../document/document.ts'
 import { type Hex, toHex } from '../../document/hex.ts'
 import type { Hkdf } from '../../document/hkdf.ts'
-import { deriveSealingKeys, type IssuerSubkeys, idempotentSalt } from '../../document/keys.ts'
+import {
+  deriveSealingKeys,
+  type Hmac,
+  type IssuerSubkeys,
+  idempotentSalt,
+} from '../../document/keys.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import type { Seal } from '../../document/sealed.ts'
@@ -43,10 +48,13 @@ export type BulkDeps = {
   subkeys: IssuerSubkeys
   seal: Seal
   hkdf: Hkdf
+  hmac: Hmac
   /** Resolves when they are durable. */
   keep(blocks: readonly Block[]): Promise<void>
   /** Blocks that are kept together. */
   group?: number
+  /** Groups that are being kept while the next one gathers; 1 if absent. */
+  ahead?: number
   /** The tenant of the idempotency keys; absent = that of files. */
   tenant?: string
 }
@@ -71,22 +79,18 @@ export async function sealBatch(
   documents: AsyncIterable<DocumentFields>,
   idempotencyKey: string,
 ): Promise<SealedBatch> {
-  const { registry, issuerId, subkeys, seal, hkdf } = deps
+  const { registry, issuerId, subkeys, seal, hkdf, hmac } = deps
   const documentKeys = createRows(KEY)
-  const { tenant = FILES, group = GROUP } = deps
-  const keeper = createKeeper(deps.keep, group)
+  const { tenant = FILES, group = GROUP, ahead } = deps
+  const keeper = createKeeper(deps.keep, group, ahead)
 
   async function* entries(): AsyncGenerator<BatchEntry> {
     for await (const fields of documents) {
       const document = { ...fields, registry, issuerId }
-      const salt = idempotentSalt(subkeys, {
-        tenant,
-        idempotencyKey,
-        itemIndex: documentKeys.length,
-        document: encodeDocument(document),
-      })
-      const keys = deriveSealingKeys(subkeys, salt, hkdf)
-      const { bytes, documentHash } = await seal(document, keys)
+      const encoded = encodeDocument(document)
+      const item = { tenant, idempotencyKey, itemIndex: documentKeys.length, document: encoded }
+      const keys = deriveSealingKeys(subkeys, idempotentSalt(subkeys, item, hmac), hkdf)
+      const { bytes, documentHash } = await seal(document, keys, encoded)
       await keeper.add({ hash: documentHash, bytes })
       documentKeys.push(keys.documentKey)
       yield { documentHash, validUntil: validUntilOf(document) }

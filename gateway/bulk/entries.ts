@@ -1,40 +1,23 @@
-import { createRows } from '../../document/batch/rows.ts'
 import type { IndexEntry } from '../document-index.ts'
 
-/** What the index gets about the documents of a batch, until their blocks are made. */
-export type Entries = {
-  push(entry: IndexEntry): void
-  /** @param index From 0, in the order of `push`. */
-  at(index: number): IndexEntry
+/** Bytes of an entry of the index. Its tenant is not in them: a batch is of one tenant. */
+export const ENTRY_BYTES = 28
+
+/** @param out At least 28 bytes. */
+export function writeEntry(entry: IndexEntry, out: DataView): void {
+  out.setInt32(0, entry.issuedOn)
+  out.setFloat64(4, entry.validUntil)
+  out.setBigInt64(12, entry.subject)
+  out.setBigInt64(20, entry.category)
 }
 
-const BYTES = 28
-
-/** Takes 28 bytes of memory a document: all are of one tenant. */
-export function createEntries(): Entries {
-  const rows = createRows(BYTES)
-  const row = new Uint8Array(BYTES)
-  const view = new DataView(row.buffer)
-  let tenant: bigint | null = null
-
+/** @param at Where it begins in `bytes`. */
+export function readEntry(bytes: DataView, at: number, tenant: bigint | null): IndexEntry {
   return {
-    push({ issuedOn, validUntil, subject, category, ...entry }) {
-      tenant = entry.tenant
-      view.setInt32(0, issuedOn)
-      view.setFloat64(4, validUntil)
-      view.setBigInt64(12, subject)
-      view.setBigInt64(20, category)
-      rows.push(row)
-    },
-    at(index) {
-      rows.copyTo(index, row)
-      return {
-        issuedOn: view.getInt32(0),
-        validUntil: view.getFloat64(4),
-        subject: view.getBigInt64(12),
-        category: view.getBigInt64(20),
-        tenant,
-      }
-    },
+    issuedOn: bytes.getInt32(at),
+    validUntil: bytes.getFloat64(at + 4),
+    subject: bytes.getBigInt64(at + 12),
+    category: bytes.getBigInt64(at + 20),
+    tenant,
   }
 }

@@ -6,19 +6,24 @@ export type Keeper<T> = {
   end(): Promise<void>
 }
 
-/** Keeps one group while the next one gathers. @param group Items in each. */
+/**
+ * @param group Items in each group.
+ * @param ahead How many groups are being kept while the next one gathers.
+ */
 export function createKeeper<T>(
   keep: (items: readonly T[]) => Promise<void>,
   group: number,
+  ahead = 1,
 ): Keeper<T> {
   let waiting: T[] = []
-  let keeping: Promise<void> = Promise.resolve()
+  const keeping: Promise<void>[] = []
 
   async function next(): Promise<void> {
-    await keeping
-    keeping = keep(waiting)
+    if (keeping.length >= ahead) await keeping.shift()
+    const kept = keep(waiting)
     // Reported at the next wait for it.
-    keeping.catch(() => {})
+    kept.catch(() => {})
+    keeping.push(kept)
     waiting = []
   }
 
@@ -28,8 +33,8 @@ export function createKeeper<T>(
       if (waiting.length >= group) await next()
     },
     async end() {
-      await next()
-      await keeping
+      if (waiting.length > 0) await next()
+      await Promise.all(keeping.splice(0))
     },
   }
 }

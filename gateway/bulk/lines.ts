@@ -111,7 +111,8 @@ export async function* readLines(
     yield { line: ++line, ...parseLine(bytes, rules) }
 }
 
-function parseLine(
+/** @param bytes A line; `undefined` for one that is too long. */
+export function parseLine(
   bytes: Uint8Array | undefined,
   { now, categories }: Rules,
 ): { fields: DocumentFields } | { problems: readonly FieldProblem[] } {

@@ -10,7 +10,7 @@ import { IssueError } from '../issue/errors.ts'
  * has, since they are documents in clear.
  */
 export type Spool = {
-  /** @returns The same chunks; each has been written when it comes. */
+  /** @returns The same bytes, in larger chunks; each has been written when it comes. */
   write(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array>
   /** Reads all from the start. */
   read(): AsyncGenerator<Uint8Array>
@@ -40,7 +40,7 @@ function spoolOf(file: FileHandle): Spool {
   return {
     async *write(chunks) {
       const cipher = createCipheriv('aes-256-ctr', key, iv)
-      for await (const chunk of chunks) {
+      for await (const chunk of gather(chunks)) {
         await onDisk(file.appendFile(cipher.update(chunk)))
         yield chunk
       }
@@ -56,6 +56,21 @@ function spoolOf(file: FileHandle): Spool {
     },
     close: () => file.close(),
   }
+}
+
+/** A client may send each line as a chunk: a write for each would take longer than its check. */
+async function* gather(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let waiting: Uint8Array[] = []
+  let length = 0
+  for await (const chunk of chunks) {
+    waiting.push(chunk)
+    length += chunk.length
+    if (length < CHUNK) continue
+    yield Buffer.concat(waiting)
+    waiting = []
+    length = 0
+  }
+  if (length > 0) yield Buffer.concat(waiting)
 }
 
 async function onDisk<T>(work: Promise<T>): Promise<T> {

@@ -1,38 +1,50 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { DocumentFields } from '../../document/document.ts'
+import { MAX_SENT_BYTES } from '../../document/new-document.ts'
+import { splitLines } from '../lines.ts'
 import type { BatchRequest } from './batch.ts'
 import { BatchError } from './errors.ts'
-import { type Checked, checkLines, type Line, type Rules, readLines } from './lines.ts'
+import { type BadLine, parseLine, type Rules } from './lines.ts'
+import type { CheckedLines, Sealer } from './sealer.ts'
 import type { Spool } from './spool.ts'
+import { turnAfter } from './turns.ts'
 
 /** Maximum documents in one batch, and bytes of an upload. */
 const MAX_DOCUMENTS = 100_000
 const MAX_UPLOAD = 1024 ** 3
-/** Documents to seal, or to answer for, in one turn of the event loop: about 1 ms. */
-const DOCUMENTS_A_TURN = 16
 
 /** An upload that was read to its end, and the rules for its lines. */
-export type Upload = Checked & Rules & { spool: Spool }
+export type Upload = CheckedLines & Rules & { spool: Spool }
 
 /** @throws {BatchError} */
 export async function readUpload(
+  sealer: Sealer,
   spool: Spool,
   { body, categories }: BatchRequest,
   now: number,
 ): Promise<Upload> {
   const rules = { now, ...(categories && { categories }) }
-  const checked = await checkLines(spool.write(atMost(body, MAX_UPLOAD)), rules, ({ line }) => {
-    if (line > MAX_DOCUMENTS)
-      throw new BatchError('too_large', `at most ${MAX_DOCUMENTS} documents`)
-  })
+  const checked = await check(sealer, spool.write(atMost(body, MAX_UPLOAD)), rules)
   if (checked.size > 0) return { ...checked, ...rules, spool }
   throw new BatchError('empty', 'must have at least one document')
 }
 
 /** Checks it as of another time; milliseconds of the Unix epoch. */
-export async function readAgain(upload: Upload, now: number): Promise<Upload> {
-  const rules = { ...upload, now }
-  return { ...rules, ...(await checkLines(upload.spool.read(), rules, () => {})) }
+export async function readAgain(sealer: Sealer, upload: Upload, now: number): Promise<Upload> {
+  const rules = rulesOf({ ...upload, now })
+  return { ...(await check(sealer, upload.spool.read(), rules)), ...rules, spool: upload.spool }
+}
+
+export function rulesOf({ now, categories }: Rules): Rules {
+  return { now, ...(categories && { categories }) }
+}
+
+async function check(
+  sealer: Sealer,
+  chunks: AsyncIterable<Uint8Array>,
+  rules: Rules,
+): Promise<CheckedLines> {
+  const checked = await sealer.check(chunks, rules, MAX_DOCUMENTS)
+  if (checked) return checked
+  throw new BatchError('too_large', `at most ${MAX_DOCUMENTS} documents`)
 }
 
 async function* atMost(body: AsyncIterable<Uint8Array>, limit: number): AsyncGenerator<Uint8Array> {
@@ -49,19 +61,28 @@ async function* atMost(body: AsyncIterable<Uint8Array>, limit: number): AsyncGen
   }
 }
 
-/** Reads its lines once more. */
-export async function* linesIn(upload: Upload): AsyncGenerator<Line> {
-  for await (const line of readLines(upload.spool.read(), upload)) {
-    await turnAfter(line.line)
-    yield line
+/** @returns Its lines, in order. Only bad ones are read again, for their problems. */
+export async function* linesIn(upload: Upload): AsyncGenerator<{ line: number } | BadLine> {
+  const bad = badLinesIn(upload)
+  let next = await bad.next()
+  for (let line = 1; line <= upload.size; line++) {
+    await turnAfter(line)
+    if (line !== next.value?.line) yield { line }
+    else {
+      yield next.value
+      next = await bad.next()
+    }
   }
 }
 
-export async function* documentsIn(upload: Upload): AsyncGenerator<DocumentFields> {
-  for await (const line of linesIn(upload)) if ('fields' in line) yield line.fields
-}
-
-/** Lets everything else have its turn, now and then. @param count What was done by now. */
-export async function turnAfter(count: number): Promise<void> {
-  if (count % DOCUMENTS_A_TURN === 0) await nextTurn()
+async function* badLinesIn(upload: Upload): AsyncGenerator<BadLine, undefined> {
+  const { badLines, spool } = upload
+  let [line, next] = [0, 0]
+  if (badLines.length === 0) return
+  for await (const bytes of splitLines(spool.read(), MAX_SENT_BYTES)) {
+    if (++line !== badLines[next]) continue
+    const parsed = parseLine(bytes, upload)
+    if ('problems' in parsed) yield { line, problems: parsed.problems }
+    if (++next === badLines.length) return
+  }
 }

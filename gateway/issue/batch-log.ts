@@ -45,12 +45,16 @@ export type BatchLog = {
 export type BatchDrafts = {
   /** Stores blocks. */
   put(request: Uint8Array, blocks: readonly DraftBlock[]): Promise<void>
-  /** Adds documents to the index, where they show once their batch is promised. */
+  /**
+   * Adds documents to the index, where they show once their batch is promised.
+   *
+   * @returns Those of them that have been erased.
+   */
   index(
     request: Uint8Array,
     batch: Omit<KnownBatch, 'id'>,
     documents: readonly DraftDocument[],
-  ): Promise<void>
+  ): Promise<ReadonlySet<Hex>>
   /** Deletes all that a request stored, or the note of it when its batch is promised. */
   discard(request: Uint8Array): Promise<void>
   /**

@@ -2,7 +2,7 @@ import { REVOCATION_REASONS } from '../../../verifier/reasons.ts'
 import { SORTED_KEYS_SCHEMA } from './sorted-keys.ts'
 
 /** The schema version. A file of another version is refused, not converted. */
-export const SCHEMA_VERSION = 12
+export const SCHEMA_VERSION = 13
 
 const ANCHORED_TYPE = `CASE NEW.kind
       WHEN 'issue' THEN 'document.issued'
@@ -166,12 +166,13 @@ export const SCHEMA = `
     checked_at INTEGER NOT NULL,
     promised INTEGER NOT NULL DEFAULT 0
   ) STRICT, WITHOUT ROWID;
-  -- What the request of a batch stored before the batch was promised: the hashes of some blocks, one
-  -- after the other; or the CID of their group on a Kubo node; or the batch's documents in the index.
+  -- What the request of a batch stored before the batch was promised: blocks, by the first and the
+  -- last of their ids; or the CID of their group on a Kubo node; or the batch's documents in the index.
   CREATE TABLE IF NOT EXISTS batch_draft (
     id INTEGER PRIMARY KEY,
     request BLOB NOT NULL,
-    hashes BLOB,
+    first_block INTEGER,
+    last_block INTEGER,
     kubo_root BLOB,
     batch INTEGER
   ) STRICT;

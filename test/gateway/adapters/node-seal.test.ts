@@ -1,8 +1,8 @@
-import { hkdfSync, randomBytes } from 'node:crypto'
+import { createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { expect, test } from 'vitest'
 import { decodeDocument } from '../../../document/document.ts'
 import { seal } from '../../../document/sealed.ts'
-import { hkdfWithNode } from '../../../gateway/adapters/node-hkdf.ts'
+import { hkdfWithNode, hmacWithNode } from '../../../gateway/adapters/node-hkdf.ts'
 import { sealWithNode } from '../../../gateway/adapters/node-seal.ts'
 import golden from '../../vectors/documents.json' with { type: 'json' }
 
@@ -41,6 +41,16 @@ test.each([16, 31, 32, 33, 384, 1120, 8160])(
     const [key, salt] = [randomBytes(16), randomBytes(16)]
     expect(Buffer.from(hkdfWithNode(key, salt)('info', length))).toEqual(
       Buffer.from(hkdfSync('sha256', key, salt, 'info', length)),
+    )
+  },
+)
+
+test.each([0, 1, 55, 56, 64, 4096])(
+  'default: authenticates %i bytes as createHmac does',
+  (length) => {
+    const [key, message] = [randomBytes(32), randomBytes(length)]
+    expect(Buffer.from(hmacWithNode(key, message))).toEqual(
+      createHmac('sha256', key).update(message).digest(),
     )
   },
 )

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { type Hex, toHex } from '../../../../document/hex.ts'
+import { fromHex, type Hex, toHex } from '../../../../document/hex.ts'
 import type { DraftGroups } from '../../../../gateway/adapters/draft-groups.ts'
 import { createSqliteBatchDrafts } from '../../../../gateway/adapters/sqlite/batch-drafts.ts'
 import { createSqliteBatchLog } from '../../../../gateway/adapters/sqlite/batch-log.ts'
@@ -114,6 +114,20 @@ describe('what is stored before the promise', () => {
     expect([rowsIn('document'), rowsIn('batch')]).toEqual([2, 1])
   })
 
+  test('behavior: those that have been erased are returned', async () => {
+    const parts = open()
+    const [erased, other] = [hash(), hash()] as const
+    database.sqlite.prepare('INSERT INTO tombstone VALUES (?)').run(fromHex(erased))
+    const batch = { root: hash(), size: 2, manifest: hash(), tenant: 'default' }
+    const entry = { issuedOn: 1, validUntil: 0, subject: 1n, category: 2n, tenant: 3n }
+    const found = await parts.drafts.index(
+      randomBytes(32),
+      batch,
+      [erased, other].map((documentHash) => ({ documentHash, entry })),
+    )
+    expect(found).toEqual(new Set([erased]))
+  })
+
   test('behavior: a start deletes it of all requests but those whose batch was promised', async () => {
     const before = open()
     const lost = await drafted(before)
@@ -138,6 +152,42 @@ describe('what is stored before the promise', () => {
     await parts.drafts.discard(request)
     expect(rowsIn('block')).toBe(1)
     expect(await parts.store.missing([shared.hash])).toEqual([])
+  })
+
+  test('behavior: a block that was there before stays, also when it was stored again', async () => {
+    const parts = open()
+    const shared = block()
+    await parts.store.put(shared.hash, shared.bytes)
+    const request = randomBytes(32)
+    await parts.drafts.put(request, [block(), shared])
+    expect(await parts.store.get(shared.hash)).toMatchObject({ status: 'found' })
+    await parts.drafts.discard(request)
+    expect(rowsIn('block')).toBe(1)
+    expect(await parts.store.missing([shared.hash])).toEqual([])
+  })
+
+  test('behavior: a repeat stores no block again', async () => {
+    const parts = open()
+    const { request, batch, blocks } = await drafted(parts)
+    await parts.log.promise(request, batch)
+    await parts.drafts.put(request, blocks)
+    await parts.drafts.discard(request)
+    expect([rowsIn('block'), rowsIn('batch_draft')]).toEqual([2, 0])
+  })
+
+  test('behavior: only what the request itself stored is deleted, whoever writes meanwhile', async () => {
+    const parts = open()
+    const [one, other] = [randomBytes(32), randomBytes(32)]
+    const many = () => Array.from({ length: 200 }, block)
+    const [ofOne, ofOther, alone] = [many(), many(), block()]
+    await Promise.all([
+      parts.drafts.put(one, ofOne),
+      parts.store.put(alone.hash, alone.bytes),
+      parts.drafts.put(other, ofOther),
+    ])
+    await parts.drafts.discard(one)
+    expect(await parts.store.missing(ofOne.map(({ hash }) => hash))).toHaveLength(200)
+    expect(await parts.store.missing([...ofOther, alone].map(({ hash }) => hash))).toEqual([])
   })
 
   test('behavior: a group is noted before it is pinned, and unpinned by its note', async () => {
