@@ -2,7 +2,7 @@
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { drawQrCode } from '../cli/qr-terminal.ts'
-import { shortFingerprint } from '../gateway/adapters/sqlite/binding.ts'
+import { shortFingerprint } from '../gateway/adapters/binding.ts'
 import { KEYS_FILE, openKeyStore } from '../gateway/adapters/sqlite/key-store.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
 import { createKeys } from '../gateway/keys/keys.ts'

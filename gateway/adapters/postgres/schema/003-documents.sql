@@ -27,7 +27,8 @@ CREATE TABLE batch_draft (
   request bytea NOT NULL,
   hashes bytea,
   kubo_root bytea,
-  batch bigint
+  batch bigint,
+  created_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX batch_draft_by_request ON batch_draft (request);
 -- The batches that were promised, and those whose documents are being added to the index. status:
@@ -40,7 +41,8 @@ CREATE TABLE batch (
   tenant text NOT NULL,
   promised boolean NOT NULL DEFAULT false,
   block_number bigint,
-  status smallint NOT NULL DEFAULT 0
+  status smallint NOT NULL DEFAULT 0,
+  created_at timestamptz NOT NULL DEFAULT now()
 );
 CREATE INDEX batch_unpromised ON batch (id) WHERE NOT promised;
 CREATE INDEX batch_pending ON batch (id) WHERE block_number IS NULL;

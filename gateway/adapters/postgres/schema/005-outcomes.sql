@@ -27,19 +27,6 @@ RETURNS smallint LANGUAGE sql IMMUTABLE AS $$
     ELSE 0 END)::smallint
 $$;
 
-CREATE FUNCTION write_history(rows intent[]) RETURNS void LANGUAGE plpgsql AS $$
-BEGIN
-  INSERT INTO history
-  SELECT block_number, document_hash, transaction_hash FROM unnest(rows)
-  WHERE kind = 'issue' AND root IS NULL AND block_number IS NOT NULL
-  ON CONFLICT (block_number, document_hash)
-    DO UPDATE SET transaction_hash = excluded.transaction_hash;
-  INSERT INTO batch_history
-  SELECT block_number, root, transaction_hash FROM unnest(rows)
-  WHERE kind = 'issue' AND root IS NOT NULL AND block_number IS NOT NULL
-  ON CONFLICT (block_number, root) DO UPDATE SET transaction_hash = excluded.transaction_hash;
-END $$;
-
 CREATE FUNCTION intent_updated() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
   issues boolean;
@@ -67,7 +54,15 @@ BEGIN
     WHERE before.kind = 'issue' AND before.root IS NOT NULL
       AND before.block_number IS DISTINCT FROM after.block_number
       AND batch_history.block_number = before.block_number AND batch_history.root = before.root;
-    PERFORM write_history(array_agg(after)) FROM after WHERE kind = 'issue';
+    INSERT INTO history
+    SELECT block_number, document_hash, transaction_hash FROM after
+    WHERE kind = 'issue' AND root IS NULL AND block_number IS NOT NULL
+    ON CONFLICT (block_number, document_hash)
+      DO UPDATE SET transaction_hash = excluded.transaction_hash;
+    INSERT INTO batch_history
+    SELECT block_number, root, transaction_hash FROM after
+    WHERE kind = 'issue' AND root IS NOT NULL AND block_number IS NOT NULL
+    ON CONFLICT (block_number, root) DO UPDATE SET transaction_hash = excluded.transaction_hash;
     UPDATE document SET block_number = after.block_number
     FROM after JOIN before USING (id)
     WHERE after.kind = 'issue' AND after.block_number IS DISTINCT FROM before.block_number
@@ -122,7 +117,11 @@ CREATE TRIGGER intent_updated AFTER UPDATE ON intent
 CREATE FUNCTION intent_inserted() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
   IF EXISTS (SELECT 1 FROM after WHERE block_number IS NOT NULL) THEN
-    PERFORM write_history(array_agg(after)) FROM after;
+    INSERT INTO history
+    SELECT block_number, document_hash, transaction_hash FROM after
+    WHERE kind = 'issue' AND block_number IS NOT NULL
+    ON CONFLICT (block_number, document_hash)
+      DO UPDATE SET transaction_hash = excluded.transaction_hash;
     PERFORM append_events(array_agg((
         event_type(kind, reason, is_batch(root, document_hash)), document_hash, block_number,
         block_hash, transaction_hash, tenant, kind <> 'issue')::new_event ORDER BY id))

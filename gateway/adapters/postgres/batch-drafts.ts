@@ -1,0 +1,125 @@
+import type { BatchDrafts, DraftBlock } from '../../issue/batch-log.ts'
+import type { DraftGroups } from '../draft-groups.ts'
+import { addBatch } from './batch-log.ts'
+import type { Postgres } from './database.ts'
+import { insertDocuments } from './index-documents.ts'
+import type { Query } from './query.ts'
+
+const HASH = 32
+/** Blocks that are pinned together: the puts of other requests wait for it. */
+const BLOCKS_A_GROUP = 256
+/** Rows of the index in one statement: some milliseconds. */
+const ROWS_A_WRITE = 500
+/** Younger drafts may be of a request that another gateway works on. */
+const ABANDONED_AFTER = "interval '1 hour'"
+
+/**
+ * Drafts in PostgreSQL. A row names what a request stores: in the database exactly the blocks that
+ * it inserted, with them; on a Kubo node the group, before it is pinned. So what is deleted is known
+ * to be of no promise.
+ *
+ * @param groups Absent when payloads are kept in the database.
+ */
+export function createPostgresBatchDrafts(
+  database: Postgres,
+  groups: DraftGroups | undefined,
+): BatchDrafts {
+  const { query, transaction } = database
+  const discard = createDiscard(database, groups)
+
+  return {
+    async put(request, blocks) {
+      if (!groups) return transaction((within) => putBlocks(within, request, blocks))
+      const noteRoot = async (root: Uint8Array) => {
+        await query('INSERT INTO batch_draft (request, kubo_root) VALUES ($1, $2)', [request, root])
+      }
+      for (let at = 0; at < blocks.length; at += BLOCKS_A_GROUP)
+        await groups.pin(blocks.slice(at, at + BLOCKS_A_GROUP), noteRoot)
+    },
+    index: (request, batch, documents) =>
+      transaction(async (within) => {
+        const { id, isNew } = await addBatch(within, batch)
+        if (isNew)
+          await within('INSERT INTO batch_draft (request, batch) VALUES ($1, $2)', [request, id])
+        const entries = documents.map((one) => ({ ...one, blockNumber: null, batch: id }))
+        await insertDocuments(within, entries)
+      }),
+    discard,
+    async discardAll(signal) {
+      const requests = await query(`
+        SELECT request FROM batch_draft GROUP BY request
+        HAVING max(created_at) < now() - ${ABANDONED_AFTER}`)
+      for (const { request } of requests) if (!signal.aborted) await discard(request as Uint8Array)
+      const batches = await query(`
+        SELECT id FROM batch WHERE NOT promised AND created_at < now() - ${ABANDONED_AFTER}`)
+      for (const { id } of batches) if (!signal.aborted) await deleteBatch(query, Number(id))
+      return requests.length
+    },
+  }
+}
+
+async function putBlocks(
+  query: Query,
+  request: Uint8Array,
+  blocks: readonly DraftBlock[],
+): Promise<void> {
+  const inserted = await query(
+    `INSERT INTO block (hash, bytes)
+     SELECT hash, bytes FROM unnest($1::bytea[], $2::bytea[]) AS item (hash, bytes)
+     WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
+     ON CONFLICT DO NOTHING RETURNING hash`,
+    [blocks.map(({ hash }) => hash), blocks.map(({ bytes }) => bytes)],
+  )
+  if (inserted.length === 0) return
+  const hashes = Buffer.concat(inserted.map(({ hash }) => hash as Uint8Array))
+  await query('INSERT INTO batch_draft (request, hashes) VALUES ($1, $2)', [request, hashes])
+}
+
+/**
+ * Deletes the rows of a request, and what they name unless its batch is promised. Each step is one
+ * transaction: a kill leaves rows that name what is left.
+ */
+function createDiscard(
+  { query, transaction }: Postgres,
+  groups: DraftGroups | undefined,
+): BatchDrafts['discard'] {
+  return async (request) => {
+    for (;;) {
+      const [row] = await query(
+        'SELECT id, hashes, kubo_root, batch FROM batch_draft WHERE request = $1 LIMIT 1',
+        [request],
+      )
+      if (!row) return
+      const promised = await query('SELECT 1 FROM batch_request WHERE request = $1 AND promised', [
+        request,
+      ])
+      const isKept = promised.length > 0
+      const hashes = (row.hashes as Uint8Array | null) ?? new Uint8Array()
+      // Without the node of that time, its blocks are out of reach.
+      if (!isKept && row.kubo_root) await groups?.unpin(row.kubo_root as Uint8Array)
+      if (!isKept && row.batch !== null) await deleteBatch(query, Number(row.batch))
+      await transaction(async (within) => {
+        if (!isKept) await within('DELETE FROM block WHERE hash = ANY($1)', [partsOf(hashes)])
+        await within('DELETE FROM batch_draft WHERE id = $1', [row.id])
+      })
+    }
+  }
+}
+
+function partsOf(hashes: Uint8Array): Uint8Array[] {
+  return Array.from({ length: hashes.length / HASH }, (_, i) =>
+    hashes.subarray(i * HASH, (i + 1) * HASH),
+  )
+}
+
+/** Deletes a batch that was never promised, or will never be anchored, from the index. */
+async function deleteBatch(query: Query, id: number): Promise<void> {
+  const some = () =>
+    query(
+      `DELETE FROM document WHERE id IN (
+         SELECT id FROM document WHERE batch = $1 LIMIT ${ROWS_A_WRITE}) RETURNING 1`,
+      [id],
+    )
+  while ((await some()).length > 0) {}
+  await query('DELETE FROM batch WHERE id = $1 AND NOT promised', [id])
+}

@@ -1,0 +1,37 @@
+import { fromHex } from '../../../document/hex.ts'
+import type { DocumentIndex } from '../../document-index.ts'
+import type { Postgres } from './database.ts'
+import { COLUMNS, documentOf, IS_PROMISED, KEPT_STATUSES } from './index-documents.ts'
+import { createIndexReader } from './index-pages.ts'
+
+/** The index of documents in PostgreSQL. */
+export function createPostgresDocumentIndex(database: Postgres): DocumentIndex {
+  const { query } = database
+  return {
+    page: createIndexReader(database),
+    async find(documentHash, tenant) {
+      const [row] = await query(
+        `SELECT ${COLUMNS} FROM document
+         WHERE document_hash = $1 AND ${IS_PROMISED} AND ($2::bigint[] IS NULL OR tenant = ANY($2))
+         LIMIT 1`,
+        [fromHex(documentHash), tenant && [...tenant]],
+      )
+      return row && documentOf(row)
+    },
+    async isDropped(place) {
+      const [row] = await query('SELECT first FROM document_index')
+      return place < Number(row?.first ?? 0)
+    },
+    async correct(found) {
+      await query(
+        `UPDATE document SET status = item.status
+         FROM unnest($1::bytea[], $2::smallint[]) AS item (hash, status)
+         WHERE document_hash = item.hash`,
+        [
+          found.map(({ documentHash }) => fromHex(documentHash)),
+          found.map(({ status }) => KEPT_STATUSES.indexOf(status)),
+        ],
+      )
+    },
+  }
+}

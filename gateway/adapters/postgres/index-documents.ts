@@ -1,0 +1,65 @@
+import { fromHex, type Hex } from '../../../document/hex.ts'
+import type { IndexEntry, IndexedDocument } from '../../document-index.ts'
+import { bytesOf, hexOf, hexOrNull } from './columns.ts'
+import type { Query, Row } from './query.ts'
+
+/** The statuses as the table has them; see the schema. */
+export const KEPT_STATUSES = [null, 'suspended', 'revoked', 'superseded', 'distrusted'] as const
+
+/** Whether a document is in no batch, or in one that was promised. */
+export const IS_PROMISED =
+  '(batch IS NULL OR batch NOT IN (SELECT id FROM batch WHERE NOT promised))'
+
+export const COLUMNS = `id, document_hash, batch_block, status, CASE WHEN batch IS NULL
+  THEN block_number
+  ELSE (SELECT whole.block_number FROM batch AS whole WHERE whole.id = batch) END AS block_number`
+
+export function documentOf(row: Row): IndexedDocument {
+  return {
+    place: Number(row.id),
+    documentHash: hexOf(row.document_hash),
+    batchBlock: hexOrNull(row.batch_block),
+    blockNumber: row.block_number as number | null,
+    status: KEPT_STATUSES[Number(row.status)] ?? null,
+  }
+}
+
+/** A document for the index. */
+export type NewEntry = {
+  documentHash: Hex
+  entry: IndexEntry
+  /** `null` while it is pending. */
+  blockNumber: number | null
+  /** The id of its batch, which knows the block. */
+  batch?: number
+}
+
+/**
+ * Adds documents to the index, unless it has them already; of a document of a batch, in that batch.
+ */
+export async function insertDocuments(query: Query, documents: readonly NewEntry[]): Promise<void> {
+  await query(
+    `INSERT INTO document (document_hash, batch_block, batch, block_number, issued_on, valid_until,
+       subject, category, tenant)
+     SELECT hash, batch_block, batch, block, issued_on, valid_until, subject, category, tenant
+     FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bigint[], $5::integer[],
+       $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[]) WITH ORDINALITY
+       AS item (hash, batch_block, batch, block, issued_on, valid_until, subject, category, tenant,
+         place)
+     WHERE item.batch IS NOT NULL
+       OR NOT EXISTS (SELECT 1 FROM document WHERE document.document_hash = item.hash)
+     ORDER BY place
+     ON CONFLICT DO NOTHING`,
+    [
+      documents.map(({ documentHash }) => fromHex(documentHash)),
+      documents.map(({ entry }) => bytesOf(entry.batchBlock)),
+      documents.map(({ batch = null }) => batch),
+      documents.map(({ blockNumber }) => blockNumber),
+      documents.map(({ entry }) => entry.issuedOn),
+      documents.map(({ entry }) => entry.validUntil),
+      documents.map(({ entry }) => entry.subject),
+      documents.map(({ entry }) => entry.category),
+      documents.map(({ entry }) => entry.tenant),
+    ],
+  )
+}

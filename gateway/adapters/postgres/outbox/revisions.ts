@@ -1,0 +1,70 @@
+import { fromHex } from '../../../../document/hex.ts'
+import { keyOfIntent, type RevisionIntent } from '../../../issue/intent.ts'
+import { bytesOf, hexOf } from '../columns.ts'
+import type { Query } from '../query.ts'
+import { deleteEmptyBlocks } from './blocks.ts'
+import { lockOutcomes } from './outcomes.ts'
+import { blockOf, IS_KEY, KEYS, keysOf } from './rows.ts'
+
+export type NewRevision = { intent: RevisionIntent; promised: boolean }
+
+/** An expression: the kind that undoes another; NULL for a final one. */
+export const OPPOSITE = (kind: string) =>
+  `CASE ${kind} WHEN 'suspend' THEN 'release' WHEN 'release' THEN 'suspend' END`
+
+/**
+ * Inserts revisions, or queues those again that are on the chain. For use in a transaction.
+ *
+ * @param revisions Of different documents.
+ * @returns For each, in order: `false` when its opposite waits.
+ */
+export async function insertRevisions(
+  query: Query,
+  revisions: readonly NewRevision[],
+): Promise<boolean[]> {
+  await lockOutcomes(query)
+  const blocked = await query(
+    `SELECT item.kind, item.hash FROM ${KEYS} JOIN intent ON intent.document_hash = item.hash
+       AND intent.kind = ${OPPOSITE('item.kind')} AND intent.block_number IS NULL`,
+    keysOf(revisions.map(({ intent }) => intent)),
+  )
+  const isBlocked = new Set(blocked.map(({ kind, hash }) => `${kind} ${hexOf(hash)}`))
+  const free = revisions.filter(({ intent }) => !isBlocked.has(keyOfIntent(intent)))
+  await requeueAnchored(query, free)
+  await query(
+    `INSERT INTO intent (kind, document_hash, root, reason, tenant, promised)
+     SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::smallint[], $5::text[],
+       $6::boolean[])
+     ON CONFLICT (document_hash, kind)
+       DO UPDATE SET promised = intent.promised OR excluded.promised`,
+    [
+      ...keysOf(free.map(({ intent }) => intent)),
+      free.map(({ intent }) => bytesOf(intent.root)),
+      free.map(({ intent }) => (intent.kind === 'revoke' ? intent.reason : null)),
+      free.map(({ intent }) => intent.tenant ?? null),
+      free.map(({ promised }) => promised),
+    ],
+  )
+  return revisions.map(({ intent }) => !isBlocked.has(keyOfIntent(intent)))
+}
+
+/** The transaction hash stays: an intent that a transaction has carried is never withdrawn. */
+async function requeueAnchored(query: Query, revisions: readonly NewRevision[]): Promise<void> {
+  const left = await query(
+    `SELECT intent.block_number, intent.block_hash FROM intent JOIN ${KEYS} ON ${IS_KEY}
+     WHERE intent.block_number IS NOT NULL FOR UPDATE OF intent`,
+    keysOf(revisions.map(({ intent }) => intent)),
+  )
+  if (left.length === 0) return
+  await query(
+    `UPDATE intent SET reason = item.reason, block_number = NULL, block_hash = ''
+     FROM unnest($1::text[], $2::bytea[], $3::smallint[]) AS item (kind, hash, reason)
+     WHERE ${IS_KEY} AND intent.block_number IS NOT NULL`,
+    [
+      revisions.map(({ intent }) => intent.kind),
+      revisions.map(({ intent }) => fromHex(intent.documentHash)),
+      revisions.map(({ intent }) => (intent.kind === 'revoke' ? intent.reason : null)),
+    ],
+  )
+  await deleteEmptyBlocks(query, left.map(blockOf))
+}

@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import pg from 'pg'
+import { afterAll, afterEach, beforeAll, beforeEach, describe } from 'vitest'
+import { type Hex, toHex } from '../../document/hex.ts'
+import { openErasureList } from '../../gateway/adapters/erasure-list.ts'
+import { openPostgresStores } from '../../gateway/adapters/postgres/stores.ts'
+import { DATABASE_FILE, openSqliteStores } from '../../gateway/adapters/sqlite/stores.ts'
+import type { DatabaseDeps, DatabaseStores } from '../../gateway/adapters/stores.ts'
+import { createLog } from '../../gateway/log.ts'
+import { type PostgresServer, postgresFolder, startPostgres } from './postgres.ts'
+
+/** The ports of a real database, empty before each test. */
+export type PortsUnderTest = {
+  readonly stores: DatabaseStores
+  /** Opens it again. */
+  reopen(): Promise<void>
+  /** Adds this many events, of a time in milliseconds each, from 1 on. */
+  fillEvents(count: number): Promise<void>
+  count(table: string): Promise<number>
+}
+
+/** Blind indexes of 64 bits, as those of two issuer secrets. */
+export const blindTenant = (tenant: string) => [2n ** 62n + BigInt(tenant.length), -(2n ** 63n)]
+
+const fingerprint: Hex = toHex(randomBytes(32))
+
+function depsIn(dir: string): DatabaseDeps {
+  const registry = `eip155:1:0x${'a'.repeat(40)}` as const
+  return {
+    binding: { registry, issuerId: 1, fingerprints: [fingerprint] },
+    erasureList: openErasureList(join(dir, 'erased.txt')),
+    blindTenant,
+    log: createLog('silent'),
+    end(error) {
+      throw error
+    },
+  }
+}
+
+/** Runs a suite over each database behind the ports. */
+export function describePorts(name: string, suite: (ports: PortsUnderTest) => void): void {
+  describe(`${name}, SQLite`, () => suite(sqlitePorts()))
+  const folder = postgresFolder()
+  describe.skipIf(folder === undefined)(`${name}, PostgreSQL`, () =>
+    suite(postgresPorts(folder ?? '')),
+  )
+}
+
+function sqlitePorts(): PortsUnderTest {
+  let dir: string
+  let stores: DatabaseStores
+  beforeEach(async () => {
+    dir = mkdtempSync(join(tmpdir(), 'document-registry-ports-'))
+    stores = await openSqliteStores(dir, depsIn(dir))
+  })
+  afterEach(async () => {
+    await stores.close()
+    rmSync(dir, { recursive: true })
+  })
+
+  function sql(text: string): Record<string, unknown> | undefined {
+    const sqlite = new DatabaseSync(join(dir, DATABASE_FILE))
+    try {
+      return sqlite.prepare(text).get()
+    } finally {
+      sqlite.close()
+    }
+  }
+
+  return {
+    get stores() {
+      return stores
+    },
+    async reopen() {
+      await stores.close()
+      stores = await openSqliteStores(dir, depsIn(dir))
+    },
+    async fillEvents(count) {
+      sql(`WITH RECURSIVE one (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM one WHERE i < ${count})
+        INSERT INTO event (type, time, document_hash) SELECT 'document.issued', i, x'00' FROM one`)
+    },
+    count: async (table) => Number(sql(`SELECT count(*) AS count FROM ${table}`)?.count),
+  }
+}
+
+function postgresPorts(folder: string): PortsUnderTest {
+  let server: PostgresServer
+  let url: string
+  let client: pg.Client
+  let dir: string
+  let stores: DatabaseStores
+
+  beforeAll(async () => {
+    server = await startPostgres(folder)
+    url = await server.newDatabase()
+    dir = mkdtempSync(join(tmpdir(), 'document-registry-ports-'))
+    stores = await openPostgresStores(url, depsIn(dir))
+    client = new pg.Client({ connectionString: url })
+    await client.connect()
+  })
+  beforeEach(async () => {
+    const { rows } = await client.query(`
+      SELECT tablename FROM pg_tables WHERE schemaname = 'public'
+      AND tablename NOT IN ('schema_version', 'key_change', 'bound_to', 'issuer_secret')`)
+    const tables = rows.map(({ tablename }) => tablename).join(', ')
+    await client.query(`TRUNCATE ${tables} RESTART IDENTITY CASCADE`)
+    rmSync(join(dir, 'erased.txt'), { force: true })
+  })
+  afterAll(async () => {
+    await client?.end()
+    await stores?.close()
+    await server.remove()
+    rmSync(dir, { recursive: true, force: true })
+  })
+
+  return {
+    get stores() {
+      return stores
+    },
+    async reopen() {
+      await stores.close()
+      stores = await openPostgresStores(url, depsIn(dir))
+    },
+    async fillEvents(count) {
+      await client.query(`
+        INSERT INTO event (type, time, document_hash)
+        SELECT 'document.issued', i, '\\x00' FROM generate_series(1, ${count}) AS i`)
+    },
+    async count(table) {
+      const { rows } = await client.query(`SELECT count(*) AS count FROM ${table}`)
+      return Number(rows[0].count)
+    },
+  }
+}
