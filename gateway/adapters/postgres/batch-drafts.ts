@@ -1,6 +1,8 @@
-import type { BatchDrafts, DraftBlock } from '../../issue/batch-log.ts'
+import { fromHex, type Hex } from '../../../document/hex.ts'
+import type { BatchDrafts, DraftBlock, DraftDocument, KnownBatch } from '../../issue/batch-log.ts'
 import type { DraftGroups } from '../draft-groups.ts'
 import { addBatch } from './batch-log.ts'
+import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
 import { insertDocuments } from './index-documents.ts'
 import type { Query } from './query.ts'
@@ -29,21 +31,23 @@ export function createPostgresBatchDrafts(
 
   return {
     async put(request, blocks) {
-      if (!groups) return transaction((within) => putBlocks(within, request, blocks))
       const noteRoot = async (root: Uint8Array) => {
         await query('INSERT INTO batch_draft (request, kubo_root) VALUES ($1, $2)', [request, root])
       }
-      for (let at = 0; at < blocks.length; at += BLOCKS_A_GROUP)
-        await groups.pin(blocks.slice(at, at + BLOCKS_A_GROUP), noteRoot)
+      if (groups)
+        for (const some of inParts(blocks, BLOCKS_A_GROUP)) await groups.pin(some, noteRoot)
+      else
+        for (const some of inParts(blocks, ROWS_A_WRITE))
+          await transaction((within) => putBlocks(within, request, some))
     },
-    index: (request, batch, documents) =>
-      transaction(async (within) => {
-        const { id, isNew } = await addBatch(within, batch)
-        if (isNew)
-          await within('INSERT INTO batch_draft (request, batch) VALUES ($1, $2)', [request, id])
-        const entries = documents.map((one) => ({ ...one, blockNumber: null, batch: id }))
-        await insertDocuments(within, entries)
-      }),
+    async index(request, batch, documents) {
+      const erased: Hex[] = []
+      for (const some of inParts(documents, ROWS_A_WRITE))
+        erased.push(
+          ...(await transaction((within) => indexDocuments(within, request, batch, some))),
+        )
+      return new Set(erased)
+    },
     discard,
     async discardAll(signal) {
       const requests = await query(`
@@ -56,6 +60,27 @@ export function createPostgresBatchDrafts(
       return requests.length
     },
   }
+}
+
+function inParts<T>(items: readonly T[], size: number): (readonly T[])[] {
+  const count = Math.ceil(items.length / size)
+  return Array.from({ length: count }, (_, i) => items.slice(i * size, (i + 1) * size))
+}
+
+/** @returns Those of the documents that have been erased. */
+async function indexDocuments(
+  query: Query,
+  request: Uint8Array,
+  batch: Omit<KnownBatch, 'id'>,
+  documents: readonly DraftDocument[],
+): Promise<Hex[]> {
+  const { id, isNew } = await addBatch(query, batch)
+  if (isNew) await query('INSERT INTO batch_draft (request, batch) VALUES ($1, $2)', [request, id])
+  const entries = documents.map((one) => ({ ...one, blockNumber: null, batch: id }))
+  await insertDocuments(query, entries)
+  const hashes = documents.map(({ documentHash }) => fromHex(documentHash))
+  const erased = await query('SELECT hash FROM tombstone WHERE hash = ANY($1)', [hashes])
+  return erased.map(({ hash }) => hexOf(hash))
 }
 
 async function putBlocks(
