@@ -1,3 +1,4 @@
+import { type CallMany, type Changed, changeMany, type Result } from './change-many.ts'
 import { InputError } from './errors.ts'
 import { EXIT } from './exit-codes.ts'
 import type { Gateway } from './gateway.ts'
@@ -8,42 +9,51 @@ import { listenForStop } from './stop.ts'
 import type { Target } from './targets.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The gateway's answer to a change. */
-export type Changed = { documentHash: string; status: string; [member: string]: unknown }
-
 export type Change = {
   /** As the line for each document begins: `Revoked`. */
   done: string
   call(gateway: Gateway, target: Target): Promise<Changed>
+  /** Changes a list by one request, where the gateway can. */
+  many?: CallMany
 }
 
 const CONCURRENCY = 32
 
 /**
- * Changes documents by one request each. A repeat is harmless, so a stopped run is run again.
+ * Changes documents: a list by requests for many, where there are such. A repeat is harmless, so a
+ * stopped run is run again.
  *
  * @returns The exit code: 0 all are changed, 1 some were refused.
  * @throws {InputError} `interrupted`
  */
 export async function changeAll(
   targets: readonly Target[],
-  { done, call }: Change,
+  { done, call, many }: Change,
   { gateway, json, terminal }: { gateway: Gateway; json: boolean | undefined; terminal: Terminal },
 ): Promise<number> {
-  const results: { line?: number; changed?: Changed; problem?: string }[] = []
-  const { isStopped, end } = listenForStop(() => terminal.note('Stopping …'))
+  const results: Result[] = []
+  const stopping = new AbortController()
+  const { isStopped, end } = listenForStop(() => {
+    terminal.note('Stopping …')
+    stopping.abort()
+  })
   const progress = terminal.progress(done, targets.length)
-  const work = async (target: Target) => {
-    const at = target.line === undefined ? {} : { line: target.line }
-    const result = await call(gateway, target).then(
-      (changed) => ({ ...at, changed }),
-      (error) => ({ ...at, problem: refusalOf(error) }),
-    )
+  const changed = (result: Result) => {
     results.push(result)
     progress.update(results.length)
   }
+  const work = async (target: Target) => {
+    const at = target.line === undefined ? {} : { line: target.line }
+    await call(gateway, target).then(
+      (data) => changed({ ...at, changed: data }),
+      (error) => changed({ ...at, problem: refusalOf(error) }),
+    )
+  }
   try {
-    await inParallel(targets, CONCURRENCY, work, isStopped)
+    const { client } = gateway
+    if (many && targets.length > 1)
+      await changeMany(targets, many, { client, signal: stopping.signal, changed })
+    else await inParallel(targets, CONCURRENCY, work, isStopped)
   } finally {
     progress.end()
     end()
@@ -55,11 +65,11 @@ export async function changeAll(
       printableJson(results.map(({ line, changed, problem }) => ({ line, ...changed, problem }))),
     )
   else {
-    const changed = results.flatMap((result) => result.changed ?? [])
-    if (changed.length > 1) terminal.write(`${done}: ${changed.length} documents`)
-    else for (const one of changed) terminal.write(lineOf(done, one))
-    const pending = changed.filter(({ status }) => status === 'pending').length
-    if (pending > 0 && changed.length > 1)
+    const all = results.flatMap((result) => result.changed ?? [])
+    if (all.length > 1) terminal.write(`${done}: ${all.length} documents`)
+    else for (const one of all) terminal.write(lineOf(done, one))
+    const pending = all.filter(({ status }) => status === 'pending').length
+    if (pending > 0 && all.length > 1)
       terminal.write(`${pending} of them are promised, and not in a block yet.`)
     for (const { line, problem } of refused)
       terminal.write(

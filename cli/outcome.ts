@@ -1,4 +1,4 @@
-import { CallError } from '../client/index.ts'
+import { CallError, type Failure } from '../client/index.ts'
 import { InputError } from './errors.ts'
 
 /**
@@ -15,9 +15,27 @@ export function refusalOf(error: unknown): string {
     throw new InputError('interrupted', `the gateway refuses the API key: ${message}`, error)
   if (status < 400 || status >= 500 || status === 429)
     throw new InputError('interrupted', `the gateway cannot work now: ${code}, ${message}`, error)
+  return problemOf({ code, message, details })
+}
+
+/** @returns A failure, for a person: the bad fields, else code and message. */
+export function problemOf({
+  code,
+  message,
+  details = [],
+}: Pick<Failure['error'], 'message' | 'details'> & { code: string }): string {
   const fields = details.map((detail) => {
     const { field = '', message: text = '' } = detail as { field?: string; message?: string }
     return `${field} ${text}`.trim()
   })
   return fields.length > 0 ? fields.join('; ') : `${code}: ${message}`
 }
+
+/** Failures that say nothing about the document: the same request may succeed later. */
+const TEMPORARY: ReadonlySet<string> = new Set<Failure['error']['code']>([
+  ...(['chain_unavailable', 'change_pending', 'fee_too_high', 'internal', 'overloaded'] as const),
+  ...(['registry_refused', 'signer_unavailable', 'stopping', 'store_unavailable'] as const),
+  'unverifiable',
+])
+
+export const isTemporary = (code: string) => TEMPORARY.has(code)

@@ -829,6 +829,112 @@ export type Calls = {
   }
 }
 
+/** What each call about many documents takes, and the data of a line of its answer. */
+export type LineCalls = {
+  /** Revoke many documents. */
+  revokeDocuments: {
+    input: {
+      body: Array<{
+        publicId?: string
+        /** In place of the publicId. */
+        documentHash?: string
+        /** Beside the documentHash of a document in a batch. */
+        batchRoot?: string
+        reason?:
+          | 'unspecified'
+          | 'keyCompromise'
+          | 'cACompromise'
+          | 'affiliationChanged'
+          | 'superseded'
+          | 'cessationOfOperation'
+          | 'privilegeWithdrawn'
+          | 'aACompromise'
+      }>
+    }
+    data: {
+      publicId?: PublicId
+      documentHash: Hash
+      status: Status
+      reason: Reason
+      revokedAt: Instant | null
+      network: Network
+      /** The transaction of the change; null while there is none. */
+      blockchainHash: Hash | null
+    }
+  }
+  /** Suspend many documents. */
+  suspendDocuments: {
+    input: {
+      body: Array<{
+        publicId?: string
+        /** In place of the publicId. */
+        documentHash?: string
+        /** Beside the documentHash of a document in a batch. */
+        batchRoot?: string
+      }>
+    }
+    data: {
+      publicId?: PublicId
+      documentHash: Hash
+      status: Status
+      reason: Reason
+      suspendedAt: Instant | null
+      network: Network
+      /** The transaction of the change; null while there is none. */
+      blockchainHash: Hash | null
+    }
+  }
+  /** Release many suspended documents. */
+  releaseDocuments: {
+    input: {
+      body: Array<{
+        publicId?: string
+        /** In place of the publicId. */
+        documentHash?: string
+        /** Beside the documentHash of a document in a batch. */
+        batchRoot?: string
+      }>
+    }
+    data: {
+      publicId?: PublicId
+      documentHash: Hash
+      status: Status
+      releasedAt: Instant | null
+      network: Network
+      /** The transaction of the change; null while there is none. */
+      blockchainHash: Hash | null
+    }
+  }
+  /** Issue up to 100,000 documents by one transaction. */
+  issueBatch: {
+    input: {
+      query?: { atomic?: 'true' | 'false'; dry_run?: 'true' | 'false' }
+      body: Array<NewDocument>
+    }
+    data:
+      | {
+          status: 'checked'
+          batch: {
+            /** The good lines. */ size: number
+            gas: string
+            /** Wei, at the current price. */
+            fee: string
+            /** Wei, at most. */
+            maxFee: string
+          }
+        }
+      | {
+          publicId: PublicId
+          documentHash: Hash
+          batchRoot: Hash
+          blockchainHash: Hash | null
+          status: 'valid' | 'pending'
+          network: Network
+          verifyUrl: string
+        }
+  }
+}
+
 /** Where each call goes, and whether it takes an Idempotency-Key. */
 export const CALLS = {
   issueDocument: { method: 'POST', path: '/v1/documents', hasIdempotencyKey: true },
@@ -891,4 +997,12 @@ export const CALLS = {
   rotateKey: { method: 'POST', path: '/v1/keys/{id}/rotate', hasIdempotencyKey: false },
   checkHealth: { method: 'GET', path: '/healthz', hasIdempotencyKey: false },
   checkReadiness: { method: 'GET', path: '/readyz', hasIdempotencyKey: false },
+} as const
+
+/** The same of calls about many documents. */
+export const LINE_CALLS = {
+  revokeDocuments: { method: 'POST', path: '/v1/revocations', hasIdempotencyKey: false },
+  suspendDocuments: { method: 'POST', path: '/v1/suspensions', hasIdempotencyKey: false },
+  releaseDocuments: { method: 'POST', path: '/v1/releases', hasIdempotencyKey: false },
+  issueBatch: { method: 'POST', path: '/v1/batches', hasIdempotencyKey: true },
 } as const

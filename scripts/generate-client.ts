@@ -20,12 +20,14 @@ type Schema = {
   description?: string
 }
 type Parameter = { name: string; in: string; required: boolean; schema: Schema }
+/** `x-itemSchema` is one line of NDJSON. */
+type Content = { schema?: Schema; 'x-itemSchema'?: Schema }
 type Described = {
   operationId: string
   summary: string
   parameters?: Parameter[]
-  requestBody?: { required: boolean; content: Record<string, { schema: Schema }> }
-  responses: Record<string, { content?: Record<string, { schema?: Schema }> }>
+  requestBody?: { required: boolean; content: Record<string, Content & { schema: Schema }> }
+  responses: Record<string, { content?: Record<string, Content> }>
 }
 type Api = {
   paths: Record<string, Record<string, Described>>
@@ -99,6 +101,32 @@ const calls = Object.entries(api.paths).flatMap(([path, item]) =>
   }),
 )
 
+const NDJSON = 'application/x-ndjson'
+/** @returns The types of the data of a line; `undefined` where the answer has no lines. */
+function lineDataOf({ responses }: Described): string | undefined {
+  const lines = Object.entries(responses)
+    .filter(([status]) => status.startsWith('2'))
+    .flatMap(([, { content }]) => content?.[NDJSON]?.['x-itemSchema']?.anyOf?.[0] ?? [])
+  const types = lines.map(({ properties }) => typeOf(properties?.data ?? {}))
+  return types.length > 0 ? [...new Set(types)].join(' | ') : undefined
+}
+
+const lineCalls = Object.entries(api.paths).flatMap(([path, item]) =>
+  Object.entries(item).flatMap(([method, described]) => {
+    const data = lineDataOf(described)
+    const line = described.requestBody?.content[NDJSON]?.['x-itemSchema']
+    return data && line ? [{ path, method: method.toUpperCase(), described, data, line }] : []
+  }),
+)
+
+function targetsOf(listed: readonly { path: string; method: string; described: Described }[]) {
+  const targets = listed.map(({ method, path, described }) => {
+    const hasKey = described.parameters?.some(({ name }) => name === 'idempotency-key') ?? false
+    return `${described.operationId}: { method: '${method}', path: '${path}', hasIdempotencyKey: ${hasKey} }`
+  })
+  return `{\n${targets.join(',\n')},\n} as const`
+}
+
 const text = `// Made by \`npm run generate\` from the OpenAPI document of the gateway. Do not edit.
 
 ${Object.entries(api.components.schemas)
@@ -115,15 +143,21 @@ ${described.operationId}: { input: ${inputOf(described, body?.schema)}; data: ${
   .join('\n')}
 }
 
+/** What each call about many documents takes, and the data of a line of its answer. */
+export type LineCalls = {
+${lineCalls
+  .map(
+    ({ described, line, data }) => `/** ${described.summary}. */
+${described.operationId}: { input: ${inputOf(described, { items: line })}; data: ${data} }`,
+  )
+  .join('\n')}
+}
+
 /** Where each call goes, and whether it takes an Idempotency-Key. */
-export const CALLS = {
-${calls
-  .map(({ method, path, described }) => {
-    const hasKey = described.parameters?.some(({ name }) => name === 'idempotency-key') ?? false
-    return `${described.operationId}: { method: '${method}', path: '${path}', hasIdempotencyKey: ${hasKey} }`
-  })
-  .join(',\n')},
-} as const
+export const CALLS = ${targetsOf(calls)}
+
+/** The same of calls about many documents. */
+export const LINE_CALLS = ${targetsOf(lineCalls)}
 `
 
 writeFileSync(file, text)

@@ -1,4 +1,5 @@
 import { changeAll } from '../change.ts'
+import { entryOf } from '../change-many.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { connect, GATEWAY_OPTIONS } from '../gateway.ts'
 import { readTargets, TARGET_ARGUMENT, TARGET_OPTIONS } from '../targets.ts'
@@ -29,6 +30,7 @@ async function release(input: CommandInput<typeof OPTIONS>, terminal: Terminal):
     {
       done: 'Released',
       call: ({ client }, { id }) => client.releaseDocument({ path: { publicId: id }, body: {} }),
+      many: (client, some, signal) => client.releaseDocuments({ body: some.map(entryOf), signal }),
     },
     { gateway: connect(values), json: values.json, terminal },
   )

@@ -1,4 +1,5 @@
 import { changeAll } from '../change.ts'
+import { entryOf } from '../change-many.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { CONFIRM_OPTIONS, confirm } from '../confirm.ts'
 import { UsageError } from '../errors.ts'
@@ -68,6 +69,14 @@ async function revoke(input: CommandInput<typeof OPTIONS>, terminal: Terminal): 
         client.revokeDocument({
           path: { publicId: id },
           body: { reason: reasons.get(id) ?? 'unspecified' },
+        }),
+      many: (client, some, signal) =>
+        client.revokeDocuments({
+          body: some.map((one) => ({
+            ...entryOf(one),
+            reason: reasons.get(one.id) ?? 'unspecified',
+          })),
+          signal,
         }),
     },
     { gateway, json: values.json, terminal },

@@ -103,20 +103,24 @@ function describeOperation(operation: Operation): Json {
 }
 
 function describeBody(body: NonNullable<Operation['body']>): Json {
-  const { schema, example, mediaType = 'application/json', isOptional, isNdjsonToo } = body
+  const { schema, lines, example, mediaType = 'application/json', isOptional, isNdjsonToo } = body
   return {
     required: !isOptional,
     content: {
-      [mediaType]: { schema: convert(schema), example },
+      [mediaType]: { schema: convert(schema), ...(lines && itemsOf(convert(lines))), example },
       ...(isNdjsonToo && {
         [NDJSON]: {
           schema: convert(ndjson),
+          ...itemsOf((convert(schema).items ?? {}) as Json),
           example: (example as unknown[]).map((one) => `${JSON.stringify(one)}\n`).join(''),
         },
       }),
     },
   }
 }
+
+/** The schema of one line, by the name that it has from OpenAPI 3.2 on. */
+const itemsOf = (schema: Json) => ({ 'x-itemSchema': schema })
 
 function describeParameters(place: 'path' | 'query' | 'header', entries: v.ObjectEntries = {}) {
   const { properties = {}, required = [] } = convert(v.object(entries)) as {
@@ -152,7 +156,7 @@ function describeSuccesses({ responses }: Operation): Json {
   )
 }
 
-function contentOf({ data, content, example }: Success): { content?: Json } {
+function contentOf({ data, content, lines, example }: Success): { content?: Json } {
   if (data)
     return {
       content: {
@@ -171,10 +175,23 @@ function contentOf({ data, content, example }: Success): { content?: Json } {
     content: Object.fromEntries(
       Object.entries(content).map(([type, schema]) => [
         type,
-        { ...(schema && { schema: convert(schema) }), ...(example !== undefined && { example }) },
+        {
+          ...(schema && { schema: convert(schema) }),
+          ...(type === NDJSON && lines && itemsOf(convert(lineOf(lines)))),
+          ...(example !== undefined && { example }),
+        },
       ]),
     ),
   }
+}
+
+/** An envelope with the number of its line. */
+function lineOf(data: v.GenericSchema): v.GenericSchema {
+  const line = v.pipe(v.number(), v.integer(), v.minValue(1))
+  return v.union([
+    v.object({ line, success: v.literal(true), data }),
+    v.object({ line, ...failure.entries }),
+  ])
 }
 
 /**

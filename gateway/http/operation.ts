@@ -17,6 +17,8 @@ export type Success = {
   data?: v.GenericSchema
   /** Without the envelope, by media type; `null` is bytes or text of any form. */
   content?: Record<string, v.GenericSchema | null>
+  /** Of an answer in NDJSON: the `data` of a line that succeeded. */
+  lines?: v.GenericSchema
   headers?: v.ObjectEntries
   /** Of `data`, or of the only content. A test compares it with the answer of a real gateway. */
   example?: unknown
@@ -59,6 +61,8 @@ export type Operation<
     isOptional?: true
     /** Whether a client may send the elements of the array as NDJSON. */
     isNdjsonToo?: true
+    /** Of a body in NDJSON: one line. */
+    lines?: v.GenericSchema
   }
   /** The value of each required query parameter in the example. */
   exampleQuery?: Record<string, string>

@@ -64,7 +64,12 @@ export function createRevising(deps: RevisingDeps): Revising {
       if (await isDone(outbox, intent, before)) return describe(registry, request, before)
 
       batcher.assertOpen()
-      const { status } = await promise(deps, request)
+      const { status } = await promise(deps, request).catch(async (error) => {
+        // Another change may have come first: no chain takes the release of what is revoked.
+        const isRefused = error instanceof IssueError && error.code === 'registry_refused'
+        if (isRefused && (await isDone(outbox, intent, await read()))) return { status: 'moot' }
+        throw error
+      })
       // It is promised now: a failed read must not become an error.
       if (status === 'pending') return pending(outbox, intent)
       const after = await read().catch(() => before)

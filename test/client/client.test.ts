@@ -40,6 +40,29 @@ describe('a real gateway', () => {
     expect(again.publicId).toBe(first.publicId)
   })
 
+  test('default: issues and revokes many, with an answer about each', async () => {
+    const issued = []
+    const body = [ADA, { ...ADA, subjectId: 'x' }]
+    for await (const line of client.issueBatch({ body })) issued.push(line)
+    expect(issued).toMatchObject([
+      { line: 1, success: true, data: { status: 'valid' } },
+      { line: 2, success: false, error: { code: 'bad_fields' } },
+    ])
+    const [first] = issued
+    const publicId = first?.success && 'publicId' in first.data ? first.data.publicId : ''
+    const again = []
+    for await (const line of client.issueBatch({ body: [ADA], query: { dry_run: 'true' } }))
+      again.push(line)
+    expect(again).toMatchObject([{ data: { status: 'checked', batch: { size: 1 } } }])
+    const revoked = []
+    for await (const line of client.revokeDocuments({ body: [{ publicId }] })) revoked.push(line)
+    expect(revoked).toMatchObject([
+      { line: 1, success: true, data: { publicId, status: 'revoked' } },
+    ])
+    const empty = client.revokeDocuments({ body: [] })
+    await expect(empty.next()).rejects.toMatchObject({ code: 'bad_fields', status: 422 })
+  })
+
   test('behavior: does not wait for a block when asked not to', async () => {
     const { status } = await client.issueDocument({ body: ADA, prefer: 'respond-async' })
     expect(status).toBe('pending')
@@ -113,6 +136,21 @@ describe('a service that fails', () => {
     await expect(call).rejects.toMatchObject({ code: 'no_answer', status: undefined })
     expect(requests).toHaveLength(1)
     expect(requests[0]?.headers['idempotency-key']).toBeUndefined()
+  })
+
+  test('behavior: sends a batch again with the same Idempotency-Key; reports one that broke off', async () => {
+    const begin: Step = (response) => {
+      response.writeHead(201, { 'content-type': 'application/x-ndjson' })
+      response.write('{"line":1,"success":true,"data":{}}\n{"line":2')
+      setImmediate(() => response.destroy())
+    }
+    const { client, requests } = await clientOf([json(503, BUSY), lose, begin])
+    const lines = client.issueBatch({ body: [ADA, ADA] })
+    expect((await lines.next()).value).toEqual({ line: 1, success: true, data: {} })
+    await expect(lines.next()).rejects.toMatchObject({ code: 'no_answer' })
+    const keys = requests.map(({ headers }) => headers['idempotency-key'])
+    expect([keys.length, new Set(keys).size]).toEqual([3, 1])
+    expect(requests[0]?.headers['content-type']).toBe('application/x-ndjson')
   })
 
   test('error: gives up after the maximum of attempts', async () => {

@@ -9,7 +9,7 @@ type Json = Record<string, unknown>
 type Described = {
   operationId: string
   requestBody?: { content: Record<string, { schema: Json }> }
-  responses: Record<string, { content?: Record<string, { schema?: Json }> }>
+  responses: Record<string, { content?: Record<string, { schema?: Json; 'x-itemSchema'?: Json }> }>
 }
 
 /** The document that the gateway serves, as the tests look at it. */
@@ -73,6 +73,15 @@ function operationOf(method: string, path: string): (Described & Json) | undefin
   return found && openapi.paths[found.template]?.[found.method.toLowerCase()]
 }
 
+/** @param body NDJSON, as bytes. */
+function linesOf(body: unknown): unknown[] {
+  const text = Buffer.from(body as Uint8Array).toString()
+  return text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line))
+}
+
 /**
  * @param answer `body` is parsed JSON, or bytes.
  * @returns Where an answer departs from the document; empty for requests that it does not describe.
@@ -93,6 +102,11 @@ export function departures(
   if (!described.content) return type === '' ? [] : [`${name} has a body of ${type}`]
   const content = described.content[type]
   if (!content) return [`${name} has no content of ${type}`]
+  const lineSchema = content['x-itemSchema']
+  if (lineSchema)
+    return linesOf(body).flatMap((line) =>
+      problemsBySchema(lineSchema, line).map((problem) => `${name}: ${problem}`),
+    )
   if (!content.schema) return []
   return problemsBySchema(content.schema, body).map((problem) => `${name}: ${problem}`)
 }

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
 import { WRITE_ERRORS } from '../errors.ts'
+import { issueBody } from '../issue-body.ts'
 import { operation } from '../operation.ts'
 import { CHANGES, nothing, revocation } from '../revisions.ts'
 import * as schemas from '../schemas.ts'
@@ -19,9 +20,29 @@ const limit = v.pipe(
 const cursor = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,14}$/, 'is not a cursor'))
 const parameters = { root: v.pipe(v.string(), v.metadata({ pattern: '^0x[0-9a-f]{64}$' })) }
 
-const LINES = { 'application/x-ndjson': null }
+const content = { 'application/x-ndjson': null }
+const issuedLine = v.object({
+  publicId: schemas.publicId,
+  documentHash: schemas.hash,
+  batchRoot: schemas.hash,
+  blockchainHash: v.nullable(schemas.hash),
+  status: v.picklist(['valid', 'pending']),
+  network: schemas.network,
+  verifyUrl: schemas.url,
+})
+const amount = v.pipe(v.string(), v.metadata({ pattern: '^[0-9]+$' }))
+const checkedLine = v.object({
+  status: v.literal('checked'),
+  batch: v.object({
+    size: v.pipe(schemas.count, v.description('The good lines.')),
+    gas: amount,
+    fee: v.pipe(amount, v.description('Wei, at the current price.')),
+    maxFee: v.pipe(amount, v.description('Wei, at most.')),
+  }),
+})
 const PROMISED = {
-  content: LINES,
+  content,
+  lines: issuedLine,
   headers: {
     Location: schemas.url,
     'Idempotency-Replayed': v.exactOptional(v.literal('true')),
@@ -43,18 +64,19 @@ export const ISSUE_BATCH = operation({
   headers: { 'idempotency-key': schemas.idempotencyKey, prefer: schemas.prefer },
   body: {
     schema: schemas.ndjson,
+    lines: issueBody,
     mediaType: 'application/x-ndjson',
     example:
       '{"subjectName":"Ada Lovelace","subjectId":"18151210","category":"birth_certificate","issuedAt":"2026-01-31"}\n',
   },
   exampleQuery: { dry_run: 'true' },
   responses: {
-    200: { description: 'A dry run.', content: LINES },
+    200: { description: 'A dry run.', content, lines: checkedLine },
     201: { description: 'The root is in a block.', ...PROMISED },
     202: { description: 'Promised: on disk, and on its way to the chain.', ...PROMISED },
     422: {
       description: 'Nothing was issued: no line is good, or one is bad with `atomic`.',
-      content: LINES,
+      content,
     },
   },
   errors: [

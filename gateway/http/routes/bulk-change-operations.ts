@@ -3,6 +3,7 @@ import { WRITE_ERRORS } from '../errors.ts'
 import { operation } from '../operation.ts'
 import { CHANGES, revocationReason } from '../revisions.ts'
 import * as schemas from '../schemas.ts'
+import { released, revoked, suspended } from './document-operations.ts'
 
 /** Maximum documents in one request. */
 export const MAX_ENTRIES = 10_000
@@ -47,15 +48,21 @@ const MANY = {
   scope: 'documents:revoke',
   query: {},
   headers: { prefer: schemas.prefer },
-  responses: {
+  errors: WRITE_ERRORS,
+} as const
+
+/** @param changed The data of the same change of one document. */
+function answers(changed: typeof revoked | typeof suspended | typeof released) {
+  const { publicId: _, ...entries } = changed.entries
+  return {
     200: {
       description:
         'One envelope for each entry. Entries that were read are carried out even if the client leaves.',
       content: { 'application/x-ndjson': null },
+      lines: v.object({ publicId: v.exactOptional(schemas.publicId), ...entries }),
     },
-  },
-  errors: WRITE_ERRORS,
-} as const
+  }
+}
 
 const about = `A JSON array of up to ${MAX_ENTRIES} entries, or NDJSON (\`application/x-ndjson\`). The answer is NDJSON: one envelope for each entry, in order, with its number as \`line\`. A bad entry stops no other.`
 const example = { publicId: schemas.EXAMPLE_PUBLIC_ID }
@@ -71,6 +78,7 @@ const REVOKE_MANY = operation({
     example: [{ ...example, reason: 'keyCompromise' }],
     isNdjsonToo: true,
   },
+  responses: answers(revoked),
 })
 const SUSPEND_MANY = operation({
   ...MANY,
@@ -79,6 +87,7 @@ const SUSPEND_MANY = operation({
   summary: 'Suspend many documents',
   description: about,
   body: { schema: v.array(change), example: [example], isNdjsonToo: true },
+  responses: answers(suspended),
 })
 const RELEASE_MANY = operation({
   ...MANY,
@@ -87,6 +96,7 @@ const RELEASE_MANY = operation({
   summary: 'Release many suspended documents',
   description: about,
   body: { schema: v.array(change), example: [example], isNdjsonToo: true },
+  responses: answers(released),
 })
 
 /** The changes of many documents, and what one entry is. */

@@ -116,6 +116,42 @@ describe('many documents', () => {
     expect(await statusOf(publicId)).toBe('suspended')
   })
 
+  test('behavior: lists go out as lists, and each document is answered', async () => {
+    const issuedMany = await Promise.all(Array.from({ length: 40 }, () => issued()))
+    const list = file(
+      'many',
+      issuedMany.map(({ publicId, documentHash }, i) => (i % 2 ? publicId : documentHash)),
+    )
+    for (const [command, time] of [
+      ['suspend', 'suspendedAt'],
+      ['release', 'releasedAt'],
+      ['revoke', 'revokedAt'],
+    ] as const) {
+      const yes = command === 'revoke' ? ['--yes'] : []
+      const { code, stdout } = await run(command, '--from', list, '--json', ...yes)
+      expect(code).toBe(0)
+      const results: { line: number; blockchainHash: string }[] = JSON.parse(stdout)
+      expect(results.map(({ line }) => line)).toEqual(issuedMany.map((_, i) => i + 1))
+      expect(results[0]).toHaveProperty(time)
+      expect(new Set(results.map(({ blockchainHash }) => blockchainHash)).size).toBeLessThan(10)
+    }
+  })
+
+  test('error: an outage is no refusal, and the same command goes on after it', async () => {
+    const many = await Promise.all([issued(), issued()])
+    const list = file(
+      'outage',
+      many.map(({ publicId }) => publicId),
+    )
+    let refused = 0
+    stack.proxy.refuse = (method) => method === 'eth_call' && ++refused > 0
+    const running = run('revoke', '--from', list, '--yes')
+    await expect.poll(() => refused, { timeout: 20_000 }).toBeGreaterThan(0)
+    stack.proxy.refuse = () => false
+    const { code, stdout } = await running
+    expect([code, stdout]).toEqual([0, expect.stringContaining('Revoked: 2 documents')])
+  })
+
   test('behavior: supersedes the rows of a corrected table', async () => {
     const { publicId } = await issued()
     const table = file('c.csv', ['publicId,subjectName', `${publicId},Augusta`])

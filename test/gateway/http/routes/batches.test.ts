@@ -249,6 +249,16 @@ describe('POST /v1/batches', () => {
     expect(status).toBe(413)
   })
 
+  test('behavior: a release that a revocation overtook is refused as one of a revoked batch', async () => {
+    const root = (await issue(people(1))).lines[0].data.batchRoot
+    const change = (what: string) =>
+      stack.request(`/v1/batches/${root}/${what}`, { method: 'POST', headers: { authorization } })
+    await change('suspend')
+    const [revoked, released] = await Promise.all([change('revoke'), change('release')])
+    expect(revoked.status).toBe(200)
+    expect([200, 409]).toContain(released.status)
+  })
+
   test('error: promises nothing while the chain cannot be reached', async () => {
     const documents = people(2)
     stack.proxy.refuse = () => true

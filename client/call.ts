@@ -1,0 +1,189 @@
+import type { Failure } from './api.ts'
+
+export type ClientOptions = {
+  /** The address of the service, such as `https://documents.example`. */
+  baseUrl: string
+  apiKey: string
+  /** Milliseconds for one attempt. The service waits for a block for up to 15 s by default. */
+  timeoutMs?: number
+  /** Maximum attempts of one call. */
+  maxAttempts?: number
+  /** Milliseconds before the second attempt; doubled for each further one, to at most 30 s. */
+  backOffMs?: number
+  /** Another `fetch`, of a proxy say. */
+  fetch?: typeof fetch
+}
+
+export type Settings = {
+  /** Ends the call, between attempts too. */
+  signal?: AbortSignal
+  /** `respond-async`: do not wait for a block. */
+  prefer?: 'respond-async'
+  /** Only for calls that take one; a new one for each call by default. */
+  idempotencyKey?: string
+}
+/**
+ * A call that failed. `code` is one of the service, or `no_answer`: the outcome is unknown, unless
+ * the call is repeated with the same Idempotency-Key; or `not_understood`: the answer is not of this
+ * API.
+ */
+export class CallError extends Error {
+  override name = 'CallError'
+  readonly code: Failure['error']['code'] | 'no_answer' | 'not_understood'
+  /** HTTP; `undefined` without an answer. */
+  readonly status: number | undefined
+  /** Bad fields, or the checks of a document that could not be checked. */
+  readonly details: NonNullable<Failure['error']['details']>
+  /** For the operator's log. */
+  readonly requestId: string | undefined
+
+  constructor(
+    code: CallError['code'],
+    message: string,
+    options: { status?: number; failure?: Failure['error']; cause?: unknown } = {},
+  ) {
+    super(message, { cause: options.cause })
+    this.code = code
+    this.status = options.status
+    this.details = options.failure?.details ?? []
+    this.requestId = options.failure?.requestId
+  }
+}
+
+const MAX_BACK_OFF_MS = 30_000
+
+/** The input of any call. */
+export type Loose = Settings & {
+  path?: Record<string, string>
+  query?: Record<string, string | undefined>
+  body?: unknown
+}
+/** Where a call goes. */
+export type Target = {
+  method: string
+  path: string
+  hasIdempotencyKey: boolean
+  /** Whether body and answer are NDJSON. */
+  isNdjson?: true
+}
+
+/** @returns The data of the answer. */
+export function call(options: ClientOptions, target: Target, input: Loose): Promise<unknown> {
+  return repeated(options, target, input, (request) => attemptOnce(options, request, input.signal))
+}
+
+/** Repeats attempts until one succeeds, or fails in a way that another cannot mend. */
+export async function repeated<T>(
+  options: ClientOptions,
+  target: Target,
+  input: Loose,
+  attemptOnce: (request: Request) => Promise<Outcome<T>>,
+): Promise<T> {
+  const { maxAttempts = 5, backOffMs = 500 } = options
+  const request = requestOf(options, target, input)
+  const isRepeatable = target.method === 'GET' || target.hasIdempotencyKey
+  for (let attempt = 1; ; attempt++) {
+    input.signal?.throwIfAborted()
+    const outcome = await attemptOnce(request)
+    if ('data' in outcome) return outcome.data
+    const { error, retryAfterMs } = outcome
+    const mayRepeat = error.code === 'no_answer' ? isRepeatable : isBusy(error.status)
+    if (!mayRepeat || attempt >= maxAttempts) throw error
+    const backOff = Math.min(backOffMs * 2 ** (attempt - 1), MAX_BACK_OFF_MS)
+    // Clients that failed together do not come back together.
+    await sleep(Math.max(retryAfterMs, backOff * (0.5 + Math.random() / 2)), input.signal)
+  }
+}
+
+export type Request = ReturnType<typeof requestOf>
+
+function requestOf({ baseUrl, apiKey }: ClientOptions, target: Target, input: Loose) {
+  const path = target.path.replaceAll(/\{(\w+)\}/g, (_, name) =>
+    encodeURIComponent(input.path?.[name] ?? ''),
+  )
+  const query = Object.entries(input.query ?? {}).filter(([, value]) => value !== undefined)
+  const search = new URLSearchParams(query as [string, string][]).toString()
+  const key = input.idempotencyKey ?? crypto.randomUUID()
+  const { body } = input
+  return {
+    url: `${baseUrl.replace(/\/$/, '')}${path}${search && `?${search}`}`,
+    method: target.method,
+    headers: {
+      authorization: `Bearer ${apiKey}`,
+      ...(body !== undefined && {
+        'content-type': target.isNdjson ? 'application/x-ndjson' : 'application/json',
+      }),
+      ...(input.prefer && { prefer: input.prefer }),
+      ...(target.hasIdempotencyKey && { 'idempotency-key': `"${key}"` }),
+    },
+    ...(body !== undefined && { body: target.isNdjson ? linesOf(body) : JSON.stringify(body) }),
+  }
+}
+
+const linesOf = (body: unknown) =>
+  (body as unknown[]).map((one) => `${JSON.stringify(one)}\n`).join('')
+
+/** What an attempt came to. */
+export type Outcome<T> = { data: T } | { error: CallError; retryAfterMs: number }
+
+async function attemptOnce(
+  { fetch: send = fetch, timeoutMs = 30_000 }: ClientOptions,
+  { url, ...init }: Request,
+  signal: AbortSignal | undefined,
+): Promise<Outcome<unknown>> {
+  const timeout = AbortSignal.timeout(timeoutMs)
+  try {
+    const response = await send(url, {
+      ...init,
+      redirect: 'error',
+      signal: signal ? AbortSignal.any([signal, timeout]) : timeout,
+    })
+    return outcomeOf(response, await response.text())
+  } catch (cause) {
+    signal?.throwIfAborted()
+    return { error: new CallError('no_answer', 'no answer', { cause }), retryAfterMs: 0 }
+  }
+}
+
+/** @param text The body of the answer. */
+export function outcomeOf({ ok, status, headers }: Response, text: string): Outcome<unknown> {
+  const seconds = Number(headers.get('retry-after') ?? 0)
+  const retryAfterMs = Number.isFinite(seconds) ? Math.min(seconds * 1000, MAX_BACK_OFF_MS) : 0
+  const body = parse(text)
+  // A bundle comes without the envelope.
+  if (ok && body) return { data: body.success === true ? body.data : body }
+  const failure = body?.error as Failure['error'] | undefined
+  const error =
+    failure === undefined
+      ? new CallError('not_understood', `not an answer of this API: HTTP ${status}`, { status })
+      : new CallError(failure.code, failure.message, { status, failure })
+  return { error, retryAfterMs }
+}
+
+function parse(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text)
+    return typeof value === 'object' && value !== null ? { ...value } : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Also of a proxy in front of the service. */
+function isBusy(status: number | undefined): boolean {
+  return status === 429 || status === 503
+}
+
+function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const stop = () => {
+      clearTimeout(timer)
+      reject(signal?.reason)
+    }
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', stop)
+      resolve()
+    }, milliseconds)
+    signal?.addEventListener('abort', stop, { once: true })
+  })
+}

@@ -1,0 +1,103 @@
+import type { Failure } from './api.ts'
+import {
+  CallError,
+  type ClientOptions,
+  type Loose,
+  type Outcome,
+  outcomeOf,
+  type Request,
+  repeated,
+  type Target,
+} from './call.ts'
+
+/** The answer about one of many; `line` is its number in the request, from 1. */
+export type Line<T> = { line: number; success: true; data: T } | ({ line: number } & Failure)
+
+/** An answer comes once all has been read, and its lines as blocks come. */
+const MAX_SILENCE_MS = 5 * 60_000
+
+/**
+ * Sends lines, and reads those of the answer as they come.
+ *
+ * @throws {CallError} when the request was refused; `no_answer` when the answer broke off.
+ */
+export async function* callForLines(
+  options: ClientOptions,
+  target: Target,
+  input: Loose,
+): AsyncGenerator<Line<unknown>> {
+  yield* await repeated(options, target, input, (request) => begin(options, request, input.signal))
+}
+
+async function begin(
+  { fetch: send = fetch }: ClientOptions,
+  { url, ...init }: Request,
+  signal: AbortSignal | undefined,
+): Promise<Outcome<AsyncGenerator<Line<unknown>>>> {
+  const silence = silenceOf(MAX_SILENCE_MS)
+  const failed = (cause: unknown) => {
+    silence.end()
+    signal?.throwIfAborted()
+    return new CallError('no_answer', 'no answer', { cause })
+  }
+  try {
+    const response = await send(url, {
+      ...init,
+      redirect: 'error',
+      signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
+    })
+    // A batch of which nothing was issued has lines too.
+    if (response.headers.get('content-type')?.startsWith('application/x-ndjson') && response.body)
+      return { data: linesOf(response.body, silence, failed) }
+    const outcome = outcomeOf(response, await response.text())
+    silence.end()
+    if ('error' in outcome) return outcome
+    const { status } = response
+    throw new CallError('not_understood', `no lines: HTTP ${status}`, { status })
+  } catch (cause) {
+    if (cause instanceof CallError) throw cause
+    return { error: failed(cause), retryAfterMs: 0 }
+  }
+}
+
+async function* linesOf(
+  body: ReadableStream<Uint8Array>,
+  silence: ReturnType<typeof silenceOf>,
+  failed: (cause: unknown) => CallError,
+): AsyncGenerator<Line<unknown>> {
+  const reader = body.pipeThrough(new TextDecoderStream() as never).getReader()
+  let text = ''
+  try {
+    for (;;) {
+      const { value, done } = await (reader.read() as Promise<ReadableStreamReadResult<string>>)
+      if (done) break
+      silence.broken()
+      const lines = (text + value).split('\n')
+      text = lines.pop() ?? ''
+      for (const line of lines) yield JSON.parse(line)
+    }
+    if (text !== '') throw new Error('the last line is not whole')
+  } catch (cause) {
+    throw failed(cause)
+  } finally {
+    silence.end()
+    // A caller that wants no more lines reads no more; the service goes on.
+    await reader.cancel().catch(() => {})
+  }
+}
+
+/** Aborts after a time in which nothing came. */
+function silenceOf(milliseconds: number) {
+  const controller = new AbortController()
+  const start = () => setTimeout(() => controller.abort(new Error('silence')), milliseconds)
+  let timer = start()
+  const end = () => clearTimeout(timer)
+  return {
+    signal: controller.signal,
+    end,
+    broken() {
+      end()
+      timer = start()
+    },
+  }
+}
