@@ -10,7 +10,8 @@ export type BlockWatch = {
   /** Whether no intent waits for finality. */
   isIdle(): Promise<boolean>
   /**
-   * Looks at the blocks that were not seen on the chain yet, then at the newest one that was.
+   * Looks at the blocks that were not seen on the chain yet, and at the newest one that was. All
+   * seen blocks are of one chain: as long as it has the newest, it has the others.
    *
    * @param replaced Called for each block that the chain did not have at two looks, with the hash
    * of the block that has its number now; `null` when there is none.
@@ -28,15 +29,18 @@ export function createBlockWatch(deps: {
   /** Blocks that the chain did not have at the last look. */
   let missing = new Set<string>()
 
-  /** @param missed Blocks that were missing at the previous look. */
+  /**
+   * @param missed Blocks that were missing at the previous look.
+   * @returns Those that the chain has.
+   */
   async function lookAtNew(
     some: readonly BlockId[],
     missed: ReadonlySet<string>,
     replaced: (block: BlockId, hash: Hex | null) => Promise<void>,
-  ): Promise<void> {
+  ): Promise<BlockId[]> {
     const found: BlockId[] = []
     for (const block of some) {
-      if (signal.aborted) return
+      if (signal.aborted) return []
       const key = keyOfBlock(block)
       // Read before the records, so that it is never newer than they are.
       const hash = await blocks.blockHash(block.blockNumber)
@@ -46,7 +50,7 @@ export function createBlockWatch(deps: {
       else if (block.blockHash !== UNSEEN && !missed.has(key)) missing.add(key)
       else await replaced(block, hash)
     }
-    if (found.length > 0) await outbox.note(found, true)
+    return found
   }
 
   async function forgetReplaced(): Promise<void> {
@@ -67,14 +71,15 @@ export function createBlockWatch(deps: {
     async look(replaced) {
       const missed = missing
       missing = new Set()
-      let last: BlockId | undefined
+      let some = await outbox.unseen(undefined, BLOCKS_AT_ONCE)
       do {
-        const some = await outbox.unseen(last, BLOCKS_AT_ONCE)
-        await lookAtNew(some, missed, replaced)
-        last = some.at(-1)
-      } while (last && !signal.aborted)
-      // Last, so that a block and its replacement are never both known.
-      await forgetReplaced()
+        const found = await lookAtNew(some, missed, replaced)
+        // In between: once a block of another fork is the newest, nobody looks at those before it.
+        await forgetReplaced()
+        if (found.length > 0) await outbox.note(found, true)
+        const last = some.at(-1)
+        some = last ? await outbox.unseen(last, BLOCKS_AT_ONCE) : []
+      } while (some.length > 0 && !signal.aborted)
     },
   }
 }
