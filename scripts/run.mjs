@@ -18,8 +18,10 @@ if (args.length > 0) run(join(binaries, 'node'), args)
 function run(node, args) {
   const env = { ...process.env, PATH: binaries + delimiter + process.env.PATH }
   if (process.execve) process.execve(node, [node, ...args], env)
-  const child = spawn(node, args, { stdio: 'inherit', env })
+  // Listens before the script starts: a busy machine may run the script first, and a signal that
+  // answers to its output would end this process alone.
   for (const signal of SIGNALS) process.on(signal, () => child.kill(signal))
+  const child = spawn(node, args, { stdio: 'inherit', env })
   child.on('error', (error) => {
     console.error(`set-up: ${error.message}`)
     process.exitCode = 1

@@ -21,9 +21,19 @@ function canExecve(node: string): boolean {
 
 type Ended = { code: number | null; signal: NodeJS.Signals | null; output: string }
 
-/** Runs code, and does something once it has printed `ready`. */
-function run(node: string, code: string, act?: (pid: number) => void): Promise<Ended> {
-  const child = spawn(node, ['scripts/run.mjs', '--stack-trace-limit=7', '-e', code, '--', 'x'], {
+/**
+ * Runs code, and does something once it has printed `ready`.
+ *
+ * @param options Of the runner's own Node.
+ */
+function run(
+  node: string,
+  code: string,
+  act?: (pid: number) => void,
+  options: string[] = [],
+): Promise<Ended> {
+  const runner = [...options, 'scripts/run.mjs']
+  const child = spawn(node, [...runner, '--stack-trace-limit=7', '-e', code, '--', 'x'], {
     cwd: root,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
@@ -59,19 +69,46 @@ describe.each(nodes)('by %s', (node) => {
   test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
     'behavior: %s reaches the script, which decides what becomes of it',
     async (signal) => {
-      const script = `
-        process.on('${signal}', () => { console.log('stopped'); process.exit(3) })
-        console.log('ready')
-        setTimeout(() => {}, 20_000)`
-      let sent = false
-      const ended = await run(node, script, (pid) => {
-        if (!sent) process.kill(pid, signal)
-        sent = true
-      })
-      expect(ended).toEqual({ code: 3, signal: null, output: 'ready\nstopped\n' })
+      expect(await runAndSignal(node, signal)).toEqual(STOPPED)
     },
   )
 })
+
+test.runIf(outside)(
+  'behavior: a signal reaches a script that was faster than the runner',
+  async () => {
+    const ended = await runAndSignal(outside ?? '', 'SIGTERM', ['--import', SLOW_AFTER_SPAWN])
+    expect(ended).toEqual(STOPPED)
+  },
+)
+
+const STOPPED: Ended = { code: 3, signal: null, output: 'ready\nstopped\n' }
+
+/** Stops the runner's Node for a second after it has started the script, as a busy machine may. */
+const SLOW_AFTER_SPAWN = `data:text/javascript,${encodeURIComponent(`
+  import childProcess from 'node:child_process'
+  import { syncBuiltinESMExports } from 'node:module'
+  const { spawn } = childProcess
+  childProcess.spawn = (...args) => {
+    const child = spawn(...args)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000)
+    return child
+  }
+  syncBuiltinESMExports()`)}`
+
+/** Runs a script that stops when it gets the signal, and sends it to the runner. */
+function runAndSignal(node: string, signal: NodeJS.Signals, options?: string[]): Promise<Ended> {
+  const script = `
+    process.on('${signal}', () => { console.log('stopped'); process.exit(3) })
+    console.log('ready')
+    setTimeout(() => {}, 20_000)`
+  let sent = false
+  const act = (pid: number) => {
+    if (!sent) process.kill(pid, signal)
+    sent = true
+  }
+  return run(node, script, act, options)
+}
 
 test('behavior: the pinned Node becomes the script, so that kill -9 leaves nothing behind', async () => {
   let pid = 0
