@@ -12,12 +12,15 @@ export type RpcProxy = TestServer & {
   /** The error to answer in the node's place, if any. */
   fail: (method: string) => { code: number; message: string } | undefined
   change: (method: string, result: unknown) => unknown
-  /** Methods requested since the start, in order. */
+  /** Methods requested since the start, in order. The gateway's own reads are among them. */
   readonly asked: string[]
+  /** The same requests, with their parameters. */
+  readonly requests: { method: string; params: unknown }[]
 }
 
 export async function startRpcProxy(target: string): Promise<RpcProxy> {
   const asked: string[] = []
+  const requests: RpcProxy['requests'] = []
   const behaviour: Pick<RpcProxy, 'refuse' | 'fail' | 'change'> = {
     refuse: () => false,
     fail: () => undefined,
@@ -25,8 +28,9 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
   }
   const server = await serveHttp(async (request, response) => {
     const body = await bodyOf(request)
-    const { id, method } = JSON.parse(body) as Rpc
+    const { id, method, params } = JSON.parse(body) as Rpc
     asked.push(method)
+    requests.push({ method, params })
     if (await behaviour.refuse(method)) {
       response.destroy()
       return
@@ -47,5 +51,5 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(answer))
   })
-  return Object.assign(behaviour, { ...server, asked })
+  return Object.assign(behaviour, { ...server, asked, requests })
 }
