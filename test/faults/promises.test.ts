@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import type { RpcCall } from '../support/fault-proxy.ts'
+import { isCallOf } from '../support/registry-call.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
-import { isCallOf } from './support/registry-call.ts'
 import { reorg } from './support/rewrite.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { registryAbi } from '../../gateway/registry-abi.ts'
+import { isCallOf } from '../support/registry-call.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
 let stack: Stack
@@ -96,8 +97,8 @@ describe('a lying node', () => {
     'error: %s',
     async (_, code, change) => {
       const { publicId } = (await stack.issue(ADA)).body.data
-      stack.proxy.change = (method, result) => {
-        if (method !== 'eth_call') return result
+      stack.proxy.change = (method, result, params) => {
+        if (!isCallOf('verificationOf', { method, params })) return result
         const [v] = registryAbi.decodeFunctionResult('verificationOf', String(result))
         return registryAbi.encodeFunctionResult('verificationOf', [change([...v])])
       }

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { registryAbi } from '../../gateway/registry-abi.ts'
+import { isCallOf } from '../support/registry-call.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
 const REVERTED = { code: 3, message: 'execution reverted' }
@@ -120,8 +121,8 @@ describe('a node that contradicts itself, or is behind', () => {
     ['unknown', 9, {}],
   ])('error: %s', async (_, status, change) => {
     const { publicId } = (await stack.issue(ADA)).body.data
-    stack.proxy.change = (method, result) => {
-      if (method !== 'eth_call') return result
+    stack.proxy.change = (method, result, params) => {
+      if (!isCallOf('verificationOf', { method, params })) return result
       const [answer] = registryAbi.decodeFunctionResult('verificationOf', String(result))
       const verification = answer.toObject()
       const record = { ...answer.record.toObject(), ...change }
@@ -132,8 +133,8 @@ describe('a node that contradicts itself, or is behind', () => {
 
   test('error: refuses a head before a block that this gateway has seen', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
-    stack.proxy.change = (method, result) => {
-      if (method !== 'eth_call') return result
+    stack.proxy.change = (method, result, params) => {
+      if (!isCallOf('verificationOf', { method, params })) return result
       const [answer] = registryAbi.decodeFunctionResult('verificationOf', String(result))
       const none = Object.fromEntries(
         Object.keys(answer.record.toObject()).map((name) => [name, 0n]),

@@ -11,7 +11,7 @@ export type RpcProxy = TestServer & {
   refuse: (method: string) => boolean | Promise<boolean>
   /** The error to answer in the node's place, if any. */
   fail: (method: string) => { code: number; message: string } | undefined
-  change: (method: string, result: unknown) => unknown
+  change: (method: string, result: unknown, params: unknown[]) => unknown
   /** Methods requested since the start, in order. The gateway's own reads are among them. */
   readonly asked: string[]
   /** The same requests, with their parameters. */
@@ -47,7 +47,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
         body,
       })
     ).json()) as { result?: unknown }
-    if ('result' in answer) answer.result = await behaviour.change(method, answer.result)
+    if ('result' in answer) answer.result = await behaviour.change(method, answer.result, params)
     response.setHeader('content-type', 'application/json')
     response.end(JSON.stringify(answer))
   })

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { randomFaults } from '../../support/fault-proxy.ts'
 import type { GatewayProcess } from '../../support/gateway-process.ts'
 import type { Random } from '../../support/random.ts'
+import { isCallOf } from '../../support/registry-call.ts'
 import { type BatchJudgement, judgeBatches } from './batches.ts'
 import { type ChangeJudgement, judgeChanges, NO_WRONG_CHANGE } from './changes.ts'
 import { createLooks, type Found } from './looks.ts'
 import { createOperations } from './operations.ts'
 import { type Judgement, NOTHING_WRONG } from './oracle.ts'
-import { isCallOf } from './registry-call.ts'
 import type { World } from './world.ts'
 
 export type Figures = Found &

@@ -172,12 +172,12 @@ test('error: an intent repeated while it is withdrawn is not anchored without it
   const intent = newIntent()
   const refused = { code: 'fee_too_high' }
   const one = expect(issue(intent)).rejects.toMatchObject(refused)
-  await vi.waitUntil(() => prepared === 1)
+  await expect.poll(() => prepared).toBe(1)
   // The repeat finds the row; its flush is under way …
   const flushes: (() => void)[] = []
   disk = (done) => flushes.push(done)
   const other = expect(issue(intent)).rejects.toBeInstanceOf(IssueError)
-  await vi.waitUntil(() => flushes.length === 1)
+  await expect.poll(() => flushes.length).toBe(1)
   // … when the first turns out to be unsendable.
   first.reject(new IssueError('fee_too_high', 'the price of gas'))
   await new Promise((resolve) => process.nextTick(resolve))
@@ -186,9 +186,9 @@ test('error: an intent repeated while it is withdrawn is not anchored without it
   await Promise.all([one, other])
   expect(await outbox.find('issue', intent.documentHash)).toBeUndefined()
   expect(chain.anchored.size).toBe(0)
-  await vi.waitUntil(
-    async () => (await store.get(fromHex(intent.documentHash))).status === 'missing',
-  )
+  await expect
+    .poll(async () => (await store.get(fromHex(intent.documentHash))).status)
+    .toBe('missing')
 })
 
 test('behavior: recovers at once from a chain that goes back while transactions are made', async () => {
@@ -203,11 +203,11 @@ test('behavior: recovers at once from a chain that goes back while transactions 
   await answers[0]
   chain.mining = false
   const load = setInterval(() => answers.push(issue()), 20)
-  await vi.waitUntil(() => chain.pool.size > 1, { timeout: 5_000 })
+  await expect.poll(() => chain.pool.size).toBeGreaterThan(1)
   chain.nonce = 3
   chain.pool.clear()
   chain.mining = true
-  await vi.waitUntil(() => chain.nonce > 3, { timeout: 15_000 })
+  await expect.poll(() => chain.nonce).toBeGreaterThan(3)
   clearInterval(load)
   for (const answer of await Promise.all(answers)) expect(answer.status).toBe('anchored')
   expect(events.filter((event) => event === 'nonces_lost')).toHaveLength(1)
@@ -280,29 +280,33 @@ test('behavior: answers a repeat that came before the outcome was noted', async 
 })
 
 test('behavior: slow looks do not delay planned transactions', async () => {
-  const LOOK = 3_000
-  let slow = false
+  const [begun, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+  let isSecond = false
+  let isSlow = false
   const { chain, issue } = startWorld(({ ports }) => ({
     async nextNonce() {
-      if (slow) await sleep(LOOK)
+      if (isSlow) {
+        begun.resolve()
+        await answered.promise
+      }
       return ports.nextNonce()
     },
-    // Long enough for the next look to begin.
+    // Goes on once the next look has begun.
     async prepare(...args) {
-      await sleep(slow ? 300 : 0)
+      isSlow = isSecond
+      if (isSlow) await begun.promise
       return ports.prepare(...args)
     },
   }))
   await issue()
   chain.mining = false
   const first = issue()
-  await vi.waitUntil(() => chain.pool.size === 1)
-  slow = true
-  await sleep(300)
+  await expect.poll(() => chain.pool.size).toBe(1)
+  isSecond = true
   const second = issue()
-  await vi.waitUntil(() => chain.signed.length === 3, { timeout: 2 * LOOK })
-  await vi.waitUntil(() => chain.pool.size === 2, { timeout: LOOK / 2 })
-  slow = false
+  await expect.poll(() => chain.pool.size).toBe(2)
+  isSlow = false
+  answered.resolve()
   chain.mining = true
   chain.mine()
   expect(await first).toMatchObject({ status: 'anchored' })
@@ -316,7 +320,7 @@ test('behavior: an intent in flight is pending, also when the disk is full', asy
     new IssueError('store_unavailable', 'the disk is full'),
   )
   const answer = issue(undefined, 500)
-  await vi.waitUntil(() => chain.pool.size === 1)
+  await expect.poll(() => chain.pool.size).toBe(1)
   const [transactionHash] = chain.pool.values()
   expect(await answer).toEqual({ status: 'pending', transactionHash })
 })
@@ -344,7 +348,7 @@ test('behavior: a queued intent that will be anchored is pending, also when the 
     transactionHash: null,
   })
   go()
-  await vi.waitUntil(() => chain.anchored.has(intent.documentHash))
+  await expect.poll(() => chain.anchored.has(intent.documentHash)).toBe(true)
 })
 
 test('behavior: does not queue an intent again that is in flight', async () => {
@@ -352,7 +356,7 @@ test('behavior: does not queue an intent again that is in flight', async () => {
   chain.mining = false
   const intent = newIntent()
   const answer = issue(intent)
-  await vi.waitUntil(() => chain.pool.size === 1)
+  await expect.poll(() => chain.pool.size).toBe(1)
   batcher.enqueue([intent])
   expect(batcher.depth()).toEqual({ queued: 0, inFlight: 1 })
   chain.mining = true
@@ -366,7 +370,7 @@ test('behavior: sends a revocation once its document is noted, without another e
   chain.mining = false
   const intent = newIntent()
   const issued = issue(intent)
-  await vi.waitUntil(() => chain.pool.size === 1)
+  await expect.poll(() => chain.pool.size).toBe(1)
   const { documentHash } = intent
   const revocation = { kind: 'revoke', documentHash, reason: 1 } as const
   await outbox.add(revocation)

@@ -46,7 +46,7 @@ function open(mined: Map<number, number>) {
   const suspect = async (...nonces: number[]) => {
     const before = looks
     watch.suspect(nonces.map(plan))
-    await vi.waitUntil(() => looks === before + nonces.length, { timeout: 10_000 })
+    await expect.poll(() => looks).toBe(before + nonces.length)
   }
   return { ...watch, watch, suspect, found, looks: () => looks }
 }
@@ -85,7 +85,7 @@ test('behavior: reports nothing that nobody can tell', async () => {
 test('behavior: looks at a few of many', async () => {
   const { watch, looks } = open(everyNonce(0))
   watch.suspect(Array.from({ length: 1_000 }, (_, nonce) => plan(nonce)))
-  await vi.waitUntil(() => looks() === 16, { timeout: 10_000 })
+  await expect.poll(() => looks()).toBe(16)
   await sleep(100)
   expect(looks()).toBe(16)
 })

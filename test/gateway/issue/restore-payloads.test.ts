@@ -60,7 +60,7 @@ test('behavior: tries again when the store does not answer', async () => {
     return Promise.reject(new Error('down'))
   }
   const done = restorePayloads({ outbox: outboxOf([lost]), store, signal: never(), log })
-  await vi.waitUntil(() => log.warn.mock.calls.length > 0)
+  await expect.poll(() => log.warn.mock.calls.length).toBeGreaterThan(0)
   expect(restored.size).toBe(0)
   await done
   expect(restored.size).toBe(1)

@@ -72,11 +72,11 @@ test('behavior: writes that arrive during a flush share the next one', async () 
   const flushes: (() => void)[] = []
   disk = (_, done) => flushes.push(done)
   const first = remember('first')
-  await vi.waitUntil(() => flushes.length === 1)
+  await expect.poll(() => flushes.length).toBe(1)
   const others = [remember('second'), remember('third')]
   flushes[0]?.()
   await first
-  await vi.waitUntil(() => flushes.length === 2)
+  await expect.poll(() => flushes.length).toBe(2)
   flushes[1]?.()
   await Promise.all(others)
   expect(flushes).toHaveLength(2)
@@ -100,7 +100,7 @@ test('behavior: an urgent write does not wait for a flush, and takes waiting wri
   disk = (log, done) => flushes.push({ log, done })
   const resolved: string[] = []
   const first = remember('first').then(() => resolved.push('first'))
-  await vi.waitUntil(() => flushes.length === 1)
+  await expect.poll(() => flushes.length).toBe(1)
   const waiting = remember('waiting').then(() => resolved.push('waiting'))
   const urgent = remember('urgent', true).then(() => resolved.push('urgent'))
   expect(flushes).toHaveLength(2)
@@ -120,7 +120,7 @@ test('behavior: flushes writes that arrive during an urgent flush', async () => 
   const later = remember('later, urgent', true)
   flushes[0]?.()
   await urgent
-  await vi.waitUntil(() => flushes.length === 2)
+  await expect.poll(() => flushes.length).toBe(2)
   flushes[1]?.()
   await later
 })
@@ -131,7 +131,7 @@ test('behavior: closing during an urgent flush writes everything first', async (
   const writes = [remember('one', true), remember('other', true)]
   const closed = database.close()
   flushes[0]?.()
-  await vi.waitUntil(() => flushes.length === 2)
+  await expect.poll(() => flushes.length).toBe(2)
   flushes[1]?.()
   await Promise.all([...writes, closed])
 })
@@ -140,7 +140,7 @@ test('error: a failed urgent flush stops all writes too', async () => {
   const flushes: ((error?: Error) => void)[] = []
   disk = (_, done) => flushes.push(done)
   const first = remember('first')
-  await vi.waitUntil(() => flushes.length === 1)
+  await expect.poll(() => flushes.length).toBe(1)
   const urgent = remember('urgent', true)
   const refused = { code: 'store_unavailable' }
   flushes[1]?.(new Error('input/output error'))
@@ -315,7 +315,7 @@ test('behavior: transactions during a late copy do not break it', async () => {
   }
   const loads = [load(), load()]
   for (let i = 0; i < COPIES; i++) {
-    await vi.waitUntil(() => written > i * 2)
+    await expect.poll(() => written).toBeGreaterThan(i * 2)
     const before = written
     occupyThreads()
     const path = join(dir, `copy-${i}.db`)

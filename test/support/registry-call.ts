@@ -1,10 +1,10 @@
-import { registryAbi } from '../../../gateway/registry-abi.ts'
-import type { RpcCall } from '../../support/fault-proxy.ts'
+import { registryAbi } from '../../gateway/registry-abi.ts'
+import type { RpcCall } from './fault-proxy.ts'
 
 /** Whether a call is an `eth_call` of this registry function. */
 export function isCallOf(
   name: 'recordsOf' | 'verificationOf',
-  { method, params }: RpcCall,
+  { method, params }: Pick<RpcCall, 'method' | 'params'>,
 ): boolean {
   if (method !== 'eth_call') return false
   const { data } = params[0] as { data: string }
