@@ -143,10 +143,13 @@ function createReader({ open, chain, history, successions, outbox, issuerId }: R
     const status = listedStatusOf(reading)
     const kept = keptStatusOf(status)
     if (kept === known || status === 'pending') return { status }
+    const correction = { documentHash, status: kept }
+    // A lagging node may show the status before an outcome, but no final one.
+    const isFinal = kept !== null && kept !== 'suspended'
+    if (known === null || isFinal) return { status, correction }
     const kind = known === 'suspended' ? 'suspend' : 'revoke'
-    const standing = known === null ? undefined : await outbox.find(kind, documentHash)
-    if (standing?.anchored && known !== null) return { status: known }
-    return { status, correction: { documentHash, status: kept } }
+    const standing = await outbox.find(kind, documentHash)
+    return standing?.anchored ? { status: known } : { status, correction }
   }
 
   return async (indexed: IndexedDocument, deadline: Deadline): Promise<Read> => {

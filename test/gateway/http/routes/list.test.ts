@@ -109,21 +109,26 @@ describe('lists', () => {
     expect(documents).toEqual([body.data])
   })
 
-  test('behavior: never lists as valid what another account has revoked', async () => {
+  test('behavior: never lists as valid or suspended what another account has revoked', async () => {
     const category = newCategory()
-    const { documentHash } = await issue({ category })
+    const [suspended, valid] = [await issue({ category }), await issue({ category })]
+    const hashes = [valid, suspended].map(({ documentHash }) => documentHash)
     const key = randomKey()
     const { address } = new Wallet(key)
     const { provider, registry, adminKey } = stack
     await provider.request({ method: 'anvil_setBalance', params: [address, `0x${'f'.repeat(18)}`] })
     await transact(provider, registry, adminKey, 'addAccount', [1, address, PERMISSION.revoke])
-    await transact(provider, registry, key, 'revoke', [1, documentHash, 1])
-    expect((await list(`category=${category}&status=valid`)).documents).toEqual([])
+    // The gateway guards its suspension until the block is final.
+    expect((await post(suspended.publicId, 'suspend')).status).toBe(200)
+    await transact(provider, registry, key, 'revokeMany', [1, hashes, 1])
+    for (const status of ['valid', 'suspended'])
+      expect((await list(`category=${category}&status=${status}`)).documents).toEqual([])
     const { documents } = await list(`category=${category}`)
-    expect(documents).toMatchObject([{ documentHash, status: 'revoked' }])
+    const revoked = hashes.map((documentHash) => ({ documentHash, status: 'revoked' }))
+    expect(documents).toMatchObject(revoked)
     // The index has learned it on the way.
-    const revoked = await list(`category=${category}&status=revoked`)
-    expect(hashesOf(revoked.documents)).toEqual([documentHash])
+    const known = await list(`category=${category}&status=revoked`)
+    expect(hashesOf(known.documents)).toEqual(hashes)
   })
 
   test('behavior: lists a document whose payload is lost or erased without its contents', async () => {
