@@ -1,6 +1,7 @@
 import { sep } from 'node:path'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
+import { COMPILE_CACHE } from './test/support/compile-cache.ts'
 
 /** They start services and nodes, so that they take longest. */
 const LONG = ['scripts', 'corpus', 'faults', 'examples', 'web']
@@ -22,6 +23,7 @@ export default defineConfig({
     sequence: { sequencer: LongFirst },
     globalSetup: './test/global-setup.ts',
     include: ['test/**/*.test.ts'],
+    env: COMPILE_CACHE,
     // Tests wait for chains more than they compute.
     maxWorkers: 3,
     // Only a test that fails takes as long: a busy machine is no failure.

@@ -15,6 +15,7 @@ import { createSqliteHistory } from '../../gateway/adapters/sqlite/history.ts'
 import { registryAbi } from '../../gateway/registry-abi.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { startBlockServer } from '../support/block-server.ts'
+import { COMPILE_CACHE } from '../support/compile-cache.ts'
 import { docreg, type Run, run } from '../support/docreg.ts'
 import { gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
@@ -76,7 +77,7 @@ const rootIn = ({ stderr }: Run) => /^root +(0x[0-9a-f]{64})$/m.exec(stderr)?.[1
 /** Starts it and kills it as soon as what it has told, or left, is so. */
 async function killWhen(file: string, reached: (told: string) => boolean) {
   const args = [COMMAND, file, '--out', at('issued.jsonl')]
-  const child = spawn(process.execPath, args, { env, stdio: 'pipe' })
+  const child = spawn(process.execPath, args, { env: { ...COMPILE_CACHE, ...env }, stdio: 'pipe' })
   const ended = once(child, 'exit')
   let told = ''
   child.stderr.setEncoding('utf8').on('data', (text) => {

@@ -8,6 +8,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'v
 import { ensureSecret } from '../../scripts/secrets.ts'
 import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { localAnvil } from '../support/anvil.ts'
+import { COMPILE_CACHE } from '../support/compile-cache.ts'
 import { freePort, serveHttp } from '../support/http.ts'
 import { ADA, randomKey } from '../support/stack.ts'
 import { transact } from '../support/transact.ts'
@@ -46,7 +47,7 @@ function start(more: Record<string, string> = {}): Run {
   const child = spawn('npm', ['start'], {
     detached: true,
     // Nothing else of this process: Vitest sets a BASE_URL of its own.
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, ...env, ...more },
+    env: { ...COMPILE_CACHE, PATH: process.env.PATH, HOME: process.env.HOME, ...env, ...more },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import { COMPILE_CACHE } from './compile-cache.ts'
 
 /** The output and exit code of a process. */
 export type Run = { code: number | null; stdout: string; stderr: string }
@@ -30,7 +31,7 @@ export function run(
   { env = {}, cwd, stdin = '' }: RunOptions = {},
 ): Promise<Run> {
   // Without the settings that a developer's machine may have.
-  const hermetic = { DOCREG_CONFIG: '/dev/null', ...env }
+  const hermetic = { ...COMPILE_CACHE, DOCREG_CONFIG: '/dev/null', ...env }
   const child = spawn(file, args, { env: hermetic, cwd, stdio: 'pipe' })
   const result: Run = { code: null, stdout: '', stderr: '' }
   child.stdout.setEncoding('utf8').on('data', (text) => {

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { COMPILE_CACHE } from './compile-cache.ts'
 import type { Order } from './gateway-preload.ts'
 
 /** Maximum duration of a start; milliseconds. */
@@ -44,7 +45,7 @@ export function gatewayProcess(env: Record<string, string>): GatewayProcess {
   function launch(): void {
     if (running()) throw new Error('the gateway is already running')
     child = spawn(process.execPath, ['--import', PRELOAD, START], {
-      env: { RATE_LIMIT: 'off', ...env },
+      env: { ...COMPILE_CACHE, RATE_LIMIT: 'off', ...env },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
     for (const stream of [child.stdout, child.stderr])
