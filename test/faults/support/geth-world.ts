@@ -37,7 +37,14 @@ export async function startGethWorld(
   const folder = temporaryFolder()
   const geth = await startGethNode(binary, join(folder.dir, 'geth'))
   const chain = { ...geth, rewrites: 0 }
-  const world = await startWorld(chain, folder.dir, env, size)
+  const leave = async () => {
+    await geth.kill()
+    folder.remove()
+  }
+  const world = await startWorld(chain, folder.dir, env, size).catch(async (error) => {
+    await leave()
+    throw error
+  })
   const height = async (tag: 'latest' | 'finalized') => {
     const block = await chain.request<{ number: Hex } | null>('eth_getBlockByNumber', tag, false)
     return Number(block?.number ?? 0)
@@ -89,8 +96,7 @@ export async function startGethWorld(
     },
     async close() {
       await world.close()
-      await geth.kill()
-      folder.remove()
+      await leave()
     },
   }
 }

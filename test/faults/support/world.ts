@@ -95,9 +95,17 @@ export async function startAnvilWorld(
     fund: (account: string) =>
       anvil.request<void>('anvil_setBalance', account, '0x56bc75e2d63100000'),
   }
+  const leave = async () => {
+    clearInterval(clock)
+    await anvil.kill()
+    folder.remove()
+  }
   const world = await startWorld(chain, folder.dir, env, {
     ...size,
     patience: patience + BLOCKS_OF_PATIENCE * (blockTime ?? 0) * 1000,
+  }).catch(async (error) => {
+    await leave()
+    throw error
   })
   // Makes the registry older than any reorg.
   await chain.request('anvil_mine', '0x10')
@@ -112,8 +120,7 @@ export async function startAnvilWorld(
     async close() {
       clearInterval(clock)
       await world.close()
-      await anvil.kill()
-      folder.remove()
+      await leave()
     },
   }
 }
@@ -156,7 +163,17 @@ export async function startWorld(
   if (!gateway || !first || !issuerKey) throw new Error('a world has a gateway')
   const client = createClient(...(urls as [string]))
   const ledger = readLedger(chain.request, registry)
-  await Promise.all(gateways.map((one) => one.start()))
+  const close = async () => {
+    await Promise.all(gateways.map((one) => one.kill()))
+    await client.close()
+    await proxy.close()
+  }
+  const started = await Promise.allSettled(gateways.map((one) => one.start()))
+  const failed = started.find((one) => one.status === 'rejected')
+  if (failed) {
+    await close()
+    throw failed.reason
+  }
 
   async function allKept(): Promise<boolean> {
     const hashesOf = (wishes: readonly Wish[]) =>
@@ -196,11 +213,7 @@ export async function startWorld(
       return performance.now() - began
     },
     judge: () => judge({ client, ledger, issuerSecret }),
-    async close() {
-      await Promise.all(gateways.map((one) => one.kill()))
-      await client.close()
-      await proxy.close()
-    },
+    close,
   }
 }
 
