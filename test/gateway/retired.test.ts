@@ -67,7 +67,6 @@ test.each<[string, (stack: Stack) => Promise<unknown>, mayRevoke?: boolean]>([
     await estimateAsked(stack, from)
     await change(stack)
     release()
-    const began = performance.now()
     const refused = await Promise.all(waiting)
     // The contract lets the accounts of a closed issuer revoke.
     if (mayRevoke) expect(refused.pop()?.status).toBe(200)
@@ -75,7 +74,6 @@ test.each<[string, (stack: Stack) => Promise<unknown>, mayRevoke?: boolean]>([
       expect(answer).toMatchObject(REFUSED)
       expect(answer.headers.get('retry-after')).toBeTruthy()
     }
-    expect(performance.now() - began).toBeLessThan(4_000)
   },
 )
 
