@@ -1,8 +1,9 @@
 /**
  * `node bench/rest-batches.ts <documents> [requests]`: issues batches of this size over REST, one
- * after the other, through a gateway of its own with its local chain and embedded store. Prints
- * time, processor time and gas per document, the longest time that a request for `/healthz` took
- * meanwhile, and the gateway's maximum resident memory.
+ * after the other, through a gateway of its own with its local chain and embedded store, after some
+ * of 1,000 to compare with. Prints for each its time, processor time and gas per document, the
+ * longest time that a request for `/healthz` took meanwhile, and memory after it; then the whole
+ * time, and the time per document in relation to batches of 1,000.
  */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -14,15 +15,20 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../test/support/http.ts'
 import { createFetchProvider } from '../verifier/readers/json-rpc.ts'
 import { usageOf } from './processes.ts'
+import { quantile } from './quantile.ts'
 
 const KEY = 'a-key-that-only-the-benchmark-has'
 const START = new URL('../scripts/start.ts', import.meta.url).pathname
+/** As `npm start` has them. */
+const FLAGS = ['--max-semi-space-size=24', '--heap-growing-percent=100']
+/** Batches to compare with: warm-up, so that the compiler knows the code, and those that count. */
+const COMPARED = { size: 1000, warmUp: 20, requests: 11 }
 const [size = 1000, requests = 1] = process.argv.slice(2).map(Number)
 
 const folder = mkdtempSync(join(tmpdir(), 'rest-batches-'))
 const port = await freePort()
 const chainPort = await freePort()
-const gateway = spawn(process.execPath, [START], {
+const gateway = spawn(process.execPath, [...FLAGS, START], {
   env: {
     PORT: `${port}`,
     CHAIN_PORT: `${chainPort}`,
@@ -40,7 +46,7 @@ function memory(field: 'VmRSS' | 'VmHWM'): number {
   return Math.round(Number(new RegExp(`${field}:\\s+(\\d+)`).exec(status)?.[1]) / 1024)
 }
 
-function* lines(series: number): Generator<string> {
+function* lines(series: number, size: number): Generator<string> {
   for (let i = 0; i < size; i++)
     yield `${JSON.stringify({
       subjectName: `Person ${i} of ${series}`,
@@ -54,7 +60,7 @@ function* lines(series: number): Generator<string> {
 type Answered = { status: number; issued: number; transaction: string }
 
 /** @returns The status, and of the answer the lines that report a success and the transaction. */
-async function issue(series: number): Promise<Answered> {
+async function issue(series: number, size: number): Promise<Answered> {
   const upload = httpRequest(`${url}/v1/batches`, {
     method: 'POST',
     headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/x-ndjson' },
@@ -75,7 +81,7 @@ async function issue(series: number): Promise<Answered> {
       response.on('end', () => resolve({ status: response.statusCode ?? 0, issued, transaction }))
     })
   })
-  await pipeline(lines(series), upload)
+  await pipeline(lines(series, size), upload)
   return answered
 }
 
@@ -105,28 +111,55 @@ function watchLatency(): () => Promise<number> {
   }
 }
 
+/** @returns Of the gateway's main thread after the last collection, in MiB. */
+async function heapUsed(): Promise<number> {
+  const text = await (await fetch(`${url}/metrics`)).text()
+  const bytes = Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(text)?.[1])
+  return Math.round(bytes / 1024 ** 2)
+}
+
+let series = 0
+
+/** Issues a batch. @returns Microseconds per document. */
+async function measure(size: number, report: (line: string) => void): Promise<number> {
+  series++
+  const cpu = usageOf(gateway.pid)?.cpu ?? 0
+  const latency = watchLatency()
+  const started = performance.now()
+  const { status, issued, transaction } = await issue(series, size)
+  const milliseconds = performance.now() - started
+  const longest = await latency()
+  const used = ((usageOf(gateway.pid)?.cpu ?? 0) - cpu) * 1e6
+  if (status !== 201 || issued !== size) throw new Error(`${status}, ${issued} of ${size} issued`)
+  const micros = (milliseconds * 1000) / size
+  const gas = await gasOf(transaction)
+  report(
+    `${issued} issued in ${(milliseconds / 1000).toFixed(1)} s: ${micros.toFixed(0)} µs a document (${(used / size).toFixed(0)} µs of processor), ${(gas / size).toFixed(1)} gas a document, /healthz within ${longest.toFixed(0)} ms, resident ${memory('VmRSS')} MiB, heap ${await heapUsed()} MiB`,
+  )
+  return micros
+}
+
+async function measureSome(size: number, requests: number, report: (line: string) => void) {
+  const times: number[] = []
+  for (let i = 1; i <= requests; i++)
+    times.push(await measure(size, (line) => report(`${i}: ${line}`)))
+  return quantile(
+    times.sort((a, b) => a - b),
+    0.5,
+  )
+}
+
 try {
   while ((await fetch(`${url}/readyz`).catch(() => undefined))?.status !== 200) await sleep(100)
-  // Warm, and so that the local chain has seen a batch.
-  await issue(0)
-  const before = memory('VmRSS')
+  await measureSome(COMPARED.size, COMPARED.warmUp, () => {})
+  const compared = await measureSome(COMPARED.size, COMPARED.requests, console.log)
   const began = performance.now()
-  const seconds = () => (performance.now() - began) / 1000
-  for (let series = 1; series <= requests; series++) {
-    const started = performance.now()
-    const cpu = usageOf(gateway.pid ?? 0)?.cpu ?? 0
-    const latency = watchLatency()
-    const { status, issued, transaction } = await issue(series)
-    const milliseconds = performance.now() - started
-    const longest = await latency()
-    const used = ((usageOf(gateway.pid ?? 0)?.cpu ?? 0) - cpu) * 1e6
-    const gas = await gasOf(transaction)
-    console.log(
-      `${series}: ${status}, ${issued} of ${size} issued, ${(milliseconds / 1000).toFixed(1)} s, ${((milliseconds * 1000) / size).toFixed(0)} µs a document (${(used / size).toFixed(0)} µs of processor), ${(gas / size).toFixed(1)} gas a document, /healthz within ${longest.toFixed(0)} ms, resident ${memory('VmRSS')} MiB`,
-    )
-  }
+  const median = await measureSome(size, requests, console.log)
   console.log(
-    `${size * requests} documents in ${seconds().toFixed(1)} s; resident before ${before} MiB, maximum ${memory('VmHWM')} MiB`,
+    `${size * requests} documents in ${((performance.now() - began) / 1000).toFixed(1)} s; maximum resident ${memory('VmHWM')} MiB`,
+  )
+  console.log(
+    `median ${median.toFixed(0)} µs a document at ${size}, ${compared.toFixed(0)} at ${COMPARED.size}: ${(median / compared).toFixed(2)} times as long`,
   )
 } finally {
   gateway.kill('SIGTERM')

@@ -1,6 +1,6 @@
 import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
-import { concatBytes, randomBytes, utf8ToBytes } from '@noble/hashes/utils.js'
+import { randomBytes, utf8ToBytes } from '@noble/hashes/utils.js'
 import { uint32 } from './bytes.ts'
 import { type Hkdf, hkdf } from './hkdf.ts'
 
@@ -117,13 +117,21 @@ export function idempotentSalt(
   request: IdempotentRequest,
   hmacOf: Hmac = hmacPortable,
 ): Uint8Array {
-  const parts = [
-    utf8ToBytes(VERSION),
-    utf8ToBytes(request.tenant),
-    utf8ToBytes(request.idempotencyKey),
-    uint32(request.itemIndex),
-    request.document,
-  ]
-  const message = concatBytes(...parts.flatMap((part) => [uint32(part.length), part]))
+  const { tenant, idempotencyKey, itemIndex, document } = request
+  const names = [VERSION, tenant, idempotencyKey].map(utf8ToBytes)
+  const message = withLengths([...names, uint32(itemIndex), document])
   return hmacOf(subkeys.salt, message).subarray(0, SALT_LENGTH)
+}
+
+/** @returns Each part after its length, 4 bytes big-endian. */
+function withLengths(parts: readonly Uint8Array[]): Uint8Array {
+  const bytes = new Uint8Array(parts.reduce((sum, { length }) => sum + 4 + length, 0))
+  const view = new DataView(bytes.buffer)
+  let at = 0
+  for (const part of parts) {
+    view.setUint32(at, part.length)
+    bytes.set(part, at + 4)
+    at += 4 + part.length
+  }
+  return bytes
 }

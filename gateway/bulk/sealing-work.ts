@@ -23,7 +23,7 @@ export type Task =
 /** What the main thread does for a task. */
 export type TaskCalls = SealedParts & {
   /** @returns The next chunk of the upload; `undefined` at its end. */
-  read(): Promise<Uint8Array | undefined>
+  read(nothing: undefined): Promise<Uint8Array | undefined>
 }
 
 export type TaskResult = CheckedLines | SealedRoot | undefined
@@ -65,6 +65,7 @@ async function seal(
   call: Call<TaskCalls>,
   primitives: { seal: Seal; hkdf: Hkdf; hmac: Hmac },
 ): Promise<SealedRoot> {
+  const send = createSend(call)
   const indexEntryOf = createIndexEntryOf(primitives.hkdf)
   const entries = createRows(ENTRY_BYTES)
   const row = new Uint8Array(ENTRY_BYTES)
@@ -87,7 +88,7 @@ async function seal(
     {
       ...{ ...primitives, registry, issuerId, subkeys },
       ...{ tenant: salt.tenant, group: GROUP, ahead: AHEAD },
-      keep: (blocks) => call('keep', packBlocks(blocks)),
+      keep: (blocks) => send('keep', packBlocks(blocks)),
     },
     documents(),
     salt.idempotencyKey,
@@ -95,7 +96,7 @@ async function seal(
   const { root, size, manifest } = batch
   const sealed = { root, size, manifest }
   const keeper = createKeeper<BulkIssued>(
-    (some) => call('index', { ...packDocuments(some, blindTenant, entries.copyTo), batch: sealed }),
+    (some) => send('index', { ...packDocuments(some, blindTenant, entries.copyTo), batch: sealed }),
     GROUP,
     AHEAD,
   )
@@ -107,10 +108,22 @@ async function seal(
   return sealed
 }
 
+/** @returns A function that calls with groups, whose arrays are moved to the main thread. */
+function createSend(call: Call<TaskCalls>) {
+  return <N extends 'keep' | 'index'>(name: N, group: Parameters<TaskCalls[N]>[0]) =>
+    call(
+      name,
+      group,
+      Object.values(group).flatMap((one) =>
+        ArrayBuffer.isView(one) && one.buffer instanceof ArrayBuffer ? [one.buffer] : [],
+      ),
+    )
+}
+
 /** Asks for the next chunk before it hands one out, so that none has to be waited for. */
 async function* chunksOf(call: Call<TaskCalls>): AsyncGenerator<Uint8Array> {
   const read = () => {
-    const chunk = call('read')
+    const chunk = call('read', undefined)
     // Reported when it is waited for.
     chunk.catch(() => {})
     return chunk

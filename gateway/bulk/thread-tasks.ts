@@ -1,19 +1,19 @@
-import {
-  MessageChannel,
-  type MessagePort,
-  type Transferable,
-  type Worker,
-} from 'node:worker_threads'
+import { MessageChannel, type MessagePort, type Worker } from 'node:worker_threads'
 
 // Both ends of a task that runs in another thread, and calls functions of this one. A port for each
 // task: closing it ends the task, whatever it waits for.
 
 type Functions = Record<string, (argument: never) => Promise<unknown>>
 
-/** Calls a function in the main thread. Rejects once the task has been ended. */
+/**
+ * Calls a function in the main thread. Rejects once the task has been ended.
+ *
+ * @param transfer Buffers in the argument that are moved and not copied: they are empty here then.
+ */
 export type Call<F extends Functions> = <N extends keyof F & string>(
   name: N,
-  ...argument: Parameters<F[N]>
+  argument: Parameters<F[N]>[0],
+  transfer?: ArrayBuffer[],
 ) => ReturnType<F[N]>
 
 type FromThread =
@@ -75,7 +75,7 @@ export function createThreadTasks<T, F extends Functions>(
             settle(() => reject(error))
           }
         })
-        worker.postMessage({ task, port: port2 } satisfies Start, [port2 as Transferable])
+        worker.postMessage({ task, port: port2 } satisfies Start, [port2])
       })
     },
   }
@@ -111,11 +111,12 @@ function createCalls<F extends Functions>(port: MessagePort): { call: Call<F>; e
 
   function call<N extends keyof F & string>(
     name: N,
-    ...[argument]: Parameters<F[N]>
+    argument: Parameters<F[N]>[0],
+    transfer: ArrayBuffer[] = [],
   ): ReturnType<F[N]> {
     const answer = Promise.withResolvers<unknown>()
     waiting.set(++calls, answer)
-    if (isOpen) port.postMessage({ call: calls, name, argument })
+    if (isOpen) port.postMessage({ call: calls, name, argument }, transfer)
     else end()
     return answer.promise as ReturnType<F[N]>
   }
