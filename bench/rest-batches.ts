@@ -111,11 +111,18 @@ function watchLatency(): () => Promise<number> {
   }
 }
 
-/** @returns Of the gateway's main thread after the last collection, in MiB. */
-async function heapUsed(): Promise<number> {
+/**
+ * @returns Of the gateway's main thread: the heap in use, in MiB, and the longest time since the last
+ *   call that its event loop took for a timer of 10 ms, in ms. `/healthz` also waits for this process,
+ *   which is busy with the upload.
+ */
+async function mainThread(): Promise<{ heap: number; turn: number }> {
   const text = await (await fetch(`${url}/metrics`)).text()
-  const bytes = Number(/^nodejs_heap_size_used_bytes (\S+)$/m.exec(text)?.[1])
-  return Math.round(bytes / 1024 ** 2)
+  const metric = (name: string) => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1])
+  return {
+    heap: Math.round(metric('nodejs_heap_size_used_bytes') / 1024 ** 2),
+    turn: Math.round(metric('nodejs_eventloop_lag_max_seconds') * 1000),
+  }
 }
 
 let series = 0
@@ -123,6 +130,7 @@ let series = 0
 /** Issues a batch. @returns Microseconds per document. */
 async function measure(size: number, report: (line: string) => void): Promise<number> {
   series++
+  await mainThread()
   const cpu = usageOf(gateway.pid)?.cpu ?? 0
   const latency = watchLatency()
   const started = performance.now()
@@ -133,8 +141,9 @@ async function measure(size: number, report: (line: string) => void): Promise<nu
   if (status !== 201 || issued !== size) throw new Error(`${status}, ${issued} of ${size} issued`)
   const micros = (milliseconds * 1000) / size
   const gas = await gasOf(transaction)
+  const { heap, turn } = await mainThread()
   report(
-    `${issued} issued in ${(milliseconds / 1000).toFixed(1)} s: ${micros.toFixed(0)} µs a document (${(used / size).toFixed(0)} µs of processor), ${(gas / size).toFixed(1)} gas a document, /healthz within ${longest.toFixed(0)} ms, resident ${memory('VmRSS')} MiB, heap ${await heapUsed()} MiB`,
+    `${issued} issued in ${(milliseconds / 1000).toFixed(1)} s: ${micros.toFixed(0)} µs a document (${(used / size).toFixed(0)} µs of processor), ${(gas / size).toFixed(1)} gas a document, /healthz within ${longest.toFixed(0)} ms, event loop within ${turn} ms, resident ${memory('VmRSS')} MiB, heap ${heap} MiB`,
   )
   return micros
 }
