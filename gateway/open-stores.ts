@@ -5,6 +5,7 @@ import { createKuboNode } from './adapters/kubo/node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo/store.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { createOpenedDocuments, type GatewayDocuments } from './adapters/opened-documents.ts'
+import { openPostgresStores } from './adapters/postgres/stores.ts'
 import { openSqliteStores } from './adapters/sqlite/stores.ts'
 import type { DatabaseDeps, DatabaseStores } from './adapters/stores.ts'
 import { createTombstones, type Tombstones } from './adapters/tombstones.ts'
@@ -79,8 +80,7 @@ export async function openStores(
 
 /** The one place that knows which database it is. */
 async function openDatabaseStores(config: Config, deps: DatabaseDeps): Promise<DatabaseStores> {
-  if (config.databaseUrl !== undefined)
-    throw new Error('DATABASE_URL cannot be used yet: PostgreSQL has no stores in this version')
+  if (config.databaseUrl !== undefined) return openPostgresStores(config.databaseUrl, deps)
   return openSqliteStores(config.dataDir, deps)
 }
 

@@ -50,6 +50,27 @@ export function describePorts(name: string, suite: (ports: PortsUnderTest) => vo
   )
 }
 
+/**
+ * Runs a suite over gateways with each database.
+ *
+ * @param suite Gets the settings of a gateway, once hooks run.
+ */
+export function describeDatabases(
+  name: string,
+  suite: (settings: () => Promise<Record<string, string>>) => void,
+): void {
+  describe(`${name}, SQLite`, () => suite(async () => ({})))
+  const folder = postgresFolder()
+  describe.skipIf(folder === undefined)(`${name}, PostgreSQL`, () => {
+    let server: PostgresServer
+    beforeAll(async () => {
+      server = await startPostgres(folder ?? '')
+    })
+    afterAll(() => server.remove())
+    suite(async () => ({ DATABASE_URL: await server.newDatabase() }))
+  })
+}
+
 function sqlitePorts(): PortsUnderTest {
   let dir: string
   let stores: DatabaseStores

@@ -8,10 +8,14 @@ import type { RegistryId } from '../../document/registry-id.ts'
 import { createKeySigner } from '../../gateway/adapters/ethereum/key-signer.ts'
 import { createRpcPool } from '../../gateway/adapters/ethereum/rpc.ts'
 import type { Signer } from '../../gateway/adapters/ethereum/signer.ts'
+import { openPostgres } from '../../gateway/adapters/postgres/database.ts'
+import { createPostgresKeyStore } from '../../gateway/adapters/postgres/keys.ts'
 import { KEYS_FILE, openKeyStore } from '../../gateway/adapters/sqlite/key-store.ts'
-import { readConfig } from '../../gateway/config.ts'
+import { type Config, readConfig } from '../../gateway/config.ts'
 import type { Scope } from '../../gateway/grant.ts'
 import { makeKey } from '../../gateway/keys/keys.ts'
+import type { KeyStore } from '../../gateway/keys/ports.ts'
+import { createLog } from '../../gateway/log.ts'
 import { type Gateway, startGateway } from '../../gateway/server.ts'
 import { startLocalChain } from '../../local-chain/local-chain.ts'
 import { ensureRegistry, LOCAL_ISSUER_ID } from '../../scripts/local-registry.ts'
@@ -57,6 +61,14 @@ export type Stack = {
   verify(publicId: string): Promise<Answer>
   key(scopes: Scope[], tenant?: string): string
   stop(): Promise<void>
+}
+
+type Keys = Pick<KeyStore, 'put'> & { close(): unknown }
+
+async function openKeysOf({ databaseUrl, dataDir }: Config): Promise<Keys> {
+  if (databaseUrl === undefined) return openKeyStore(join(dataDir, KEYS_FILE))
+  const database = await openPostgres(databaseUrl, createLog('silent'))
+  return { put: createPostgresKeyStore(database).put, close: database.close }
 }
 
 /** @param signerOf Creates the signer from the issuer account's key. */
@@ -113,10 +125,12 @@ export async function startStack(
     await leave()
     throw error
   })
-  const keys = openKeyStore(join(dataDir, KEYS_FILE))
+  const keys = await openKeysOf(config)
+  let keysWritten: Promise<void> = Promise.resolve()
   const url = config.baseUrl
 
   const request = async (path: string, init: RequestInit = {}) => {
+    await keysWritten
     const response = await fetch(`${url}${path}`, init)
     const type = response.headers.get('content-type') ?? ''
     const bytes = new Uint8Array(await response.arrayBuffer())
@@ -157,12 +171,14 @@ export async function startStack(
       }),
     key(scopes, tenant = 'default') {
       const { key, secret } = makeKey({ scopes, tenant })
-      // SQLite has written it when this returns.
-      void keys.put(key)
+      // SQLite has written it when this returns; `request` waits for PostgreSQL.
+      const written = keys.put(key)
+      keysWritten = keysWritten.then(() => written)
       return secret
     },
     async stop() {
-      keys.close()
+      await keysWritten
+      await keys.close()
       await gateway.stop()
       await leave()
     },
