@@ -21,6 +21,8 @@ export type PortsUnderTest = {
   /** Adds this many events, of a time in milliseconds each, from 1 on. */
   fillEvents(count: number): Promise<void>
   count(table: string): Promise<number>
+  /** What a restored backup from before all erasures knows of them. */
+  forgetErasures(): Promise<void>
 }
 
 /** Blind indexes of 64 bits, as those of two issuer secrets. */
@@ -104,6 +106,10 @@ function sqlitePorts(): PortsUnderTest {
       sql(`WITH RECURSIVE one (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM one WHERE i < ${count})
         INSERT INTO event (type, time, document_hash) SELECT 'document.issued', i, x'00' FROM one`)
     },
+    async forgetErasures() {
+      sql('DELETE FROM erasure')
+      sql('DELETE FROM tombstone')
+    },
     count: async (table) => Number(sql(`SELECT count(*) AS count FROM ${table}`)?.count),
   }
 }
@@ -150,6 +156,9 @@ function postgresPorts(folder: string): PortsUnderTest {
       await client.query(`
         INSERT INTO event (type, time, document_hash)
         SELECT 'document.issued', i, '\\x00' FROM generate_series(1, ${count}) AS i`)
+    },
+    async forgetErasures() {
+      await client.query('DELETE FROM erasure; DELETE FROM tombstone')
     },
     async count(table) {
       const { rows } = await client.query(`SELECT count(*) AS count FROM ${table}`)

@@ -77,7 +77,7 @@ export function createPostgresErasures(
           [hashes],
         )
         await within(
-          `UPDATE erasure SET erased_at = $3, from_kubo = from_kubo OR item.from_kubo
+          `UPDATE erasure SET erased_at = $3, from_kubo = erasure.from_kubo OR item.from_kubo
            FROM unnest($1::bytea[], $2::boolean[]) AS item (hash, from_kubo)
            WHERE erasure.hash = item.hash`,
           [hashes, documentHashes.map((hash) => removed.has(hash)), Date.now()],

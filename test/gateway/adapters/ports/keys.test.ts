@@ -1,0 +1,67 @@
+import { beforeEach, expect, test } from 'vitest'
+import type { ApiKey, KeyStore } from '../../../../gateway/keys/ports.ts'
+import { describePorts } from '../../../support/databases.ts'
+
+const BARE: ApiKey = {
+  id: 'bare',
+  tenant: 'default',
+  scopes: ['verify'],
+  digest: 'ab'.repeat(32),
+  createdAt: '2026-01-31T00:00:00.000Z',
+}
+const FULL: ApiKey = {
+  id: 'full',
+  tenant: 'registry-office',
+  scopes: ['documents:issue', 'documents:read'],
+  categories: ['diploma', 'birth_certificate'],
+  rateLimit: 7,
+  label: "Front desk, 'quoted'",
+  digest: 'cd'.repeat(32),
+  createdAt: '2026-01-31T00:00:00.000Z',
+  expiresAt: '2027-01-31T00:00:00.000Z',
+  lastUsedAt: '2026-02-01T00:00:00.000Z',
+  replacedBy: 'bare',
+}
+
+describePorts('API keys', (ports) => {
+  let store: KeyStore
+  beforeEach(() => {
+    store = ports.stores.keys
+  })
+
+  test('default: returns keys as they were put, the oldest first', async () => {
+    await store.put(FULL)
+    await store.put(BARE)
+    expect(await store.list()).toEqual([FULL, BARE])
+    await store.put({ ...FULL, label: 'changed' })
+    expect(await store.list()).toEqual([{ ...FULL, label: 'changed' }, BARE])
+  })
+
+  test('behavior: the version grows with every change, and not with a use', async () => {
+    const versions = [await store.version()]
+    const note = async () => versions.push(await store.version())
+    await store.put(BARE)
+    await note()
+    await store.update('bare', (key) => [{ ...key, label: 'x' }])
+    await note()
+    expect(await store.remove('bare')).toBe(true)
+    await note()
+    expect(versions).toEqual([...new Set(versions)].sort((a, b) => a - b))
+    await store.put(BARE)
+    const before = await store.version()
+    await store.markUsed(new Map([['bare', '2026-03-01T00:00:00.000Z']]))
+    expect(await store.version()).toBe(before)
+    expect(await store.list()).toMatchObject([{ lastUsedAt: '2026-03-01T00:00:00.000Z' }])
+  })
+
+  test('error: nothing changes when the change throws, or there is no such key', async () => {
+    await store.put(BARE)
+    const failing = store.update('bare', () => {
+      throw new TypeError('on purpose')
+    })
+    await expect(failing).rejects.toThrow('on purpose')
+    expect(await store.update('other', (key) => [key])).toBe(false)
+    expect(await store.remove('other')).toBe(false)
+    expect(await store.list()).toEqual([BARE])
+  })
+})
