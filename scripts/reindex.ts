@@ -101,6 +101,8 @@ async function rebuild(
     }),
   )
   await index.replace(pending)
+  const owned = tenant === undefined ? 0 : await index.ownBatches(tenant)
+  if (owned > 0) say(`batches   ${owned} of an unknown tenant are of ${tenant} now`)
   // Whose a restored batch was is not known.
   const inBatches = await addBatches(index, store, (hash, of) =>
     entryOf(hash, of || (tenant ?? null)),

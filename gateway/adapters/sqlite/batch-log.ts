@@ -28,6 +28,8 @@ function createClaims(database: Database, outbox: Pick<SqliteOutbox, 'insert'>):
   const markRequest = sqlite.prepare('UPDATE batch_request SET promised = 1 WHERE request = ?')
   const add = createAddBatch(database)
   const mark = sqlite.prepare('UPDATE batch SET promised = 1 WHERE id = ? AND promised = 0')
+  // The tenant of a batch that was restored from the chain is not known until its request comes.
+  const own = sqlite.prepare("UPDATE batch SET tenant = ? WHERE id = ? AND tenant = ''")
 
   function find(request: Uint8Array): BatchClaim | undefined {
     const row = select.get(request)
@@ -50,7 +52,9 @@ function createClaims(database: Database, outbox: Pick<SqliteOutbox, 'insert'>):
     promise: (request, batch) =>
       write(() => {
         markRequest.run(request)
-        const { changes } = mark.run(add(batch).id)
+        const { id } = add(batch)
+        const { changes } = mark.run(id)
+        own.run(batch.tenant, id)
         outbox.insert(intentOfBatch(batch), true)
         return changes > 0
       }),

@@ -39,6 +39,12 @@ export type IndexRebuild = {
   pending(): { documentHash: Hex; validUntil: number }[]
   replace(documents: readonly Rebuilt[]): Promise<void>
   /** The batches whose documents the index does not have, or not all of them. */
+  /**
+   * Gives batches of an unknown tenant, which were restored from the chain, to this one.
+   *
+   * @returns How many.
+   */
+  ownBatches(tenant: string): Promise<number>
   incompleteBatches(): { id: number; manifest: Hex; tenant: string }[]
   /** Adds documents of a batch that the index lacks. */
   addToBatch(
@@ -105,6 +111,11 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
     },
     pending: () => selectPending.all() as { documentHash: Hex; validUntil: number }[],
     replace: (documents) => write(() => documents.forEach(replace)),
+    ownBatches: (name) =>
+      write(() => {
+        const own = sqlite.prepare("UPDATE batch SET tenant = ? WHERE tenant = ''")
+        return Number(own.run(name).changes)
+      }),
     incompleteBatches: () =>
       selectIncomplete.all().map(({ id, manifest, tenant }) => ({
         id: Number(id),
