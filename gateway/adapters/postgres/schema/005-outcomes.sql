@@ -27,87 +27,108 @@ RETURNS smallint LANGUAGE sql IMMUTABLE AS $$
     ELSE 0 END)::smallint
 $$;
 
+-- What an update changed of an intent that is on the chain, or was.
+CREATE TYPE changed_intent AS (
+  id bigint,
+  kind text,
+  document_hash bytea,
+  root bytea,
+  reason smallint,
+  tenant text,
+  old_block bigint,
+  old_block_hash bytea,
+  block_number bigint,
+  block_hash bytea,
+  transaction_hash bytea
+);
+
 CREATE FUNCTION intent_updated() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
-  issues boolean;
-  revisions boolean;
+  changes changed_intent[];
 BEGIN
-  SELECT coalesce(bool_or(after.kind = 'issue'), false),
-    coalesce(bool_or(after.kind <> 'issue'), false)
-  INTO issues, revisions
-  FROM after JOIN before USING (id)
-  WHERE (after.block_number, after.block_hash, after.transaction_hash)
-      IS DISTINCT FROM (before.block_number, before.block_hash, before.transaction_hash)
-    AND (after.block_number IS NOT NULL OR before.block_number IS NOT NULL);
-  IF NOT issues AND NOT revisions THEN
+  -- Planned each time, by the number of rows: the plan for one row takes quadratic time for many.
+  EXECUTE $join$
+    SELECT array_agg((id, after.kind, after.document_hash, after.root, after.reason, after.tenant,
+        before.block_number, before.block_hash, after.block_number, after.block_hash,
+        after.transaction_hash)::changed_intent ORDER BY id)
+    FROM after JOIN before USING (id)
+    WHERE (after.block_number IS NOT NULL OR before.block_number IS NOT NULL)
+      AND (after.block_number, after.block_hash, after.transaction_hash)
+        IS DISTINCT FROM (before.block_number, before.block_hash, before.transaction_hash)
+  $join$ INTO changes;
+  IF changes IS NULL THEN
     RETURN NULL;
   END IF;
   PERFORM lock_outcomes();
-
-  IF issues THEN
-    DELETE FROM history USING before JOIN after USING (id)
-    WHERE before.kind = 'issue' AND before.root IS NULL
-      AND before.block_number IS DISTINCT FROM after.block_number
-      AND history.block_number = before.block_number
-      AND history.document_hash = before.document_hash;
-    DELETE FROM batch_history USING before JOIN after USING (id)
-    WHERE before.kind = 'issue' AND before.root IS NOT NULL
-      AND before.block_number IS DISTINCT FROM after.block_number
-      AND batch_history.block_number = before.block_number AND batch_history.root = before.root;
-    INSERT INTO history
-    SELECT block_number, document_hash, transaction_hash FROM after
-    WHERE kind = 'issue' AND root IS NULL AND block_number IS NOT NULL
-    ON CONFLICT (block_number, document_hash)
-      DO UPDATE SET transaction_hash = excluded.transaction_hash;
-    INSERT INTO batch_history
-    SELECT block_number, root, transaction_hash FROM after
-    WHERE kind = 'issue' AND root IS NOT NULL AND block_number IS NOT NULL
-    ON CONFLICT (block_number, root) DO UPDATE SET transaction_hash = excluded.transaction_hash;
-    UPDATE document SET block_number = after.block_number
-    FROM after JOIN before USING (id)
-    WHERE after.kind = 'issue' AND after.block_number IS DISTINCT FROM before.block_number
-      AND document.document_hash = after.document_hash;
-    UPDATE batch SET block_number = after.block_number
-    FROM after JOIN before USING (id)
-    WHERE after.kind = 'issue' AND after.block_number IS DISTINCT FROM before.block_number
-      AND batch.root = after.root;
-    INSERT INTO intent (kind, document_hash, root, reason, tenant, promised)
-    SELECT 'revoke', succession.document_hash, succession.root, 4, after.tenant, true
-    FROM after JOIN before USING (id)
-      JOIN succession ON succession.successor_hash = after.document_hash
-    WHERE after.kind = 'issue' AND before.block_number IS NULL AND after.block_number IS NOT NULL
-      AND NOT succession.revoked
-    ON CONFLICT (document_hash, kind) DO UPDATE SET promised = true;
+  IF EXISTS (SELECT 1 FROM unnest(changes) WHERE kind = 'issue') THEN
+    PERFORM follow_issues(changes);
   END IF;
-
-  IF revisions THEN
-    UPDATE document
-    SET status = status_after(status, after.kind, after.reason, after.block_number IS NOT NULL)
-    FROM after JOIN before USING (id)
-    WHERE after.kind <> 'issue' AND after.block_number IS DISTINCT FROM before.block_number
-      AND document.document_hash = after.document_hash;
-    UPDATE batch
-    SET status = status_after(status, after.kind, after.reason, after.block_number IS NOT NULL)
-    FROM after JOIN before USING (id)
-    WHERE after.kind <> 'issue' AND after.block_number IS DISTINCT FROM before.block_number
-      AND after.root = after.document_hash AND batch.root = after.root;
-    UPDATE succession SET revoked = after.block_number IS NOT NULL
-    FROM after JOIN before USING (id)
-    WHERE after.kind = 'revoke' AND after.block_number IS DISTINCT FROM before.block_number
-      AND succession.document_hash = after.document_hash;
+  IF EXISTS (SELECT 1 FROM unnest(changes) WHERE kind <> 'issue') THEN
+    PERFORM follow_revisions(changes);
   END IF;
-
   -- An intent gets an event for each block that it is in; learning a block's hash is not an event.
   PERFORM append_events(array_agg((
-      event_type(after.kind, after.reason, is_batch(after.root, after.document_hash)),
-      after.document_hash, after.block_number, after.block_hash, after.transaction_hash,
-      after.tenant, after.kind <> 'issue')::new_event ORDER BY after.id))
-  FROM after JOIN before USING (id)
-  WHERE after.block_number IS NOT NULL AND (
-    before.block_number IS DISTINCT FROM after.block_number
-    OR before.block_hash <> after.block_hash AND before.block_hash <> '');
+      event_type(kind, reason, is_batch(root, document_hash)), document_hash, block_number,
+      block_hash, transaction_hash, tenant, kind <> 'issue')::new_event ORDER BY id))
+  FROM unnest(changes)
+  WHERE block_number IS NOT NULL AND (
+    old_block IS DISTINCT FROM block_number
+    OR old_block_hash <> block_hash AND old_block_hash <> '');
   RETURN NULL;
 END $$;
+
+-- Of documents and batches to issue: history, index, and the revocation of what they supersede.
+CREATE FUNCTION follow_issues(changes changed_intent[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM history USING unnest(changes) AS item
+  WHERE item.kind = 'issue' AND item.root IS NULL
+    AND item.old_block IS DISTINCT FROM item.block_number
+    AND history.block_number = item.old_block AND history.document_hash = item.document_hash;
+  DELETE FROM batch_history USING unnest(changes) AS item
+  WHERE item.kind = 'issue' AND item.root IS NOT NULL
+    AND item.old_block IS DISTINCT FROM item.block_number
+    AND batch_history.block_number = item.old_block AND batch_history.root = item.root;
+  INSERT INTO history
+  SELECT block_number, document_hash, transaction_hash FROM unnest(changes)
+  WHERE kind = 'issue' AND root IS NULL AND block_number IS NOT NULL
+  ON CONFLICT (block_number, document_hash)
+    DO UPDATE SET transaction_hash = excluded.transaction_hash;
+  INSERT INTO batch_history
+  SELECT block_number, root, transaction_hash FROM unnest(changes)
+  WHERE kind = 'issue' AND root IS NOT NULL AND block_number IS NOT NULL
+  ON CONFLICT (block_number, root) DO UPDATE SET transaction_hash = excluded.transaction_hash;
+  UPDATE document SET block_number = item.block_number FROM unnest(changes) AS item
+  WHERE item.kind = 'issue' AND item.block_number IS DISTINCT FROM item.old_block
+    AND document.document_hash = item.document_hash;
+  UPDATE batch SET block_number = item.block_number FROM unnest(changes) AS item
+  WHERE item.kind = 'issue' AND item.block_number IS DISTINCT FROM item.old_block
+    AND batch.root = item.root;
+  INSERT INTO intent (kind, document_hash, root, reason, tenant, promised)
+  SELECT 'revoke', succession.document_hash, succession.root, 4, item.tenant, true
+  FROM unnest(changes) AS item
+    JOIN succession ON succession.successor_hash = item.document_hash
+  WHERE item.kind = 'issue' AND item.old_block IS NULL AND item.block_number IS NOT NULL
+    AND NOT succession.revoked
+  ON CONFLICT (document_hash, kind) DO UPDATE SET promised = true;
+END $$;
+
+CREATE FUNCTION follow_revisions(changes changed_intent[]) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE document
+  SET status = status_after(status, item.kind, item.reason, item.block_number IS NOT NULL)
+  FROM unnest(changes) AS item
+  WHERE item.kind <> 'issue' AND item.block_number IS DISTINCT FROM item.old_block
+    AND document.document_hash = item.document_hash;
+  UPDATE batch
+  SET status = status_after(status, item.kind, item.reason, item.block_number IS NOT NULL)
+  FROM unnest(changes) AS item
+  WHERE item.kind <> 'issue' AND item.block_number IS DISTINCT FROM item.old_block
+    AND item.root = item.document_hash AND batch.root = item.root;
+  UPDATE succession SET revoked = item.block_number IS NOT NULL FROM unnest(changes) AS item
+  WHERE item.kind = 'revoke' AND item.block_number IS DISTINCT FROM item.old_block
+    AND succession.document_hash = item.document_hash;
+END $$;
+
 CREATE TRIGGER intent_updated AFTER UPDATE ON intent
   REFERENCING OLD TABLE AS before NEW TABLE AS after
   FOR EACH STATEMENT EXECUTE FUNCTION intent_updated();
