@@ -15,6 +15,7 @@ import {
   cap,
   databaseUrl,
   hex,
+  hexList,
   httpUrl,
   issuerId,
   networks,
@@ -27,7 +28,7 @@ import {
   urls,
   wholeNumber,
 } from './setting-values.ts'
-import { type SignerSetting, signerOf, signerProblems } from './signer-setting.ts'
+import { type SignerSetting, signerProblems, signersOf } from './signer-setting.ts'
 
 /** Everything that can be set from outside. Only this file reads the environment. */
 export type Config = {
@@ -56,6 +57,8 @@ export type Config = {
   issuerName?: string
   issuerUri?: string
   signer?: SignerSetting
+  /** More accounts of the issuer; with `databaseUrl` only, where gateways share them. */
+  otherSigners: readonly SignerSetting[]
   /** 32 bytes each, the newest first. */
   issuerSecrets?: readonly [Hex, ...Hex[]]
   apiKey?: string
@@ -126,11 +129,11 @@ const environment = v.object({
   ISSUER_ID: v.optional(issuerId),
   ISSUER_NAME: v.optional(registered(200)),
   ISSUER_URI: v.optional(registered(400)),
-  ISSUER_KEY: v.optional(hex(32, 'must be 0x and 64 hexadecimal digits')),
+  ISSUER_KEY: v.optional(hexList(32, 'must be 0x and 64 hexadecimal digits')),
   ISSUER_KEYSTORE: v.optional(v.string()),
   ISSUER_KEYSTORE_PASSWORD_FILE: v.optional(v.string()),
   ISSUER_SIGNER_URL: v.optional(httpUrl),
-  ISSUER_ADDRESS: v.optional(hex(20, 'must be an address, 0x and 40 digits')),
+  ISSUER_ADDRESS: v.optional(hexList(20, 'must be an address, 0x and 40 digits')),
   ISSUER_SECRET: v.optional(secrets),
   API_KEY: v.optional(bearerToken),
   DATABASE_URL: v.optional(databaseUrl),
@@ -197,9 +200,9 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
   const e = result.output
   const baseUrl = e.BASE_URL ?? `http://${reachable(e.HOST)}:${e.PORT}`
   const remote = e.RPC_URL.length > 0
-  const problems = signerProblems(e)
+  const problems = signerProblems(e, e.DATABASE_URL !== undefined)
   if (problems.length > 0) throw new ConfigError(problems)
-  const signer = signerOf(e)
+  const [signer, ...otherSigners] = signersOf(e)
   if (remote) requireForRemoteChain(e, signer)
   if (!isLoopback(e.HOST) && e.API_KEY && e.API_KEY.length < MIN_KEY_LENGTH)
     throw new ConfigError([
@@ -221,6 +224,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ...(e.ISSUER_NAME && { issuerName: e.ISSUER_NAME }),
     ...(e.ISSUER_URI && { issuerUri: e.ISSUER_URI }),
     ...(signer && { signer }),
+    otherSigners,
     ...(e.ISSUER_SECRET && { issuerSecrets: e.ISSUER_SECRET }),
     ...(e.API_KEY && { apiKey: e.API_KEY }),
     ...(e.DATABASE_URL && { databaseUrl: e.DATABASE_URL }),

@@ -25,6 +25,8 @@ export type Identity = {
   /** The issuer that it writes for, whose account the signer has. */
   issuerId: number
   signer: Signer
+  /** More accounts of the issuer, if gateways share them. */
+  otherSigners?: readonly Signer[]
   /** The newest first: it seals. Repeats of requests are recognized by any. */
   issuerSecrets: readonly [Hex, ...Hex[]]
   /** Gets DID documents; the platform's on a local chain, of public addresses only on any other. */

@@ -21,6 +21,7 @@ import { createTimes, type Times } from './issue/times.ts'
 import type { Log } from './log.ts'
 import { createMetrics, type Metrics } from './metrics.ts'
 import type { Chain, Identity, Readers } from './open-chain.ts'
+import { openEngines } from './open-engines.ts'
 import type { Stores } from './open-stores.ts'
 import { subkeysOf } from './secrets.ts'
 import { shareRead } from './shared-read.ts'
@@ -36,7 +37,8 @@ export type IssuingParts = {
   metrics: Metrics
   /** The outbox, with its transactions and final intents measured. */
   outbox: OutboxPorts
-  foreign: ForeignWatch
+  /** Of the account that gets this gateway's intents. */
+  foreign: Pick<ForeignWatch, 'assertAlone'>
   batcher: Batcher
   issuing: Issuing
   revising: Revising
@@ -44,13 +46,22 @@ export type IssuingParts = {
   erasing: Erasing
 }
 
-/** @param readers Read the registry for requests; `chain` writes to it. */
+/**
+ * @param parts.readers Read the registry for requests; `chain` writes to it.
+ * @param parts.firstNonce The one that follows the foreign transactions of the start.
+ */
 export function openIssuing(
   config: Config,
   identity: Identity,
-  { chain, readers, stores, log }: { chain: Chain; readers: Readers; stores: Stores; log: Log },
+  {
+    chain,
+    readers,
+    stores,
+    firstNonce,
+    log,
+  }: { chain: Chain; readers: Readers; stores: Stores; firstNonce: number; log: Log },
 ): IssuingParts {
-  const { account, transactions, registry, blocks } = chain
+  const { registry, blocks } = chain
   const { history, persistence } = stores
   const { issuerId } = identity
   const metrics = createMetrics({
@@ -65,20 +76,10 @@ export function openIssuing(
   })
   const times = createTimes({ included: metrics.included, final: metrics.final })
   const outbox = measureOutbox(stores.outbox, { metrics, times })
-  const foreign = createForeignWatch({ account, log, found: metrics.foundForeign })
-  const batcher = measureRequests(
-    times,
-    createBatcher({
-      ...{ account, transactions, registry, blocks, outbox, foreign, log },
-      feeCaps: config.feeCaps,
-      maxBatch: config.maxBatch,
-      concluded(intent, outcome) {
-        metrics.concluded(intent.kind, outcome.status)
-        times.concluded(intent, outcome)
-      },
-      withdraw: persistence.withdraw,
-    }),
-  )
+  const { batcher: unmeasured, foreign } = openBatcher(config, identity, {
+    ...{ chain, stores, outbox, firstNonce, metrics, times, log },
+  })
+  const batcher = measureRequests(times, unmeasured)
   const revising = createRevising({
     ...{ issuerId, chain: readers.grouped, outbox, batcher },
     registry: { ...registry, records: groupRecords(registry) },
@@ -128,6 +129,47 @@ function groupRecords({ records }: RegistryReader): RegistryReader['records'] {
   return (keys) => Promise.all(keys.map((key) => group.read(key)))
 }
 
+type BatcherParts = {
+  chain: Chain
+  stores: Stores
+  outbox: OutboxPorts
+  firstNonce: number
+  metrics: Metrics
+  times: Times
+  log: Log
+}
+
+/** Engines with leases, where gateways share the database; otherwise one engine. */
+function openBatcher(
+  config: Config,
+  identity: Identity,
+  { chain, stores, outbox, firstNonce, metrics, times, log }: BatcherParts,
+): { batcher: Batcher; foreign: Pick<ForeignWatch, 'assertAlone'> } {
+  const { account, transactions, registry, blocks } = chain
+  const { shared } = stores
+  const common = {
+    ...{ log, feeCaps: config.feeCaps, maxBatch: config.maxBatch },
+    concluded(intent: Intent, outcome: Outcome) {
+      metrics.concluded(intent.kind, outcome.status)
+      times.concluded(intent, outcome)
+    },
+  }
+  if (shared)
+    return openEngines(config, identity, {
+      ...{ ...common, shared, outbox: { ...outbox, busyAccounts: shared.busyAccounts } },
+      foundForeign: metrics.foundForeign,
+      measured: (some) => measurePlans(some, metrics),
+      outcomeOf: (intent) => outcomeOf(registry, intent),
+    })
+  const foreign = createForeignWatch({ account, log, found: metrics.foundForeign })
+  foreign.begin(firstNonce)
+  const batcher = createBatcher({
+    ...{ ...common, account, transactions, registry, blocks, outbox, foreign },
+    withdraw: stores.persistence.withdraw,
+  })
+  return { batcher, foreign }
+}
+
 function headAgeOf({ timestamp }: Head): number {
   return Math.max(0, Date.now() / 1000 - timestamp)
 }
@@ -147,15 +189,21 @@ function measureOutbox(
   { metrics, times }: { metrics: Metrics; times: Times },
 ): OutboxPorts {
   return {
-    ...outbox,
-    plan(transaction, intents, head) {
-      metrics.planned(intents.length)
-      return outbox.plan(transaction, intents, head)
-    },
+    ...measurePlans(outbox, metrics),
     async review(found) {
       const queued = await outbox.review(found)
       times.final(found.final)
       return queued
+    },
+  }
+}
+
+function measurePlans<O extends Pick<OutboxPorts, 'plan'>>(outbox: O, metrics: Metrics): O {
+  return {
+    ...outbox,
+    plan(transaction, intents, head) {
+      metrics.planned(intents.length)
+      return outbox.plan(transaction, intents, head)
     },
   }
 }

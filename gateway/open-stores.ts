@@ -7,7 +7,12 @@ import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { createOpenedDocuments, type GatewayDocuments } from './adapters/opened-documents.ts'
 import { openPostgresStores } from './adapters/postgres/stores.ts'
 import { openSqliteStores } from './adapters/sqlite/stores.ts'
-import type { DatabaseDeps, DatabaseStores } from './adapters/stores.ts'
+import type {
+  DatabaseDeps,
+  DatabaseStores,
+  LeasedAccount,
+  SharedDatabase,
+} from './adapters/stores.ts'
 import { createTombstones, type Tombstones } from './adapters/tombstones.ts'
 import { withOlder } from './adapters/with-older.ts'
 import { blindIndexOf } from './blind-index.ts'
@@ -16,16 +21,27 @@ import type { BatchDrafts } from './issue/batch-log.ts'
 import type { IsErased } from './issue/erase.ts'
 import type { IssueError } from './issue/errors.ts'
 import { type Persistence, persistInOrder } from './issue/persistence.ts'
-import type { PayloadStore } from './issue/ports.ts'
+import type { OutboxPorts, PayloadStore, SharedBacklog } from './issue/ports.ts'
 import type { Log } from './log.ts'
 import type { Identity } from './open-chain.ts'
 import { fingerprintsOf, subkeysOf } from './secrets.ts'
 
+/** What gateways on one database need of each other. */
+export type SharedStores = Omit<SharedDatabase, 'outboxOf' | 'embeddedPersistenceOf'> & {
+  /** @returns What an engine writes with; it has effect only while the lease lasts. */
+  engineStores(account: LeasedAccount): {
+    outbox: OutboxPorts & SharedBacklog
+    withdraw: Persistence['withdraw']
+  }
+}
+
 /** Everything that the gateway keeps. */
 export type Stores = Omit<
   DatabaseStores,
-  'embedded' | 'embeddedPersistence' | 'isErased' | 'batchDrafts'
+  'embedded' | 'embeddedPersistence' | 'isErased' | 'batchDrafts' | 'shared'
 > & {
+  /** Absent when only one gateway can use the database. */
+  shared?: SharedStores
   /** Absent when payloads are kept in the database. */
   kubo: KuboStore | undefined
   tombstones: Tombstones
@@ -59,22 +75,39 @@ export async function openStores(
       subkeys.map((one) => blindIndexOf(one, 'tenant', tenant, hkdfWithNode)),
     ...{ log, end },
   })
-  const { embedded, embeddedPersistence, isErased, batchDrafts, ...ports } = database
+  const { embedded, embeddedPersistence, isErased, batchDrafts, shared, ...ports } = database
   const tombstones = createTombstones(isErased)
   const store = kubo
     ? tombstones.guardStore(withOlder(kubo, embedded), kubo.erase)
     : tombstones.guardStore(embedded)
-  const persistence = kubo
-    ? persistInOrder(store, ports.outbox, (error) =>
-        log.info('payloads_not_removed', { error: String(error) }),
-      )
-    : embeddedPersistence
+  const persistWith = (outbox: OutboxPorts, embedded: Persistence) =>
+    kubo
+      ? persistInOrder(store, outbox, (error) =>
+          log.info('payloads_not_removed', { error: String(error) }),
+        )
+      : embedded
+  const persistence = persistWith(ports.outbox, embeddedPersistence)
   return {
     ...ports,
     ...{ kubo, tombstones, store, persistence },
+    ...(shared && { shared: shareStores(shared, persistWith) }),
     batchDrafts: batchDrafts(kubo && guardGroups(kubo, tombstones)),
     isErased: (documentHash) => isErased(fromHex(documentHash)),
     opened: createOpenedDocuments(isErased),
+  }
+}
+
+function shareStores(
+  { outboxOf, embeddedPersistenceOf, ...shared }: SharedDatabase,
+  persistWith: (outbox: OutboxPorts, embedded: Persistence) => Persistence,
+): SharedStores {
+  return {
+    ...shared,
+    engineStores(account) {
+      const outbox = outboxOf(account)
+      const { withdraw } = persistWith(outbox, embeddedPersistenceOf(account))
+      return { outbox, withdraw }
+    },
   }
 }
 

@@ -1,4 +1,5 @@
 import { mkdirSync } from 'node:fs'
+import { createChores } from './chores.ts'
 import type { Config } from './config.ts'
 import { pruneEvents } from './event-retention.ts'
 import { openIdentities } from './identity.ts'
@@ -6,11 +7,11 @@ import type { IssueError } from './issue/errors.ts'
 import { watchFinality } from './issue/finality.ts'
 import { restorePayloads } from './issue/restore-payloads.ts'
 import { listen } from './listen.ts'
-import { createLog } from './log.ts'
+import { createLog, type Log } from './log.ts'
 import { openApp } from './open-app.ts'
 import { openBatches } from './open-batches.ts'
-import { claimAccount, type Identity, openChain, openReaders } from './open-chain.ts'
-import { openIssuing } from './open-issuing.ts'
+import { type Chain, claimAccount, type Identity, openChain, openReaders } from './open-chain.ts'
+import { type IssuingParts, openIssuing } from './open-issuing.ts'
 import { openKeys } from './open-keys.ts'
 import { openStores, type Stores } from './open-stores.ts'
 import { openWebhooks } from './open-webhooks.ts'
@@ -70,12 +71,14 @@ async function start(
   const stores = await openStores(config, identity, end, log)
   const { outbox, store } = stores
   undo.push(stores.close)
-  const account = await claimAccount(config, chain, outbox, log)
+  // Leased accounts are claimed with their leases.
+  const account = stores.shared
+    ? { firstNonce: 0, leave: async () => {} }
+    : await claimAccount(config, chain, outbox, log)
   undo.push(account.leave)
-  const parts = { chain, readers, stores, log }
-  const pipeline = openIssuing(config, identity, parts)
-  const { batcher, foreign, superseding, erasing } = pipeline
-  foreign.begin(account.firstNonce)
+  const { firstNonce } = account
+  const pipeline = openIssuing(config, identity, { chain, readers, stores, firstNonce, log })
+  const { batcher, superseding, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
   const webhooks = openWebhooks(config, identity, { stores, metrics: pipeline.metrics, log })
@@ -87,24 +90,18 @@ async function start(
     ...{ chain, readers, identities, stores, pipeline, apiKeys, webhooks, batches, log },
   })
 
-  // Beside the requests: a row has its payload, and it stays until this is done.
-  const restored = restorePayloads({ outbox, store, signal, log })
+  const chores = createChores(stores.shared?.leases, log)
   undo.push(batcher.stop, erasing.stop)
   erasing.start()
   batches.batches.start()
   await batcher.start()
-  const stopWatching = watchFinality({
-    registry: chain.registry,
-    blocks: chain.blocks,
-    outbox: pipeline.outbox,
-    batcher,
-    after: restored,
-    log,
-  })
-  const stopSuperseding = superseding.start()
-  const stopPruning = pruneEvents(stores.events, config.eventRetention, log)
-  const stopCourier = webhooks.start()
-  undo.push(stopWatching, stopSuperseding, stopPruning, stopCourier)
+  const stopChores = [
+    chores.run('finality', () => startFinality(chain, { outbox, store, pipeline, log })),
+    chores.run('superseding', superseding.start),
+    chores.run('events', () => pruneEvents(stores.events, config.eventRetention, log)),
+    chores.run('webhooks', webhooks.start),
+  ]
+  undo.push(...stopChores)
   const listener = await listen(app, config, { log, metrics: pipeline.metrics })
   identities.start()
 
@@ -116,8 +113,8 @@ async function start(
       stopping.abort()
       await listener.stop(() =>
         Promise.all([
-          ...[batcher.stop(), stopWatching(), stopSuperseding()],
-          ...[stopPruning(), stopCourier(), erasing.stop()],
+          ...[batcher.stop(), erasing.stop()],
+          ...stopChores.map((stopChore) => stopChore()),
         ]),
       )
       await apiKeys.close()
@@ -125,5 +122,28 @@ async function start(
       await account.leave()
       await rpc.close()
     },
+  }
+}
+
+/** Puts lost payloads back, and watches the finality of what is on the chain. */
+function startFinality(
+  { registry, blocks }: Chain,
+  {
+    outbox,
+    store,
+    pipeline,
+    log,
+  }: Pick<Stores, 'outbox' | 'store'> & { pipeline: IssuingParts; log: Log },
+): () => Promise<void> {
+  const stopping = new AbortController()
+  // Beside the requests: a row has its payload, and it stays until this is done.
+  const restored = restorePayloads({ outbox, store, signal: stopping.signal, log })
+  const stopWatching = watchFinality({
+    ...{ registry, blocks, outbox: pipeline.outbox, batcher: pipeline.batcher, log },
+    after: restored,
+  })
+  return async () => {
+    stopping.abort()
+    await stopWatching()
   }
 }

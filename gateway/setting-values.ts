@@ -79,6 +79,19 @@ export const secrets = v.pipe(
   v.transform((list) => list as [Hex, ...Hex[]]),
 )
 
+/** An issuer's accounts that gateways share. */
+const MAX_ACCOUNTS = 64
+
+/** Comma-separated, without repeats; each as `hex`. */
+export const hexList = (bytes: number, message: string) =>
+  v.pipe(
+    v.string(),
+    v.transform((text) => text.split(',').map((one) => one.trim())),
+    v.array(hex(bytes, `${message}, or several, comma-separated`)),
+    v.maxLength(MAX_ACCOUNTS, `must be at most ${MAX_ACCOUNTS}`),
+    v.check((list) => new Set(list).size === list.length, 'must not name an account twice'),
+  )
+
 /** The largest number of 32 bits; the registry numbers its issuers from 1. */
 const MAX_ISSUER_ID = 2 ** 32 - 1
 

@@ -8,11 +8,11 @@ export type SignerSetting =
 
 /** The variables of the environment that name a signer. */
 export type SignerVariables = {
-  ISSUER_KEY?: Hex | undefined
+  ISSUER_KEY?: readonly Hex[] | undefined
   ISSUER_KEYSTORE?: string | undefined
   ISSUER_KEYSTORE_PASSWORD_FILE?: string | undefined
   ISSUER_SIGNER_URL?: string | undefined
-  ISSUER_ADDRESS?: Hex | undefined
+  ISSUER_ADDRESS?: readonly Hex[] | undefined
 }
 
 const PAIRS = [
@@ -20,32 +20,38 @@ const PAIRS = [
   ['ISSUER_SIGNER_URL', 'ISSUER_ADDRESS'],
 ] as const
 
-/** @returns A problem for each incomplete pair, and one when several signers are set. */
-export function signerProblems(variables: SignerVariables): string[] {
+/**
+ * @param isShared Whether gateways share a database, and with it the issuer's accounts.
+ * @returns A problem for each incomplete pair, one when several signers are set, and one when a
+ * single gateway gets several accounts.
+ */
+export function signerProblems(variables: SignerVariables, isShared: boolean): string[] {
   const incomplete = PAIRS.filter(
     ([a, b]) => (variables[a] === undefined) !== (variables[b] === undefined),
   )
   const named = (['ISSUER_KEY', 'ISSUER_KEYSTORE', 'ISSUER_SIGNER_URL'] as const).filter(
     (name) => variables[name] !== undefined,
   )
+  const lists = (['ISSUER_KEY', 'ISSUER_ADDRESS'] as const).filter(
+    (name) => (variables[name]?.length ?? 0) > 1,
+  )
   return [
     ...incomplete.map((pair) => `${pair.join(' and ')} go together`),
     ...(named.length > 1 ? [`${named.join(' and ')} exclude each other`] : []),
+    ...(isShared ? [] : lists.map((name) => `${name} names several accounts: set DATABASE_URL`)),
   ]
 }
 
-/** @returns The signer, from variables without problems; `undefined` when none is set. */
-export function signerOf(variables: SignerVariables): SignerSetting | undefined {
+/** @returns The signers, one for each account, from variables without problems. */
+export function signersOf(variables: SignerVariables): SignerSetting[] {
   const { ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_KEYSTORE_PASSWORD_FILE } = variables
   const { ISSUER_SIGNER_URL, ISSUER_ADDRESS } = variables
-  if (ISSUER_KEY) return { kind: 'key', key: ISSUER_KEY }
+  if (ISSUER_KEY) return ISSUER_KEY.map((key) => ({ kind: 'key', key }))
   if (ISSUER_KEYSTORE && ISSUER_KEYSTORE_PASSWORD_FILE)
-    return {
-      kind: 'keystore',
-      path: ISSUER_KEYSTORE,
-      passwordFile: ISSUER_KEYSTORE_PASSWORD_FILE,
-    }
+    return [
+      { kind: 'keystore', path: ISSUER_KEYSTORE, passwordFile: ISSUER_KEYSTORE_PASSWORD_FILE },
+    ]
   if (ISSUER_SIGNER_URL && ISSUER_ADDRESS)
-    return { kind: 'remote', url: ISSUER_SIGNER_URL, address: ISSUER_ADDRESS }
-  return undefined
+    return ISSUER_ADDRESS.map((address) => ({ kind: 'remote', url: ISSUER_SIGNER_URL, address }))
+  return []
 }

@@ -56,13 +56,16 @@ export async function remoteIdentity(config: Config, say: Say): Promise<Identity
   if (!setting || !issuerSecrets || !issuerId)
     throw new ConfigError(['RPC_URL, ISSUER_ID, ISSUER_KEY and ISSUER_SECRET go together'])
   const signer = await openSigner(setting, rpcTimeout)
+  const otherSigners = await Promise.all(
+    config.otherSigners.map((other) => openSigner(other, rpcTimeout)),
+  )
   const rpc = createRpcPool(rpcUrls, rpcTimeout)
   const chainId = Number(await patiently(() => createRequest(rpc)('eth_chainId', []), say))
   const address = config.registryAddress ?? deployedAddress(chainId)
   if (!address)
     throw new ConfigError([`REGISTRY_ADDRESS is required: there is no deployments/${chainId}.json`])
   const registry = formatRegistryId(chainId, address)
-  return { rpc, registry, issuerId, signer, issuerSecrets }
+  return { rpc, registry, issuerId, signer, otherSigners, issuerSecrets }
 }
 
 /** Copies the local chain into a folder; absent with another chain. */

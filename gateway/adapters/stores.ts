@@ -7,9 +7,17 @@ import type { BatchDrafts, BatchList, BatchLog } from '../issue/batch-log.ts'
 import type { Erasures } from '../issue/erase.ts'
 import type { IssueError } from '../issue/errors.ts'
 import type { Persistence } from '../issue/persistence.ts'
-import type { IdempotencyLog, OutboxPorts, PayloadStore } from '../issue/ports.ts'
+import type {
+  BusyAccounts,
+  IdempotencyLog,
+  OutboxPorts,
+  PayloadStore,
+  SharedBacklog,
+} from '../issue/ports.ts'
 import type { KeyStore } from '../keys/ports.ts'
+import type { Lease, Leases } from '../lease.ts'
 import type { Log } from '../log.ts'
+import type { RateLimiter } from '../rate-limit.ts'
 import type { Successions } from '../successions.ts'
 import type { Deliveries } from '../webhooks/deliveries.ts'
 import type { Webhooks } from '../webhooks/webhook.ts'
@@ -40,6 +48,35 @@ export type DatabaseDeps = {
   end(error: IssueError): void
 }
 
+/** An account, and the lease of the gateway that writes with it. */
+export type LeasedAccount = {
+  /** Its address, lower case. */
+  account: Hex
+  lease: Lease
+}
+
+/** What gateways on one database need of each other. */
+export type SharedDatabase = BusyAccounts & {
+  leases: Leases
+  /** @returns The outbox of one account; what it writes has effect only while the lease lasts. */
+  outboxOf(account: LeasedAccount): OutboxPorts & SharedBacklog
+  /** Likewise `embeddedPersistence`. */
+  embeddedPersistenceOf(account: LeasedAccount): Persistence
+  /**
+   * @param own The account that new intents of this gateway get at once; those without one wait
+   * until an engine claims them.
+   */
+  assignTo(own: () => LeasedAccount | undefined): void
+  /**
+   * @param changed Called when another gateway has changed the outbox or released a lease, and when
+   * that may have gone unnoticed.
+   * @returns A function that ends it.
+   */
+  listen(changed: () => void): () => void
+  /** @param kind Of the names. @param local Limits while the database does not answer. */
+  rateLimiter(kind: string, local: RateLimiter): RateLimiter
+}
+
 /** What a database keeps, behind its ports. */
 export type DatabaseStores = {
   outbox: OutboxPorts
@@ -62,6 +99,8 @@ export type DatabaseStores = {
   /** @param groups Of a Kubo node; absent when payloads are kept in the database. */
   batchDrafts(groups?: DraftGroups): BatchDrafts
   keys: KeyStore
+  /** Absent when only one gateway can use the database. */
+  shared?: SharedDatabase
   /**
    * Makes a test write, at most once a second.
    *

@@ -1,3 +1,4 @@
+import type { Hex } from '../../document/hex.ts'
 import type { Lease, Leases } from '../lease.ts'
 import type { Log } from '../log.ts'
 import type { Batcher } from './batcher.ts'
@@ -19,11 +20,11 @@ export type LeasedEngine = {
 
 type EnginesDeps = {
   /** Addresses, lower case, that this gateway can sign for. */
-  accounts: readonly string[]
+  accounts: readonly Hex[]
   leases: Leases
   outbox: Pick<Outbox, 'find' | 'promise'> & BusyAccounts
   /** Makes an engine whose writes have effect only while the lease lasts. */
-  open: (account: string, lease: Lease, answers: Answers) => LeasedEngine
+  open: (account: Hex, lease: Lease, answers: Answers) => LeasedEngine
   /** Reads the outcome of an intent that has left the outbox. */
   outcomeOf: (intent: Intent) => Promise<Outcome>
   log: Log
@@ -31,8 +32,8 @@ type EnginesDeps = {
 
 /** The batcher of one of several gateways. */
 export type Engines = Batcher & {
-  /** The lease of the account that gets this gateway's intents; `undefined` when it has none. */
-  ownLease(): Lease | undefined
+  /** The account that gets this gateway's intents; `undefined` when it has none. */
+  own(): { account: Hex; lease: Lease } | undefined
   /** Somebody else changed the outbox, or released a lease: looks now. */
   wake(): void
 }
@@ -45,9 +46,9 @@ const REST_MS = 10_000
 const MAX_CLAIM = 1_000
 
 /** @returns The name of an account's lease. */
-export const leaseOfAccount = (account: string) => `account ${account}`
+export const leaseOfAccount = (account: Hex) => `account ${account}`
 
-type Running = LeasedEngine & { account: string; lease: Lease; isOwn: boolean }
+type Running = LeasedEngine & { account: Hex; lease: Lease; isOwn: boolean }
 
 /**
  * Runs an engine for each account that this gateway has leased: one for its own intents, if an
@@ -57,7 +58,7 @@ type Running = LeasedEngine & { account: string; lease: Lease; isOwn: boolean }
 export function createEngines(deps: EnginesDeps): Engines {
   const { log } = deps
   const nap = createNap()
-  const running = new Map<string, Running>()
+  const running = new Map<Hex, Running>()
   let isStopping = false
   let looking: Promise<void> = Promise.resolve()
 
@@ -65,7 +66,7 @@ export function createEngines(deps: EnginesDeps): Engines {
   const own = () => [...running.values()].find(({ isOwn }) => isOwn)
   const front = createFront({
     ...deps,
-    engineFor: ({ account }) => running.get(account ?? '')?.engine,
+    engineFor: ({ account }) => running.get(account ?? '0x')?.engine,
     engines,
   })
   const starting = createStarting({ ...deps, front, ended: leave })
@@ -124,7 +125,7 @@ export function createEngines(deps: EnginesDeps): Engines {
   }
 
   return {
-    ownLease: () => (isStopping ? undefined : own()?.lease),
+    own: () => (isStopping ? undefined : own()),
     wake: nap.wake,
     submit: front.submit,
     // Their rows say whose they are.
@@ -164,7 +165,7 @@ type Starting = {
    *
    * @param isOwn Whether it gets new intents.
    */
-  start(accounts: readonly string[], isOwn: boolean): Promise<Running | undefined>
+  start(accounts: readonly Hex[], isOwn: boolean): Promise<Running | undefined>
 }
 
 /** @param deps.ended Called when the lease of a started engine has ended. */
@@ -179,7 +180,7 @@ function createStarting({
   ended: (one: Running) => void
 }): Starting {
   /** When an account that could not be used is tried again; `performance.now()`. */
-  const resting = new Map<string, number>()
+  const resting = new Map<Hex, number>()
 
   return {
     async start(accounts, isOwn) {
@@ -188,7 +189,7 @@ function createStarting({
       if (rested.length === 0) return undefined
       const lease = await leases.take(rested.map(leaseOfAccount))
       if (lease === undefined) return undefined
-      const account = accounts.find((one) => leaseOfAccount(one) === lease.name) ?? ''
+      const account = accounts.find((one) => leaseOfAccount(one) === lease.name) ?? '0x'
       const one = { account, lease, isOwn, ...open(account, lease, front) }
       lease.ended.addEventListener('abort', () => ended(one))
       try {

@@ -40,7 +40,7 @@ export type Intent = IssueIntent | RevisionIntent
  * `transactionHash` is that of its newest attempt, or of the one that anchored it; `promised`: a
  * caller may have got `pending`; `account`: whose engine anchors it, if gateways share the outbox.
  */
-export type Standing = { intent: Intent; account?: string } & (
+export type Standing = { intent: Intent; account?: Hex } & (
   | { anchored: false; promised: boolean; transactionHash: Hex | null }
   | { anchored: true; transactionHash: Hex | null }
 )

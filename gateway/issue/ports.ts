@@ -109,7 +109,7 @@ export type SharedBacklog = {
 /** The accounts whose intents wait or are in flight, whichever gateway accepted them. */
 export type BusyAccounts = {
   /** Addresses, lower case. */
-  busyAccounts(): Promise<string[]>
+  busyAccounts(): Promise<Hex[]>
 }
 
 /** The cost of settled plans. */

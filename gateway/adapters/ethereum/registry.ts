@@ -35,13 +35,22 @@ export type RegistryPorts = {
 /** @throws {IssueError} when the chain cannot be read, or the account may not issue. */
 export async function createRegistry(
   provider: Eip1193Provider,
-  { finality, ...options }: RegistryOptions,
+  options: RegistryOptions,
 ): Promise<RegistryPorts> {
+  const ports = openRegistry(provider, options)
+  await ports.account.assertReady()
+  return ports
+}
+
+/** As {@link createRegistry}, for an account that may not be usable now. */
+export function openRegistry(
+  provider: Eip1193Provider,
+  { finality, ...options }: RegistryOptions,
+): RegistryPorts {
   const { registry, issuerId } = options
   const { chainId, address } = parseRegistry(registry)
   const calls = createChainCalls(provider, address)
   const account = createAccount(calls, { ...options, chainId })
-  await account.assertReady()
   const blocks = createBlocks(provider, calls, finality)
   return {
     account,

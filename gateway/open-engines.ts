@@ -1,0 +1,110 @@
+import type { Hex } from '../document/hex.ts'
+import { openRegistry, type RegistryPorts } from './adapters/ethereum/registry.ts'
+import type { Signer } from './adapters/ethereum/signer.ts'
+import type { Config } from './config.ts'
+import { createEngine, type EngineDeps } from './issue/engine.ts'
+import { createEngines, type Engines } from './issue/engines.ts'
+import { createForeignWatch, type ForeignWatch } from './issue/foreign.ts'
+import { readCounts, waitForForeign } from './issue/foreign-at-start.ts'
+import type { Intent } from './issue/intent.ts'
+import type { Outcome } from './issue/outcome.ts'
+import type { BusyAccounts, Outbox } from './issue/ports.ts'
+import { type Lease, LeaseLost } from './lease.ts'
+import type { Log } from './log.ts'
+import type { Identity } from './open-chain.ts'
+import type { SharedStores } from './open-stores.ts'
+
+type Parts = Pick<EngineDeps, 'concluded' | 'feeCaps' | 'maxBatch'> & {
+  shared: SharedStores
+  outbox: Pick<Outbox, 'find' | 'promise'> & BusyAccounts
+  /** Counts a foreign transaction. */
+  foundForeign: () => void
+  /** Counts the transactions of an outbox. */
+  measured: <O extends Pick<EngineDeps['outbox'], 'plan'>>(outbox: O) => O
+  outcomeOf: (intent: Intent) => Promise<Outcome>
+  log: Log
+}
+
+type Account = RegistryPorts & {
+  /** Who may sign for it here. */
+  holder: { lease?: Lease }
+}
+
+/** The engines of one of several gateways: each with an account of its own. */
+export function openEngines(
+  config: Config,
+  identity: Identity,
+  parts: Parts,
+): { batcher: Engines; foreign: Pick<ForeignWatch, 'assertAlone'> } {
+  const { shared, log } = parts
+  const accounts = openAccounts(config, identity)
+  const watches = new Map<Hex, ForeignWatch>()
+
+  const batcher = createEngines({
+    accounts: [...accounts.keys()],
+    leases: shared.leases,
+    outbox: parts.outbox,
+    outcomeOf: parts.outcomeOf,
+    log,
+    open(account, lease, answers) {
+      const { holder, ...ports } = accountOf(accounts, account)
+      holder.lease = lease
+      const { outbox, withdraw } = shared.engineStores({ account, lease })
+      const foreign = createForeignWatch({
+        ...{ account: ports.account, log, found: parts.foundForeign },
+      })
+      watches.set(account, foreign)
+      const deps = { ...parts, ...ports, foreign, withdraw, outbox: parts.measured(outbox) }
+      return {
+        engine: createEngine(deps, answers),
+        backlog: outbox,
+        async assertUsable() {
+          await ports.account.assertReady()
+          const own = new Set((await outbox.plans()).map(({ nonce }) => nonce))
+          const first = await readCounts(ports.account)
+          foreign.begin(await waitForForeign({ account: ports.account, first, own, log }))
+        },
+      }
+    },
+  })
+  shared.assignTo(batcher.own)
+  return {
+    batcher,
+    foreign: { assertAlone: () => watches.get(batcher.own()?.account ?? '0x')?.assertAlone() },
+  }
+}
+
+/** The chain as each account sees it, by address in lower case. */
+function openAccounts(
+  { finality, feeCap }: Config,
+  { rpc, registry, issuerId, signer, otherSigners = [] }: Identity,
+): Map<Hex, Account> {
+  // Issuing has its own connections, so that reads cannot hold it up.
+  const provider = rpc.apart()
+  return new Map(
+    [signer, ...otherSigners].map((one) => {
+      const holder: Account['holder'] = {}
+      const options = { registry, issuerId, finality, signer: guarded(one, holder) }
+      const ports = openRegistry(provider, { ...options, ...(feeCap !== undefined && { feeCap }) })
+      return [one.address.toLowerCase() as Hex, { ...ports, holder }]
+    }),
+  )
+}
+
+function accountOf(accounts: ReadonlyMap<Hex, Account>, address: Hex): Account {
+  const account = accounts.get(address)
+  if (account === undefined) throw new TypeError('an engine for an account without a signer')
+  return account
+}
+
+/** @returns A signer that signs only while this gateway holds the lease of its account. */
+function guarded(signer: Signer, holder: Account['holder']): Signer {
+  return {
+    ...signer,
+    async sign(transaction) {
+      if (holder.lease === undefined) throw new LeaseLost(signer.address)
+      await holder.lease.assertHeld()
+      return signer.sign(transaction)
+    },
+  }
+}
