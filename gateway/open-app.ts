@@ -61,7 +61,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     newDeadline: () => createDeadline(config.wait || config.rpcTimeout),
     findKey: apiKeys.findKey,
     keys: apiKeys.keys,
-    rateLimits: rateLimitsOf(config, log, metrics),
+    rateLimits: rateLimitsOf(config, stores, log, metrics),
     assertReady: async () => {
       batcher.assertOpen()
       foreign.assertAlone()
@@ -106,6 +106,7 @@ const MAX_LIMITED = 100_000
 
 function rateLimitsOf(
   { keyRateLimit, addressRateLimit, trustedProxies }: Config,
+  { shared }: Stores,
   log: Log,
   { limited: refused }: Metrics,
 ): RateLimits {
@@ -114,9 +115,13 @@ function rateLimitsOf(
       hint: 'requests behind a proxy count for its address: set TRUSTED_PROXIES',
     }),
   )
+  const limiterOf = (kind: string) => {
+    const local = createMemoryRateLimiter(MAX_LIMITED)
+    return shared ? shared.rateLimiter(kind, local) : local
+  }
   return {
-    keys: createMemoryRateLimiter(MAX_LIMITED),
-    addresses: createMemoryRateLimiter(MAX_LIMITED),
+    keys: limiterOf('key'),
+    addresses: limiterOf('address'),
     ...(keyRateLimit !== undefined && { perKey: keyRateLimit }),
     ...(addressRateLimit !== undefined && { perAddress: addressRateLimit }),
     refused,

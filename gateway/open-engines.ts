@@ -68,6 +68,7 @@ export function openEngines(
     },
   })
   shared.assignTo(batcher.own)
+  shared.listen(batcher.wake)
   return {
     batcher,
     foreign: { assertAlone: () => watches.get(batcher.own()?.account ?? '0x')?.assertAlone() },

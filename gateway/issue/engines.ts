@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../document/hex.ts'
 import type { Lease, Leases } from '../lease.ts'
 import type { Log } from '../log.ts'
@@ -40,6 +41,8 @@ export type Engines = Batcher & {
 
 /** Between looks at the leases and at the outbox, in case a notification was lost. */
 const LOOK_INTERVAL_MS = 1_000
+/** Between looks in any case. */
+const MIN_PAUSE_MS = 50
 /** How long an account rests that could not be used. */
 const REST_MS = 10_000
 /** Maximum intents that an engine claims at a time. */
@@ -97,9 +100,11 @@ export function createEngines(deps: EnginesDeps): Engines {
 
   async function advance(one: Running): Promise<void> {
     const { engine, backlog, isOwn, lease } = one
-    if (isOwn && engine.depth().queued < MAX_CLAIM)
-      engine.addPromised(await backlog.claim(MAX_CLAIM))
-    await engine.refresh()
+    // A longer queue lasts until a later look.
+    if (engine.depth().queued < MAX_CLAIM) {
+      if (isOwn) engine.addPromised(await backlog.claim(MAX_CLAIM))
+      await engine.refresh()
+    }
     if (isOwn || !engine.isIdle()) return
     running.delete(one.account)
     await engine.stop()
@@ -110,6 +115,8 @@ export function createEngines(deps: EnginesDeps): Engines {
   async function run(): Promise<void> {
     while (!isStopping) {
       await look().catch((error) => log.warn('outbox_unread', { error: String(error) }))
+      // Notifications come with every commit: a look answers many.
+      await sleep(MIN_PAUSE_MS)
       if (!isStopping) await nap.sleep(LOOK_INTERVAL_MS)
     }
   }

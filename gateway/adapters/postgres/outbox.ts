@@ -1,4 +1,6 @@
+import type { Hex } from '../../../document/hex.ts'
 import type { OutboxPorts } from '../../issue/ports.ts'
+import type { LeasedAccount } from '../stores.ts'
 import type { Postgres } from './database.ts'
 import { createAnchorings } from './outbox/anchorings.ts'
 import { createBacklog } from './outbox/backlog.ts'
@@ -10,17 +12,28 @@ import { createRequests, type Requests } from './outbox/requests.ts'
 
 export type PostgresOutbox = Requests & OutboxPorts
 
+/** What ties an outbox to accounts. */
+export type OutboxOptions = {
+  /** Whose intents and plans it has; absent = all. */
+  account?: Hex
+  /** The account that new intents get, while its lease lasts. */
+  owner?: () => LeasedAccount | undefined
+}
+
 /**
  * The outbox in PostgreSQL: one part for each port. The ports say what each method guarantees.
  * Triggers in the schema write history, index and events with each outcome.
  */
-export function createPostgresOutbox(database: Postgres): PostgresOutbox {
+export function createPostgresOutbox(
+  database: Postgres,
+  { account, owner }: OutboxOptions = {},
+): PostgresOutbox {
   return {
-    ...createRequests(database),
+    ...createRequests(database, owner),
     ...createAnchorBlocks(database),
-    ...createBacklog(database),
-    ...createPlans(database),
-    ...createFeeLog(database),
+    ...createBacklog(database, account),
+    ...createPlans(database, account),
+    ...createFeeLog(database, account),
     ...createAnchorings(database),
     ...createPromisedPayloads(database),
   }

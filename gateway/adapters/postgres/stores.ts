@@ -12,6 +12,7 @@ import { createPostgresIdempotencyLog } from './idempotency.ts'
 import { createPostgresKeyStore } from './keys.ts'
 import { createPostgresOutbox } from './outbox.ts'
 import { createPostgresPersistence } from './persistence.ts'
+import { createOwner, createPostgresShared } from './shared.ts'
 import { createPostgresIsErased, createPostgresStore } from './store.ts'
 import { createPostgresSuccessions } from './successions.ts'
 import { createPostgresWebhooks } from './webhooks.ts'
@@ -30,7 +31,8 @@ export async function openPostgresStores(
   const database = await openPostgres(url, log)
   try {
     await bind(database, binding)
-    const outbox = createPostgresOutbox(database)
+    const { owner, assignTo } = createOwner()
+    const outbox = createPostgresOutbox(database, { owner })
     const embedded = createPostgresStore(database)
     const erasures = createPostgresErasures(database, erasureList)
     const merged = await erasures.mergeList()
@@ -49,6 +51,7 @@ export async function openPostgresStores(
       batchLog: createPostgresBatchLog(database),
       batchDrafts: (groups) => createPostgresBatchDrafts(database, groups),
       keys: createPostgresKeyStore(database),
+      shared: { ...createPostgresShared(database, log), assignTo },
       assertReady: database.assertReady,
       async copyTo() {
         throw new Error('back up PostgreSQL with pg_dump')

@@ -1,3 +1,4 @@
+import { fromHex, type Hex } from '../../../../document/hex.ts'
 import type { FeeLog } from '../../../issue/ports.ts'
 import { WEI_OF_GWEI } from '../../../wei.ts'
 import type { Postgres } from '../database.ts'
@@ -19,13 +20,28 @@ export async function addFee(query: Query, fee: bigint): Promise<void> {
   )
 }
 
-export function createFeeLog({ query }: Postgres): FeeLog {
+/**
+ * @param account Whose plans in flight are known to the caller: those of others count here, as if
+ * each cost its maximum.
+ */
+export function createFeeLog({ query }: Postgres, account?: Hex): FeeLog {
   return {
     async feesSince(time) {
       const [row] = await query('SELECT sum(gwei)::text AS gwei FROM fee WHERE minute >= $1', [
         minuteOf(time),
       ])
-      return BigInt((row?.gwei as string | null) ?? 0) * WEI_OF_GWEI
+      const settled = BigInt((row?.gwei as string | null) ?? 0) * WEI_OF_GWEI
+      return account ? settled + (await inFlightOfOthers(query, account)) : settled
     },
   }
+}
+
+async function inFlightOfOthers(query: Query, account: Hex): Promise<bigint> {
+  const [row] = await query(
+    `SELECT coalesce(sum(fee), 0)::text AS wei FROM (
+       SELECT max(gas_limit * max_fee_per_gas) AS fee FROM attempt JOIN plan ON plan.id = plan
+       WHERE account IS DISTINCT FROM $1 GROUP BY plan.id) AS other`,
+    [fromHex(account)],
+  )
+  return BigInt(row?.wei as string)
 }

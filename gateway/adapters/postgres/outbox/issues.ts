@@ -1,6 +1,7 @@
 import { fromHex, type Hex } from '../../../../document/hex.ts'
 import type { IndexEntry } from '../../../document-index.ts'
 import type { IssueIntent } from '../../../issue/intent.ts'
+import type { LeasedAccount } from '../../stores.ts'
 import { bytesOf, hexOf } from '../columns.ts'
 import type { Query } from '../query.ts'
 
@@ -22,7 +23,9 @@ export type AddedIssue = { isNew: boolean; stored: boolean }
 
 /** Of a row that was inserted and not updated, `xmax` is 0. */
 const INSERT = `
-  WITH item AS (
+  WITH holder AS (
+    SELECT $15::bytea AS account FROM lease WHERE name = $16 AND token = $17 FOR KEY SHARE
+  ), item AS (
     SELECT * FROM unnest($1::bytea[], $2::bytea[], $3::bigint[], $4::bytea[], $5::text[],
       $6::boolean[], $7::boolean[], $8::bytea[], $9::bytea[], $10::integer[], $11::bigint[],
       $12::bigint[], $13::bigint[], $14::bigint[]) WITH ORDINALITY AS item (hash, root,
@@ -35,9 +38,9 @@ const INSERT = `
     ON CONFLICT DO NOTHING
     RETURNING hash
   ), added AS (
-    INSERT INTO intent (kind, document_hash, root, valid_until, manifest, tenant, promised,
-      inserted, sealed)
-    SELECT 'issue', hash, root, valid_until, manifest, tenant, promised,
+    INSERT INTO intent (account, kind, document_hash, root, valid_until, manifest, tenant,
+      promised, inserted, sealed)
+    SELECT (SELECT account FROM holder), 'issue', hash, root, valid_until, manifest, tenant, promised,
       inserted OR EXISTS (SELECT 1 FROM stored WHERE stored.hash = item.hash), sealed
     FROM item ORDER BY place
     ON CONFLICT (document_hash, kind)
@@ -55,15 +58,22 @@ const INSERT = `
     EXISTS (SELECT 1 FROM stored WHERE stored.hash = document_hash) AS stored
   FROM added`
 
+/** An account, and the name and token of its lease. */
+export function valuesOfOwner(owner?: LeasedAccount) {
+  return [bytesOf(owner?.account), owner?.lease.name ?? null, owner?.lease.token ?? null]
+}
+
 /**
  * Inserts intents to issue, or repeats them.
  *
  * @param issues Of different documents.
+ * @param owner The account that new ones get, while its lease lasts.
  * @returns For each, in order.
  */
 export async function insertIssues(
   query: Query,
   issues: readonly NewIssue[],
+  owner?: LeasedAccount,
 ): Promise<AddedIssue[]> {
   const rows = await query(INSERT, [
     issues.map(({ intent }) => fromHex(intent.documentHash)),
@@ -80,6 +90,7 @@ export async function insertIssues(
     issues.map(({ entry }) => entry?.subject ?? null),
     issues.map(({ entry }) => entry?.category ?? null),
     issues.map(({ entry }) => entry?.tenant ?? null),
+    ...valuesOfOwner(owner),
   ])
   const found = new Map(rows.map((row) => [hexOf(row.document_hash), row]))
   return issues.map(({ intent }) => {

@@ -1,22 +1,27 @@
-import { fromHex } from '../../../../document/hex.ts'
+import { fromHex, type Hex } from '../../../../document/hex.ts'
+import { IssueError } from '../../../issue/errors.ts'
 import type { Intent } from '../../../issue/intent.ts'
 import type { Plan, SignedTransaction } from '../../../issue/plan.ts'
 import type { Plans } from '../../../issue/ports.ts'
+import { bytesOf } from '../columns.ts'
 import type { Postgres } from '../database.ts'
 import type { Query, Row } from '../query.ts'
 import { addFee } from './fees.ts'
 import { lockOutcomes, writeOutcome } from './outcomes.ts'
-import { attemptOf, INTENT_COLUMNS, intentOf } from './rows.ts'
+import { attemptOf, INTENT_COLUMNS, IS_KEY, intentOf, KEYS, keysOf } from './rows.ts'
 
-export function createPlans({ transaction }: Postgres): Plans {
+/** @param account Whose plans; absent = all. */
+export function createPlans({ transaction }: Postgres, account?: Hex): Plans {
   return {
-    plans: () => transaction(readPlans),
+    plans: () => transaction((query) => readPlans(query, account)),
     plan: (signed, intents, head) =>
       transaction(async (query) => {
         const { nonce } = signed
-        const [row] = await query('INSERT INTO plan (nonce, head) VALUES ($1, $2) RETURNING id', [
-          ...[nonce, head],
-        ])
+        if (account) await assertReady(query, account, intents)
+        const [row] = await query(
+          'INSERT INTO plan (nonce, head, account) VALUES ($1, $2, $3) RETURNING id',
+          [nonce, head, bytesOf(account)],
+        )
         const id = Number(row?.id)
         await addAttempt(query, id, signed, intents)
         return { id, nonce, intents, attempts: [signed], ...(head !== undefined && { head }) }
@@ -38,8 +43,11 @@ export function createPlans({ transaction }: Postgres): Plans {
   }
 }
 
-async function readPlans(query: Query): Promise<Plan[]> {
-  const plans = await query('SELECT id, nonce, head FROM plan ORDER BY nonce')
+async function readPlans(query: Query, account?: Hex): Promise<Plan[]> {
+  const plans = await query(
+    'SELECT id, nonce, head FROM plan WHERE $1::bytea IS NULL OR account = $1 ORDER BY nonce',
+    [bytesOf(account)],
+  )
   const attempts = groupedByPlan(await query('SELECT * FROM attempt ORDER BY id'))
   const intents = groupedByPlan(
     await query(`SELECT ${INTENT_COLUMNS} FROM intent WHERE plan IS NOT NULL ORDER BY id`),
@@ -57,6 +65,18 @@ async function readPlans(query: Query): Promise<Plan[]> {
 }
 
 const groupedByPlan = (rows: readonly Row[]) => Map.groupBy(rows, ({ plan }) => Number(plan))
+
+/** @throws {IssueError} when some are not this account's to send, or not yet. */
+async function assertReady(query: Query, account: Hex, intents: readonly Intent[]): Promise<void> {
+  const ready = await query(
+    `SELECT 1 FROM intent JOIN ${KEYS} ON ${IS_KEY}
+     WHERE account = $3 AND plan IS NULL AND block_number IS NULL
+       AND NOT waits_for_issue(intent.kind, document_hash, root, account)`,
+    [...keysOf(intents), fromHex(account)],
+  )
+  if (ready.length < intents.length)
+    throw new IssueError('registry_refused', 'a document to revise is not on the chain yet')
+}
 
 /** Inserts an attempt, and assigns to its plan the intents that it carries: all of one kind. */
 async function addAttempt(

@@ -1,6 +1,7 @@
 import type { Hex } from '../../../../document/hex.ts'
 import { type Intent, keyOf, keyOfIntent, type Standing } from '../../../issue/intent.ts'
 import type { Outbox, Withdrawn } from '../../../issue/ports.ts'
+import type { LeasedAccount } from '../../stores.ts'
 import type { Postgres } from '../database.ts'
 import { createGroups } from '../groups.ts'
 import type { Query } from '../query.ts'
@@ -17,19 +18,24 @@ export type Requests = Outbox & {
   addIssue(issue: NewIssue): Promise<AddedIssue | 'has_successor'>
 }
 
-export function createRequests({ query, transaction }: Postgres): Requests {
+/** @param owner The account that new intents get, while its lease lasts. */
+export function createRequests(
+  { query, transaction }: Postgres,
+  owner: () => LeasedAccount | undefined = () => undefined,
+): Requests {
   const addTogether = createGroups<NewIssue, AddedIssue>({
     maxItems: MAX_GROUP,
-    run: (issues) => insertIssues(query, issues),
+    run: (issues) => insertIssues(query, issues, owner()),
     idOf: ({ intent }) => intent.documentHash,
   })
   const revise = createGroups<NewRevision, boolean>({
     maxItems: MAX_GROUP,
-    run: (revisions) => transaction((within) => insertRevisions(within, revisions)),
+    run: (revisions) => transaction((within) => insertRevisions(within, revisions, owner())),
     idOf: ({ intent }) => intent.documentHash,
   })
   const addIssue = async (issue: NewIssue) => {
-    if (issue.entry?.supersedes) return transaction((within) => addSuccessor(within, issue))
+    if (issue.entry?.supersedes)
+      return transaction((within) => addSuccessor(within, issue, owner()))
     return addTogether(issue)
   }
 
@@ -46,7 +52,11 @@ export function createRequests({ query, transaction }: Postgres): Requests {
   }
 }
 
-async function addSuccessor(query: Query, issue: NewIssue): Promise<AddedIssue | 'has_successor'> {
+async function addSuccessor(
+  query: Query,
+  issue: NewIssue,
+  owner?: LeasedAccount,
+): Promise<AddedIssue | 'has_successor'> {
   const { supersedes, supersededRoot } = issue.entry ?? {}
   const { documentHash: successorHash } = issue.intent
   const isClaimed =
@@ -55,7 +65,7 @@ async function addSuccessor(query: Query, issue: NewIssue): Promise<AddedIssue |
       ...{ documentHash: supersedes, successorHash, root: supersededRoot },
     }))
   if (!isClaimed) return 'has_successor'
-  const [added] = await insertIssues(query, [issue])
+  const [added] = await insertIssues(query, [issue], owner)
   return added as AddedIssue
 }
 

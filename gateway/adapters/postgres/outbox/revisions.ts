@@ -1,8 +1,10 @@
 import { fromHex } from '../../../../document/hex.ts'
 import { keyOfIntent, type RevisionIntent } from '../../../issue/intent.ts'
+import type { LeasedAccount } from '../../stores.ts'
 import { bytesOf, hexOf } from '../columns.ts'
 import type { Query } from '../query.ts'
 import { deleteEmptyBlocks } from './blocks.ts'
+import { valuesOfOwner } from './issues.ts'
 import { lockOutcomes } from './outcomes.ts'
 import { blockOf, IS_KEY, KEYS, keysOf } from './rows.ts'
 
@@ -16,11 +18,14 @@ export const OPPOSITE = (kind: string) =>
  * Inserts revisions, or queues those again that are on the chain. For use in a transaction.
  *
  * @param revisions Of different documents.
+ * @param owner The account that new ones get, while its lease lasts; not those that have to wait for
+ * a document that another account issues.
  * @returns For each, in order: `false` when its opposite waits.
  */
 export async function insertRevisions(
   query: Query,
   revisions: readonly NewRevision[],
+  owner?: LeasedAccount,
 ): Promise<boolean[]> {
   await lockOutcomes(query)
   const blocked = await query(
@@ -32,9 +37,14 @@ export async function insertRevisions(
   const free = revisions.filter(({ intent }) => !isBlocked.has(keyOfIntent(intent)))
   await requeueAnchored(query, free)
   await query(
-    `INSERT INTO intent (kind, document_hash, root, reason, tenant, promised)
-     SELECT * FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::smallint[], $5::text[],
-       $6::boolean[])
+    `WITH holder AS (
+       SELECT $7::bytea AS account FROM lease WHERE name = $8 AND token = $9 FOR KEY SHARE
+     )
+     INSERT INTO intent (kind, document_hash, root, reason, tenant, promised, account)
+     SELECT item.*, holder.account
+     FROM unnest($1::text[], $2::bytea[], $3::bytea[], $4::smallint[], $5::text[], $6::boolean[])
+         AS item (kind, hash, root, reason, tenant, promised)
+       LEFT JOIN holder ON NOT waits_for_issue(item.kind, item.hash, item.root, holder.account)
      ON CONFLICT (document_hash, kind)
        DO UPDATE SET promised = intent.promised OR excluded.promised`,
     [
@@ -43,6 +53,7 @@ export async function insertRevisions(
       free.map(({ intent }) => (intent.kind === 'revoke' ? intent.reason : null)),
       free.map(({ intent }) => intent.tenant ?? null),
       free.map(({ promised }) => promised),
+      ...valuesOfOwner(owner),
     ],
   )
   return revisions.map(({ intent }) => !isBlocked.has(keyOfIntent(intent)))

@@ -8,7 +8,7 @@ import type { Row } from '../query.ts'
 /** The columns of `intent` that the readers below need. */
 export const INTENT_COLUMNS = [
   ...['kind', 'document_hash', 'root', 'valid_until', 'manifest', 'reason', 'tenant', 'promised'],
-  ...['plan', 'block_number', 'block_hash', 'transaction_hash'],
+  ...['plan', 'block_number', 'block_hash', 'transaction_hash', 'account'],
 ]
   .map((name) => `intent.${name}`)
   .join(', ')
@@ -29,9 +29,13 @@ export function intentOf(row: Row): Intent {
 export function standingOf(row: Row): Standing {
   const intent = intentOf(row)
   const transactionHash = hexOrNull(row.transaction_hash)
+  const account = hexOrNull(row.account)
   return row.block_number !== null
     ? { intent, anchored: true, transactionHash }
-    : { intent, anchored: false, promised: row.promised === true, transactionHash }
+    : {
+        ...{ intent, anchored: false, promised: row.promised === true, transactionHash },
+        ...(account && { account }),
+      }
 }
 
 export function anchoredOf(row: Row): Anchored {

@@ -1,0 +1,112 @@
+import { fromHex, type Hex } from '../../../document/hex.ts'
+import type { BusyAccounts, SharedBacklog } from '../../issue/ports.ts'
+import type { Log } from '../../log.ts'
+import type { LeasedAccount, SharedDatabase } from '../stores.ts'
+import { hexOf } from './columns.ts'
+import type { Postgres } from './database.ts'
+import { fenced } from './fence.ts'
+import { createPostgresLeases, RELEASED_CHANNEL } from './leases.ts'
+import { INTENT_COLUMNS, intentOf } from './outbox/rows.ts'
+import { createPostgresOutbox } from './outbox.ts'
+import { createPostgresPersistence } from './persistence.ts'
+import { createPostgresRateLimiter } from './rate-limiter.ts'
+import { createPostgresStore } from './store.ts'
+
+/** Of the triggers in the schema. */
+const OUTBOX_CHANNEL = 'docreg_outbox'
+
+/** What gateways on one PostgreSQL database need of each other. */
+export function createPostgresShared(
+  database: Postgres,
+  log: Log,
+): Omit<SharedDatabase, 'assignTo'> {
+  const outboxOf: SharedDatabase['outboxOf'] = ({ account, lease }) => {
+    const own = fenced(database, lease)
+    return { ...createPostgresOutbox(own, { account }), ...createSharedBacklog(own, account) }
+  }
+
+  return {
+    leases: createPostgresLeases(database, log),
+    ...createBusyAccounts(database),
+    outboxOf,
+    embeddedPersistenceOf({ account, lease }) {
+      const own = fenced(database, lease)
+      return createPostgresPersistence(
+        own,
+        createPostgresStore(own),
+        createPostgresOutbox(own, { account }),
+      )
+    },
+    listen(changed) {
+      const ends = [OUTBOX_CHANNEL, RELEASED_CHANNEL].map((channel) =>
+        database.listen(channel, changed),
+      )
+      return () => {
+        for (const end of ends) end()
+      }
+    },
+    rateLimiter: (kind, local) => createPostgresRateLimiter(database, local, kind),
+  }
+}
+
+/** The account that new intents get; the outbox is made before it is known. */
+export function createOwner(): {
+  owner: () => LeasedAccount | undefined
+  assignTo: SharedDatabase['assignTo']
+} {
+  let current: () => LeasedAccount | undefined = () => undefined
+  return {
+    owner: () => current(),
+    assignTo(own) {
+      current = own
+    },
+  }
+}
+
+/** @param database Fenced by the lease of the account. */
+function createSharedBacklog({ query, transaction }: Postgres, account: Hex): SharedBacklog {
+  const own = fromHex(account)
+
+  return {
+    async claim(limit) {
+      const waiting = await query(
+        `SELECT 1 FROM intent WHERE account IS NULL AND plan IS NULL AND block_number IS NULL
+         LIMIT 1`,
+      )
+      if (waiting.length === 0) return []
+      const rows = await query(
+        `UPDATE intent SET account = $1 WHERE id IN (
+           SELECT id FROM intent
+           WHERE account IS NULL AND plan IS NULL AND block_number IS NULL
+             AND NOT waits_for_issue(kind, document_hash, root, $1)
+           ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+         RETURNING intent.id, ${INTENT_COLUMNS}`,
+        [own, limit],
+      )
+      return rows.sort((a, b) => Number(a.id) - Number(b.id)).map(intentOf)
+    },
+    disclaim: () =>
+      transaction(async (within) => {
+        await within(
+          `UPDATE intent SET account = NULL
+           WHERE account = $1 AND plan IS NULL AND block_number IS NULL
+             AND transaction_hash IS NULL`,
+          [own],
+        )
+        await within(`SELECT pg_notify('${OUTBOX_CHANNEL}', '')`)
+      }),
+  }
+}
+
+function createBusyAccounts({ query }: Postgres): BusyAccounts {
+  return {
+    async busyAccounts() {
+      const rows = await query(`
+        SELECT account FROM plan WHERE account IS NOT NULL
+        UNION
+        SELECT account FROM intent
+        WHERE account IS NOT NULL AND plan IS NULL AND block_number IS NULL`)
+      return rows.map(({ account }) => hexOf(account))
+    },
+  }
+}
