@@ -72,6 +72,8 @@ export type Config = {
   /** Milliseconds. */
   wait: number
   rpcTimeout: number
+  /** How long a stopped gateway keeps its account, if gateways share them. */
+  leaseTerm: number
   ipfsTimeout: number
   /** Which blocks count as final. */
   finality: FinalityRule
@@ -141,6 +143,7 @@ const environment = v.object({
   IPFS_ANNOUNCE: v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false'),
   IPFS_GATEWAYS: urls,
   WAIT_SECONDS: seconds('15', 0),
+  LEASE_SECONDS: seconds('10', 2),
   RPC_TIMEOUT_SECONDS: seconds('5', 1),
   IPFS_TIMEOUT_SECONDS: seconds('10', 1),
   MAX_HEAD_AGE_SECONDS: v.optional(wholeNumber(1, 999_999_999)),
@@ -232,6 +235,7 @@ export function readConfig(env: NodeJS.ProcessEnv): Config {
     ipfsAnnounce: e.IPFS_ANNOUNCE === 'true',
     ipfsGateways: e.IPFS_GATEWAYS,
     wait: e.WAIT_SECONDS,
+    leaseTerm: e.LEASE_SECONDS,
     rpcTimeout: e.RPC_TIMEOUT_SECONDS,
     ipfsTimeout: e.IPFS_TIMEOUT_SECONDS,
     finality:

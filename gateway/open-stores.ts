@@ -73,7 +73,7 @@ export async function openStores(
     erasureList: openErasureList(config.erasureList),
     blindTenant: (tenant) =>
       subkeys.map((one) => blindIndexOf(one, 'tenant', tenant, hkdfWithNode)),
-    ...{ log, end },
+    ...{ leaseTerm: config.leaseTerm, log, end },
   })
   const { embedded, embeddedPersistence, isErased, batchDrafts, shared, ...ports } = database
   const tombstones = createTombstones(isErased)

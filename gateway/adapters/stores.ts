@@ -43,6 +43,8 @@ export type DatabaseDeps = {
   erasureList: ErasureList
   /** @returns The blind indexes of a tenant, one for each issuer secret. */
   blindTenant(tenant: string): readonly bigint[]
+  /** A gateway that is stopped for longer loses its leases; milliseconds. */
+  leaseTerm: number
   log: Log
   /** Ends the process: it is unknown what is on the disk. */
   end(error: IssueError): void

@@ -36,6 +36,7 @@ function depsIn(dir: string): DatabaseDeps {
     binding: { registry, issuerId: 1, fingerprints: [fingerprint] },
     erasureList: openErasureList(join(dir, 'erased.txt')),
     blindTenant,
+    leaseTerm: 10_000,
     log: createLog('silent'),
     end(error) {
       throw error

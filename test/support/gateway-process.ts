@@ -18,6 +18,9 @@ export type GatewayProcess = {
   ready(): Promise<void>
   /** Kill -9. Does nothing if it has ended. */
   kill(): Promise<void>
+  /** Stops it for a while, as a paused machine does, and continues it. */
+  pause(): void
+  resume(): void
   /** Stops it with SIGTERM, as a supervisor does. @returns Its exit code. */
   stop(): Promise<number | null>
   /** Resolves when the process has ended for any reason. */
@@ -84,6 +87,8 @@ export function gatewayProcess(env: Record<string, string>): GatewayProcess {
       child?.kill('SIGKILL')
       await ended()
     },
+    pause: () => void child?.kill('SIGSTOP'),
+    resume: () => void child?.kill('SIGCONT'),
     async stop() {
       child?.kill('SIGTERM')
       await ended()

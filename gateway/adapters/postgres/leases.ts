@@ -4,9 +4,6 @@ import type { Log } from '../../log.ts'
 import type { Postgres } from './database.ts'
 import { fence, type Held } from './fence.ts'
 
-/** A gateway that is stopped for longer loses its leases. */
-export const LEASE_TERM_MS = 10_000
-
 /** Notifies gateways that a lease was released. */
 export const RELEASED_CHANNEL = 'docreg_lease_released'
 
@@ -15,7 +12,7 @@ export const RELEASED_CHANNEL = 'docreg_lease_released'
  *
  * @param termMs How long a lease lasts without being renewed.
  */
-export function createPostgresLeases(database: Postgres, log: Log, termMs = LEASE_TERM_MS): Leases {
+export function createPostgresLeases(database: Postgres, log: Log, termMs: number): Leases {
   const holder = randomUUID()
   const term = `${termMs} milliseconds`
 

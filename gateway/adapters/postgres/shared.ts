@@ -15,10 +15,15 @@ import { createPostgresStore } from './store.ts'
 /** Of the triggers in the schema. */
 const OUTBOX_CHANNEL = 'docreg_outbox'
 
-/** What gateways on one PostgreSQL database need of each other. */
+/**
+ * What gateways on one PostgreSQL database need of each other.
+ *
+ * @param leaseTerm Milliseconds.
+ */
 export function createPostgresShared(
   database: Postgres,
   log: Log,
+  leaseTerm: number,
 ): Omit<SharedDatabase, 'assignTo'> {
   const outboxOf: SharedDatabase['outboxOf'] = ({ account, lease }) => {
     const own = fenced(database, lease)
@@ -26,7 +31,7 @@ export function createPostgresShared(
   }
 
   return {
-    leases: createPostgresLeases(database, log),
+    leases: createPostgresLeases(database, log, leaseTerm),
     ...createBusyAccounts(database),
     outboxOf,
     embeddedPersistenceOf({ account, lease }) {

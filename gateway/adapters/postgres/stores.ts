@@ -26,7 +26,7 @@ import { createPostgresWebhooks } from './webhooks.ts'
  */
 export async function openPostgresStores(
   url: string,
-  { binding, erasureList, blindTenant, log }: DatabaseDeps,
+  { binding, erasureList, blindTenant, leaseTerm, log }: DatabaseDeps,
 ): Promise<DatabaseStores> {
   const database = await openPostgres(url, log)
   try {
@@ -51,7 +51,7 @@ export async function openPostgresStores(
       batchLog: createPostgresBatchLog(database),
       batchDrafts: (groups) => createPostgresBatchDrafts(database, groups),
       keys: createPostgresKeyStore(database),
-      shared: { ...createPostgresShared(database, log), assignTo },
+      shared: { ...createPostgresShared(database, log, leaseTerm), assignTo },
       assertReady: database.assertReady,
       async copyTo() {
         throw new Error('back up PostgreSQL with pg_dump')

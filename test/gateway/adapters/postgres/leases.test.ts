@@ -26,7 +26,7 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
   }
 
   /** Two gateways on one database. */
-  async function openTwo(termMs?: number) {
+  async function openTwo(termMs = 10_000) {
     const url = await server.newDatabase()
     const database = await open(url)
     const other = await open(url)

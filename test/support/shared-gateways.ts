@@ -1,0 +1,109 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Wallet } from 'ethers'
+import type { Hex } from '../../document/hex.ts'
+import { parseRegistryId } from '../../document/registry-id.ts'
+import { registryAbi } from '../../gateway/registry-abi.ts'
+import { startLocalChain } from '../../local-chain/local-chain.ts'
+import { ensureRegistry } from '../../scripts/local-registry.ts'
+import type { Eip1193Provider } from '../../verifier/ports.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { type GatewayProcess, gatewayProcess } from './gateway-process.ts'
+import { freePort } from './http.ts'
+import { type PostgresServer, startPostgres } from './postgres.ts'
+import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
+import { API_KEY, randomKey } from './stack.ts'
+import { PERMISSION, transact } from './transact.ts'
+
+/** Gateways, each a process, on one PostgreSQL and one chain, with the accounts of one issuer. */
+export type SharedGateways = {
+  gateways: readonly GatewayProcess[]
+  postgres: PostgresServer
+  databaseUrl: string
+  /** The proxy between gateways and chain. */
+  proxy: RpcProxy
+  /** The documentHashes of all events of issuing, in order. */
+  issuedEvents(): Promise<Hex[]>
+  /** The documentHashes of all events of revoking. */
+  revokedEvents(): Promise<Hex[]>
+  remove(): Promise<void>
+}
+
+/**
+ * @param folder Of `postgresFolder`.
+ * @param counts.accounts All gateways have all of them.
+ * @param env More settings of each gateway.
+ */
+export async function startSharedGateways(
+  folder: string,
+  counts: { gateways: number; accounts: number },
+  env: Record<string, string> = {},
+): Promise<SharedGateways> {
+  const dir = mkdtempSync(join(tmpdir(), 'document-registry-shared-'))
+  const postgres = await startPostgres(folder)
+  const databaseUrl = await postgres.newDatabase()
+  const adminKey = randomKey()
+  const keys = Array.from({ length: counts.accounts }, randomKey)
+  const [first = '', ...others] = keys.map((key) => new Wallet(key).address)
+  const chain = await startLocalChain({
+    dataDir: join(dir, 'chain'),
+    port: 0,
+    host: '127.0.0.1',
+    log: () => {},
+    fund: [new Wallet(adminKey).address, first, ...others],
+  })
+  const provider = createFetchProvider(chain.url)
+  const registry = await ensureRegistry(provider, adminKey, {
+    account: first,
+    name: 'Shared gateways',
+    uri: '',
+  })
+  for (const account of others)
+    await transact(provider, registry, adminKey, 'addAccount', [
+      ...[1, account, PERMISSION.issue | PERMISSION.revoke],
+    ])
+  const proxy = await startRpcProxy(chain.url)
+  const settings = {
+    API_KEY,
+    DATABASE_URL: databaseUrl,
+    RPC_URL: proxy.url,
+    REGISTRY_ADDRESS: parseRegistryId(registry).address,
+    ISSUER_ID: '1',
+    ISSUER_KEY: keys.join(','),
+    ISSUER_SECRET: randomKey(),
+    LEASE_SECONDS: '3',
+    MAX_HEAD_AGE_SECONDS: '999999999',
+    LOG_LEVEL: 'debug',
+    ...env,
+  }
+  const gateways: GatewayProcess[] = []
+  for (let i = 0; i < counts.gateways; i++) {
+    const dataDir = join(dir, `gateway-${i}`)
+    gateways.push(
+      gatewayProcess({ ...settings, PORT: String(await freePort()), DATA_DIR: dataDir }),
+    )
+  }
+  await Promise.all(gateways.map((gateway) => gateway.start()))
+  return {
+    ...{ gateways, postgres, databaseUrl, proxy },
+    issuedEvents: () => hashesIn(provider, 'DocumentIssued'),
+    revokedEvents: () => hashesIn(provider, 'DocumentRevoked'),
+    async remove() {
+      await Promise.all(gateways.map((gateway) => gateway.kill()))
+      await proxy.close()
+      await chain.stop()
+      await postgres.remove()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+async function hashesIn(provider: Eip1193Provider, event: string): Promise<Hex[]> {
+  const topic = registryAbi.getEvent(event)?.topicHash
+  const logs = await provider.request({
+    method: 'eth_getLogs',
+    params: [{ fromBlock: '0x0', topics: [topic] }],
+  })
+  return (logs as { topics: Hex[] }[]).map(({ topics }) => topics[1] as Hex)
+}
