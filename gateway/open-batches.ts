@@ -29,6 +29,7 @@ export function openBatches(
   return {
     batches: createBatches({
       ...{ registry, issuerId, log, drafts, signal, batcher: pipeline.batcher },
+      leases: stores.shared?.leases,
       discarded(result) {
         if (signal.aborted) return
         if ('error' in result)

@@ -58,8 +58,10 @@ export function openEngines(
       return {
         engine: createEngine(deps, answers),
         backlog: outbox,
-        async assertUsable() {
+        async assertReady() {
           await ports.account.assertReady()
+        },
+        async assertAlone() {
           const own = new Set((await outbox.plans()).map(({ nonce }) => nonce))
           const first = await readCounts(ports.account)
           foreign.begin(await waitForForeign({ account: ports.account, first, own, log }))

@@ -1,28 +1,32 @@
 import { toHex } from '../../document/hex.ts'
 import type { BatchDrafts } from '../issue/batch-log.ts'
 import { IssueError } from '../issue/errors.ts'
+import type { Lease, Leases } from '../lease.ts'
 
 /** Runs the work of requests for batches, so that none leaves anything that was not promised. */
 export type Alone = {
   /**
    * Runs the work of a request, one at a time of the same, and deletes its draft if it fails.
    *
+   * @param work Gets a check that no other gateway works on the same request by now.
    * @throws {IssueError} `overloaded` while the same request is under way.
    */
-  run<T>(request: Uint8Array, work: () => Promise<T>): Promise<T>
+  run<T>(request: Uint8Array, work: (assertAlone: () => Promise<void>) => Promise<T>): Promise<T>
   /** Deletes what earlier processes left. `run` waits for it. */
   start(): void
 }
 
 export type AloneDeps = {
   drafts: BatchDrafts
+  /** Absent when there is only one gateway. */
+  leases?: Leases | undefined
   /** Aborts when the service stops. */
   signal: AbortSignal
   /** Reports what was left by earlier processes, or why it could not be deleted. */
   discarded: (result: { requests: number } | { error: unknown }) => void
 }
 
-export function createAlone({ drafts, signal, discarded }: AloneDeps): Alone {
+export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): Alone {
   const underWay = new Set<string>()
   let discarding: Promise<void> | undefined
 
@@ -45,15 +49,23 @@ export function createAlone({ drafts, signal, discarded }: AloneDeps): Alone {
       if (underWay.has(name)) throw new IssueError('overloaded', 'the same batch is under way')
       underWay.add(name)
       // The next start deletes what this cannot.
-      const discard = () => drafts.discard(request).catch(() => {})
+      const discard = async () => {
+        // Another gateway continues with the draft.
+        if (!lease?.ended.aborted) await drafts.discard(request).catch(() => {})
+      }
+      let lease: Lease | undefined
+      const release = async () => lease?.release().catch(() => {})
       try {
+        lease = await leases?.take([`batch ${name}`])
+        if (leases && !lease) throw new IssueError('overloaded', 'another gateway has this batch')
         await discardOlder()
-        const result = await work()
+        const result = await work(async () => lease?.assertHeld())
         // Only notes: it is promised. The answer does not wait for that.
-        void discard()
+        void discard().then(release)
         return result
       } catch (error) {
-        await discard()
+        if (lease || !leases) await discard()
+        await release()
         throw error
       } finally {
         underWay.delete(name)

@@ -70,9 +70,10 @@ export function createBatches(deps: BatchDeps): Batches {
     }
     const subkeys = first?.subkeys ?? deps.allSubkeys[0]
     const id = requestOf(subkeys, request, upload)
-    return alone.run(id, async () => {
+    return alone.run(id, async (assertAlone) => {
       if (!first) await claim(deps.log, id, upload)
       const { batch, issued } = await seal(deps, upload, { id, subkeys, request })
+      await assertAlone()
       const anchored = await anchor(deps, id, batch, request)
       return { outcome: { ...anchored, root: batch.root }, lines: linesOf(upload, issued) }
     })

@@ -1,3 +1,4 @@
+import { LeaseLost } from '../lease.ts'
 import type { Log } from '../log.ts'
 import { createBlockTime } from './block-time.ts'
 import { IssueError } from './errors.ts'
@@ -99,7 +100,10 @@ export function createEngine(deps: EngineDeps, answers: Answers): Engine {
   })
   const planner = createPlanner({
     ...deps,
-    ...{ queue, backlog: outbox, plan: sender.plan, conclude, turnAway },
+    ...{ queue, backlog: outbox, plan: sender.plan, conclude },
+    // Their requests wait for the engine that has the account now.
+    turnAway: async (intents, error) =>
+      error instanceof LeaseLost ? [...intents] : turnAway(intents, error),
   })
   const schedule = createSchedule({
     ...{ queue, inFlight, blockTime, roundTrip: sender.roundTrip },

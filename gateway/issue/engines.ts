@@ -15,8 +15,10 @@ import type { BusyAccounts, Outbox, SharedBacklog } from './ports.ts'
 export type LeasedEngine = {
   engine: Engine
   backlog: SharedBacklog
-  /** @throws {IssueError} when the account cannot take new intents. */
-  assertUsable(): Promise<void>
+  /** @throws {IssueError} when the account cannot write. */
+  assertReady(): Promise<void>
+  /** @throws {IssueError} when something else writes with it. */
+  assertAlone(): Promise<void>
 }
 
 type EnginesDeps = {
@@ -51,7 +53,13 @@ const MAX_CLAIM = 1_000
 /** @returns The name of an account's lease. */
 export const leaseOfAccount = (account: Hex) => `account ${account}`
 
-type Running = LeasedEngine & { account: Hex; lease: Lease; isOwn: boolean }
+type Running = LeasedEngine & {
+  account: Hex
+  lease: Lease
+  isOwn: boolean
+  /** Claims intents that it may send. */
+  claim: (limit: number) => Promise<Intent[]>
+}
 
 /**
  * Runs an engine for each account that this gateway has leased: one for its own intents, if an
@@ -99,10 +107,10 @@ export function createEngines(deps: EnginesDeps): Engines {
   }
 
   async function advance(one: Running): Promise<void> {
-    const { engine, backlog, isOwn, lease } = one
+    const { engine, isOwn, lease } = one
     // A longer queue lasts until a later look.
     if (engine.depth().queued < MAX_CLAIM) {
-      if (isOwn) engine.addPromised(await backlog.claim(MAX_CLAIM))
+      engine.addPromised(await one.claim(MAX_CLAIM))
       await engine.refresh()
     }
     if (isOwn || !engine.isIdle()) return
@@ -113,8 +121,11 @@ export function createEngines(deps: EnginesDeps): Engines {
   }
 
   async function run(): Promise<void> {
+    let failure: string | undefined
     while (!isStopping) {
-      await look().catch((error) => log.warn('outbox_unread', { error: String(error) }))
+      const error = await look().then(() => undefined, String)
+      if (error !== undefined && error !== failure) log.warn('outbox_unread', { error })
+      failure = error
       // Notifications come with every commit: a look answers many.
       await sleep(MIN_PAUSE_MS)
       if (!isStopping) await nap.sleep(LOOK_INTERVAL_MS)
@@ -197,11 +208,22 @@ function createStarting({
       const lease = await leases.take(rested.map(leaseOfAccount))
       if (lease === undefined) return undefined
       const account = accounts.find((one) => leaseOfAccount(one) === lease.name) ?? '0x'
-      const one = { account, lease, isOwn, ...open(account, lease, front) }
+      const leased = open(account, lease, front)
+      const { backlog } = leased
+      const one = { ...leased, account, lease, isOwn, claim: backlog.claim }
       lease.ended.addEventListener('abort', () => ended(one))
       try {
-        if (isOwn) await one.assertUsable()
-        else await one.backlog.disclaim()
+        if (isOwn) {
+          await one.assertReady()
+          await one.assertAlone()
+        } else {
+          await backlog.disclaim()
+          const isReady = await one.assertReady().then(
+            () => true,
+            () => false,
+          )
+          one.claim = isReady ? backlog.claimRevisions : async () => []
+        }
         await one.engine.start()
         lease.ended.throwIfAborted()
         log.info('account_leased', { account, token: lease.token, isOwn })

@@ -87,7 +87,15 @@ export function createFront(deps: FrontDeps): Front {
   async function late(intent: Intent): Promise<Answer> {
     for (const engine of engines()) engine.markPromised([intent])
     const { kind, documentHash } = intent
-    let standing = await outbox.find(kind, documentHash)
+    const isHere = engines().some((engine) => engine.has(keyOfIntent(intent)))
+    let standing: Standing | undefined
+    try {
+      standing = await outbox.find(kind, documentHash)
+    } catch (error) {
+      // It stays queued, and is in the outbox: it will be anchored.
+      if (isHere) return { status: 'pending', transactionHash: null }
+      throw error
+    }
     // An intent that a transaction carried is never withdrawn: the answer needs no write.
     const mayLeave =
       standing?.anchored === false && !standing.promised && standing.transactionHash === null

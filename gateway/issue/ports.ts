@@ -102,11 +102,16 @@ export type SharedBacklog = {
    * @returns Those.
    */
   claim(limit: number): Promise<Intent[]>
+  /** As `claim`, only revisions of documents that this account has issued and are not final. */
+  claimRevisions(limit: number): Promise<Intent[]>
   /** Frees the waiting intents that no transaction has ever carried, for another account. */
   disclaim(): Promise<void>
 }
 
-/** The accounts whose intents wait or are in flight, whichever gateway accepted them. */
+/**
+ * The accounts whose intents wait or are in flight, whichever gateway accepted them; and those whose
+ * documents wait to be revised by them.
+ */
 export type BusyAccounts = {
   /** Addresses, lower case. */
   busyAccounts(): Promise<Hex[]>

@@ -19,10 +19,17 @@ export async function fence(query: Query, { name, token }: Held): Promise<void> 
 }
 
 /** @returns The same database, for the holder of a lease: it changes nothing once that is lost. */
-export function fenced(database: Postgres, held: Held): Postgres {
+export function fenced(
+  database: Postgres,
+  lease: Pick<Lease, 'name' | 'token' | 'assertHeld'>,
+): Postgres {
   const transaction: Postgres['transaction'] = (work) =>
     database.transaction(async (query) => {
-      await fence(query, held)
+      await fence(query, lease).catch((error) => {
+        // The holder notices it too.
+        if (error instanceof LeaseLost) lease.assertHeld().catch(() => {})
+        throw error
+      })
       return work(query)
     })
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Lease, Leases } from '../../lease.ts'
+import { type Lease, LeaseLost, type Leases } from '../../lease.ts'
 import type { Log } from '../../log.ts'
 import type { Postgres } from './database.ts'
 import { fence, type Held } from './fence.ts'
@@ -83,7 +83,14 @@ function hold(
   return {
     ...held,
     ended,
-    assertHeld: () => fence(database.query, held),
+    async assertHeld() {
+      try {
+        await fence(database.query, held)
+      } catch (error) {
+        if (error instanceof LeaseLost) lose('another gateway has taken it')
+        throw error
+      }
+    },
     async release() {
       if (ended.aborted) return
       ending.abort()

@@ -1,4 +1,5 @@
 import { fromHex, type Hex } from '../../../document/hex.ts'
+import type { Intent } from '../../issue/intent.ts'
 import type { BusyAccounts, SharedBacklog } from '../../issue/ports.ts'
 import type { Log } from '../../log.ts'
 import type { LeasedAccount, SharedDatabase } from '../stores.ts'
@@ -14,6 +15,10 @@ import { createPostgresStore } from './store.ts'
 
 /** Of the triggers in the schema. */
 const OUTBOX_CHANNEL = 'docreg_outbox'
+
+/** A condition of the table `intent`. */
+const IS_UNCLAIMED =
+  'intent.account IS NULL AND intent.plan IS NULL AND intent.block_number IS NULL'
 
 /**
  * What gateways on one PostgreSQL database need of each other.
@@ -72,24 +77,29 @@ export function createOwner(): {
 function createSharedBacklog({ query, transaction }: Postgres, account: Hex): SharedBacklog {
   const own = fromHex(account)
 
+  /** @param which A condition of the table `intent`; `$1` is the account. */
+  async function claim(which: string, limit: number): Promise<Intent[]> {
+    const waiting = await query(`SELECT 1 FROM intent WHERE ${IS_UNCLAIMED} LIMIT 1`)
+    if (waiting.length === 0) return []
+    const rows = await query(
+      `UPDATE intent SET account = $1 WHERE id IN (
+         SELECT id FROM intent WHERE ${IS_UNCLAIMED} AND ${which}
+         ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
+       RETURNING intent.id, ${INTENT_COLUMNS}`,
+      [own, limit],
+    )
+    return rows.sort((a, b) => Number(a.id) - Number(b.id)).map(intentOf)
+  }
+
   return {
-    async claim(limit) {
-      const waiting = await query(
-        `SELECT 1 FROM intent WHERE account IS NULL AND plan IS NULL AND block_number IS NULL
-         LIMIT 1`,
-      )
-      if (waiting.length === 0) return []
-      const rows = await query(
-        `UPDATE intent SET account = $1 WHERE id IN (
-           SELECT id FROM intent
-           WHERE account IS NULL AND plan IS NULL AND block_number IS NULL
-             AND NOT waits_for_issue(kind, document_hash, root, $1)
-           ORDER BY id LIMIT $2 FOR UPDATE SKIP LOCKED)
-         RETURNING intent.id, ${INTENT_COLUMNS}`,
-        [own, limit],
-      )
-      return rows.sort((a, b) => Number(a.id) - Number(b.id)).map(intentOf)
-    },
+    claim: (limit) => claim('NOT waits_for_issue(kind, document_hash, root, $1)', limit),
+    claimRevisions: (limit) =>
+      claim(
+        `kind <> 'issue' AND EXISTS (
+           SELECT 1 FROM intent AS issue WHERE issue.kind = 'issue' AND issue.account = $1
+           AND issue.document_hash = coalesce(intent.root, intent.document_hash))`,
+        limit,
+      ),
     disclaim: () =>
       transaction(async (within) => {
         await within(
@@ -110,7 +120,12 @@ function createBusyAccounts({ query }: Postgres): BusyAccounts {
         SELECT account FROM plan WHERE account IS NOT NULL
         UNION
         SELECT account FROM intent
-        WHERE account IS NOT NULL AND plan IS NULL AND block_number IS NULL`)
+        WHERE account IS NOT NULL AND plan IS NULL AND block_number IS NULL
+        UNION
+        SELECT issue.account FROM intent
+          JOIN intent AS issue ON issue.document_hash = coalesce(intent.root, intent.document_hash)
+        WHERE ${IS_UNCLAIMED} AND intent.kind <> 'issue' AND issue.kind = 'issue'
+          AND issue.account IS NOT NULL`)
       return rows.map(({ account }) => hexOf(account))
     },
   }

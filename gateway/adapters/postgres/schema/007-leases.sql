@@ -13,14 +13,16 @@ CREATE INDEX intent_unclaimed ON intent (id)
   WHERE account IS NULL AND plan IS NULL AND block_number IS NULL;
 CREATE INDEX plan_by_account ON plan (account);
 
--- Whether a revision has to wait for its document, or its batch: another account issues it, or none
--- has begun to. The registry would skip the revision of a document that is not on the chain yet.
+-- Whether a revision has to wait for its document, or its batch: it goes to the account that issues
+-- it, until that is final. The registry skips the revision of a document that is not on the chain,
+-- and only the transactions of one account stay in order after a reorg.
 CREATE FUNCTION waits_for_issue(row_kind text, row_hash bytea, row_root bytea, row_account bytea)
 RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT row_kind <> 'issue' AND EXISTS (
     SELECT 1 FROM intent AS issue
     WHERE issue.document_hash = coalesce(row_root, row_hash) AND issue.kind = 'issue'
-      AND issue.block_number IS NULL AND issue.account IS DISTINCT FROM row_account)
+      AND (issue.account <> row_account
+        OR issue.block_number IS NULL AND issue.account IS DISTINCT FROM row_account))
 $$;
 
 -- Wakes up the gateways: an intent waits for an engine, or for nobody any more. What changed is in
