@@ -172,15 +172,17 @@ describe.skipIf(folder === undefined)('an outbox that gateways share', () => {
     two.shared.listen(() => {
       woken++
     })
-    await expect.poll(() => woken).toBeGreaterThan(0)
     const wakes = async (work: () => Promise<unknown>) => {
       const before = woken
       await work()
       await expect.poll(() => woken).toBeGreaterThan(before)
     }
     one.assignTo(() => undefined)
-    await wakes(() => one.outbox.add(issueOf(1)))
-    await ofAda.claim(1)
+    let added = 0
+    // It listens soon.
+    const add = () => one.outbox.add(issueOf(++added))
+    await expect.poll(async () => (await add()) && woken).toBeGreaterThan(0)
+    await ofAda.claim(9)
     const plan = await ofAda.plan(signed(0), [issueOf(1)])
     const anchoring = { blockNumber: 7, blockHash: word(7), transactionHash: word(1_000) }
     const anchored = [{ intent: issueOf(1), anchoring }]
