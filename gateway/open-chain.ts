@@ -1,5 +1,6 @@
 import type { Hex } from '../document/hex.ts'
 import type { RegistryId } from '../document/registry-id.ts'
+import type { Eip1193Provider } from '../verifier/ports.ts'
 import { createChainReader } from '../verifier/readers/chain.ts'
 import { createFinalityReader } from '../verifier/readers/finality.ts'
 import { createManyReader } from '../verifier/readers/many.ts'
@@ -7,7 +8,11 @@ import { createProvingReader } from '../verifier/readers/proof.ts'
 import { createRequest } from '../verifier/readers/request.ts'
 import { type AccountId, lockAccount } from './adapters/account-lock.ts'
 import { createGroupingReader } from './adapters/ethereum/grouping-reader.ts'
-import { createRegistry, type RegistryPorts } from './adapters/ethereum/registry.ts'
+import {
+  createRegistry,
+  type RegistryOptions,
+  type RegistryPorts,
+} from './adapters/ethereum/registry.ts'
 import type { RpcPool } from './adapters/ethereum/rpc.ts'
 import type { Signer } from './adapters/ethereum/signer.ts'
 import type { Config } from './config.ts'
@@ -47,12 +52,12 @@ const READINESS_TTL_MS = 1_000
 /** @throws {IssueError} when the chain cannot be read, or the account may not issue. */
 export async function openChain(
   { finality, feeCap }: Config,
-  { rpc, registry, issuerId, signer }: Identity,
+  { rpc, registry, issuerId, signer, otherSigners = [] }: Identity,
   log: Log,
 ): Promise<Chain> {
   // Issuing has its own connections, so that reads cannot hold it up.
-  const ports = await createRegistry(rpc.apart(), {
-    ...{ registry, issuerId, signer, finality },
+  const ports = await firstUsable([signer, ...otherSigners], rpc.apart(), {
+    ...{ registry, issuerId, finality },
     ...(feeCap !== undefined && { feeCap }),
   })
   // The route is public.
@@ -72,6 +77,26 @@ export async function openChain(
   ])
   const accountId = { registry, address: signer.address, genesis }
   return { ...ports, readiness, accountId, firstLook }
+}
+
+/**
+ * The registry through the first account that may issue. Of several, one may be out of funds or
+ * retired, and must not keep the gateway from starting.
+ */
+async function firstUsable(
+  signers: readonly Signer[],
+  provider: Eip1193Provider,
+  options: Omit<RegistryOptions, 'signer'>,
+): Promise<RegistryPorts> {
+  let failure: unknown
+  for (const signer of signers) {
+    try {
+      return await createRegistry(provider, { ...options, signer })
+    } catch (error) {
+      failure ??= error
+    }
+  }
+  throw failure
 }
 
 export type Readers = ReturnType<typeof openReaders>

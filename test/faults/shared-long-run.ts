@@ -1,0 +1,154 @@
+// `node scripts/run.mjs test/faults/shared-long-run.ts --documents 10000 --faults 40`: gateways on
+// one PostgreSQL, behind a round-robin in which each retry goes to another one. Meanwhile gateways
+// are killed and stopped, PostgreSQL is killed, stopped or shut down, and the node refuses calls.
+// Prints the figures, and exits with 1 when a document was lost or doubled, a verdict false, or a
+// repeat answered differently.
+//
+//   --gateways N, --accounts N, --connections N, --seed N
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import { parseArgs } from 'node:util'
+import { postgresFolder } from '../support/postgres.ts'
+import { freshSeed, seededRandom } from '../support/random.ts'
+import { type SharedGateways, startSharedGateways } from '../support/shared-gateways.ts'
+import { type Acknowledged, issueAt, issueInTurn, statusAt } from '../support/shared-load.ts'
+
+const { values } = parseArgs({
+  options: {
+    documents: { type: 'string', default: '10000' },
+    faults: { type: 'string', default: '40' },
+    gateways: { type: 'string', default: '3' },
+    accounts: { type: 'string', default: '3' },
+    connections: { type: 'string', default: '20' },
+    seed: { type: 'string', default: String(freshSeed()) },
+  },
+})
+const random = seededRandom(Number(values.seed))
+const connections = Number(values.connections)
+/** How long promises may take after the last fault. */
+const PATIENCE_MS = 120_000
+
+const folder = postgresFolder()
+if (folder === undefined) throw new Error('needs PostgreSQL')
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const began = performance.now()
+const seconds = () => Math.round((performance.now() - began) / 1000)
+
+/** Milliseconds of a short or a long stop: shorter or longer than a lease. */
+const aWhile = () => 500 + random.below(6_000)
+
+type Fault = (shared: SharedGateways) => Promise<void>
+
+const FAULTS: Record<string, Fault> = {
+  async killGateway({ gateways }) {
+    const one = gateways[random.below(gateways.length)]
+    await one?.kill()
+    await sleep(aWhile())
+    await one?.start()
+  },
+  async stopGateway({ gateways }) {
+    const one = gateways[random.below(gateways.length)]
+    one?.pause()
+    await sleep(aWhile())
+    one?.resume()
+  },
+  async killPostgres({ postgres }) {
+    await postgres.signal('SIGKILL')
+    await sleep(random.below(2_000))
+    await postgres.start()
+  },
+  async stopPostgres({ postgres }) {
+    await postgres.signal('SIGSTOP')
+    await sleep(aWhile())
+    await postgres.signal('SIGCONT')
+  },
+  async shutDownPostgres({ postgres }) {
+    await postgres.shutDown()
+    await sleep(random.below(2_000))
+    await postgres.start()
+  },
+  async refuseCalls({ proxy }) {
+    proxy.refuse = () => true
+    await sleep(aWhile())
+    proxy.refuse = () => false
+  },
+}
+
+/** Makes faults at random times until the load is over. */
+async function makeFaults(shared: SharedGateways, isOver: () => boolean): Promise<number> {
+  const names = Object.keys(FAULTS)
+  let made = 0
+  while (!isOver() && made < Number(values.faults)) {
+    await sleep(500 + random.below(3_000))
+    const name = names[random.below(names.length)] ?? 'killGateway'
+    await FAULTS[name]?.(shared)
+    made++
+    say(`${seconds()} s: ${name}`)
+  }
+  return made
+}
+
+async function becomesValid({ gateways }: SharedGateways, publicId: string): Promise<boolean> {
+  const end = performance.now() + PATIENCE_MS
+  for (const gateway of gateways)
+    while ((await statusAt(gateway, publicId)) !== 'valid') {
+      if (performance.now() > end) return false
+      await sleep(250)
+    }
+  return true
+}
+
+/** @returns How many of these do not pass; so many at a time. */
+async function countFailing<T>(
+  items: readonly T[],
+  passes: (item: T, i: number) => Promise<boolean>,
+): Promise<number> {
+  let [next, failing] = [0, 0]
+  await Promise.all(
+    Array.from({ length: connections }, async () => {
+      while (next < items.length) {
+        const i = next++
+        if (!(await passes(items[i] as T, i))) failing++
+      }
+    }),
+  )
+  return failing
+}
+
+say(`seed ${values.seed}`)
+const shared = await startSharedGateways(
+  folder,
+  { gateways: Number(values.gateways), accounts: Number(values.accounts) },
+  { LOG_LEVEL: 'warn' },
+)
+try {
+  let over = false
+  const faults = makeFaults(shared, () => over)
+  const load = { name: `run-${values.seed}`, count: Number(values.documents), connections }
+  const acknowledged: Acknowledged[] = await issueInTurn(shared.gateways, load)
+  over = true
+  const made = await faults
+  say(`${seconds()} s: ${acknowledged.length} acknowledged, ${made} faults`)
+
+  const notValid = await countFailing(acknowledged, ({ publicId }) =>
+    becomesValid(shared, publicId),
+  )
+  const events = await shared.issuedEvents()
+  const known = new Set(events)
+  const lost = acknowledged.filter(({ documentHash }) => !known.has(documentHash)).length
+  const doubled = events.length - new Set(acknowledged.map((one) => one.documentHash)).size
+  const sample = acknowledged.filter((_, i) => i % 20 === 0)
+  const otherAnswers = await countFailing(sample, async (before, i) => {
+    const gateway = shared.gateways[i % shared.gateways.length]
+    const again = gateway && (await issueAt(gateway, before.idempotencyKey))
+    return again?.publicId === before.publicId
+  })
+  const figures = { lost, doubled, notValid, otherAnswers }
+  say(`${seconds()} s: ${JSON.stringify({ ...figures, repeats: sample.length })}`)
+  if (Object.values(figures).some((count) => count !== 0)) {
+    for (const gateway of shared.gateways) say(gateway.output())
+    process.exitCode = 1
+  }
+} finally {
+  await shared.remove()
+}
