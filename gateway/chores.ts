@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Lease, Leases } from './lease.ts'
+import type { Lease, Leases } from './issue/lease.ts'
 import type { Log } from './log.ts'
 
 /** How often a gateway looks whether a chore is free. */

@@ -6,6 +6,7 @@ import type { History } from '../history.ts'
 import type { BatchDrafts, BatchList, BatchLog } from '../issue/batch-log.ts'
 import type { Erasures } from '../issue/erase.ts'
 import type { IssueError } from '../issue/errors.ts'
+import type { Lease, Leases } from '../issue/lease.ts'
 import type { Persistence } from '../issue/persistence.ts'
 import type {
   BusyAccounts,
@@ -15,7 +16,6 @@ import type {
   SharedBacklog,
 } from '../issue/ports.ts'
 import type { KeyStore } from '../keys/ports.ts'
-import type { Lease, Leases } from '../lease.ts'
 import type { Log } from '../log.ts'
 import type { RateLimiter } from '../rate-limit.ts'
 import type { Successions } from '../successions.ts'

@@ -1,7 +1,7 @@
 import { toHex } from '../../document/hex.ts'
 import type { BatchDrafts } from '../issue/batch-log.ts'
 import { IssueError } from '../issue/errors.ts'
-import type { Lease, Leases } from '../lease.ts'
+import type { Lease, Leases } from '../issue/lease.ts'
 
 /** Runs the work of requests for batches, so that none leaves anything that was not promised. */
 export type Alone = {

@@ -1,4 +1,4 @@
-import { type Lease, LeaseLost } from '../../lease.ts'
+import { type Lease, LeaseLost } from '../../issue/lease.ts'
 import type { Postgres } from './database.ts'
 import type { Query } from './query.ts'
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type Lease, LeaseLost, type Leases } from '../../lease.ts'
+import { type Lease, LeaseLost, type Leases } from '../../issue/lease.ts'
 import type { Log } from '../../log.ts'
 import type { Postgres } from './database.ts'
 import { fence, type Held } from './fence.ts'

@@ -5,7 +5,7 @@ import {
   createPostgresLeases,
   RELEASED_CHANNEL,
 } from '../../../../gateway/adapters/postgres/leases.ts'
-import { type Lease, LeaseLost, type Leases } from '../../../../gateway/lease.ts'
+import { type Lease, LeaseLost, type Leases } from '../../../../gateway/issue/lease.ts'
 import { createLog } from '../../../../gateway/log.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../../../support/postgres.ts'
 

@@ -6,8 +6,8 @@ import { createOwner, createPostgresShared } from '../../../../gateway/adapters/
 import type { LeasedAccount } from '../../../../gateway/adapters/stores.ts'
 import { leaseOfAccount } from '../../../../gateway/issue/engines.ts'
 import type { Intent, RevisionIntent } from '../../../../gateway/issue/intent.ts'
+import { LeaseLost } from '../../../../gateway/issue/lease.ts'
 import type { SignedTransaction } from '../../../../gateway/issue/plan.ts'
-import { LeaseLost } from '../../../../gateway/lease.ts'
 import { createLog } from '../../../../gateway/log.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../../../support/postgres.ts'
 

@@ -1,4 +1,4 @@
-import { IssueError } from './issue/errors.ts'
+import { IssueError } from './errors.ts'
 
 /**
  * The right to do something that only one gateway may do at a time: to write with an account, or to
