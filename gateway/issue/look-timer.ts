@@ -1,7 +1,10 @@
-/** Between looks at transactions in flight. */
-const POLL = { firstMs: 2, maxMs: 250 }
-/** The same until a node has answered the newest broadcast. */
-const POLL_UNANSWERED_MS = 50
+/**
+ * Time between looks at transactions in flight, as a fraction of the age of the oldest, and its
+ * bounds: a block is seen late by a small part of the time that it took to come.
+ */
+const LOOK = { part: 1 / 8, minMs: 2, maxMs: 250 }
+/** Until the first look at a plan whose broadcast no node has answered. */
+const UNANSWERED_MS = 50
 
 /** When to look at the chain again: less and less often until something changes. */
 export type LookTimer = {
@@ -16,29 +19,27 @@ export type LookTimer = {
    * @param isOnly Whether no other is in flight.
    */
   planned(isOnly: boolean): void
-  /** @param isProgress Whether the look settled a plan. */
-  looked(isProgress: boolean): void
+  /** @param oldestMade When the oldest plan that is still in flight was signed, if any is. */
+  looked(oldestMade: number | undefined): void
 }
 
-export function createLookTimer(): LookTimer {
-  let interval = 0
+/** Times are those of `now`, in milliseconds. */
+export function createLookTimer(now: () => number = () => performance.now()): LookTimer {
   let nextAt = 0
 
   return {
-    isDue: () => performance.now() >= nextAt,
-    left: () => Math.max(0, nextAt - performance.now()),
+    isDue: () => now() >= nextAt,
+    left: () => Math.max(0, nextAt - now()),
     answered() {
       nextAt = 0
     },
     planned(isOnly) {
-      interval = 0
-      const soon = performance.now() + POLL_UNANSWERED_MS
+      const soon = now() + UNANSWERED_MS
       nextAt = isOnly ? soon : Math.min(nextAt, soon)
     },
-    looked(isProgress) {
-      const doubled = isProgress ? 0 : interval * 2
-      interval = Math.min(Math.max(doubled, POLL.firstMs), POLL.maxMs)
-      nextAt = performance.now() + interval
+    looked(oldestMade = now()) {
+      const interval = LOOK.part * (now() - oldestMade)
+      nextAt = now() + Math.min(Math.max(interval, LOOK.minMs), LOOK.maxMs)
     },
   }
 }

@@ -95,7 +95,8 @@ export function createSender(deps: SenderDeps): Sender {
       await nonces.closeGap(next)
       if (await replaceStuck()) send(inFlight.plans())
     }
-    timer.looked(inFlight.plans().length < before.length)
+    const [oldest] = inFlight.plans()
+    timer.looked(oldest && inFlight.sendingOf(oldest).made)
   }
 
   async function makePlan(intents: readonly Intent[]): Promise<Plan> {
