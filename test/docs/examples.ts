@@ -1,0 +1,233 @@
+/** An example: its page, and a text that only this block of the page contains. */
+export type Example = {
+  page: string
+  has: string
+  prints?: RegExp
+  /** Names of the files that it writes. */
+  writes?: string[]
+  /** Values for later examples, read from its output, by name. */
+  gives?: Record<string, RegExp>
+  /** Runs until it is stopped; ready once its output matches this. */
+  serves?: true
+  /** Whether this machine has the tools that it needs besides Node. */
+  needs?: 'cast' | 'python'
+}
+
+/** Examples that run against a real service, in this order. */
+export const RUN: Example[] = [
+  {
+    page: 'docs/operate.md',
+    has: 'issue-batch',
+    prints: /^root +0x/m,
+    writes: ['issued.jsonl'],
+    gives: { root: /^root +(0x\w+)$/m, manifest: /^manifest +(0x\w+)$/m },
+  },
+  {
+    page: 'README.md',
+    has: '/v1/documents \\',
+    prints: /"success":true.*"status":"valid"/,
+    gives: {
+      publicId: /"publicId":"([^"]+)"/,
+      registry: /"registry":"([^"]+)"/,
+      documentHash: /"documentHash":"([^"]+)"/,
+    },
+  },
+  { page: 'docs/integrate.md', has: 'curl -sSi', prints: /201 Created[\s\S]*"status":"valid"/ },
+  {
+    page: 'docs/integrate.md',
+    has: '/v1/documents?category=',
+    prints: /"documents":\[\{"publicId".*"nextCursor":null/,
+  },
+  {
+    page: 'docs/integrate.md',
+    has: '/v1/documents/search',
+    prints: /"documents":\[\{"publicId".*"subjectId":"18151210"/,
+  },
+  {
+    page: 'docs/integrate.md',
+    has: '/v1/batches -T',
+    prints: /"line":1,"success":true,"data":\{"publicId".*"batchRoot":"0x/,
+  },
+  {
+    page: 'docs/integrate.md',
+    has: 'npm run keys',
+    prints: /drk_[\s\S]*documents:read[\s\S]*drk_[\s\S]*revoked/,
+  },
+  { page: 'docs/integrate.md', has: '"label":"Front desk"', prints: /"success":true.*drk_/ },
+  { page: 'docs/verify.md', has: 'docreg -- verify -', prints: /^VALID/m },
+  { page: 'docs/verify.md', has: 'curl --compressed', writes: ['verify.html'] },
+  {
+    page: 'docs/verify.md',
+    has: 'docreg present',
+    prints: /subjectName[\s\S]*https:\/\/registry\.example\/verify#presentation=/,
+    writes: ['shown.json', 'shown.svg'],
+  },
+  { page: 'docs/verify.md', has: 'docreg bundle', writes: ['bundle.json'] },
+  { page: 'docs/verify.md', has: 'docreg verify bundle.json', prints: /^VALID/m },
+  { page: 'docs/verify.md', has: 'examples/verify.py', prints: /"valid": ?true/, needs: 'python' },
+  {
+    page: 'docs/audit.md',
+    has: 'list-documents.mjs',
+    prints: /^complete: \d+ of \d+ documents/m,
+  },
+  {
+    page: 'docs/audit.md',
+    has: 'list-documents.sh',
+    prints: /^complete: \d+ of \d+ documents/m,
+    needs: 'cast',
+  },
+  { page: 'docs/audit.md', has: 'cast call', prints: /Local test issuer/, needs: 'cast' },
+  {
+    page: 'docs/audit.md',
+    has: '--proof proof.json',
+    prints: /^COMPLETE: 2 of 2 documents, 2 of 2 batches/m,
+    writes: ['proof.json'],
+    gives: { blockNumber: /as of block (\d+)/ },
+  },
+  { page: 'docs/audit.md', has: '--check proof.json', prints: /^COMPLETE: 2 of 2 documents/m },
+  { page: 'docs/audit.md', has: 'docreg recount', prints: /^COMPLETE/m },
+  {
+    page: 'docs/audit.md',
+    has: 'docreg audit --issuer',
+    prints: /^COMPLETE, PROVEN: The list has 2 of 2 documents and 2 of 2 batches/m,
+    writes: ['audit/report.html', 'audit/documents.csv'],
+  },
+  {
+    page: 'docs/audit.md',
+    has: '--out list.ndjson',
+    prints: /^COMPLETE: 2 of 2 documents, 2 of 2 batches/m,
+    writes: ['list.ndjson'],
+    gives: { exportedBlock: /, (0x\w{64})$/m },
+  },
+  { page: 'docs/audit.md', has: '--check list.ndjson', prints: /^COMPLETE: 2 of 2 documents/m },
+  { page: 'docs/operate.md', has: 'npm run doctor', prints: /^ok +service /m },
+  { page: 'docs/operate.md', has: 'npm run fsck', prints: /^nothing differs/m },
+  { page: 'docs/operate.md', has: 'revoke-in-batch', prints: /0x\w{64}/ },
+  { page: 'docs/operate.md', has: '--domain example.edu', writes: ['did.json'] },
+  { page: 'docs/operate.md', has: 'docreg identity check', prints: /pass/ },
+  {
+    page: 'docs/integrate.md',
+    has: '/supersede" \\',
+    prints: /"supersedes":"0x\w{64}".*"superseded":\{.*"status":"superseded"/,
+  },
+  {
+    page: 'docs/integrate.md',
+    has: '/v1/revocations \\',
+    prints: /"line":1,"success":true.*"status":"superseded"/,
+  },
+  {
+    page: 'docs/docreg.md',
+    has: 'docreg demo',
+    prints: /VALID[\s\S]*NOT VALID: revoked[\s\S]*Usage: docreg/,
+  },
+  {
+    page: 'docs/docreg.md',
+    has: 'docreg template',
+    prints: /1 row, all good[\s\S]*Issued 1 document,/,
+    writes: ['issued/issued.csv', 'issued/qr'],
+  },
+  {
+    page: 'docs/docreg.md',
+    has: '--map "Full name=subjectName"',
+    prints: /Issued 2 documents/,
+    writes: ['diplomas/issued.csv'],
+  },
+  {
+    page: 'docs/docreg.md',
+    has: 'docreg documents',
+    prints: /valid .*diploma[\s\S]*subjectName +Ada Lovelace/,
+  },
+  {
+    page: 'docs/docreg.md',
+    has: 'docreg suspend',
+    prints: /Suspended[\s\S]*Released[\s\S]*Superseded[\s\S]*Revoked/,
+    writes: ['corrected.csv'],
+  },
+  { page: 'docs/operate.md', has: 'npm run backup', writes: ['backups/monday', 'restored'] },
+  { page: 'docs/operate.md', has: 'PORT=3001', prints: /is ready at/, serves: true },
+  { page: 'docs/verify.md', has: 'HOST=0.0.0.0', prints: /is ready at/, serves: true },
+]
+
+/** Examples that do not run, and why. */
+export const NOT_RUN: { page: string; has: string; because: string }[] = [
+  {
+    page: 'docs/certificates.md',
+    has: '--from issued/issued.csv',
+    because: 'it installs 75 MB; test/cli/commands/certificate.test.ts prints some',
+  },
+  {
+    page: 'docs/certificates.md',
+    has: '--new-template',
+    because: 'test/certificates/print.test.ts copies a template',
+  },
+  {
+    page: 'docs/integrate.md',
+    has: '/v1/webhooks',
+    because: 'its receiver does not exist; test/gateway/http/routes/webhooks.test.ts creates some',
+  },
+  {
+    page: 'README.md',
+    has: 'git clone',
+    because: 'it installs everything anew; test/scripts/start.test.ts runs npm start',
+  },
+  { page: 'CONTRIBUTING.md', has: 'npm test', because: 'this test is part of it' },
+  { page: 'CONTRIBUTING.md', has: 'biome check', because: 'it formats the checkout' },
+  {
+    page: 'docs/contract.md',
+    has: 'npm run deploy',
+    because: 'it needs funds on Sepolia; test/contracts/deployment.test.ts deploys on Anvil',
+  },
+  {
+    page: 'docs/contract.md',
+    has: 'register-issuer',
+    because: 'it needs that registry; test/contracts/roles.test.ts registers issuers on Anvil',
+  },
+  {
+    page: 'docs/operate.md',
+    has: 'npm run reindex',
+    because: 'the service has to be stopped for it; test/scripts/reindex.test.ts runs it',
+  },
+  {
+    page: 'docs/operate.md',
+    has: 'npm run recover',
+    because: 'it needs a chain that outlives its gateway; test/scripts/recover.test.ts runs it',
+  },
+  {
+    page: 'docs/operate.md',
+    has: 'ipfs init',
+    because: 'it changes the Kubo of this user; test/gateway/adapters/kubo.test.ts runs on Kubo',
+  },
+  {
+    page: 'docs/operate.md',
+    has: 'geth --dev',
+    because: 'it needs geth on the PATH; test/faults/geth.test.ts starts one with these options',
+  },
+  {
+    page: 'docs/verify.md',
+    has: 'npm run page',
+    because: 'it writes dist/, which other tests read; test/web/elsewhere.test.ts builds pages',
+  },
+  {
+    page: 'docs/verify.md',
+    has: 'npm install --global',
+    because: 'it installs for the whole machine; test/scripts/package.test.ts runs the package',
+  },
+  {
+    page: 'docs/verify.md',
+    has: '<checkout>/dist/library',
+    because: 'it needs npm; test/scripts/package.test.ts uses the package',
+  },
+  {
+    page: 'test/corpus/README.md',
+    has: 'serve.py',
+    because: 'it serves until it is stopped; test/corpus/served.test.ts runs both',
+  },
+  { page: 'test/faults/README.md', has: 'vitest run', because: 'npm test runs these' },
+  { page: 'test/faults/README.md', has: 'npm run faults', because: 'it takes an hour' },
+  { page: 'test/faults/README.md', has: 'slow-blocks.ts', because: 'it takes three minutes' },
+  {
+    page: 'test/faults/README.md',
+    has: 'fast-blocks.ts',
+    because: 'it measures throughput, and takes every core for a while',
+  },
+]
