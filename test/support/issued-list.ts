@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { type Hex, toHex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { type AnvilNode, startAnvilNode } from './anvil.ts'
 import { deployRegistry, transact } from './transact.ts'
 
 // Anvil's first three accounts.
@@ -48,6 +53,37 @@ export async function issueList(provider: Eip1193Provider): Promise<RegistryId> 
   await send('issuer', 'revoke', [1, documents[3], 1])
   await send('issuer', 'revoke', [1, documents[4], 6])
   return registry
+}
+
+/** An Anvil with the list of {@link issueList}. */
+export type IssuedList = {
+  anvil: AnvilNode
+  provider: Eip1193Provider
+  /** CAIP-10. */
+  registry: RegistryId
+  close(): Promise<void>
+}
+
+export async function startIssuedList(): Promise<IssuedList> {
+  const dir = mkdtempSync(join(tmpdir(), 'issued-list-'))
+  const anvil = await startAnvilNode(dir)
+  const provider = createFetchProvider(anvil.url, 30_000)
+  return {
+    anvil,
+    provider,
+    registry: await issueList(provider),
+    async close() {
+      await anvil.kill()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** @returns The hash of the newest block. */
+export async function hashOfNewest(provider: Eip1193Provider): Promise<Hex> {
+  const method = 'eth_getBlockByNumber'
+  const block = await provider.request({ method, params: ['latest', false] })
+  return (block as { hash: Hex }).hash
 }
 
 /** Issues a batch as issuer 2. */
