@@ -1,38 +1,25 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
-import { parseRegistryId } from '../../document/registry-id.ts'
-import { registryAbi } from '../../gateway/registry-abi.ts'
-import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
-import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
-import { freePort } from '../support/http.ts'
+import { expect, onTestFinished, test } from 'vitest'
+import { API_KEY } from '../faults/support/client.ts'
+import { type AnvilWorld, startAnvilWorld } from '../faults/support/world.ts'
+import type { GatewayProcess } from '../support/gateway-process.ts'
 import { createKubo, kuboBinary } from '../support/kubo.ts'
-import { ADA, randomKey } from '../support/stack.ts'
+import { ADA } from '../support/stack.ts'
 
-// A gateway as users run it, killed while it issues a batch.
+// A gateway in its own process, killed while it issues a batch.
 
-const KEY = 'a-key-that-only-the-tests-have'
 const PATIENCE = 240_000
 const SIZE = 600
-const BATCH_ISSUED = registryAbi.getEvent('BatchIssued')?.topicHash
 
 const binary = await kuboBinary()
 
-let folder: string
-let env: Record<string, string>
-beforeEach(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'document-registry-'))
-  env = {
-    PORT: `${await freePort()}`,
-    CHAIN_PORT: `${await freePort()}`,
-    DATA_DIR: join(folder, 'data'),
-    API_KEY: KEY,
-    ISSUER_KEY: randomKey(),
-  }
-})
-afterEach(() => rmSync(folder, { recursive: true, force: true }))
+async function startWorld(env?: Record<string, string>): Promise<AnvilWorld> {
+  const world = await startAnvilWorld(env)
+  onTestFinished(world.close)
+  return world
+}
 
 const body = Array.from({ length: SIZE }, (_, i) =>
   JSON.stringify({ ...ADA, subjectId: `${i}` }),
@@ -44,7 +31,7 @@ async function issue({ url }: GatewayProcess): Promise<{ status: number; lines: 
   const response = await fetch(`${url}/v1/batches`, {
     method: 'POST',
     headers: {
-      authorization: `Bearer ${KEY}`,
+      authorization: `Bearer ${API_KEY}`,
       'content-type': 'application/x-ndjson',
       'idempotency-key': 'the-batch',
     },
@@ -57,31 +44,19 @@ async function issue({ url }: GatewayProcess): Promise<{ status: number; lines: 
 
 async function statusOf({ url }: GatewayProcess, publicId: string) {
   const response = await fetch(`${url}/v1/verify?publicId=${publicId}`, {
-    headers: { authorization: `Bearer ${KEY}` },
+    headers: { authorization: `Bearer ${API_KEY}` },
   })
   const { data } = (await response.json()) as { data: { status: string } }
   return data.status
 }
 
-/** @returns The roots that the registry has events of. */
-async function rootsOf(gateway: GatewayProcess): Promise<string[]> {
-  const { registry } = parseRegistryId(/registry +(eip155:\S+)/.exec(gateway.output())?.[1] ?? '')
-  const [, , address] = registry.split(':')
-  const provider = createFetchProvider(`http://127.0.0.1:${env.CHAIN_PORT}`)
-  const params = [{ address, fromBlock: '0x0', toBlock: 'latest', topics: [BATCH_ISSUED] }]
-  const logs = await provider.request({ method: 'eth_getLogs', params })
-  return (logs as { topics: string[] }[]).map(({ topics }) => topics[1] ?? '')
-}
-
 test(
   'behavior: a batch that was killed at any step is resumed by its key, and never doubled',
   async () => {
-    const gateway = gatewayProcess(env)
-    onTestFinished(async () => void (await gateway.kill()))
+    const { gateway, ledger, dataDir } = await startWorld()
     let kills = 0
     // The claim, the documents, the batch blocks, the manifest, the promise, the plan, the outcome.
     for (let count = 1; ; count++) {
-      await gateway.start()
       await gateway.tell({
         order: 'kill_at_commit',
         count,
@@ -94,26 +69,25 @@ test(
       }
       await gateway.ended()
       kills++
-      expect(readdirSync(join(folder, 'data', 'spool'))).toEqual([])
+      expect(readdirSync(join(dataDir, 'spool'))).toEqual([])
+      await gateway.start()
     }
     expect(kills).toBeGreaterThan(4)
     // It would still be killed at a later commit.
     await gateway.kill()
     await gateway.start()
     const { lines } = await issue(gateway)
-    const roots = await rootsOf(gateway)
-    expect(roots).toEqual([lines[0]?.data.batchRoot])
+    expect(await ledger.batches()).toEqual([lines[0]?.data.batchRoot])
     expect(lines.length).toBe(SIZE)
     for (const at of [0, SIZE - 1])
       expect(await statusOf(gateway, lines[at]?.data.publicId ?? '')).toBe('valid')
-    await gateway.stop()
   },
   PATIENCE,
 )
 
 /** Rows of the stopped gateway's tables. */
-function rowsIn(...tables: string[]): number[] {
-  const database = new DatabaseSync(join(folder, 'data', 'gateway.db'))
+function rowsIn(dataDir: string, ...tables: string[]): number[] {
+  const database = new DatabaseSync(join(dataDir, 'gateway.db'))
   try {
     return tables.map((table) =>
       Number(database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n),
@@ -126,17 +100,15 @@ function rowsIn(...tables: string[]): number[] {
 test(
   'behavior: a start deletes what a kill left of a batch that was not promised',
   async () => {
-    const gateway = gatewayProcess(env)
-    onTestFinished(async () => void (await gateway.kill()))
+    const { gateway, dataDir } = await startWorld()
     const tables = ['block', 'document', 'batch', 'batch_draft'] as const
     let left = 0
     let discarded = 0
     for (const count of [3, 5, 6]) {
-      await gateway.start()
       await gateway.tell({ order: 'kill_at_commit', count, side: 'after' })
       expect(await issue(gateway).catch(() => undefined)).toBeUndefined()
       await gateway.ended()
-      left += rowsIn('block')[0] as number
+      left += rowsIn(dataDir, 'block')[0] as number
       await gateway.start()
       discarded++
       await expect
@@ -145,18 +117,18 @@ test(
         })
         .toBe(discarded)
       await gateway.stop()
-      expect(rowsIn(...tables)).toEqual([0, 0, 0, 0])
+      expect(rowsIn(dataDir, ...tables)).toEqual([0, 0, 0, 0])
+      await gateway.start()
     }
     expect(left).toBeGreaterThan(0)
     // What was promised stays, whatever came before.
-    await gateway.start()
     const { status, lines } = await issue(gateway)
     expect(status).toBe(201)
     await gateway.kill()
     await gateway.start()
     expect(await statusOf(gateway, lines[SIZE - 1]?.data.publicId ?? '')).toBe('valid')
     await gateway.stop()
-    expect(rowsIn(...tables)).toEqual([2 * SIZE + 2, SIZE, 1, 0])
+    expect(rowsIn(dataDir, ...tables)).toEqual([2 * SIZE + 2, SIZE, 1, 0])
   },
   PATIENCE,
 )
@@ -167,12 +139,9 @@ test.skipIf(!binary)(
     const kubo = await createKubo(binary as string)
     onTestFinished(kubo.remove)
     await kubo.start()
-    Object.assign(env, { IPFS_API_URL: kubo.apiUrl })
-    const gateway = gatewayProcess(env)
-    onTestFinished(async () => void (await gateway.kill()))
     const pins = async () => (await kubo.ipfs('pin', 'ls', '--type=recursive', '-q')).trim()
     const before = await pins()
-    await gateway.start()
+    const { gateway } = await startWorld({ IPFS_API_URL: kubo.apiUrl })
     await gateway.tell({ order: 'kill_at_commit', count: 4, side: 'after' })
     expect(await issue(gateway).catch(() => undefined)).toBeUndefined()
     await gateway.ended()
@@ -193,15 +162,12 @@ test.skipIf(!binary)(
     const kubo = await createKubo(binary as string)
     onTestFinished(kubo.remove)
     await kubo.start()
-    Object.assign(env, { IPFS_API_URL: kubo.apiUrl })
-    const gateway = gatewayProcess(env)
-    onTestFinished(async () => void (await gateway.kill()))
-    await gateway.start()
+    const { gateway } = await startWorld({ IPFS_API_URL: kubo.apiUrl })
     const { status, lines } = await issue(gateway)
     expect(status).toBe(201)
     expect(await statusOf(gateway, lines[7]?.data.publicId ?? '')).toBe('valid')
     const batch = await fetch(`${gateway.url}/v1/batches/${lines[0]?.data.batchRoot}`, {
-      headers: { authorization: `Bearer ${KEY}` },
+      headers: { authorization: `Bearer ${API_KEY}` },
     })
     const { data } = (await batch.json()) as { data: { manifest: string } }
     const manifest = await fetch(`${gateway.url}/ipfs/${data.manifest}?format=raw`)
