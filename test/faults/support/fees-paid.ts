@@ -23,7 +23,9 @@ export async function weiAboveCaps(
   const head = Number(await request<string>('eth_blockNumber'))
   for (let number = 0; number <= head; number++) {
     const tag = `0x${number.toString(16)}`
-    const { transactions } = await request<Block>('eth_getBlockByNumber', tag, true)
+    const block = await request<Block | null>('eth_getBlockByNumber', tag, true)
+    if (block === null) throw new Error(`the node has no block ${number} of ${head}`)
+    const { transactions } = block
     if (transactions.length === 0) continue
     for (const { from, gas, maxFeePerGas } of transactions)
       if (own.has(from) && caps.transaction !== undefined)
