@@ -279,6 +279,13 @@ export function readDataDir(env: NodeJS.ProcessEnv): string {
   return resolve(env.DATA_DIR || DATA_DIR)
 }
 
+/** @returns The database alone, likewise; `undefined` = SQLite in the data folder. */
+export function readDatabaseUrl(env: NodeJS.ProcessEnv): string | undefined {
+  const { output, issues } = v.safeParse(v.optional(databaseUrl), env.DATABASE_URL || undefined)
+  if (issues) throw new ConfigError(issues.map(({ message }) => `DATABASE_URL ${message}`))
+  return output
+}
+
 /**
  * @returns The address in `deployments/<chainId>.json` beside the code, lower case; `undefined`
  * when there is no such file.

@@ -14,10 +14,12 @@ import { checkEndpoints } from './doctor/endpoints.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './doctor/finding.ts'
 import { checkFolder, checkNode } from './doctor/machine.ts'
 import { remoteIdentity } from './identity.ts'
+import { assertSqlite } from './only-sqlite.ts'
 
 async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   let config: Config
   try {
+    assertSqlite(env, 'npm run doctor')
     config = readConfig(env)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error

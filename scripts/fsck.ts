@@ -15,6 +15,7 @@ import { openKubo } from '../gateway/open-stores.ts'
 import { compare, DIFFERENCES, type Difference } from './fsck/compare.ts'
 import { openKept } from './fsck/kept.ts'
 import { tellCause } from './identity.ts'
+import { assertSqlite } from './only-sqlite.ts'
 import { readIssued } from './recover/issued.ts'
 
 async function main(): Promise<number> {
@@ -26,6 +27,7 @@ async function main(): Promise<number> {
   const defaults = { ISSUER_SECRET: unused, ISSUER_ID: '1' }
   const { ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL, RPC_URL } = process.env
   const hasAccount = [ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL, !RPC_URL].some(Boolean)
+  assertSqlite(process.env, 'npm run fsck')
   const config = readConfig({
     ...{ ...(RPC_URL && defaults), ...process.env, ...(!hasAccount && { ISSUER_KEY: unused }) },
   })

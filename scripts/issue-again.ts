@@ -22,6 +22,7 @@ import { type RecordKey, revocationOf, type TrustedRecord } from '../gateway/iss
 import type { Identity } from '../gateway/open-chain.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
+import { assertSqlite } from './only-sqlite.ts'
 import { assertNothingInFlight, openStopped } from './stopped-gateway.ts'
 
 /** Documents whose records are read together, and that one transaction issues. */
@@ -40,6 +41,7 @@ async function main(): Promise<void> {
     options: { only: { type: 'string' }, send: { type: 'boolean', default: false } },
   })
   const only = values.only === undefined ? undefined : readList(values.only)
+  assertSqlite(process.env, 'npm run issue-again')
   const config = readConfig(process.env)
   const stops: (() => Promise<void>)[] = []
   try {

@@ -31,6 +31,7 @@ import { openKubo } from '../gateway/open-stores.ts'
 import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
+import { assertSqlite } from './only-sqlite.ts'
 import { assertNothingInFlight, openStopped } from './stopped-gateway.ts'
 
 const USAGE = 'npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]'
@@ -44,6 +45,11 @@ const say = (line: string) => console.error(line)
 async function main(): Promise<void> {
   process.umask(0o077)
   const { file, out, idempotencyKey } = readArguments()
+  assertSqlite(
+    process.env,
+    'npm run issue-batch',
+    'POST /v1/batches of the REST API issues batches',
+  )
   const config = readConfig(process.env)
   const now = Date.now()
   const bulk = await checkFile(file, now, tellBad)

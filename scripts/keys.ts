@@ -1,15 +1,14 @@
 // `npm run keys -- create|list|rotate|change|revoke`: the API keys of the gateway in DATA_DIR. A
 // running gateway sees every change within a second.
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
-import { KEYS_FILE, openKeyStore } from '../gateway/adapters/sqlite/key-store.ts'
-import { readDataDir } from '../gateway/config.ts'
+import { readDatabaseUrl, readDataDir } from '../gateway/config.ts'
 import { SCOPES } from '../gateway/grant.ts'
 import { createKeys, type Keys, type MadeKey } from '../gateway/keys/keys.ts'
 import type { ApiKey } from '../gateway/keys/ports.ts'
 import { keyChanges, keySettings, rotation } from '../gateway/keys/settings.ts'
+import { openKeysOf } from './key-store.ts'
 
 const USAGE = `npm run keys -- create --scope <scope> [settings] [--tenant <name>]
 npm run keys -- list [--json]
@@ -54,14 +53,16 @@ async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ allowPositionals: true, options: OPTIONS })
   const [command = '', id, ...more] = positionals
   const dataDir = readDataDir(process.env)
-  if (!existsSync(dataDir)) throw new Error(`there is no ${dataDir}: set DATA_DIR to the service's`)
+  const databaseUrl = readDatabaseUrl(process.env)
+  if (databaseUrl === undefined && !existsSync(dataDir))
+    throw new Error(`there is no ${dataDir}: set DATA_DIR to the service's`)
   const run = COMMANDS[command]
   if (!run || more.length > 0 || run.needsId !== (id !== undefined)) throw new Error(USAGE)
-  const store = openKeyStore(join(dataDir, KEYS_FILE))
+  const keys = await openKeysOf({ dataDir, databaseUrl })
   try {
-    await run.with(createKeys(store), values, id ?? '')
+    await run.with(createKeys(keys.store), values, id ?? '')
   } finally {
-    store.close()
+    await keys.close()
   }
 }
 

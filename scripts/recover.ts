@@ -13,6 +13,7 @@ import { createSqliteErasures } from '../gateway/adapters/sqlite/erasures.ts'
 import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
 import { remoteIdentity, tellCause } from './identity.ts'
+import { assertSqlite } from './only-sqlite.ts'
 import { readIssued } from './recover/issued.ts'
 import { openPayloads } from './recover/payloads.ts'
 import { restoreDocuments } from './recover/restore.ts'
@@ -70,6 +71,7 @@ function readSettings(): Config {
   const { ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL } = process.env
   const hasAccount = [ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL].some(Boolean)
   const unused = hasAccount ? {} : { ISSUER_KEY: toHex(randomBytes(32)) }
+  assertSqlite(process.env, 'npm run recover')
   const config = readConfig({ ...process.env, ...unused })
   if (config.rpcUrls.length === 0)
     throw new ConfigError([

@@ -32,6 +32,7 @@ import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
 import { collectIssued } from '../verifier/readers/issued-logs.ts'
 import { isRevoked, isSuperseded, isSuspended } from '../verifier/status.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
+import { assertSqlite } from './only-sqlite.ts'
 import { readManifest } from './read-manifest.ts'
 import { openStopped } from './stopped-gateway.ts'
 
@@ -43,6 +44,7 @@ const say = (line: string) => console.error(line)
 async function main(): Promise<void> {
   process.umask(0o077)
   const { values } = parseArgs({ options: { tenant: { type: 'string' } } })
+  assertSqlite(process.env, 'npm run reindex')
   const config = readConfig(process.env)
   const stops: (() => Promise<void>)[] = []
   try {

@@ -3,7 +3,6 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { drawQrCode } from '../cli/qr-terminal.ts'
 import { shortFingerprint } from '../gateway/adapters/binding.ts'
-import { KEYS_FILE, openKeyStore } from '../gateway/adapters/sqlite/key-store.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
 import { createKeys } from '../gateway/keys/keys.ts'
 import { DEFAULT_TENANT } from '../gateway/keys/settings.ts'
@@ -20,6 +19,7 @@ import {
   remoteIdentity,
   tellCause,
 } from './identity.ts'
+import { openKeysOf } from './key-store.ts'
 import { issueSample, SAMPLE } from './sample.ts'
 
 const say = (line = '') => console.log(line)
@@ -90,11 +90,11 @@ function writeCommandSettings(
 }
 
 /** @returns The key itself, unless `API_KEY` is set or there has been a key; stored nowhere. */
-async function firstKey({ dataDir, apiKey }: Config): Promise<string | undefined> {
-  if (apiKey !== undefined) return undefined
-  const store = openKeyStore(join(dataDir, KEYS_FILE))
+async function firstKey(config: Config): Promise<string | undefined> {
+  if (config.apiKey !== undefined) return undefined
+  const { store, hadKeys, close } = await openKeysOf(config)
   try {
-    if (store.hadKeys()) return undefined
+    if (await hadKeys()) return undefined
     const { secret } = await createKeys(store).create({
       scopes: ['admin'],
       tenant: DEFAULT_TENANT,
@@ -102,7 +102,7 @@ async function firstKey({ dataDir, apiKey }: Config): Promise<string | undefined
     })
     return secret
   } finally {
-    store.close()
+    await close()
   }
 }
 

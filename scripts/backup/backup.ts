@@ -24,6 +24,7 @@ import { readDataDir } from '../../gateway/config.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
 import { copyChain } from '../../local-chain/journal.ts'
 import { tellCause } from '../identity.ts'
+import { assertSqlite } from '../only-sqlite.ts'
 import {
   BackupError,
   CHAIN_FOLDER,
@@ -42,6 +43,7 @@ const say = (line: string) => console.log(line)
 async function main(): Promise<void> {
   process.umask(0o077)
   const { to, withSecrets } = readArguments()
+  assertSqlite(process.env, 'npm run backup', 'back up PostgreSQL with pg_dump')
   const dataDir = readDataDir(process.env)
   if (!existsSync(join(dataDir, DATABASE_FILE)))
     throw new BackupError(`${dataDir} has no documents: set DATA_DIR`)

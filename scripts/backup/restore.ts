@@ -15,6 +15,7 @@ import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from '../../gateway/config.ts'
 import { localIdentity, remoteIdentity, tellCause } from '../identity.ts'
+import { assertSqlite } from '../only-sqlite.ts'
 import { type Comparison, compareWithChain } from './compare.ts'
 import { BackupError, CHAIN_FOLDER, copyFiles, readBackup } from './contents.ts'
 import { syncAll } from './sync.ts'
@@ -29,6 +30,7 @@ const say = (line: string) => console.log(line)
 async function main(): Promise<void> {
   process.umask(0o077)
   const from = readArguments()
+  assertSqlite(process.env, 'npm run restore', 'restore PostgreSQL with pg_restore')
   const config = readConfig(process.env)
   const { dataDir } = config
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
