@@ -46,8 +46,16 @@ export function prefers(c: Context, wanted: string, fallback: string): boolean {
 export function problemsOf(issues: readonly v.BaseIssue<unknown>[] = []): FieldProblem[] {
   return issues.map((issue) => ({
     field: v.getDotPath(issue) ?? '',
-    message: issue.type === 'object' ? 'is required' : issue.message,
+    message: isOfObject(issue) ? messageOfKey(issue) : issue.message,
   }))
+}
+
+const isOfObject = ({ type }: v.BaseIssue<unknown>) => type === 'object' || type === 'strict_object'
+
+/** An object is wrong by a key: one that it must not have, or one that it lacks. */
+function messageOfKey({ expected, received }: v.BaseIssue<unknown>): string {
+  if (expected === 'never') return 'unknown field'
+  return received === 'undefined' ? 'is required' : 'must be an object'
 }
 
 /**

@@ -26,7 +26,7 @@ const label = v.pipe(
   ),
 )
 const scopes = v.pipe(
-  v.array(v.picklist(SCOPES, `must be of ${SCOPES.join(', ')}`), 'must be a list'),
+  v.array(v.picklist(SCOPES, `must be one of ${SCOPES.join(', ')}`), 'must be a list'),
   v.minLength(1, 'must not be empty'),
   v.check((list) => isDistinct(list), 'must not name a scope twice'),
 )
