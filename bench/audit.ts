@@ -80,7 +80,9 @@ async function runDocreg(...args: string[]): Promise<Run> {
   })
   let usage: Usage = { cpu: 0, peak: 0 }
   const poll = setInterval(() => {
-    usage = usageOf(child.pid) ?? usage
+    const now = usageOf(child.pid)
+    // A process that has just ended has no memory.
+    if (now && now.peak > 0) usage = now
   }, POLL_MS)
   const [code] = await once(child, 'close')
   clearInterval(poll)

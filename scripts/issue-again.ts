@@ -1,9 +1,13 @@
 /**
- * `npm run issue-again [-- --only <file>] [--send]`: after the theft of an issuing key, issues
- * again what this gateway had issued with the distrusted account, with the settings of `npm start`,
- * while no gateway runs. Without `--send` it only lists the documents and batches.
+ * `npm run issue-again [-- --only <file>] [--send [--no-wait]]`: after the theft of an issuing key,
+ * issues again what this gateway had issued with the distrusted account, with the settings of `npm
+ * start`, while no gateway runs. Without `--send` it only lists the documents and batches.
+ *
+ * Waits until all is final, and sends what a reorg removes once more. Exit status 0: done, or only
+ * listed; 1: failed; 2: sent, but not final, with `--no-wait`.
  */
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Hex } from '../document/hex.ts'
 import { lockAccount } from '../gateway/adapters/account-lock.ts'
@@ -29,16 +33,33 @@ import { assertNothingInFlight, openStopped } from './stopped-gateway.ts'
 const CHUNK = 200
 /** How long a block may take; milliseconds. */
 const PATIENCE = 300_000
+/** Between two looks whether a block is final; milliseconds. */
+const FINALITY_INTERVAL = 4_000
 const MAX_LIST_BYTES = 64 * 1024 * 1024
+const EXIT = { done: 0, failed: 1, notFinal: 2 }
 
 const say = (line: string) => console.error(line)
 
-/** A document, or a batch by its root, that reads Distrusted. */
-type Distrusted = { hash: Hex; record: TrustedRecord }
+/** A document, or a batch by its root. */
+type Own = { hash: Hex; record: TrustedRecord }
 
-async function main(): Promise<void> {
+/** What this gateway has issued since the theft, as the registry has it now. */
+type Standing = {
+  documents: Own[]
+  batches: Own[]
+  /** The newest block that anchored anything else of it; 0 = none. */
+  anchoredUpTo: number
+}
+
+/** @returns The exit status. */
+async function main(): Promise<number> {
   const { values } = parseArgs({
-    options: { only: { type: 'string' }, send: { type: 'boolean', default: false } },
+    allowNegative: true,
+    options: {
+      only: { type: 'string' },
+      send: { type: 'boolean', default: false },
+      wait: { type: 'boolean', default: true },
+    },
   })
   const only = values.only === undefined ? undefined : readList(values.only)
   assertSqlite(process.env, 'npm run issue-again')
@@ -48,34 +69,32 @@ async function main(): Promise<void> {
     const database = openStopped(config.dataDir)
     stops.unshift(database.close)
     assertNothingInFlight(database)
-    const identity =
-      config.rpcUrls.length > 0
-        ? await remoteIdentity(config, say)
-        : await localIdentity(config, stops, say)
+    const isRemote = config.rpcUrls.length > 0
+    const identity = isRemote
+      ? await remoteIdentity(config, say)
+      : await localIdentity(config, stops, say)
     stops.unshift(identity.rpc.close)
     const { rpc, registry: id, issuerId, signer, issuerSecrets } = identity
     database.bindTo({ registry: id, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
+    const { finality } = config
     const { account, registry, blocks } = await patiently(
-      () => createRegistry(rpc, { registry: id, issuerId, signer }),
+      () => createRegistry(rpc, { registry: id, issuerId, signer, finality }),
       say,
     )
-    if (config.rpcUrls.length > 0) {
+    if (isRemote) {
       const genesis = await blocks.blockHash(0)
       stops.unshift(await lockAccount({ registry: id, address: signer.address, genesis }))
     }
     const history = createSqliteHistory(database)
-    const isWanted = ({ hash }: Distrusted) => only === undefined || only.has(hash)
     const since = history.since(await patiently(() => firstDistrustedBlock(identity), say))
-    const keysOfBatches = since.roots.map((root) => ({ documentHash: root, root }))
-    const keysOfDocuments = since.documentHashes.map((documentHash) => ({ documentHash }))
-    const documents = (await readDistrusted(registry, keysOfDocuments)).filter(isWanted)
-    const batches = (await readDistrusted(registry, keysOfBatches)).filter(isWanted)
-    for (const one of documents) tellOne('document', one)
-    for (const one of batches) tellOne('batch', one)
-    say(`distrusted  ${documents.length} documents, ${batches.length} batches`)
+    const look = () => readStanding(registry, since, only)
+    let standing = await look()
+    for (const one of standing.documents) tellOne('document', one)
+    for (const one of standing.batches) tellOne('batch', one)
+    say(`distrusted  ${countOf(standing)}`)
     if (!values.send) {
       say('Nothing was sent. Look at each, then add --send, with --only <file> for some of them.')
-      return
+      return EXIT.done
     }
     assertOpenIssuer(await account.assertReady())
     const send = (call: RegistryCall) =>
@@ -83,11 +102,61 @@ async function main(): Promise<void> {
         ...{ signer, patience: PATIENCE },
         ...(config.feeCap !== undefined && { feeCap: config.feeCap }),
       })
-    await issueDocuments(identity, history, documents, send)
-    await issueBatches(identity, history, batches, send)
-    say('Run `npm run reindex` before the gateway starts, and this command again once it is final.')
+    // Nobody else makes blocks of the local chain: its own are final.
+    const finalBlock = () => (isRemote ? patiently(blocks.finalizedBlock, say) : Infinity)
+    for (;;) {
+      const last = Math.max(
+        standing.anchoredUpTo,
+        await issueDocuments(identity, history, standing.documents, send),
+        await issueBatches(identity, history, standing.batches, send),
+      )
+      if ((await finalBlock()) < last) {
+        if (!values.wait) return tellNotFinal(last)
+        say(`waiting     until block ${last} is final; after Ctrl-C, run this command again`)
+        while ((await finalBlock()) < last) await sleep(FINALITY_INTERVAL)
+      }
+      standing = await look()
+      const isDone = standing.documents.length + standing.batches.length === 0
+      if (isDone && standing.anchoredUpTo <= (await finalBlock())) break
+      if (!isDone) say(`removed     ${countOf(standing)} by a reorg: sending again`)
+    }
+    say('All of it is in final blocks. Run `npm run reindex` before the gateway starts.')
+    return EXIT.done
   } finally {
     for (const stop of stops) await stop()
+  }
+}
+
+const countOf = ({ documents, batches }: Standing) =>
+  `${numberOf(documents.length, 'document')}, ${numberOf(batches.length, 'batch', 'batches')}`
+
+const numberOf = (count: number, one: string, many = `${one}s`) =>
+  `${count} ${count === 1 ? one : many}`
+
+function tellNotFinal(block: number): number {
+  say('Not final: a reorg could still undo it. Run `npm run reindex`, start the gateway, and run')
+  say(`this command again, with the same options, once block ${block} is final.`)
+  return EXIT.notFinal
+}
+
+async function readStanding(
+  registry: RegistryReader,
+  since: ReturnType<SqliteHistory['since']>,
+  only: ReadonlySet<string> | undefined,
+): Promise<Standing> {
+  const isWanted = ({ hash }: Own) => only === undefined || only.has(hash)
+  const ofDocuments = since.documentHashes.map((documentHash) => ({ documentHash }))
+  const ofBatches = since.roots.map((root) => ({ documentHash: root, root }))
+  const documents = (await readRecords(registry, ofDocuments)).filter(isWanted)
+  const batches = (await readRecords(registry, ofBatches)).filter(isWanted)
+  const isDistrusted = ({ record }: Own) => record.distrusted
+  let anchoredUpTo = 0
+  for (const { record } of [...documents, ...batches])
+    if (!record.distrusted) anchoredUpTo = Math.max(anchoredUpTo, record.anchoredBlock)
+  return {
+    documents: documents.filter(isDistrusted),
+    batches: batches.filter(isDistrusted),
+    anchoredUpTo,
   }
 }
 
@@ -119,23 +188,20 @@ async function firstDistrustedBlock({ rpc, registry, issuerId }: Identity): Prom
   return first
 }
 
-async function readDistrusted(
-  registry: RegistryReader,
-  keys: readonly RecordKey[],
-): Promise<Distrusted[]> {
-  const found: Distrusted[] = []
+async function readRecords(registry: RegistryReader, keys: readonly RecordKey[]): Promise<Own[]> {
+  const found: Own[] = []
   for (let at = 0; at < keys.length; at += CHUNK) {
     const chunk = keys.slice(at, at + CHUNK)
     const records = await patiently(() => registry.records(chunk), say)
-    chunk.forEach(({ documentHash }, i) => {
+    chunk.forEach(({ documentHash: hash }, i) => {
       const record = records[i]
-      if (record?.distrusted) found.push({ hash: documentHash, record })
+      if (record) found.push({ hash, record })
     })
   }
   return found
 }
 
-function tellOne(what: string, { hash, record }: Distrusted): void {
+function tellOne(what: string, { hash, record }: Own): void {
   const revocation = revocationOf(record)
   const stays = revocation === 'none' || revocation === 'released' ? '' : `, stays ${revocation}`
   console.log(`${hash} ${what}, block ${record.anchoredBlock}${stays.replace('final', 'revoked')}`)
@@ -143,12 +209,14 @@ function tellOne(what: string, { hash, record }: Distrusted): void {
 
 type Send = (call: RegistryCall) => Promise<{ blockNumber: number; transactionHash: Hex }>
 
+/** @returns The last block that has some of them; 0 = none. */
 async function issueDocuments(
   { issuerId }: Identity,
   history: SqliteHistory,
-  documents: readonly Distrusted[],
+  documents: readonly Own[],
   send: Send,
-): Promise<void> {
+): Promise<number> {
+  let last = 0
   for (let at = 0; at < documents.length; at += CHUNK) {
     const chunk = documents.slice(at, at + CHUNK)
     const hashes = chunk.map(({ hash }) => hash)
@@ -156,16 +224,21 @@ async function issueDocuments(
     const args = [issuerId, hashes, expiries]
     const { blockNumber, transactionHash } = await send({ method: 'issueMany', args })
     await history.addDocuments(hashes, blockNumber, transactionHash)
-    say(`issued      ${hashes.length} documents in block ${blockNumber} by ${transactionHash}`)
+    const what = numberOf(hashes.length, 'document')
+    say(`issued      ${what} in block ${blockNumber} by ${transactionHash}`)
+    last = blockNumber
   }
+  return last
 }
 
+/** @returns The last block that has one of them; 0 = none. */
 async function issueBatches(
   { issuerId, rpc, registry }: Identity,
   history: SqliteHistory,
-  batches: readonly Distrusted[],
+  batches: readonly Own[],
   send: Send,
-): Promise<void> {
+): Promise<number> {
+  let last = 0
   for (const { hash, record } of batches) {
     const { anchoredBlock } = record
     const content = await contentOf(rpc, { registry, issuerId, root: hash }, anchoredBlock)
@@ -178,13 +251,14 @@ async function issueBatches(
     const { blockNumber, transactionHash } = await send({ method: 'issueBatch', args })
     await history.addBatch(hash, blockNumber, transactionHash)
     say(`issued      a batch of ${size} in block ${blockNumber} by ${transactionHash}`)
+    last = blockNumber
   }
+  return last
 }
 
 try {
-  await main()
-  process.exit()
+  process.exit(await main())
 } catch (error) {
   console.error(tellCause('issue again', error))
-  process.exit(1)
+  process.exit(EXIT.failed)
 }

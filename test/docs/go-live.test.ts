@@ -274,8 +274,8 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
       await run('sed -i "s|^ISSUER_KEYSTORE=')
       await startService()
       await stop('npm start')
-      expect(await run('> own-documents.txt')).toContain('distrusted  1 documents, 0 batches')
-      expect(await run('--only own-documents.txt --send')).toContain('issued      1 documents')
+      expect(await run('> own-documents.txt')).toContain('distrusted  1 document, 0 batches')
+      expect(await run('--only own-documents.txt --send')).toContain('issued      1 document in')
       await startService()
       env.API_KEY = key
       expect(await statusOf(publicId)).toBe('valid')

@@ -101,7 +101,7 @@ test(
 
     const listed = await issueAgain()
     expect(listed.code, listed.stderr).toBe(0)
-    expect(listed.stderr).toContain('distrusted  3 documents, 1 batches')
+    expect(listed.stderr).toContain('distrusted  3 documents, 1 batch\n')
     expect(listed.stderr).toContain('Nothing was sent')
     const hashes = alone.map(({ documentHash }) => documentHash)
     for (const hash of hashes) expect(listed.stdout).toContain(hash)

@@ -3,44 +3,30 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
-import { Wallet } from 'ethers'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { parseRegistryId } from '../../document/registry-id.ts'
-import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
-import { type AnvilNode, startAnvilNode } from '../support/anvil.ts'
 import { run } from '../support/docreg.ts'
 import { type GatewayProcess, gatewayProcess } from '../support/gateway-process.ts'
 import { freePort } from '../support/http.ts'
-import { patient } from '../support/patient.ts'
-import { ADA, randomKey } from '../support/stack.ts'
-import { deployRegistry } from '../support/transact.ts'
+import { type RemoteIssuer, startRemoteIssuer } from '../support/remote-issuer.ts'
+import { ADA, API_KEY, randomKey } from '../support/stack.ts'
 
 // A gateway is lost with its data folder; another machine has a copy of its payloads.
 
-const KEY = 'a-key-that-only-the-tests-have'
 const COMMAND = fileURLToPath(new URL('../../scripts/recover.ts', import.meta.url))
 const FSCK = fileURLToPath(new URL('../../scripts/fsck.ts', import.meta.url))
 const PATIENCE = 180_000
 
 let folder: string
-let anvil: AnvilNode
+let issuer: RemoteIssuer
 let env: Record<string, string>
 let lost: GatewayProcess
 let recovered: GatewayProcess
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'recover-'))
-  anvil = await startAnvilNode(folder, ['--block-time', '1'], 1)
-  const keys = { admin: randomKey(), manager: randomKey(), issuer: randomKey() }
-  for (const key of Object.values(keys))
-    await anvil.request('anvil_setBalance', new Wallet(key).address, '0x56bc75e2d63100000')
-  const provider = patient(createFetchProvider(anvil.url))
-  const registry = await deployRegistry(provider, keys, { name: 'One', uri: '' })
-  env = {
-    ...{ RPC_URL: anvil.url, REGISTRY_ADDRESS: parseRegistryId(registry).address, ISSUER_ID: '1' },
-    ...{ ISSUER_SECRET: randomKey(), API_KEY: KEY, MAX_HEAD_AGE_SECONDS: '100000000' },
-  }
-  const settings = { ...env, ISSUER_KEY: keys.issuer }
+  issuer = await startRemoteIssuer(folder, ['--block-time', '1'], 1)
+  env = issuer.env
+  const settings = { ...env, ISSUER_KEY: issuer.keys.issuer }
   lost = gatewayProcess({ ...settings, PORT: `${await freePort()}`, DATA_DIR: join(folder, 'a') })
   recovered = gatewayProcess({
     ...{ ...settings, PORT: `${await freePort()}`, DATA_DIR: join(folder, 'b') },
@@ -50,7 +36,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await lost?.kill()
   await recovered?.kill()
-  await anvil?.kill()
+  await issuer?.anvil.kill()
   rmSync(folder, { recursive: true, force: true })
 })
 
@@ -60,7 +46,7 @@ async function call(gateway: GatewayProcess, path: string, body?: string, method
     method: method ?? (body === undefined ? 'GET' : 'POST'),
     ...(body !== undefined && { body }),
     headers: {
-      authorization: `Bearer ${KEY}`,
+      authorization: `Bearer ${API_KEY}`,
       ...(body !== undefined && { 'content-type': type }),
     },
   })
