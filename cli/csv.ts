@@ -23,8 +23,8 @@ export const MAX_ROWS = 100_000
  * @throws {InputError} `bad_table`, naming the line.
  */
 export function parseCsv(bytes: Uint8Array): Table {
-  const text = decodeText(bytes)
-  const [header = ''] = text.split(/\r?\n/, 1)
+  const text = decodeText(bytes).replace(/\r\n?/g, '\n')
+  const [header = ''] = text.split('\n', 1)
   const count = (delimiter: string) => header.split(delimiter).length
   const delimiter = [...DELIMITERS].sort((a, b) => count(b) - count(a))[0] ?? ','
   const [first, ...records] = recordsOf(text, delimiter)
@@ -62,7 +62,7 @@ const CSV_PROBLEMS: Record<string, string> = {
 }
 
 function rowOf({ record, info }: CsvRecord, columns: string[]): Row {
-  const within = record.reduce((lines, cell) => lines + cell.split(/\r\n|\r|\n/).length - 1, 0)
+  const within = record.reduce((lines, cell) => lines + cell.split('\n').length - 1, 0)
   const line = info.lines - within
   if (record.length !== columns.length)
     throw badTable(`line ${line}: ${record.length} cells, but there are ${columns.length} columns`)

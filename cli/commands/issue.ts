@@ -14,7 +14,15 @@ import {
   writeFailed,
   writeIssued,
 } from '../issue/outputs.ts'
-import { type BadRow, type CheckedRows, readMapping, readRows } from '../issue/rows.ts'
+import {
+  type BadRow,
+  type CheckedRows,
+  DATE_ORDERS,
+  type DateOrder,
+  hasLocalDate,
+  readMapping,
+  readRows,
+} from '../issue/rows.ts'
 import { counted, printable, printableJson } from '../printable.ts'
 import { TEST_NETWORK } from '../report.ts'
 import { wholeNumber } from '../sources.ts'
@@ -34,6 +42,11 @@ const OPTIONS = {
     value: '<field=value>',
     multiple: true,
     about: 'the same value in all rows: category=diploma',
+  },
+  dates: {
+    value: '<order>',
+    choices: [...DATE_ORDERS],
+    about: 'how the table writes dates: dmy for 31.7.2026 or 31/07/2026, mdy for 7/31/2026',
   },
   'skip-bad': { about: 'issue the good rows even if others are bad; those go to failed.csv' },
   qr: {
@@ -80,7 +93,8 @@ async function issue(
   const { out, json } = values
   if (out === undefined && !values['dry-run'])
     throw new UsageError('--out is required: a folder for the results; or --dry-run')
-  const mapping = readMapping(values.map, values.set)
+  const dates = values.dates as DateOrder | undefined
+  const mapping = { ...readMapping(values.map, values.set), dates }
   const concurrency = wholeNumber('concurrency', values.concurrency ?? '64', 1)
   if (concurrency > 256) throw new UsageError('--concurrency must be at most 256')
   const checked = readRows(await readInputFile(file), mapping, Date.now())
@@ -109,6 +123,8 @@ function showBad({ good, bad }: CheckedRows, { write, paint }: Terminal): void {
     for (const { field, message } of problems)
       write(`  line ${line}: ${printable(`${field} ${message}`.trim())}`)
   if (bad.length > SHOWN) write(`  … and ${bad.length - SHOWN} more`)
+  if (bad.some(hasLocalDate))
+    write('For dates such as 31.7.2026 or 31/07/2026 give --dates dmy, for 7/31/2026 --dates mdy.')
 }
 
 async function dryRun(

@@ -20,14 +20,23 @@ export type CheckedRows = { good: GoodRow[]; bad: BadRow[] }
 /** Columns that docreg itself writes beside those of a row, in `failed.csv`. */
 const OWN_COLUMNS = ['line', 'problem']
 const FIELDS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
+const DATES = ['issuedAt', 'expiresAt']
 const METADATA = 'metadata.'
 
-/** What `--map` and `--set` say. */
+/** How a spreadsheet writes dates: day, month, year or month, day, year. */
+export const DATE_ORDERS = ['dmy', 'mdy'] as const
+export type DateOrder = (typeof DATE_ORDERS)[number]
+
+const LOCAL_DATE = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/
+
+/** What `--map`, `--set` and `--dates` say. */
 export type Mapping = {
   /** Field by column; an empty field leaves the column out. */
   map: ReadonlyMap<string, string>
   /** The same value in all rows, by field. */
   set: ReadonlyMap<string, string>
+  /** Absent: dates are YYYY-MM-DD. */
+  dates?: DateOrder | undefined
 }
 
 /** @param map `column=field`; `column=` leaves one out. @throws {UsageError} */
@@ -101,7 +110,7 @@ function fromCsv(bytes: Uint8Array, mapping: Mapping): Sent[] {
   return rows.map(({ line, cells }) => ({
     line,
     cells,
-    value: documentOf(cells, fields, mapping.set),
+    value: documentOf(withDates(cells, fields, mapping.dates), fields, mapping.set),
   }))
 }
 
@@ -127,6 +136,31 @@ function fieldsOf(columns: readonly string[], { map }: Mapping): Map<string, str
   return new Map(used)
 }
 
+/** @returns The cells with their dates as YYYY-MM-DD, those that are written in this order. */
+function withDates(
+  cells: Row['cells'],
+  fields: ReadonlyMap<string, string>,
+  order: DateOrder | undefined,
+): Row['cells'] {
+  if (order === undefined) return cells
+  const changed = { ...cells }
+  for (const [column, field] of fields) {
+    const [, first = '', second = '', year] = LOCAL_DATE.exec(cells[column] ?? '') ?? []
+    if (year === undefined || !DATES.includes(field)) continue
+    const [day, month] = order === 'dmy' ? [first, second] : [second, first]
+    changed[column] = `${year}-${month.padStart(2, '0')}-${day.padStart(2, '0')}`
+  }
+  return changed
+}
+
+/** @returns Whether a bad row has a date as spreadsheets write them. */
+export function hasLocalDate({ cells, problems }: BadRow): boolean {
+  return (
+    problems.some(({ field }) => DATES.includes(field)) &&
+    Object.values(cells).some((cell) => LOCAL_DATE.test(cell))
+  )
+}
+
 /** An empty cell is an absent field; a required one is then reported as such. */
 export function documentOf(
   cells: Row['cells'],
@@ -145,8 +179,8 @@ export function documentOf(
 }
 
 /** On each line a document as the REST API takes it. */
-function fromNdjson(text: string, { map, set }: Mapping): Sent[] {
-  if (map.size > 0) throw new UsageError('--map is for CSV')
+function fromNdjson(text: string, { map, set, dates }: Mapping): Sent[] {
+  if (map.size > 0 || dates !== undefined) throw new UsageError('--map and --dates are for CSV')
   const sent = text.split('\n').flatMap((source, i): Sent[] => {
     if (source.trim() === '') return []
     const value = parseLine(source)

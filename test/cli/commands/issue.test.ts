@@ -93,6 +93,24 @@ describe('the table', () => {
     expect(code).toBe(0)
   })
 
+  test('args: accepts dates as spreadsheets write them, once it knows their order', async () => {
+    const rows = [
+      '"Müller\r\nZoë";7;31.7.2026;01/08/2027',
+      '"Ada";8;5-12-2026;',
+      '"Eve";9;2026-07-01;',
+    ]
+    const text = `\ufeffsubjectName;subjectId;issuedAt;expiresAt\r\n${rows.join('\r\n')}\r\n`
+    const table = ['--set', 'category=diploma', '--set', 'subjectName=Zoë']
+    const told = await dryRun(text, ...table)
+    expect(told.text).toContain('line 2: issuedAt must be')
+    expect(told.text).toContain('line 4: issuedAt must be')
+    expect(told.text).toContain('give --dates dmy')
+    expect((await dryRun(text, ...table, '--dates', 'dmy')).text).toContain('3 rows, all good')
+    expect((await dryRun(text, ...table, '--dates', 'mdy')).text).toContain(
+      '1 of 3 rows are bad:\n  line 2: issuedAt must be',
+    )
+  })
+
   test('args: accepts NDJSON', async () => {
     const line = '{"subjectName":"Ada","subjectId":"1","issuedAt":"2026-07-01"}\n'
     expect((await dryRun(line, '--set', 'category=a')).code).toBe(0)
