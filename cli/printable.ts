@@ -10,8 +10,8 @@ export function printable(text: string): string {
 }
 
 /** @returns `1 document`, `2 documents`. */
-export function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
+export function counted(count: number, noun: string, plural = `${noun}s`): string {
+  return `${count} ${count === 1 ? noun : plural}`
 }
 
 /** @returns JSON on one line or several, equally safe to show. */

@@ -9,6 +9,7 @@
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
+import { counted } from '../cli/printable.ts'
 import type { Hex } from '../document/hex.ts'
 import { lockAccount } from '../gateway/adapters/account-lock.ts'
 import { contentOf } from '../gateway/adapters/ethereum/batch-anchor.ts'
@@ -128,10 +129,7 @@ async function main(): Promise<number> {
 }
 
 const countOf = ({ documents, batches }: Standing) =>
-  `${numberOf(documents.length, 'document')}, ${numberOf(batches.length, 'batch', 'batches')}`
-
-const numberOf = (count: number, one: string, many = `${one}s`) =>
-  `${count} ${count === 1 ? one : many}`
+  `${counted(documents.length, 'document')}, ${counted(batches.length, 'batch', 'batches')}`
 
 function tellNotFinal(block: number): number {
   say('Not final: a reorg could still undo it. Run `npm run reindex`, start the gateway, and run')
@@ -224,7 +222,7 @@ async function issueDocuments(
     const args = [issuerId, hashes, expiries]
     const { blockNumber, transactionHash } = await send({ method: 'issueMany', args })
     await history.addDocuments(hashes, blockNumber, transactionHash)
-    const what = numberOf(hashes.length, 'document')
+    const what = counted(hashes.length, 'document')
     say(`issued      ${what} in block ${blockNumber} by ${transactionHash}`)
     last = blockNumber
   }

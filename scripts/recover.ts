@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { counted } from '../cli/printable.ts'
 import { toHex } from '../document/hex.ts'
 import { openErasureList } from '../gateway/adapters/erasure-list.ts'
 import { createSqliteErasures } from '../gateway/adapters/sqlite/erasures.ts'
@@ -48,13 +49,15 @@ async function main(): Promise<number> {
       ...{ identity, out, tenant: values.tenant, say },
     })
     rmSync(checkpoint, { force: true })
-    say(`recovered ${counts.opened} documents of ${counts.documents}, ${counts.batches} batches`)
+    const batches = counted(counts.batches, 'batch', 'batches')
+    say(`recovered ${counts.opened} of ${counted(counts.documents, 'document')}, ${batches}`)
     if (counts.erased > 0) say(`erased    ${counts.erased}`)
     if (counts.missing > 0)
       say(`missing   ${counts.missing}: no source has the payload, see ${out}`)
     if (counts.unopened > 0)
       say(`unopened  ${counts.unopened}: sealed with another secret, see ${out}`)
-    if (counts.unread > 0) say(`unread    ${counts.unread} batches: no source has the manifest`)
+    if (counts.unread > 0)
+      say(`unread    ${counted(counts.unread, 'batch', 'batches')}: no source has the manifest`)
     if (!issued.isComplete)
       say('INCOMPLETE: the registry counts more than its events show; ask a node that has them')
     say(`publicIds ${out}: whoever has this file can open every document`)

@@ -1,4 +1,3 @@
-import type { Hex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import { ChainError } from '../../verifier/errors.ts'
 import type { ReadOptions } from '../../verifier/ports.ts'
@@ -7,6 +6,7 @@ import { scanLogs } from '../../verifier/readers/log-scan.ts'
 import { type Request, readStrictly } from '../../verifier/readers/request.ts'
 import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
 import { hashOfBlock } from './block-hash.ts'
+import type { Mark } from './journal.ts'
 import { type AdminEvent, adminTopics, decodeAdminLog } from './registry-events.ts'
 
 /** Events that were reported, so that a reorg does not repeat them. */
@@ -29,6 +29,10 @@ export type FollowOptions = ReadOptions & {
   issuers: readonly number[]
   /** The first block to look at. */
   from: number
+  /** Where an earlier run has stopped, in the place of `from`. */
+  last?: Mark | undefined
+  /** Is given the last block that was read, once its alerts are out. */
+  onRead?: (mark: Mark) => Promise<void>
   /** Waits for the next look. */
   sleep: () => Promise<void>
 }
@@ -41,13 +45,13 @@ export type FollowOptions = ReadOptions & {
  */
 export async function* follow(
   request: Request,
-  { registry, issuers, from, sleep, signal }: FollowOptions,
+  { registry, issuers, from, sleep, signal, onRead, ...options }: FollowOptions,
 ): AsyncGenerator<Alert> {
   const { address } = parseRegistry(registry)
   const filter = { address, topics: adminTopics() }
   const reported = new Set<string>()
-  let next = from
-  let last: { block: number; hash: Hex } | undefined
+  let { last } = options
+  let next = last ? last.block + 1 : from
   let isDown = false
   while (!signal?.aborted) {
     try {
@@ -56,7 +60,7 @@ export async function* follow(
       isDown = false
       if (last && (await hashOfBlock(request, last.block)) !== last.hash) {
         yield { alert: 'reorg', block: last.block }
-        next = Math.max(from, last.block - REORG_DEPTH)
+        next = Math.max(0, last.block - REORG_DEPTH)
         last = undefined
       }
       for await (const { logs, to } of scanLogs(request, [filter], { from: next, to: head })) {
@@ -70,6 +74,7 @@ export async function* follow(
         next = to + 1
         const hash = await hashOfBlock(request, to)
         last = hash === undefined ? undefined : { block: to, hash }
+        if (last) await onRead?.(last)
       }
     } catch (error) {
       if (!(error instanceof ChainError) || error.code === 'pruned') throw error

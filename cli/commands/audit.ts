@@ -69,7 +69,10 @@ const OPTIONS = {
     value: '<days>',
     about: 'report documents issued so soon after their account was added; default 7, 0 for none',
   },
-  follow: { about: 'after that, print what happens to issuers and accounts, as JSON lines' },
+  follow: {
+    about:
+      'after that, print what happens to issuers and accounts as JSON lines, also since an earlier run with the same --out',
+  },
 } as const satisfies Options
 
 export const auditCommand = defineCommand({
@@ -120,12 +123,15 @@ async function audit(
     await writePieces(join(out, 'audit.json'), jsonOf(head, audits))
     await writePieces(join(out, 'report.html'), htmlOf(head, audits))
   }
-  if (values.json) terminal.write(printableJson({ ...head, issuers: audits.map(aboutOf) }))
-  else for (const one of audits) for (const line of textOf(one, terminal)) terminal.write(line)
+  // Of a command that follows, standard output has the alerts alone.
+  const say = values.follow ? terminal.note : terminal.write
+  if (values.json) say(printableJson({ ...head, issuers: audits.map(aboutOf) }))
+  else for (const one of audits) for (const line of textOf(one, terminal)) say(line)
   if (head.network === 'test') terminal.warn(TEST_NETWORK)
   if (values.follow) {
     const from = Math.min(...audits.map(({ asOf }) => asOf.blockNumber)) + 1
-    await followIssuers({ provider, registry, issuers, from }, terminal)
+    const file = out === undefined ? undefined : join(out, 'followed.json')
+    await followIssuers({ provider, registry, issuers, from, file }, terminal)
   }
   return audits.every((one) => verdictOf(one).tone === 'good') ? EXIT.ok : EXIT.notValid
 }

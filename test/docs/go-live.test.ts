@@ -238,6 +238,7 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
         'did:web:example.edu',
       )
       expect(await run('backups/first')).toMatch(/restored/)
+      expect(await run('npm run --silent fsck')).not.toContain(publicId)
     },
     TIMEOUT,
   )
@@ -260,11 +261,17 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
     'behavior: repairs the theft of the key, and not what the thief issued',
     async () => {
       const key = env.API_KEY ?? ''
+      const watch = launch('--follow')
+      await expect.poll(watch, { timeout: 90_000, interval: 500 }).toContain('following from')
       // Before the gateway's document, so that this reads Distrusted too.
       env.block = '1'
       stolenKey = await openKey('gateway')
       const provider = createFetchProvider(node.url)
       await transact(provider, env.registry ?? '', stolenKey, 'issue', [1, FORGED, 0])
+      const { stdout } = spawnSync('sh', ['-euc', codeOf('npm run --silent fsck')], {
+        ...{ cwd: join(folder, 'checkout'), env, encoding: 'utf8' },
+      })
+      expect(stdout).toContain(FORGED)
       await sendBy(issuer, await run('distrust-account 1'))
       expect(await statusOf(publicId)).toBe('distrusted')
       env.nextGateway = addressIn(await run('cast wallet new keys next'))
@@ -279,6 +286,12 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
       await startService()
       env.API_KEY = key
       expect(await statusOf(publicId)).toBe('valid')
+      await stop('--follow')
+      const alerts = readFileSync(join(folder, 'checkout/alerts.ndjson'), 'utf8').trim().split('\n')
+      expect(alerts.map((line) => JSON.parse(line).alert)).toEqual([
+        'account_distrusted',
+        'account_added',
+      ])
     },
     TIMEOUT,
   )
@@ -299,14 +312,17 @@ test('default: the tables of costs are what the command prints', () => {
   }
 })
 
-test('default: systemd accepts the unit', (context) => {
-  const unit = join(root, 'deployments/systemd/document-registry.service')
-  if (spawnSync('systemd-analyze', ['--version']).status !== 0) {
-    if (process.env.CI === 'true') throw new Error('systemd-analyze is missing')
-    return context.skip('systemd-analyze is missing')
-  }
-  const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
-  // Findings in the file begin with its path; that the program is not installed does not.
-  const findings = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(unit))
-  expect(findings).toEqual([])
-})
+test.for(['', '-watch'])(
+  'default: systemd accepts the unit document-registry%s',
+  (name, context) => {
+    const unit = join(root, `deployments/systemd/document-registry${name}.service`)
+    if (spawnSync('systemd-analyze', ['--version']).status !== 0) {
+      if (process.env.CI === 'true') throw new Error('systemd-analyze is missing')
+      return context.skip('systemd-analyze is missing')
+    }
+    const { stdout, stderr } = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' })
+    // Findings in the file begin with its path; that the program is not installed does not.
+    const findings = `${stdout}${stderr}`.split('\n').filter((line) => line.includes(unit))
+    expect(findings).toEqual([])
+  },
+)

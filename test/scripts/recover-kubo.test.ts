@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -28,6 +28,7 @@ beforeAll(async () => {
   if (!binary) return
   folder = mkdtempSync(join(tmpdir(), 'recover-kubo-'))
   issuer = await startRemoteIssuer(folder, ['--block-time', '1'], 1)
+  mkdirSync(join(folder, 'erased'))
   kubo = await createKubo(binary)
   await kubo.start()
   env = {
@@ -108,7 +109,7 @@ test.skipIf(!binary)(
     const { code, stderr } = await run(process.execPath, [COMMAND, '--tenant', 'default'], {
       env: { ...env, DATA_DIR },
     })
-    expect(stderr).toContain('recovered 16 documents of 17, 1 batches\nerased    1\n')
+    expect(stderr).toContain('recovered 16 of 17 documents, 1 batch\nerased    1\n')
     expect(code).toBe(0)
     expect(readFileSync(join(DATA_DIR, 'recovered.csv'), 'utf8')).not.toContain(erased.publicId)
 

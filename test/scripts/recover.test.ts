@@ -101,7 +101,7 @@ test(
     expect(before.documents).toHaveLength(7)
 
     const { stderr, code } = await recover({}, '--tenant', 'default')
-    expect(stderr).toContain('recovered 7 documents of 7, 1 batches')
+    expect(stderr).toContain('recovered 7 of 7 documents, 1 batch')
     expect(code).toBe(0)
     const csv = readFileSync(join(folder, 'b', 'recovered.csv'), 'utf8')
     for (const { publicId } of before.documents) expect(csv).toContain(`\n${publicId},`)
@@ -127,7 +127,7 @@ test(
     const elsewhere = { DATA_DIR: join(folder, 'c'), IPFS_GATEWAYS: 'http://127.0.0.1:1' }
     const short = await recover(elsewhere)
     expect(short.stderr).toMatch(/missing +4: no source has the payload/)
-    expect(short.stderr).toContain('unread    1 batches')
+    expect(short.stderr).toContain('unread    1 batch:')
     expect(short.code).toBe(1)
     const other = await recover({
       ...elsewhere,
