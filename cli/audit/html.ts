@@ -25,19 +25,19 @@ export function* htmlOf(head: ReportHead, audits: readonly Audit[]): Generator<s
 <header><p class="kind">Audit of a document registry</p>
 ${head.network === 'test' ? '<p class="test">Test network: these are not real documents</p>' : ''}</header>
 `
-  for (const audit of audits) yield sectionOf(audit)
-  yield `<footer><p>Registry <code>${escapeHtml(head.registry)}</code>. Made ${escapeHtml(head.madeAt)} by <code>docreg audit</code>.
-Every count, status, date and account was read by storage proof against the hash of the block above; names of transactions come from events, which nodes can only leave out. Compare the hash of the block with a source that you trust. On the chain there are hashes: this report says nothing about what is in a document.</p></footer>
+  for (const audit of audits) yield sectionOf(audit, head)
+  yield `<footer><p>Made ${escapeHtml(head.madeAt)} by <code>docreg audit</code>.
+Every count, status, date and account was read by storage proof against the hash of the block above. Transactions, and what happened to issuer and accounts, come from events and are the word of the node. Compare the hash of the block with a source that you trust. On the chain there are hashes: this report says nothing about what is in a document.</p></footer>
 </body></html>
 `
 }
 
-function sectionOf(audit: Audit): string {
+function sectionOf(audit: Audit, { registry }: ReportHead): string {
   const { issuer, asOf, summary } = audit
   const verdict = verdictOf(audit)
   return `<main>
 <h1>${escapeHtml(issuer.name)}</h1>
-<p class="sub">Issuer ${issuer.id}${issuer.uri ? ` · ${escapeHtml(issuer.uri)}` : ''}</p>
+<p class="sub">Issuer ${issuer.id}${issuer.uri ? ` · ${escapeHtml(issuer.uri)}` : ''}<br>Registry <code>${escapeHtml(registry)}</code></p>
 <section class="verdict ${verdict.tone}"><p class="word">${verdict.word}</p><p>${verdict.sentence}</p>
 <p class="block">As of block ${asOf.blockNumber}, ${time(asOf.blockTime)}${asOf.isFinal ? ', final' : ''}<br><code>${asOf.blockHash}</code></p></section>
 ${figuresOf(audit)}
