@@ -46,7 +46,7 @@ export type AppParts = {
 
 /** @returns The REST API. */
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
-  const { chain, readers, identities, stores, pipeline, apiKeys, log } = parts
+  const { readers, identities, stores, pipeline, apiKeys, log } = parts
   const { rpc, registry, issuerId } = identity
   const { kubo, store, outbox, history, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, foreign, metrics } = pipeline
@@ -67,7 +67,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
       foreign.assertAlone()
       await stores.assertReady()
       await kubo?.assertReady()
-      return assertOpenIssuer(await chain.readiness())
+      return assertOpenIssuer(await pipeline.readiness())
     },
     lowBalance: config.lowBalance,
     version: VERSION,

@@ -47,7 +47,7 @@ export type Chain = RegistryPorts & {
 }
 
 /** How long a reading of the account is reused for reports. */
-const READINESS_TTL_MS = 1_000
+export const READINESS_TTL_MS = 1_000
 
 /** @throws {IssueError} when the chain cannot be read, or the account may not issue. */
 export async function openChain(

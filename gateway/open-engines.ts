@@ -9,10 +9,11 @@ import { readCounts, waitForForeign } from './issue/foreign-at-start.ts'
 import type { Intent } from './issue/intent.ts'
 import { type Lease, LeaseLost } from './issue/lease.ts'
 import type { Outcome } from './issue/outcome.ts'
-import type { BusyAccounts, Outbox } from './issue/ports.ts'
+import type { BusyAccounts, Outbox, Readiness } from './issue/ports.ts'
 import type { Log } from './log.ts'
-import type { Identity } from './open-chain.ts'
+import { type Identity, READINESS_TTL_MS } from './open-chain.ts'
 import type { SharedStores } from './open-stores.ts'
+import { shareRead } from './shared-read.ts'
 
 type Parts = Pick<EngineDeps, 'concluded' | 'feeCaps' | 'maxBatch'> & {
   shared: SharedStores
@@ -35,7 +36,12 @@ export function openEngines(
   config: Config,
   identity: Identity,
   parts: Parts,
-): { batcher: Engines; foreign: Pick<ForeignWatch, 'assertAlone'> } {
+): {
+  batcher: Engines
+  foreign: Pick<ForeignWatch, 'assertAlone'>
+  /** Of the account that gets this gateway's intents; of any usable one while it has none. */
+  readiness: () => Promise<Readiness>
+} {
   const { shared, log } = parts
   const accounts = openAccounts(config, identity)
   const watches = new Map<Hex, ForeignWatch>()
@@ -74,6 +80,10 @@ export function openEngines(
   return {
     batcher,
     foreign: { assertAlone: () => watches.get(batcher.own()?.account ?? '0x')?.assertAlone() },
+    readiness: shareRead(() => {
+      const own = batcher.own()
+      return own ? accountOf(accounts, own.account).account.assertReady() : firstReady(accounts)
+    }, READINESS_TTL_MS),
   }
 }
 
@@ -92,6 +102,14 @@ function openAccounts(
       return [one.address.toLowerCase() as Hex, { ...ports, holder }]
     }),
   )
+}
+
+/** @throws {IssueError} when no account can write. */
+async function firstReady(accounts: ReadonlyMap<Hex, Account>): Promise<Readiness> {
+  const answers = [...accounts.values()].map(({ account }) => account.assertReady())
+  return Promise.any(answers).catch(({ errors }: AggregateError) => {
+    throw errors[0]
+  })
 }
 
 function accountOf(accounts: ReadonlyMap<Hex, Account>, address: Hex): Account {

@@ -13,7 +13,7 @@ import { createForeignWatch, type ForeignWatch } from './issue/foreign.ts'
 import { type Intent, keyOfIntent } from './issue/intent.ts'
 import { createIssuing, type Issuing } from './issue/issue.ts'
 import { type Outcome, outcomeOf, outcomesOf } from './issue/outcome.ts'
-import type { Head, OutboxPorts, RegistryReader } from './issue/ports.ts'
+import type { Head, OutboxPorts, Readiness, RegistryReader } from './issue/ports.ts'
 import type { RecordKey, TrustedRecord } from './issue/record.ts'
 import { createRevising, type Revising } from './issue/revise.ts'
 import { createSealing } from './issue/sealing.ts'
@@ -39,6 +39,8 @@ export type IssuingParts = {
   outbox: OutboxPorts
   /** Of the account that gets this gateway's intents. */
   foreign: Pick<ForeignWatch, 'assertAlone'>
+  /** Of that account. */
+  readiness: () => Promise<Readiness>
   batcher: Batcher
   issuing: Issuing
   revising: Revising
@@ -66,7 +68,7 @@ export function openIssuing(
   const { issuerId } = identity
   const metrics = createMetrics({
     depth: () => batcher.depth(),
-    balance: async () => (await chain.readiness()).balance,
+    balance: async () => (await readiness()).balance,
     spentLastHour: () => batcher.spentLastHour(),
     stopped: () => batcher.stopped(),
     headAge: shareRead(async () => headAgeOf(await blocks.head()), HEAD_AGE_TTL_MS),
@@ -76,7 +78,11 @@ export function openIssuing(
   })
   const times = createTimes({ included: metrics.included, final: metrics.final })
   const outbox = measureOutbox(stores.outbox, { metrics, times })
-  const { batcher: unmeasured, foreign } = openBatcher(config, identity, {
+  const {
+    batcher: unmeasured,
+    foreign,
+    readiness,
+  } = openBatcher(config, identity, {
     ...{ chain, stores, outbox, firstNonce, metrics, times, log },
   })
   const batcher = measureRequests(times, unmeasured)
@@ -108,9 +114,9 @@ export function openIssuing(
   const superseding = createSuperseding({
     ...{ issuerId, chain: readers.chain, registry, issuing, revising, outbox, batcher, log },
     successions: stores.successions,
-    readiness: chain.readiness,
+    readiness,
   })
-  return { metrics, outbox, foreign, batcher, issuing, revising, superseding, erasing }
+  return { metrics, outbox, foreign, readiness, batcher, issuing, revising, superseding, erasing }
 }
 
 /** Of thousands of changes, each reads the records of its document and of its batch. */
@@ -144,7 +150,7 @@ function openBatcher(
   config: Config,
   identity: Identity,
   { chain, stores, outbox, firstNonce, metrics, times, log }: BatcherParts,
-): { batcher: Batcher; foreign: Pick<ForeignWatch, 'assertAlone'> } {
+): Pick<IssuingParts, 'batcher' | 'foreign' | 'readiness'> {
   const { account, transactions, registry, blocks } = chain
   const { shared } = stores
   const common = {
@@ -167,7 +173,7 @@ function openBatcher(
     ...{ ...common, account, transactions, registry, blocks, outbox, foreign },
     withdraw: stores.persistence.withdraw,
   })
-  return { batcher, foreign }
+  return { batcher, foreign, readiness: chain.readiness }
 }
 
 function headAgeOf({ timestamp }: Head): number {
