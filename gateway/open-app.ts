@@ -23,7 +23,7 @@ import { createStandingOf } from './issue/standing.ts'
 import { describeBug, type Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { BatchParts } from './open-batches.ts'
-import type { Chain, Identity, openReaders } from './open-chain.ts'
+import type { Identity, openReaders } from './open-chain.ts'
 import type { IssuingParts } from './open-issuing.ts'
 import type { ApiKeys } from './open-keys.ts'
 import type { Stores } from './open-stores.ts'
@@ -33,7 +33,6 @@ import { VERSION } from './version.ts'
 
 /** The parts behind the REST API. */
 export type AppParts = {
-  chain: Chain
   readers: ReturnType<typeof openReaders>
   identities: Identities
   stores: Stores

@@ -87,7 +87,7 @@ async function start(
   const { signal } = stopping
   const batches = openBatches(config, identity, { chain, stores, pipeline, signal, logger: log })
   const app = openApp(config, identity, {
-    ...{ chain, readers, identities, stores, pipeline, apiKeys, webhooks, batches, log },
+    ...{ readers, identities, stores, pipeline, apiKeys, webhooks, batches, log },
   })
 
   const chores = createChores(stores.shared?.leases, log)
