@@ -25,6 +25,8 @@ export type Content = {
 /** `{name}` stands for a field, `[…]` for text that is left out unless all its fields are there. */
 const OPTIONAL = /\[([^[\]]*)\]/g
 const FIELD = /\{([^{}]+)\}/g
+/** Making one takes longer than all else here; a template has at most three languages. */
+const DATE_FORMATS = new Map<string, Intl.DateTimeFormat>()
 const RIGHT_TO_LEFT = /^[^\p{L}]*[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/u
 
 /**
@@ -111,9 +113,13 @@ function showField(field: string, plain: Texts, language: string): string | unde
 
 /** A date as the language writes it, in the Gregorian calendar and with the digits 0 to 9. */
 function showDate(date: string, language: string): string {
-  return new Intl.DateTimeFormat(`${language}-u-ca-gregory-nu-latn`, {
-    ...{ day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' },
-  }).format(new Date(`${date}T00:00:00Z`))
+  const format =
+    DATE_FORMATS.get(language) ??
+    new Intl.DateTimeFormat(`${language}-u-ca-gregory-nu-latn`, {
+      ...{ day: 'numeric', month: 'long', year: 'numeric', timeZone: 'UTC' },
+    })
+  DATE_FORMATS.set(language, format)
+  return format.format(new Date(`${date}T00:00:00Z`))
 }
 
 /** `birth_certificate` as “Birth certificate”. */

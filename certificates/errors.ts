@@ -8,6 +8,8 @@ export type CertificateErrorCode =
   | 'unprintable'
   /** The PDF engine or its fonts cannot be installed. */
   | 'no_engine'
+  /** The process of the PDF engine ended, or took too long. */
+  | 'engine_failed'
   /** The document is not valid, or could not be checked. */
   | 'not_valid'
 

@@ -37,7 +37,8 @@ export async function isCertificate(
 /** Writes a file so that it is never there in part. */
 export function writeWhole(file: string, content: Uint8Array): void {
   mkdirSync(dirname(file), { recursive: true })
-  const fresh = `${file}.${process.pid}.part`
+  // Always the same name, so that the next run replaces what a kill has left.
+  const fresh = `${file}.part`
   writeFileSync(fresh, content, { mode: PRIVATE })
   renameSync(fresh, file)
 }

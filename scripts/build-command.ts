@@ -1,17 +1,26 @@
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { build } from 'esbuild'
 
 const ENTRY = fileURLToPath(new URL('../cli/docreg.ts', import.meta.url))
+/** A process of its own. */
+const WORKER = fileURLToPath(new URL('../certificates/worker.ts', import.meta.url))
 
 /**
- * Makes one JavaScript file of the command: Node does not run TypeScript of installed packages.
+ * Makes one JavaScript file of the command, and one of its worker in `../certificates/`: Node does
+ * not run TypeScript of installed packages.
  *
  * @param outfile Must be in a folder beside `deployments/`, as `cli/` is; packages resolve from
  * there.
  */
 export async function buildCommand(outfile: string): Promise<void> {
+  await bundle(ENTRY, outfile)
+  await bundle(WORKER, join(dirname(outfile), '..', 'certificates', 'worker.js'))
+}
+
+async function bundle(entry: string, outfile: string): Promise<void> {
   await build({
-    entryPoints: [ENTRY],
+    entryPoints: [entry],
     outfile,
     bundle: true,
     packages: 'external',
