@@ -1,26 +1,31 @@
 import { join } from 'node:path'
-import type { Engine } from '../../certificates/engine.ts'
-import { CertificateError } from '../../certificates/errors.ts'
-import type { Settings } from '../../certificates/settings.ts'
-import { decodePublicId } from '../../document/public-id.ts'
-import { formatVerifyLink } from '../../document/verify-link.ts'
-import { type Bundle, createBundle, readBundle, verifyBundle } from '../../verifier/bundle.ts'
-import { ChainError } from '../../verifier/errors.ts'
 import { networkOf } from '../../verifier/network.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { type Bundles, bundlesOfGateway, bundlesOfSources } from '../certificates/bundles.ts'
+import { asUsage, openPrinting, type Printed, printAll } from '../certificates/printing.ts'
+import { readPrintedRows } from '../certificates/rows.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
-import { badTable, parseCsv } from '../csv.ts'
-import { InputError, UsageError } from '../errors.ts'
+import { InputError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
+import { connect, GATEWAY_OPTIONS, PATIENT_ATTEMPTS } from '../gateway.ts'
 import { printableJson } from '../printable.ts'
 import { TEST_NETWORK } from '../report.ts'
-import { type CommandSources, onlyNode, readSources, SOURCE_OPTIONS } from '../sources.ts'
-import { readBytes, readSubject } from '../subject.ts'
+import { readSources, SOURCE_OPTIONS } from '../sources.ts'
+import { listenForStop } from '../stop.ts'
 import type { Terminal } from '../terminal.ts'
 
 const OPTIONS = {
   ...SOURCE_OPTIONS,
-  from: { value: '<file>', about: 'many: a CSV file with a column publicId, as issued.csv' },
+  ...GATEWAY_OPTIONS,
+  gateway: {
+    ...GATEWAY_OPTIONS.gateway,
+    about: 'your service, to read the documents there instead of from chain and IPFS',
+  },
+  from: {
+    value: '<file>',
+    about:
+      'many: a CSV file with a column publicId, as issued.csv, or - for one on standard input; a folder of "docreg issue", or of bundles',
+  },
   template: {
     value: '<name>',
     about: 'diploma, permit or letter, or the folder of your own template; default letter',
@@ -37,8 +42,6 @@ const OPTIONS = {
 } as const satisfies Options
 
 type Input = CommandInput<typeof OPTIONS>
-/** How many certificates are in work: while one is printed, others are read. */
-const CONCURRENCY = 6
 
 export const certificateCommand = defineCommand({
   name: 'certificate',
@@ -62,7 +65,11 @@ export const certificateCommand = defineCommand({
     ],
     [
       'All documents of a run of docreg issue',
-      'docreg certificate --from issued/issued.csv --template diploma --out diplomas',
+      'docreg certificate --from issued/ --template diploma --out diplomas',
+    ],
+    [
+      'All permits of your service',
+      'docreg documents --category permit --status valid --csv | docreg certificate --from - --template permit --gateway https://documents.example',
     ],
     ['A template to change', 'docreg certificate --template diploma --new-template our-diploma'],
   ],
@@ -70,141 +77,56 @@ export const certificateCommand = defineCommand({
   run,
 })
 
-/** A document to print. */
-type Row = { line?: number; publicId: string; page: string; bundle?: Bundle }
-type Print = {
-  engine: Engine
-  settings: Settings
-  mark: string
-  folder: string
-  sources: CommandSources
-  flags: Input['flags']
-}
-type Failure = { line?: number; code: string; message: string }
-
 async function run({ args, values, flags }: Input, terminal: Terminal): Promise<number> {
-  const { findTemplate, copyTemplate, markOf } = await import('../../certificates/template.ts')
-  const template = inputError(() => findTemplate(values.template ?? 'letter'))
+  const template = values.template ?? 'letter'
   const copy = values['new-template']
   if (copy !== undefined) {
-    inputError(() => copyTemplate(template, copy))
+    const { copyTemplate } = await import('../../certificates/template.ts')
+    asUsage(() => copyTemplate(template, copy))
     terminal.write(`${join(copy, 'settings.json')} has the texts, template.typ the layout`)
     return EXIT.ok
   }
-  const sources = readSources(values)
-  const rows = await readRows(args[0], values)
-  const { createEngine } = await import('../../certificates/engine.ts')
-  const { readSettings } = await import('../../certificates/settings.ts')
-  const { packCache } = await import('../../certificates/packs.ts')
-  const print: Print = {
-    settings: inputError(() => readSettings(template)),
-    engine: createEngine({
-      ...{ template, fontPaths: values.fonts ?? [], cache: packCache(process.env) },
-      report: (message) => terminal.note(message),
-    }),
-    ...{ mark: markOf(template), folder: values.out ?? 'certificates', sources, flags },
-  }
-  if (networkOf(parseRegistry(sources.registry).chainId) === 'test') terminal.warn(TEST_NETWORK)
-  const { written, left, failures } = await printAll(rows, print, terminal)
-  if (values.json) terminal.write(printableJson({ written, left, failures }))
-  else {
-    for (const { line, message } of failures)
-      terminal.warn(line === undefined ? message : `line ${line}: ${message}`)
-    terminal.write(
-      `${written} written to ${print.folder}, ${left} were there, ${failures.length} failed`,
-    )
-  }
-  return failures.length === 0 ? EXIT.ok : EXIT.noVerdict
-}
-
-async function readRows(given: string | undefined, values: Input['values']): Promise<Row[]> {
-  const { from } = values
-  if ((given === undefined) === (from === undefined))
-    throw new UsageError('one document, or --from, is required')
-  const page = values['verify-url']
-  if (page !== undefined && !URL.canParse(page)) throw new UsageError('--verify-url is no address')
-  if (given !== undefined) {
-    if (page === undefined) throw new UsageError('--verify-url is required')
-    const { publicId, bundle } = await readSubject(given)
-    decodePublicId(publicId)
-    return [{ publicId, page, ...(bundle && { bundle: bundle.bundle }) }]
-  }
-  const { rows } = parseCsv(await readBytes(from ?? ''))
-  return rows.map(({ line, cells: { publicId = '', verifyUrl = '' } }) => {
-    const itsPage = page ?? (verifyUrl.split('#')[0] || undefined)
-    if (itsPage === undefined || !URL.canParse(itsPage))
-      throw badTable(`line ${line} has no verifyUrl: use --verify-url`)
-    try {
-      decodePublicId(publicId)
-    } catch (cause) {
-      throw badTable(`line ${line} has no publicId`, cause)
-    }
-    return { line, publicId, page: itsPage }
-  })
-}
-
-async function printAll(rows: readonly Row[], print: Print, terminal: Terminal) {
-  const failures: Failure[] = []
-  const done = { written: 0, left: 0 }
-  const bar = terminal.progress('Certificates', rows.length)
-  let next = 0
-  const worker = async () => {
-    for (let row = rows[next++]; row !== undefined; row = rows[next++]) {
-      try {
-        done[await printOne(row, print)]++
-      } catch (error) {
-        if (!(error instanceof CertificateError || error instanceof ChainError)) throw error
-        if (error instanceof CertificateError && error.code === 'no_engine')
-          throw new InputError('no_engine', error.message, error)
-        const { code, message } = error
-        failures.push({ ...(row.line !== undefined && { line: row.line }), code, message })
-      }
-      bar.update(done.written + done.left + failures.length)
-    }
-  }
+  const bundles = bundlesOf(values, flags)
+  const rows = await readPrintedRows(args[0], values.from, values['verify-url'])
+  const folder = values.out ?? 'certificates'
+  const printing = await openPrinting(template, values.fonts ?? [], terminal)
+  const { isStopped, end } = listenForStop(() =>
+    terminal.note('Stopping after the certificates under way; Ctrl-C again stops at once'),
+  )
+  const registry = bundles.trusted?.registry
+  if (registry && networkOf(parseRegistry(registry).chainId) === 'test') terminal.warn(TEST_NETWORK)
   try {
-    await Promise.all(Array.from({ length: CONCURRENCY }, worker))
+    const printed = await printAll(rows, { printing, folder, bundles, terminal, isStopped })
+    tell(printed, folder, values, terminal)
+    if (isStopped())
+      throw new InputError(
+        'interrupted',
+        'stopped: the same command goes on where this one stopped',
+      )
+    return printed.failures.length === 0 ? EXIT.ok : EXIT.noVerdict
   } finally {
-    bar.end()
+    end()
+    printing.pool.close()
   }
-  failures.sort((a, b) => (a.line ?? 0) - (b.line ?? 0))
-  return { ...done, failures }
 }
 
-async function printOne(row: Row, print: Print): Promise<'written' | 'left'> {
-  const { engine, settings, mark, folder, sources, flags } = print
-  const { fileNameOf, isCertificate, writeWhole } = await import('../../certificates/files.ts')
-  const { printCertificate } = await import('../../certificates/print.ts')
-  const { registry, blocks } = sources
-  const { publicId } = row
-  const bundle =
-    row.bundle ??
-    (await createBundle(publicId, { provider: onlyNode(sources.nodes, flags), registry, blocks }))
-  const { status, document, blockchainProof } = await verifyBundle(bundle, {
-    ...{ registry, trustedBlocks: [readBundle(bundle).block.blockHash] },
-    ...(sources.codeHash !== undefined && { codeHash: sources.codeHash }),
-  })
-  if (status !== 'valid' || document === null || blockchainProof === null)
-    throw new CertificateError('not_valid', `the document is not valid: ${status}`)
-  const { documentHash } = blockchainProof
-  const file = join(folder, fileNameOf(document.subjectName, documentHash))
-  if (await isCertificate(file, publicId, mark)) return 'left'
-  const link = formatVerifyLink(row.page, { publicId, registry })
-  const certificate = { document, documentHash, link, bundle: JSON.stringify(bundle) }
-  const pdf = await printCertificate(engine, settings, certificate, [mark])
-  try {
-    writeWhole(file, pdf)
-  } catch (cause) {
-    throw new InputError('unwritable', `${file} cannot be written`, cause)
-  }
-  return 'written'
+/** The gateway only if it was asked for: a configured one may be there for other commands. */
+function bundlesOf(values: Input['values'], flags: Input['flags']): Bundles {
+  if (flags.gateway !== undefined) return bundlesOfGateway(connect(values, PATIENT_ATTEMPTS))
+  return bundlesOfSources(readSources(values), flags)
 }
 
-function inputError<T>(read: () => T): T {
-  try {
-    return read()
-  } catch (error) {
-    if (error instanceof CertificateError) throw new UsageError(error.message)
-    throw error
+function tell(
+  { written, left, failures }: Printed,
+  folder: string,
+  { json }: Input['values'],
+  terminal: Terminal,
+): void {
+  if (json) {
+    terminal.write(printableJson({ written, left, failures }))
+    return
   }
+  for (const { line, message } of failures)
+    terminal.warn(line === undefined ? message : `line ${line}: ${message}`)
+  terminal.write(`${written} written to ${folder}, ${left} were there, ${failures.length} failed`)
 }

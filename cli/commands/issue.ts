@@ -1,9 +1,11 @@
+import { openPrinting, type Printed, type Printing } from '../certificates/printing.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { EXIT } from '../exit-codes.ts'
 import { readInputFile } from '../files.ts'
 import { connect, GATEWAY_OPTIONS, type Gateway, PATIENT_ATTEMPTS } from '../gateway.ts'
 import { issueBatch, quoteBatch, refreshBatches, resumeBatches } from '../issue/batch.ts'
+import { checkForTemplate, printIssued, tryTemplate } from '../issue/certificates.ts'
 import { costLines } from '../issue/cost.ts'
 import { type Journal, openJournal, type SentRow } from '../issue/journal.ts'
 import { issueOneByOne } from '../issue/one-by-one.ts'
@@ -54,6 +56,16 @@ const OPTIONS = {
     choices: ['both', 'svg', 'png', 'none'],
     about: 'QR codes to draw; default both',
   },
+  certificates: {
+    value: '<template>',
+    about:
+      'print a PDF of each document: diploma, permit, letter, or the folder of your own template',
+  },
+  fonts: {
+    value: '<folder>',
+    multiple: true,
+    about: 'with --certificates: a folder with fonts (TTF, OTF) of your own',
+  },
   concurrency: { value: '<number>', about: 'requests at a time, 1 to 256; default 64' },
   ...GATEWAY_OPTIONS,
 } as const satisfies Options
@@ -77,6 +89,7 @@ export const issueCommand = defineCommand({
       "A table with columns of one's own",
       'docreg issue graduates.csv --out issued/ --map "Full name=subjectName" --map "Student no=subjectId" --map "Degree=metadata.degree" --set category=diploma --set issuedAt=2026-07-01',
     ],
+    ['With a PDF of each', 'docreg issue people.csv --out issued/ --certificates diploma'],
     ['By one transaction', 'docreg issue people.csv --out issued/ --batch'],
   ],
   exitCodes:
@@ -90,14 +103,37 @@ async function issue(
   { values, args: [file = ''] }: CommandInput<typeof OPTIONS>,
   terminal: Terminal,
 ): Promise<number> {
-  const { out, json } = values
+  const { out } = values
   if (out === undefined && !values['dry-run'])
     throw new UsageError('--out is required: a folder for the results; or --dry-run')
   const dates = values.dates as DateOrder | undefined
   const mapping = { ...readMapping(values.map, values.set), dates }
   const concurrency = wholeNumber('concurrency', values.concurrency ?? '64', 1)
   if (concurrency > 256) throw new UsageError('--concurrency must be at most 256')
-  const checked = readRows(await readInputFile(file), mapping, Date.now())
+  const printing = await printingOf(values, terminal)
+  try {
+    const rows = readRows(await readInputFile(file), mapping, Date.now())
+    const checked = printing ? checkForTemplate(rows, printing) : rows
+    return await issueChecked(checked, values, { concurrency, printing, terminal })
+  } finally {
+    printing?.pool.close()
+  }
+}
+
+async function printingOf(values: Values, terminal: Terminal): Promise<Printing | undefined> {
+  const { certificates, fonts = [] } = values
+  if (certificates !== undefined) return openPrinting(certificates, fonts, terminal)
+  if (fonts.length > 0) throw new UsageError('--fonts is for --certificates')
+  return undefined
+}
+
+async function issueChecked(
+  checked: CheckedRows,
+  values: Values,
+  run: Pick<Task, 'concurrency' | 'printing' | 'terminal'>,
+): Promise<number> {
+  const { out, json } = values
+  const { terminal, printing } = run
   if (checked.bad.length > 0 && !json) showBad(checked, terminal)
   const isRefused = checked.bad.length > 0 && !values['skip-bad']
   if (values['dry-run']) return dryRun(checked, values, terminal)
@@ -107,9 +143,10 @@ async function issue(
     return EXIT.notValid
   }
   const gateway = connect(values, PATIENT_ATTEMPTS)
+  if (printing) await tryTemplate(checked.good, printing)
   const journal = openJournal(out, gateway.url)
   try {
-    return await run(checked, { gateway, journal, out, values, concurrency, terminal })
+    return await issueAll(checked, { ...run, gateway, journal, out, values })
   } finally {
     journal.close()
   }
@@ -157,10 +194,11 @@ type Task = {
   out: string
   values: Values
   concurrency: number
+  printing: Printing | undefined
   terminal: Terminal
 }
 
-async function run({ good, bad }: CheckedRows, task: Task): Promise<number> {
+async function issueAll({ good, bad }: CheckedRows, task: Task): Promise<number> {
   const { journal, out, values, concurrency, terminal } = task
   const done = good.filter(({ key }) => journal.rows.get(key)?.issued)
   const formats = formatsOf(values.qr)
@@ -193,12 +231,16 @@ async function run({ good, bad }: CheckedRows, task: Task): Promise<number> {
   const drawing = terminal.progress('QR codes', issued.length)
   await drawQrCodes(out, issued, formats, drawing.update, isStopped)
   drawing.end()
+  const { printing } = task
+  const printed = printing && (await printIssued(issued, { ...task, printing, isStopped }))
+  if (printed) writeIssued(out, journal, formats)
   end()
   if (isStopped())
     throw new InputError('interrupted', 'stopped: the same command goes on where this one stopped')
   const wanted = new Set(good.map(({ key }) => key))
   const others = issued.filter(({ key }) => !wanted.has(key)).length
-  tell({ issued, others, failed: [...bad, ...refused.map(badOf)], formats }, task)
+  tell({ issued, others, failed: [...bad, ...refused.map(badOf)], formats, printed }, task)
+  if (printed && printed.failures.length > 0) return EXIT.noVerdict
   return bad.length + refused.length === 0 ? EXIT.ok : EXIT.notValid
 }
 
@@ -220,16 +262,26 @@ function formatsOf(qr: string | undefined): QrFormat[] {
   return qr === 'svg' || qr === 'png' ? [qr] : ['svg', 'png']
 }
 
-type Result = { issued: SentRow[]; others: number; failed: BadRow[]; formats: QrFormat[] }
+type Result = {
+  issued: SentRow[]
+  others: number
+  failed: BadRow[]
+  formats: QrFormat[]
+  printed: Printed | undefined
+}
 
-function tell({ issued, others, failed, formats }: Result, { out, values, terminal }: Task): void {
+function tell(result: Result, { out, values, terminal }: Task): void {
+  const { issued, others, failed, formats, printed } = result
   const waiting = issued.filter((row) => row.issued?.status === 'pending').length
   if (issued.some((row) => row.issued?.network === 'test') && !values.json)
     terminal.warn(TEST_NETWORK)
   if (values.json) {
     const shown = failed.map(({ line, problems }) => ({ line, problems }))
     terminal.write(
-      printableJson({ issued: issued.length, pending: waiting, failed: shown, folder: out }),
+      printableJson({
+        ...{ issued: issued.length, pending: waiting, failed: shown, folder: out },
+        ...(printed && { certificates: printed }),
+      }),
     )
     return
   }
@@ -241,6 +293,7 @@ function tell({ issued, others, failed, formats }: Result, { out, values, termin
     terminal.write(
       `  qr/         QR codes (${formats.join(', ')}), named by subjectId and document`,
     )
+  if (printed) tellPrinted(printed, terminal)
   if (failed.length > 0)
     terminal.write(`  failed.csv  ${counted(failed.length, 'row')} not issued, and why`)
   if (waiting > 0)
@@ -251,4 +304,12 @@ function tell({ issued, others, failed, formats }: Result, { out, values, termin
     terminal.write(
       `${others} of them are not in this table: issued into this folder before. Revoke what is wrong.`,
     )
+}
+
+function tellPrinted({ written, left, failures }: Printed, terminal: Terminal): void {
+  terminal.write(
+    `  certificates/  ${counted(written + left, 'PDF')}, named by subject and document; as secret as these`,
+  )
+  for (const { line, message } of failures)
+    terminal.warn(`line ${line}: no certificate: ${message}`)
 }

@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { toBuffer, toString as toSvg } from 'qrcode'
 import { csvLine } from '../csv.ts'
+import { certificateName } from './certificates.ts'
 import type { Journal, SentRow } from './journal.ts'
 import { type BadRow, cellsOf } from './rows.ts'
 
@@ -25,9 +26,16 @@ export function writeIssued(
     ...{ line: String(row.line), ...cellsOf(row.fields) },
     ...row.issued,
     ...Object.fromEntries(formats.map((format) => [`qr.${format}`, qrName(row, format)])),
+    ...certificateOf(folder, row),
   }))
   writeTable(join(folder, 'issued.csv'), table, ['line', ...FIRST_COLUMNS])
   return issued.length
+}
+
+/** Only one that is there; also of an earlier run. */
+function certificateOf(folder: string, row: SentRow): { certificate?: string } {
+  const certificate = certificateName(row)
+  return existsSync(join(folder, certificate)) ? { certificate } : {}
 }
 
 /** Writes `failed.csv`, which can be corrected and issued; an older one is replaced. */

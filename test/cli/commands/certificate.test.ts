@@ -1,4 +1,13 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -68,6 +77,39 @@ test('behavior: leaves what is there, and writes again what is broken', {
   truncateSync(join(out, first), 20_000)
   const { stdout } = await print(out)
   expect(JSON.parse(stdout)).toEqual({ written: 1, left: 1, failures: [] })
+})
+
+test('behavior: prints a table from standard input, from the bundles of a gateway', {
+  timeout: 300_000,
+}, async () => {
+  const { code, stdout, stderr } = await docreg(
+    [
+      ...['certificate', '--from', '-', '--gateway', stack.url],
+      ...['--out', join(dir, 'gateway'), '--json'],
+    ],
+    { env: { ...env(), DOCREG_API_KEY: API_KEY }, stdin: readFileSync(table) },
+  )
+  expect(code, stderr).toBe(0)
+  expect(JSON.parse(stdout)).toEqual({ written: 2, left: 0, failures: [] })
+})
+
+test('behavior: prints a folder of bundles', { timeout: 300_000 }, async () => {
+  const { publicId } = (await stack.issue({ ...ADA, subjectId: '78' })).body.data
+  const bundles = join(dir, 'bundles')
+  mkdirSync(bundles)
+  const saved = await docreg(['bundle', '-', '--out', join(bundles, 'ada.json'), ...sources()], {
+    stdin: publicId,
+  })
+  expect(saved.code, saved.stderr).toBe(0)
+  const { code, stdout, stderr } = await docreg(
+    [
+      ...['certificate', '--from', bundles, '--verify-url', 'https://registry.example/verify'],
+      ...['--out', join(dir, 'of-bundles'), '--json', ...sources()],
+    ],
+    { env: env() },
+  )
+  expect(code, stderr).toBe(0)
+  expect(JSON.parse(stdout)).toEqual({ written: 1, left: 0, failures: [] })
 })
 
 test('error: prints no document that is not valid', { timeout: 300_000 }, async () => {
