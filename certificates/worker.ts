@@ -51,5 +51,6 @@ async function print({ certificate, keywords }: Job): Promise<void> {
 type Answer = FromWorker extends infer T ? (T extends unknown ? Omit<T, 'rss'> : never) : never
 
 function answer(message: Answer): void {
-  process.send?.({ ...message, rss: process.memoryUsage.rss() })
+  // Its command may have ended meanwhile.
+  process.send?.({ ...message, rss: process.memoryUsage.rss() }, () => {})
 }
