@@ -69,7 +69,9 @@ async function measure(name: string): Promise<void> {
   }, SAMPLE_INTERVAL_MS)
   const work = async () => {
     while (next < count) {
-      bytes += (await print(pool, next++)).length
+      // Read only after the wait: others add to it meanwhile.
+      const { length } = await print(pool, next++)
+      bytes += length
       if (next === Math.ceil(count / 10)) afterTenth = usage().rss
     }
   }
