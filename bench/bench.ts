@@ -18,6 +18,7 @@ import { measurePeers } from './peers/measure.ts'
 import {
   BATCHES,
   BEFORE,
+  CERTIFICATES,
   documentOf,
   FAULT_RUNS,
   lineOf,
@@ -65,7 +66,7 @@ async function speed(before: string): Promise<string> {
   )
   const document = documentOf(setting, limits, cases, peers, parts)
   const measured = withSection(document, VERIFY, await verifying(setting))
-  return [MEMORY, BEFORE, SLOW_BLOCKS, FAULT_RUNS, BATCHES].reduce(
+  return [MEMORY, BEFORE, SLOW_BLOCKS, FAULT_RUNS, BATCHES, CERTIFICATES].reduce(
     (report, title) => withSection(report, title, sectionOf(before, title)),
     measured,
   )

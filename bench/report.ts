@@ -152,6 +152,8 @@ export const VERIFY = 'Verify'
 export const SLOW_BLOCKS = 'Slow blocks'
 export const FAULT_RUNS = 'Fault runs'
 export const BATCHES = 'Batches'
+/** Written by hand from the output of bench/certificates.ts. */
+export const CERTIFICATES = 'Certificates'
 export const BEFORE = 'Issuing, now and before'
 
 export function verifySection(setting: Setting, limits: Limits, cases: readonly Case[]): string {
