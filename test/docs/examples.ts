@@ -225,6 +225,7 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   { page: 'test/faults/README.md', has: 'vitest run', because: 'npm test runs these' },
   { page: 'test/faults/README.md', has: 'npm run faults', because: 'it takes an hour' },
   { page: 'test/faults/README.md', has: 'slow-blocks.ts', because: 'it takes three minutes' },
+  { page: 'test/faults/README.md', has: 'shared-long-run.ts', because: 'it takes half an hour' },
   {
     page: 'test/faults/README.md',
     has: 'fast-blocks.ts',
