@@ -4,10 +4,12 @@ import { join } from 'node:path'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { follow } from '../../../cli/audit/follow.ts'
+import type { Mark } from '../../../cli/audit/journal.ts'
 import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
 import { decodePublicId, encodePublicId } from '../../../document/public-id.ts'
 import { createFetchProvider } from '../../../verifier/readers/json-rpc.ts'
 import { createRequest } from '../../../verifier/readers/request.ts'
+import { toQuantity } from '../../../verifier/readers/rpc-codec.ts'
 import { type AnvilNode, startAnvilNode } from '../../support/anvil.ts'
 import { type AuditedIssuer, createAuditedIssuer, REASON } from '../../support/audited-issuer.ts'
 import { type BlockServer, startBlockServer } from '../../support/block-server.ts'
@@ -297,6 +299,23 @@ test('behavior: follows accounts, recoveries, renamed and unknown issuers', asyn
     ...['node_unreachable', 'node_back', 'issuer_reopened', 'unknown_issuer', 'issuer_renamed'],
     'recovery_vetoed',
   ])
+
+  // Started again, it goes on where it stopped; also if a reorg has removed that block.
+  const { hash } = await anvil.request<{ hash: Hex }>(
+    'eth_getBlockByNumber',
+    toQuantity(head),
+    false,
+  )
+  const firstFrom = async (last: Mark) => {
+    const again = follow(request, {
+      ...{ registry: world.registry, issuers: [1], from: 0, last, sleep: async () => {} },
+    })
+    const { value } = await again.next()
+    await again.return(undefined)
+    return value?.alert
+  }
+  expect(await firstFrom({ block: head, hash })).toBe('issuer_reopened')
+  expect(await firstFrom({ block: head, hash: `0x${'11'.repeat(32)}` })).toBe('reorg')
 })
 
 test('error: refuses a proof that was changed, another chain, and a node that is down', async () => {
