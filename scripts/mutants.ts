@@ -24,6 +24,11 @@ const EQUIVALENT: Readonly<Record<string, string>> = {
   '_revised: turned: false in ) return (PackedRecord.wrap(0), false);': REFUSED,
   '_revised: one more: 0 in return (PackedRecord.wrap(0), false);': REFUSED,
   '_revised: turned: false in return (PackedRecord.wrap(0), false);': REFUSED,
+  '_isDepthOf: one more: 1 in return depth == Math.log2(size) || depth == Math.log2(2 * size - 1);':
+    'only 2 * 1 - 1 is odd and a power of two, and Math.log2 is 0 for 0 and for 1',
+  'prevails: moved to >=: weight > weightOfOwn': 'the line is only for weights that differ',
+  '_weight: one more: 2 in return isRevoked(record) ? 2 : isSuspended(record) ? 1 : 0;':
+    'only the order of weights counts',
 }
 
 const { values } = parseArgs({
