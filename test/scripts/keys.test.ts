@@ -102,7 +102,7 @@ describe('refusals', () => {
     ['no command', [], /npm run keys -- create/],
     ['an unknown command', ['give'], /npm run keys -- create/],
     ['no scope', ['create'], /--scope is required/],
-    ['an unknown scope', ['create', '--scope', 'all'], /--scope must be of documents:issue/],
+    ['an unknown scope', ['create', '--scope', 'all'], /--scope must be one of documents:issue/],
     ['no id', ['revoke'], /npm run keys -- revoke <id>/],
     ['an unknown id', ['revoke', 'nobody'], /no such API key/],
     ['a past expiry', ['create', '--scope', 'verify', '--expires', '2020-01-01'], /--expires must/],
