@@ -7,6 +7,8 @@ const MAX_STREAMS = 64
 /** Maximum bytes of all streams together, inflated. */
 const MAX_INFLATED = 16 * 1024 * 1024
 const BUNDLE = /"type"\s*:\s*"document-registry-bundle"/
+/** In the trailer, or in the dictionary of the cross-reference stream; neither is compressed. */
+const ENCRYPTED = /\/Encrypt\s*(\d|<<)/
 /** How far before `stream` its dictionary may begin. */
 const MAX_DICTIONARY = 4096
 
@@ -35,7 +37,12 @@ export async function bundleInPdf(pdf: Uint8Array): Promise<Uint8Array> {
     if (BUNDLE.test(latin1(content.subarray(0, MAX_DICTIONARY)))) return content
     if (left <= 0) break
   }
-  throw new FormatError('bundle_malformed', 'no bundle is attached to the PDF')
+  throw new FormatError(
+    'bundle_malformed',
+    ENCRYPTED.test(text)
+      ? 'the PDF is encrypted: save it without a password first'
+      : 'no bundle is attached to the PDF',
+  )
 }
 
 type Stream = { start: number; end: number; isDeflated: boolean }

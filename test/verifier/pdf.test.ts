@@ -47,6 +47,12 @@ test('error: reports a PDF without a bundle', async () => {
     await expect(bundleInPdf(pdf)).rejects.toMatchObject({ code: 'bundle_malformed' })
 })
 
+test('error: says that a PDF is encrypted', async () => {
+  const end = '\nendstream endobj\ntrailer <</Root 1 0 R/Encrypt 9 0 R>>\n%%EOF'
+  const encrypted = pdfOf(Buffer.from('…'), '/Type/EmbeddedFile/Filter/FlateDecode', end)
+  await expect(bundleInPdf(encrypted)).rejects.toThrow('encrypted')
+})
+
 test('error: throws nothing else, whatever the file holds', async () => {
   const parts = fc.constantFrom(
     ...[
