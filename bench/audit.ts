@@ -4,27 +4,23 @@
 //   --documents N,N,N  how many (10,000, 100,000 and 300,000)
 //   --no-export        audits only
 import { spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { loadavg } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Wallet } from 'ethers'
-import { type Hex, toHex } from '../document/hex.ts'
+import type { Hex } from '../document/hex.ts'
 import { MAX_BATCH } from '../gateway/issue/batch.ts'
-import { registryAbi } from '../gateway/registry-abi.ts'
 import { DOCREG } from '../test/support/docreg.ts'
 import { gethBinary } from '../test/support/geth.ts'
-import { parseRegistry } from '../verifier/readers/chain.ts'
 import { type BenchChain, startGethChain } from './chain.ts'
 import { inFolder } from './measure.ts'
 import { type Usage, usageOf } from './processes.ts'
 import { placeOf, readSetting, table } from './report.ts'
+import { signIssues } from './sign-issues.ts'
 
-const GAS_A_DOCUMENT = 27_000n
 const IN_FLIGHT = 16
-const EXPIRY = 4_102_444_800
 const POLL_MS = 20
 
 const { values } = parseArgs({
@@ -38,7 +34,6 @@ const sizes = values.documents.split(',').map(Number)
 
 /** Issues documents with random hashes, in transactions of the gateway's size. */
 async function issueMore({ rpc, registry, issuerKey }: BenchChain, count: number): Promise<void> {
-  const { chainId, address } = parseRegistry(registry)
   const wallet = new Wallet(issuerKey)
   const request = <T>(method: string, ...params: unknown[]) =>
     rpc.request({ method, params }) as Promise<T>
@@ -48,17 +43,7 @@ async function issueMore({ rpc, registry, issuerKey }: BenchChain, count: number
   const last = first + Math.ceil(count / MAX_BATCH)
   for (let nonce = first; nonce < last; nonce++) {
     const size = Math.min(MAX_BATCH, count - (nonce - first) * MAX_BATCH)
-    const raw = await wallet.signTransaction({
-      ...{ type: 2, chainId, nonce, to: address },
-      data: registryAbi.encodeFunctionData('issueMany', [
-        1,
-        Array.from({ length: size }, () => toHex(randomBytes(32))),
-        Array.from({ length: size }, () => EXPIRY),
-      ]),
-      gasLimit: 100_000n + GAS_A_DOCUMENT * BigInt(size),
-      maxFeePerGas: 10n ** 11n,
-      maxPriorityFeePerGas: 1n,
-    })
+    const raw = await signIssues(wallet, { registry, nonce, size, maxFeePerGas: 10n ** 11n })
     await request('eth_sendRawTransaction', raw)
     while (nonce - (await mined()) >= IN_FLIGHT) await sleep(POLL_MS)
   }

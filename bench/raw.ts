@@ -4,14 +4,12 @@
 //   node bench/raw.ts '{"dataDir", "blockTime", "documents", "seconds"}'
 //
 // It prints a `RawResult` as JSON.
-import { randomBytes } from 'node:crypto'
 import { Wallet } from 'ethers'
-import { type Hex, toHex } from '../document/hex.ts'
+import type { Hex } from '../document/hex.ts'
 import { MAX_BATCH } from '../gateway/issue/batch.ts'
-import { registryAbi } from '../gateway/registry-abi.ts'
-import { parseRegistry } from '../verifier/readers/chain.ts'
 import { type BenchChain, startClockedChain, startInstantChain } from './chain.ts'
 import { usageOf } from './processes.ts'
+import { signIssues } from './sign-issues.ts'
 
 export type RawOptions = {
   dataDir: string
@@ -33,8 +31,6 @@ export type RawResult = {
  * is reached first.
  */
 const IN_FLIGHT = 10
-const GAS_A_DOCUMENT = 27_000n
-const EXPIRY = 4_102_444_800
 
 const { dataDir, blockTime, ...limits }: RawOptions = JSON.parse(process.argv[2] ?? '{}')
 const chain =
@@ -46,7 +42,6 @@ try {
 }
 
 async function issueAll({ rpc, registry, issuerKey, anvilPid }: BenchChain): Promise<RawResult> {
-  const { chainId, address } = parseRegistry(registry)
   const wallet = new Wallet(issuerKey)
   const request = <T>(method: string, ...params: unknown[]) =>
     rpc.request({ method, params }) as Promise<T>
@@ -59,19 +54,11 @@ async function issueAll({ rpc, registry, issuerKey, anvilPid }: BenchChain): Pro
   let sent = 0
   const most = Math.ceil(limits.documents / MAX_BATCH)
   while (sent < most && elapsed() < limits.seconds) {
-    const raw = await wallet.signTransaction({
-      type: 2,
-      chainId,
+    const raw = await signIssues(wallet, {
+      registry,
       nonce: sent,
-      to: address,
-      data: registryAbi.encodeFunctionData('issueMany', [
-        1,
-        Array.from({ length: MAX_BATCH }, () => toHex(randomBytes(32))),
-        Array.from({ length: MAX_BATCH }, () => EXPIRY),
-      ]),
-      gasLimit: 100_000n + GAS_A_DOCUMENT * BigInt(MAX_BATCH),
+      size: MAX_BATCH,
       maxFeePerGas: 10n ** 12n,
-      maxPriorityFeePerGas: 1n,
     })
     await request('eth_sendRawTransaction', raw)
     sent++
