@@ -1,7 +1,7 @@
-import { SCOPES } from '../../grant.ts'
 import type { ApiKey, KeyStore } from '../../keys/ports.ts'
+import { keyOfRow } from '../key-row.ts'
 import type { Postgres } from './database.ts'
-import type { Query, Row } from './query.ts'
+import type { Query } from './query.ts'
 
 /** API keys in PostgreSQL. */
 export function createPostgresKeyStore({ query, transaction }: Postgres): KeyStore {
@@ -59,21 +59,4 @@ async function put(query: Query, key: ApiKey): Promise<void> {
       ...[key.lastUsedAt, key.replacedBy],
     ],
   )
-}
-
-function keyOfRow(row: Row): ApiKey {
-  const scopes = String(row.scopes).split(',')
-  return {
-    id: String(row.id),
-    digest: String(row.digest),
-    tenant: String(row.tenant),
-    scopes: SCOPES.filter((scope) => scopes.includes(scope)),
-    ...(row.label !== null && { label: String(row.label) }),
-    ...(row.categories !== null && { categories: String(row.categories).split(',') }),
-    ...(row.rate_limit !== null && { rateLimit: Number(row.rate_limit) }),
-    createdAt: String(row.created_at),
-    ...(row.expires_at !== null && { expiresAt: String(row.expires_at) }),
-    ...(row.last_used_at !== null && { lastUsedAt: String(row.last_used_at) }),
-    ...(row.replaced_by !== null && { replacedBy: String(row.replaced_by) }),
-  }
 }

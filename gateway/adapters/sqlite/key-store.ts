@@ -1,8 +1,8 @@
 import { closeSync, openSync } from 'node:fs'
-import { DatabaseSync, type SQLOutputValue } from 'node:sqlite'
-import { SCOPES } from '../../grant.ts'
+import { DatabaseSync } from 'node:sqlite'
 import { IssueError } from '../../issue/errors.ts'
 import type { ApiKey, KeyStore } from '../../keys/ports.ts'
+import { keyOfRow } from '../key-row.ts'
 import { DataDirError } from './data-dir-error.ts'
 
 /** The file with the API keys, in the data folder. */
@@ -168,22 +168,5 @@ function rowOf(key: ApiKey) {
     expiresAt: key.expiresAt ?? null,
     lastUsedAt: key.lastUsedAt ?? null,
     replacedBy: key.replacedBy ?? null,
-  }
-}
-
-function keyOfRow(row: Record<string, SQLOutputValue>): ApiKey {
-  const scopes = String(row.scopes).split(',')
-  return {
-    id: String(row.id),
-    digest: String(row.digest),
-    tenant: String(row.tenant),
-    scopes: SCOPES.filter((scope) => scopes.includes(scope)),
-    ...(row.label !== null && { label: String(row.label) }),
-    ...(row.categories !== null && { categories: String(row.categories).split(',') }),
-    ...(row.rate_limit !== null && { rateLimit: Number(row.rate_limit) }),
-    createdAt: String(row.created_at),
-    ...(row.expires_at !== null && { expiresAt: String(row.expires_at) }),
-    ...(row.last_used_at !== null && { lastUsedAt: String(row.last_used_at) }),
-    ...(row.replaced_by !== null && { replacedBy: String(row.replaced_by) }),
   }
 }
