@@ -1,5 +1,12 @@
 import { fromHex } from '../../../document/hex.ts'
-import type { Deliveries, Delivery, Turn, TurnResult } from '../../webhooks/deliveries.ts'
+import {
+  type Deliveries,
+  type Delivery,
+  MAX_SCANNED,
+  MAX_WAITING,
+  type Turn,
+  type TurnResult,
+} from '../../webhooks/deliveries.ts'
 import type { WebhookId } from '../../webhooks/webhook.ts'
 import type { Postgres } from './database.ts'
 import {
@@ -12,11 +19,6 @@ import {
 import type { Query, Row } from './query.ts'
 import { inSnapshot } from './snapshot.ts'
 import { webhookOf } from './webhooks.ts'
-
-/** Maximum events to look at for one turn, whether they concern the webhook or not. */
-const MAX_SCANNED = 1_000
-/** Deliveries of one webhook that may wait; later events stay in the log until one is delivered. */
-const MAX_WAITING = 1_000
 
 /** The deliveries in PostgreSQL. */
 export function createPostgresDeliveries(database: Postgres, blind: BlindTenant): Deliveries {

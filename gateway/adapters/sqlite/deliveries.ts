@@ -1,4 +1,11 @@
-import type { Deliveries, Delivery, Turn, TurnResult } from '../../webhooks/deliveries.ts'
+import {
+  type Deliveries,
+  type Delivery,
+  MAX_SCANNED,
+  MAX_WAITING,
+  type Turn,
+  type TurnResult,
+} from '../../webhooks/deliveries.ts'
 import type { WebhookId } from '../../webhooks/webhook.ts'
 import type { Database } from './database.ts'
 import {
@@ -10,11 +17,6 @@ import {
   ownersOf,
 } from './events.ts'
 import { webhookOf } from './webhooks.ts'
-
-/** Maximum events to look at for one turn, whether they concern the webhook or not. */
-const MAX_SCANNED = 1_000
-/** Deliveries of one webhook that may wait; later events stay in the log until one is delivered. */
-const MAX_WAITING = 1_000
 
 /** The deliveries in the gateway's database. */
 export function createSqliteDeliveries(database: Database, blind: BlindTenant): Deliveries {
