@@ -137,7 +137,7 @@ describe('many documents', () => {
     }
   })
 
-  test('error: an outage is no refusal, and the same command goes on after it', async () => {
+  test('error: after an outage, the same command goes on, and no line counts as refused', async () => {
     const many = await Promise.all([issued(), issued()])
     const list = file(
       'outage',

@@ -1,27 +1,7 @@
 import { beforeEach, expect, test } from 'vitest'
-import type { ApiKey, KeyStore } from '../../../../gateway/keys/ports.ts'
+import type { KeyStore } from '../../../../gateway/keys/ports.ts'
+import { BARE, FULL } from '../../../support/api-keys.ts'
 import { describePorts } from '../../../support/databases.ts'
-
-const BARE: ApiKey = {
-  id: 'bare',
-  tenant: 'default',
-  scopes: ['verify'],
-  digest: 'ab'.repeat(32),
-  createdAt: '2026-01-31T00:00:00.000Z',
-}
-const FULL: ApiKey = {
-  id: 'full',
-  tenant: 'registry-office',
-  scopes: ['documents:issue', 'documents:read'],
-  categories: ['diploma', 'birth_certificate'],
-  rateLimit: 7,
-  label: "Front desk, 'quoted'",
-  digest: 'cd'.repeat(32),
-  createdAt: '2026-01-31T00:00:00.000Z',
-  expiresAt: '2027-01-31T00:00:00.000Z',
-  lastUsedAt: '2026-02-01T00:00:00.000Z',
-  replacedBy: 'bare',
-}
 
 describePorts('API keys', (ports) => {
   let store: KeyStore

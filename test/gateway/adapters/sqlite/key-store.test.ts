@@ -2,7 +2,7 @@ import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openKeyStore } from '../../../../gateway/adapters/sqlite/key-store.ts'
-import type { ApiKey } from '../../../../gateway/keys/ports.ts'
+import { BARE, FULL } from '../../../support/api-keys.ts'
 import { type KeyFolder, makeKeyFolder } from '../../../support/key-file.ts'
 
 let folder: KeyFolder
@@ -10,27 +10,6 @@ beforeEach(() => {
   folder = makeKeyFolder()
 })
 afterEach(() => folder.remove())
-
-const BARE: ApiKey = {
-  id: 'bare',
-  tenant: 'default',
-  scopes: ['verify'],
-  digest: 'ab'.repeat(32),
-  createdAt: '2026-01-31T00:00:00.000Z',
-}
-const FULL: ApiKey = {
-  id: 'full',
-  tenant: 'registry-office',
-  scopes: ['documents:issue', 'documents:read'],
-  categories: ['diploma', 'birth_certificate'],
-  rateLimit: 7,
-  label: "Front desk, 'quoted'",
-  digest: 'cd'.repeat(32),
-  createdAt: '2026-01-31T00:00:00.000Z',
-  expiresAt: '2027-01-31T00:00:00.000Z',
-  lastUsedAt: '2026-02-01T00:00:00.000Z',
-  replacedBy: 'bare',
-}
 
 test('default: returns keys as they were put, the oldest first, in every process', async () => {
   const [store, other] = [folder.open(), folder.open()]
