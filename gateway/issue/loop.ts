@@ -22,7 +22,7 @@ export type Loop = {
   isStopping(): boolean
   /** Ends the sleep when queued intents are due. */
   queueChanged(): void
-  /** Resolves when nothing is in flight, or after 5 seconds. */
+  /** Resolves when nothing is in flight and all outcomes are on disk, or after 5 seconds. */
   stop(): Promise<void>
   /** Ends at once; what is in flight stays so. */
   abandon(): void
@@ -47,12 +47,15 @@ export function createLoop(deps: {
   const isStopping = () => stopBy !== Number.POSITIVE_INFINITY
   const hasInFlight = () => inFlight.plans().length > 0
   const isBusy = () => hasInFlight() || planning.isUnderWay()
+  /** Also while an outcome that requests have got already is being written. */
+  const isUnfinished = () => planning.isUnderWay() || inFlight.unsettled().length > 0
+  const untilStop = () => Math.max(0, stopBy - performance.now())
   const isDue = () => !isStopping() && schedule.isDue()
   const mayPlan = () => !planning.isUnderWay() && isDue()
   const untilDue = () => (planning.isUnderWay() ? Number.POSITIVE_INFINITY : schedule.untilDue())
 
   async function run(): Promise<void> {
-    while (!isStopping() || (isBusy() && performance.now() < stopBy)) {
+    while (!isStopping() || (isUnfinished() && untilStop() > 0)) {
       await work().then(outage.end, outage.begin)
       await rest()
     }
@@ -76,8 +79,8 @@ export function createLoop(deps: {
   async function rest(): Promise<void> {
     if (outage.error()) await nap.pause(RETRY_INTERVAL_MS)
     else if (hasInFlight()) await nap.sleep(Math.min(sender.pause(), untilDue()))
-    else if (!mayPlan() && (!isStopping() || planning.isUnderWay()))
-      await nap.sleep(Math.min(MAX_SLEEP_MS, untilDue()))
+    else if (!mayPlan() && (!isStopping() || isUnfinished()))
+      await nap.sleep(Math.min(MAX_SLEEP_MS, untilDue(), untilStop()))
   }
 
   return {

@@ -50,7 +50,7 @@ afterAll(async () => {
 
 const makeFinal = () => issuer.anvil.request('anvil_mine', `0x${(3 * FINALITY).toString(16)}`)
 
-/** Starts the command. @returns Its output so far, and its exit status in the end. */
+/** Starts the command. @returns Its output so far, and what expects an exit status in the end. */
 function issueAgain(...args: string[]) {
   const child = spawn(process.execPath, [COMMAND, '--send', ...args], { env, stdio: 'pipe' })
   let output = ''
@@ -59,8 +59,9 @@ function issueAgain(...args: string[]) {
       output += chunk
     })
   const ended = once(child, 'close').then(([code]) => code as number)
+  const endsWith = async (code: number) => expect(await ended, output).toBe(code)
   const says = (text: string) => expect.poll(() => output, { timeout: 60_000 }).toContain(text)
-  return { ended, says, output: () => output }
+  return { endsWith, says, output: () => output }
 }
 
 test(
@@ -69,7 +70,7 @@ test(
     await makeFinal()
     const snapshot = await issuer.anvil.request('evm_snapshot')
     const hasty = issueAgain('--no-wait')
-    expect(await hasty.ended).toBe(2)
+    await hasty.endsWith(2)
     expect(hasty.output()).toContain('issued      1 document in block')
     expect(hasty.output()).toContain('Not final')
 
@@ -82,7 +83,7 @@ test(
     await patient.says('issued      1 document in block')
     await makeFinal()
     await patient.says('in final blocks')
-    expect(await patient.ended).toBe(0)
+    await patient.endsWith(0)
   },
   PATIENCE,
 )

@@ -81,6 +81,26 @@ function startWorld(changes: (chain: Chain) => Partial<Ports> = () => ({}), feeC
   return { chain, batcher, outbox, store, events, issue, newIntent }
 }
 
+/** With a cap of an hour, an outcome is on disk only after its fee was read. */
+function holdFee() {
+  let noteFee = () => {}
+  const held = new Promise<void>((resolve) => {
+    noteFee = resolve
+  })
+  const asked = new Set<Hex>()
+  return {
+    noteFee: () => noteFee(),
+    receiptOf: ({ ports }: Chain): Pick<Ports, 'receiptOf'> => ({
+      // At first for the outcome, then for the fee.
+      async receiptOf(hash) {
+        if (asked.has(hash)) await held
+        asked.add(hash)
+        return ports.receiptOf(hash)
+      },
+    }),
+  }
+}
+
 type Chain = ReturnType<typeof createChain>
 
 function createChain() {
@@ -226,22 +246,13 @@ test('behavior: concludes without receipts', async () => {
 
 test('behavior: a mined transaction counts under the cap of an hour until its fee is noted', async () => {
   const allowed: (bigint | undefined)[] = []
-  const asked = new Set<Hex>()
-  let answer = () => {}
-  const held = new Promise<void>((resolve) => {
-    answer = resolve
-  })
+  const { noteFee, receiptOf } = holdFee()
   const { issue } = startWorld(
-    ({ ports }) => ({
+    (chain) => ({
+      ...receiptOf(chain),
       prepare(intents, terms) {
         allowed.push(terms.maxFee)
-        return ports.prepare(intents, terms)
-      },
-      // At first for the outcome, then for the fee.
-      async receiptOf(hash) {
-        if (asked.has(hash)) await held
-        asked.add(hash)
-        return ports.receiptOf(hash)
+        return chain.ports.prepare(intents, terms)
       },
     }),
     { hour: 10n },
@@ -249,25 +260,12 @@ test('behavior: a mined transaction counts under the cap of an hour until its fe
   expect(await issue()).toMatchObject({ status: 'anchored' })
   expect(await issue()).toMatchObject({ status: 'anchored' })
   expect(allowed).toEqual([10n, 9n])
-  answer()
+  noteFee()
 })
 
 test('behavior: answers a repeat that came before the outcome was noted', async () => {
-  let noteFee = () => {}
-  const held = new Promise<void>((resolve) => {
-    noteFee = resolve
-  })
-  const asked = new Set<Hex>()
-  const { batcher, issue, newIntent } = startWorld(
-    ({ ports }) => ({
-      async receiptOf(hash) {
-        if (asked.has(hash)) await held
-        asked.add(hash)
-        return ports.receiptOf(hash)
-      },
-    }),
-    { hour: 10n },
-  )
+  const { noteFee, receiptOf } = holdFee()
+  const { batcher, issue, newIntent } = startWorld(receiptOf, { hour: 10n })
   const intent = newIntent()
   const first = await issue(intent)
   const repeat = batcher.submit(intent, 60_000)
@@ -277,6 +275,15 @@ test('behavior: answers a repeat that came before the outcome was noted', async 
     ...{ status: 'anchored', transactionHash: word(1) },
   })
   expect(first).toMatchObject({ status: 'anchored' })
+})
+
+test('behavior: stops only once the outcome that was answered is on disk', async () => {
+  const { noteFee, receiptOf } = holdFee()
+  const { batcher, outbox, issue } = startWorld(receiptOf, { hour: 10n })
+  expect(await issue()).toMatchObject({ status: 'anchored' })
+  setTimeout(noteFee, 50)
+  await batcher.stop()
+  expect(await outbox.plans()).toEqual([])
 })
 
 test('behavior: slow looks do not delay planned transactions', async () => {
