@@ -27,8 +27,8 @@ export default defineConfig({
     // Tests wait for chains more than they compute.
     maxWorkers: 3,
     // Only a test that fails takes as long: a busy machine is no failure.
-    expect: { poll: { timeout: 30_000 } },
-    testTimeout: 90_000,
-    hookTimeout: 180_000,
+    expect: { poll: { timeout: 120_000 } },
+    testTimeout: 300_000,
+    hookTimeout: 300_000,
   },
 })

@@ -91,7 +91,7 @@ test.skipIf(jar === undefined)(
   },
 )
 
-test('behavior: prints the same bytes again', { timeout: 120_000 }, async () => {
+test('behavior: prints the same bytes again', async () => {
   const template = findTemplate('diploma')
   const settings = readSettings(template)
   const first = await print(engineOf(template), settings, ADA)
@@ -109,7 +109,7 @@ test('error: names the field that a text needs and the document lacks', async ()
   })
 })
 
-test('error: refuses a character that no font has', { timeout: 120_000 }, async () => {
+test('error: refuses a character that no font has', async () => {
   const template = findTemplate('letter')
   const document = { ...ADA, subjectName: 'Ada \u{13000}' }
   await expect(print(engineOf(template), readSettings(template), document)).rejects.toMatchObject({

@@ -55,5 +55,5 @@ describe.skipIf(python === undefined)('openapi-python-client', () => {
       batch: [201, 3],
       key: [true, ['verify']],
     })
-  }, 60_000)
+  })
 })

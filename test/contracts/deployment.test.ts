@@ -117,9 +117,7 @@ describe('an ordinary chain', () => {
   afterAll(() => chain.stop())
   const roles = (key: string | undefined, ...args: string[]) => chain.run(key, 'roles', ...args)
 
-  test('error: refuses a plain admin and an impossible delay', {
-    timeout: 240_000,
-  }, async () => {
+  test('error: refuses a plain admin and an impossible delay', async () => {
     expect(await chain.run(deployerKey, 'deploy')).toMatchObject({
       code: 1,
       output: expect.stringContaining('has no code on this chain'),
@@ -139,9 +137,7 @@ describe('an ordinary chain', () => {
     expect(existsSync(chain.file)).toBe(false)
   })
 
-  test('behavior: deploys, adopts, checks and changes roles', {
-    timeout: 240_000,
-  }, async () => {
+  test('behavior: deploys, adopts, checks and changes roles', async () => {
     const dry = await chain.run(deployerKey, 'deploy', ...plain)
     expect(dry).toMatchObject({
       code: 0,
@@ -331,9 +327,7 @@ describe('a wallet as the admin', () => {
   })
   afterAll(() => chain.stop())
 
-  test('behavior: carries out the printed call', {
-    timeout: 120_000,
-  }, async () => {
+  test('behavior: carries out the printed call', async () => {
     const deploy = ['--admin', wallet, '--send']
     expect(await chain.run(deployerKey, 'deploy', ...deploy)).toMatchObject({
       code: 0,
@@ -353,9 +347,7 @@ describe('a wallet as the admin', () => {
     )
   })
 
-  test('behavior: the archived input compiles to the deployed code', {
-    timeout: 240_000,
-  }, async () => {
+  test('behavior: the archived input compiles to the deployed code', async () => {
     const solc = createRequire(import.meta.url)('solc')
     const input = JSON.parse(readFileSync(chain.inputFile, 'utf8'))
     const { contracts } = JSON.parse(solc.compile(JSON.stringify(input)))
@@ -375,7 +367,7 @@ describe('a chain without the deployment proxy', () => {
   })
   afterAll(() => chain.stop())
 
-  test('behavior: creates the proxy first', { timeout: 60_000 }, async () => {
+  test('behavior: creates the proxy first', async () => {
     expect(Transaction.from(proxy.raw).from).toBe(proxy.sender)
     const dry = await chain.run(deployerKey, 'deploy', ...plain)
     expect(dry.output).toContain('proxy        missing here')
@@ -395,9 +387,7 @@ describe('a chain whose block.number is not the one of its logs', () => {
   })
   afterAll(() => chain.stop())
 
-  test('behavior: refuses an answer unlike that of ArbSys', {
-    timeout: 60_000,
-  }, async () => {
+  test('behavior: refuses an answer unlike that of ArbSys', async () => {
     await chain.rpc('anvil_setCode', '0x0000000000000000000000000000000000000064', '0x6001')
     const { code, output } = await chain.run(deployerKey, 'deploy', ...plain)
     expect(code).not.toBe(0)

@@ -24,7 +24,7 @@ test('behavior: served.json of every case matches what its chain and sources ans
     if (!same) changed.push(served.case)
   }
   expect(changed, 'run npm run corpus').toEqual([])
-}, 180_000)
+})
 
 describe.skipIf(python === undefined)('served by Python from the files', () => {
   let server: ReturnType<typeof spawn>

@@ -115,7 +115,7 @@ const answers = (url: string) =>
   )
 
 async function untilReady(url: string): Promise<void> {
-  await expect.poll(() => answers(url), { timeout: 60_000, interval: 200 }).toBe(200)
+  await expect.poll(() => answers(url), { interval: 200 }).toBe(200)
 }
 
 /** The service for all examples, started by the first one that needs it. */
@@ -193,22 +193,18 @@ describe('the examples, one after the other', () => {
     if (!block) continue
     const lacking = example.needs !== undefined && !has[example.needs]
     const name = `${block.at.replace(/:.*/, '')}: ${example.has}`
-    test.skipIf(lacking)(
-      lacking ? `${name} (skipped: needs ${example.needs})` : name,
-      async () => {
-        await prepare(example)
-        const { code, output } = await outputOf(
-          example.serves ? await serve(block) : shell(block.code),
-        )
-        // A signal to the group ends the shell too.
-        expect(code, output).toBe(example.serves ? null : 0)
-        if (example.prints) expect(output).toMatch(example.prints)
-        for (const file of example.writes ?? [])
-          expect(existsSync(join(checkout, file)), file).toBe(true)
-        for (const [key, pattern] of Object.entries(example.gives ?? {}))
-          env[key] = pattern.exec(output)?.[1] ?? ''
-      },
-      120_000,
-    )
+    test.skipIf(lacking)(lacking ? `${name} (skipped: needs ${example.needs})` : name, async () => {
+      await prepare(example)
+      const { code, output } = await outputOf(
+        example.serves ? await serve(block) : shell(block.code),
+      )
+      // A signal to the group ends the shell too.
+      expect(code, output).toBe(example.serves ? null : 0)
+      if (example.prints) expect(output).toMatch(example.prints)
+      for (const file of example.writes ?? [])
+        expect(existsSync(join(checkout, file)), file).toBe(true)
+      for (const [key, pattern] of Object.entries(example.gives ?? {}))
+        env[key] = pattern.exec(output)?.[1] ?? ''
+    })
   }
 })

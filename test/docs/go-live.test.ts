@@ -167,10 +167,7 @@ async function stop(has: string): Promise<void> {
 async function startService(): Promise<void> {
   const output = launch('npm start')
   await expect
-    .poll(() => fetch(`${local}/readyz`).then(({ status }) => status, output), {
-      timeout: 90_000,
-      interval: 200,
-    })
+    .poll(() => fetch(`${local}/readyz`).then(({ status }) => status, output), { interval: 200 })
     .toBe(200)
   const key = /export API_KEY=(\S+)/.exec(output())?.[1]
   if (key) env.API_KEY = key
@@ -215,8 +212,8 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
       await run('gateway.env.example > gateway.env')
       await startService()
       const proxy = launch('caddy run')
-      await expect.poll(proxy, { timeout: 60_000 }).toContain('serving initial configuration')
-      await expect.poll(() => existsSync(env.CURL_CA_BUNDLE ?? ''), { timeout: 30_000 }).toBe(true)
+      await expect.poll(proxy).toContain('serving initial configuration')
+      await expect.poll(() => existsSync(env.CURL_CA_BUNDLE ?? '')).toBe(true)
       env.API_KEY = /drk_\S+/.exec(await run('npm run keys'))?.[0] ?? ''
       const { success, data } = JSON.parse((await run('curl -sS "https://$domain')).trim())
       expect(success).toBe(true)
@@ -262,7 +259,7 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
     async () => {
       const key = env.API_KEY ?? ''
       const watch = launch('--follow')
-      await expect.poll(watch, { timeout: 90_000, interval: 500 }).toContain('following from')
+      await expect.poll(watch, { interval: 500 }).toContain('following from')
       // Before the gateway's document, so that this reads Distrusted too.
       env.block = '1'
       stolenKey = await openKey('gateway')
@@ -293,7 +290,7 @@ describe.skipIf(!runs)('go-live.md, from the first command to the last', () => {
           .map((line) => JSON.parse(line).alert)
       // Of what happened before, as much as was not final when the watch began.
       const last = () => alerts().slice(-2)
-      await expect.poll(last, { timeout: 30_000 }).toEqual(['account_distrusted', 'account_added'])
+      await expect.poll(last).toEqual(['account_distrusted', 'account_added'])
       await stop('--follow')
     },
     TIMEOUT,

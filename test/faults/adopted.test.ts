@@ -30,4 +30,4 @@ test('behavior: a gateway guards a document when it has only acknowledged the re
     acknowledged: 1,
     onChain: 1,
   })
-}, 60_000)
+})

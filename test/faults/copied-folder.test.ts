@@ -23,7 +23,7 @@ const CONNECTIONS = 6
 /** The test makes copies until the service has acknowledged this many more documents. */
 const DOCUMENTS_PER_COPY = 60
 /** How long an acknowledged document may take to reach the chain; milliseconds. */
-const PATIENCE = 20_000
+const PATIENCE = 120_000
 
 type Service = {
   dataDir: string
@@ -117,7 +117,7 @@ test('behavior: started copies of its data folder do not disturb a service that 
   expect(await live.gateway.stop()).toBe(0)
   for (const { dataDir } of [live, ...copies])
     expect(localAnvil(join(dataDir, 'chain'))).toBeUndefined()
-}, 120_000)
+})
 
 /**
  * Starts a copy, checks it for what the service had acknowledged before, issues with it, and ends

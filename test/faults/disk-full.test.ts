@@ -37,7 +37,7 @@ test('behavior: survives a full disk, and goes on once there is room', async () 
     code: 'store_unavailable',
   })
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test('behavior: survives a disk that fills while a transaction is in flight', async () => {
   const { chain, client, gateway } = world
@@ -57,7 +57,7 @@ test('behavior: survives a disk that fills while a transaction is in flight', as
     ...NOTHING_WRONG,
     internalErrors: expect.anything(), // The other test checks these answers.
   })
-}, 60_000)
+})
 
 const ballast = () => join(disk.dir, 'ballast')
 const makeRoom = () => rm(ballast())

@@ -43,7 +43,7 @@ test('behavior: at the cap of the hour, issuing answers fee_too_high, also after
   expect(await answerOf()).toBe('fee_too_high')
   expect(await spent()).toBeLessThanOrEqual(0.0005)
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test('behavior: a base fee over the cap stops issuing until it falls', async () => {
   world = await startAnvilWorld({
@@ -55,14 +55,14 @@ test('behavior: a base fee over the cap stops issuing until it falls', async () 
   const promised = await client.issue({ respondAsync: true })
   expect(promisesOf(promised)).toHaveLength(1)
   await setBaseFee(500n * GWEI)
-  await expect.poll(answerOf, { timeout: 20_000 }).toBe('fee_too_high')
+  await expect.poll(answerOf).toBe('fee_too_high')
   await setBaseFee(GWEI)
   await chain.request('evm_setAutomine', true)
   await chain.request('evm_mine')
-  await expect.poll(answerOf, { timeout: 20_000 }).toBe(201)
+  await expect.poll(answerOf).toBe(201)
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test('behavior: splits a plan that exceeds the cap of every node until they accept it', async () => {
   world = await startAnvilWorld({
@@ -84,10 +84,10 @@ test('behavior: splits a plan that exceeds the cap of every node until they acce
     Array.from({ length: 12 }, () => client.issue({ respondAsync: true })),
   )
   expect(wishes.flatMap(promisesOf)).toHaveLength(12)
-  await expect.poll(() => refused, { timeout: 10_000 }).toBeGreaterThan(0)
+  await expect.poll(() => refused).toBeGreaterThan(0)
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 async function setBaseFee(wei: bigint): Promise<void> {
   const hex = `0x${wei.toString(16)}`

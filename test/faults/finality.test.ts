@@ -114,7 +114,7 @@ test.each(TAG_FAULTS)(
     }
     await chain.request('anvil_mine', '0x46')
     const from = asked
-    await expect.poll(() => asked, { timeout: 15_000 }).toBeGreaterThan(from)
+    await expect.poll(() => asked).toBeGreaterThan(from)
     // Enough time for the gateway to act on the answer.
     await sleep(500)
     await reorg(world, 75)
@@ -137,7 +137,7 @@ async function becomeFinal(): Promise<void> {
   await world.settle()
   // The outbox, not the looks: the one that empties it may be over by now, and an idle gateway
   // does not look again.
-  await expect.poll(countWaiting, { timeout: 60_000, interval: 200 }).toBe(0)
+  await expect.poll(countWaiting, { interval: 200 }).toBe(0)
   await world.gateway.kill()
 }
 

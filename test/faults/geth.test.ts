@@ -22,4 +22,4 @@ test('behavior: loses nothing when killed at random under load with a real geth'
     troubles: [],
   })
   expect(figures, `seed ${seed}`).toMatchObject(NOTHING_WRONG_AT_ALL)
-}, 120_000)
+})

@@ -19,7 +19,7 @@ test('behavior: recovers from a reorg that takes the transaction and those befor
   proxy.heal()
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test('behavior: recovers from a killed node that lost the transaction and those before it', async () => {
   const { chain, client, proxy } = world
@@ -30,7 +30,7 @@ test('behavior: recovers from a killed node that lost the transaction and those 
   proxy.heal()
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test('behavior: replaces a transaction when the base fee rises above its offer', async () => {
   const { chain, client } = world
@@ -42,7 +42,7 @@ test('behavior: replaces a transaction when the base fee rises above its offer',
   await chain.request('evm_setAutomine', true)
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test('behavior: recovers when the clock goes back an hour and the node forgets its pool', async () => {
   const { chain, client, gateway } = world
@@ -54,7 +54,7 @@ test('behavior: recovers when the clock goes back an hour and the node forgets i
   await chain.request('evm_setAutomine', true)
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 async function pooled(): Promise<number> {
   const { pending } = await world.chain.request<{ pending: string }>('txpool_status')

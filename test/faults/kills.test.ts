@@ -24,7 +24,7 @@ test('behavior: loses nothing when killed before each call to the node', async (
     await work()
   }, 3)
   expect(steps).toBeGreaterThan(4)
-}, 90_000)
+})
 
 test('behavior: loses nothing when killed after each broadcast, before the answer', async () => {
   const steps = await eachStep(async (n) => {
@@ -32,7 +32,7 @@ test('behavior: loses nothing when killed after each broadcast, before the answe
     await work()
   })
   expect(steps).toBeGreaterThan(0)
-}, 90_000)
+})
 
 test.each(['before', 'after'] as const)(
   'behavior: loses nothing when killed %s each commit to its disk',
@@ -43,7 +43,6 @@ test.each(['before', 'after'] as const)(
     }, 2)
     expect(steps).toBeGreaterThan(1)
   },
-  90_000,
 )
 
 test('behavior: loses nothing when killed again at each call of its recovery', async () => {
@@ -55,7 +54,7 @@ test('behavior: loses nothing when killed again at each call of its recovery', a
     await world.gateway.start().catch(() => {})
   }, 4)
   expect(steps).toBeGreaterThan(4)
-}, 90_000)
+})
 
 /**
  * Runs step after step until one does not kill the gateway; after each, restarts it and repeats the

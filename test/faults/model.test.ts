@@ -181,4 +181,4 @@ test('behavior: survives any sequence of requests, verdicts, kills, faults and r
     // Each run takes seconds: do not shrink a failing sequence.
     endOnFailure: true,
   })
-}, 120_000)
+})

@@ -31,7 +31,7 @@ test('behavior: keeps a promise (202) whose repeat is refused', async () => {
   await chain.request('evm_setAutomine', true)
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test('behavior: keeps an acknowledged document that a reorg dropped and whose repeat is refused', async () => {
   const { client } = world
@@ -42,7 +42,7 @@ test('behavior: keeps an acknowledged document that a reorg dropped and whose re
   await client.repeat(wish)
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test('behavior: keeps a promise to many equal requests while the node fails now and then', async () => {
   const { client } = world
@@ -58,7 +58,7 @@ test('behavior: keeps a promise to many equal requests while the node fails now 
   }
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test('behavior: keeps an anchored document that a lagging node does not show while the next transaction is refused', async () => {
   const { client, proxy } = world
@@ -76,7 +76,7 @@ test('behavior: keeps an anchored document that a lagging node does not show whi
   await client.repeat(wish)
   expect(wish.told[1]).toMatchObject({ kind: 'issued', status: 201 })
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test('behavior: answers 202 when a reorg drops the document of a request that waits for finality', async () => {
   const { client, proxy } = world
@@ -94,7 +94,7 @@ test('behavior: answers 202 when a reorg drops the document of a request that wa
   expect(wish.told[0]).not.toHaveProperty('finality')
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test.each(['finalized', undefined] as const)(
   'behavior: answers 202 when the node that it reads for the answer is behind (wait: %s)',
@@ -112,7 +112,6 @@ test.each(['finalized', undefined] as const)(
     expect(await client.repeat(wish)).toMatchObject({ document: 'valid' })
     expect(await world.judge()).toMatchObject(NOTHING_WRONG)
   },
-  60_000,
 )
 
 /** Prevents new transactions this many times. */

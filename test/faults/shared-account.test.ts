@@ -67,7 +67,6 @@ test.runIf(process.platform === 'linux')(
     await one.kill()
     await two.start()
   },
-  60_000,
 )
 
 test('error: a second gateway elsewhere does not start while the first issues', async () => {
@@ -82,7 +81,7 @@ test('error: a second gateway elsewhere does not start while the first issues', 
     const refused = expect(gateway.start()).rejects.toThrow(
       /something else sends transactions with this account: stop it/,
     )
-    await expect.poll(gateway.output, { timeout: 20_000 }).toMatch(/foreign_transactions_found/)
+    await expect.poll(gateway.output).toMatch(/foreign_transactions_found/)
     await mineEvery(world.chain, 1)
     await refused
   } finally {
@@ -91,7 +90,7 @@ test('error: a second gateway elsewhere does not start while the first issues', 
   }
   await mineAtOnce()
   await gateway.start()
-}, 60_000)
+})
 
 test('behavior: a gateway waits for the transactions that a lost one left in the pool', async () => {
   await world.chain.request('evm_setAutomine', false)
@@ -100,7 +99,7 @@ test('behavior: a gateway waits for the transactions that a lost one left in the
   await world.gateway.kill()
   const gateway = await second()
   gateway.launch()
-  await expect.poll(gateway.output, { timeout: 20_000 }).toMatch(/foreign_transactions_found/)
+  await expect.poll(gateway.output).toMatch(/foreign_transactions_found/)
   await sleep(1_000)
   expect(await fetch(`${gateway.url}/readyz`).catch(() => undefined)).toBeUndefined()
   await world.chain.request('evm_mine')
@@ -111,7 +110,7 @@ test('behavior: a gateway waits for the transactions that a lost one left in the
   await world.settle()
   expect(promisesOf(lost)).toHaveLength(1)
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 60_000)
+})
 
 test('behavior: two running gateways lose and double nothing, and report each other', async () => {
   const gateway = await second()
@@ -127,7 +126,7 @@ test('behavior: two running gateways lose and double nothing, and report each ot
     const bodies = await Promise.all(answers.map((one) => one.json()))
     return bodies.map(({ error }) => error?.code)
   }
-  await expect.poll(codes, { timeout: 60_000 }).toEqual(['account_shared', 'account_shared'])
+  await expect.poll(codes).toEqual(['account_shared', 'account_shared'])
   working = false
   await loaded
   for (const { url, output } of both) {
@@ -138,11 +137,9 @@ test('behavior: two running gateways lose and double nothing, and report each ot
 
   const promised = client.wishes.filter((wish) => promisesOf(wish).length > 0)
   for (const publicId of promised.flatMap(promisesOf))
-    await expect
-      .poll(async () => (await client.verify(publicId)).status, { timeout: 30_000 })
-      .toBe('valid')
+    await expect.poll(async () => (await client.verify(publicId)).status).toBe('valid')
   const { ledger, issuerSecret } = world
   const issued = async () => (await ledger.issued()).filter((hash) => !before.has(hash))
   const judgement = await judge({ client, ledger: { ...ledger, issued }, issuerSecret })
   expect(judgement).toMatchObject({ ...NOTHING_WRONG, acknowledged: promised.length })
-}, 180_000)
+})

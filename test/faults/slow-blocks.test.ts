@@ -19,4 +19,4 @@ test('behavior: answers requests with the next block when blocks come every 3 se
   expect(load.transactions).toBeLessThanOrEqual(load.requests / 2)
   await world.settle()
   expect(await world.judge()).toMatchObject(NOTHING_WRONG)
-}, 150_000)
+})

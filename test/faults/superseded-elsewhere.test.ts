@@ -53,4 +53,4 @@ test('behavior: a repeat at a gateway that has not superseded itself is the same
   expect(repeat.body.data).toEqual(body.data)
   const other = await post(path, CORRECTED, 'another')
   expect(other).toMatchObject({ status: 409, body: { error: { code: 'already_superseded' } } })
-}, 60_000)
+})

@@ -30,7 +30,7 @@ test('behavior: suspends again after a reorg dropped the suspension', async () =
   expect(await change('suspend', publicId)).toBe(200)
   await reorg(world, 1)
   await becomes(publicId, 'suspended')
-}, 60_000)
+})
 
 test('behavior: the document ends up released after a reorg dropped suspension and release', async () => {
   const { publicId } = await issue()
@@ -40,7 +40,7 @@ test('behavior: the document ends up released after a reorg dropped suspension a
   await reorg(world, 2)
   await twoLooks()
   await becomes(publicId, 'valid')
-}, 60_000)
+})
 
 test('behavior: releases again after a reorg dropped only the release', async () => {
   const { publicId } = await issue()
@@ -49,7 +49,7 @@ test('behavior: releases again after a reorg dropped only the release', async ()
   expect(await change('release', publicId)).toBe(200)
   await reorg(world, 1)
   await becomes(publicId, 'valid')
-}, 60_000)
+})
 
 test('behavior: repeats all three after a reorg dropped issue, suspension and revocation', async () => {
   await mineSome()
@@ -58,7 +58,7 @@ test('behavior: repeats all three after a reorg dropped issue, suspension and re
   expect(await change('revoke', publicId)).toBe(200)
   await reorg(world, 3)
   await becomes(publicId, 'revoked')
-}, 60_000)
+})
 
 test('behavior: does not suspend again what somebody else released before the suspension was final', async () => {
   const { publicId, documentHash, registry } = await issue()
@@ -72,7 +72,7 @@ test('behavior: does not suspend again what somebody else released before the su
   await world.gateway.start()
   await twoLooks()
   await becomes(publicId, 'valid')
-}, 60_000)
+})
 
 test.each(['before', 'after'] as const)(
   'behavior: the last answer holds when the gateway is killed %s each commit',
@@ -95,7 +95,6 @@ test.each(['before', 'after'] as const)(
     }
     throw new Error('the work does not end')
   },
-  120_000,
 )
 
 async function disarm(): Promise<boolean> {
@@ -144,13 +143,10 @@ const change = async (action: Action, publicId: string) =>
 
 const becomes = (publicId: string, status: string) =>
   expect
-    .poll(
-      async () => {
-        const verdict = await world.client.verify(publicId).catch(() => undefined)
-        return verdict?.status
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      const verdict = await world.client.verify(publicId).catch(() => undefined)
+      return verdict?.status
+    })
     .toBe(status)
 
 /** So that a reorg of a few blocks does not reach earlier transactions. */

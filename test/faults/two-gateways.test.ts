@@ -133,7 +133,7 @@ test('behavior: when one is killed under load, its clients continue at the other
   const load = [doomed, other].flatMap((gateway, g) =>
     Array.from({ length: 10 }, (_, i) => work(gateway, `load-${g}-${i}`)),
   )
-  await expect.poll(() => answered.size, { timeout: 20_000 }).toBeGreaterThan(60)
+  await expect.poll(() => answered.size).toBeGreaterThan(60)
   await doomed.kill()
   await Promise.all(load)
   expect(answered.size).toBe(400)
@@ -143,8 +143,8 @@ test('behavior: when one is killed under load, its clients continue at the other
   expect(new Set(ids.map(({ publicId }) => publicId)).size).toBe(400)
   for (const { publicId } of ids)
     for (const gateway of gateways)
-      await expect.poll(() => statusOf(gateway, publicId), { timeout: 10_000 }).toBe('valid')
+      await expect.poll(() => statusOf(gateway, publicId)).toBe('valid')
   const events = (await issuedEvents()).filter((hash) => !before.has(hash))
   expect(events.length).toBe(new Set(events).size)
   expect(new Set(events)).toEqual(new Set(ids.map(({ documentHash }) => documentHash)))
-}, 90_000)
+})

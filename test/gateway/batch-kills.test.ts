@@ -10,7 +10,6 @@ import { ADA } from '../support/stack.ts'
 
 // A gateway in its own process, killed while it issues a batch.
 
-const PATIENCE = 240_000
 const SIZE = 600
 
 const binary = await kuboBinary()
@@ -50,40 +49,36 @@ async function statusOf({ url }: GatewayProcess, publicId: string) {
   return data.status
 }
 
-test(
-  'behavior: a batch that was killed at any step is resumed by its key, and never doubled',
-  async () => {
-    const { gateway, ledger, dataDir } = await startWorld()
-    let kills = 0
-    // The claim, the documents, the batch blocks, the manifest, the promise, the plan, the outcome.
-    for (let count = 1; ; count++) {
-      await gateway.tell({
-        order: 'kill_at_commit',
-        count,
-        side: count % 2 === 0 ? 'before' : 'after',
-      })
-      const answer = await issue(gateway).catch(() => undefined)
-      if (answer) {
-        expect(answer.status).toBe(201)
-        break
-      }
-      await gateway.ended()
-      kills++
-      expect(readdirSync(join(dataDir, 'spool'))).toEqual([])
-      await gateway.start()
+test('behavior: a batch that was killed at any step is resumed by its key, and never doubled', async () => {
+  const { gateway, ledger, dataDir } = await startWorld()
+  let kills = 0
+  // The claim, the documents, the batch blocks, the manifest, the promise, the plan, the outcome.
+  for (let count = 1; ; count++) {
+    await gateway.tell({
+      order: 'kill_at_commit',
+      count,
+      side: count % 2 === 0 ? 'before' : 'after',
+    })
+    const answer = await issue(gateway).catch(() => undefined)
+    if (answer) {
+      expect(answer.status).toBe(201)
+      break
     }
-    expect(kills).toBeGreaterThan(4)
-    // It would still be killed at a later commit.
-    await gateway.kill()
+    await gateway.ended()
+    kills++
+    expect(readdirSync(join(dataDir, 'spool'))).toEqual([])
     await gateway.start()
-    const { lines } = await issue(gateway)
-    expect(await ledger.batches()).toEqual([lines[0]?.data.batchRoot])
-    expect(lines.length).toBe(SIZE)
-    for (const at of [0, SIZE - 1])
-      expect(await statusOf(gateway, lines[at]?.data.publicId ?? '')).toBe('valid')
-  },
-  PATIENCE,
-)
+  }
+  expect(kills).toBeGreaterThan(4)
+  // It would still be killed at a later commit.
+  await gateway.kill()
+  await gateway.start()
+  const { lines } = await issue(gateway)
+  expect(await ledger.batches()).toEqual([lines[0]?.data.batchRoot])
+  expect(lines.length).toBe(SIZE)
+  for (const at of [0, SIZE - 1])
+    expect(await statusOf(gateway, lines[at]?.data.publicId ?? '')).toBe('valid')
+})
 
 /** Rows of the stopped gateway's tables. */
 function rowsIn(dataDir: string, ...tables: string[]): number[] {
@@ -97,41 +92,35 @@ function rowsIn(dataDir: string, ...tables: string[]): number[] {
   }
 }
 
-test(
-  'behavior: a start deletes what a kill left of a batch that was not promised',
-  async () => {
-    const { gateway, dataDir } = await startWorld()
-    const tables = ['block', 'document', 'batch', 'batch_draft'] as const
-    let left = 0
-    let discarded = 0
-    for (const count of [3, 5, 6]) {
-      await gateway.tell({ order: 'kill_at_commit', count, side: 'after' })
-      expect(await issue(gateway).catch(() => undefined)).toBeUndefined()
-      await gateway.ended()
-      left += rowsIn(dataDir, 'block')[0] as number
-      await gateway.start()
-      discarded++
-      await expect
-        .poll(() => gateway.output().split('batch_drafts_discarded').length - 1, {
-          timeout: 20_000,
-        })
-        .toBe(discarded)
-      await gateway.stop()
-      expect(rowsIn(dataDir, ...tables)).toEqual([0, 0, 0, 0])
-      await gateway.start()
-    }
-    expect(left).toBeGreaterThan(0)
-    // What was promised stays, whatever came before.
-    const { status, lines } = await issue(gateway)
-    expect(status).toBe(201)
-    await gateway.kill()
+test('behavior: a start deletes what a kill left of a batch that was not promised', async () => {
+  const { gateway, dataDir } = await startWorld()
+  const tables = ['block', 'document', 'batch', 'batch_draft'] as const
+  let left = 0
+  let discarded = 0
+  for (const count of [3, 5, 6]) {
+    await gateway.tell({ order: 'kill_at_commit', count, side: 'after' })
+    expect(await issue(gateway).catch(() => undefined)).toBeUndefined()
+    await gateway.ended()
+    left += rowsIn(dataDir, 'block')[0] as number
     await gateway.start()
-    expect(await statusOf(gateway, lines[SIZE - 1]?.data.publicId ?? '')).toBe('valid')
+    discarded++
+    await expect
+      .poll(() => gateway.output().split('batch_drafts_discarded').length - 1)
+      .toBe(discarded)
     await gateway.stop()
-    expect(rowsIn(dataDir, ...tables)).toEqual([2 * SIZE + 2, SIZE, 1, 0])
-  },
-  PATIENCE,
-)
+    expect(rowsIn(dataDir, ...tables)).toEqual([0, 0, 0, 0])
+    await gateway.start()
+  }
+  expect(left).toBeGreaterThan(0)
+  // What was promised stays, whatever came before.
+  const { status, lines } = await issue(gateway)
+  expect(status).toBe(201)
+  await gateway.kill()
+  await gateway.start()
+  expect(await statusOf(gateway, lines[SIZE - 1]?.data.publicId ?? '')).toBe('valid')
+  await gateway.stop()
+  expect(rowsIn(dataDir, ...tables)).toEqual([2 * SIZE + 2, SIZE, 1, 0])
+})
 
 test.skipIf(!binary)(
   'behavior: with Kubo, a start unpins what a kill left of a batch',
@@ -147,13 +136,12 @@ test.skipIf(!binary)(
     await gateway.ended()
     expect(await pins()).not.toBe(before)
     await gateway.start()
-    await expect.poll(pins, { timeout: 20_000 }).toBe(before)
+    await expect.poll(pins).toBe(before)
     const { status, lines } = await issue(gateway)
     expect(status).toBe(201)
     expect(await statusOf(gateway, lines[7]?.data.publicId ?? '')).toBe('valid')
     await gateway.stop()
   },
-  PATIENCE,
 )
 
 test.skipIf(!binary)(
@@ -177,5 +165,4 @@ test.skipIf(!binary)(
     expect(onNode.length).toBeGreaterThanOrEqual(2 * SIZE + 2)
     await gateway.stop()
   },
-  PATIENCE,
 )

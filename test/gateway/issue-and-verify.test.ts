@@ -202,7 +202,7 @@ describe('Idempotency-Key', () => {
     expect([first.status, replayed(first)]).toEqual([202, null])
     expect([again.status, replayed(again)]).toEqual([202, 'true'])
     // The gateway takes a moment to notice that the node is back.
-    await expect.poll(async () => (await stack.issue(ADA)).status, { timeout: 10_000 }).toBe(201)
+    await expect.poll(async () => (await stack.issue(ADA)).status).toBe(201)
   })
 
   test('behavior: does not mark the first request that issues after one that did not', async () => {

@@ -55,11 +55,7 @@ describeDatabases('lifecycle', (settings) => {
       expect((await stack.verify(foreign)).body.data.status).toBe('not_issued')
       expect((await revise(stack, 'revoke', foreign)).status).toBe(403)
       stack.proxy.refuse = () => false
-      await expect
-        .poll(async () => (await get(issued.publicId)).body.data?.status, {
-          timeout: 10_000,
-        })
-        .toBe('valid')
+      await expect.poll(async () => (await get(issued.publicId)).body.data?.status).toBe('valid')
     })
 
     test.each([
@@ -104,11 +100,7 @@ describeDatabases('lifecycle', (settings) => {
         ...[1, documentHash, 4_000_000_000],
       ])
       stack.proxy.refuse = () => false
-      await expect
-        .poll(async () => (await again('conflict')).body.error?.code, {
-          timeout: 10_000,
-        })
-        .toBe('conflict')
+      await expect.poll(async () => (await again('conflict')).body.error?.code).toBe('conflict')
       expect((await again('conflict')).status).toBe(409)
     })
 
@@ -119,7 +111,7 @@ describeDatabases('lifecycle', (settings) => {
         ...[1, documentHash, 0],
       ])
       stack.proxy.refuse = () => false
-      await expect.poll(async () => (await again('same')).status, { timeout: 10_000 }).toBe(201)
+      await expect.poll(async () => (await again('same')).status).toBe(201)
       const { data } = (await again('same')).body
       expect(data).toMatchObject({ status: 'valid', blockchainHash: hash })
     })
@@ -136,18 +128,14 @@ describeDatabases('lifecycle', (settings) => {
       // The promise has waited for so long that the gateway looks before it sends.
       await sleep(5_500)
       stack.proxy.refuse = () => false
-      await expect
-        .poll(async () => (await again('distrusted')).body.error?.code, {
-          timeout: 10_000,
-        })
-        .toBe('distrusted')
+      await expect.poll(async () => (await again('distrusted')).body.error?.code).toBe('distrusted')
       const { status } = await again('distrusted')
       expect(status).toBe(409)
       // Time for the promise to be sent, were it.
       await expect.poll(async () => (await stack.request('/readyz')).status).toBe(200)
       await stack.issue(ADA)
       expect((await stack.verify(publicId)).body.data.status).toBe('distrusted')
-    }, 30_000)
+    })
   })
 
   describe('?wait=', () => {

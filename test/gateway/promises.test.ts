@@ -24,7 +24,7 @@ const statusOf = async (publicId: string) => {
 }
 
 const becomesValid = (publicId: string) =>
-  expect.poll(() => statusOf(publicId), { timeout: 20_000, interval: 100 }).toBe('valid')
+  expect.poll(() => statusOf(publicId), { interval: 100 }).toBe('valid')
 
 /** Answers like this once to a method, then no more. */
 function once<T>(method: string, answer: T): (asked: string) => T | undefined {
@@ -91,7 +91,7 @@ describe('promises are kept', () => {
     stack.proxy.change = (method, result) => (method === 'eth_estimateGas' ? '0x5' : result)
     expect((await stack.issue(ADA)).status).toBe(503)
     stack.proxy.change = (_, result) => result
-    await expect.poll(async () => (await stack.issue(ADA)).status, { timeout: 5_000 }).toBe(201)
+    await expect.poll(async () => (await stack.issue(ADA)).status).toBe(201)
   })
 })
 

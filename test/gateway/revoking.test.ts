@@ -63,15 +63,11 @@ describeDatabases('revoking', (settings) => {
     const { publicId } = (await stack.issue(ADA)).body.data
     stack.proxy.refuse = () => false
     const answer = await expect
-      .poll(() => revoke(publicId), { timeout: 10_000 })
+      .poll(() => revoke(publicId))
       .toMatchObject({ body: { success: true } })
       .then(() => revoke(publicId))
     expect([200, 202]).toContain(answer.status)
-    await expect
-      .poll(async () => (await stack.verify(publicId)).body.data?.status, {
-        timeout: 10_000,
-      })
-      .toBe('revoked')
+    await expect.poll(async () => (await stack.verify(publicId)).body.data?.status).toBe('revoked')
   })
 
   test('behavior: honours Prefer: respond-async', async () => {
@@ -98,9 +94,7 @@ describeDatabases('revoking', (settings) => {
     }
     held.resolve(false)
     await expect
-      .poll(async () => (await stack.verify(publicId)).body.data, {
-        timeout: 10_000,
-      })
+      .poll(async () => (await stack.verify(publicId)).body.data)
       .toMatchObject({
         status: 'revoked',
         blockchainProof: { reason: 'keyCompromise' },

@@ -42,4 +42,4 @@ test('error: frees data folder and account when its port is taken', async () => 
   expect((await fetch(`http://127.0.0.1:${gateway.port}/readyz`)).status).toBe(200)
   await gateway.stop()
   rmSync(dataDir, { recursive: true, force: true })
-}, 60_000)
+})

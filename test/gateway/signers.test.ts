@@ -177,7 +177,7 @@ describe('remote signer: a real Anvil with an unlocked account', () => {
       .catch(() => [])
 
   test('default: signs as requested', async () => {
-    await expect.poll(accounts, { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(accounts).toHaveLength(1)
     const [account] = (await accounts()) as [`0x${string}`]
     const signer = await openSigner({ kind: 'remote', url, address: account }, TIMEOUT)
     await signer.assertReady()
@@ -217,7 +217,7 @@ describe('a gateway without a key', () => {
     expect(refused.headers.get('retry-after')).toBeTruthy()
     expect(refused.body.error.code).toBe('signer_unavailable')
     server.answer = answer
-    await expect.poll(async () => (await stack.issue(ADA)).status, { timeout: 5_000 }).toBe(201)
+    await expect.poll(async () => (await stack.issue(ADA)).status).toBe(201)
   })
 })
 

@@ -34,7 +34,7 @@ beforeAll(async () => {
     ...['not_issued', 'not_issued', 'wrong_key'],
     ...statuses(0, 5),
   ]
-}, 60_000)
+})
 afterEach(() => {
   stack.proxy.refuse = () => false
   stack.proxy.change = (_, result) => result

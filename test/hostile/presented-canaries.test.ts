@@ -157,7 +157,7 @@ describe('canaries', () => {
       expect(disclosed).toEqual(chosenOf(document, choose))
     }
     expect(secrets).toBeGreaterThan(DOCUMENTS * 10)
-  }, 120_000)
+  })
 })
 
 function chosenOf(document: Document, { fields, metadata }: Choice): object {

@@ -87,6 +87,5 @@ describe('requests made from the schemas', () => {
         { numRuns: 30, interruptAfterTimeLimit: 20_000, markInterruptAsFailure: false },
       )
     },
-    60_000,
   )
 })

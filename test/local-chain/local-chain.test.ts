@@ -233,11 +233,7 @@ describe('kill -9', () => {
       expect(await down.json()).toMatchObject({
         error: { code: -32000 },
       })
-      await expect
-        .poll(() => receipt(chain.url, hash).catch(() => 'down'), {
-          timeout: 5_000,
-        })
-        .toEqual(found)
+      await expect.poll(() => receipt(chain.url, hash).catch(() => 'down')).toEqual(found)
     }
     expect(chain.lines.filter((line) => line.startsWith('Anvil failed'))).toHaveLength(3)
   })

@@ -33,7 +33,7 @@ beforeAll(async () => {
     ...{ ISSUER_SECRET: randomKey(), ISSUER_KEY: keys.issuer, DATA_DIR: join(folder, 'data') },
     BASE_URL: 'http://127.0.0.1:1',
   }
-}, 60_000)
+})
 afterAll(async () => {
   await anvil?.kill()
   rmSync(folder, { recursive: true, force: true })

@@ -10,7 +10,6 @@ import { ADA } from '../support/stack.ts'
 // `npm start` shows a linked issuer: the gateway is the domain of the local chain's issuer.
 
 const KEY = 'a-key-that-only-the-tests-have'
-const PATIENCE = 120_000
 
 let folder: string
 beforeEach(() => {
@@ -45,9 +44,7 @@ async function startGateway(env: Record<string, string> = {}) {
   return { ...gateway, host: `127.0.0.1:${port}`, request, issuerOf }
 }
 
-test('default: the issuer of the local chain is linked to the gateway, also after its port has changed', {
-  timeout: PATIENCE,
-}, async () => {
+test('default: the issuer of the local chain is linked to the gateway, also after its port has changed', async () => {
   const first = await startGateway()
   const { body } = await first.request('/v1/documents', {
     method: 'POST',
@@ -72,9 +69,7 @@ test('default: the issuer of the local chain is linked to the gateway, also afte
   await expect.poll(() => second.issuerOf(publicId)).toEqual(linked(second, 'Testville'))
 })
 
-test('behavior: with another ISSUER_URI, the gateway is not the domain', {
-  timeout: PATIENCE,
-}, async () => {
+test('behavior: with another ISSUER_URI, the gateway is not the domain', async () => {
   const uri = 'https://10.0.0.1'
   const gateway = await startGateway({ ISSUER_URI: uri })
   const { body } = await gateway.request('/v1/documents', {

@@ -15,7 +15,6 @@ import { ADA, API_KEY } from '../support/stack.ts'
 // A gateway is lost with its data folder. Chain, Kubo, issuer secret and erasure list are left.
 
 const COMMAND = fileURLToPath(new URL('../../scripts/recover.ts', import.meta.url))
-const PATIENCE = 180_000
 const binary = await kuboBinary()
 
 let folder: string
@@ -36,7 +35,7 @@ beforeAll(async () => {
     ...{ IPFS_API_URL: kubo.apiUrl, ERASURE_LIST: join(folder, 'erased', 'list.txt') },
   }
   gateway = await gatewayIn('lost')
-}, PATIENCE)
+})
 afterAll(async () => {
   if (!binary) return
   await gateway?.kill()
@@ -119,5 +118,4 @@ test.skipIf(!binary)(
     const { status } = await call(`/documents/${erased.publicId}`)
     expect(status).toBe(410)
   },
-  PATIENCE,
 )

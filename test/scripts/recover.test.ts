@@ -14,7 +14,6 @@ import { ADA, API_KEY, randomKey } from '../support/stack.ts'
 
 const COMMAND = fileURLToPath(new URL('../../scripts/recover.ts', import.meta.url))
 const FSCK = fileURLToPath(new URL('../../scripts/fsck.ts', import.meta.url))
-const PATIENCE = 180_000
 
 let folder: string
 let issuer: RemoteIssuer
@@ -32,7 +31,7 @@ beforeAll(async () => {
     ...{ ...settings, PORT: `${await freePort()}`, DATA_DIR: join(folder, 'b') },
   })
   await lost.start()
-}, PATIENCE)
+})
 afterAll(async () => {
   await lost?.kill()
   await recovered?.kill()
@@ -79,110 +78,93 @@ const recover = (more: Record<string, string> = {}, ...args: string[]) =>
     env: { ...env, DATA_DIR: join(folder, 'b'), IPFS_GATEWAYS: lost.url, ...more },
   })
 
-test(
-  'default: brings back every document, batch, publicId and status from chain, IPFS and secret',
-  async () => {
-    const [first, second] = [await issue({}), await issue({ subjectId: '77' })]
-    await issue({ subjectId: '78', expiresAt: '2050-01-01' })
-    await call(lost, `/documents/${first.publicId}/revoke`, '{}')
-    const next = JSON.stringify({ ...ADA, subjectId: '79' })
-    await call(lost, `/documents/${second.publicId}/supersede`, next)
-    const lines = [1, 2, 3].map((n) => JSON.stringify({ ...ADA, subjectId: `10${n}` }))
-    const batch = await call(lost, '/batches', `${lines.join('\n')}\n`)
-    const ofBatch = batch
-      .trim()
-      .split('\n')
-      .flatMap((line) => JSON.parse(line).data ?? [])
-    const batched: string[] = ofBatch.flatMap(({ publicId }) => publicId ?? [])
-    const inBatch = { publicId: batched[0] as string }
-    expect(batched).toHaveLength(3)
-    await call(lost, `/documents/${inBatch.publicId}/suspend`, '{}')
-    const before = await shown(lost)
-    expect(before.documents).toHaveLength(7)
+test('default: brings back every document, batch, publicId and status from chain, IPFS and secret', async () => {
+  const [first, second] = [await issue({}), await issue({ subjectId: '77' })]
+  await issue({ subjectId: '78', expiresAt: '2050-01-01' })
+  await call(lost, `/documents/${first.publicId}/revoke`, '{}')
+  const next = JSON.stringify({ ...ADA, subjectId: '79' })
+  await call(lost, `/documents/${second.publicId}/supersede`, next)
+  const lines = [1, 2, 3].map((n) => JSON.stringify({ ...ADA, subjectId: `10${n}` }))
+  const batch = await call(lost, '/batches', `${lines.join('\n')}\n`)
+  const ofBatch = batch
+    .trim()
+    .split('\n')
+    .flatMap((line) => JSON.parse(line).data ?? [])
+  const batched: string[] = ofBatch.flatMap(({ publicId }) => publicId ?? [])
+  const inBatch = { publicId: batched[0] as string }
+  expect(batched).toHaveLength(3)
+  await call(lost, `/documents/${inBatch.publicId}/suspend`, '{}')
+  const before = await shown(lost)
+  expect(before.documents).toHaveLength(7)
 
-    const { stderr, code } = await recover({}, '--tenant', 'default')
-    expect(stderr).toContain('recovered 7 of 7 documents, 1 batch')
-    expect(code).toBe(0)
-    const csv = readFileSync(join(folder, 'b', 'recovered.csv'), 'utf8')
-    for (const { publicId } of before.documents) expect(csv).toContain(`\n${publicId},`)
+  const { stderr, code } = await recover({}, '--tenant', 'default')
+  expect(stderr).toContain('recovered 7 of 7 documents, 1 batch')
+  expect(code).toBe(0)
+  const csv = readFileSync(join(folder, 'b', 'recovered.csv'), 'utf8')
+  for (const { publicId } of before.documents) expect(csv).toContain(`\n${publicId},`)
 
-    await lost.kill()
-    rmSync(join(folder, 'a'), { recursive: true })
-    await recovered.start()
-    const after = await shown(recovered)
-    expect(after.batches).toEqual(before.batches)
-    // The order in which a batch was requested is lost.
-    const sorted = (documents: typeof after.documents) =>
-      documents.toSorted((a, b) => (a.documentHash < b.documentHash ? -1 : 1))
-    expect(sorted(after.documents)).toEqual(sorted(before.documents))
-    const verified = dataOf(await call(recovered, `/verify?publicId=${inBatch.publicId}`))
-    expect(verified.status).toBe('suspended')
-  },
-  PATIENCE,
-)
+  await lost.kill()
+  rmSync(join(folder, 'a'), { recursive: true })
+  await recovered.start()
+  const after = await shown(recovered)
+  expect(after.batches).toEqual(before.batches)
+  // The order in which a batch was requested is lost.
+  const sorted = (documents: typeof after.documents) =>
+    documents.toSorted((a, b) => (a.documentHash < b.documentHash ? -1 : 1))
+  expect(sorted(after.documents)).toEqual(sorted(before.documents))
+  const verified = dataOf(await call(recovered, `/verify?publicId=${inBatch.publicId}`))
+  expect(verified.status).toBe('suspended')
+})
 
-test(
-  'error: names what no source has, refuses a folder in use and a chain that is lost too',
-  async () => {
-    const elsewhere = { DATA_DIR: join(folder, 'c'), IPFS_GATEWAYS: 'http://127.0.0.1:1' }
-    const short = await recover(elsewhere)
-    expect(short.stderr).toMatch(/missing +4: no source has the payload/)
-    expect(short.stderr).toContain('unread    1 batch:')
-    expect(short.code).toBe(1)
-    const other = await recover({
-      ...elsewhere,
-      IPFS_GATEWAYS: recovered.url,
-      DATA_DIR: join(folder, 'd'),
-      ISSUER_SECRET: randomKey(),
-    })
-    expect(other.stderr).toMatch(/unopened +7: sealed with another secret/)
-    const again = await recover()
-    expect(again.stderr).toContain('has a database already')
-    const local = await recover({ RPC_URL: '', DATA_DIR: join(folder, 'e') })
-    expect(local.stderr).toContain('RPC_URL is required')
-    expect([other.code, again.code, local.code]).toEqual([1, 2, 2])
-  },
-  PATIENCE,
-)
+test('error: names what no source has, refuses a folder in use and a chain that is lost too', async () => {
+  const elsewhere = { DATA_DIR: join(folder, 'c'), IPFS_GATEWAYS: 'http://127.0.0.1:1' }
+  const short = await recover(elsewhere)
+  expect(short.stderr).toMatch(/missing +4: no source has the payload/)
+  expect(short.stderr).toContain('unread    1 batch:')
+  expect(short.code).toBe(1)
+  const other = await recover({
+    ...elsewhere,
+    IPFS_GATEWAYS: recovered.url,
+    DATA_DIR: join(folder, 'd'),
+    ISSUER_SECRET: randomKey(),
+  })
+  expect(other.stderr).toMatch(/unopened +7: sealed with another secret/)
+  const again = await recover()
+  expect(again.stderr).toContain('has a database already')
+  const local = await recover({ RPC_URL: '', DATA_DIR: join(folder, 'e') })
+  expect(local.stderr).toContain('RPC_URL is required')
+  expect([other.code, again.code, local.code]).toEqual([1, 2, 2])
+})
 
-test(
-  'behavior: fsck finds nothing in it, and then each fault that is planted, and changes nothing',
-  async () => {
-    const fsck = () =>
-      run(process.execPath, [FSCK, '--json'], { env: { ...env, DATA_DIR: join(folder, 'b') } })
-    const whole = await fsck()
-    expect(JSON.parse(whole.stdout)).toMatchObject({ documents: 7, batches: 1, differences: [] })
-    expect(whole.code).toBe(0)
+test('behavior: fsck finds nothing in it, and then each fault that is planted, and changes nothing', async () => {
+  const fsck = () =>
+    run(process.execPath, [FSCK, '--json'], { env: { ...env, DATA_DIR: join(folder, 'b') } })
+  const whole = await fsck()
+  expect(JSON.parse(whole.stdout)).toMatchObject({ documents: 7, batches: 1, differences: [] })
+  expect(whole.code).toBe(0)
 
-    await recovered.stop()
-    const database = new DatabaseSync(join(folder, 'b', 'gateway.db'))
-    const hashes = database
-      .prepare('SELECT document_hash AS hash FROM history ORDER BY hash')
-      .all()
-      .map(({ hash }) => hash as Uint8Array)
-    const [first, second, third, fourth] = hashes as [
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-      Uint8Array,
-    ]
-    database.prepare('UPDATE block SET bytes = zeroblob(9) WHERE hash = ?').run(first)
-    database.prepare('DELETE FROM block WHERE hash = ?').run(second)
-    database.prepare('DELETE FROM document WHERE document_hash = ?').run(second)
-    database.prepare('DELETE FROM history WHERE document_hash = ?').run(third)
-    database.prepare('UPDATE document SET block_number = 1 WHERE document_hash = ?').run(fourth)
-    database.prepare('INSERT INTO history VALUES (1, ?, NULL)').run(new Uint8Array(32).fill(7))
-    database.prepare('INSERT INTO tombstone VALUES (?)').run(fourth)
-    database.close()
-    const before = readFileSync(join(folder, 'b', 'gateway.db'))
-    const { stdout, code } = await fsck()
-    const { differences } = JSON.parse(stdout)
-    expect(differences.map((one: { code: string }) => one.code).sort()).toEqual([
-      ...['erased_but_present', 'history_missing', 'history_without_record', 'index_differs'],
-      ...['index_missing', 'payload_damaged', 'payload_missing'],
-    ])
-    expect(code).toBe(1)
-    expect(readFileSync(join(folder, 'b', 'gateway.db')).equals(before)).toBe(true)
-  },
-  PATIENCE,
-)
+  await recovered.stop()
+  const database = new DatabaseSync(join(folder, 'b', 'gateway.db'))
+  const hashes = database
+    .prepare('SELECT document_hash AS hash FROM history ORDER BY hash')
+    .all()
+    .map(({ hash }) => hash as Uint8Array)
+  const [first, second, third, fourth] = hashes as [Uint8Array, Uint8Array, Uint8Array, Uint8Array]
+  database.prepare('UPDATE block SET bytes = zeroblob(9) WHERE hash = ?').run(first)
+  database.prepare('DELETE FROM block WHERE hash = ?').run(second)
+  database.prepare('DELETE FROM document WHERE document_hash = ?').run(second)
+  database.prepare('DELETE FROM history WHERE document_hash = ?').run(third)
+  database.prepare('UPDATE document SET block_number = 1 WHERE document_hash = ?').run(fourth)
+  database.prepare('INSERT INTO history VALUES (1, ?, NULL)').run(new Uint8Array(32).fill(7))
+  database.prepare('INSERT INTO tombstone VALUES (?)').run(fourth)
+  database.close()
+  const before = readFileSync(join(folder, 'b', 'gateway.db'))
+  const { stdout, code } = await fsck()
+  const { differences } = JSON.parse(stdout)
+  expect(differences.map((one: { code: string }) => one.code).sort()).toEqual([
+    ...['erased_but_present', 'history_missing', 'history_without_record', 'index_differs'],
+    ...['index_missing', 'payload_damaged', 'payload_missing'],
+  ])
+  expect(code).toBe(1)
+  expect(readFileSync(join(folder, 'b', 'gateway.db')).equals(before)).toBe(true)
+})

@@ -86,7 +86,7 @@ test('behavior: a rotated secret seals what is new, and what is old is retrieved
     status: 422,
     code: 'idempotency_key_reused',
   })
-}, 60_000)
+})
 
 test('behavior: without the memory of its keys a repeat is found on the chain, under the older secret', async () => {
   await start(OLD)
@@ -101,7 +101,7 @@ test('behavior: without the memory of its keys a repeat is found on the chain, u
       replayed: true,
       data: { publicId: first.data.publicId },
     })
-}, 60_000)
+})
 
 test('error: does not start without each secret that it knows, and names which one is missing', async () => {
   await start(OLD)
@@ -123,4 +123,4 @@ test('error: does not start without each secret that it knows, and names which o
     for (const secret of [OLD, NEW]) expect(refused.output()).not.toContain(secret)
   }
   await start(NEW, OLD)
-}, 60_000)
+})

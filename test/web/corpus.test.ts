@@ -18,7 +18,7 @@ const PROBLEMS: Record<string, string> = {
 }
 
 /** More than a domain may take; milliseconds. */
-const DOMAIN_PATIENCE = 10_000
+const DOMAIN_PATIENCE = 60_000
 
 /**
  * Cases that the page has no way to ask: as of a block, for a required domain, or with another

@@ -236,7 +236,6 @@ describeInBrowser('how the page looks', () => {
       }
       await context.close()
     },
-    240_000,
   )
 
   test('behavior: prints well', async () => {

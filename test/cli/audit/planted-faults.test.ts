@@ -139,7 +139,7 @@ beforeAll(async () => {
   await plantFaults()
   await anvil.request('anvil_mine', '0x4')
   proxy = await startRpcProxy(anvil.url)
-}, 120_000)
+})
 afterAll(async () => {
   await proxy?.close()
   await blocks?.close()

@@ -43,9 +43,7 @@ const print = (out: string) =>
     { env: env() },
   )
 
-test('default: prints each row, and docreg verify takes the PDF', {
-  timeout: 300_000,
-}, async () => {
+test('default: prints each row, and docreg verify takes the PDF', async () => {
   const out = join(dir, 'default')
   const { code, stdout, stderr } = await print(out)
   expect(stderr).toContain('Test network')
@@ -68,9 +66,7 @@ test('default: prints each row, and docreg verify takes the PDF', {
   }
 })
 
-test('behavior: leaves what is there, and writes again what is broken', {
-  timeout: 300_000,
-}, async () => {
+test('behavior: leaves what is there, and writes again what is broken', async () => {
   const out = join(dir, 'again')
   await print(out)
   const [first = ''] = readdirSync(out)
@@ -79,9 +75,7 @@ test('behavior: leaves what is there, and writes again what is broken', {
   expect(JSON.parse(stdout)).toEqual({ written: 1, left: 1, failures: [] })
 })
 
-test('behavior: prints a table from standard input, from the bundles of a gateway', {
-  timeout: 300_000,
-}, async () => {
+test('behavior: prints a table from standard input, from the bundles of a gateway', async () => {
   const { code, stdout, stderr } = await docreg(
     [
       ...['certificate', '--from', '-', '--gateway', stack.url],
@@ -93,7 +87,7 @@ test('behavior: prints a table from standard input, from the bundles of a gatewa
   expect(JSON.parse(stdout)).toEqual({ written: 2, left: 0, failures: [] })
 })
 
-test('behavior: prints a folder of bundles', { timeout: 300_000 }, async () => {
+test('behavior: prints a folder of bundles', async () => {
   const { publicId } = (await stack.issue({ ...ADA, subjectId: '78' })).body.data
   const bundles = join(dir, 'bundles')
   mkdirSync(bundles)
@@ -112,7 +106,7 @@ test('behavior: prints a folder of bundles', { timeout: 300_000 }, async () => {
   expect(JSON.parse(stdout)).toEqual({ written: 1, left: 0, failures: [] })
 })
 
-test('error: prints no document that is not valid', { timeout: 300_000 }, async () => {
+test('error: prints no document that is not valid', async () => {
   const { publicId, verifyUrl } = (await stack.issue({ ...ADA, subjectId: '77' })).body.data
   const revocation = await stack.request(`/v1/documents/${publicId}/revoke`, {
     ...{ method: 'POST', body: '{}' },

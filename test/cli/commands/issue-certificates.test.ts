@@ -49,9 +49,7 @@ async function documentsOf(category: string): Promise<unknown[]> {
   return JSON.parse(stdout)
 }
 
-test('error: issues nothing if a row lacks a field of the template', {
-  timeout: 300_000,
-}, async () => {
+test('error: issues nothing if a row lacks a field of the template', async () => {
   const { code, stdout } = await issue(join(dir, 'lacking'), 'diploma')
   expect(code).toBe(1)
   const problems = [{ field: '', message: 'the template needs the field metadata.degree' }]
@@ -60,9 +58,7 @@ test('error: issues nothing if a row lacks a field of the template', {
   expect(await documentsOf('printed_case')).toEqual([])
 })
 
-test('behavior: prints a PDF of each row, and in the next run those that are missing', {
-  timeout: 300_000,
-}, async () => {
+test('behavior: prints a PDF of each row, and in the next run those that are missing', async () => {
   const folder = join(dir, 'printed')
   const { code, stdout, stderr } = await issue(folder, 'letter')
   expect(code, stderr).toBe(0)

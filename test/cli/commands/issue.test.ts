@@ -218,7 +218,7 @@ describe('a run that is killed', () => {
     )
     expect(new Set(rows.map(({ documentHash }) => documentHash)).size).toBe(30)
     expect(await count('killed')).toBe(30)
-  }, 120_000)
+  })
 
   test('behavior: as a batch, issues one batch, even if its answer was lost', async () => {
     const table = file('batch.csv', HEADER + rowsOf('batched', 20))
@@ -231,7 +231,7 @@ describe('a run that is killed', () => {
       headers: { authorization: `Bearer ${API_KEY}` },
     })
     expect(body.data.batches.map(({ size }: { size: number }) => size)).toEqual([20])
-  }, 120_000)
+  })
 })
 
 test('error: a folder of another gateway is not used', async () => {

@@ -34,7 +34,7 @@ export type Trouble = () => Promise<void>
 
 const MOST_STARTS = 5
 /** How long requests are repeated after the last kill, until they are answered; milliseconds. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 120_000
 /** Maximum blocks by which a node lags: for verdicts, and for the gateway's own reads. */
 const BEHIND = { verdicts: 3, records: 60 }
 

@@ -59,7 +59,7 @@ export type World = {
 export type AnvilWorld = World & { chain: AnvilNode & Chain }
 
 /** How long promises may take to reach the chain without faults; milliseconds. */
-const PATIENCE = 30_000
+const PATIENCE = 120_000
 /** Added for a chain with slow blocks; blocks. */
 const BLOCKS_OF_PATIENCE = 10
 

@@ -231,7 +231,7 @@ test('behavior: recovers at once from a chain that goes back while transactions 
   clearInterval(load)
   for (const answer of await Promise.all(answers)) expect(answer.status).toBe('anchored')
   expect(events.filter((event) => event === 'nonces_lost')).toHaveLength(1)
-}, 60_000)
+})
 
 test('behavior: concludes without receipts', async () => {
   const { batcher, events, issue } = startWorld(() => ({

@@ -61,7 +61,7 @@ async function released(isOnChain: boolean) {
     await database.close()
     rmSync(dir, { recursive: true })
   })
-  await expect.poll(() => outbox.anchoredUpTo(10, 1), { timeout: 10_000 }).toEqual([])
+  await expect.poll(() => outbox.anchoredUpTo(10, 1)).toEqual([])
   return { requeued, suspension }
 }
 
@@ -118,14 +118,14 @@ test('behavior: asks for each block once, also after a restart, and reads some a
   // With each part, the newest block of those before it.
   const once = [...numbers.slice(0, 1000), 500, ...numbers.slice(1000), 1000]
   const isComplete = (looks: number) => () => asked.length >= once.length + looks
-  await expect.poll(isComplete(1), { timeout: 10_000 }).toBe(true)
+  await expect.poll(isComplete(1)).toBe(true)
   await first()
   const second = watch()
-  await expect.poll(isComplete(2), { timeout: 10_000 }).toBe(true)
+  await expect.poll(isComplete(2)).toBe(true)
   await second()
   expect(asked.slice(0, once.length)).toEqual(once)
   expect(new Set(asked.slice(once.length))).toEqual(new Set([BLOCKS]))
   expect(Math.max(...read)).toBe(500)
   await database.close()
   rmSync(dir, { recursive: true })
-}, 20_000)
+})

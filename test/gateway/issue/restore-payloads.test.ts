@@ -64,7 +64,7 @@ test('behavior: tries again when the store does not answer', async () => {
   expect(restored.size).toBe(0)
   await done
   expect(restored.size).toBe(1)
-}, 15_000)
+})
 
 test('behavior: ends when it is aborted while the store does not answer', async () => {
   const { store } = storeWithout([])

@@ -225,7 +225,7 @@ describe('deliveries', () => {
     await expect.poll(() => sent.length).toBe(1)
     answer = () => 'delivered'
     await happen(second, 'document.issued')
-    await expect.poll(() => typesOf(second), { timeout: 10_000 }).toEqual(['document.issued'])
+    await expect.poll(() => typesOf(second)).toEqual(['document.issued'])
     expect((sent[1]?.at ?? 0) - (sent[0]?.at ?? 0)).toBeGreaterThanOrEqual(1_500)
     // It is back: what failed before is due at once.
     await expect.poll(() => typesOf(first)).toEqual(['document.issued'])
@@ -257,7 +257,7 @@ describe('deliveries', () => {
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     expect(sent).toHaveLength(1)
     isDiskFull = false
-    await expect.poll(() => sent.length, { timeout: 20_000 }).toBe(2)
+    await expect.poll(() => sent.length).toBe(2)
     expect(sent[0]?.id).toBe(sent[1]?.id)
   })
 

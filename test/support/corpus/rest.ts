@@ -33,7 +33,7 @@ const noDomain: typeof fetch = async () => {
 }
 
 /** Longer than the domain timeout; milliseconds. */
-const DOMAIN_PATIENCE = 10_000
+const DOMAIN_PATIENCE = 60_000
 
 /** Seconds; the gateway has one for all cases. */
 const TIMEOUT = 3

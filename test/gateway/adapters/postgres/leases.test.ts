@@ -95,9 +95,7 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
     const { one, two, database } = await openTwo(3_000)
     const held = await take(one, 'a')
     const first = await expiryIn(database)
-    await expect
-      .poll(async () => (await expiryIn(database)).at, { timeout: 10_000 })
-      .toBeGreaterThan(first.at)
+    await expect.poll(async () => (await expiryIn(database)).at).toBeGreaterThan(first.at)
     expect(await two.take(['a'])).toBeUndefined()
     await held.assertHeld()
   })
@@ -116,7 +114,7 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
     const held = await take(one, 'a')
     await expire(database)
     await held.assertHeld()
-    await expect.poll(async () => (await expiryIn(database)).lasts, { timeout: 10_000 }).toBe(true)
+    await expect.poll(async () => (await expiryIn(database)).lasts).toBe(true)
     expect(await two.take(['a'])).toBeUndefined()
     expect(held.ended.aborted).toBe(false)
   })
@@ -126,7 +124,7 @@ describe.skipIf(folder === undefined)('leases in PostgreSQL', () => {
     const held = await take(one, 'a')
     await server.shutDown()
     onTestFinished(() => server.start())
-    await expect.poll(() => held.ended.aborted, { timeout: 5_000 }).toBe(true)
+    await expect.poll(() => held.ended.aborted).toBe(true)
   })
 
   describe('behind a fence', () => {

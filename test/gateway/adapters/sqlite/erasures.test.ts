@@ -116,7 +116,7 @@ test('behavior: finds and removes copies that SQLite left when it moved rows', a
   const log = readFileSync(`${path}-wal`)
   expect(erased.filter(({ bytes }) => log.includes(bytes))).toEqual([])
   expect(sqlite.prepare('SELECT count(*) AS n FROM intent').get()?.n).toBe(3_000)
-}, 120_000)
+})
 
 describe('a restart', () => {
   async function restart(): Promise<void> {

@@ -139,7 +139,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
     })
     expect(status).toBe(202)
     await expect
-      .poll(async () => (await stack.verify(old.publicId)).body.data?.status, { timeout: 15_000 })
+      .poll(async () => (await stack.verify(old.publicId)).body.data?.status)
       .toBe('superseded')
   })
 

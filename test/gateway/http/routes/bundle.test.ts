@@ -92,7 +92,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
     const { status, body } = await bundleOf(publicId)
     expect([status, body.error.details[0].code]).toEqual([503, 'head_behind'])
     stack.proxy.refuse = () => false
-    await expect.poll(async () => (await bundleOf(publicId)).status, { timeout: 20_000 }).toBe(200)
+    await expect.poll(async () => (await bundleOf(publicId)).status).toBe(200)
   })
 
   test('error: refuses a node that stands still', async () => {
@@ -102,7 +102,7 @@ describe('GET /v1/documents/{publicId}/bundle', () => {
       const path = `/v1/documents/${publicId}/bundle`
       const codeOf = async () =>
         (await impatient.request(path, { headers: { authorization } })).body.error?.details[0].code
-      await expect.poll(codeOf, { timeout: 20_000 }).toBe('head_stale')
+      await expect.poll(codeOf).toBe('head_stale')
     } finally {
       await impatient.stop()
     }

@@ -78,7 +78,7 @@ describe('GET /v1/events', () => {
         event.data.documentHash.includes(documentHash),
       )
     }
-    await expect.poll(finals, { timeout: 60_000, interval: 250 }).toHaveLength(1)
+    await expect.poll(finals, { interval: 250 }).toHaveLength(1)
   })
 
   test('behavior: a key sees the events of its tenant, an admin sees all', async () => {

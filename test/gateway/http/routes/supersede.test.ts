@@ -142,9 +142,7 @@ describe('superseding', () => {
     const { status, body } = await supersede(old.publicId, CORRECTED, { prefer: 'respond-async' })
     expect(status).toBe(202)
     expect(body.data.superseded).toMatchObject({ status: 'pending', revokedAt: null })
-    await expect
-      .poll(async () => (await retrieve(old.publicId)).status, { timeout: 10_000 })
-      .toBe('superseded')
+    await expect.poll(async () => (await retrieve(old.publicId)).status).toBe('superseded')
     expect((await retrieve(body.data.publicId)).status).toBe('valid')
   })
 
