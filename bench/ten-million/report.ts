@@ -1,24 +1,19 @@
-import type { Row } from '../measure.ts'
 import { placeOf, type Setting, table } from '../report.ts'
 import type { Rows } from './fill.ts'
+import type { Finality, Issuing, Started, Starting } from './gateway.ts'
 import type { Pauses } from './preload.ts'
 
 export const TEN_MILLION = 'Ten million documents'
-
-/** Time from the start of a gateway's process until it was ready. */
-export type Started = { ms: number; cpuMs: number }
-
-type Issuing = Record<'plain' | 'keyed', { row: Row; pauses: Pauses }>
 
 export type Measured = {
   rows: Rows
   /** The size of the database. */
   bytes: number
   emptyStart: Started
-  start: { started: Started; starting: Pauses; first: Pauses; blocksAsked: number; later: Pauses }
+  start: Starting
   /** One entry per round. */
   issuing: readonly Record<'empty' | 'full', Issuing>[]
-  finality: { ms: number; pauses: Pauses; calls: number }
+  finality: Finality
   kubo: {
     started: Started
     rows: number
@@ -28,8 +23,8 @@ export type Measured = {
   }
 }
 
-const whole = (value: number) => Math.round(value).toLocaleString('en')
-const tenths = (value: number) => value.toFixed(1)
+export const whole = (value: number) => Math.round(value).toLocaleString('en')
+export const tenths = (value: number) => value.toFixed(1)
 const sum = (values: readonly number[]) => values.reduce((all, one) => all + one, 0)
 const mean = (values: readonly number[]) => sum(values) / values.length
 
@@ -98,15 +93,21 @@ ${table(
 `
 }
 
-function startRow(name: string, { ms, cpuMs }: Started): string[] {
+export function startRow(name: string, { ms, cpuMs }: Started): string[] {
   return [name, whole(ms), whole(cpuMs)]
 }
 
-function pauseRow(name: string, { longest, p99, statement, statementCpu }: Pauses): string[] {
+export function pauseRow(
+  name: string,
+  { longest, p99, statement, statementCpu }: Pauses,
+): string[] {
   return [name, tenths(longest), tenths(p99), tenths(statement), tenths(statementCpu)]
 }
 
-function issuingRow(kind: 'plain' | 'keyed', { issuing }: Measured): string[] {
+export function issuingRow(
+  kind: 'plain' | 'keyed',
+  { issuing }: Pick<Measured, 'issuing'>,
+): string[] {
   const rowsOf = (side: 'empty' | 'full') => issuing.map((round) => round[side][kind].row)
   const rate = (side: 'empty' | 'full') => mean(rowsOf(side).map(({ perSecond }) => perSecond))
   const cpu = (side: 'empty' | 'full') =>
