@@ -8,7 +8,7 @@ const CONNECT_TIMEOUT_MS = 5_000
 /** How long the server works on a statement. */
 const STATEMENT_TIMEOUT_MS = 10_000
 /** How long a gateway waits for an answer, if the network was cut: longer than the server does. */
-const ANSWER_TIMEOUT_MS = 12_000
+export const ANSWER_TIMEOUT_MS = 12_000
 /** How long a stopped process may keep its locks. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
 
@@ -23,20 +23,34 @@ const types = {
 }
 
 /**
- * @param url `postgres://…`; its parameters choose TLS (`sslmode`, `sslrootcert`).
- * @param limits Absent for work that may take long, such as changes of the schema.
+ * The limits of the server. Not in the first packet of the connection, since PgBouncer refuses them
+ * there.
  */
-export function optionsOf(url: string, limits = true): ConnectionOptions {
+const LIMITS = `SET statement_timeout = ${STATEMENT_TIMEOUT_MS};
+  SET idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`
+
+/**
+ * @param url `postgres://…`; its parameters choose TLS (`sslmode`, `sslrootcert`).
+ * @param answerTimeoutMs Absent for work that may take long, such as changes of the schema.
+ */
+export function optionsOf(url: string, answerTimeoutMs?: number): ConnectionOptions {
   return {
     connectionString: url,
     application_name: 'document-registry',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
     types,
-    ...(limits && {
-      statement_timeout: STATEMENT_TIMEOUT_MS,
-      query_timeout: ANSWER_TIMEOUT_MS,
-      idle_in_transaction_session_timeout: IDLE_TRANSACTION_TIMEOUT_MS,
-    }),
+    ...(answerTimeoutMs !== undefined && { query_timeout: answerTimeoutMs }),
+  }
+}
+
+/** The options of the connections that read and write; each of them has time limits. */
+export function poolOptionsOf(url: string, max: number): pg.PoolConfig {
+  return {
+    ...optionsOf(url, ANSWER_TIMEOUT_MS),
+    max,
+    onConnect: async (client) => {
+      await client.query(LIMITS)
+    },
   }
 }

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Log } from '../../log.ts'
-import { optionsOf } from './connection.ts'
+import { ANSWER_TIMEOUT_MS, optionsOf, poolOptionsOf } from './connection.ts'
 import { DatabaseUrlError, isRetriable, outageOf, sqlStateOf } from './errors.ts'
 import { migrate } from './migrate.ts'
 import { createNotifications, type Notifications } from './notifications.ts'
@@ -42,21 +42,18 @@ export async function openPostgres(url: string, log: Log): Promise<Postgres> {
   await migrate(url).catch((error) => {
     throw explained(error)
   })
-  const pool = new pg.Pool({ ...optionsOf(url), max: MAX_CONNECTIONS })
+  const notifications = createNotifications(url)
+  try {
+    await assertNotified(notifications, url)
+  } catch (error) {
+    await notifications.close()
+    throw error
+  }
+  // Only now: through a wrong pooler, its time limits would reach connections of others.
+  const pool = new pg.Pool(poolOptionsOf(url, MAX_CONNECTIONS))
   // An idle connection broke; the pool opens another one.
   pool.on('error', (error) => log.warn('postgres_connection_lost', { error: error.message }))
-  const notifications = createNotifications(url)
   const { query, transaction } = createTransactions(pool)
-  const close = async () => {
-    await notifications.close()
-    await pool.end()
-  }
-  try {
-    await assertNotified(notifications, query)
-  } catch (error) {
-    await close()
-    throw explained(error)
-  }
   return {
     query,
     transaction,
@@ -65,7 +62,10 @@ export async function openPostgres(url: string, log: Log): Promise<Postgres> {
       const [row] = await query('SELECT pg_is_in_recovery() AS replica')
       if (row?.replica === true) throw outageOf('the server is a replica, which takes no writes')
     },
-    close,
+    async close() {
+      await notifications.close()
+      await pool.end()
+    },
   }
 }
 
@@ -115,8 +115,11 @@ function createTransactions(pool: pg.Pool): Pick<Postgres, 'query' | 'transactio
   }
 }
 
-/** @throws {DatabaseUrlError} when no notification arrives, so that gateways would not wake up. */
-async function assertNotified(notifications: Notifications, query: Query): Promise<void> {
+/**
+ * @throws {DatabaseUrlError} when no notification arrives, so that gateways would not wake up.
+ * @throws {IssueError} `store_unavailable`.
+ */
+async function assertNotified(notifications: Notifications, url: string): Promise<void> {
   const channel = 'docreg_self_test'
   const payload = randomUUID()
   const heard = Promise.withResolvers<boolean>()
@@ -127,7 +130,7 @@ async function assertNotified(notifications: Notifications, query: Query): Promi
   const timeout = sleep(NOTIFICATION_TIMEOUT_MS, false, { signal: stop.signal }).catch(() => false)
   const arrived = (async () => {
     await notifications.ready()
-    await query('SELECT pg_notify($1, $2)', [channel, payload])
+    await notify(url, channel, payload)
     return heard.promise
   })()
   try {
@@ -140,13 +143,27 @@ async function assertNotified(notifications: Notifications, query: Query): Promi
   }
 }
 
+async function notify(url: string, channel: string, payload: string): Promise<void> {
+  const client = new pg.Client(optionsOf(url, ANSWER_TIMEOUT_MS))
+  client.on('error', () => {})
+  try {
+    await client.connect()
+    await client.query('SELECT pg_notify($1, $2)', [channel, payload])
+  } catch (error) {
+    throw outageOf(error)
+  } finally {
+    await client.end().catch(() => {})
+  }
+}
+
 const POOLER =
   'must lead to PostgreSQL itself, or to a pooler in session mode: it seems to be a pooler that hands out connections for single transactions'
 
-/** PgBouncer refuses the time limits in the first packet, unless it is told to ignore them. */
+/** PgBouncer in statement mode refuses the transaction of the migration. */
 function explained(error: unknown): unknown {
   const cause = (error as Error).cause
-  const isUnsupported =
-    sqlStateOf(cause ?? {}) === '08P01' && /startup parameter/.test((cause as Error).message)
-  return isUnsupported ? new DatabaseUrlError(POOLER, error) : error
+  const isStatementMode =
+    sqlStateOf(cause ?? {}) === '08P01' &&
+    /not allowed in statement pooling mode/.test((cause as Error).message)
+  return isStatementMode ? new DatabaseUrlError(POOLER, error) : error
 }

@@ -31,7 +31,7 @@ function schemaFiles(): { version: number; sql: string }[] {
  * @throws {IssueError} `store_unavailable`.
  */
 export async function migrate(url: string): Promise<void> {
-  const client = new pg.Client(optionsOf(url, false))
+  const client = new pg.Client(optionsOf(url))
   // A connection that breaks rejects the statement that waits for it.
   client.on('error', () => {})
   try {

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { optionsOf } from './connection.ts'
+import { ANSWER_TIMEOUT_MS, optionsOf } from './connection.ts'
 
 const RECONNECT_INTERVAL_MS = 1_000
 /** A connection that was cut without a word is noticed within this time. */
@@ -39,7 +39,7 @@ export function createNotifications(url: string): Notifications {
 
   /** Resolves when the connection has ended. */
   async function connect(): Promise<void> {
-    const next = new pg.Client(optionsOf(url))
+    const next = new pg.Client(optionsOf(url, ANSWER_TIMEOUT_MS))
     const ended = new Promise<void>((resolve) => {
       next.once('end', resolve)
       next.on('error', () => resolve())

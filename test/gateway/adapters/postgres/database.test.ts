@@ -1,5 +1,3 @@
-import { once } from 'node:events'
-import { type AddressInfo, connect as connectTo, createServer } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { openPostgres, type Postgres } from '../../../../gateway/adapters/postgres/database.ts'
 import { IssueError } from '../../../../gateway/issue/errors.ts'
@@ -133,38 +131,9 @@ describe.skipIf(folder === undefined)('PostgreSQL', () => {
     await expect.poll(() => tell('second').then(() => heard)).toContain('second')
   })
 
-  test('error: refuses a pooler that drops notifications, with a sentence', async () => {
-    const url = new URL(await server.newDatabase())
-    const pooler = await startDeafPooler(Number(url.port))
-    url.port = String(pooler.port)
-    await expect(openPostgres(url.href, log)).rejects.toThrow(
-      /must lead to PostgreSQL itself, or to a pooler in session mode/,
-    )
-    pooler.close()
-  })
-
   test('error: the message of a rejected value does not quote it', async () => {
     const database = await newTable()
     const failed = database.query('INSERT INTO number VALUES ($1)', ['a secret'])
     await expect(failed).rejects.toThrow('a value was rejected')
   })
 })
-
-/** As PgBouncer in transaction mode: a LISTEN goes to a connection that others then have. */
-async function startDeafPooler(serverPort: number) {
-  const server = createServer((client) => {
-    const upstream = connectTo(serverPort, '127.0.0.1')
-    client.on('error', () => upstream.destroy())
-    upstream.on('error', () => client.destroy())
-    client.on('data', (data) =>
-      upstream.write(Buffer.from(data.toString('latin1').replace('LISTEN', '------'), 'latin1')),
-    )
-    client.on('end', () => upstream.end())
-    upstream.pipe(client)
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () => server.close(),
-  }
-}
