@@ -1,9 +1,9 @@
-import { create } from 'qrcode'
 import type { Document } from '../document/document.ts'
 import { fromHex, type Hex } from '../document/hex.ts'
 import { contentOf } from './content.ts'
 import type { Engine } from './engine.ts'
 import { packsFor } from './packs.ts'
+import { qrSvg } from './qr-code.ts'
 import { rosetteOf } from './rosette.ts'
 import type { Settings } from './settings.ts'
 
@@ -40,7 +40,8 @@ export async function printCertificate(
       fingerprint: fingerprintOf(documentHash),
     }),
     'rosette.svg': rosetteSvg(documentHash, settings.colours),
-    'qr.svg': qrSvg(link),
+    // The paper around it is the rest of the quiet zone.
+    'qr.svg': qrSvg(link, { ecc: 'low', border: 2 }),
     'bundle.json': bundle,
   }))
 }
@@ -68,22 +69,4 @@ function rosetteSvg(hash: Hex, { ink, accent }: Settings['colours']): string {
     (path, i) => `<path d="${path}" stroke="${i === 1 ? ink : accent}"/>`,
   )
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-1000 -1000 2000 2000" width="100" height="100"><g fill="none" stroke-width="6">${paths.join('')}</g></svg>`
-}
-
-/** With a quiet zone of two modules; the paper around it is the rest. */
-function qrSvg(link: string): string {
-  const { modules } = create(link, { errorCorrectionLevel: 'L' })
-  const { size, data } = modules
-  const rows = Array.from({ length: size }, (_, y) => {
-    let row = ''
-    for (let x = 0; x < size; x++) {
-      if (!data[y * size + x]) continue
-      const start = x
-      while (x + 1 < size && data[y * size + x + 1]) x++
-      row += `M${start} ${y}h${x + 1 - start}v1h-${x + 1 - start}z`
-    }
-    return row
-  })
-  const side = size + 4
-  return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="-2 -2 ${side} ${side}" width="${side}" height="${side}"><path fill="#fff" d="M-2-2h${side}v${side}h-${side}z"/><path d="${rows.join('')}"/></svg>`
 }

@@ -1,7 +1,7 @@
 /** Units from the centre to the edge of the picture. */
 const EDGE = 1000
-/** Cubic curves for one lobe: the line is then within two units of the exact one. */
-const CURVES_A_LOBE = 6
+/** Cubic curves for one lobe: they meet where the wave turns. More only make pages dearer. */
+const CURVES_A_LOBE = 4
 
 /** A woven band: `lines` copies of one wave around the centre, each turned a little further. */
 type Band = {

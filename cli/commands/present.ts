@@ -1,4 +1,4 @@
-import { toString as toSvg } from 'qrcode'
+import { qrSvg } from '../../certificates/qr-code.ts'
 import { decodeUtf8 } from '../../document/bytes.ts'
 import { fromHex } from '../../document/hex.ts'
 import {
@@ -225,6 +225,5 @@ async function write(
       'too_long',
       `too long for a QR code: the link has ${link.length} characters, at most ${MAX_QR_LINK} fit`,
     )
-  const options = { type: 'svg', errorCorrectionLevel: 'L' } as const
-  await writePrivately(qr, await toSvg(link, options))
+  await writePrivately(qr, qrSvg(link, { ecc: 'low', border: 4 }))
 }

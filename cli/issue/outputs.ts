@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { toBuffer, toString as toSvg } from 'qrcode'
+import { setImmediate } from 'node:timers/promises'
+import { type QrOptions, qrPng, qrSvg } from '../../certificates/qr-code.ts'
 import { csvLine } from '../csv.ts'
 import { certificateName } from './certificates.ts'
 import type { Journal, SentRow } from './journal.ts'
@@ -95,14 +96,16 @@ export async function drawQrCodes(
     if (isStopped()) return
     for (const format of formats) {
       const path = join(folder, qrName(row, format))
-      if (!existsSync(path)) replace(path, await draw(row.issued?.verifyUrl ?? '', format))
+      if (!existsSync(path)) replace(path, draw(row.issued?.verifyUrl ?? '', format))
     }
     drawn(i + 1)
+    // Lets Ctrl-C and the progress bar in.
+    await setImmediate()
   }
 }
 
-function draw(link: string, format: QrFormat): Promise<string | Uint8Array> {
-  return format === 'svg'
-    ? toSvg(link, { type: 'svg', errorCorrectionLevel: 'M' })
-    : toBuffer(link, { errorCorrectionLevel: 'M', scale: 8 })
+const CODE: QrOptions = { ecc: 'medium', border: 4 }
+
+function draw(link: string, format: QrFormat): string | Uint8Array {
+  return format === 'svg' ? qrSvg(link, CODE) : qrPng(link, CODE)
 }
