@@ -52,7 +52,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     .map(({ name }) => name)
 
   test.concurrent.each(names)('%s', async (name) => {
-    const page = free.pop() ?? (await browser.newPage({ locale: 'en' }))
+    const page = free.pop() ?? (await browser.newPage({ locale: 'en', reducedMotion: 'reduce' }))
     try {
       await judge(page, name)
     } finally {
@@ -65,7 +65,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     if (!one) throw new Error('no case payload-gone')
     const { registry, rpc, ipfs, given } = one
     const [service = ''] = ipfs
-    const page = await browser.newPage({ locale: 'en' })
+    const page = await browser.newPage({ locale: 'en', reducedMotion: 'reduce' })
     await page.goto(`${pages.host({ registry, rpc, ipfs, service })}#publicId=${given}`)
     const verdict = page.locator('.verdict[data-status=unverifiable]')
     await verdict.waitFor()
@@ -83,7 +83,7 @@ describeInBrowser('the page judges the corpus as the other doors do', () => {
     async (name, words) => {
       const one = world.cases.find((each) => each.case === name)
       if (!one) throw new Error(`no case ${name}`)
-      const page = await browser.newPage({ locale: 'en' })
+      const page = await browser.newPage({ locale: 'en', reducedMotion: 'reduce' })
       await open(page, one)
       await page.locator('.verdict[data-status=valid]').waitFor()
       const event = page.locator('.checks li[data-check=event]')

@@ -1,4 +1,3 @@
-import { mkdirSync } from 'node:fs'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Document } from '../../document/document.ts'
@@ -13,6 +12,7 @@ import { startWorld, type World } from '../support/corpus/world.ts'
 import { give } from '../support/give-file.ts'
 import { type PageServer, startPageServer } from '../support/page-server.ts'
 import { type PageWorld, startPageWorld } from '../support/page-world.ts'
+import { takePicture } from '../support/pictures.ts'
 
 /** Every state that the page can be in, by a case of the corpus that brings it there. */
 const STATES = {
@@ -33,7 +33,7 @@ const STATES = {
   malformed: 'malformed-typo',
 }
 
-/** Looks that have little in common: what holds for all of them is checked in full. */
+/** Looks that have little in common. Colours depend on the scheme alone, not on the width. */
 const LOOKS = {
   'phone, light': { width: 390, colorScheme: 'light', locale: 'en' },
   'narrowest, dark, right to left': {
@@ -42,7 +42,6 @@ const LOOKS = {
     locale: 'ar',
   },
   'desktop, dark': { width: 1200, colorScheme: 'dark', locale: 'de' },
-  'desktop, light': { width: 1200, colorScheme: 'light', locale: 'fr' },
 } as const
 
 const ETHEREUM = 1
@@ -183,16 +182,12 @@ async function giveExcerpt(
   await give(page, JSON.stringify(presentation))
 }
 
-/** Pictures of every state, to be looked at. */
-const PICTURES = new URL('../../cache/page/', import.meta.url).pathname
-
 describeInBrowser('how the page looks', () => {
   let world: World
   let live: PageWorld
   let pages: PageServer
   let browser: Browser
   beforeAll(async () => {
-    mkdirSync(PICTURES, { recursive: true })
     ;[world, live, pages, browser] = await Promise.all([
       startWorld(),
       startPageWorld(ETHEREUM, ISSUER),
@@ -210,7 +205,7 @@ describeInBrowser('how the page looks', () => {
   test.each(Object.entries(LOOKS))(
     'behavior: every state is accessible: %s',
     async (look, { width, colorScheme, locale }) => {
-      const nameOf = (state: string) => `${PICTURES}${look.replaceAll(/\W+/g, '-')}-${state}.png`
+      const nameOf = (state: string) => `${look.replaceAll(/\W+/g, '-')}-${state}`
       const context = await browser.newContext({
         viewport: { width, height: 800 },
         colorScheme,
@@ -222,7 +217,7 @@ describeInBrowser('how the page looks', () => {
       const page = await context.newPage()
       for (const [state, name] of Object.entries(STATES)) {
         await open(page, name)
-        await page.screenshot({ path: nameOf(state), fullPage: true })
+        await takePicture(page, nameOf(state))
         const findings = await findingsOf(page)
         expect([look, state, findings]).toEqual([look, state, []])
       }
@@ -230,7 +225,7 @@ describeInBrowser('how the page looks', () => {
         live.node = 'answers'
         live.content = 'answers'
         await play(page, live, pages.host(live.config))
-        await page.screenshot({ path: nameOf(state), fullPage: true })
+        await takePicture(page, nameOf(state))
         const findings = await findingsOf(page)
         expect([look, state, findings]).toEqual([look, state, []])
       }
@@ -253,8 +248,7 @@ describeInBrowser('how the page looks', () => {
       if (state) await open(page, state)
       else await SCENES.bundle_live?.(page, live, pages.host(live.config))
       await page.emulateMedia({ media: 'print' })
-      const path = `${PICTURES}paper-${locale}-${state ?? 'bundle'}.png`
-      await page.screenshot({ path, fullPage: true })
+      await takePicture(page, `paper-${locale}-${state ?? 'bundle'}`)
       expect(await page.locator('.printed').isVisible()).toBe(true)
       await page.close()
     }
@@ -284,7 +278,7 @@ describeInBrowser('how the page looks', () => {
       )
     }
     await page.setViewportSize({ width: 1200, height: 800 })
-    await page.screenshot({ path: `${PICTURES}desktop.png`, fullPage: true })
+    await takePicture(page, 'desktop')
     await page.reload()
     await page.locator('h1').waitFor()
     expect(await html.getAttribute('lang')).toBe(Object.keys(LANGUAGES).at(-1))

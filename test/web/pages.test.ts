@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { STATUS } from '../../gateway/http/errors.ts'
@@ -6,16 +6,13 @@ import { errorsOf } from '../../gateway/http/operation.ts'
 import { OPERATIONS } from '../../gateway/http/operations.ts'
 import { findingsOf } from '../support/accessibility.ts'
 import { describeInBrowser, launchChromium } from '../support/chromium.ts'
+import { takePicture } from '../support/pictures.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
-/** Pictures of both pages, to be looked at. */
-const PICTURES = new URL('../../cache/page/', import.meta.url).pathname
-
+/** Colours depend on the scheme alone, not on the width. */
 const LOOKS = [
   { width: 320, colorScheme: 'dark' },
   { width: 390, colorScheme: 'light' },
-  { width: 390, colorScheme: 'dark' },
-  { width: 1200, colorScheme: 'light' },
   { width: 1200, colorScheme: 'dark' },
 ] as const
 
@@ -25,7 +22,6 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
   let publicId: string
   let verifyUrl: string
   beforeAll(async () => {
-    mkdirSync(PICTURES, { recursive: true })
     ;[stack, browser] = await Promise.all([startStack(), launchChromium()])
     ;({ publicId, verifyUrl } = (await stack.issue(ADA)).body.data)
   })
@@ -140,8 +136,7 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
       ]) {
         await page.goto(`${stack.url}${path}`)
         expect([name, await findingsOf(page)]).toEqual([name, []])
-        const picture = `${PICTURES}${name}-${width}-${colorScheme}.png`
-        await page.screenshot({ path: picture, fullPage: true })
+        await takePicture(page, `${name}-${width}-${colorScheme}`)
       }
       await context.close()
     },
@@ -150,12 +145,12 @@ describeInBrowser('the pages around the code, at the root and of the API', () =>
   test('behavior: the code prints on one page, without buttons', async () => {
     const page = await browser.newPage()
     await page.goto(`${stack.url}/qr/${publicId}`)
-    const pdf = await page.pdf({ path: `${PICTURES}qr.pdf`, format: 'A4' })
+    const pdf = await page.pdf({ format: 'A4' })
     expect(pdf.toString('latin1').match(/\/Type \/Page\b/g)).toHaveLength(1)
     await page.emulateMedia({ media: 'print' })
     expect(await page.locator('.button:visible').count()).toBe(0)
     expect(await page.locator('img').isVisible()).toBe(true)
-    await page.screenshot({ path: `${PICTURES}qr-print.png`, fullPage: true })
+    await takePicture(page, 'qr-print')
     await page.close()
   })
 })
