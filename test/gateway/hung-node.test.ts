@@ -5,6 +5,7 @@ import { createDeadline, verifyWithin } from '../../gateway/deadline.ts'
 import type { BlockRead } from '../../verifier/ports.ts'
 import { createChainReader } from '../../verifier/readers/chain.ts'
 import { verify } from '../../verifier/verify.ts'
+import { isCallOf } from '../support/registry-call.ts'
 import { startRpcProxy } from '../support/rpc-proxy.ts'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
@@ -49,13 +50,8 @@ const issue = async (headers: Record<string, string> = {}): Promise<string> =>
   (await stack.issue(ADA, headers)).body.data.publicId
 
 /** Makes the node ignore these calls. */
-const hang = (hangs: (method: string) => boolean) => {
-  stack.proxy.refuse = (method) => (hangs(method) ? NEVER : false)
-}
-
-const hangFrom = (wanted: string, count: number) => {
-  let left = count
-  hang((method) => method === wanted && --left < 0)
+const hang = (hangs: (method: string, params: unknown[]) => boolean) => {
+  stack.proxy.refuse = (...call) => (hangs(...call) ? NEVER : false)
 }
 
 async function timed(answer: Promise<Answer>): Promise<Answer> {
@@ -154,8 +150,8 @@ describe('after a promise', () => {
   test('behavior: answers 202 in time for a repeat whose status cannot be read', async () => {
     const headers = { 'idempotency-key': 'status-hangs' }
     const publicId = await issue(headers)
-    // The record is read first, then its account, then the status.
-    hangFrom('eth_call', 2)
+    // The record is read before; the gateway also reads records on its own.
+    hang((method, params) => isCallOf('verificationOf', { method, params }))
     const { status, body } = await timed(stack.issue(ADA, headers))
     expect(status).toBe(202)
     expect(body.data.publicId).toBe(publicId)

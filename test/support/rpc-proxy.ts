@@ -8,7 +8,7 @@ type Rpc = { id: unknown; method: string; params: unknown[] }
  * node's answer, also asynchronously.
  */
 export type RpcProxy = TestServer & {
-  refuse: (method: string) => boolean | Promise<boolean>
+  refuse: (method: string, params: unknown[]) => boolean | Promise<boolean>
   /** The error to answer in the node's place, if any. */
   fail: (method: string) => { code: number; message: string } | undefined
   change: (method: string, result: unknown, params: unknown[]) => unknown
@@ -31,7 +31,7 @@ export async function startRpcProxy(target: string): Promise<RpcProxy> {
     const { id, method, params } = JSON.parse(body) as Rpc
     asked.push(method)
     requests.push({ method, params })
-    if (await behaviour.refuse(method)) {
+    if (await behaviour.refuse(method, params)) {
       response.destroy()
       return
     }
