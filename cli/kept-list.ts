@@ -24,17 +24,32 @@ export function parseList(bytes: Uint8Array): IssuedList {
   const roots = new Set<Hex>()
   const manifests = new Map<Hex, Hex>()
   for (const line of new TextDecoder().decode(bytes).split('\n')) {
-    const [, kind, text = '', rest = ''] = /^(document|batch)\s+(\S+)(.*)/.exec(line) ?? []
-    if (kind === undefined) continue
-    const [, manifest] = /\bmanifest (\S+?),?(?:\s|$)/.exec(rest) ?? []
-    if (!HASH.test(text) || (manifest !== undefined && !HASH.test(manifest)))
-      throw new InputError('unreadable', 'the file has a line without a hash')
-    const key = text.toLowerCase() as Hex
-    const keys = kind === 'batch' ? roots : documentHashes
-    keys.add(key)
-    if (manifest) manifests.set(key, manifest.toLowerCase() as Hex)
+    const entry = parseEntry(line)
+    if (!entry) continue
+    const keys = entry.kind === 'batch' ? roots : documentHashes
+    keys.add(entry.key)
+    if (entry.manifest) manifests.set(entry.key, entry.manifest)
   }
   return { documentHashes: [...documentHashes], roots: [...roots], manifests }
+}
+
+/**
+ * @returns The entry in a line of such a file; `undefined` for any other line.
+ * @throws {InputError} `unreadable` for a line without a hash.
+ */
+export function parseEntry(
+  line: string,
+): { kind: 'document' | 'batch'; key: Hex; manifest: Hex | null } | undefined {
+  const [, kind, text = '', rest = ''] = /^(document|batch)\s+(\S+)(.*)/.exec(line) ?? []
+  if (kind === undefined) return undefined
+  const [, manifest] = /\bmanifest (\S+?),?(?:\s|$)/.exec(rest) ?? []
+  if (!HASH.test(text) || (manifest !== undefined && !HASH.test(manifest)))
+    throw new InputError('unreadable', 'the file has a line without a hash')
+  return {
+    kind: kind as 'document' | 'batch',
+    key: text.toLowerCase() as Hex,
+    manifest: (manifest?.toLowerCase() ?? null) as Hex | null,
+  }
 }
 
 /** Prints a list for people, in the format of {@link parseList}. */

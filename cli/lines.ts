@@ -8,11 +8,15 @@ const LINE_FEED = 10
 /**
  * Reads a text file line by line.
  *
- * @returns Each line without its line feed, and the place of the byte after it. What follows the
- * last line feed is not a line: a program that was cut off left it.
+ * @param unfinished Whether what follows the last line feed is a line too. It is not one where a
+ * program that was cut off may have left it.
+ * @returns Each line without its line feed, and the place of the byte after it.
  * @throws {InputError} `unreadable`, also for a line of more than 256 MiB.
  */
-export async function* readLines(file: string): AsyncGenerator<{ line: string; end: number }> {
+export async function* readLines(
+  file: string,
+  { unfinished = false }: { unfinished?: boolean } = {},
+): AsyncGenerator<{ line: string; end: number }> {
   let parts: Buffer[] = []
   let length = 0
   let end = 0
@@ -31,6 +35,8 @@ export async function* readLines(file: string): AsyncGenerator<{ line: string; e
       if (length > MAX_LINE) throw new RangeError(`a line of more than ${MAX_LINE} bytes`)
       parts.push(chunk.subarray(from))
     }
+    if (unfinished && length > 0)
+      yield { line: Buffer.concat(parts).toString('utf8'), end: end + length }
   } catch (cause) {
     if (cause instanceof InputError) throw cause
     throw new InputError('unreadable', `${file} cannot be read`, cause)

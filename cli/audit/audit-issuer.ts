@@ -9,7 +9,7 @@ import { recordInBatch } from '../../verifier/status.ts'
 import type { Recount } from '../manifest.ts'
 import { readAges, type YoungRule } from './account-age.ts'
 import { type ListedBatch, recountBatches } from './batches.ts'
-import { createDocumentTable, type DocumentTable } from './documents.ts'
+import type { DocumentTable, TableEntry } from './documents.ts'
 import type { FindingLog } from './findings.ts'
 import { judgeBatches, judgeIssuer } from './judge.ts'
 import type { Ledger } from './ledger.ts'
@@ -18,7 +18,7 @@ import { checkPayloads } from './payloads.ts'
 import type { Phases } from './phases.ts'
 import { openListed } from './public-ids.ts'
 import type { IssuerAudit } from './result.ts'
-import { type IssuerState, proveRecords, readIssuerState } from './state.ts'
+import { type IssuerState, proveRecords, proveSome, readIssuerState } from './state.ts'
 import { summarize } from './summary.ts'
 
 export type AuditOptions = {
@@ -57,25 +57,26 @@ export async function auditIssuer(
 
   const roots = [...ledger.batches.values()]
   phases.begin('Proving batches', roots.length)
-  const ofRoot = (i: number) => slots.batch((roots[i] as { root: Hex }).root)
-  const batchRecords = await proveRecords(prover, roots.length, ofRoot, phases)
+  const { scratch } = ledger
+  const ofRoots = roots.map(({ root }) => slots.batch(root))
+  const anchors = await proveSome(prover, ofRoots, { scratch, phases })
   phases.end()
-  const listed = roots.map((batch, i) => ({ ...batch, record: batchRecords.at(i) }))
+  const listed = roots.map((batch, i) => ({ ...batch, record: anchors[i] as RegistryRecord }))
 
-  const table = createDocumentTable(ledger)
+  const table = ledger.documents()
   const issued = listed.filter(({ record }) => record.anchoredBlock !== 0)
   const recounts =
     sources.length > 0 ? await recountBatches(table, issued, options) : new Map<Hex, Recount>()
 
   phases.begin('Proving documents', table.length)
   const ofDocument = (i: number) => slots.record(table.hashAt(i))
-  const own = await proveRecords(prover, table.length, ofDocument, phases)
+  await proveRecords(prover, {
+    ...{ scratch, count: table.length, slotOf: ofDocument, take: table.setOwn, phases },
+  })
   phases.end()
-  const recordOf = (index: number): RegistryRecord => {
-    if (index < table.alone) return own.at(index)
-    const { batch, validUntil } = table.at(index)
+  const recordOf = ({ batch, validUntil, own }: TableEntry): RegistryRecord => {
     const anchored = batch === null ? undefined : issued[batch]?.record
-    return anchored ? recordInBatch(own.at(index), anchored, validUntil ?? 0) : own.at(index)
+    return anchored ? recordInBatch(own, anchored, validUntil ?? 0) : own
   }
 
   const young = await readAges(options.request, state.accounts, options.youngSeconds)
@@ -122,13 +123,14 @@ function indexOfRoot(batches: readonly ListedBatch[], root: Hex): number | undef
 /** @returns How many documents were issued alone. */
 function markRecords(
   table: DocumentTable,
-  recordOf: (index: number) => RegistryRecord,
+  recordOf: (entry: TableEntry) => RegistryRecord,
   { header, state, young }: { header: Header; state: IssuerState; young: YoungRule },
 ): number {
   let found = 0
-  for (let index = 0; index < table.length; index++) {
-    const record = recordOf(index)
-    const { event, batch } = table.at(index)
+  for (const { index, ...entry } of table.entries()) {
+    const record = recordOf(entry)
+    const { event, batch } = entry
+    table.setBlock(index, record.anchoredBlock)
     if (record.anchoredBlock === 0) {
       table.mark(index, 'never_issued')
       continue

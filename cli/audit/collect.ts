@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import type { DatabaseSync } from 'node:sqlite'
 import type { Hex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import { ChainError } from '../../verifier/errors.ts'
@@ -6,8 +7,8 @@ import { parseRegistry } from '../../verifier/readers/chain.ts'
 import { scanLogs } from '../../verifier/readers/log-scan.ts'
 import { type Request, readStrictly } from '../../verifier/readers/request.ts'
 import { InputError } from '../errors.ts'
-import { readAll } from '../files.ts'
-import { parseList } from '../kept-list.ts'
+import { parseEntry } from '../kept-list.ts'
+import { readLines } from '../lines.ts'
 import { hashOfBlock } from './block-hash.ts'
 import { assertHead, headOf, type Mark, openJournal, readHead, readJournal } from './journal.ts'
 import { createLedger, type Ledger } from './ledger.ts'
@@ -25,6 +26,8 @@ export type CollectOptions = {
   /** A kept list, in the place of old events. */
   list?: string | undefined
   phases: Phases
+  /** Is given the documents. */
+  scratch: DatabaseSync
 }
 
 /** What an issuer issued, and what happened to its accounts, up to a block. */
@@ -37,9 +40,9 @@ export type Collection = {
 
 /** Collects events of the chain, a checkpoint or a kept list. Nothing in it is believed. */
 export async function openCollection(options: CollectOptions): Promise<Collection> {
-  const { request, registry, issuerId, checkpoint, list, phases } = options
+  const { request, registry, issuerId, checkpoint, list, phases, scratch } = options
   const { address } = parseRegistry(registry)
-  const ledger = createLedger()
+  const ledger = createLedger(scratch)
   const isKnown = ({ block, hash }: Mark) => isBlock(request, block, hash)
   let next: number | null = options.from
   if (list !== undefined) {
@@ -126,9 +129,11 @@ async function readKept(
     const { mark } = await readJournal(file, ledger, isKnown)
     return mark
   }
-  const { documentHashes, roots, manifests } = parseList(await readAll(file))
-  for (const documentHash of documentHashes) ledger.addDocument(documentHash)
-  for (const root of roots) ledger.addBatch(root, manifests.get(root) ?? null)
+  for await (const { line } of readLines(file, { unfinished: true })) {
+    const entry = parseEntry(line)
+    if (entry?.kind === 'document') ledger.addDocument(entry.key)
+    else if (entry) ledger.addBatch(entry.key, entry.manifest)
+  }
   return undefined
 }
 

@@ -1,111 +1,163 @@
+import type { DatabaseSync, SQLOutputValue } from 'node:sqlite'
 import { decodeEntry, ENTRY } from '../../document/batch/entry.ts'
-import { createRows } from '../../document/batch/rows.ts'
-import { type Hex, toHex } from '../../document/hex.ts'
+import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import type { RegistryRecord } from '../../verifier/ports.ts'
+import { unpackRecord } from '../../verifier/proof/slots.ts'
 import { bitOf, type DocumentFinding } from './findings.ts'
-import type { Ledger, LedgerEntry } from './ledger.ts'
 
-/** Where a document was listed, before its record is known. */
-export type TableEntry = LedgerEntry & {
+/** A document of an audit. */
+export type TableEntry = {
+  documentHash: Hex
+  /** Its last event; `null` for one that comes from a manifest, or from a list without events. */
+  event: { block: number; transactionHash: Hex; account: Hex; validUntil: number } | null
   /** The batch that it is in, counted from 0; `null` = issued alone. */
   batch: number | null
   /** Of a document in a batch, as its manifest has it. */
   validUntil: number | null
+  /** Its own record, once it is proven. */
+  own: RegistryRecord
+  /** The bits of its findings. */
+  marks: number
+  /** Its category, where its publicId is known. */
+  category: string | null
 }
 
-/** All documents of an audit: those issued alone by their hash, then those of batches. */
+/** All documents of an audit, on the disk: those issued alone by their hash, then those of batches. */
 export type DocumentTable = {
   readonly length: number
   /** How many were issued alone. */
   readonly alone: number
   at(index: number): TableEntry
   hashAt(index: number): Hex
+  /** @returns All of them, by their index. They may be changed meanwhile. */
+  entries(): Generator<TableEntry & { index: number }>
+  /** @returns All of them, by the block of {@link DocumentTable.setBlock}. */
+  byBlock(): Generator<TableEntry>
   /** @returns The index of the first entry. */
   addChunk(batch: number, chunk: Uint8Array): number
   /** @returns The index of a document; `undefined` when it is not listed. */
   find(documentHash: Hex, batch: number | null): number | undefined
+  /** @param word The value of its slot. */
+  setOwn(index: number, word: bigint): void
+  /** @param block In which it was anchored. */
+  setBlock(index: number, block: number): void
   mark(index: number, finding: DocumentFinding): void
-  marksOf(index: number): number
-  /** The category of a document, where its publicId is known. */
   setCategory(index: number, category: string): void
-  categoryOf(index: number): string | null
 }
 
-const BATCH = ENTRY
+/** Entries that are in memory at a time. */
+const PAGE = 1_000
 
-export function createDocumentTable(ledger: Ledger): DocumentTable {
-  const singles = ledger.documents()
-  const alone = singles.length
-  // An entry of a manifest, and the number of its batch.
-  const rows = createRows(ENTRY + 4)
-  const marks: number[] = new Array(alone).fill(0)
-  const categories = new Map<number, string>()
-  const names = new Map<string, string>()
-  let places: Map<string, number> | undefined
+const SCHEMA = `
+  DROP TABLE IF EXISTS documents;
+  CREATE TABLE documents (
+    id INTEGER PRIMARY KEY,
+    hash BLOB NOT NULL,
+    batch INTEGER,
+    transaction_hash BLOB,
+    block INTEGER,
+    account BLOB,
+    valid_until INTEGER,
+    word BLOB NOT NULL DEFAULT (zeroblob(32)),
+    anchored INTEGER NOT NULL DEFAULT 0,
+    marks INTEGER NOT NULL DEFAULT 0,
+    category TEXT
+  );
+`
+/** The last event of each hash. SQLite takes the other columns from the row of the maximum. */
+const FROM_EVENTS = `
+  INSERT INTO documents (hash, transaction_hash, block, account, valid_until)
+  SELECT hash, transaction_hash, block, account, valid_until
+  FROM (
+    SELECT *, max(CASE WHEN block IS NULL THEN 0 ELSE rowid END) FROM events GROUP BY hash
+  ) ORDER BY hash
+`
 
-  const batchOf = (index: number) => {
-    const row = rows.at(index - alone)
-    return new DataView(row.buffer, row.byteOffset).getUint32(BATCH)
-  }
-  const hashAt = (index: number) =>
-    index < alone ? singles.hashAt(index) : toHex(rows.at(index - alone).subarray(0, 32))
-
-  function findAlone(documentHash: Hex): number | undefined {
-    let [from, to] = [0, alone]
-    while (from < to) {
-      const middle = Math.floor((from + to) / 2)
-      const hash = singles.hashAt(middle)
-      if (hash === documentHash) return middle
-      if (hash < documentHash) from = middle + 1
-      else to = middle
-    }
-    return undefined
-  }
-
-  /** Made when it is first needed: only publicIds of batches are looked up so. */
-  function findInBatch(documentHash: Hex, batch: number): number | undefined {
-    places ??= new Map(
-      Array.from({ length: rows.length }, (_, i) => {
-        const index = alone + i
-        return [`${batchOf(index)} ${hashAt(index)}`, index]
-      }),
-    )
-    return places.get(`${batch} ${documentHash}`)
+/** @param scratch With the events of a ledger. */
+export function createDocumentTable(scratch: DatabaseSync): DocumentTable {
+  scratch.exec(SCHEMA)
+  const alone = Number(scratch.prepare(FROM_EVENTS).run().changes)
+  let length = alone
+  let isIndexed = false
+  // SQLite counts rows from 1.
+  const one = scratch.prepare('SELECT * FROM documents WHERE id = ? + 1')
+  const hash = scratch.prepare('SELECT hash FROM documents WHERE id = ? + 1')
+  const page = scratch.prepare('SELECT * FROM documents WHERE id > ? ORDER BY id LIMIT ?')
+  const add = scratch.prepare('INSERT INTO documents (hash, batch, valid_until) VALUES (?, ?, ?)')
+  const setOwn = scratch.prepare('UPDATE documents SET word = ? WHERE id = ? + 1')
+  const setBlock = scratch.prepare('UPDATE documents SET anchored = ? WHERE id = ? + 1')
+  const mark = scratch.prepare('UPDATE documents SET marks = marks | ? WHERE id = ? + 1')
+  const setCategory = scratch.prepare('UPDATE documents SET category = ? WHERE id = ? + 1')
+  const found = (row: Row | undefined, index: number): Row => {
+    if (row === undefined) throw new RangeError(`no document ${index}`)
+    return row
   }
 
   return {
     alone,
     get length() {
-      return alone + rows.length
+      return length
     },
-    hashAt,
-    at(index) {
-      if (index < alone) return { ...singles.at(index), batch: null, validUntil: null }
-      const { documentHash, validUntil } = decodeEntry(rows.at(index - alone).subarray(0, ENTRY))
-      return { documentHash: toHex(documentHash), event: null, batch: batchOf(index), validUntil }
+    at: (index) => entryOf(found(one.get(index), index)),
+    hashAt: (index) => toHex(found(hash.get(index), index).hash as Uint8Array),
+    *entries() {
+      for (let next = 0; next < length; next += PAGE)
+        for (const [i, row] of page.all(next, PAGE).entries())
+          yield { ...entryOf(row), index: next + i }
+    },
+    *byBlock() {
+      const sorted = scratch.prepare('SELECT * FROM documents ORDER BY anchored, id')
+      for (const row of sorted.iterate()) yield entryOf(row)
     },
     addChunk(batch, chunk) {
-      const first = alone + rows.length
-      const row = new Uint8Array(ENTRY + 4)
-      new DataView(row.buffer).setUint32(BATCH, batch)
+      const first = length
       for (let at = 0; at < chunk.length; at += ENTRY) {
-        row.set(chunk.subarray(at, at + ENTRY))
-        rows.push(row)
-        marks.push(0)
+        const { documentHash, validUntil } = decodeEntry(chunk.subarray(at, at + ENTRY))
+        add.run(documentHash, batch, validUntil)
+        length++
       }
-      places = undefined
       return first
     },
-    find: (documentHash, batch) =>
-      batch === null ? findAlone(documentHash) : findInBatch(documentHash, batch),
-    mark(index, finding) {
-      marks[index] = (marks[index] ?? 0) | bitOf(finding)
+    find(documentHash, batch) {
+      // Made when it is first needed: only publicIds are looked up so.
+      if (!isIndexed) scratch.exec('CREATE INDEX documents_by_hash ON documents (hash, batch)')
+      isIndexed = true
+      const row = scratch
+        .prepare('SELECT id FROM documents WHERE hash = ? AND batch IS ?')
+        .get(fromHex(documentHash), batch)
+      return row && (row.id as number) - 1
     },
-    marksOf: (index) => marks[index] ?? 0,
-    setCategory(index, category) {
-      // Most documents share a few: one string each.
-      if (!names.has(category)) names.set(category, category)
-      categories.set(index, names.get(category) as string)
-    },
-    categoryOf: (index) => categories.get(index) ?? null,
+    setOwn: (index, word) => void setOwn.run(wordBytes(word), index),
+    setBlock: (index, block) => void setBlock.run(block, index),
+    mark: (index, finding) => void mark.run(bitOf(finding), index),
+    setCategory: (index, category) => void setCategory.run(category, index),
   }
+}
+
+type Row = Record<string, SQLOutputValue>
+
+function entryOf(row: Row): TableEntry {
+  const batch = row.batch as number | null
+  const validUntil = row.valid_until as number | null
+  const hasEvent = row.transaction_hash !== null
+  return {
+    documentHash: toHex(row.hash as Uint8Array),
+    event: hasEvent
+      ? {
+          block: row.block as number,
+          transactionHash: toHex(row.transaction_hash as Uint8Array),
+          account: toHex(row.account as Uint8Array),
+          validUntil: validUntil ?? 0,
+        }
+      : null,
+    batch,
+    validUntil: batch === null ? null : validUntil,
+    own: unpackRecord(BigInt(toHex(row.word as Uint8Array))),
+    marks: row.marks as number,
+    category: row.category as string | null,
+  }
+}
+
+function wordBytes(word: bigint): Uint8Array {
+  return fromHex(`0x${word.toString(16).padStart(64, '0')}`)
 }

@@ -1,18 +1,19 @@
-import { appendFile } from 'node:fs/promises'
-import type { Hex } from '../../document/hex.ts'
+import { appendFile, stat, truncate } from 'node:fs/promises'
+import type { DatabaseSync } from 'node:sqlite'
+import { fromHex, type Hex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
-import {
-  type CompletenessOptions,
-  MAX_KEYS,
-  verifyCompleteness,
-} from '../../verifier/proof/completeness.ts'
+import { type CompletenessOptions, verifyCompleteness } from '../../verifier/proof/completeness.ts'
+import { slotsOfIssuer } from '../../verifier/proof/slots.ts'
 import { createCompletenessProof } from '../../verifier/readers/completeness.ts'
 import { InputError } from '../errors.ts'
 import { readLines } from '../lines.ts'
 import { assertHead, readHead } from './journal.ts'
+import type { Ledger } from './ledger.ts'
 import type { Phases } from './phases.ts'
 import { type AsOf, pinBlock, withCollection } from './run.ts'
+import { openScratch } from './scratch.ts'
+import { inTrieOrder } from './trie-order.ts'
 
 /** A list, and how much of what the registry counts it has. */
 export type ExportedList = {
@@ -22,48 +23,89 @@ export type ExportedList = {
   batches: { count: number; listed: number }
 }
 
+export type ExportOptions = {
+  registry: RegistryId
+  issuerId: number
+  from: number
+  asOf?: number | undefined
+  phases: Phases
+}
+
+/**
+ * Documents, and batches, of one proof: they are in memory together. Documents of a proof are
+ * neighbours in the storage trie, so that many small proofs are hardly longer than one.
+ */
+const KEYS_A_PROOF = 5_000
+
 /**
  * Writes an issuer's list with its proofs: events first, as in a checkpoint, then lines of proofs
- * of completeness (docs/formats.md §16), each of at most 100,000 documents, all of one block. A
- * file that is there is brought up to date: events that the node has dropped since stay in it.
+ * of completeness (docs/formats.md §16), each of at most 5,000 documents, all of one block. A file
+ * that is there is brought up to date: events that the node has dropped since stay in it.
  *
  * @throws {ChainError} when the chain cannot be read.
  */
 export async function exportList(
   provider: Eip1193Provider,
   file: string,
-  options: {
-    registry: RegistryId
-    issuerId: number
-    from: number
-    asOf?: number | undefined
-    phases: Phases
-  },
+  options: ExportOptions,
 ): Promise<AsOf> {
-  const { registry, issuerId, asOf, phases } = options
-  return withCollection({ ...options, provider, checkpoint: file }, async (collection, request) => {
+  const { registry, asOf, phases } = options
+  using scratch = openScratch()
+  const about = { ...options, provider, checkpoint: file, scratch }
+  return await withCollection(about, async (collection, request) => {
     const header = await pinBlock(request, registry, asOf)
     await collection.advance(header.blockNumber)
-    const documents = collection.ledger.documents()
-    const roots = [...collection.ledger.batches.keys()]
-    const parts = Math.max(1, Math.ceil(Math.max(documents.length, roots.length) / MAX_KEYS))
-    phases.begin('Proving', parts)
-    const lines: string[] = []
-    for (let part = 0; part < parts; part++) {
-      const [start, end] = [part * MAX_KEYS, (part + 1) * MAX_KEYS]
-      const count = Math.max(0, Math.min(end, documents.length) - start)
-      const proof = await createCompletenessProof(provider, registry, issuerId, {
-        documentHashes: Array.from({ length: count }, (_, i) => documents.hashAt(start + i)),
-        roots: roots.slice(start, end),
+    const { size } = await stat(file)
+    try {
+      await appendProofs(file, collection.ledger, {
+        ...options,
+        provider,
         block: header.blockNumber,
       })
-      lines.push(`${JSON.stringify({ proof })}\n`)
-      phases.advance(1)
+    } catch (error) {
+      // The next attempt is at another block.
+      await truncate(file, size)
+      throw error
+    } finally {
+      phases.end()
     }
-    phases.end()
-    for (const line of lines) await appendFile(file, line)
     return header
   })
+}
+
+async function appendProofs(
+  file: string,
+  ledger: Ledger,
+  about: Pick<ExportOptions, 'registry' | 'issuerId' | 'phases'> & {
+    provider: Eip1193Provider
+    block: number
+  },
+): Promise<void> {
+  const { provider, registry, issuerId, block, phases } = about
+  const documents = ledger.documents()
+  const roots = [...ledger.batches.keys()]
+  const slots = slotsOfIssuer(issuerId)
+  const slotOf = (index: number) => slots.record(documents.hashAt(index))
+  const sorted = inTrieOrder(ledger.scratch, documents.length, slotOf)
+  const parts = Math.max(1, Math.ceil(Math.max(documents.length, roots.length) / KEYS_A_PROOF))
+  phases.begin('Proving', documents.length + roots.length)
+  try {
+    for (let part = 0; part < parts; part++) {
+      const documentHashes: Hex[] = []
+      while (documentHashes.length < KEYS_A_PROOF) {
+        const { value, done } = sorted.next()
+        if (done) break
+        documentHashes.push(documents.hashAt(value.index))
+      }
+      const some = roots.slice(part * KEYS_A_PROOF, (part + 1) * KEYS_A_PROOF)
+      const keys = { documentHashes, roots: some, block }
+      const proof = await createCompletenessProof(provider, registry, issuerId, keys)
+      await appendFile(file, `${JSON.stringify({ proof })}\n`)
+      phases.advance(documentHashes.length + some.length)
+    }
+  } finally {
+    sorted.return(undefined)
+  }
 }
 
 /**
@@ -80,7 +122,11 @@ export async function checkExport(
   const head = await readHead(file)
   if (!head) throw new InputError('unreadable', 'the file is not an export')
   assertHead(head, options.registry, issuerId)
-  const keys = { documents: new Set<Hex>(), batches: new Set<Hex>() }
+  using scratch = openScratch()
+  const keys = {
+    documents: createKeySet(scratch, 'documents'),
+    batches: createKeySet(scratch, 'batches'),
+  }
   let total: Pick<ExportedList, 'asOf' | 'documents' | 'batches'> | undefined
   for await (const { line } of readLines(file)) {
     if (!line.startsWith('{"proof":')) continue
@@ -96,12 +142,25 @@ export async function checkExport(
     for (const { root } of batches.listed) keys.batches.add(root)
     total = {
       asOf,
-      documents: { count: documents.count, listed: keys.documents.size },
-      batches: { count: batches.count, listed: keys.batches.size },
+      documents: { count: documents.count, listed: keys.documents.size() },
+      batches: { count: batches.count, listed: keys.batches.size() },
     }
   }
   if (!total) throw new InputError('unreadable', 'the file has no proof: its export was cut off')
   const isComplete =
     total.documents.count === total.documents.listed && total.batches.count === total.batches.listed
   return { status: isComplete ? 'complete' : 'incomplete', ...total }
+}
+
+/** A set of hashes, on the disk. */
+function createKeySet(scratch: DatabaseSync, name: 'documents' | 'batches') {
+  scratch.exec(`CREATE TABLE ${name} (key BLOB PRIMARY KEY) WITHOUT ROWID`)
+  const insert = scratch.prepare(`INSERT OR IGNORE INTO ${name} VALUES (?)`)
+  let size = 0
+  return {
+    add(key: Hex) {
+      size += Number(insert.run(fromHex(key)).changes)
+    },
+    size: () => size,
+  }
 }

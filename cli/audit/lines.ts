@@ -1,7 +1,7 @@
 import type { Hex } from '../../document/hex.ts'
 import type { RegistryAccount, RegistryRecord, RegistryStatus } from '../../verifier/ports.ts'
 import { NO_ACCOUNT, registryStatusOf } from '../../verifier/status.ts'
-import type { DocumentTable } from './documents.ts'
+import type { DocumentTable, TableEntry } from './documents.ts'
 import { type DocumentFinding, findingsIn } from './findings.ts'
 
 /** A document of a report. */
@@ -22,24 +22,17 @@ export type AuditedDocument = {
 /** @returns A function that makes the lines of a report, by the block that anchored them. */
 export function createLines(
   table: DocumentTable,
-  recordOf: (index: number) => RegistryRecord,
+  recordOf: (entry: TableEntry) => RegistryRecord,
   about: {
     blockTime: number
     accounts: ReadonlyMap<number, RegistryAccount>
     rootOf(batch: number): Hex | null
   },
 ): () => Generator<AuditedDocument> {
-  let order: Uint32Array | undefined
-  const ordered = () => {
-    const blocks = Float64Array.from({ length: table.length }, (_, i) => recordOf(i).anchoredBlock)
-    const indexes = Uint32Array.from({ length: table.length }, (_, i) => i)
-    return indexes.sort((a, b) => (blocks[a] as number) - (blocks[b] as number) || a - b)
-  }
   return function* lines() {
-    order ??= ordered()
-    for (const index of order) {
-      const { documentHash, batch, event } = table.at(index)
-      const record = recordOf(index)
+    for (const entry of table.byBlock()) {
+      const { documentHash, batch, event, category } = entry
+      const record = recordOf(entry)
       const account = about.accounts.get(record.accountIndex)
       const status = registryStatusOf({
         record,
@@ -54,10 +47,10 @@ export function createLines(
         record,
         account: isIssued ? (account?.account ?? null) : null,
         transactionHash: event?.transactionHash ?? null,
-        category: table.categoryOf(index),
+        category,
         findings: [
           ...(status === 'valid' || !isIssued ? [] : [status]),
-          ...findingsIn(table.marksOf(index)),
+          ...findingsIn(entry.marks),
         ],
       }
     }

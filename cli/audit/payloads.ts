@@ -20,8 +20,10 @@ export async function checkPayloads(
   phases: Phases,
 ): Promise<void> {
   phases.begin('Checking payloads', table.alone)
-  const indexes = Array.from({ length: table.alone }, (_, i) => i)
-  await inParallel(indexes, AT_A_TIME, async (index) => {
+  const indexes = function* () {
+    for (let index = 0; index < table.alone; index++) yield index
+  }
+  await inParallel(indexes(), AT_A_TIME, async (index) => {
     await checkSealed(table, index, sources)
     phases.advance(1)
   })

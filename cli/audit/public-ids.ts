@@ -7,7 +7,7 @@ import { checkContent } from '../../verifier/checks/content.ts'
 import { readPayload } from '../../verifier/checks/payload.ts'
 import type { BlockSource, RegistryIssuer, RegistryRecord } from '../../verifier/ports.ts'
 import { readLines } from '../lines.ts'
-import type { DocumentTable } from './documents.ts'
+import type { DocumentTable, TableEntry } from './documents.ts'
 import type { DocumentFinding, FindingLog } from './findings.ts'
 import { inParallel } from './in-parallel.ts'
 import type { Phases } from './phases.ts'
@@ -24,7 +24,7 @@ type Options = {
   blockTime: number
   /** The place of a batch, by its root. */
   batchOf(root: Hex): number | undefined
-  recordOf(index: number): RegistryRecord
+  recordOf(entry: TableEntry): RegistryRecord
   findings: FindingLog
   phases: Phases
 }
@@ -41,7 +41,7 @@ export async function openListed(
   const { findings, phases } = options
   phases.begin('Opening documents', table.length)
   let number = 0
-  await inParallel(readLines(file), AT_A_TIME, async ({ line }) => {
+  await inParallel(readLines(file, { unfinished: true }), AT_A_TIME, async ({ line }) => {
     const where = `line ${++number}`
     const [text] = PUBLIC_ID.exec(line) ?? []
     // A header, or an empty line.
@@ -73,7 +73,7 @@ async function openOne(
     table.mark(index, 'payload_missing')
     return
   }
-  const reading = { record: options.recordOf(index), issuer }
+  const reading = { record: options.recordOf(table.at(index)), issuer }
   const { checks, document } = await checkContent(bytes, publicId.documentKey, registry, reading)
   if (!document) {
     const bad = checks.find(({ outcome }) => outcome !== 'pass')

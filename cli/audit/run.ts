@@ -1,3 +1,4 @@
+import type { DatabaseSync } from 'node:sqlite'
 import type { Hex } from '../../document/hex.ts'
 import type { RegistryId } from '../../document/registry-id.ts'
 import { ChainError } from '../../verifier/errors.ts'
@@ -17,6 +18,7 @@ import { type Collection, openCollection } from './collect.ts'
 import { createFindingLog } from './findings.ts'
 import type { Phases } from './phases.ts'
 import type { IssuerAudit } from './result.ts'
+import { isScratchError } from './scratch.ts'
 
 export type RunOptions = {
   provider: Eip1193Provider
@@ -35,6 +37,8 @@ export type RunOptions = {
   expectedAccounts: readonly Hex[]
   youngSeconds: number
   phases: Phases
+  /** A temporary database of its own; the lines of the result are read from it. */
+  scratch: DatabaseSync
 }
 
 /** The block of an audit. */
@@ -73,7 +77,7 @@ export async function runAudit(options: RunOptions): Promise<Audit> {
 export async function withCollection<T>(
   options: Pick<
     RunOptions,
-    'provider' | 'registry' | 'issuerId' | 'from' | 'list' | 'phases' | 'asOf'
+    'provider' | 'registry' | 'issuerId' | 'from' | 'list' | 'phases' | 'asOf' | 'scratch'
   > & { checkpoint?: string | undefined },
   work: (collection: Collection, request: Request) => Promise<T>,
 ): Promise<T> {
@@ -82,6 +86,8 @@ export async function withCollection<T>(
   try {
     return await unlessOvertaken({ block: options.asOf }, () => work(collection, request))
   } catch (cause) {
+    if (isScratchError(cause))
+      throw new InputError('unwritable', 'the temporary files cannot be written', cause)
     if (!(cause instanceof RangeError)) throw cause
     throw new InputError('too_many', `the list has ${cause.message}`, cause)
   } finally {

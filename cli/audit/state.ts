@@ -1,11 +1,10 @@
-import { createRows, sortRows } from '../../document/batch/rows.ts'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import type { DatabaseSync } from 'node:sqlite'
+import { fromHex, type Hex } from '../../document/hex.ts'
 import type { RegistryAccount, RegistryIssuer, RegistryRecord } from '../../verifier/ports.ts'
 import {
   furtherSlotsOf,
   readText,
   slotsOfIssuer,
-  trieKeyOf,
   unpackHeld,
   unpackProposal,
   unpackRecord,
@@ -14,6 +13,7 @@ import {
 } from '../../verifier/proof/slots.ts'
 import type { SlotProver } from '../../verifier/readers/slot-prover.ts'
 import type { Phases } from './phases.ts'
+import { inTrieOrder } from './trie-order.ts'
 
 /** What the registry holds about an issuer, proven at one block. */
 export type IssuerState = {
@@ -55,41 +55,62 @@ export async function readIssuerState(prover: SlotProver, issuerId: number): Pro
   }
 }
 
-/** Records by the index of their key. */
-export type Records = { at(index: number): RegistryRecord }
-
 /**
  * Proves the record of each key, in the order of the storage trie.
  *
- * @param slotOf The slot of a key.
+ * @throws {ChainError} as {@link SlotProver}.
  */
 export async function proveRecords(
   prover: SlotProver,
-  count: number,
-  slotOf: (index: number) => Hex,
-  phases: Phases,
-): Promise<Records> {
-  // The key of the trie, and the slot.
-  const rows = createRows(64)
-  const row = new Uint8Array(64)
-  for (let i = 0; i < count; i++) {
-    const slot = slotOf(i)
-    row.set(trieKeyOf(slot))
-    row.set(fromHex(slot), 32)
-    rows.push(row)
-  }
-  const order = sortRows({ ...rows, length: count, compare: (a, b) => rows.compare(a, b, 32) })
-  const words = new Uint8Array(32 * count)
+  { scratch, count, slotOf, take, phases }: RecordsToProve,
+): Promise<void> {
+  const sorted = inTrieOrder(scratch, count, slotOf)
+  const asked = new Map<number, number>()
   function* slots() {
-    for (const index of order) yield toHex(rows.at(index).subarray(32))
+    let place = 0
+    for (const { index, slot } of sorted) {
+      asked.set(place++, index)
+      yield slot
+    }
   }
-  await prover.prove(slots(), (word, i) => {
-    words.set(fromHex(toWord(word)), 32 * (order[i] as number))
-    phases.advance(1)
+  try {
+    await prover.prove(slots(), (word, place) => {
+      take(asked.get(place) as number, word)
+      asked.delete(place)
+      phases.advance(1)
+    })
+  } finally {
+    // Lets go of the table when a proof has failed.
+    sorted.return(undefined)
+  }
+}
+
+/** @returns The records in the slots, in their order. @throws {ChainError} as {@link SlotProver}. */
+export async function proveSome(
+  prover: SlotProver,
+  slots: readonly Hex[],
+  about: Pick<RecordsToProve, 'scratch' | 'phases'>,
+): Promise<RegistryRecord[]> {
+  const records: RegistryRecord[] = []
+  await proveRecords(prover, {
+    ...about,
+    count: slots.length,
+    slotOf: (index) => slots[index] as Hex,
+    take(index, word) {
+      records[index] = unpackRecord(word)
+    },
   })
-  return {
-    at: (index) => unpackRecord(BigInt(toHex(words.subarray(32 * index, 32 * (index + 1))))),
-  }
+  return records
+}
+
+type RecordsToProve = {
+  scratch: DatabaseSync
+  count: number
+  /** The slot of a key. */
+  slotOf: (index: number) => Hex
+  /** Is given the value of each slot, in any order. */
+  take: (index: number, word: bigint) => void
+  phases: Phases
 }
 
 function toWord(word: bigint): Hex {

@@ -8,6 +8,7 @@ import { htmlOf } from '../audit/html.ts'
 import { aboutOf, jsonOf, type ReportHead } from '../audit/json.ts'
 import { phasesOn } from '../audit/phases.ts'
 import { type Audit, type RunOptions, runAudit } from '../audit/run.ts'
+import { openScratch } from '../audit/scratch.ts'
 import { textOf, verdictOf } from '../audit/words.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { UsageError } from '../errors.ts'
@@ -109,9 +110,13 @@ async function audit(
     throw new UsageError('--payloads and --public-ids need --ipfs')
   const { out } = values
   if (out !== undefined) await makeFolder(out)
+  using scratches = new DisposableStack()
   const audits: Audit[] = []
-  for (const issuerId of issuers)
-    audits.push(await runAudit({ ...orderOf(values, sources, terminal), provider, issuerId }))
+  for (const issuerId of issuers) {
+    const scratch = scratches.use(openScratch())
+    const order = { ...orderOf(values, sources, terminal), provider, issuerId, scratch }
+    audits.push(await runAudit(order))
+  }
   const { registry } = sources
   const head: ReportHead = {
     registry,
@@ -140,7 +145,7 @@ function orderOf(
   values: CommandInput<typeof OPTIONS>['values'],
   { registry, codeHash, blocks, asOf, deployedIn }: CommandSources,
   terminal: Terminal,
-): Omit<RunOptions, 'provider' | 'issuerId'> {
+): Omit<RunOptions, 'provider' | 'issuerId' | 'scratch'> {
   const { out, list, from } = values
   const accounts = values.account ?? []
   if (!accounts.every((one) => /^0x[0-9a-fA-F]{40}$/.test(one)))

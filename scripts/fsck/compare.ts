@@ -46,7 +46,7 @@ export async function compare(
 
   const anchors = new Map<Hex, number>()
   for (let i = 0; i < issued.documents.length; i++) {
-    const { documentHash, record } = issued.documents.at(i)
+    const { documentHash, own: record } = issued.documents.at(i)
     if (record.anchoredBlock === 0) continue
     counts.documents++
     anchors.set(documentHash, record.anchoredBlock)

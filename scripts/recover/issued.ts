@@ -1,7 +1,14 @@
 import { type Collection, openCollection } from '../../cli/audit/collect.ts'
-import type { LedgerBatch, LedgerEntry } from '../../cli/audit/ledger.ts'
+import type { DocumentTable } from '../../cli/audit/documents.ts'
+import type { LedgerBatch } from '../../cli/audit/ledger.ts'
 import { pinBlock } from '../../cli/audit/run.ts'
-import { type IssuerState, proveRecords, readIssuerState } from '../../cli/audit/state.ts'
+import { openScratch } from '../../cli/audit/scratch.ts'
+import {
+  type IssuerState,
+  proveRecords,
+  proveSome,
+  readIssuerState,
+} from '../../cli/audit/state.ts'
 import type { Hex } from '../../document/hex.ts'
 import type { Identity } from '../../gateway/open-chain.ts'
 import type { RegistryRecord } from '../../verifier/ports.ts'
@@ -11,7 +18,7 @@ import { patientRequest } from '../../verifier/readers/patience.ts'
 import { unlessOvertaken } from '../../verifier/readers/proof.ts'
 import { createRequest, type Request, readStrictly } from '../../verifier/readers/request.ts'
 import { readQuantity } from '../../verifier/readers/rpc-codec.ts'
-import { createSlotProver, type SlotProver } from '../../verifier/readers/slot-prover.ts'
+import { createSlotProver } from '../../verifier/readers/slot-prover.ts'
 
 const NO_PHASES = { begin() {}, advance() {}, end() {} }
 
@@ -21,7 +28,7 @@ export type Issued = {
   isComplete: boolean
   blockTime: number
   accounts: IssuerState['accounts']
-  documents: { length: number; at(index: number): LedgerEntry & { record: RegistryRecord } }
+  documents: Pick<DocumentTable, 'length' | 'at'>
   batches: (LedgerBatch & { record: RegistryRecord })[]
   /** Reads the own records of documents in a batch. */
   recordsOf(hashes: readonly Hex[]): Promise<RegistryRecord[]>
@@ -36,6 +43,8 @@ export async function readIssued(
   const request = patientRequest(createRequest(rpc))
   const collection = await openCollection({
     ...{ request, registry, issuerId, from, checkpoint, phases: NO_PHASES },
+    // Ends with the process: documents are read from it when they are restored.
+    scratch: openScratch(),
   })
   try {
     const issued = await unlessOvertaken({}, () => readAll(request, collection, registry, issuerId))
@@ -61,32 +70,30 @@ async function readAll(
   const { issuer, accounts } = await readIssuerState(prover, issuerId)
   const slots = slotsOfIssuer(issuerId)
   const documents = ledger.documents()
-  const records = await prove(prover, documents.length, (i) => slots.record(documents.hashAt(i)))
+  const about = { scratch: ledger.scratch, phases: NO_PHASES }
+  await proveRecords(prover, {
+    ...{ ...about, count: documents.length, take: documents.setOwn },
+    slotOf: (i) => slots.record(documents.hashAt(i)),
+  })
   const batches = [...ledger.batches.values()]
-  const anchors = await prove(prover, batches.length, (i) =>
-    slots.batch((batches[i] as LedgerBatch).root),
-  )
-  const isIssued = ({ record }: { record: RegistryRecord }) => record.anchoredBlock !== 0
+  const ofRoots = batches.map(({ root }) => slots.batch(root))
+  const anchors = await proveSome(prover, ofRoots, about)
   let found = 0
-  for (let i = 0; i < documents.length; i++) if (isIssued({ record: records.at(i) })) found++
+  for (const { own } of documents.entries()) if (own.anchoredBlock !== 0) found++
   const issuedBatches = batches
-    .map((one, i) => ({ ...one, record: anchors.at(i) }))
-    .filter(isIssued)
+    .map((one, i) => ({ ...one, record: anchors[i] as RegistryRecord }))
+    .filter(({ record }) => record.anchoredBlock !== 0)
   return {
     isComplete: found === issuer.documentCount && issuedBatches.length === issuer.batchCount,
     blockTime: header.blockTime,
     accounts,
-    documents: {
-      length: documents.length,
-      at: (index) => ({ ...documents.at(index), record: records.at(index) }),
-    },
+    documents,
     batches: issuedBatches,
     async recordsOf(hashes) {
       // Later than the others, at the newest block: the node may have dropped the state since.
       const newest = await pinBlock(request, registry, await newestBlock(request))
       const fresh = createSlotProver({ request, address, header: newest })
-      const own = await prove(fresh, hashes.length, (i) => slots.record(hashes[i] as Hex))
-      return hashes.map((_, i) => own.at(i))
+      return proveSome(fresh, hashes.map(slots.record), about)
     },
   }
 }
@@ -95,6 +102,3 @@ async function newestBlock(request: Request): Promise<number> {
   const answer = await request('eth_blockNumber', [])
   return readStrictly('eth_blockNumber', () => readQuantity(answer))
 }
-
-const prove = (prover: SlotProver, count: number, slotOf: (index: number) => Hex) =>
-  proveRecords(prover, count, slotOf, NO_PHASES)

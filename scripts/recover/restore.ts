@@ -126,7 +126,7 @@ type Part = { documents: Found[] } | { batch: Issued['batches'][number] }
 function* inChainOrder({ documents, batches }: Issued): Generator<Part> {
   const blocks = Float64Array.from(
     { length: documents.length },
-    (_, i) => documents.at(i).record.anchoredBlock,
+    (_, i) => documents.at(i).own.anchoredBlock,
   )
   const order = Uint32Array.from(blocks, (_, i) => i).sort(
     (a, b) => (blocks[a] as number) - (blocks[b] as number),
@@ -134,7 +134,7 @@ function* inChainOrder({ documents, batches }: Issued): Generator<Part> {
   const rest = batches.toSorted((a, b) => a.record.anchoredBlock - b.record.anchoredBlock)
   let some: Found[] = []
   for (const index of order) {
-    const { documentHash, record, event } = documents.at(index)
+    const { documentHash, own: record, event } = documents.at(index)
     if (record.anchoredBlock === 0) continue
     const isBatchNext = () => (rest[0]?.record.anchoredBlock ?? Infinity) < record.anchoredBlock
     if (some.length === CHUNK || isBatchNext()) {

@@ -1,0 +1,20 @@
+import { DatabaseSync } from 'node:sqlite'
+
+/** What is in memory of it at a time; a sort takes as much again. */
+const CACHE_KIB = 8 * 1024
+
+/**
+ * Opens a temporary database, so that memory does not grow with a list. It is in a file without a
+ * name, in `TMPDIR` or else in `/var/tmp`, which ends with the process however that ends.
+ */
+export function openScratch(): DatabaseSync {
+  const scratch = new DatabaseSync('')
+  scratch.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;
+    PRAGMA cache_size = -${CACHE_KIB}`)
+  return scratch
+}
+
+/** @returns Whether the temporary database failed: the disk is full, for example. */
+export function isScratchError(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
+}
