@@ -8,7 +8,8 @@
 //   --connections C   (200)
 import { parseArgs } from 'node:util'
 import { postgresFolder, startPostgres } from '../test/support/postgres.ts'
-import { measureIssue, type Row } from './measure.ts'
+import { type Limits, measureIssue, type Row } from './measure.ts'
+import { createPostgresServer, type MeasuredServer, type ServerMemory } from './postgres-server.ts'
 import { quantile } from './quantile.ts'
 
 const { values } = parseArgs({
@@ -21,31 +22,60 @@ const { values } = parseArgs({
 })
 const limits = { documents: Number(values.documents), seconds: Number(values.seconds) }
 const connections = Number(values.connections)
-const DATABASES = ['SQLite', 'PostgreSQL'] as const
 
-function median(rows: readonly Row[], of: (row: Row) => number | undefined): number {
+/** Of PostgreSQL itself: microseconds of processor for a request, and memory. */
+type ServerRow = { cpu: number; memory: ServerMemory }
+
+function median<T>(rows: readonly T[], of: (row: T) => number | undefined): number {
   const all = rows.map((row) => of(row) ?? Number.NaN).sort((a, b) => a - b)
   return quantile(all, 0.5)
 }
 
+function printRow(which: string, row: Row): void {
+  const [cpu, p50, p99] = [row.gatewayCpu, row.p50, row.p99].map((value) => value?.toFixed(0))
+  const times = `gateway ${cpu} µs, p50 ${p50} ms, p99 ${p99} ms, peak ${mib(row.peak ?? 0)} MiB`
+  console.log(`${which}: ${row.perSecond.toFixed(0)} a second, ${times}, ${row.failures} failed`)
+}
+
+const mib = (bytes: number) => (bytes / 2 ** 20).toFixed(0)
+
+async function measurePostgres(
+  server: MeasuredServer,
+  database: string,
+  limited: Limits,
+): Promise<Row & { server: ServerRow }> {
+  const env = { DATABASE_URL: await server.create(database) }
+  const memory = server.watchMemory()
+  const before = server.cpu()
+  const row = await measureIssue(limited, { connections, blockTime: 0, env })
+  const cpu = ((server.cpu() - before) * 1e6) / row.requests
+  return { ...row, server: { cpu, memory: memory.stop() } }
+}
+
 const folder = postgresFolder()
 if (folder === undefined) throw new Error('PostgreSQL is not installed')
-const server = await startPostgres(folder, ['fsync=on'])
+const postgres = await startPostgres(folder, ['fsync=on'])
 try {
-  const rows: Record<(typeof DATABASES)[number], Row[]> = { SQLite: [], PostgreSQL: [] }
-  for (let round = 0; round < Number(values.rounds); round++)
-    for (const which of DATABASES) {
-      const env = which === 'SQLite' ? {} : { DATABASE_URL: await server.newDatabase() }
-      const row = await measureIssue(limits, { connections, blockTime: 0, env })
-      rows[which].push(row)
-      console.log(
-        `${which}: ${row.perSecond.toFixed(0)} a second, gateway ${row.gatewayCpu?.toFixed(0)} µs, p50 ${row.p50?.toFixed(0)} ms, p99 ${row.p99?.toFixed(0)} ms, peak ${((row.peak ?? 0) / 2 ** 20).toFixed(0)} MiB, ${row.failures} failed`,
-      )
-    }
-  const speed = (which: keyof typeof rows) => median(rows[which], ({ perSecond }) => perSecond)
+  const server = await createPostgresServer(await postgres.newDatabase())
+  const sqliteRows: Row[] = []
+  const postgresRows: (Row & { server: ServerRow })[] = []
+  for (let round = 0; round < Number(values.rounds); round++) {
+    const sqlite = await measureIssue(limits, { connections, blockTime: 0 })
+    sqliteRows.push(sqlite)
+    printRow('SQLite', sqlite)
+    const row = await measurePostgres(server, `round_${round}`, limits)
+    postgresRows.push(row)
+    printRow('PostgreSQL', row)
+    const { cpu, memory } = row.server
+    console.log(
+      `  its own processes: ${cpu.toFixed(0)} µs, ${memory.processes} with ${mib(memory.bytes)} MiB, ${mib(memory.own)} MiB of them not shared`,
+    )
+  }
+  const speed = (rows: readonly Row[]) => median(rows, ({ perSecond }) => perSecond)
+  const ratio = (speed(postgresRows) / speed(sqliteRows)).toFixed(2)
   console.log(
-    `medians: ${speed('PostgreSQL').toFixed(0)} a second ÷ ${speed('SQLite').toFixed(0)} = ${(speed('PostgreSQL') / speed('SQLite')).toFixed(2)}`,
+    `medians: ${speed(postgresRows).toFixed(0)} a second ÷ ${speed(sqliteRows).toFixed(0)} = ${ratio}; PostgreSQL ${median(postgresRows, (row) => row.server.cpu).toFixed(0)} µs`,
   )
 } finally {
-  await server.remove()
+  await postgres.remove()
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export type Usage = { cpu: number; peak: number }
 
 /** Linux reports processor time in these units, whatever the kernel's clock. */
-const TICKS_A_SECOND = 100
+export const TICKS_A_SECOND = 100
 
 export function usageOf(pid: number | undefined): Usage | undefined {
   try {

@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util'
 import { postgresFolder, startPostgres } from '../test/support/postgres.ts'
 import { startInstantChain } from './chain.ts'
 import { inFolder } from './measure.ts'
+import { createPostgresServer, type MeasuredServer } from './postgres-server.ts'
 import { readSetting, withSection } from './report.ts'
 import { pretendBlocks } from './ten-million/chain.ts'
 import { rowsFor } from './ten-million/fill.ts'
@@ -26,7 +27,6 @@ import {
   type Side,
   startMeasured,
 } from './ten-million/gateway.ts'
-import { createPostgresServer, type MeasuredServer } from './ten-million/postgres-server.ts'
 import {
   type MeasuredPostgres,
   TEN_MILLION_POSTGRES,

@@ -1,7 +1,7 @@
+import type { ServerMemory, Sizes } from '../postgres-server.ts'
 import { placeOf, type Setting, table } from '../report.ts'
 import type { Rows } from './fill.ts'
 import type { Finality, Issuing, Started, Starting } from './gateway.ts'
-import type { Sizes } from './postgres-server.ts'
 import { issuingRow, pauseRow, startRow, tenths, whole } from './report.ts'
 
 export const TEN_MILLION_POSTGRES = 'Ten million documents on PostgreSQL'
@@ -14,7 +14,7 @@ export type MeasuredPostgres = {
   /** One entry per round. */
   issuing: readonly Record<'empty' | 'full', Issuing>[]
   finality: Finality
-  serverMemory: { bytes: number; own: number; processes: number }
+  serverMemory: ServerMemory
   /** Names and values. */
   settings: readonly string[]
 }

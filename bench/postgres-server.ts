@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
+import { TICKS_A_SECOND } from './processes.ts'
 
 const LOOK_MS = 500
 /** The settings that change its speed, in the order of the report. */
@@ -19,9 +20,14 @@ export type MeasuredServer = {
   dropAll(prefix: string): Promise<void>
   sizesOf(url: string): Promise<Sizes>
   settings(): Promise<string[]>
+  /** Processor time of all its processes since its start, in seconds. */
+  cpu(): number
   /** Measures what all its processes take: memory that they share counts once. */
-  watchMemory(): { stop(): { bytes: number; own: number; processes: number } }
+  watchMemory(): { stop(): ServerMemory }
 }
+
+/** The most that was seen, in bytes; own: without shared memory and files. */
+export type ServerMemory = { bytes: number; own: number; processes: number }
 
 /** @param url Of a superuser. */
 export async function createPostgresServer(url: string): Promise<MeasuredServer> {
@@ -85,6 +91,11 @@ export async function createPostgresServer(url: string): Promise<MeasuredServer>
       const shown = await Promise.all(SETTINGS.map((name) => query(url, `SHOW ${name}`)))
       return SETTINGS.map((name, i) => `${name} ${Object.values(shown[i]?.[0] ?? {})[0]}`)
     },
+    cpu() {
+      const running = processesOf(postmaster).map((pid) => ticksOf(pid, UTIME))
+      const ended = ticksOf(postmaster, CUTIME)
+      return (running.reduce((all, one) => all + one, 0) + ended) / TICKS_A_SECOND
+    },
     watchMemory() {
       const most = { bytes: 0, own: 0, processes: 0 }
       const timer = setInterval(() => {
@@ -108,13 +119,29 @@ function processesOf(postmaster: number): number[] {
   return [postmaster, ...children.map(Number)]
 }
 
-function parentOf(pid: number): number {
+/** Fields of /proc/<pid>/stat, counted from the one after the name. */
+const PPID = 1
+/** Each with the system's time behind it; of the process, and of its children that have ended. */
+const UTIME = 11
+const CUTIME = 13
+
+function fieldsOf(pid: number): number[] {
   const stat = readOr(`/proc/${pid}/stat`)
-  return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1])
+  return stat
+    .slice(stat.lastIndexOf(')') + 2)
+    .split(' ')
+    .map(Number)
 }
 
-/** Proportional set sizes; own: without shared memory and files. */
-function memoryOf(pids: readonly number[]): { bytes: number; own: number; processes: number } {
+const parentOf = (pid: number) => fieldsOf(pid)[PPID]
+
+function ticksOf(pid: number, at: number): number {
+  const fields = fieldsOf(pid)
+  return (fields[at] ?? 0) + (fields[at + 1] ?? 0)
+}
+
+/** Proportional set sizes. */
+function memoryOf(pids: readonly number[]): ServerMemory {
   const rollups = pids.map((pid) => readOr(`/proc/${pid}/smaps_rollup`))
   const sum = (field: string) =>
     rollups.reduce(
