@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest'
 import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
 
 let stack: Stack
@@ -12,7 +11,8 @@ beforeAll(async () => {
   expect(status).toBe(201)
   issued = body.data
   // Until it is final: only then is an event that is missing one that was forgotten.
-  for (let look = 0; look < 80 && (await finality()) !== 'finalized'; look++) await sleep(250)
+  const isFinal = async () => expect(await finality()).toBe('finalized')
+  await vi.waitFor(isFinal, { timeout: 120_000, interval: 250 })
 })
 afterAll(() => stack.stop())
 afterEach(() => {

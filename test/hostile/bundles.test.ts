@@ -218,6 +218,6 @@ describe('anything that is not a bundle', () => {
     const status = await judge('in force', value)
     expect([undefined, 'unverifiable']).toContain(status)
     // Milliseconds.
-    expect(performance.now() - start).toBeLessThan(15_000)
+    expect(performance.now() - start).toBeLessThan(60_000)
   })
 })

@@ -237,7 +237,7 @@ describe('sealed bytes as large as a source may give', () => {
     const start = performance.now()
     await endsInVerdicts(sealed)
     // Milliseconds; two verdicts, of some hundredths of that on a quiet machine.
-    expect(performance.now() - start).toBeLessThan(10_000)
+    expect(performance.now() - start).toBeLessThan(60_000)
   })
 })
 

@@ -289,7 +289,7 @@ describe('answers as large as are read', () => {
     await judge(reader(node))
     await judge(createProvingReader(node, REGISTRY))
     // Milliseconds.
-    expect(performance.now() - start).toBeLessThan(15_000)
+    expect(performance.now() - start).toBeLessThan(60_000)
   })
 })
 

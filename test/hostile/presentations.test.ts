@@ -203,7 +203,7 @@ test.each(huge)('behavior: %s ends in time', async (_, make) => {
   expect((await online(input))?.valid).not.toBe(true)
   if (typeof input !== 'string') await online(JSON.stringify(input))
   // Milliseconds.
-  expect(performance.now() - start).toBeLessThan(15_000)
+  expect(performance.now() - start).toBeLessThan(60_000)
 })
 
 describe.each(['alone', 'in a batch'])('with a proof, %s', (name) => {

@@ -229,7 +229,8 @@ test.each([
   const took = performance.now() - began
   process.kill(pid, 'SIGCONT')
   expect(statuses).toEqual([503, 503, 503, 503, 503, issued])
-  expect(took).toBeLessThan(4_000)
+  // The other of the two limits is 60 s, or 15 s by default.
+  expect(took).toBeLessThan(12_000)
   await ready()
   expect((await verify(publicId)).status).toBe('valid')
 })

@@ -216,7 +216,7 @@ describe('POST /v1/batches', () => {
     await sleep(100)
     upload.destroy()
     await sleep(200)
-    expect(spooled()).toEqual([])
+    await expect.poll(spooled).toEqual([])
     expect(await batchCount()).toBe(before)
     // Its place is free again.
     for (let i = 0; i < 3; i++) expect((await issue(people(1))).status).toBe(201)
@@ -295,7 +295,7 @@ describe('POST /v1/batches', () => {
       upload.destroy()
     }
     await expect.poll(async () => (await issue(people(1))).status).toBe(201)
-    expect(spooled()).toEqual([])
+    await expect.poll(spooled).toEqual([])
   })
 
   test('behavior: makes an answer no faster than its client reads it', async () => {
