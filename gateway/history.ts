@@ -14,13 +14,18 @@ export type History = {
   transactionOf(hash: Hex, blockNumber: number): Promise<Hex | null>
 }
 
-/** @returns The proof, with the transaction from the history if the node had no event. */
+/**
+ * @returns The proof, with the transaction from the history if the node had no event. Without it
+ * while the history cannot be read: it only informs.
+ */
 export async function withHistory<P extends BlockchainProof | null>(
   history: History,
   proof: P,
 ): Promise<P> {
   if (!proof || proof.transactionHash !== null) return proof
   const { documentHash, batchRoot, blockNumber } = proof
-  const transactionHash = await history.transactionOf(batchRoot ?? documentHash, blockNumber)
+  const transactionHash = await history
+    .transactionOf(batchRoot ?? documentHash, blockNumber)
+    .catch(() => null)
   return { ...proof, transactionHash }
 }

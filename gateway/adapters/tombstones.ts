@@ -1,7 +1,10 @@
 import type { BlockSource } from '../../verifier/ports.ts'
 import type { PayloadStore } from '../issue/ports.ts'
 
-/** Whether a block was erased, by its sha-256. Rejects while that is unknown. */
+/**
+ * Whether a block was erased, by its sha-256. Rejects while that is unknown, but not for a block
+ * that a store may still have: the erasures that are not finished are known.
+ */
 export type IsBlockErased = (hash: Uint8Array) => Promise<boolean>
 
 /**
@@ -13,7 +16,8 @@ export type Tombstones = {
   /** A source that returns `erased` for blocks that have been erased here. */
   guardSource(source: BlockSource): BlockSource
   /**
-   * A store that refuses erased blocks, and returns `erased` for them.
+   * A store that refuses erased blocks, and returns `erased` for them. A finished erasure leaves
+   * nothing in it, so it is read even while it is unknown whether a block was erased.
    *
    * @param erase Deletes a block that was erased while it was being put; `remove` if absent.
    */
@@ -31,7 +35,13 @@ export function createTombstones(isErased: IsBlockErased): Tombstones {
     guardSource,
     guardStore: (store, erase = store.remove) => ({
       ...store,
-      ...guardSource(store),
+      async get(hash) {
+        const [erased] = await Promise.allSettled([isErased(hash)])
+        if (erased.status === 'fulfilled' && erased.value) return { status: 'erased' }
+        const read = await store.get(hash)
+        if (erased.status === 'rejected' && read.status === 'missing') throw erased.reason
+        return read
+      },
       async missing(hashes) {
         const erased = await Promise.all(hashes.map(isErased))
         return store.missing(hashes.filter((_, i) => !erased[i]))

@@ -1,6 +1,6 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chownSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { chownSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -56,6 +56,27 @@ export function owner(): { uid: number; gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const id = (flag: string) => Number(execFileSync('id', [flag, 'nobody']).toString())
   return { uid: id('-u'), gid: id('-g') }
+}
+
+/** Each of its processes is in a group of its own. The first one makes the others. */
+function signalAll({ pid = 0 }: ChildProcess, name: NodeJS.Signals): void {
+  process.kill(pid, name)
+  for (const one of childrenOf(pid))
+    try {
+      process.kill(one, name)
+    } catch {
+      // It has ended.
+    }
+}
+
+/** Linux lists them in a file. */
+function childrenOf(pid: number): number[] {
+  const file = `/proc/${pid}/task/${pid}/children`
+  if (existsSync(file)) return readFileSync(file, 'utf8').split(' ').filter(Boolean).map(Number)
+  const all = execFileSync('ps', ['-A', '-o', 'ppid=,pid=']).toString().trim().split('\n')
+  return all
+    .map((line) => line.trim().split(/ +/).map(Number))
+    .flatMap(([parent, child = 0]) => (parent === pid ? [child] : []))
 }
 
 /**
@@ -121,7 +142,6 @@ export async function startPostgres(
     send(ending)
     await exited
   }
-  const group = ({ pid }: ChildProcess, name: NodeJS.Signals) => process.kill(-Number(pid), name)
 
   await start()
   return {
@@ -137,11 +157,11 @@ export async function startPostgres(
     start,
     shutDown: () => end((one) => one.kill('SIGINT')),
     async signal(name) {
-      if (name === 'SIGKILL') await end((one) => group(one, name))
-      else if (child) group(child, name)
+      if (name === 'SIGKILL') await end((one) => signalAll(one, name))
+      else if (child) signalAll(child, name)
     },
     async remove() {
-      await end((one) => group(one, 'SIGKILL'))
+      await end((one) => signalAll(one, 'SIGKILL'))
       rmSync(dir, { recursive: true, force: true })
     },
   }

@@ -6,6 +6,7 @@ import { ANSWER_TIMEOUT_MS, optionsOf, poolOptionsOf } from './connection.ts'
 import { DatabaseUrlError, isRetriable, outageOf, sqlStateOf } from './errors.ts'
 import { migrate } from './migrate.ts'
 import { createNotifications, type Notifications } from './notifications.ts'
+import { createPresence, type Presence } from './presence.ts'
 import { type Query, queryOn } from './query.ts'
 
 /** Connections of one gateway, beside the one that listens. */
@@ -16,20 +17,21 @@ const MAX_RUNS = 5
 const NOTIFICATION_TIMEOUT_MS = 5_000
 
 /** The connections to a PostgreSQL database that several gateways share. */
-export type Postgres = Pick<Notifications, 'listen'> & {
-  /** One statement, in a transaction of its own. */
-  query: Query
-  /**
-   * Runs `work` in a transaction (READ COMMITTED). When this resolves, its change is durable; when
-   * it rejects with `store_unavailable`, the commit may have happened all the same.
-   *
-   * @param work May run several times: after a deadlock it starts again.
-   */
-  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
-  /** @throws {IssueError} `store_unavailable` when the database takes no writes now. */
-  assertReady(): Promise<void>
-  close(): Promise<void>
-}
+export type Postgres = Pick<Notifications, 'listen'> &
+  Presence & {
+    /** One statement, in a transaction of its own. */
+    query: Query
+    /**
+     * Runs `work` in a transaction (READ COMMITTED). When this resolves, its change is durable; when
+     * it rejects with `store_unavailable`, the commit may have happened all the same.
+     *
+     * @param work May run several times: after a deadlock it starts again.
+     */
+    transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
+    /** @throws {IssueError} `store_unavailable` when the database takes no writes now. */
+    assertReady(): Promise<void>
+    close(): Promise<void>
+  }
 
 /**
  * Opens the database, and brings its schema up to date.
@@ -53,10 +55,12 @@ export async function openPostgres(url: string, log: Log): Promise<Postgres> {
   const pool = new pg.Pool(poolOptionsOf(url, MAX_CONNECTIONS))
   // An idle connection broke; the pool opens another one.
   pool.on('error', (error) => log.warn('postgres_connection_lost', { error: error.message }))
-  const { query, transaction } = createTransactions(pool)
+  const { answered, ...presence } = createPresence()
+  const { query, transaction } = createTransactions(pool, answered)
   return {
     query,
     transaction,
+    ...presence,
     listen: notifications.listen,
     async assertReady() {
       const [row] = await query('SELECT pg_is_in_recovery() AS replica')
@@ -69,7 +73,11 @@ export async function openPostgres(url: string, log: Log): Promise<Postgres> {
   }
 }
 
-function createTransactions(pool: pg.Pool): Pick<Postgres, 'query' | 'transaction'> {
+/** @param answered Called after each success. */
+function createTransactions(
+  pool: pg.Pool,
+  answered: () => void,
+): Pick<Postgres, 'query' | 'transaction'> {
   async function withConnection<T>(work: (query: Query) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((error) => {
       throw outageOf(error)
@@ -81,6 +89,7 @@ function createTransactions(pool: pg.Pool): Pick<Postgres, 'query' | 'transactio
     try {
       const result = await work(queryOn(client))
       broken = false
+      answered()
       return result
     } finally {
       client.off('error', ignore)

@@ -4,7 +4,7 @@ import type { Postgres } from './database.ts'
 import type { Query } from './query.ts'
 
 /** API keys in PostgreSQL. */
-export function createPostgresKeyStore({ query, transaction }: Postgres): KeyStore {
+export function createPostgresKeyStore({ query, transaction, brief }: Postgres): KeyStore {
   const change = <T>(work: (within: Query) => Promise<T>): Promise<T> =>
     transaction(async (within) => {
       // First: changes come one after another.
@@ -14,11 +14,12 @@ export function createPostgresKeyStore({ query, transaction }: Postgres): KeySto
 
   return {
     async version() {
-      const [row] = await query('SELECT version FROM key_change')
+      const [row] = await brief(() => query('SELECT version FROM key_change'))
       return Number(row?.version)
     },
     async list() {
-      return (await query('SELECT * FROM api_key ORDER BY position')).map(keyOfRow)
+      const rows = await brief(() => query('SELECT * FROM api_key ORDER BY position'))
+      return rows.map(keyOfRow)
     },
     put: (key) => change((within) => put(within, key)),
     update: (id, changeOf) =>

@@ -30,8 +30,14 @@ export function createNotifications(url: string): Notifications {
   const listeners = new Map<string, Set<(payload: string | undefined) => void>>()
   let client: pg.Client | undefined
   let opened = Promise.withResolvers<void>()
-  /** LISTENs on their way. */
-  let listening: Promise<unknown> = Promise.resolve()
+  /** The statements on their way: the driver takes one after another. */
+  let turn: Promise<unknown> = Promise.resolve()
+
+  function run(text: string): Promise<unknown> {
+    const done = turn.then(() => client?.query(text))
+    turn = done.catch(() => {})
+    return done
+  }
 
   function tell(channel: string, payload: string | undefined): void {
     for (const heard of listeners.get(channel) ?? []) heard(payload)
@@ -60,32 +66,33 @@ export function createNotifications(url: string): Notifications {
   }
 
   async function checkUntilBroken(current: pg.Client): Promise<void> {
-    while (await sleep(CHECK_INTERVAL_MS, true, { signal }).catch(() => false))
-      await current.query('SELECT 1')
+    while (await sleep(CHECK_INTERVAL_MS, true, { signal }).catch(() => false)) {
+      if (client !== current) return
+      await run('SELECT 1')
+    }
   }
 
-  async function run(): Promise<void> {
+  async function stayConnected(): Promise<void> {
     while (!signal.aborted) {
       await connect().catch(() => {})
       await sleep(RECONNECT_INTERVAL_MS, undefined, { signal }).catch(() => {})
     }
   }
-  const running = run()
+  const running = stayConnected()
 
   return {
     listen(channel, heard) {
       const all = listeners.get(channel) ?? new Set()
       listeners.set(channel, all.add(heard))
       // A failure ends the connection, and the next one listens.
-      if (all.size === 1)
-        listening = client?.query(`LISTEN ${channel}`).catch(() => {}) ?? listening
+      if (all.size === 1) run(`LISTEN ${channel}`).catch(() => {})
       return () => {
         all.delete(heard)
       }
     },
     async ready() {
       await opened.promise
-      await listening
+      await turn
     },
     async close() {
       stopping.abort()

@@ -1,21 +1,24 @@
 import { toHex } from '../../../document/hex.ts'
 import type { BlockRead } from '../../../verifier/ports.ts'
 import type { PayloadStore } from '../../issue/ports.ts'
-import type { IsBlockErased } from '../tombstones.ts'
 import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
 import { createGroups } from './groups.ts'
 
 /** Payloads in one read, some kilobytes each. */
 const MAX_READ = 50
-const MAX_GROUP = 200
+/** Longer than the server takes: the payloads have no other source here. */
+const READ_LIMIT_MS = 15_000
 
 /** Payloads in PostgreSQL. It does not store an erased one again. */
-export function createPostgresStore({ query }: Postgres): PayloadStore {
+export function createPostgresStore({ query, brief }: Postgres): PayloadStore {
   const get = createGroups<Uint8Array, BlockRead>({
     maxItems: MAX_READ,
     async run(hashes) {
-      const rows = await query('SELECT hash, bytes FROM block WHERE hash = ANY($1)', [hashes])
+      const rows = await brief(
+        () => query('SELECT hash, bytes FROM block WHERE hash = ANY($1)', [hashes]),
+        READ_LIMIT_MS,
+      )
       const found = new Map(rows.map(({ hash, bytes }) => [hexOf(hash), bytes as Uint8Array]))
       return hashes.map((hash) => {
         const bytes = found.get(toHex(hash))
@@ -43,16 +46,4 @@ export function createPostgresStore({ query }: Postgres): PayloadStore {
       await query('DELETE FROM block WHERE hash = $1', [hash])
     },
   }
-}
-
-/** @returns Whether a block was erased, by any gateway. */
-export function createPostgresIsErased({ query }: Postgres): IsBlockErased {
-  return createGroups<Uint8Array, boolean>({
-    maxItems: MAX_GROUP,
-    async run(hashes) {
-      const rows = await query('SELECT hash FROM tombstone WHERE hash = ANY($1)', [hashes])
-      const found = new Set(rows.map(({ hash }) => hexOf(hash)))
-      return hashes.map((hash) => found.has(toHex(hash)))
-    },
-  })
 }

@@ -10,10 +10,11 @@ import { createPostgresEventLog } from './events.ts'
 import { createPostgresHistory } from './history.ts'
 import { createPostgresIdempotencyLog } from './idempotency.ts'
 import { createPostgresKeyStore } from './keys.ts'
+import { openKnownErasures } from './known-erasures.ts'
 import { createPostgresOutbox } from './outbox.ts'
 import { createPostgresPersistence } from './persistence.ts'
 import { createOwner, createPostgresShared } from './shared.ts'
-import { createPostgresIsErased, createPostgresStore } from './store.ts'
+import { createPostgresStore } from './store.ts'
 import { createPostgresSuccessions } from './successions.ts'
 import { createPostgresWebhooks } from './webhooks.ts'
 
@@ -37,10 +38,11 @@ export async function openPostgresStores(
     const erasures = createPostgresErasures(database, erasureList)
     const merged = await erasures.mergeList()
     if (merged > 0) log.warn('erasures_merged', { documents: merged })
+    const known = await openKnownErasures(database, log)
     return {
       ...{ outbox, embedded, erasures },
       embeddedPersistence: createPostgresPersistence(database, embedded, outbox),
-      isErased: createPostgresIsErased(database),
+      isErased: known.isErased,
       idempotency: createPostgresIdempotencyLog(database),
       history: createPostgresHistory(database),
       documentIndex: createPostgresDocumentIndex(database),
@@ -56,7 +58,10 @@ export async function openPostgresStores(
       async copyTo() {
         throw new Error('back up PostgreSQL with pg_dump')
       },
-      close: database.close,
+      async close() {
+        await known.close()
+        await database.close()
+      },
     }
   } catch (error) {
     await database.close()
