@@ -8,9 +8,10 @@ const LOOK_INTERVAL_MS = 2_000
 /**
  * Starts work that goes on beside the requests.
  *
+ * @param assertHeld Rejects with `LeaseLost` when another gateway does the chore by now.
  * @returns A function that stops it.
  */
-export type StartChore = () => () => Promise<void>
+export type StartChore = (assertHeld: () => Promise<void>) => () => Promise<void>
 
 /** Runs chores: what one gateway does for all that share its database. */
 export type Chores = {
@@ -26,7 +27,7 @@ export type Chores = {
 export function createChores(leases: Leases | undefined, log: Log): Chores {
   return {
     run(name, start) {
-      if (leases === undefined) return start()
+      if (leases === undefined) return start(async () => {})
       const stopping = new AbortController()
       const running = runLeased({ leases, name: `chore ${name}`, start, log }, stopping.signal)
       return async () => {
@@ -52,7 +53,7 @@ async function runLeased(
 }
 
 async function runWith(lease: Lease, start: StartChore, stopping: AbortSignal): Promise<void> {
-  const stop = start()
+  const stop = start(lease.assertHeld)
   const over = AbortSignal.any([lease.ended, stopping])
   if (!over.aborted)
     await new Promise((resolve) => over.addEventListener('abort', resolve, { once: true }))

@@ -160,13 +160,15 @@ function openBatcher(
       times.concluded(intent, outcome)
     },
   }
-  if (shared)
+  if (shared) {
+    const { busyAccounts, countUnclaimed } = shared
     return openEngines(config, identity, {
-      ...{ ...common, shared, outbox: { ...outbox, busyAccounts: shared.busyAccounts } },
+      ...{ ...common, shared, outbox: { ...outbox, busyAccounts, countUnclaimed } },
       foundForeign: metrics.foundForeign,
       measured: (some) => measurePlans(some, metrics),
       outcomeOf: (intent) => outcomeOf(registry, intent),
     })
+  }
   const foreign = createForeignWatch({ account, log, found: metrics.foundForeign })
   foreign.begin(firstNonce)
   const batcher = createBatcher({

@@ -5,6 +5,7 @@ import {
   type PublicFetchOptions,
 } from './adapters/public-fetch.ts'
 import { createWebhookSender } from './adapters/webhook-sender.ts'
+import type { StartChore } from './chores.ts'
 import type { Config } from './config.ts'
 import type { WebhookDeps } from './http/routes/webhooks.ts'
 import type { Log } from './log.ts'
@@ -16,8 +17,8 @@ import { createWebhookSecrets } from './webhooks/secrets.ts'
 
 export type WebhookParts = {
   routes: Omit<WebhookDeps, 'findKey'>
-  /** @returns A function that stops it. */
-  start(): () => Promise<void>
+  /** See `StartChore`. */
+  start: StartChore
 }
 
 /** Puts together what sends events to webhooks. */
@@ -38,8 +39,9 @@ export function openWebhooks(
       checkWebhookHost: createHostCheck(hosts),
       mayWebhookUseHttp: webhookAllowPrivate,
     },
-    start: () =>
+    start: (assertHeld) =>
       startCourier({
+        assertHeld,
         deliveries: stores.deliveries,
         secrets,
         send: createWebhookSender(createPublicFetch(hosts)),

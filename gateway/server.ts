@@ -91,11 +91,11 @@ async function start(
   })
 
   const chores = createChores(stores.shared?.leases, log)
-  undo.push(batcher.stop, erasing.stop)
-  erasing.start()
+  undo.push(batcher.stop)
   batches.batches.start()
   await batcher.start()
   const stopChores = [
+    chores.run('erasures', erasing.start),
     chores.run('finality', () => startFinality(chain, { outbox, store, pipeline, log })),
     chores.run('superseding', superseding.start),
     chores.run('events', () => pruneEvents(stores.events, config.eventRetention, log)),
@@ -112,10 +112,7 @@ async function start(
       identities.stop()
       stopping.abort()
       await listener.stop(() =>
-        Promise.all([
-          ...[batcher.stop(), erasing.stop()],
-          ...stopChores.map((stopChore) => stopChore()),
-        ]),
+        Promise.all([batcher.stop(), ...stopChores.map((stopChore) => stopChore())]),
       )
       await apiKeys.close()
       await stores.close()

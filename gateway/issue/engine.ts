@@ -65,7 +65,7 @@ export type EngineDeps = {
 }
 
 /** Queue limit; further requests get `overloaded`. */
-const MAX_QUEUE = 10_000
+export const MAX_QUEUE = 10_000
 
 /**
  * Group commit: intents gather, and the next transaction takes them all. On a chain with regular

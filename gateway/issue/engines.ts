@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
 import type { Batcher } from './batcher.ts'
-import type { Engine } from './engine.ts'
+import { type Engine, MAX_QUEUE } from './engine.ts'
 import { asIssueError, IssueError } from './errors.ts'
 import { type Answers, createFront } from './front.ts'
 import type { Intent } from './intent.ts'
@@ -71,6 +71,8 @@ export function createEngines(deps: EnginesDeps): Engines {
   const nap = createNap()
   const running = new Map<Hex, Running>()
   let isStopping = false
+  /** Intents that wait for any engine; 0 while this gateway has one for them. */
+  let unclaimed = 0
   let looking: Promise<void> = Promise.resolve()
 
   const engines = () => [...running.values()].map(({ engine }) => engine)
@@ -103,6 +105,7 @@ export function createEngines(deps: EnginesDeps): Engines {
     const orphaned = left.filter((account) => !running.has(account))
     if (orphaned.length > 0) add(await starting.start(orphaned, false))
     await Promise.all([...running.values()].map(advance))
+    unclaimed = own() === undefined ? await deps.outbox.countUnclaimed(MAX_QUEUE) : 0
     await front.look()
   }
 
@@ -152,6 +155,8 @@ export function createEngines(deps: EnginesDeps): Engines {
 
     assertOpen() {
       if (isStopping) throw new IssueError('stopping', 'the service is stopping')
+      if (unclaimed >= MAX_QUEUE)
+        throw new IssueError('overloaded', `${unclaimed} intents wait for an account`)
       own()?.engine.assertOpen()
     },
     depth: () =>

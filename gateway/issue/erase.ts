@@ -37,6 +37,11 @@ export type Erasures = {
    * @param removed Those that were removed from Kubo.
    */
   finish(documentHashes: readonly Hex[], removed: ReadonlySet<Hex>): Promise<void>
+  /**
+   * @param begun Called when an erasure may have begun, also at another gateway.
+   * @returns A function that ends it.
+   */
+  listen(begun: () => void): () => void
 }
 
 /** Whether the erasure of a document has begun: nothing of it is returned or stored then. */
@@ -51,12 +56,18 @@ export type Erasing = {
    * `store_unavailable` when nothing was done, and nothing will be.
    */
   erase(key: DocumentKey, request: { tenant: string; wait: number }): Promise<Erasure>
-  /** Goes on with what an earlier process has not finished. */
-  start(): void
-  stop(): Promise<void>
+  /**
+   * Removes the bytes of the documents whose erasure has begun, here or elsewhere: a chore, for one
+   * gateway at a time.
+   *
+   * @returns A function that stops it.
+   */
+  start(): () => Promise<void>
 }
 
 const RETRY_INTERVAL_MS = 5_000
+/** Between looks at an erasure that another gateway finishes. */
+const LOOK_INTERVAL_MS = 100
 
 /**
  * Erases documents. The order is the safety property: first the entry on disk, which hides the
@@ -71,19 +82,36 @@ export function createErasing(
   },
 ): Erasing {
   const { erasures } = deps
-  const removal = createRemoval(deps)
+  /** Absent while another gateway has the chore. */
+  let removal: Removal | undefined
 
   /** A pass that was under way may not have seen this erasure: then another follows. */
   async function waitFor(documentHash: Hex, wait: number): Promise<void> {
     const over = new AbortController()
-    const late = sleep(wait, true, { signal: over.signal }).catch(() => true)
+    const { signal } = over
+    const late = sleep(wait, true, { signal }).catch(() => true)
     try {
       while (!(await isFinished(documentHash))) {
-        const failed = removal.pass().then((finished) => !finished)
+        const failed = removal
+          ? removal.pass().then((finished) => !finished)
+          : sleep(LOOK_INTERVAL_MS, false, { signal }).catch(() => true)
         if (await Promise.race([failed, late])) return
       }
     } finally {
       over.abort()
+    }
+  }
+
+  /**
+   * @returns The receipt. While the database is away other gateways read Kubo, and may not have
+   * heard of this erasure: then the bytes are removed there at once.
+   */
+  async function receiptOf(documentHash: Hex): Promise<Erasure | undefined> {
+    try {
+      return await erasures.find(documentHash)
+    } catch {
+      await deps.removeFromKubo(documentHash).catch(() => {})
+      return undefined
     }
   }
 
@@ -102,12 +130,22 @@ export function createErasing(
       deps.forget()
       // Promised by now: a failure to wait must not become an error.
       await waitFor(documentHash, wait).catch(() => {})
-      return (await erasures.find(documentHash).catch(() => undefined)) ?? begun
+      return (await receiptOf(documentHash)) ?? begun
     },
     start() {
-      removal.pass()
+      const started = createRemoval(deps)
+      removal = started
+      const end = erasures.listen(() => {
+        // The pass under way may have looked before.
+        started.pass().then(started.pass)
+      })
+      started.pass()
+      return async () => {
+        end()
+        removal = undefined
+        await started.stop()
+      }
     },
-    stop: removal.stop,
   }
 }
 

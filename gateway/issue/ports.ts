@@ -115,6 +115,8 @@ export type SharedBacklog = {
 export type BusyAccounts = {
   /** Addresses, lower case. */
   busyAccounts(): Promise<Hex[]>
+  /** @returns How many intents no account has, counted to this limit. */
+  countUnclaimed(limit: number): Promise<number>
 }
 
 /** The cost of settled plans. */

@@ -53,6 +53,8 @@ export function startCourier(deps: {
   deliveries: Deliveries
   secrets: WebhookSecrets
   send: SendMessage
+  /** Rejects when another gateway is the courier: this one may have been stopped for a while. */
+  assertHeld: () => Promise<void>
   count: CountAttempt
   log: Log
 }): () => Promise<void> {
@@ -103,11 +105,11 @@ export function startCourier(deps: {
   }
 }
 
-type Sending = { secrets: WebhookSecrets; send: SendMessage }
+type Sending = { secrets: WebhookSecrets; send: SendMessage; assertHeld: () => Promise<void> }
 
 /** @returns What became of each delivery that was attempted. */
 async function sendAll(
-  { secrets, send }: Sending,
+  { secrets, send, assertHeld }: Sending,
   turn: Turn,
   signal: AbortSignal,
 ): Promise<Map<Delivery, Attempt>> {
@@ -123,6 +125,7 @@ async function sendAll(
   async function sendChain(chain: readonly Delivery[]): Promise<void> {
     for (const delivery of chain) {
       if (signal.aborted || wantsRest) return
+      await assertHeld()
       const message = {
         id: delivery.event.id,
         body: JSON.stringify(presentEvent(delivery.event)),

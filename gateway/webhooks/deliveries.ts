@@ -29,7 +29,7 @@ export type Turn = {
    * Documents with a delivery that failed before: their fresh events wait for it.
    */
   held: ReadonlySet<Hex>
-  /** Changes with each replay and change of the webhook, which void the turn. */
+  /** Changes with each result, replay and change of the webhook, which void the turn. */
   epoch: number
   /** The place in the log up to which events are in `fresh`, or do not concern the webhook. */
   upTo: number
@@ -58,7 +58,10 @@ export type Deliveries = {
    * @returns `undefined` when there is nothing to send now.
    */
   turn(id: WebhookId, now: number, limit: number): Promise<Turn | undefined>
-  /** Writes the result; nothing, if the webhook has changed meanwhile. */
+  /**
+   * Writes the result; nothing, if the webhook has changed meanwhile, or the result of another turn
+   * was written.
+   */
   record(turn: Turn, result: TurnResult): Promise<void>
   /** For monitoring. */
   backlog(): Promise<Backlog>

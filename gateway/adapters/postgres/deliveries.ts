@@ -123,7 +123,8 @@ function deliveryOf(row: Row): Delivery {
 async function record(query: Query, turn: Turn, result: TurnResult): Promise<void> {
   const { id } = turn.webhook
   const advanced = await query(
-    `UPDATE webhook SET cursor = $1, failing_since = $2, disabled_reason = $3
+    `UPDATE webhook SET cursor = $1, failing_since = $2, disabled_reason = $3,
+       epoch = epoch + 1
      WHERE id = $4 AND epoch = $5 AND disabled_reason IS NULL RETURNING 1`,
     [turn.upTo, result.failingSince, result.disabledReason, id, turn.epoch],
   )

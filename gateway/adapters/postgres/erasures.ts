@@ -5,6 +5,7 @@ import { IssueError } from '../../issue/errors.ts'
 import type { ErasureList } from '../erasure-list.ts'
 import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
+import { ERASURE_CHANNEL } from './known-erasures.ts'
 import type { Query, Row } from './query.ts'
 
 /** Erasures that are finished together. */
@@ -28,7 +29,7 @@ export type PostgresErasures = Erasures & {
  * reuses its pages, its log and its replicas in its own time (docs/operate.md).
  */
 export function createPostgresErasures(
-  { query, transaction }: Postgres,
+  { query, transaction, listen }: Postgres,
   list: ErasureList,
 ): PostgresErasures {
   /** Transactions that began before the tombstone may still add a document: waits for their end. */
@@ -77,13 +78,15 @@ export function createPostgresErasures(
           [hashes],
         )
         await within(
-          `UPDATE erasure SET erased_at = $3, from_kubo = erasure.from_kubo OR item.from_kubo
+          `UPDATE erasure SET erased_at = coalesce(erased_at, $3),
+             from_kubo = erasure.from_kubo OR item.from_kubo
            FROM unnest($1::bytea[], $2::boolean[]) AS item (hash, from_kubo)
            WHERE erasure.hash = item.hash`,
           [hashes, documentHashes.map((hash) => removed.has(hash)), Date.now()],
         )
       })
     },
+    listen: (begun) => listen(ERASURE_CHANNEL, begun),
     async mergeList() {
       const listed = list.read().map(fromHex)
       const wanted = await query(

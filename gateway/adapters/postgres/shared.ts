@@ -128,5 +128,13 @@ function createBusyAccounts({ query }: Postgres): BusyAccounts {
           AND issue.account IS NOT NULL`)
       return rows.map(({ account }) => hexOf(account))
     },
+    async countUnclaimed(limit) {
+      const [row] = await query(
+        `SELECT count(*) AS count FROM (
+           SELECT 1 FROM intent WHERE ${IS_UNCLAIMED} LIMIT $1) AS unclaimed`,
+        [limit],
+      )
+      return Number(row?.count)
+    },
   }
 }

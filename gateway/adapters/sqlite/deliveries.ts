@@ -108,7 +108,8 @@ function deliveryOf(row: DeliveryRow): Delivery {
 
 function createRecord({ sqlite, write }: Database): Deliveries['record'] {
   const advance = sqlite.prepare(`
-    UPDATE webhook SET cursor = ?, failing_since = ?, disabled_reason = ?
+    UPDATE webhook
+    SET cursor = ?, failing_since = ?, disabled_reason = ?, epoch = epoch + 1
     WHERE id = ? AND epoch = ? AND disabled_reason IS NULL`)
   const remove = sqlite.prepare(`
     DELETE FROM delivery WHERE webhook = ?1 AND event = ?2

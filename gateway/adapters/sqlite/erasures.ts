@@ -36,6 +36,7 @@ export function createSqliteErasures(database: Database, list: ErasureList): Sql
   const finish = sqlite.prepare(`
     UPDATE erasure SET erased_at = ?, from_kubo = max(from_kubo, ?), probe = NULL WHERE hash = ?`)
   const mark = createMark(database)
+  const listeners = new Set<() => void>()
 
   const find = (hash: Hex) => {
     const row = select.get(fromHex(hash))
@@ -56,10 +57,12 @@ export function createSqliteErasures(database: Database, list: ErasureList): Sql
     async begin(documentHash, tenant) {
       const requestedAt = Date.now()
       list.add(documentHash, requestedAt)
-      return write(() => {
+      const begun = await write(() => {
         mark(documentHash, requestedAt, tenant)
         return find(documentHash) as Erasure
       })
+      for (const one of listeners) one()
+      return begun
     },
     find: async (documentHash) => find(documentHash),
     unfinished: async () => selectUnfinished.all().map(({ hash }) => toHex(hash as Uint8Array)),
@@ -72,6 +75,12 @@ export function createSqliteErasures(database: Database, list: ErasureList): Sql
         for (const hash of documentHashes)
           finish.run(Date.now(), removed.has(hash) ? 1 : 0, fromHex(hash))
       })
+    },
+    listen(begun) {
+      listeners.add(begun)
+      return () => {
+        listeners.delete(begun)
+      }
     },
     mergeList: () => write(() => list.read().filter((hash) => mark(hash, Date.now(), null)).length),
   }

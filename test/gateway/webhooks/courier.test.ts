@@ -9,6 +9,7 @@ import { createSqliteDeliveries } from '../../../gateway/adapters/sqlite/deliver
 import { createSqliteEventLog } from '../../../gateway/adapters/sqlite/events.ts'
 import { createSqliteWebhooks } from '../../../gateway/adapters/sqlite/webhooks.ts'
 import { type EventType, parseEventId } from '../../../gateway/events.ts'
+import { LeaseLost } from '../../../gateway/issue/lease.ts'
 import { type Attempt, startCourier } from '../../../gateway/webhooks/courier.ts'
 import { RETRY_PERIOD_MS } from '../../../gateway/webhooks/retries.ts'
 import { createWebhookSecrets } from '../../../gateway/webhooks/secrets.ts'
@@ -31,11 +32,12 @@ let retryAfterMs: number | undefined
 let counts: Record<string, number>
 let stop: () => Promise<void>
 let isDiskFull: boolean
+let isElsewhere: boolean
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'courier-'))
   open()
-  ;[sent, counts, isDiskFull] = [[], {}, false]
+  ;[sent, counts, isDiskFull, isElsewhere] = [[], {}, false, false]
   answer = () => 'delivered'
   retryAfterMs = undefined
 })
@@ -57,6 +59,9 @@ function open(): void {
           : deliveries.record(turn, result),
     },
     ...{ secrets, log },
+    async assertHeld() {
+      if (isElsewhere) throw new LeaseLost('chore webhooks')
+    },
     send: async (_, { id, body }) => {
       const { type, data } = JSON.parse(body)
       const outcome = await answer(data.documentHash, type)
@@ -119,6 +124,21 @@ describe('deliveries', () => {
     await expect.poll(() => sent.length).toBe(2)
     expect(typesOf(a)).toEqual(['document.issued', 'document.revoked'])
     await expect.poll(() => counts).toEqual({ delivered: 2 })
+  })
+
+  test('behavior: sends nothing once another gateway is the courier', async () => {
+    await add()
+    answer = () => {
+      isElsewhere = true
+      return 'delivered'
+    }
+    const one = hash()
+    await happen(one, 'document.issued')
+    await happen(one, 'document.revoked')
+    await expect.poll(() => sent.length).toBe(1)
+    await stop()
+    expect(typesOf(one)).toEqual(['document.issued'])
+    expect((await only())?.failingSince).toBe(null)
   })
 
   test('default: a webhook of all tenants gets all events', async () => {

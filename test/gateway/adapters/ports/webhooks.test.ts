@@ -86,6 +86,17 @@ describePorts('webhooks', (ports) => {
     expect(await turn()).toMatchObject({ webhook: { url, types }, fresh: [{}] })
   })
 
+  test('behavior: of two turns at the same time, the second result is void', async () => {
+    await issued(2)
+    const [slow, quick] = [await turn(1), await turn(1)]
+    await stores.deliveries.record(quick, { ...NOTHING, delivered: quick.fresh })
+    const next = await turn()
+    await stores.deliveries.record(next, { ...NOTHING, delivered: next.fresh })
+    const waiting = slow.fresh.map((one) => ({ ...one, nextAt: 0 }))
+    await stores.deliveries.record(slow, { ...NOTHING, waiting })
+    expect(await stores.deliveries.due(Date.now())).toEqual([])
+  })
+
   test('behavior: events are sent again after an event, or from a time on', async () => {
     await issued(2)
     const first = await turn()

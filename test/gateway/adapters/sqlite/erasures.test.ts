@@ -142,11 +142,11 @@ describe('a restart', () => {
       forget: silent,
       log,
     })
-    erasing.start()
+    const stop = erasing.start()
     await expect
       .poll(async () => (await erasuresOf(database).find(block.documentHash))?.erasedAt)
       .toEqual(expect.any(Number))
-    await erasing.stop()
+    await stop()
     expect(removed).toEqual([block.documentHash])
     expect(isInFiles(block)).toBe(false)
     expect((await erasuresOf(database).find(block.documentHash))?.removed).toEqual([
