@@ -109,10 +109,14 @@ function addGauges(registers: Registry[], { headAge, unfinishedErasures }: LoadS
   })
   new Gauge({
     name: 'document_registry_erasures_unfinished',
-    help: 'Documents whose erasure has begun and is not finished; counts to 16',
+    help: 'Documents whose erasure has begun and is not finished; counts to 16; absent when the database cannot be read',
     registers,
     async collect() {
-      this.set(await unfinishedErasures())
+      this.remove()
+      await unfinishedErasures().then(
+        (count) => this.set(count),
+        () => {},
+      )
     },
   })
 }

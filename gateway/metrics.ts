@@ -114,10 +114,14 @@ function addFunds(registers: Registry[], { balance, spentLastHour, feeCaps }: Me
   })
   new Gauge({
     name: 'document_registry_fees_last_hour_ether',
-    help: 'Fees of the last hour, with all that transactions in flight may cost; compare with the cap',
+    help: 'Fees of the last hour, with all that transactions in flight may cost; compare with the cap; absent when the database cannot be read',
     registers,
     async collect() {
-      this.set(inEther(await spentLastHour()))
+      this.remove()
+      await spentLastHour().then(
+        (wei) => this.set(inEther(wei)),
+        () => {},
+      )
     },
   })
   new Gauge({

@@ -20,10 +20,14 @@ export function createWebhookMetrics(
   })
   new Gauge({
     name: 'document_registry_webhook_backlog_events',
-    help: 'Events that enabled webhooks have still to get or to skip, over all webhooks',
+    help: 'Events that enabled webhooks have still to get or to skip, over all webhooks; absent when the database cannot be read',
     registers,
     async collect() {
-      this.set((await backlog()).events)
+      this.remove()
+      await backlog().then(
+        ({ events }) => this.set(events),
+        () => {},
+      )
     },
   })
   new Gauge({
@@ -32,9 +36,11 @@ export function createWebhookMetrics(
     labelNames: ['state'],
     registers,
     async collect() {
-      const { failing, disabled } = await backlog()
-      this.set({ state: 'failing' }, failing)
-      this.set({ state: 'disabled' }, disabled)
+      this.reset()
+      const read = await backlog().catch(() => undefined)
+      if (read === undefined) return
+      this.set({ state: 'failing' }, read.failing)
+      this.set({ state: 'disabled' }, read.disabled)
     },
   })
   return { attemptedDelivery: (outcome) => attempts.inc({ outcome }) }

@@ -140,6 +140,12 @@ describe.skipIf(folder === undefined)('PostgreSQL is away', () => {
         expect(await verdictOf(stack, issued.revoked)).toMatchObject({ verdict: 'revoked' })
       })
 
+      test('behavior: has metrics of what it can read', async () => {
+        const { status, body } = await client.get('/metrics')
+        expect(status).toBe(200)
+        expect(Buffer.from(body).toString()).not.toMatch(/^document_registry_erasures_unfinished /m)
+      })
+
       test.each(['erased', 'erasing'] as const)('behavior: stays hidden: %s', async (name) => {
         const publicId = issued[name]
         expect(await verdictOf(stack, publicId)).toEqual({

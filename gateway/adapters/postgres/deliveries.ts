@@ -22,7 +22,7 @@ import { webhookOf } from './webhooks.ts'
 
 /** The deliveries in PostgreSQL. */
 export function createPostgresDeliveries(database: Postgres, blind: BlindTenant): Deliveries {
-  const { query, transaction } = database
+  const { query, transaction, brief } = database
   return {
     async due(now) {
       const rows = await query(
@@ -37,14 +37,16 @@ export function createPostgresDeliveries(database: Postgres, blind: BlindTenant)
       inSnapshot(database, (within) => turnOf(within, { id, now, limit, blind })),
     record: (turn, result) => transaction((within) => record(within, turn, result)),
     async backlog() {
-      const [row] = await query(`
+      const [row] = await brief(() =>
+        query(`
         SELECT
           coalesce(sum(CASE WHEN disabled_reason IS NULL THEN
             (SELECT count(*) FROM delivery WHERE webhook = webhook.id)
             + greatest(0, (SELECT coalesce(max(id), 0) FROM event) - cursor) END), 0) AS events,
           count(*) FILTER (WHERE disabled_reason IS NULL AND failing_since IS NOT NULL) AS failing,
           count(*) FILTER (WHERE disabled_reason IN ('failing', 'gone')) AS disabled
-        FROM webhook`)
+        FROM webhook`),
+      )
       return {
         events: Number(row?.events),
         failing: Number(row?.failing),

@@ -29,7 +29,7 @@ export type PostgresErasures = Erasures & {
  * reuses its pages, its log and its replicas in its own time (docs/operate.md).
  */
 export function createPostgresErasures(
-  { query, transaction, listen }: Postgres,
+  { query, transaction, listen, brief }: Postgres,
   list: ErasureList,
 ): PostgresErasures {
   /** Transactions that began before the tombstone may still add a document: waits for their end. */
@@ -61,9 +61,11 @@ export function createPostgresErasures(
       return row && erasureOf(row)
     },
     async unfinished() {
-      const rows = await query(`
-        SELECT hash FROM erasure WHERE erased_at IS NULL
-        ORDER BY requested_at LIMIT ${MAX_TOGETHER}`)
+      const rows = await brief(() =>
+        query(`
+          SELECT hash FROM erasure WHERE erased_at IS NULL
+          ORDER BY requested_at LIMIT ${MAX_TOGETHER}`),
+      )
       return rows.map(({ hash }) => hexOf(hash))
     },
     async finish(documentHashes, removed) {
