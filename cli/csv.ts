@@ -7,7 +7,22 @@ export type Row = {
   line: number
   cells: Record<string, string>
 }
-export type Table = { columns: string[]; rows: Row[] }
+export type Table = { columns: string[]; rows: Row[]; dialect: Dialect }
+
+/** How a table is written. A spreadsheet opens one in its own dialect at a double click. */
+export type Dialect = {
+  delimiter: string
+  lineEnd: '\n' | '\r\n'
+  encoding: 'utf-8' | 'utf-16le'
+  /** Whether it begins with a byte order mark. */
+  hasMark: boolean
+}
+
+/** RFC 4180, but for its line ends. */
+export const PLAIN: Dialect = {
+  ...{ delimiter: ',', lineEnd: '\n' },
+  ...{ encoding: 'utf-8', hasMark: false },
+}
 
 /** Bytes of one row. */
 const MAX_ROW = 128 * 1024
@@ -23,7 +38,8 @@ export const MAX_ROWS = 100_000
  * @throws {InputError} `bad_table`, naming the line.
  */
 export function parseCsv(bytes: Uint8Array): Table {
-  const text = decodeText(bytes).replace(/\r\n?/g, '\n')
+  const decoded = decodeText(bytes)
+  const text = decoded.replace(/\r\n?/g, '\n')
   const [header = ''] = text.split('\n', 1)
   const count = (delimiter: string) => header.split(delimiter).length
   const delimiter = [...DELIMITERS].sort((a, b) => count(b) - count(a))[0] ?? ','
@@ -33,7 +49,14 @@ export function parseCsv(bytes: Uint8Array): Table {
   const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
   if (repeated !== undefined) throw badTable(`two columns have the name "${repeated}"`)
   if (records.length > MAX_ROWS) throw badTable(`more than ${MAX_ROWS} rows: split the file`)
-  return { columns, rows: records.map((record) => rowOf(record, columns)) }
+  const dialect: Dialect = {
+    ...{ delimiter, lineEnd: /^[^\n]*\r\n/.test(decoded) ? '\r\n' : '\n' },
+    ...{
+      encoding: isUtf16(bytes) ? 'utf-16le' : 'utf-8',
+      hasMark: isUtf16(bytes) || hasMark(bytes),
+    },
+  }
+  return { columns, rows: records.map((record) => rowOf(record, columns)), dialect }
 }
 
 /** `lines`: those read by the end of the record. */
@@ -71,12 +94,19 @@ function rowOf({ record, info }: CsvRecord, columns: string[]): Row {
 
 /** @throws {InputError} `bad_table` */
 export function decodeText(bytes: Uint8Array): string {
-  const isUtf16 = bytes[0] === 0xff && bytes[1] === 0xfe
   try {
-    return new TextDecoder(isUtf16 ? 'utf-16le' : 'utf-8', { fatal: true }).decode(bytes)
+    return new TextDecoder(isUtf16(bytes) ? 'utf-16le' : 'utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
     throw badTable('the text is not UTF-8: save it as "CSV UTF-8"', cause)
   }
+}
+
+function isUtf16(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xff && bytes[1] === 0xfe
+}
+
+function hasMark(bytes: Uint8Array): boolean {
+  return bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf
 }
 
 export function badTable(message: string, cause?: unknown): InputError {
@@ -84,6 +114,16 @@ export function badTable(message: string, cause?: unknown): InputError {
 }
 
 /** @returns One line with its line feed. */
-export function csvLine(cells: readonly string[]): string {
-  return `${cells.map((cell) => (/[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell)).join(',')}\n`
+export function csvLine(cells: readonly string[], delimiter = ','): string {
+  const quoted = cells.map((cell) =>
+    /[",;\t\r\n]|^\s|\s$/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell,
+  )
+  return `${quoted.join(delimiter)}\n`
+}
+
+/** @returns The bytes of a table. Line breaks within a cell stay line feeds. */
+export function formatCsv(lines: readonly (readonly string[])[], dialect: Dialect): Buffer {
+  const { delimiter, lineEnd, encoding, hasMark } = dialect
+  const text = lines.map((cells) => `${csvLine(cells, delimiter).slice(0, -1)}${lineEnd}`).join('')
+  return Buffer.from(`${hasMark ? '\ufeff' : ''}${text}`, encoding)
 }

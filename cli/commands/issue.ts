@@ -198,7 +198,7 @@ type Task = {
   terminal: Terminal
 }
 
-async function issueAll({ good, bad }: CheckedRows, task: Task): Promise<number> {
+async function issueAll({ good, bad, dialect }: CheckedRows, task: Task): Promise<number> {
   const { journal, out, values, concurrency, terminal } = task
   const done = good.filter(({ key }) => journal.rows.get(key)?.issued)
   const formats = formatsOf(values.qr)
@@ -224,16 +224,20 @@ async function issueAll({ good, bad }: CheckedRows, task: Task): Promise<number>
   } finally {
     progress.end()
     // Also after an outage: what is issued is in the table.
-    writeIssued(out, journal, formats)
-    writeFailed(out, bad, refused)
+    writeIssued(out, journal, formats, dialect)
+    writeFailed(out, bad, refused, dialect)
   }
   const issued = [...journal.rows.values()].filter((row) => row.issued)
   const drawing = terminal.progress('QR codes', issued.length)
   await drawQrCodes(out, issued, formats, drawing.update, isStopped)
   drawing.end()
   const { printing } = task
-  const printed = printing && (await printIssued(issued, { ...task, printing, isStopped }))
-  if (printed) writeIssued(out, journal, formats)
+  const printed =
+    printing &&
+    (await printIssued(issued, { ...task, printing, isStopped }).finally(
+      // Also after an outage: it names the certificates that are there.
+      () => writeIssued(out, journal, formats, dialect),
+    ))
   end()
   if (isStopped())
     throw new InputError('interrupted', 'stopped: the same command goes on where this one stopped')

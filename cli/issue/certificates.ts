@@ -20,9 +20,9 @@ export const CERTIFICATES = 'certificates'
 const NOWHERE: RegistryId = `eip155:1:0x${'0'.repeat(40)}`
 
 /** @returns The rows, those with bad ones that lack a field of the template. */
-export function checkForTemplate({ good, bad }: CheckedRows, { settings }: Printing): CheckedRows {
-  const checked: CheckedRows = { good: [], bad: [...bad] }
-  for (const row of good) {
+export function checkForTemplate(rows: CheckedRows, { settings }: Printing): CheckedRows {
+  const checked: CheckedRows = { ...rows, good: [], bad: [...rows.bad] }
+  for (const row of rows.good) {
     try {
       contentOf(sample(row), settings)
       checked.good.push(row)

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { type QrOptions, qrPng, qrSvg } from '../../certificates/qr-code.ts'
-import { csvLine } from '../csv.ts'
+import { type Dialect, formatCsv } from '../csv.ts'
 import { certificateName } from './certificates.ts'
 import type { Journal, SentRow } from './journal.ts'
 import { type BadRow, cellsOf } from './rows.ts'
@@ -21,7 +21,8 @@ export function writeIssued(
   folder: string,
   { rows }: Journal,
   formats: readonly QrFormat[],
-): number {
+  dialect: Dialect,
+): void {
   const issued = [...rows.values()].filter((row) => row.issued).sort((a, b) => a.line - b.line)
   const table = issued.map((row) => ({
     ...{ line: String(row.line), ...cellsOf(row.fields) },
@@ -29,8 +30,7 @@ export function writeIssued(
     ...Object.fromEntries(formats.map((format) => [`qr.${format}`, qrName(row, format)])),
     ...certificateOf(folder, row),
   }))
-  writeTable(join(folder, 'issued.csv'), table, ['line', ...FIRST_COLUMNS])
-  return issued.length
+  writeTable(join(folder, 'issued.csv'), table, ['line', ...FIRST_COLUMNS], dialect)
 }
 
 /** Only one that is there; also of an earlier run. */
@@ -43,7 +43,8 @@ function certificateOf(folder: string, row: SentRow): { certificate?: string } {
 export function writeFailed(
   folder: string,
   bad: readonly BadRow[],
-  refused: readonly RefusedRow[] = [],
+  refused: readonly RefusedRow[],
+  dialect: Dialect,
 ): void {
   const path = join(folder, 'failed.csv')
   const table = [
@@ -58,17 +59,18 @@ export function writeFailed(
       problem,
     })),
   ]
-  if (table.length > 0 || existsSync(path)) writeTable(path, table, ['line', 'problem'])
+  if (table.length > 0 || existsSync(path)) writeTable(path, table, ['line', 'problem'], dialect)
 }
 
 function writeTable(
   path: string,
   rows: readonly Record<string, string | undefined>[],
   first: readonly string[],
+  dialect: Dialect,
 ): void {
   const columns = [...new Set([...first, ...rows.flatMap((row) => Object.keys(row))])]
-  const lines = rows.map((row) => csvLine(columns.map((column) => row[column] ?? '')))
-  replace(path, [csvLine(columns), ...lines].join(''))
+  const lines = rows.map((row) => columns.map((column) => row[column] ?? ''))
+  replace(path, formatCsv([columns, ...lines], dialect))
 }
 
 /** By rename, so that a kill leaves the old file or the new one. */

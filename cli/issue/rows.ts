@@ -4,7 +4,7 @@ import type { DocumentFields } from '../../document/document.ts'
 import type { FieldProblem } from '../../document/errors.ts'
 import { type JsonValue, parseStrictJson } from '../../document/json.ts'
 import { readNewDocument } from '../../document/new-document.ts'
-import { badTable, decodeText, MAX_ROWS, parseCsv, type Row } from '../csv.ts'
+import { badTable, type Dialect, decodeText, MAX_ROWS, PLAIN, parseCsv, type Row } from '../csv.ts'
 import { UsageError } from '../errors.ts'
 
 /** A row that can be issued. */
@@ -15,7 +15,12 @@ export type GoodRow = {
   key: string
 }
 export type BadRow = { line: number; cells: Record<string, string>; problems: FieldProblem[] }
-export type CheckedRows = { good: GoodRow[]; bad: BadRow[] }
+export type CheckedRows = {
+  good: GoodRow[]
+  bad: BadRow[]
+  /** Of the table, for those that are made of it. */
+  dialect: Dialect
+}
 
 /** Columns that docreg itself writes beside those of a row, in `failed.csv`. */
 const OWN_COLUMNS = ['line', 'problem']
@@ -79,7 +84,9 @@ export function isField(name: string): boolean {
  */
 export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): CheckedRows {
   const isNdjson = /^[\s\ufeff]*\{/.test(new TextDecoder().decode(bytes.subarray(0, 1024)))
-  const sent = isNdjson ? fromNdjson(decodeText(bytes), mapping) : fromCsv(bytes, mapping)
+  const { sent, dialect } = isNdjson
+    ? { sent: fromNdjson(decodeText(bytes), mapping), dialect: PLAIN }
+    : fromCsv(bytes, mapping)
   const good: GoodRow[] = []
   const bad: BadRow[] = []
   const lines = new Map<string, number>()
@@ -96,22 +103,23 @@ export function readRows(bytes: Uint8Array, mapping: Mapping, now: number): Chec
       bad.push({ line, cells, problems: [{ field: '', message: `is the same as line ${before}` }] })
     lines.set(key, before ?? line)
   }
-  return { good, bad }
+  return { good, bad, dialect }
 }
 
 type JsonObject = Record<string, JsonValue>
 type Sent = { line: number; cells: Record<string, string>; value: JsonValue }
 
-function fromCsv(bytes: Uint8Array, mapping: Mapping): Sent[] {
-  const { columns, rows } = parseCsv(bytes)
+function fromCsv(bytes: Uint8Array, mapping: Mapping): { sent: Sent[]; dialect: Dialect } {
+  const { columns, rows, dialect } = parseCsv(bytes)
   if (columns.includes('publicId'))
     throw badTable('it has a column publicId: these documents are issued already')
   const fields = fieldsOf(columns, mapping)
-  return rows.map(({ line, cells }) => ({
+  const sent = rows.map(({ line, cells }) => ({
     line,
     cells,
     value: documentOf(withDates(cells, fields, mapping.dates), fields, mapping.set),
   }))
+  return { sent, dialect }
 }
 
 /** @returns The field of each column that has one. @throws {UsageError} */

@@ -127,6 +127,21 @@ describe('the table', () => {
     expect(await count('bad_rows')).toBe(0)
   })
 
+  test("behavior: writes issued.csv and failed.csv in the table's own dialect", async () => {
+    const head = ['subjectName', 'subjectId', 'category', 'issuedAt'].join(';')
+    const rows = ['"Müller; Zoë";1;dialect;31.7.2026', 'Eve;x;dialect;1.8.2026']
+    const table = file('excel.csv', `\ufeff${[head, ...rows].join('\r\n')}\r\n`)
+    const args = ['--out', out('dialect'), '--dates', 'dmy']
+    expect((await issue([table, ...args, '--skip-bad'])).code).toBe(1)
+    const issued = readFileSync(out('dialect/issued.csv'), 'utf8')
+    expect(issued).toMatch(/^\ufeffline;subjectName;[^\n]*\r\n2;"Müller; Zoë";1;[^\n]*\r\n$/)
+    const failed = readFileSync(out('dialect/failed.csv'), 'utf8')
+    expect(failed).toMatch(/^\ufeffline;problem;subjectName;[^\n]*\r\n3;[^\n]*1\.8\.2026\r\n$/)
+    const corrected = file('corrected-excel.csv', failed.replace(';x;', ';2;'))
+    expect((await issue([corrected, ...args])).code).toBe(0)
+    expect(tableOf('dialect', 'issued.csv')).toHaveLength(2)
+  })
+
   test('behavior: issues the good rows with --skip-bad, and failed.csv can be corrected', async () => {
     const table = file(
       'some.csv',
