@@ -41,7 +41,7 @@ export async function bundleInPdf(pdf: Uint8Array): Promise<Uint8Array> {
     'bundle_malformed',
     ENCRYPTED.test(text)
       ? 'the PDF is encrypted: save it without a password first'
-      : 'no bundle is attached to the PDF',
+      : 'no bundle can be read from the PDF: take the file as it was issued, or scan its QR code',
   )
 }
 

@@ -1,8 +1,13 @@
+import { readdirSync, readFileSync } from 'node:fs'
 import { deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FormatError } from '../../document/errors.ts'
+import type { Hex } from '../../document/hex.ts'
+import type { RegistryId } from '../../document/registry-id.ts'
+import { readBundle, verifyBundle } from '../../verifier/bundle.ts'
 import { bundleInPdf, isPdf } from '../../verifier/pdf.ts'
+import bundles from '../vectors/bundles.json' with { type: 'json' }
 
 const BUNDLE = '{"type":"document-registry-bundle","v":1}'
 
@@ -73,4 +78,34 @@ test('error: throws nothing else, whatever the file holds', async () => {
       expect(error instanceof FormatError || error instanceof Uint8Array).toBe(true)
     }),
   )
+})
+
+/** A certificate, and what other programs made of it: test/vectors/pdfs/save.py. */
+const PDFS = new URL('../vectors/pdfs/', import.meta.url)
+/** They keep the attachment in no form that is read, or not at all. */
+const REFUSED: Record<string, string> = {
+  'mupdf-ascii.pdf': 'no bundle can be read from the PDF',
+  'mupdf-encrypted.pdf': 'the PDF is encrypted',
+  'mupdf-merged.pdf': 'no bundle can be read from the PDF',
+  'pikepdf-encrypted.pdf': 'the PDF is encrypted',
+}
+const saved = readdirSync(PDFS).filter((name) => name.endsWith('.pdf'))
+const pdfOfVector = (name: string) => readFileSync(new URL(name, PDFS))
+
+test('behavior: verifies certificates that other programs have saved again', async () => {
+  const [valid] = bundles.cases
+  const { registry, trustedBlocks, bundle } = valid as NonNullable<typeof valid>
+  const read = saved.filter((name) => !(name in REFUSED))
+  expect(read.length).toBeGreaterThan(8)
+  for (const name of read) {
+    const attached = readBundle(await bundleInPdf(pdfOfVector(name))).bundle
+    expect(attached, name).toEqual(bundle)
+    const trusted = { registry: registry as RegistryId, trustedBlocks: trustedBlocks as Hex[] }
+    expect((await verifyBundle(attached, trusted)).status, name).toBe('valid')
+  }
+})
+
+test('error: says what to do with a PDF whose attachment another program has changed', async () => {
+  for (const [name, problem] of Object.entries(REFUSED))
+    await expect(bundleInPdf(pdfOfVector(name)), name).rejects.toThrow(problem)
 })
