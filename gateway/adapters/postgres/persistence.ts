@@ -20,6 +20,10 @@ export function createPostgresPersistence(
     },
     withdraw: (intents) =>
       transaction(async (query) => {
+        // Before the intents, as those who add one: see `insertIssues`.
+        await query('SELECT 1 FROM block WHERE hash = ANY($1) ORDER BY hash FOR UPDATE', [
+          intents.map(({ documentHash }) => fromHex(documentHash)),
+        ])
         const withdrawn = await deleteUnpromised(query, intents)
         await query('DELETE FROM block WHERE hash = ANY($1)', [withdrawn.inserted.map(fromHex)])
         return withdrawn.intents

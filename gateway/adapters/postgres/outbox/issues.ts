@@ -21,7 +21,11 @@ export type NewIssue = {
 /** Whether the intent is new, and whether its payload was inserted in the table of payloads. */
 export type AddedIssue = { isNew: boolean; stored: boolean }
 
-/** Of a row that was inserted and not updated, `xmax` is 0. */
+/**
+ * Of a row that was inserted and not updated, `xmax` is 0. A payload that is there already is locked
+ * (`WHERE false` changes nothing), before its intent is inserted: a withdrawal must not take it away
+ * from under a new intent.
+ */
 const INSERT = `
   WITH holder AS (
     SELECT $15::bytea AS account FROM lease WHERE name = $16 AND token = $17 FOR KEY SHARE
@@ -35,7 +39,7 @@ const INSERT = `
     INSERT INTO block (hash, bytes) SELECT hash, bytes FROM item
     WHERE bytes IS NOT NULL
       AND NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
-    ON CONFLICT DO NOTHING
+    ON CONFLICT (hash) DO UPDATE SET hash = excluded.hash WHERE false
     RETURNING hash
   ), added AS (
     INSERT INTO intent (account, kind, document_hash, root, valid_until, manifest, tenant,
