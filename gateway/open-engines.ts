@@ -4,6 +4,7 @@ import type { Signer } from './adapters/ethereum/signer.ts'
 import type { Config } from './config.ts'
 import { createEngine, type EngineDeps } from './issue/engine.ts'
 import { createEngines, type Engines } from './issue/engines.ts'
+import { IssueError } from './issue/errors.ts'
 import { createForeignWatch, type ForeignWatch } from './issue/foreign.ts'
 import { readCounts, waitForForeign } from './issue/foreign-at-start.ts'
 import type { Intent } from './issue/intent.ts'
@@ -43,7 +44,11 @@ export function openEngines(
   readiness: () => Promise<Readiness>
 } {
   const { shared, log } = parts
-  const accounts = openAccounts(config, identity)
+  const openAccount = accountOpener(config, identity)
+  const { signer, otherSigners = [] } = identity
+  const accounts = new Map(
+    [signer, ...otherSigners].map((one) => [lowerCase(one.address), openAccount(one)]),
+  )
   const watches = new Map<Hex, ForeignWatch>()
 
   const batcher = createEngines({
@@ -53,7 +58,8 @@ export function openEngines(
     outcomeOf: parts.outcomeOf,
     log,
     open(account, lease, answers) {
-      const { holder, ...ports } = accountOf(accounts, account)
+      // Its key was taken out of the settings: what it has sent is still to be settled.
+      const { holder, ...ports } = accounts.get(account) ?? openAccount(keyless(account))
       holder.lease = lease
       const { outbox, withdraw } = shared.engineStores({ account, lease })
       const foreign = createForeignWatch({
@@ -87,21 +93,28 @@ export function openEngines(
   }
 }
 
-/** The chain as each account sees it, by address in lower case. */
-function openAccounts(
+/** @returns A function that opens the chain as an account sees it. */
+function accountOpener(
   { finality, feeCap }: Config,
-  { rpc, registry, issuerId, signer, otherSigners = [] }: Identity,
-): Map<Hex, Account> {
+  { rpc, registry, issuerId }: Identity,
+): (signer: Signer) => Account {
   // Issuing has its own connections, so that reads cannot hold it up.
   const provider = rpc.apart()
-  return new Map(
-    [signer, ...otherSigners].map((one) => {
-      const holder: Account['holder'] = {}
-      const options = { registry, issuerId, finality, signer: guarded(one, holder) }
-      const ports = openRegistry(provider, { ...options, ...(feeCap !== undefined && { feeCap }) })
-      return [one.address.toLowerCase() as Hex, { ...ports, holder }]
-    }),
-  )
+  return (signer) => {
+    const holder: Account['holder'] = {}
+    const options = { registry, issuerId, finality, signer: guarded(signer, holder) }
+    const ports = openRegistry(provider, { ...options, ...(feeCap !== undefined && { feeCap }) })
+    return { ...ports, holder }
+  }
+}
+
+const lowerCase = (address: string) => address.toLowerCase() as Hex
+
+function keyless(address: Hex): Signer {
+  const refuse = async (): Promise<never> => {
+    throw new IssueError('signer_unavailable', `no signer for ${address} in the settings`)
+  }
+  return { address, assertReady: refuse, sign: refuse }
 }
 
 /** @throws {IssueError} when no account can write. */

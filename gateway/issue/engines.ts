@@ -2,24 +2,15 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../document/hex.ts'
 import type { Log } from '../log.ts'
 import type { Batcher } from './batcher.ts'
-import { type Engine, MAX_QUEUE } from './engine.ts'
-import { asIssueError, IssueError } from './errors.ts'
+import { MAX_QUEUE } from './engine.ts'
+import { IssueError } from './errors.ts'
 import { type Answers, createFront } from './front.ts'
 import type { Intent } from './intent.ts'
 import type { Lease, Leases } from './lease.ts'
 import { createNap } from './nap.ts'
 import type { Outcome } from './outcome.ts'
-import type { BusyAccounts, Outbox, SharedBacklog } from './ports.ts'
-
-/** An engine for one lease of its account. */
-export type LeasedEngine = {
-  engine: Engine
-  backlog: SharedBacklog
-  /** @throws {IssueError} when the account cannot write. */
-  assertReady(): Promise<void>
-  /** @throws {IssueError} when something else writes with it. */
-  assertAlone(): Promise<void>
-}
+import type { BusyAccounts, Outbox } from './ports.ts'
+import { createStarting, type LeasedEngine, type Running } from './starting.ts'
 
 type EnginesDeps = {
   /** Addresses, lower case, that this gateway can sign for. */
@@ -41,32 +32,29 @@ export type Engines = Batcher & {
   wake(): void
 }
 
-/** Between looks at the leases and at the outbox, in case a notification was lost. */
-const LOOK_INTERVAL_MS = 1_000
+/** Milliseconds. */
+export type EnginesTiming = {
+  /** Between looks at the leases and at the outbox, in case a notification was lost. */
+  look: number
+  /** How long a gateway keeps an account that it cannot anchor with. */
+  giveUp: number
+  /** How long an account rests that could not be used. */
+  rest: number
+}
+
+const TIMING: EnginesTiming = { look: 1_000, giveUp: 10_000, rest: 5_000 }
 /** Between looks in any case. */
 const MIN_PAUSE_MS = 50
-/** How long an account rests that could not be used. */
-const REST_MS = 10_000
 /** Maximum intents that an engine claims at a time. */
 const MAX_CLAIM = 1_000
-
-/** @returns The name of an account's lease. */
-export const leaseOfAccount = (account: Hex) => `account ${account}`
-
-type Running = LeasedEngine & {
-  account: Hex
-  lease: Lease
-  isOwn: boolean
-  /** Claims intents that it may send. */
-  claim: (limit: number) => Promise<Intent[]>
-}
 
 /**
  * Runs an engine for each account that this gateway has leased: one for its own intents, if an
  * account is free, and one for each account that a dead gateway left with intents. These get no new
- * ones, and are released when they are done.
+ * ones, and are released when they are done. A gateway that cannot anchor with an account, for want
+ * of funds or of a node, gives it up: another gateway or another account may.
  */
-export function createEngines(deps: EnginesDeps): Engines {
+export function createEngines(deps: EnginesDeps, timing = TIMING): Engines {
   const { log } = deps
   const nap = createNap()
   const running = new Map<Hex, Running>()
@@ -74,6 +62,7 @@ export function createEngines(deps: EnginesDeps): Engines {
   /** Intents that wait for any engine; 0 while this gateway has one for them. */
   let unclaimed = 0
   let looking: Promise<void> = Promise.resolve()
+  let leasing: Promise<void> | undefined
 
   const engines = () => [...running.values()].map(({ engine }) => engine)
   const own = () => [...running.values()].find(({ isOwn }) => isOwn)
@@ -82,7 +71,9 @@ export function createEngines(deps: EnginesDeps): Engines {
     engineFor: ({ account }) => running.get(account ?? '0x')?.engine,
     engines,
   })
-  const starting = createStarting({ ...deps, front, ended: leave })
+  const starting = createStarting({ ...deps, front, ended: leave }, timing.rest)
+  /** Why this gateway has no account, if it is not for lack of a free one. */
+  const unusable = () => (own() ? undefined : starting.failure(deps.accounts))
 
   /** The lease is lost: another gateway may run the engine by now. */
   function leave(one: Running): void {
@@ -92,18 +83,33 @@ export function createEngines(deps: EnginesDeps): Engines {
   }
 
   function add(one: Running | undefined): void {
-    if (one && !one.lease.ended.aborted) running.set(one.account, one)
+    if (one === undefined || one.lease.ended.aborted) return
+    running.set(one.account, one)
+    nap.wake()
+  }
+
+  /** Leases what is missing. It may take long, and nothing else waits for it. */
+  function lease(): Promise<void> {
+    leasing ??= leaseMissing().finally(() => {
+      leasing = undefined
+    })
+    return leasing
+  }
+
+  async function leaseMissing(): Promise<void> {
+    const busy = await deps.outbox.busyAccounts()
+    const isFree = (account: Hex) => !running.has(account)
+    if (own() === undefined) {
+      const left = deps.accounts.filter((account) => busy.includes(account))
+      const wanted = [...new Set([...left, ...deps.accounts])]
+      add(await starting.start(wanted.filter(isFree), true))
+    }
+    // Also of accounts that were taken out of the settings.
+    const orphaned = busy.filter(isFree)
+    if (orphaned.length > 0) add(await starting.start(orphaned, false))
   }
 
   async function look(): Promise<void> {
-    const busy = await deps.outbox.busyAccounts()
-    const others = deps.accounts.filter((account) => !running.has(account))
-    const left = others.filter((account) => busy.includes(account))
-    if (own() === undefined) {
-      add(await starting.start([...new Set([...left, ...others])], true))
-    }
-    const orphaned = left.filter((account) => !running.has(account))
-    if (orphaned.length > 0) add(await starting.start(orphaned, false))
     await Promise.all([...running.values()].map(advance))
     unclaimed = own() === undefined ? await deps.outbox.countUnclaimed(MAX_QUEUE) : 0
     await front.look()
@@ -111,6 +117,14 @@ export function createEngines(deps: EnginesDeps): Engines {
 
   async function advance(one: Running): Promise<void> {
     const { engine, isOwn, lease } = one
+    const outage = engine.outage()
+    one.stoppedAt = outage && (one.stoppedAt ?? performance.now())
+    if (outage) {
+      // Intents without an account are left to engines that can anchor them.
+      const isLong = performance.now() - (one.stoppedAt ?? 0) >= timing.giveUp
+      if (isLong && outage.code !== 'fee_too_high') await giveUp(one, outage)
+      return
+    }
     // A longer queue lasts until a later look.
     if (engine.depth().queued < MAX_CLAIM) {
       engine.addPromised(await one.claim(MAX_CLAIM))
@@ -119,19 +133,33 @@ export function createEngines(deps: EnginesDeps): Engines {
     if (isOwn || !engine.isIdle()) return
     running.delete(one.account)
     await engine.stop()
+    // Something waits that only this account may do.
+    if (one.unusable) starting.rest(one.account, one.unusable)
     await lease.release()
     log.info('account_drained', { account: one.account })
+  }
+
+  async function giveUp(one: Running, error: IssueError): Promise<void> {
+    const { account, backlog } = one
+    log.warn('account_given_up', { account, code: error.code, error: error.message })
+    starting.rest(account, error)
+    running.delete(account)
+    one.engine.abandon()
+    await backlog.disclaim().catch(() => {})
+    await one.lease.release().catch(() => {})
   }
 
   async function run(): Promise<void> {
     let failure: string | undefined
     while (!isStopping) {
+      // The same outage ends the look.
+      lease().catch(() => {})
       const error = await look().then(() => undefined, String)
       if (error !== undefined && error !== failure) log.warn('outbox_unread', { error })
       failure = error
       // Notifications come with every commit: a look answers many.
       await sleep(MIN_PAUSE_MS)
-      if (!isStopping) await nap.sleep(LOOK_INTERVAL_MS)
+      if (!isStopping) await nap.sleep(timing.look)
     }
   }
 
@@ -139,6 +167,7 @@ export function createEngines(deps: EnginesDeps): Engines {
     isStopping = true
     nap.wake()
     await looking
+    await leasing?.catch(() => {})
     const all = [...running.values()]
     await Promise.all(all.map(({ engine }) => engine.stop()))
     await Promise.all(all.map(({ lease }) => lease.release().catch(() => {})))
@@ -158,6 +187,8 @@ export function createEngines(deps: EnginesDeps): Engines {
       if (unclaimed >= MAX_QUEUE)
         throw new IssueError('overloaded', `${unclaimed} intents wait for an account`)
       own()?.engine.assertOpen()
+      const error = unusable()
+      if (error) throw error
     },
     depth: () =>
       engines()
@@ -173,73 +204,11 @@ export function createEngines(deps: EnginesDeps): Engines {
       const [any] = engines()
       return any ? any.spentLastHour() : 0n
     },
-    stopped: () => own()?.engine.outage()?.code,
+    stopped: () => (own()?.engine.outage() ?? unusable())?.code,
 
     async start() {
-      await look()
+      await lease()
       looking = run()
-    },
-  }
-}
-
-type Starting = {
-  /**
-   * Leases one of these accounts, and starts its engine.
-   *
-   * @param isOwn Whether it gets new intents.
-   */
-  start(accounts: readonly Hex[], isOwn: boolean): Promise<Running | undefined>
-}
-
-/** @param deps.ended Called when the lease of a started engine has ended. */
-function createStarting({
-  leases,
-  open,
-  log,
-  front,
-  ended,
-}: Pick<EnginesDeps, 'leases' | 'open' | 'log'> & {
-  front: Answers
-  ended: (one: Running) => void
-}): Starting {
-  /** When an account that could not be used is tried again; `performance.now()`. */
-  const resting = new Map<Hex, number>()
-
-  return {
-    async start(accounts, isOwn) {
-      const now = performance.now()
-      const rested = accounts.filter((account) => (resting.get(account) ?? 0) <= now)
-      if (rested.length === 0) return undefined
-      const lease = await leases.take(rested.map(leaseOfAccount))
-      if (lease === undefined) return undefined
-      const account = accounts.find((one) => leaseOfAccount(one) === lease.name) ?? '0x'
-      const leased = open(account, lease, front)
-      const { backlog } = leased
-      const one = { ...leased, account, lease, isOwn, claim: backlog.claim }
-      lease.ended.addEventListener('abort', () => ended(one))
-      try {
-        if (isOwn) {
-          await one.assertReady()
-          await one.assertAlone()
-        } else {
-          await backlog.disclaim()
-          const isReady = await one.assertReady().then(
-            () => true,
-            () => false,
-          )
-          one.claim = isReady ? backlog.claimRevisions : async () => []
-        }
-        await one.engine.start()
-        lease.ended.throwIfAborted()
-        log.info('account_leased', { account, token: lease.token, isOwn })
-        return one
-      } catch (cause) {
-        const { code, message } = asIssueError(cause)
-        log.warn('account_not_usable', { account, code, error: message })
-        resting.set(account, performance.now() + REST_MS)
-        await lease.release().catch(() => {})
-        return undefined
-      }
     },
   }
 }

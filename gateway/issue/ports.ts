@@ -104,7 +104,10 @@ export type SharedBacklog = {
   claim(limit: number): Promise<Intent[]>
   /** As `claim`, only revisions of documents that this account has issued and are not final. */
   claimRevisions(limit: number): Promise<Intent[]>
-  /** Frees the waiting intents that no transaction has ever carried, for another account. */
+  /**
+   * Frees the waiting intents for another account. Not a suspension or a release that a transaction
+   * has carried: it could be mined once more, after its opposite.
+   */
   disclaim(): Promise<void>
 }
 

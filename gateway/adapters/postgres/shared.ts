@@ -105,7 +105,7 @@ function createSharedBacklog({ query, transaction }: Postgres, account: Hex): Sh
         await within(
           `UPDATE intent SET account = NULL
            WHERE account = $1 AND plan IS NULL AND block_number IS NULL
-             AND transaction_hash IS NULL`,
+             AND (transaction_hash IS NULL OR kind IN ('issue', 'revoke'))`,
           [own],
         )
         await within(`SELECT pg_notify('${OUTBOX_CHANNEL}', '')`)

@@ -4,10 +4,10 @@ import { openPostgres, type Postgres } from '../../../../gateway/adapters/postgr
 import { createPostgresOutbox } from '../../../../gateway/adapters/postgres/outbox.ts'
 import { createOwner, createPostgresShared } from '../../../../gateway/adapters/postgres/shared.ts'
 import type { LeasedAccount } from '../../../../gateway/adapters/stores.ts'
-import { leaseOfAccount } from '../../../../gateway/issue/engines.ts'
 import type { Intent, RevisionIntent } from '../../../../gateway/issue/intent.ts'
 import { LeaseLost } from '../../../../gateway/issue/lease.ts'
 import type { SignedTransaction } from '../../../../gateway/issue/plan.ts'
+import { leaseOfAccount } from '../../../../gateway/issue/starting.ts'
 import { createLog } from '../../../../gateway/log.ts'
 import { type PostgresServer, postgresFolder, startPostgres } from '../../../support/postgres.ts'
 
@@ -135,6 +135,20 @@ describe.skipIf(folder === undefined)('an outbox that gateways share', () => {
     expect(await waiting(taken)).toEqual(['issue 2'])
     await taken.disclaim()
     expect(await waiting(taken)).toEqual([])
+  })
+
+  test('behavior: what a transaction carried in vain goes to another account, if that is harmless', async () => {
+    const { one, ofAda, ofBob } = await openTwo()
+    const suspend: Intent = { kind: 'suspend', documentHash: word(2) }
+    await one.outbox.add(issueOf(1))
+    await one.outbox.add(suspend)
+    for (const [nonce, intent] of [issueOf(1), suspend].entries()) {
+      const plan = await ofAda.plan(signed(nonce), [intent])
+      await ofAda.settle(plan, { anchored: [], gone: [] }, 0n)
+    }
+    await ofAda.disclaim()
+    expect(await waiting(ofAda)).toEqual(['suspend 2'])
+    expect(await ofBob.claim(9)).toEqual([issueOf(1)])
   })
 
   test('error: a holder that lost its lease changes nothing', async () => {
