@@ -1,20 +1,16 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Wallet } from 'ethers'
 import type { Hex } from '../../document/hex.ts'
 import { parseRegistryId } from '../../document/registry-id.ts'
 import { registryAbi } from '../../gateway/registry-abi.ts'
-import { startLocalChain } from '../../local-chain/local-chain.ts'
-import { ensureRegistry } from '../../scripts/local-registry.ts'
 import type { Eip1193Provider } from '../../verifier/ports.ts'
-import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
 import { type GatewayProcess, gatewayProcess } from './gateway-process.ts'
 import { freePort } from './http.ts'
 import { type PostgresServer, startPostgres } from './postgres.ts'
 import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
+import { startSharedIssuer } from './shared-issuer.ts'
 import { API_KEY, randomKey } from './stack.ts'
-import { PERMISSION, transact } from './transact.ts'
 
 /** Gateways, each a process, on one PostgreSQL and one chain, with the accounts of one issuer. */
 export type SharedGateways = {
@@ -43,26 +39,10 @@ export async function startSharedGateways(
   const dir = mkdtempSync(join(tmpdir(), 'document-registry-shared-'))
   const postgres = await startPostgres(folder)
   const databaseUrl = await postgres.newDatabase()
-  const adminKey = randomKey()
-  const keys = Array.from({ length: counts.accounts }, randomKey)
-  const [first = '', ...others] = keys.map((key) => new Wallet(key).address)
-  const chain = await startLocalChain({
-    dataDir: join(dir, 'chain'),
-    port: 0,
-    host: '127.0.0.1',
-    log: () => {},
-    fund: [new Wallet(adminKey).address, first, ...others],
-  })
-  const provider = createFetchProvider(chain.url)
-  const registry = await ensureRegistry(provider, adminKey, {
-    account: first,
-    name: 'Shared gateways',
-    uri: '',
-  })
-  for (const account of others)
-    await transact(provider, registry, adminKey, 'addAccount', [
-      ...[1, account, PERMISSION.issue | PERMISSION.revoke],
-    ])
+  const { chain, provider, registry, keys } = await startSharedIssuer(
+    join(dir, 'chain'),
+    counts.accounts,
+  )
   const proxy = await startRpcProxy(chain.url)
   const settings = {
     API_KEY,

@@ -71,6 +71,24 @@ async function openKeysOf({ databaseUrl, dataDir }: Config): Promise<Keys> {
   return { put: createPostgresKeyStore(database).put, close: database.close }
 }
 
+/** @returns A client of a gateway; it fails for an answer that is not as in /openapi.json. */
+export function requestsTo(url: string): (path: string, init?: RequestInit) => Promise<Answer> {
+  return async (path, init = {}) => {
+    const response = await fetch(`${url}${path}`, init)
+    const type = response.headers.get('content-type') ?? ''
+    const bytes = new Uint8Array(await response.arrayBuffer())
+    const isJson = /^application\/json\b/.test(type) && bytes.length > 0
+    const body = isJson ? JSON.parse(Buffer.from(bytes).toString()) : bytes
+    const { status } = response
+    const departed = departures(
+      { method: init.method ?? 'GET', path },
+      { status, contentType: type, body },
+    )
+    if (departed.length > 0) throw new Error(`not as in /openapi.json: ${departed.join('; ')}`)
+    return { status, headers: response.headers, body }
+  }
+}
+
 /** @param signerOf Creates the signer from the issuer account's key. */
 export async function startStack(
   env: Record<string, string> = {},
@@ -129,20 +147,10 @@ export async function startStack(
   let keysWritten: Promise<void> = Promise.resolve()
   const url = config.baseUrl
 
-  const request = async (path: string, init: RequestInit = {}) => {
+  const send = requestsTo(url)
+  const request = async (path: string, init?: RequestInit) => {
     await keysWritten
-    const response = await fetch(`${url}${path}`, init)
-    const type = response.headers.get('content-type') ?? ''
-    const bytes = new Uint8Array(await response.arrayBuffer())
-    const isJson = /^application\/json\b/.test(type) && bytes.length > 0
-    const body = isJson ? JSON.parse(Buffer.from(bytes).toString()) : bytes
-    const { status } = response
-    const departed = departures(
-      { method: init.method ?? 'GET', path },
-      { status, contentType: type, body },
-    )
-    if (departed.length > 0) throw new Error(`not as in /openapi.json: ${departed.join('; ')}`)
-    return { status, headers: response.headers, body }
+    return send(path, init)
   }
 
   return {

@@ -1,0 +1,102 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Hex } from '../../document/hex.ts'
+import { createKeySigner } from '../../gateway/adapters/ethereum/key-signer.ts'
+import { createRpcPool } from '../../gateway/adapters/ethereum/rpc.ts'
+import { readConfig } from '../../gateway/config.ts'
+import { startGateway } from '../../gateway/server.ts'
+import { freePort } from './http.ts'
+import { type PostgresServer, startPostgres } from './postgres.ts'
+import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
+import { type SharedIssuer, startSharedIssuer } from './shared-issuer.ts'
+import { type Answer, API_KEY, randomKey, requestsTo } from './stack.ts'
+
+/** One of several gateways in this process. */
+export type SharedGateway = {
+  url: string
+  /** Between this gateway and the chain. */
+  proxy: RpcProxy
+  /** With the API key, unless `headers` has another; fails for an answer not in /openapi.json. */
+  call(method: string, path: string, body?: object, headers?: object): Promise<Answer>
+  stop(): Promise<void>
+}
+
+/** Gateways in this process, on one PostgreSQL and one chain, with the accounts of one issuer. */
+export type SharedStack = SharedIssuer & {
+  postgres: PostgresServer
+  databaseUrl: string
+  /** Starts one more. @param keys Of its accounts; absent = all. */
+  start(env?: Record<string, string>, keys?: readonly Hex[]): Promise<SharedGateway>
+  remove(): Promise<void>
+}
+
+/**
+ * @param folder Of `postgresFolder`.
+ * @param accounts How many the issuer has.
+ * @param settings Of each gateway.
+ */
+export async function startSharedStack(
+  folder: string,
+  accounts: number,
+  settings: Record<string, string> = {},
+): Promise<SharedStack> {
+  const dir = mkdtempSync(join(tmpdir(), 'document-registry-shared-'))
+  const postgres = await startPostgres(folder)
+  const databaseUrl = await postgres.newDatabase()
+  const issuer = await startSharedIssuer(join(dir, 'chain'), accounts)
+  const issuerSecrets: [Hex] = [randomKey()]
+  const stops: (() => Promise<void>)[] = []
+
+  async function start(env = {}, keys: readonly Hex[] = issuer.keys): Promise<SharedGateway> {
+    const proxy = await startRpcProxy(issuer.chain.url)
+    const dataDir = mkdtempSync(join(dir, 'gateway-'))
+    const config = readConfig({
+      ...{ PORT: String(await freePort()), DATA_DIR: dataDir, ERASURE_LIST: `${dataDir}.erased` },
+      ...{ API_KEY, DATABASE_URL: databaseUrl, RATE_LIMIT: 'off', LEASE_SECONDS: '3' },
+      ...{ LOG_LEVEL: 'silent', BASE_URL: 'https://documents.example', ...settings, ...env },
+    })
+    const [signer, ...otherSigners] = keys.map(createKeySigner)
+    if (signer === undefined) throw new Error('a gateway needs an account')
+    const identity = {
+      ...{ registry: issuer.registry, issuerId: 1, signer, otherSigners, issuerSecrets },
+      rpc: createRpcPool([proxy.url], config.rpcTimeout),
+      fetchDid: async () => {
+        throw new Error('tests make no outside requests')
+      },
+    }
+    const gateway = await startGateway(config, identity, (error) => {
+      throw error
+    })
+    const url = `http://127.0.0.1:${config.port}`
+    const request = requestsTo(url)
+    let stopped: Promise<void> | undefined
+    const stop = () => {
+      stopped ??= gateway.stop().then(proxy.close)
+      return stopped
+    }
+    stops.push(stop)
+    return {
+      ...{ url, proxy, stop },
+      call: (method, path, body, headers) =>
+        request(path, {
+          method,
+          headers: {
+            ...{ authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+            ...headers,
+          },
+          ...(body && { body: JSON.stringify(body) }),
+        }),
+    }
+  }
+
+  return {
+    ...{ ...issuer, postgres, databaseUrl, start },
+    async remove() {
+      await Promise.all(stops.map((stop) => stop()))
+      await issuer.chain.stop()
+      await postgres.remove()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
