@@ -8,10 +8,10 @@ export type Alone = {
   /**
    * Runs the work of a request, one at a time of the same, and deletes its draft if it fails.
    *
-   * @param work Gets a check that no other gateway works on the same request by now.
+   * @param work Gets the lease of the request; `undefined` when there is only one gateway.
    * @throws {IssueError} `overloaded` while the same request is under way.
    */
-  run<T>(request: Uint8Array, work: (assertAlone: () => Promise<void>) => Promise<T>): Promise<T>
+  run<T>(request: Uint8Array, work: (lease: Lease | undefined) => Promise<T>): Promise<T>
   /** Deletes what earlier processes left. `run` waits for it. */
   start(): void
 }
@@ -59,7 +59,7 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
         lease = await leases?.take([`batch ${name}`])
         if (leases && !lease) throw new IssueError('overloaded', 'another gateway has this batch')
         await discardOlder()
-        const result = await work(async () => lease?.assertHeld())
+        const result = await work(lease)
         // Only notes: it is promised. The answer does not wait for that.
         void discard().then(release)
         return result

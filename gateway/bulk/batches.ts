@@ -6,6 +6,7 @@ import { type BatchLog, intentOfBatch } from '../issue/batch-log.ts'
 import type { Batcher } from '../issue/batcher.ts'
 import { IssueError, refusalOf } from '../issue/errors.ts'
 import type { IssueIntent } from '../issue/intent.ts'
+import type { Lease } from '../issue/lease.ts'
 import type { Outcome } from '../issue/outcome.ts'
 import type { Quote } from '../issue/ports.ts'
 import type { AllSubkeys } from '../issue/sealing.ts'
@@ -70,11 +71,10 @@ export function createBatches(deps: BatchDeps): Batches {
     }
     const subkeys = first?.subkeys ?? deps.allSubkeys[0]
     const id = requestOf(subkeys, request, upload)
-    return alone.run(id, async (assertAlone) => {
+    return alone.run(id, async (lease) => {
       if (!first) await claim(deps.log, id, upload)
       const { batch, issued } = await seal(deps, upload, { id, subkeys, request })
-      await assertAlone()
-      const anchored = await anchor(deps, id, batch, request)
+      const anchored = await anchor(deps, { id, lease, ...batch }, request)
       return { outcome: { ...anchored, root: batch.root }, lines: linesOf(upload, issued) }
     })
   }
@@ -108,8 +108,7 @@ async function seal(
 /** Promises a batch, and waits for its block. */
 async function anchor(
   { log, batcher, ...deps }: BatchDeps,
-  id: Uint8Array,
-  { root, size, manifest }: SealedRoot,
+  { id, lease, root, size, manifest }: SealedRoot & { id: Uint8Array; lease: Lease | undefined },
   { wait, tenant, newDeadline }: BatchRequest,
 ): Promise<{ status: 'valid' | 'pending'; transactionHash: Hex | null; replayed: boolean }> {
   const deadline = newDeadline()
@@ -117,7 +116,7 @@ async function anchor(
   const intent = intentOfBatch(batch)
   const before = await deadline.within(() => deps.outcomeOf(intent))
   if (before.status === 'conflict' || before.status === 'distrusted') throw refusalOf(before.status)
-  const isNew = await log.promise(id, batch)
+  const isNew = await log.promise(id, batch, lease)
   if (before.status === 'anchored') {
     // Until its block is final.
     batcher.enqueue([intent])

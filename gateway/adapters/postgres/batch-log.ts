@@ -8,6 +8,7 @@ import {
 } from '../../issue/batch-log.ts'
 import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
+import { fence } from './fence.ts'
 import { insertIssues } from './outbox/issues.ts'
 import type { Query, Row } from './query.ts'
 
@@ -41,8 +42,9 @@ function createClaims({ query, transaction }: Postgres): BatchLog {
       )
       return (await find(query, request)) ?? { ...claim, isPromised: false }
     },
-    promise: (request, batch) =>
+    promise: (request, batch, lease) =>
       transaction(async (within) => {
+        if (lease) await fence(within, lease)
         await within('UPDATE batch_request SET promised = true WHERE request = $1', [request])
         const { id } = await addBatch(within, batch)
         const marked = await within(
