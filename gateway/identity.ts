@@ -35,7 +35,8 @@ export async function openIdentities(
   issuer: {
     registry: RegistryId
     issuerId: number
-    account: string
+    /** Addresses. */
+    accounts: readonly string[]
     fetchDid?: typeof fetch | undefined
   },
   log: Log,
@@ -62,13 +63,18 @@ export async function openIdentities(
   const here = new URL(`${baseUrl}/.well-known/did.json`).href
 
   async function check(): Promise<void> {
-    const { check, domain } = await readIdentity(
-      registry,
-      { account: { account: issuer.account }, issuer: { id: issuerId, uri } },
-      { identity: { read: cache.refresh } },
-    )
-    if (domain !== null) log.info('issuer_linked', { domain })
-    else log.warn('issuer_not_linked', { code: check.code, uri })
+    const read = (account: string) =>
+      readIdentity(
+        registry,
+        { account: { account }, issuer: { id: issuerId, uri } },
+        { identity: { read: account === issuer.accounts[0] ? cache.refresh : cache.read } },
+      )
+    // The first one asks the domain, and the others find its answer.
+    for (const account of issuer.accounts) {
+      const { check, domain } = await read(account)
+      if (domain !== null) log.info('issuer_linked', { domain, account })
+      else log.warn('issuer_not_linked', { code: check.code, uri, account })
+    }
   }
 
   let timer: NodeJS.Timeout | undefined

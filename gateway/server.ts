@@ -63,9 +63,10 @@ async function start(
 ): Promise<Gateway> {
   mkdirSync(config.dataDir, { recursive: true, mode: 0o700 })
   const log = createLog(config.logLevel)
-  const { rpc, registry, issuerId, signer, fetchDid } = identity
+  const { rpc, registry, issuerId, signer, otherSigners = [], fetchDid } = identity
   const chain = await openChain(config, identity, log)
-  const issuer = { registry, issuerId, account: signer.address, fetchDid }
+  const accounts = [signer, ...otherSigners].map(({ address }) => address)
+  const issuer = { registry, issuerId, accounts, fetchDid }
   const identities = await openIdentities(config, rpc, issuer, log)
   const readers = openReaders(config, identity)
   const stores = await openStores(config, identity, end, log)
