@@ -40,6 +40,13 @@ export const urls = v.pipe(
   v.transform((list) => [...new Set(list)]),
 )
 
+/** Comma-separated. */
+export const paths = v.pipe(
+  v.string(),
+  v.transform((text) => text.split(',').map((path) => path.trim())),
+  v.array(v.pipe(v.string(), v.minLength(1, 'has an empty path'))),
+)
+
 export const wholeNumber = (min: number, max: number) =>
   v.pipe(
     v.string(),

@@ -240,6 +240,44 @@ describe('settings', () => {
     })
   })
 
+  test('default: accepts several accounts of each kind with a shared database', () => {
+    const others = (env: Record<string, string>) => {
+      const { signer, otherSigners } = readConfig({ DATABASE_URL: 'postgres://host/a', ...env })
+      return [signer, ...otherSigners]
+    }
+    const other = randomKey()
+    expect(others({ ISSUER_KEY: `${key}, ${other}` })).toEqual([
+      ...[key, other].map((one) => ({ kind: 'key', key: one })),
+    ])
+    const keystores = (passwords: string) =>
+      others({ ISSUER_KEYSTORE: 'a, b', ISSUER_KEYSTORE_PASSWORD_FILE: passwords })
+    expect(keystores('p')).toEqual([
+      ...['a', 'b'].map((path) => ({ kind: 'keystore', path, passwordFile: 'p' })),
+    ])
+    expect(keystores('p,q')).toMatchObject([{ passwordFile: 'p' }, { passwordFile: 'q' }])
+    const url = 'http://signer:9000'
+    const [one, two] = [account, `0x${'2'.repeat(40)}`]
+    expect(others({ ISSUER_SIGNER_URL: url, ISSUER_ADDRESS: `${one},${two}` })).toEqual([
+      ...[one, two].map((address) => ({ kind: 'remote', url, address })),
+    ])
+  })
+
+  test.each([
+    [{ ISSUER_KEY: `${key},${key}` }],
+    [{ ISSUER_KEYSTORE: 'a,b', ISSUER_KEYSTORE_PASSWORD_FILE: 'p' }],
+    [{ ISSUER_SIGNER_URL: 'http://signer:9000', ISSUER_ADDRESS: `${account},${account}` }],
+  ])('error: refuses several accounts without a shared database: %o', (env) => {
+    expect(() => readConfig(env)).toThrow(/ISSUER_\w+ names several accounts: set DATABASE_URL/)
+  })
+
+  test('error: refuses passwords that do not match the keystores', () => {
+    const env = { DATABASE_URL: 'postgres://host/a', ISSUER_KEYSTORE: 'a,b,c' }
+    const read = (passwords: string) =>
+      readConfig({ ...env, ISSUER_KEYSTORE_PASSWORD_FILE: passwords })
+    expect(() => read('p,q')).toThrow('one file, or one for each')
+    expect(() => read('p,,q')).toThrow('empty path')
+  })
+
   test.each([
     [{ ISSUER_KEYSTORE: 'a' }],
     [{ ISSUER_KEYSTORE_PASSWORD_FILE: 'b' }],
