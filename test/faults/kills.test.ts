@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { randomStep } from '../support/random.ts'
 import { NOTHING_WRONG } from './support/oracle.ts'
+import { MAX_STEPS, stepAfter } from './support/steps.ts'
 import { promisesOf } from './support/wish.ts'
 import { type AnvilWorld, startAnvilWorld } from './support/world.ts'
 
@@ -14,11 +15,6 @@ beforeAll(async () => {
   world = await startAnvilWorld()
 })
 afterAll(() => world.close())
-
-/** Steps in a row; the distance of further ones grows, because a slow start asks the node often. */
-const CLOSE_STEPS = 60
-/** Maximum number of steps; more mean that the work never ends. */
-const MOST_STEPS = 2_000
 
 test('behavior: loses nothing when killed before each call to the node', async () => {
   const steps = await eachStep(async (n) => {
@@ -67,8 +63,7 @@ test('behavior: loses nothing when killed again at each call of its recovery', a
  */
 async function eachStep(step: (n: number) => Promise<void>, stride = 1): Promise<number> {
   const first = randomStep(stride)
-  const stepAfter = (n: number) => (n < CLOSE_STEPS ? n + stride : Math.ceil(1.5 * n))
-  for (let n = first; n <= MOST_STEPS; n = stepAfter(n)) {
+  for (let n = first; n <= MAX_STEPS; n = stepAfter(n, stride)) {
     await step(n)
     world.proxy.heal()
     const survived = await disarm()
