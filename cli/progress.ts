@@ -34,7 +34,7 @@ export function createProgress(
       const rate = at > first.at ? (1000 * (done - first.done)) / (at - first.at) : 0
       const line = lineOf(label, done, total, rate)
       stream.write(
-        stream.isTTY ? `\r\x1b[2K${line.slice(0, (stream.columns ?? 80) - 1)}` : `${line}\n`,
+        stream.isTTY ? `\r\x1b[2K${line.slice(0, (stream.columns || 80) - 1)}` : `${line}\n`,
       )
     },
     end: () => {

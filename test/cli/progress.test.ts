@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
 import { createProgress, duration, lineOf } from '../../cli/progress.ts'
 
-function screen(isTTY: boolean) {
+function screen(isTTY: boolean, columns = 100) {
   const written: string[] = []
-  return { isTTY, columns: 100, written, write: (text: string) => written.push(text) > 0 }
+  return { isTTY, columns, written, write: (text: string) => written.push(text) > 0 }
 }
 
 test('default: draws a bar with rate and remaining time', () => {
@@ -17,6 +17,15 @@ test('default: draws a bar with rate and remaining time', () => {
   )
   bar.end()
   expect(stream.written.at(-1)).toBe('\r\x1b[2K')
+})
+
+test('behavior: draws the whole bar on a terminal that reports no width', () => {
+  const stream = screen(true, 0)
+  let now = 0
+  const bar = createProgress(stream, 'Issuing', 100, () => now)
+  now = 5_000
+  bar.update(50)
+  expect(stream.written.join('')).toMatch(/5 s left$/)
 })
 
 test('behavior: the rate is that of the last seconds', () => {
