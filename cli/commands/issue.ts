@@ -17,11 +17,11 @@ import {
   writeIssued,
 } from '../issue/outputs.ts'
 import {
+  adviceOnDates,
   type BadRow,
   type CheckedRows,
   DATE_ORDERS,
   type DateOrder,
-  hasLocalDate,
   readMapping,
   readRows,
 } from '../issue/rows.ts'
@@ -160,8 +160,8 @@ function showBad({ good, bad }: CheckedRows, { write, paint }: Terminal): void {
     for (const { field, message } of problems)
       write(`  line ${line}: ${printable(`${field} ${message}`.trim())}`)
   if (bad.length > SHOWN) write(`  … and ${bad.length - SHOWN} more`)
-  if (bad.some(hasLocalDate))
-    write('For dates such as 31.7.2026 or 31/07/2026 give --dates dmy, for 7/31/2026 --dates mdy.')
+  const advice = adviceOnDates(bad)
+  if (advice !== undefined) write(advice)
 }
 
 async function dryRun(
@@ -306,7 +306,7 @@ function tell(result: Result, { out, values, terminal }: Task): void {
     )
   if (others > 0)
     terminal.write(
-      `${others} of them are not in this table: issued into this folder before. Revoke what is wrong.`,
+      `${others} of them are of earlier runs into this folder. Revoke one whose row you have changed since.`,
     )
 }
 

@@ -33,6 +33,7 @@ export const DATE_ORDERS = ['dmy', 'mdy'] as const
 export type DateOrder = (typeof DATE_ORDERS)[number]
 
 const LOCAL_DATE = /^(\d{1,2})[./-](\d{1,2})[./-](\d{4})$/
+const SHORT_DATE = /^\d{1,2}[./-]\d{1,2}[./-]\d{2}$/
 
 /** What `--map`, `--set` and `--dates` say. */
 export type Mapping = {
@@ -161,12 +162,16 @@ function withDates(
   return changed
 }
 
-/** @returns Whether a bad row has a date as spreadsheets write them. */
-export function hasLocalDate({ cells, problems }: BadRow): boolean {
-  return (
-    problems.some(({ field }) => DATES.includes(field)) &&
-    Object.values(cells).some((cell) => LOCAL_DATE.test(cell))
+/** @returns What to do about dates that are as spreadsheets write them, if a bad row has one. */
+export function adviceOnDates(bad: readonly BadRow[]): string | undefined {
+  const cells = bad.flatMap((row) =>
+    row.problems.some(({ field }) => DATES.includes(field)) ? Object.values(row.cells) : [],
   )
+  if (cells.some((cell) => LOCAL_DATE.test(cell)))
+    return 'For dates such as 31.7.2026 or 31/07/2026 give --dates dmy, for 7/31/2026 --dates mdy.'
+  if (cells.some((cell) => SHORT_DATE.test(cell)))
+    return 'Dates such as 31.7.26 must have a year of four digits.'
+  return undefined
 }
 
 /** An empty cell is an absent field; a required one is then reported as such. */

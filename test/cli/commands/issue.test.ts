@@ -109,6 +109,8 @@ describe('the table', () => {
     expect((await dryRun(text, ...table, '--dates', 'mdy')).text).toContain(
       '1 of 3 rows are bad:\n  line 2: issuedAt must be',
     )
+    const short = await dryRun(text.replace('5-12-2026', '5-12-26'), ...table, '--dates', 'dmy')
+    expect(short.text).toContain('a year of four digits')
   })
 
   test('args: accepts NDJSON', async () => {
