@@ -123,6 +123,28 @@ export async function localIdentity(
 }
 
 /**
+ * Runs `work` with the chain of a service that does not run: that of the settings, or the local one
+ * in its data folder, on a port of its own.
+ */
+export async function withIdentity<T>(
+  config: Config,
+  say: Say,
+  work: (identity: Identity) => Promise<T>,
+): Promise<T> {
+  const stops: (() => Promise<void>)[] = []
+  try {
+    const identity =
+      config.rpcUrls.length > 0
+        ? await remoteIdentity(config, say)
+        : await localIdentity({ ...config, chainPort: 0 }, stops, () => {})
+    stops.unshift(identity.rpc.close)
+    return await work(identity)
+  } finally {
+    for (const stop of stops) await stop()
+  }
+}
+
+/**
  * Updates the local chain's issuer after a change of the settings or of the gateway's address: its
  * uri leads to the gateway, which vouches for it.
  */

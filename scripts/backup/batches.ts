@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
-import type { DatabaseSync } from 'node:sqlite'
 import type { Batch } from '../../document/batch/batch.ts'
 import { encodeBatchBlock } from '../../document/batch/block.ts'
-import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import { fromHex, type Hex } from '../../document/hex.ts'
 import type { Database } from '../../gateway/adapters/sqlite/database.ts'
 import type { PayloadStore } from '../../gateway/issue/ports.ts'
 import type { RecordKey } from '../../gateway/issue/record.ts'
@@ -17,26 +16,27 @@ const CHUNK = 500
 type Records = { records(keys: readonly RecordKey[]): Promise<{ anchoredBlock: number }[]> }
 
 /**
- * @returns How many batches the history has.
+ * @param roots Of the history, some at a time.
+ * @returns How many there are.
  * @throws {BackupError} when the chain has no record of a batch that was anchored.
  */
-export async function checkBatchHistory(sqlite: DatabaseSync, registry: Records): Promise<number> {
-  const roots = sqlite
-    .prepare('SELECT DISTINCT root FROM batch_history')
-    .all()
-    .map(({ root }) => toHex(root as Uint8Array))
+export async function checkBatchHistory(
+  roots: AsyncIterable<readonly Hex[]>,
+  registry: Records,
+): Promise<number> {
+  const batches = new Set<Hex>()
   let missing = 0
-  for (let at = 0; at < roots.length; at += CHUNK) {
-    const records = await registry.records(
-      roots.slice(at, at + CHUNK).map((root) => ({ documentHash: root, root })),
-    )
+  for await (const some of roots) {
+    const added = [...new Set(some)].filter((root) => !batches.has(root))
+    const records = await registry.records(added.map((root) => ({ documentHash: root, root })))
     missing += records.filter(({ anchoredBlock }) => !anchoredBlock).length
+    for (const root of added) batches.add(root)
   }
   if (missing > 0)
     throw new BackupError(
-      `the chain has no record of ${missing} of ${roots.length} batches that were anchored: the node is behind, or RPC_URL is another chain of this name`,
+      `the chain has no record of ${missing} of ${batches.size} batches that were anchored: the node is behind, or RPC_URL is another chain of this name`,
     )
-  return roots.length
+  return batches.size
 }
 
 /** What became of batches that were issued after the backup. */

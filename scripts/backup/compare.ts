@@ -22,6 +22,9 @@ import type { RegistryRecord } from '../../verifier/ports.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { collectIssued } from '../../verifier/readers/issued-logs.ts'
 import { isRevoked } from '../../verifier/status.ts'
+import { BATCH_HISTORY, HISTORY } from '../tables/list.ts'
+import { hashesIn } from '../tables/rows.ts'
+import { readSqlite } from '../tables/sqlite.ts'
 import { checkBatchHistory, fetchLaterBatches, type LaterBatches } from './batches.ts'
 import { fetchPayloads } from './blocks.ts'
 import { BackupError, DATABASE_FILE } from './contents.ts'
@@ -51,9 +54,6 @@ export type Comparison = {
   batches: LaterBatches
 }
 
-/** Number of documents whose records are read together. */
-const CHUNK = 500
-
 /**
  * Checks a restored data folder, and repairs it from the chain and other sources.
  *
@@ -81,8 +81,9 @@ export async function compareWithChain(
     const list = openErasureList(config.erasureList)
     const erased = await createSqliteErasures(database, list).mergeList()
     const payloads = countPayloads(database.sqlite)
-    const anchored = await checkHistory(database.sqlite, registry)
-    const anchoredBatches = await checkBatchHistory(database.sqlite, registry)
+    const side = readSqlite({ main: database.sqlite, keys: database.sqlite })
+    const anchored = await checkHistory(hashesIn(side, HISTORY, 'document_hash'), registry)
+    const anchoredBatches = await checkBatchHistory(hashesIn(side, BATCH_HISTORY, 'root'), registry)
     const promised = await checkPromises(database, registry, block)
     const after = await fetchLater(config, identity, database)
     return { erased, payloads, anchored, anchoredBatches, ...promised, ...after }
@@ -108,7 +109,8 @@ function namingBackup<T>(work: () => T): T {
   }
 }
 
-function assertWhole(sqlite: DatabaseSync): void {
+/** @throws {BackupError} when SQLite finds the file damaged. */
+export function assertWhole(sqlite: DatabaseSync): void {
   const [row] = sqlite.prepare('PRAGMA integrity_check(1)').all()
   if (row?.integrity_check !== 'ok')
     throw new BackupError(`${DATABASE_FILE} is damaged: ${row?.integrity_check}`)
@@ -128,29 +130,20 @@ function countPayloads(sqlite: DatabaseSync): number {
 }
 
 /**
- * @returns How many documents the history has.
+ * @param documentHashes Of the history, some at a time.
+ * @returns How many there are.
  * @throws {BackupError} when the chain has no record of a document that was anchored.
  */
 export async function checkHistory(
-  sqlite: DatabaseSync,
+  documentHashes: AsyncIterable<readonly Hex[]>,
   registry: { records(keys: readonly RecordKey[]): Promise<{ anchoredBlock: number }[]> },
 ): Promise<number> {
-  const next = sqlite.prepare(`
-    SELECT block_number, document_hash FROM history
-    WHERE (block_number, document_hash) > (?, ?)
-    ORDER BY block_number, document_hash LIMIT ${CHUNK}`)
-  type Row = { block_number: number; document_hash: Uint8Array }
   let count = 0
   let missing = 0
-  let last: Row | undefined = { block_number: 0, document_hash: new Uint8Array(0) }
-  while (last) {
-    const rows = next.all(last.block_number, last.document_hash) as Row[]
-    const records = await registry.records(
-      rows.map((row) => ({ documentHash: toHex(row.document_hash) })),
-    )
+  for await (const some of documentHashes) {
+    const records = await registry.records(some.map((documentHash) => ({ documentHash })))
     missing += records.filter(({ anchoredBlock }) => !anchoredBlock).length
-    count += rows.length
-    last = rows.at(-1)
+    count += some.length
   }
   if (missing > 0)
     throw new BackupError(

@@ -14,7 +14,7 @@ import {
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from '../../gateway/config.ts'
-import { localIdentity, remoteIdentity, tellCause } from '../identity.ts'
+import { tellCause, withIdentity } from '../identity.ts'
 import { assertSqlite } from '../only-sqlite.ts'
 import { type Comparison, compareWithChain } from './compare.ts'
 import { BackupError, CHAIN_FOLDER, copyFiles, readBackup } from './contents.ts'
@@ -76,22 +76,11 @@ function readArguments(): string {
   }
 }
 
-/** Uses the chain of the settings, or the one in the copy. */
 async function compare(config: Config, block: number | null): Promise<Comparison> {
   const isLocal = config.rpcUrls.length === 0
   if (isLocal && !existsSync(join(config.dataDir, CHAIN_FOLDER)))
     throw new BackupError('the backup has no local chain: set RPC_URL to the chain of its service')
-  const stops: (() => Promise<void>)[] = []
-  try {
-    const identity = isLocal
-      ? // On any free port: the old service may still use its own.
-        await localIdentity({ ...config, chainPort: 0 }, stops, () => {})
-      : await remoteIdentity(config, say)
-    stops.unshift(identity.rpc.close)
-    return await compareWithChain(config, identity, block)
-  } finally {
-    for (const stop of stops) await stop()
-  }
+  return withIdentity(config, say, (identity) => compareWithChain(config, identity, block))
 }
 
 function linesOf(compared: Comparison, erasureList: string): string[] {

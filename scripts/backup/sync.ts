@@ -7,10 +7,15 @@ export function syncAll(folder: string, { recursive = true } = {}): void {
     for (const entry of readdirSync(folder, { withFileTypes: true })) {
       const path = join(folder, entry.name)
       if (entry.isDirectory()) syncAll(path)
-      else if (entry.isFile()) sync(path, 'r+')
+      else if (entry.isFile()) syncFile(path)
     }
   // Windows cannot open a folder, and does not need this.
   if (process.platform !== 'win32') sync(folder, 'r')
+}
+
+/** Flushes a file to disk. */
+export function syncFile(path: string): void {
+  sync(path, 'r+')
 }
 
 function sync(path: string, flags: string): void {

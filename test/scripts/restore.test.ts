@@ -12,6 +12,9 @@ import { checkBatchHistory } from '../../scripts/backup/batches.ts'
 import { fetchPayloads } from '../../scripts/backup/blocks.ts'
 import { checkHistory, isOutdated, openRestored } from '../../scripts/backup/compare.ts'
 import { BackupError } from '../../scripts/backup/contents.ts'
+import { BATCH_HISTORY, HISTORY } from '../../scripts/tables/list.ts'
+import { hashesIn } from '../../scripts/tables/rows.ts'
+import { readSqlite } from '../../scripts/tables/sqlite.ts'
 import { RELEASED, SUSPENDED } from '../../verifier/reasons.ts'
 
 let dir: string
@@ -63,10 +66,15 @@ test('behavior: compares every document of the history once, however many a bloc
     asked.push(...keys.map(({ documentHash }) => documentHash))
     return keys.map(() => ({ anchoredBlock: 7 }))
   }
-  expect(await checkHistory(sqlite, { records })).toBe(1_301)
+  expect(await checkHistory(historyOf(sqlite), { records })).toBe(1_301)
   expect(new Set(asked).size).toBe(1_301)
   await close()
 })
+
+const historyOf = (sqlite: DatabaseSync) =>
+  hashesIn(readSqlite({ main: sqlite, keys: sqlite }), HISTORY, 'document_hash')
+const batchesOf = (sqlite: DatabaseSync) =>
+  hashesIn(readSqlite({ main: sqlite, keys: sqlite }), BATCH_HISTORY, 'root')
 
 test('error: names batches that were anchored and that the chain does not have', async () => {
   const { sqlite, close } = openDatabase(join(dir, 'gateway.db'))
@@ -77,11 +85,11 @@ test('error: names batches that were anchored and that the chain does not have',
     keys.map(({ documentHash, root }) => ({
       anchoredBlock: documentHash === root && root === toHex(roots[0] as Uint8Array) ? 7 : 0,
     }))
-  await expect(checkBatchHistory(sqlite, { records })).rejects.toThrow(
+  await expect(checkBatchHistory(batchesOf(sqlite), { records })).rejects.toThrow(
     'no record of 1 of 2 batches',
   )
   sqlite.prepare('DELETE FROM batch_history WHERE root = ?').run(roots[1] as Uint8Array)
-  expect(await checkBatchHistory(sqlite, { records })).toBe(1)
+  expect(await checkBatchHistory(batchesOf(sqlite), { records })).toBe(1)
   await close()
 })
 

@@ -13,7 +13,10 @@ import type { Query } from './query.ts'
  * @throws {DatabaseUrlError} when it is bound to another owner, whose promises this one could not
  * keep.
  */
-export function bind({ transaction }: Postgres, binding: Binding): Promise<void> {
+export function bind(
+  { transaction }: Pick<Postgres, 'transaction'>,
+  binding: Binding,
+): Promise<void> {
   return transaction(async (query) => {
     await query('LOCK TABLE bound_to IN SHARE ROW EXCLUSIVE MODE')
     const bound = await readBinding(query)

@@ -73,6 +73,11 @@ async function runMissing(client: pg.Client): Promise<void> {
   await client.query('CREATE TABLE IF NOT EXISTS schema_version (version integer NOT NULL)')
   const { rows } = await client.query('SELECT version FROM schema_version')
   const current = Number(rows[0]?.version ?? 0)
+  // Its version is negative then: it would be wrong to go on with both.
+  if (current < 0)
+    throw new DatabaseUrlError(
+      'leads to a database that was moved to a data folder: start with that DATA_DIR, without DATABASE_URL',
+    )
   const files = schemaFiles()
   const newest = files.at(-1)?.version ?? 0
   if (current > newest)

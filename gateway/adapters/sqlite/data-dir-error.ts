@@ -1,7 +1,7 @@
 /** The data folder cannot be used. The message says what to do. */
 export class DataDirError extends Error {
   override name = 'DataDirError'
-  readonly code: 'bound_to_another' | 'other_version'
+  readonly code: 'bound_to_another' | 'moved' | 'other_version'
   /** The message without `DATA_DIR` and the remedy, so that it also fits a backup of the folder. */
   readonly problem: string
 
@@ -10,4 +10,16 @@ export class DataDirError extends Error {
     this.code = code
     this.problem = problem
   }
+}
+
+/**
+ * Files of a folder whose contents were moved to PostgreSQL have their schema version, negative: it
+ * would be wrong to go on with both.
+ */
+export function movedError(): DataDirError {
+  return new DataDirError(
+    'moved',
+    'was moved to PostgreSQL',
+    ': set DATABASE_URL, or start with another DATA_DIR',
+  )
 }

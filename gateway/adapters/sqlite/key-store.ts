@@ -3,7 +3,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { IssueError } from '../../issue/errors.ts'
 import type { ApiKey, KeyStore } from '../../keys/ports.ts'
 import { keyOfRow } from '../key-row.ts'
-import { DataDirError } from './data-dir-error.ts'
+import { DataDirError, movedError } from './data-dir-error.ts'
 
 /** The file with the API keys, in the data folder. */
 export const KEYS_FILE = 'keys.db'
@@ -49,7 +49,7 @@ export type SqliteKeyStore = KeyStore & {
  * changed by commands.
  *
  * @param path Created with mode 0600 if it does not exist.
- * @throws {DataDirError} `other_version`
+ * @throws {DataDirError} `other_version`, `moved`
  * @throws {Error} when it cannot be read; the message names it.
  */
 export function openKeyStore(path: string): SqliteKeyStore {
@@ -103,6 +103,7 @@ function openFile(path: string): DatabaseSync {
   try {
     sqlite.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; BEGIN IMMEDIATE')
     const version = Number(sqlite.prepare('PRAGMA user_version').get()?.user_version)
+    if (version < 0) throw movedError()
     if (version !== 0 && version !== VERSION)
       throw new DataDirError(
         'other_version',

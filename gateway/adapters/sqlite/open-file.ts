@@ -1,7 +1,7 @@
 import { chmodSync, closeSync, fsyncSync, openSync } from 'node:fs'
 import { dirname } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { DataDirError } from './data-dir-error.ts'
+import { DataDirError, movedError } from './data-dir-error.ts'
 import { SCHEMA, SCHEMA_VERSION } from './schema.ts'
 
 /** An open file with this version's schema, and the lock that keeps other processes out. */
@@ -20,7 +20,7 @@ export function openFile(path: string): OpenFile {
   }
 }
 
-/** @throws {DataDirError} `other_version` */
+/** @throws {DataDirError} `other_version`, `moved` */
 function openVersion(path: string): DatabaseSync {
   const sqlite = new DatabaseSync(path)
   try {
@@ -52,8 +52,10 @@ function prepare(sqlite: DatabaseSync, path: string): void {
 /**
  * Locks a file beside the database: the database itself has two connections, one of them for
  * checkpoints. The lock ends with the process that holds it.
+ *
+ * @throws {Error} when another process has it.
  */
-function lockFile(path: string): DatabaseSync {
+export function lockFile(path: string): DatabaseSync {
   const lock = new DatabaseSync(`${path}-lock`)
   try {
     // By path: opening and closing the file once more would release the lock of this process.
@@ -66,13 +68,14 @@ function lockFile(path: string): DatabaseSync {
   }
 }
 
-/** @throws {DataDirError} `other_version` */
+/** @throws {DataDirError} `other_version`, `moved` */
 function assertVersion(sqlite: DatabaseSync): void {
   const schema = sqlite.prepare('SELECT count(*) AS tables FROM sqlite_schema')
   if (schema.get()?.tables === 0) return
   const row = sqlite.prepare('PRAGMA user_version').get()
   const version = Number(row?.user_version)
   if (version === SCHEMA_VERSION) return
+  if (version < 0) throw movedError()
   const writer = version > SCHEMA_VERSION ? 'a newer version' : 'an older version'
   throw new DataDirError(
     'other_version',

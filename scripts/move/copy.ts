@@ -1,0 +1,63 @@
+import { createHash } from 'node:crypto'
+import { toHex } from '../../document/hex.ts'
+import { BackupError } from '../backup/contents.ts'
+import { BLOCKS, TABLES, type Table } from '../tables/list.ts'
+import { createSum, type Row, type Side, type Sum, type Target } from '../tables/rows.ts'
+
+/** How often a long copy says how far it is. */
+const REPORT_INTERVAL_MS = 10_000
+
+/**
+ * Copies all tables, reads the copy again, and compares both.
+ *
+ * @param say Gets a line for each table that has rows.
+ * @throws {BackupError} when a payload has another hash, or the copy differs.
+ */
+export async function copyAll(from: Side, to: Target, say: (line: string) => void): Promise<void> {
+  const copied = new Map<Table, Sum>()
+  for (const table of TABLES) {
+    const sum = await copyTable(from, to, table, say)
+    copied.set(table, sum)
+    if (table.numbered) await to.setNextNumber(table, await from.nextNumber(table))
+    if (sum.rows > 0) say(`copied    ${table.name}: ${sum.rows}`)
+  }
+  await to.setKeyVersion(await from.keyVersion())
+  for (const [table, sum] of copied) await assertSame(to, table, sum)
+}
+
+async function copyTable(
+  from: Side,
+  to: Target,
+  table: Table,
+  say: (line: string) => void,
+): Promise<Sum> {
+  const { add, sum } = createSum()
+  let reported = performance.now()
+  for await (const rows of from.rows(table)) {
+    if (table === BLOCKS) rows.forEach(assertHash)
+    add(await to.insert(table, rows))
+    if (performance.now() < reported + REPORT_INTERVAL_MS) continue
+    say(`copying   ${table.name}: ${sum().rows} …`)
+    reported = performance.now()
+  }
+  return sum()
+}
+
+/** @throws {BackupError} */
+function assertHash([hash, bytes]: Row): void {
+  const actual = createHash('sha256')
+    .update(bytes as Uint8Array)
+    .digest()
+  if (!actual.equals(hash as Uint8Array))
+    throw new BackupError(`the payload of ${toHex(hash as Uint8Array)} is damaged`)
+}
+
+async function assertSame(to: Side, table: Table, copied: Sum): Promise<void> {
+  const { add, sum } = createSum()
+  for await (const rows of to.rows(table)) add(rows)
+  const written = sum()
+  if (written.rows !== copied.rows || written.digest !== copied.digest)
+    throw new BackupError(
+      `the copy of ${table.name} differs: ${copied.rows} rows were copied, ${written.rows} are there`,
+    )
+}

@@ -1,0 +1,79 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import { Transaction } from 'ethers'
+import { fromHex } from '../../document/hex.ts'
+import { bind } from '../../gateway/adapters/postgres/binding.ts'
+import { SCHEMA_VERSION } from '../../gateway/adapters/sqlite/schema.ts'
+import { DATABASE_FILE } from '../../gateway/adapters/sqlite/stores.ts'
+import { ConfigError } from '../../gateway/config.ts'
+import { assertWhole } from '../backup/compare.ts'
+import { openStopped } from '../stopped-gateway.ts'
+import { writePostgres } from '../tables/postgres.ts'
+import { finishFilled, openSession } from '../tables/postgres-session.ts'
+import { readSqlite } from '../tables/sqlite.ts'
+import { copyAll } from './copy.ts'
+import { lockKeys } from './keys-file.ts'
+import { bindingOf, type Task } from './task.ts'
+
+/**
+ * Copies a data folder to an empty PostgreSQL database, in one transaction: a move that is cut off
+ * leaves the database empty.
+ *
+ * @throws {ConfigError} when a gateway uses either, or the database is not empty.
+ * @throws {BackupError} when the folder is damaged, or the chain lacks what was anchored.
+ */
+export async function moveToPostgres({
+  config: { dataDir },
+  databaseUrl,
+  identity,
+  say,
+  check,
+}: Task): Promise<void> {
+  if (!existsSync(join(dataDir, DATABASE_FILE)))
+    throw new ConfigError([`${dataDir} has no ${DATABASE_FILE}: set DATA_DIR`])
+  const database = openStopped(dataDir)
+  const keys = lockKeys(dataDir)
+  try {
+    const { sqlite } = database
+    database.bindTo(bindingOf(identity))
+    assertWhole(sqlite)
+    const account = fromHex(accountOf(sqlite, identity.signer.address))
+    const original = readSqlite({ main: sqlite, keys: keys.sqlite })
+    await check(original)
+    const { query, commit, close } = await openSession(databaseUrl, 'write')
+    try {
+      await bind({ transaction: (work) => work(query) }, bindingOf(identity))
+      await copyAll(original, writePostgres(query, account), say)
+      await finishFilled(query)
+      await commit()
+    } finally {
+      await close()
+    }
+    keys.markMoved()
+    sqlite.exec(`PRAGMA synchronous = FULL; PRAGMA user_version = -${SCHEMA_VERSION}`)
+  } finally {
+    keys.close()
+    await database.close()
+  }
+  say(`moved     ${dataDir} to PostgreSQL: start every gateway with DATABASE_URL`)
+  say(
+    `          ${dataDir} is out of use, and still has the payloads: delete it once you trust the copy`,
+  )
+}
+
+/**
+ * @returns The account of the transactions in flight, lower case.
+ * @throws {ConfigError} when it is not the one of the settings: no gateway could continue them.
+ */
+function accountOf(sqlite: DatabaseSync, configured: string): `0x${string}` {
+  const account = configured.toLowerCase() as `0x${string}`
+  for (const { raw } of sqlite.prepare('SELECT raw FROM attempt').iterate()) {
+    const { from } = Transaction.from(raw as string)
+    if (from?.toLowerCase() !== account)
+      throw new ConfigError([
+        `a transaction of ${from} is in flight, and ISSUER_KEY is that of ${configured}: put its key first, or start the service with it until the transaction is in a block`,
+      ])
+  }
+  return account
+}

@@ -1,0 +1,109 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { optionsOf } from '../../gateway/adapters/postgres/connection.ts'
+import { outageOf } from '../../gateway/adapters/postgres/errors.ts'
+import { migrate } from '../../gateway/adapters/postgres/migrate.ts'
+import { type Query, queryOn } from '../../gateway/adapters/postgres/query.ts'
+import { ConfigError } from '../../gateway/config.ts'
+import { TABLES } from './list.ts'
+
+/** How long gateways that were stopped may take to leave the server. */
+const LEAVING_MS = 5_000
+const POLL_INTERVAL_MS = 200
+
+const NAMES = TABLES.map(({ name }) => name)
+
+/** A transaction that has the database for itself. */
+export type Session = {
+  query: Query
+  commit(): Promise<void>
+  /** Undoes everything unless it was committed. */
+  close(): Promise<void>
+}
+
+/**
+ * Opens a database that no gateway uses, and keeps gateways out until it is closed.
+ *
+ * @param mode `read`: sees it as of one moment. `write`: it must be empty.
+ * @throws {ConfigError} when a gateway uses it, or it must be empty and is not.
+ * @throws {DatabaseUrlError} when it cannot be used.
+ * @throws {IssueError} `store_unavailable`.
+ */
+export async function openSession(url: string, mode: 'read' | 'write'): Promise<Session> {
+  await migrate(url)
+  // Without its types: numbers of 64 bits are read as text.
+  const { types: _, ...options } = optionsOf(url, false)
+  const client = new pg.Client({ ...options, application_name: 'document-registry move' })
+  client.on('error', () => {})
+  const query = queryOn(client)
+  const close = () => client.end().catch(() => {})
+  try {
+    await client.connect().catch((error) => {
+      throw outageOf(error)
+    })
+    await assertUnused(query)
+    await begin(query, mode)
+    // One may have come since.
+    await assertUnused(query)
+    if (mode === 'write') await prepareEmpty(query)
+    return { query, commit: async () => void (await query('COMMIT')), close }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+async function begin(query: Query, mode: 'read' | 'write'): Promise<void> {
+  await query(mode === 'read' ? 'BEGIN ISOLATION LEVEL REPEATABLE READ' : 'BEGIN')
+  await query('SET LOCAL statement_timeout = 0')
+  await query('SET LOCAL idle_in_transaction_session_timeout = 0')
+  await query(`SET LOCAL lock_timeout = ${LEAVING_MS}`)
+  const lock = mode === 'read' ? 'SHARE' : 'ACCESS EXCLUSIVE'
+  await query(`LOCK TABLE ${[...NAMES, 'lease'].join(', ')} IN ${lock} MODE`)
+}
+
+/** A gateway always has a connection open, on which it listens. */
+async function assertUnused(query: Query): Promise<void> {
+  for (const end = performance.now() + LEAVING_MS; ; ) {
+    await query('SELECT pg_stat_clear_snapshot()')
+    const [row] = await query(`
+      SELECT count(DISTINCT pid) AS others FROM pg_stat_activity
+      WHERE datname = current_database() AND application_name = 'document-registry'`)
+    if (Number(row?.others) === 0) return
+    if (performance.now() > end)
+      throw new ConfigError([
+        `a gateway uses the database of DATABASE_URL (${row?.others} connections): stop every gateway first`,
+      ])
+    await sleep(POLL_INTERVAL_MS)
+  }
+}
+
+/** @throws {ConfigError} when it has rows. */
+async function prepareEmpty(query: Query): Promise<void> {
+  const filled: string[] = []
+  for (const name of NAMES)
+    if ((await query(`SELECT 1 FROM ${name} LIMIT 1`)).length > 0) filled.push(name)
+  if (filled.length > 0)
+    throw new ConfigError([
+      `the database of DATABASE_URL is not empty (${filled.join(', ')}): create another one`,
+    ])
+  // Frees the room of an attempt that was cut off, too.
+  await query(`TRUNCATE ${NAMES.join(', ')} RESTART IDENTITY`)
+  for (const name of NAMES) await query(`ALTER TABLE ${name} DISABLE TRIGGER USER`)
+}
+
+/** Ends the preparation; to be called before the commit. */
+export async function finishFilled(query: Query): Promise<void> {
+  for (const name of NAMES) await query(`ALTER TABLE ${name} ENABLE TRIGGER USER`)
+  await query(`ANALYZE ${NAMES.join(', ')}`)
+}
+
+/**
+ * Marks the database as moved: no gateway starts with it. A gateway that was cut off, and comes
+ * back, has lost its leases, and cannot accept a document.
+ */
+export async function markMoved(query: Query): Promise<void> {
+  await query("UPDATE lease SET token = token + 1, holder = NULL, expires_at = 'infinity'")
+  await query('ALTER TABLE intent ADD CONSTRAINT moved CHECK (false) NOT VALID')
+  await query('UPDATE schema_version SET version = -version')
+}

@@ -1,0 +1,87 @@
+import { createHash } from 'node:crypto'
+import canonicalizeJson from 'canonicalize'
+import { type Hex, toHex } from '../../document/hex.ts'
+import type { Kind, Table } from './list.ts'
+
+/** A value in the form that both databases share; JSON is canonical (RFC 8785). */
+export type Value = null | bigint | string | boolean | Uint8Array
+/** In the order of the table's columns. */
+export type Row = readonly Value[]
+
+/** One of the two databases, of which nobody else changes anything meanwhile. */
+export type Side = {
+  /** All rows of a table, some at a time. */
+  rows(table: Table): AsyncIterable<readonly Row[]>
+  /** @returns The number that the table's next row gets; for tables that are numbered. */
+  nextNumber(table: Table): Promise<bigint>
+  /** @returns How often API keys have changed. */
+  keyVersion(): Promise<bigint>
+}
+
+/** The database that is empty at first. */
+export type Target = Side & {
+  /** @returns The rows that were added: of rows with one key, the first one is. */
+  insert(table: Table, rows: readonly Row[]): Promise<readonly Row[]>
+  setNextNumber(table: Table, number: bigint): Promise<void>
+  setKeyVersion(version: bigint): Promise<void>
+}
+
+/** Limits of what is in memory at a time. */
+const MAX_ROWS = 500
+const MAX_BYTES = 4 * 1024 * 1024
+
+/** Gathers rows into groups of limited size. */
+export async function* inGroups(rows: Iterable<Row> | AsyncIterable<Row>): AsyncIterable<Row[]> {
+  let group: Row[] = []
+  let bytes = 0
+  for await (const row of rows) {
+    group.push(row)
+    for (const value of row) if (value instanceof Uint8Array) bytes += value.length
+    if (group.length < MAX_ROWS && bytes < MAX_BYTES) continue
+    yield group
+    group = []
+    bytes = 0
+  }
+  if (group.length > 0) yield group
+}
+
+/** @returns Canonical JSON of a parsed value. */
+export function canonicalJson(value: unknown): string {
+  return canonicalizeJson(value) as string
+}
+
+export const kindsOf = (table: Table): Kind[] => Object.values(table.columns)
+export const columnsOf = (table: Table): string[] => Object.keys(table.columns)
+
+/** What a table holds, as far as two databases can be compared by it. */
+export type Sum = { rows: number; digest: bigint }
+
+/** Adds up rows; their order does not matter. */
+export function createSum(): { add(rows: readonly Row[]): void; sum(): Sum } {
+  let rows = 0
+  let digest = 0n
+  return {
+    add(some) {
+      rows += some.length
+      for (const row of some) digest = BigInt.asUintN(256, digest + digestOf(row))
+    },
+    sum: () => ({ rows, digest }),
+  }
+}
+
+/** SHA-256 of each value's type, length and content, one after the other. */
+function digestOf(row: Row): bigint {
+  const hash = createHash('sha256')
+  for (const value of row) {
+    const bytes = value instanceof Uint8Array ? value : Buffer.from(String(value))
+    const type = value === null ? 'null' : value instanceof Uint8Array ? 'bytes' : typeof value
+    hash.update(`${type} ${bytes.length} `).update(bytes)
+  }
+  return BigInt(`0x${hash.digest('hex')}`)
+}
+
+/** Hashes in one column of a table, some at a time. */
+export async function* hashesIn(side: Side, table: Table, column: string): AsyncIterable<Hex[]> {
+  const at = columnsOf(table).indexOf(column)
+  for await (const rows of side.rows(table)) yield rows.map((row) => toHex(row[at] as Uint8Array))
+}
