@@ -1,6 +1,6 @@
 /**
  * `npm run backup -- <folder> [--without-secrets]`: copies `DATA_DIR` as of one moment, whether the
- * service runs or not.
+ * service runs or not. With `DATABASE_URL`, it prints the commands that back up PostgreSQL.
  */
 import {
   existsSync,
@@ -20,11 +20,10 @@ import type { Hex } from '../../document/hex.ts'
 import { fingerprintsIn } from '../../gateway/adapters/sqlite/binding.ts'
 import { openDatabase } from '../../gateway/adapters/sqlite/database.ts'
 import { KEYS_FILE } from '../../gateway/adapters/sqlite/key-store.ts'
-import { readDataDir } from '../../gateway/config.ts'
+import { readConfig, readDataDir } from '../../gateway/config.ts'
 import { fingerprintsOf } from '../../gateway/secrets.ts'
 import { copyChain } from '../../local-chain/journal.ts'
 import { tellCause } from '../identity.ts'
-import { assertSqlite } from '../only-sqlite.ts'
 import {
   BackupError,
   CHAIN_FOLDER,
@@ -35,6 +34,7 @@ import {
   SECRETS_FOLDER,
 } from './contents.ts'
 import { askForBackup } from './control.ts'
+import { dumpLines, newestBlock } from './dump-commands.ts'
 import { syncAll } from './sync.ts'
 
 const USAGE = 'npm run backup -- <folder> [--without-secrets]'
@@ -42,8 +42,8 @@ const say = (line: string) => console.log(line)
 
 async function main(): Promise<void> {
   process.umask(0o077)
+  if (process.env.DATABASE_URL) return sayDumpCommands()
   const { to, withSecrets } = readArguments()
-  assertSqlite(process.env, 'npm run backup', 'back up PostgreSQL with pg_dump')
   const dataDir = readDataDir(process.env)
   if (!existsSync(join(dataDir, DATABASE_FILE)))
     throw new BackupError(`${dataDir} has no documents: set DATA_DIR`)
@@ -73,6 +73,14 @@ async function main(): Promise<void> {
     rmSync(part, { recursive: true, force: true })
     throw error
   }
+}
+
+/** Fails, so that no script takes this for a backup. */
+async function sayDumpCommands(): Promise<void> {
+  const config = readConfig(process.env)
+  const block = await newestBlock(config)
+  for (const line of dumpLines(config.databaseUrl ?? '', config.erasureList, block)) say(line)
+  process.exitCode = 1
 }
 
 function readArguments(): { to: string; withSecrets: boolean } {

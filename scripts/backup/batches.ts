@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto'
 import type { Batch } from '../../document/batch/batch.ts'
 import { encodeBatchBlock } from '../../document/batch/block.ts'
-import { fromHex, type Hex } from '../../document/hex.ts'
-import type { Database } from '../../gateway/adapters/sqlite/database.ts'
+import type { Hex } from '../../document/hex.ts'
 import type { PayloadStore } from '../../gateway/issue/ports.ts'
 import type { RecordKey } from '../../gateway/issue/record.ts'
 import type { BlockSource } from '../../verifier/ports.ts'
 import { readManifest } from '../read-manifest.ts'
 import { fetchPayloads } from './blocks.ts'
 import { BackupError } from './contents.ts'
+import type { Restored } from './restored.ts'
 
 /** Number of batches whose records are read together. */
 const CHUNK = 500
@@ -57,14 +57,14 @@ export type LaterBatches = {
  * @param issued The roots with their manifests, from the registry's events.
  */
 export async function fetchLaterBatches(
-  database: Database,
+  restored: Restored,
   issued: ReadonlyMap<Hex, Hex>,
   { store, sources }: { store: PayloadStore; sources: readonly BlockSource[] },
 ): Promise<LaterBatches> {
-  const known = database.sqlite.prepare(`
-    SELECT 1 FROM batch_history WHERE root = ?1
-    UNION SELECT 1 FROM intent WHERE document_hash = ?2 AND kind = 'issue'`)
-  const later = [...issued].filter(([root]) => !known.get(fromHex(root), root))
+  const later: [Hex, Hex][] = []
+  for (const [root, manifest] of issued)
+    if (!(await restored.hasBatch(root)) && !(await restored.isPromised(root)))
+      later.push([root, manifest])
   const result: LaterBatches = { batches: later.length, documents: 0, lost: [], unread: [] }
   for (const [root, manifest] of later) {
     const batch = await readManifest(manifest, [store, ...sources])
@@ -75,7 +75,7 @@ export async function fetchLaterBatches(
     const { lost, size } = await keep(batch, store, sources)
     result.documents += size
     result.lost.push(...lost)
-    await list(database, batch)
+    await restored.listBatch(batch)
   }
   return result
 }
@@ -101,12 +101,4 @@ async function keep(
   for (const chunk of batch.chunks()) await put(chunk)
   await put(batch.manifestBlock)
   return { size: batch.size, lost }
-}
-
-/** Lists it for keys with `admin`: whose it was is not known. */
-async function list({ sqlite, write }: Database, batch: Batch): Promise<void> {
-  const insert = sqlite.prepare(`
-    INSERT INTO batch (root, size, manifest, tenant, promised, block_number)
-    VALUES (?, ?, ?, '', 1, 0) ON CONFLICT (root) DO UPDATE SET promised = 1`)
-  await write(() => void insert.run(fromHex(batch.root), batch.size, fromHex(batch.manifest)))
 }

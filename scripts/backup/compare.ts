@@ -1,14 +1,7 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
-import type { DatabaseSync } from 'node:sqlite'
 import { type Hex, toHex } from '../../document/hex.ts'
 import { openErasureList } from '../../gateway/adapters/erasure-list.ts'
 import { createRegistry } from '../../gateway/adapters/ethereum/registry.ts'
-import { DataDirError } from '../../gateway/adapters/sqlite/data-dir-error.ts'
-import { type Database, openDatabase } from '../../gateway/adapters/sqlite/database.ts'
-import { createSqliteErasures } from '../../gateway/adapters/sqlite/erasures.ts'
-import { createSqliteStore } from '../../gateway/adapters/sqlite/store.ts'
-import { createSqliteIsErased } from '../../gateway/adapters/sqlite/tombstones.ts'
 import { createTombstones } from '../../gateway/adapters/tombstones.ts'
 import type { Config } from '../../gateway/config.ts'
 import type { Intent } from '../../gateway/issue/intent.ts'
@@ -22,18 +15,18 @@ import type { RegistryRecord } from '../../verifier/ports.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
 import { collectIssued } from '../../verifier/readers/issued-logs.ts'
 import { isRevoked } from '../../verifier/status.ts'
-import { BATCH_HISTORY, HISTORY } from '../tables/list.ts'
-import { hashesIn } from '../tables/rows.ts'
-import { readSqlite } from '../tables/sqlite.ts'
+import { BATCH_HISTORY, BLOCKS, HISTORY } from '../tables/list.ts'
+import { hashesIn, type Row, type Side } from '../tables/rows.ts'
 import { checkBatchHistory, fetchLaterBatches, type LaterBatches } from './batches.ts'
 import { fetchPayloads } from './blocks.ts'
-import { BackupError, DATABASE_FILE } from './contents.ts'
+import { BackupError } from './contents.ts'
+import type { Restored } from './restored.ts'
 
-/** The contents of a restored data folder, and what only the chain has. Numbers of documents. */
+/** The contents of a restored database, and what only the chain has. Numbers of documents. */
 export type Comparison = {
   /** Erasures of the list that the backup did not have. */
   erased: number
-  /** Payloads in the folder; each has the hash that it is stored under. */
+  /** Payloads in the database; each has the hash that it is stored under. */
   payloads: number
   /** In the history; the chain has a record of each. */
   anchored: number
@@ -55,78 +48,57 @@ export type Comparison = {
 }
 
 /**
- * Checks a restored data folder, and repairs it from the chain and other sources.
+ * Checks a restored database, and repairs it from the chain and other sources.
  *
  * @param block Number of the newest block when the backup was made; `null` when unknown.
- * @throws {BackupError} when the folder is damaged, when its version, registry, issuer or secret is
+ * @throws {BackupError} when the database is damaged, when its registry, issuer or secret is
  * another, or when the chain lacks documents that were anchored.
  */
 export async function compareWithChain(
+  restored: Restored,
   config: Config,
   identity: Identity,
   block: number | null,
 ): Promise<Comparison> {
   const { rpc, registry: id, issuerId, signer } = identity
-  const database = openRestored(config.dataDir)
-  try {
-    const fingerprints = fingerprintsOf(identity.issuerSecrets)
-    namingBackup(() => database.bindTo({ registry: id, issuerId, fingerprints }))
-    assertWhole(database.sqlite)
-    const { account, registry } = await createRegistry(rpc, {
-      registry: id,
-      issuerId,
-      signer,
-    })
-    await account.assertReady()
-    const list = openErasureList(config.erasureList)
-    const erased = await createSqliteErasures(database, list).mergeList()
-    const payloads = countPayloads(database.sqlite)
-    const side = readSqlite({ main: database.sqlite, keys: database.sqlite })
-    const anchored = await checkHistory(hashesIn(side, HISTORY, 'document_hash'), registry)
-    const anchoredBatches = await checkBatchHistory(hashesIn(side, BATCH_HISTORY, 'root'), registry)
-    const promised = await checkPromises(database, registry, block)
-    const after = await fetchLater(config, identity, database)
-    return { erased, payloads, anchored, anchoredBatches, ...promised, ...after }
-  } finally {
-    await database.close()
-  }
-}
-
-/** @throws {BackupError} when another version of the service wrote the backup. */
-export function openRestored(dataDir: string): Database {
-  return namingBackup(() => openDatabase(join(dataDir, DATABASE_FILE)))
-}
-
-/** Name the backup in errors: `DATA_DIR` does not exist yet. */
-function namingBackup<T>(work: () => T): T {
-  try {
-    return work()
-  } catch (cause) {
-    if (!(cause instanceof DataDirError)) throw cause
-    const remedy =
-      cause.code === 'other_version' ? ': restore it with the version that wrote it' : ''
-    throw new BackupError(`the backup ${cause.problem}${remedy}`, { cause })
-  }
-}
-
-/** @throws {BackupError} when SQLite finds the file damaged. */
-export function assertWhole(sqlite: DatabaseSync): void {
-  const [row] = sqlite.prepare('PRAGMA integrity_check(1)').all()
-  if (row?.integrity_check !== 'ok')
-    throw new BackupError(`${DATABASE_FILE} is damaged: ${row?.integrity_check}`)
+  const { side } = restored
+  const fingerprints = fingerprintsOf(identity.issuerSecrets)
+  await restored.assertUsable({ registry: id, issuerId, fingerprints })
+  const { account, registry } = await createRegistry(rpc, {
+    registry: id,
+    issuerId,
+    signer,
+  })
+  await account.assertReady()
+  const erased = await restored.mergeErasures(openErasureList(config.erasureList))
+  const payloads = await countPayloads(side)
+  const anchored = await checkHistory(hashesIn(side, HISTORY, 'document_hash'), registry)
+  const anchoredBatches = await checkBatchHistory(hashesIn(side, BATCH_HISTORY, 'root'), registry)
+  const promised = await checkPromises(restored, registry, block)
+  const after = await fetchLater(config, identity, restored)
+  return { erased, payloads, anchored, anchoredBatches, ...promised, ...after }
 }
 
 /** @throws {BackupError} for a payload that has another hash. */
-function countPayloads(sqlite: DatabaseSync): number {
+async function countPayloads(side: Side): Promise<number> {
   let count = 0
-  for (const row of sqlite.prepare('SELECT hash, bytes FROM block').iterate()) {
-    const hash = toHex(row.hash as Uint8Array)
-    const { bytes } = row as { bytes: Uint8Array }
-    if (toHex(createHash('sha256').update(bytes).digest()) !== hash)
-      throw new BackupError(`the payload of ${hash} is damaged`)
-    count++
+  for await (const rows of side.rows(BLOCKS)) {
+    rows.forEach(assertPayload)
+    count += rows.length
   }
   return count
+}
+
+/**
+ * @param row Of the table of payloads.
+ * @throws {BackupError} when it has another hash.
+ */
+export function assertPayload([hash, bytes]: Row): void {
+  const actual = createHash('sha256')
+    .update(bytes as Uint8Array)
+    .digest()
+  if (!actual.equals(hash as Uint8Array))
+    throw new BackupError(`the payload of ${toHex(hash as Uint8Array)} is damaged`)
 }
 
 /**
@@ -152,27 +124,18 @@ export async function checkHistory(
   return count
 }
 
-type Waiting = { id: number; kind: Intent['kind']; documentHash: Hex; root: Hex | null }
-
 async function checkPromises(
-  { sqlite, write }: Database,
+  restored: Restored,
   registry: RegistryReader,
   block: number | null,
 ): Promise<Pick<Comparison, 'waiting' | 'arrived' | 'outdated'>> {
-  const intents = sqlite
-    .prepare(`
-      SELECT id, kind, document_hash AS documentHash, root FROM intent
-      WHERE block_number IS NULL ORDER BY id`)
-    .all() as Waiting[]
+  const intents = await restored.waiting()
   const records = await registry.records(
     intents.map(({ documentHash, root }) => ({ documentHash, ...(root && { root }) })),
   )
   const arrived = intents.filter(({ kind }, i) => kind === 'issue' && records[i]?.anchoredBlock)
   const outdated = intents.filter(({ kind }, i) => isOutdated(kind, records[i], block))
-  const drop = sqlite.prepare('DELETE FROM intent WHERE id = ?')
-  await write(() => {
-    for (const { id } of outdated) drop.run(id)
-  })
+  await restored.drop(outdated.map(({ id }) => id))
   return {
     waiting: intents.length - arrived.length - outdated.length,
     arrived: arrived.length,
@@ -200,24 +163,20 @@ export function isOutdated(
 async function fetchLater(
   config: Config,
   { rpc, registry, issuerId }: Identity,
-  database: Database,
+  restored: Restored,
 ): Promise<Pick<Comparison, 'later' | 'fetched' | 'lost' | 'batches'>> {
-  const { sqlite } = database
-  const { newest } = sqlite
-    .prepare('SELECT coalesce(max(block_number), -1) AS newest FROM history')
-    .get() as { newest: number }
   const { documentHashes, manifests } = await collectIssued(rpc, registry, issuerId, {
-    from: newest + 1,
+    from: (await restored.newestBlock()) + 1,
   })
-  const known = sqlite.prepare("SELECT 1 FROM intent WHERE document_hash = ? AND kind = 'issue'")
-  const later = documentHashes.filter((hash) => !known.get(hash))
+  const later: Hex[] = []
+  for (const hash of documentHashes) if (!(await restored.isPromised(hash))) later.push(hash)
   const kubo = await openKubo(config, createLog(config.logLevel))
-  const tombstones = createTombstones(createSqliteIsErased(database))
-  const store = tombstones.guardStore(kubo ?? createSqliteStore(database))
+  const tombstones = createTombstones(restored.isErased)
+  const store = tombstones.guardStore(kubo ?? restored.store)
   const sources = config.ipfsGateways
     .map((url) => createIpfsGatewaySource(url, config.ipfsTimeout))
     .map(tombstones.guardSource)
   const lost = await fetchPayloads(later, store, sources)
-  const batches = await fetchLaterBatches(database, manifests, { store, sources })
+  const batches = await fetchLaterBatches(restored, manifests, { store, sources })
   return { later: later.length, fetched: later.length - lost.length, lost, batches }
 }

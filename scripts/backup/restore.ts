@@ -1,37 +1,34 @@
 /**
  * `npm run restore -- <backup>`: makes `DATA_DIR` from a backup, with the settings of `npm start`.
- * The folder gets its name only once the copy has been checked and compared with the chain.
+ * The folder gets its name only once the copy has been checked and compared with the chain. With
+ * `DATABASE_URL`, it checks that database, which `pg_restore` has filled, likewise.
  */
-import {
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  renameSync,
-  rmdirSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, renameSync, rmdirSync, rmSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Config, readConfig } from '../../gateway/config.ts'
 import { tellCause, withIdentity } from '../identity.ts'
-import { assertSqlite } from '../only-sqlite.ts'
 import { type Comparison, compareWithChain } from './compare.ts'
 import { BackupError, CHAIN_FOLDER, copyFiles, readBackup } from './contents.ts'
+import { linesOf, writeLists } from './report.ts'
+import { checkRestoredPostgres } from './restore-postgres.ts'
+import { createSqliteRestored, openRestored } from './restored-sqlite.ts'
 import { syncAll } from './sync.ts'
 
 const USAGE = 'npm run restore -- <backup>'
-/** Lists documents that were issued after the backup and whose payload is lost. */
-const LOST_FILE = 'missing-payloads.txt'
-/** Lists the roots of batches that were issued after the backup and whose manifest is lost. */
-const UNREAD_FILE = 'missing-batches.txt'
+const POSTGRES_USAGE =
+  'npm run restore [-- --block <number>], after pg_restore: it checks the database of DATABASE_URL'
 const say = (line: string) => console.log(line)
 
 async function main(): Promise<void> {
   process.umask(0o077)
-  const from = readArguments()
-  assertSqlite(process.env, 'npm run restore', 'restore PostgreSQL with pg_restore')
   const config = readConfig(process.env)
+  const { databaseUrl } = config
+  if (databaseUrl === undefined) return restoreFolder(config, readFolder())
+  await checkRestoredPostgres(config, databaseUrl, { block: readBlock(), say })
+}
+
+async function restoreFolder(config: Config, from: string): Promise<void> {
   const { dataDir } = config
   if (existsSync(dataDir) && readdirSync(dataDir).length > 0)
     throw new BackupError(`DATA_DIR ${dataDir} is not empty: name another, or move it away`)
@@ -46,9 +43,7 @@ async function main(): Promise<void> {
     copyFiles(from, part, Object.keys(files))
     const compared = await compare({ ...config, dataDir: part }, block)
     for (const line of linesOf(compared, config.erasureList)) say(line)
-    const { lost, batches } = compared
-    writeList(join(part, LOST_FILE), [...lost, ...batches.lost])
-    writeList(join(part, UNREAD_FILE), batches.unread)
+    writeLists(part, compared)
     syncAll(part)
     if (existsSync(dataDir)) rmdirSync(dataDir)
     renameSync(part, dataDir)
@@ -60,16 +55,28 @@ async function main(): Promise<void> {
   }
 }
 
-function writeList(path: string, lines: readonly string[]): void {
-  if (lines.length > 0) writeFileSync(path, `${lines.join('\n')}\n`)
-}
-
-function readArguments(): string {
-  try {
+function readFolder(): string {
+  return readArguments(() => {
     const { positionals } = parseArgs({ allowPositionals: true })
     const [from, ...more] = positionals
     if (!from || more.length > 0) throw new Error(USAGE)
     return resolve(from)
+  })
+}
+
+/** @returns The newest block when `pg_dump` was started; `null` when unknown. */
+function readBlock(): number | null {
+  return readArguments(() => {
+    const { values } = parseArgs({ options: { block: { type: 'string' } } })
+    if (values.block === undefined) return null
+    if (!/^\d{1,15}$/.test(values.block)) throw new Error(POSTGRES_USAGE)
+    return Number(values.block)
+  })
+}
+
+function readArguments<T>(read: () => T): T {
+  try {
+    return read()
   } catch (error) {
     console.error(error instanceof Error ? error.message : error)
     process.exit(64)
@@ -80,66 +87,14 @@ async function compare(config: Config, block: number | null): Promise<Comparison
   const isLocal = config.rpcUrls.length === 0
   if (isLocal && !existsSync(join(config.dataDir, CHAIN_FOLDER)))
     throw new BackupError('the backup has no local chain: set RPC_URL to the chain of its service')
-  return withIdentity(config, say, (identity) => compareWithChain(config, identity, block))
-}
-
-function linesOf(compared: Comparison, erasureList: string): string[] {
-  return [
-    existsSync(erasureList)
-      ? `erased    ${compared.erased} erasures of ${erasureList} are newer than the backup, and hold again`
-      : `erased    no list at ${erasureList}: what was erased after the backup is back (ERASURE_LIST)`,
-    ...linesOfDocuments(compared),
-    ...linesOfBatches(compared),
-    ...linesOfLost(compared),
-  ]
-}
-
-function linesOfDocuments({
-  payloads,
-  anchored,
-  waiting,
-  arrived,
-  outdated,
-  later,
-  fetched,
-  lost,
-}: Omit<Comparison, 'erased' | 'anchoredBatches' | 'batches'>): string[] {
-  return [
-    `payloads  ${payloads} are whole`,
-    `history   ${anchored} documents were anchored, and the chain has them all`,
-    `outbox    ${waiting + arrived} promised: ${arrived} have reached the chain, ${waiting} will be sent at the start`,
-    ...(outdated > 0 ? [`          ${outdated} changes dropped: newer ones are on the chain`] : []),
-    ...(later > 0
-      ? [
-          `later     ${later} documents of the issuer are on the chain and not in the backup: ${fetched} payloads fetched, ${lost.length} lost`,
-        ]
-      : []),
-  ]
-}
-
-function linesOfBatches({ anchoredBatches, batches }: Comparison): string[] {
-  const { documents, lost, unread } = batches
-  return [
-    ...(anchoredBatches > 0
-      ? [`batches   ${anchoredBatches} were anchored, and the chain has them all`]
-      : []),
-    ...(batches.batches > 0
-      ? [
-          `          ${batches.batches} are on the chain and not in the backup, ${unread.length} of them without a manifest: of ${documents} documents, ${documents - lost.length} payloads fetched, ${lost.length} lost`,
-        ]
-      : []),
-  ]
-}
-
-function linesOfLost({ lost, batches }: Comparison): string[] {
-  const files = [
-    ...(lost.length + batches.lost.length > 0 ? [LOST_FILE] : []),
-    ...(batches.unread.length > 0 ? [UNREAD_FILE] : []),
-  ]
-  if (files.length === 0) return []
-  return [
-    `          listed in ${files.join(' and ')}. Repeat their requests with the same Idempotency-Key (a batch without one: the same body), or set IPFS_GATEWAYS to a source that has them and restore again`,
-  ]
+  return withIdentity(config, say, async (identity) => {
+    const database = openRestored(config.dataDir)
+    try {
+      return await compareWithChain(createSqliteRestored(database), config, identity, block)
+    } finally {
+      await database.close()
+    }
+  })
 }
 
 main().catch((error) => {

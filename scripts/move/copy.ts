@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto'
-import { toHex } from '../../document/hex.ts'
+import { assertPayload } from '../backup/compare.ts'
 import { BackupError } from '../backup/contents.ts'
 import { BLOCKS, TABLES, type Table } from '../tables/list.ts'
-import { createSum, type Row, type Side, type Sum, type Target } from '../tables/rows.ts'
+import { createSum, type Side, type Sum, type Target } from '../tables/rows.ts'
 
 /** How often a long copy says how far it is. */
 const REPORT_INTERVAL_MS = 10_000
@@ -34,22 +33,13 @@ async function copyTable(
   const { add, sum } = createSum()
   let reported = performance.now()
   for await (const rows of from.rows(table)) {
-    if (table === BLOCKS) rows.forEach(assertHash)
+    if (table === BLOCKS) rows.forEach(assertPayload)
     add(await to.insert(table, rows))
     if (performance.now() < reported + REPORT_INTERVAL_MS) continue
     say(`copying   ${table.name}: ${sum().rows} …`)
     reported = performance.now()
   }
   return sum()
-}
-
-/** @throws {BackupError} */
-function assertHash([hash, bytes]: Row): void {
-  const actual = createHash('sha256')
-    .update(bytes as Uint8Array)
-    .digest()
-  if (!actual.equals(hash as Uint8Array))
-    throw new BackupError(`the payload of ${toHex(hash as Uint8Array)} is damaged`)
 }
 
 async function assertSame(to: Side, table: Table, copied: Sum): Promise<void> {

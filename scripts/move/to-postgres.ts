@@ -7,10 +7,10 @@ import { bind } from '../../gateway/adapters/postgres/binding.ts'
 import { SCHEMA_VERSION } from '../../gateway/adapters/sqlite/schema.ts'
 import { DATABASE_FILE } from '../../gateway/adapters/sqlite/stores.ts'
 import { ConfigError } from '../../gateway/config.ts'
-import { assertWhole } from '../backup/compare.ts'
+import { assertWhole } from '../backup/restored-sqlite.ts'
 import { openStopped } from '../stopped-gateway.ts'
 import { writePostgres } from '../tables/postgres.ts'
-import { finishFilled, openSession } from '../tables/postgres-session.ts'
+import { finishFilled, openSession, prepareEmpty } from '../tables/postgres-session.ts'
 import { readSqlite } from '../tables/sqlite.ts'
 import { copyAll } from './copy.ts'
 import { lockKeys } from './keys-file.ts'
@@ -43,6 +43,7 @@ export async function moveToPostgres({
     await check(original)
     const { query, commit, close } = await openSession(databaseUrl, 'write')
     try {
+      await prepareEmpty(query)
       await bind({ transaction: (work) => work(query) }, bindingOf(identity))
       await copyAll(original, writePostgres(query, account), say)
       await finishFilled(query)

@@ -24,8 +24,8 @@ export type Session = {
 /**
  * Opens a database that no gateway uses, and keeps gateways out until it is closed.
  *
- * @param mode `read`: sees it as of one moment. `write`: it must be empty.
- * @throws {ConfigError} when a gateway uses it, or it must be empty and is not.
+ * @param mode `read`: sees it as of one moment. `write`: changes it.
+ * @throws {ConfigError} when a gateway uses it.
  * @throws {DatabaseUrlError} when it cannot be used.
  * @throws {IssueError} `store_unavailable`.
  */
@@ -45,7 +45,6 @@ export async function openSession(url: string, mode: 'read' | 'write'): Promise<
     await begin(query, mode)
     // One may have come since.
     await assertUnused(query)
-    if (mode === 'write') await prepareEmpty(query)
     return { query, commit: async () => void (await query('COMMIT')), close }
   } catch (error) {
     await close()
@@ -78,8 +77,12 @@ async function assertUnused(query: Query): Promise<void> {
   }
 }
 
-/** @throws {ConfigError} when it has rows. */
-async function prepareEmpty(query: Query): Promise<void> {
+/**
+ * Prepares it to be filled, without what triggers do; {@link finishFilled} ends that.
+ *
+ * @throws {ConfigError} when it has rows.
+ */
+export async function prepareEmpty(query: Query): Promise<void> {
   const filled: string[] = []
   for (const name of NAMES)
     if ((await query(`SELECT 1 FROM ${name} LIMIT 1`)).length > 0) filled.push(name)
@@ -92,7 +95,6 @@ async function prepareEmpty(query: Query): Promise<void> {
   for (const name of NAMES) await query(`ALTER TABLE ${name} DISABLE TRIGGER USER`)
 }
 
-/** Ends the preparation; to be called before the commit. */
 export async function finishFilled(query: Query): Promise<void> {
   for (const name of NAMES) await query(`ALTER TABLE ${name} ENABLE TRIGGER USER`)
   await query(`ANALYZE ${NAMES.join(', ')}`)

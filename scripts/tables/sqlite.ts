@@ -87,15 +87,10 @@ export function writeSqlite(files: SqliteFiles): Target {
     ...readSqlite(files),
     async insert(table, rows) {
       const sqlite = fileOf(files, table)
-      const kinds = kindsOf(table)
-      const marks = kinds.map(() => '?').join(', ')
-      const insert = sqlite.prepare(
-        `INSERT INTO ${table.name} (${columnsOf(table).join(', ')}) VALUES (${marks})`,
-      )
+      const insert = insertOf(sqlite, table)
       sqlite.exec('BEGIN')
       for (const row of rows) {
-        if (table === DRAFTS) writeDraft(sqlite, row)
-        else insert.run(...row.map((value, i) => write(kinds[i] as Kind, value)))
+        insert(row)
         added(table)
       }
       sqlite.exec('COMMIT')
@@ -112,6 +107,16 @@ export function writeSqlite(files: SqliteFiles): Target {
       keys.prepare('UPDATE change SET version = ?').run(version)
     },
   }
+}
+
+function insertOf(sqlite: DatabaseSync, table: Table): (row: Row) => void {
+  if (table === DRAFTS) return (row) => writeDraft(sqlite, row)
+  const kinds = kindsOf(table)
+  const marks = kinds.map(() => '?').join(', ')
+  const insert = sqlite.prepare(
+    `INSERT INTO ${table.name} (${columnsOf(table).join(', ')}) VALUES (${marks})`,
+  )
+  return (row) => void insert.run(...row.map((value, i) => write(kinds[i] as Kind, value)))
 }
 
 /** The next start adds them again. */

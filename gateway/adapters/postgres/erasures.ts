@@ -29,7 +29,12 @@ export type PostgresErasures = Erasures & {
  * reuses its pages, its log and its replicas in its own time (docs/operate.md).
  */
 export function createPostgresErasures(
-  { query, transaction, listen, brief }: Postgres,
+  {
+    query,
+    transaction,
+    listen,
+    brief,
+  }: Pick<Postgres, 'query' | 'transaction' | 'listen' | 'brief'>,
   list: ErasureList,
 ): PostgresErasures {
   /** Transactions that began before the tombstone may still add a document: waits for their end. */

@@ -11,7 +11,10 @@ const MAX_READ = 50
 const READ_LIMIT_MS = 15_000
 
 /** Payloads in PostgreSQL. It does not store an erased one again. */
-export function createPostgresStore({ query, brief }: Postgres): PayloadStore {
+export function createPostgresStore({
+  query,
+  brief,
+}: Pick<Postgres, 'query' | 'brief'>): PayloadStore {
   const get = createGroups<Uint8Array, BlockRead>({
     maxItems: MAX_READ,
     async run(hashes) {

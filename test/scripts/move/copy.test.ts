@@ -71,7 +71,11 @@ describe.skipIf(folder === undefined)('moving between SQLite and PostgreSQL', ()
     await database.close()
     const keys = openKeyStore(join(dir, name, 'keys.db'))
     await keys.put(makeKey({ scopes: ['verify'], tenant: 'first' }).key)
-    const { key: second } = makeKey({ scopes: ['issue', 'admin'], tenant: 'default', label: 'ä' })
+    const { key: second } = makeKey({
+      scopes: ['documents:issue', 'admin'],
+      tenant: 'default',
+      label: 'ä',
+    })
     await keys.put(second)
     await keys.remove(second.id)
     keys.close()

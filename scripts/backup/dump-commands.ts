@@ -1,0 +1,52 @@
+import { createRpcPool } from '../../gateway/adapters/ethereum/rpc.ts'
+import type { Config } from '../../gateway/config.ts'
+
+// PostgreSQL makes its own backups; these are the commands.
+
+const DUMP = 'document-registry.dump'
+
+/** @returns The lines to print. They have no password. @param block The newest one, if known. */
+export function dumpLines(
+  databaseUrl: string,
+  erasureList: string,
+  block: number | null,
+): string[] {
+  const named = quoted(withoutPassword(databaseUrl))
+  return [
+    'DATABASE_URL is set: PostgreSQL makes its own backups, also while gateways run.',
+    '',
+    `  pg_dump --dbname=${named} --format=custom --no-owner --no-privileges --no-unlogged-table-data --file=${DUMP}`,
+    '',
+    'It takes the password from PGPASSWORD or ~/.pgpass. Keep with the dump, which has all sealed',
+    `documents and no secrets: ISSUER_SECRET (all of them), and ${erasureList} (ERASURE_LIST), which`,
+    'must be the newest. To restore it into a new database, and check that against the chain:',
+    '',
+    `  pg_restore --dbname=<the new database> --exit-on-error --single-transaction --no-owner --no-privileges ${DUMP}`,
+    `  DATABASE_URL=<the new database> npm run restore${block === null ? '' : ` -- --block ${block}`}`,
+    '',
+    'No backup was made by this command.',
+  ]
+}
+
+/** Also without one among the parameters. */
+function withoutPassword(databaseUrl: string): string {
+  const url = new URL(databaseUrl)
+  url.password = ''
+  url.searchParams.delete('password')
+  return url.href
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+
+/** @returns The number of the newest block; `null` when no node answers. */
+export async function newestBlock({ rpcUrls, rpcTimeout }: Config): Promise<number | null> {
+  if (rpcUrls.length === 0) return null
+  const rpc = createRpcPool(rpcUrls, rpcTimeout)
+  try {
+    return Number(await rpc.request({ method: 'eth_blockNumber' }))
+  } catch {
+    return null
+  } finally {
+    await rpc.close()
+  }
+}

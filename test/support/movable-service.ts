@@ -1,0 +1,100 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { Wallet } from 'ethers'
+import { parseRegistryId } from '../../document/registry-id.ts'
+import { startLocalChain } from '../../local-chain/local-chain.ts'
+import { ensureRegistry } from '../../scripts/local-registry.ts'
+import { createFetchProvider } from '../../verifier/readers/json-rpc.ts'
+import { COMPILE_CACHE } from './compile-cache.ts'
+import { type GatewayProcess, gatewayProcess } from './gateway-process.ts'
+import { freePort } from './http.ts'
+import { type PostgresServer, startPostgres } from './postgres.ts'
+import { type RpcProxy, startRpcProxy } from './rpc-proxy.ts'
+import { ADA, type Answer, API_KEY, randomKey } from './stack.ts'
+
+const run = promisify(execFile)
+
+/** One issuer on a chain, a PostgreSQL, and a folder for data folders. */
+export type MovableService = {
+  dir: string
+  postgres: PostgresServer
+  proxy: RpcProxy
+  /** @param where `DATA_DIR`, and `DATABASE_URL` if it is PostgreSQL. @returns A gateway, started. */
+  start(where: Where): Promise<GatewayProcess>
+  /** Runs a command with the service's settings. Rejects with its output when it fails. */
+  command(script: string, where: Where, ...args: string[]): Promise<string>
+  remove(): Promise<void>
+}
+type Where = { DATA_DIR: string; DATABASE_URL?: string }
+
+/** @param folder Of `postgresFolder`. */
+export async function startMovableService(folder: string): Promise<MovableService> {
+  const dir = mkdtempSync(join(tmpdir(), 'document-registry-movable-'))
+  const postgres = await startPostgres(folder)
+  const [adminKey, issuerKey] = [randomKey(), randomKey()]
+  const account = new Wallet(issuerKey).address
+  const chain = await startLocalChain({
+    ...{ dataDir: join(dir, 'chain'), port: 0, host: '127.0.0.1', log: () => {} },
+    fund: [new Wallet(adminKey).address, account],
+  })
+
+  const registry = await ensureRegistry(createFetchProvider(chain.url), adminKey, {
+    ...{ account, name: 'A service that moves', uri: '' },
+  })
+  const proxy = await startRpcProxy(chain.url)
+  const port = await freePort()
+  const settings = {
+    ...{ API_KEY, RPC_URL: proxy.url, PORT: String(port), ISSUER_ID: '1', ISSUER_KEY: issuerKey },
+    ...{ REGISTRY_ADDRESS: parseRegistryId(registry).address, ISSUER_SECRET: randomKey() },
+    ...{ ERASURE_LIST: join(dir, 'erased.txt'), MAX_HEAD_AGE_SECONDS: '999999999' },
+    ...{ WAIT_SECONDS: '2', LEASE_SECONDS: '2', WEBHOOK_ALLOW_PRIVATE: 'true' },
+    ...{ LOG_LEVEL: 'info' },
+  }
+  const gateways: GatewayProcess[] = []
+  return {
+    ...{ dir, postgres, proxy },
+    async start(where) {
+      const gateway = gatewayProcess({ ...settings, ...where })
+      gateways.push(gateway)
+      await gateway.start()
+      return gateway
+    },
+    async command(script, where, ...args) {
+      const env = { ...COMPILE_CACHE, ...settings, ...where }
+      const { stdout } = await run(process.execPath, [`scripts/${script}.ts`, ...args], { env })
+      return stdout
+    },
+    async remove() {
+      await Promise.all(gateways.map((gateway) => gateway.kill()))
+      await proxy.close()
+      await chain.stop()
+      await postgres.remove()
+      rmSync(dir, { recursive: true, force: true })
+    },
+  }
+}
+
+/** Calls the API of a gateway. */
+export async function call(
+  { url }: GatewayProcess,
+  path: string,
+  { method = 'GET', body, key = API_KEY, repeat }: Call = {},
+): Promise<Pick<Answer, 'status' | 'body'>> {
+  const response = await fetch(`${url}${path}`, {
+    method,
+    headers: {
+      ...{ authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      ...(repeat !== undefined && { 'idempotency-key': repeat }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  })
+  return { status: response.status, body: await response.json() }
+}
+type Call = { method?: string; body?: object; key?: string; repeat?: string }
+
+/** Issues one document. @param repeat The Idempotency-Key. */
+export const issueWith = (gateway: GatewayProcess, repeat: string) =>
+  call(gateway, '/v1/documents', { method: 'POST', body: ADA, repeat })
