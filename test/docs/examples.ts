@@ -184,6 +184,16 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
   },
   {
     page: 'docs/operate.md',
+    has: 'pg_dump --dbname',
+    because: 'it needs PostgreSQL; test/scripts/restore-postgres.test.ts runs the commands',
+  },
+  {
+    page: 'docs/operate.md',
+    has: 'npm run move',
+    because: 'it needs PostgreSQL; test/scripts/move/service.test.ts moves there and back',
+  },
+  {
+    page: 'docs/operate.md',
     has: 'npm run reindex',
     because: 'the service has to be stopped for it; test/scripts/reindex.test.ts runs it',
   },

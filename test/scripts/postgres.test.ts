@@ -28,8 +28,6 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
   })
 
   test.each([
-    ['backup/backup', 'pg_dump', 'folder'],
-    ['backup/restore', 'pg_restore', 'folder'],
     ['reindex', 'SQLite'],
     ['recover', 'SQLite'],
     ['doctor', 'SQLite'],

