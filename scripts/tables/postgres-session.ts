@@ -32,7 +32,7 @@ export type Session = {
 export async function openSession(url: string, mode: 'read' | 'write'): Promise<Session> {
   await migrate(url)
   // Without its types: numbers of 64 bits are read as text.
-  const { types: _, ...options } = optionsOf(url, false)
+  const { types: _, ...options } = optionsOf(url)
   const client = new pg.Client({ ...options, application_name: 'document-registry move' })
   client.on('error', () => {})
   const query = queryOn(client)
@@ -61,13 +61,17 @@ async function begin(query: Query, mode: 'read' | 'write'): Promise<void> {
   await query(`LOCK TABLE ${[...NAMES, 'lease'].join(', ')} IN ${lock} MODE`)
 }
 
-/** A gateway always has a connection open, on which it listens. */
+/**
+ * A gateway always has a connection open, on which it listens. A pooler resets the connections that
+ * it keeps for later.
+ */
 async function assertUnused(query: Query): Promise<void> {
   for (const end = performance.now() + LEAVING_MS; ; ) {
     await query('SELECT pg_stat_clear_snapshot()')
     const [row] = await query(`
       SELECT count(DISTINCT pid) AS others FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'document-registry'`)
+      WHERE datname = current_database() AND application_name = 'document-registry'
+        AND NOT (state = 'idle' AND query = 'DISCARD ALL')`)
     if (Number(row?.others) === 0) return
     if (performance.now() > end)
       throw new ConfigError([
