@@ -69,13 +69,19 @@ async function assertUnused(query: Query): Promise<void> {
   for (const end = performance.now() + LEAVING_MS; ; ) {
     await query('SELECT pg_stat_clear_snapshot()')
     const [row] = await query(`
-      SELECT count(DISTINCT pid) AS others FROM pg_stat_activity
-      WHERE datname = current_database() AND application_name = 'document-registry'
-        AND NOT (state = 'idle' AND query = 'DISCARD ALL')`)
-    if (Number(row?.others) === 0) return
+      SELECT (
+        SELECT count(*) FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = 'document-registry'
+          AND NOT (state = 'idle' AND query = 'DISCARD ALL')
+      ) AS connections, (
+        SELECT count(*) FROM lease
+        WHERE expires_at > clock_timestamp() AND expires_at < 'infinity'
+      ) AS leases`)
+    const { connections, leases } = row ?? {}
+    if (Number(connections) + Number(leases) === 0) return
     if (performance.now() > end)
       throw new ConfigError([
-        `a gateway uses the database of DATABASE_URL (${row?.others} connections): stop every gateway first`,
+        `a gateway uses the database of DATABASE_URL (${connections} connections, ${leases} leases): stop every gateway first; a lease ends after LEASE_SECONDS`,
       ])
     await sleep(POLL_INTERVAL_MS)
   }
