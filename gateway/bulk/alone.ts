@@ -1,5 +1,5 @@
 import { toHex } from '../../document/hex.ts'
-import type { BatchDrafts } from '../issue/batch-log.ts'
+import { type BatchDrafts, leaseOfBatch } from '../issue/batch-log.ts'
 import { IssueError } from '../issue/errors.ts'
 import type { Lease, Leases } from '../issue/lease.ts'
 
@@ -56,7 +56,7 @@ export function createAlone({ drafts, leases, signal, discarded }: AloneDeps): A
       let lease: Lease | undefined
       const release = async () => lease?.release().catch(() => {})
       try {
-        lease = await leases?.take([`batch ${name}`])
+        lease = await leases?.take([leaseOfBatch(name)])
         if (leases && !lease) throw new IssueError('overloaded', 'another gateway has this batch')
         await discardOlder()
         const result = await work(lease)

@@ -84,6 +84,9 @@ export type BatchList = {
   get(root: Hex): Promise<KnownBatch | undefined>
 }
 
+/** @returns The name of the lease of a request for a batch. */
+export const leaseOfBatch = (request: Hex) => `batch ${request}`
+
 /** @returns The intent that issues a batch. */
 export function intentOfBatch(batch: Omit<KnownBatch, 'id'>): IssueIntent {
   const { root, size, manifest, tenant } = batch

@@ -1,5 +1,12 @@
-import { fromHex, type Hex } from '../../../document/hex.ts'
-import type { BatchDrafts, DraftBlock, DraftDocument, KnownBatch } from '../../issue/batch-log.ts'
+import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
+import {
+  type BatchDrafts,
+  type DraftBlock,
+  type DraftDocument,
+  type KnownBatch,
+  leaseOfBatch,
+} from '../../issue/batch-log.ts'
+import type { Leases } from '../../issue/lease.ts'
 import type { DraftGroups } from '../draft-groups.ts'
 import { addBatch } from './batch-log.ts'
 import { hexOf } from './columns.ts'
@@ -12,7 +19,7 @@ const HASH = 32
 const BLOCKS_A_GROUP = 256
 /** Rows of the index in one statement: some milliseconds. */
 const ROWS_A_WRITE = 500
-/** Younger drafts may be of a request that another gateway works on. */
+/** Younger batches may be of a request that another gateway works on. */
 const ABANDONED_AFTER = "interval '1 hour'"
 
 /**
@@ -20,14 +27,28 @@ const ABANDONED_AFTER = "interval '1 hour'"
  * it inserted, with them; on a Kubo node the group, before it is pinned. So what is deleted is known
  * to be of no promise.
  *
+ * @param leases Of requests: a draft whose lease is free is nobody's.
  * @param groups Absent when payloads are kept in the database.
  */
 export function createPostgresBatchDrafts(
   database: Postgres,
+  leases: Leases,
   groups: DraftGroups | undefined,
 ): BatchDrafts {
   const { query, transaction } = database
   const discard = createDiscard(database, groups)
+
+  /** @returns Whether no gateway works on the request. */
+  async function discardIfFree(request: Uint8Array): Promise<boolean> {
+    const lease = await leases.take([leaseOfBatch(toHex(request))])
+    if (lease === undefined) return false
+    try {
+      await discard(request)
+    } finally {
+      await lease.release().catch(() => {})
+    }
+    return true
+  }
 
   return {
     async put(request, blocks) {
@@ -50,14 +71,16 @@ export function createPostgresBatchDrafts(
     },
     discard,
     async discardAll(signal) {
-      const requests = await query(`
-        SELECT request FROM batch_draft GROUP BY request
-        HAVING max(created_at) < now() - ${ABANDONED_AFTER}`)
-      for (const { request } of requests) if (!signal.aborted) await discard(request as Uint8Array)
+      const rows = await query('SELECT DISTINCT request FROM batch_draft')
+      let discarded = 0
+      for (const { request } of rows) {
+        if (signal.aborted) break
+        if (await discardIfFree(request as Uint8Array)) discarded++
+      }
       const batches = await query(`
         SELECT id FROM batch WHERE NOT promised AND created_at < now() - ${ABANDONED_AFTER}`)
       for (const { id } of batches) if (!signal.aborted) await deleteBatch(query, Number(id))
-      return requests.length
+      return discarded
     },
   }
 }

@@ -39,6 +39,7 @@ export async function openPostgresStores(
     const merged = await erasures.mergeList()
     if (merged > 0) log.warn('erasures_merged', { documents: merged })
     const known = await openKnownErasures(database, log)
+    const shared = createPostgresShared(database, log, leaseTerm)
     return {
       ...{ outbox, embedded, erasures },
       embeddedPersistence: createPostgresPersistence(database, embedded, outbox),
@@ -51,9 +52,9 @@ export async function openPostgresStores(
       webhooks: createPostgresWebhooks(database),
       deliveries: createPostgresDeliveries(database, blindTenant),
       batchLog: createPostgresBatchLog(database),
-      batchDrafts: (groups) => createPostgresBatchDrafts(database, groups),
+      batchDrafts: (groups) => createPostgresBatchDrafts(database, shared.leases, groups),
       keys: createPostgresKeyStore(database),
-      shared: { ...createPostgresShared(database, log, leaseTerm), assignTo },
+      shared: { ...shared, assignTo },
       assertReady: database.assertReady,
       async copyTo() {
         throw new Error('back up PostgreSQL with pg_dump')
