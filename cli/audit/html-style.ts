@@ -21,9 +21,10 @@ code { font: .88em ui-monospace, "SF Mono", Menlo, Consolas, "Liberation Mono", 
 .verdict .block { color: var(--soft); font-size: .9rem; }
 .good { background: var(--good-wash); border-color: var(--good); color: var(--good); }
 .bad { background: var(--bad-wash); border-color: var(--bad); color: var(--bad); }
-.figures { display: grid; grid-template-columns: repeat(4, 1fr); gap: 1px; margin: 1.5rem 0; background: var(--line);
-  border: 1px solid var(--line); }
-.figures div { display: flex; flex-direction: column; padding: .75rem 1rem; background: var(--sheet); }
+.basis { color: var(--soft); font-size: .85rem; }
+.figures { display: grid; grid-template-columns: repeat(4, 1fr); margin: 1.5rem 0; padding: 1px 0 0 1px; }
+.figures div { display: flex; flex-direction: column; padding: .75rem 1rem; background: var(--sheet);
+  margin: -1px 0 0 -1px; border: 1px solid var(--line); }
 .figures dd { margin: 0; font-size: 1.5rem; font-variant-numeric: tabular-nums; }
 .figures dt { color: var(--soft); font-size: .85rem; }
 .wide { overflow-x: auto; }
@@ -42,12 +43,12 @@ svg text { font: 12px system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans",
 svg .tick { fill: var(--soft); font-size: 11px; } svg .grid { stroke: var(--line); }
 svg .name { font-family: ui-monospace, Menlo, Consolas, "Liberation Mono", monospace; font-size: 11px; }
 svg .s0 { fill: var(--one); } svg .s1 { fill: var(--two); }
-footer { margin-top: 2.5rem; padding-top: 1rem; border-top: 1px solid var(--line); color: var(--soft); font-size: .85rem; }
 @media (max-width: 40rem) { .figures { grid-template-columns: repeat(2, 1fr); } }
 @media print {
   :root { --paper: #fff; --sheet: #fff; } @page { size: A4; margin: 16mm; }
   body { max-width: none; padding: 0; font-size: 10pt; -webkit-print-color-adjust: exact; print-color-adjust: exact; }
   h2 { break-after: avoid; } figure, .verdict, tr, .figures { break-inside: avoid; } thead { display: table-header-group; }
+  .findings tr { break-inside: auto; } li { break-inside: avoid; }
   main + main { break-before: page; } .wide { overflow: visible; } table { font-size: 8.5pt; } code { font-size: .82em; }
 }
 `

@@ -8,7 +8,7 @@ import type { AdminEvent } from './registry-events.ts'
 import type { Audit } from './run.ts'
 import { PERMISSION_NAMES, verdictOf } from './words.ts'
 
-/** Batches and events of accounts that a report shows; the files have all. */
+/** Accounts, batches and events that a report shows; audit.json has all. */
 const MAX_SHOWN = 200
 
 /** @returns The pieces of one HTML file that loads nothing and runs no script. */
@@ -22,14 +22,11 @@ export function* htmlOf(head: ReportHead, audits: readonly Audit[]): Generator<s
 <meta name="referrer" content="no-referrer">
 <title>Audit of ${escapeHtml(names)}</title>
 <style>${STYLE}</style></head><body>
-<header><p class="kind">Audit of a document registry</p>
+<header><p class="kind">Audit of a document registry · made ${escapeHtml(head.madeAt.slice(0, 16).replace('T', ' '))} UTC</p>
 ${head.network === 'test' ? '<p class="test">Test network: these are not real documents</p>' : ''}</header>
 `
   for (const audit of audits) yield sectionOf(audit, head)
-  yield `<footer><p>Made ${escapeHtml(head.madeAt)} by <code>docreg audit</code>.
-Every count, status, date and account was read by storage proof against the hash of the block above. Transactions, and what happened to issuer and accounts, come from events and are the word of the node. Compare the hash of the block with a source that you trust. On the chain there are hashes: this report says nothing about what is in a document.</p></footer>
-</body></html>
-`
+  yield '</body></html>\n'
 }
 
 function sectionOf(audit: Audit, { registry }: ReportHead): string {
@@ -40,6 +37,7 @@ function sectionOf(audit: Audit, { registry }: ReportHead): string {
 <p class="sub">Issuer ${issuer.id}${issuer.uri ? ` · ${escapeHtml(issuer.uri)}` : ''}<br>Registry <code>${escapeHtml(registry)}</code></p>
 <section class="verdict ${verdict.tone}"><p class="word">${verdict.word}</p><p>${verdict.sentence}</p>
 <p class="block">As of block ${asOf.blockNumber}, ${time(asOf.blockTime)}${asOf.isFinal ? ', final' : ''}<br><code>${asOf.blockHash}</code></p></section>
+<p class="basis">Every count, status, date and account was read by storage proof against the hash of this block: compare it with a source that you trust. Transactions, and what happened to issuer and accounts, come from events and are the word of the node. On the chain there are hashes: this report says nothing about what is in a document.</p>
 ${figuresOf(audit)}
 ${findingsOf(audit.findings)}
 ${chartsOf(summary)}
@@ -98,7 +96,7 @@ ${categories.length > 0 ? figure('By category, of the documents whose publicIds 
 
 function accountsOf({ accounts, summary }: Audit): string {
   const issued = new Map(summary.byAccount.map((one) => [one.account, one.issued]))
-  const lines = [...accounts.values()].map((one) => {
+  const lines = [...accounts.values()].slice(0, MAX_SHOWN).map((one) => {
     const standing =
       one.distrustedFrom !== 0
         ? `distrusted from block ${one.distrustedFrom}`
@@ -108,7 +106,7 @@ function accountsOf({ accounts, summary }: Audit): string {
     const changed = one.changedBlock === 0 ? '' : `, changed in block ${one.changedBlock}`
     return `<tr><td><code>${one.account}</code></td><td>${standing || 'no permission'}</td><td>added in block ${one.addedBlock}${changed}</td><td class="number">${grouped(issued.get(one.account) ?? 0)}</td></tr>`
   })
-  return `<h2>Accounts</h2>${table(['account', 'may', 'since', 'documents'], lines)}`
+  return `<h2>Accounts</h2>${table(['account', 'may', 'since', 'documents'], lines)}${restOf(accounts.size)}`
 }
 
 function batchesOf({ batches }: Audit): string {
