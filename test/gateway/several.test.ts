@@ -349,6 +349,18 @@ describe.skipIf(folder === undefined)('several gateways on one database', () => 
       expect(receiver.forged).toBe(before)
     })
 
+    test('behavior: when the gateway that delivers stops, another one goes on', async () => {
+      const { body } = await createAt(at(1), { types: ['document.issued'] })
+      receiver.secret = body.data.secret
+      // The first one has had all chores from its start on.
+      await at(0).stop()
+      const publicIds = await Promise.all([1, 2, 1, 2].map((i) => issue(i)))
+      gateways[0] = await stack.start()
+      const sent = () => receiver.accepted.map(({ event }) => event.data.documentHash)
+      for (const publicId of publicIds) await expect.poll(sent).toContain(hashOf(publicId))
+      expect(receiver.once().length).toBe(receiver.accepted.length)
+    })
+
     test('error: the limit of webhooks holds over all gateways', async () => {
       const answers = await Promise.all(Array.from({ length: 27 }, (_, i) => createAt(at(i))))
       expect(answers.filter(({ status }) => status === 201).length).toBe(20)
