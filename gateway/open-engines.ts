@@ -8,9 +8,10 @@ import { IssueError } from './issue/errors.ts'
 import { createForeignWatch, type ForeignWatch } from './issue/foreign.ts'
 import { readCounts, waitForForeign } from './issue/foreign-at-start.ts'
 import type { Intent } from './issue/intent.ts'
-import { type Lease, LeaseLost } from './issue/lease.ts'
+import type { Lease } from './issue/lease.ts'
 import type { Outcome } from './issue/outcome.ts'
 import type { BusyAccounts, Outbox, Readiness } from './issue/ports.ts'
+import { leasedSigner } from './leased-signer.ts'
 import type { Log } from './log.ts'
 import { type Identity, READINESS_TTL_MS } from './open-chain.ts'
 import type { SharedStores } from './open-stores.ts'
@@ -102,7 +103,12 @@ function accountOpener(
   const provider = rpc.apart()
   return (signer) => {
     const holder: Account['holder'] = {}
-    const options = { registry, issuerId, finality, signer: guarded(signer, holder) }
+    const options = {
+      registry,
+      issuerId,
+      finality,
+      signer: leasedSigner(signer, () => holder.lease),
+    }
     const ports = openRegistry(provider, { ...options, ...(feeCap !== undefined && { feeCap }) })
     return { ...ports, holder }
   }
@@ -129,16 +135,4 @@ function accountOf(accounts: ReadonlyMap<Hex, Account>, address: Hex): Account {
   const account = accounts.get(address)
   if (account === undefined) throw new TypeError('an engine for an account without a signer')
   return account
-}
-
-/** @returns A signer that signs only while this gateway holds the lease of its account. */
-function guarded(signer: Signer, holder: Account['holder']): Signer {
-  return {
-    ...signer,
-    async sign(transaction) {
-      if (holder.lease === undefined) throw new LeaseLost(signer.address)
-      await holder.lease.assertHeld()
-      return signer.sign(transaction)
-    },
-  }
 }

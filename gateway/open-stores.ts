@@ -5,18 +5,12 @@ import { createKuboNode } from './adapters/kubo/node.ts'
 import { createKuboStore, type KuboStore } from './adapters/kubo/store.ts'
 import { hkdfWithNode } from './adapters/node-hkdf.ts'
 import { createOpenedDocuments, type GatewayDocuments } from './adapters/opened-documents.ts'
-import { openPostgresStores } from './adapters/postgres/stores.ts'
-import { openSqliteStores } from './adapters/sqlite/stores.ts'
-import type {
-  DatabaseDeps,
-  DatabaseStores,
-  LeasedAccount,
-  SharedDatabase,
-} from './adapters/stores.ts'
+import type { DatabaseStores, LeasedAccount, SharedDatabase } from './adapters/stores.ts'
 import { createTombstones, type Tombstones } from './adapters/tombstones.ts'
 import { withOlder } from './adapters/with-older.ts'
 import { blindIndexOf } from './blind-index.ts'
 import type { Config } from './config.ts'
+import { databaseOf } from './databases.ts'
 import type { BatchDrafts } from './issue/batch-log.ts'
 import type { IsErased } from './issue/erase.ts'
 import type { IssueError } from './issue/errors.ts'
@@ -68,7 +62,7 @@ export async function openStores(
 ): Promise<Stores> {
   const kubo = await openKubo(config, log)
   const subkeys = subkeysOf(issuerSecrets)
-  const database = await openDatabaseStores(config, {
+  const database = await databaseOf(config).openStores({
     binding: { registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) },
     erasureList: openErasureList(config.erasureList),
     blindTenant: (tenant) =>
@@ -109,12 +103,6 @@ function shareStores(
       return { outbox, withdraw }
     },
   }
-}
-
-/** The one place that knows which database it is. */
-async function openDatabaseStores(config: Config, deps: DatabaseDeps): Promise<DatabaseStores> {
-  if (config.databaseUrl !== undefined) return openPostgresStores(config.databaseUrl, deps)
-  return openSqliteStores(config.dataDir, deps)
 }
 
 /** Erased blocks are not pinned. */

@@ -6,20 +6,20 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import type { Hex } from '../document/hex.ts'
 import { type Config, ConfigError, deployedAddress, readConfig } from '../gateway/config.ts'
+import { databaseOf } from '../gateway/databases.ts'
 import { createLog } from '../gateway/log.ts'
 import { openKubo } from '../gateway/open-stores.ts'
+import { fingerprintsOf } from '../gateway/secrets.ts'
 import { LOCAL_CHAIN_ID } from '../verifier/defaults.ts'
 import { checkAccount } from './doctor/account.ts'
 import { checkEndpoints } from './doctor/endpoints.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './doctor/finding.ts'
 import { checkFolder, checkNode } from './doctor/machine.ts'
 import { remoteIdentity } from './identity.ts'
-import { assertSqlite } from './only-sqlite.ts'
 
 async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
   let config: Config
   try {
-    assertSqlite(env, 'npm run doctor')
     config = readConfig(env)
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error
@@ -33,6 +33,7 @@ async function examine(env: NodeJS.ProcessEnv): Promise<Finding[]> {
     checkNode(),
     ok('settings', 'every variable is well-formed'),
     ...(await checkFolder(config)),
+    ...(await checkDatabase(config)),
     ...(await checkChain(config)),
     await checkStore(config),
     await checkService(config),
@@ -75,6 +76,12 @@ function registryOf(
   const isDeployed = address === deployed && existsSync(file)
   const codeHash = isDeployed && JSON.parse(readFileSync(file, 'utf8')).codeHash
   return { address, ...(typeof codeHash === 'string' && { codeHash }) }
+}
+
+async function checkDatabase(config: Config): Promise<Finding[]> {
+  const { issuerSecrets } = config
+  const found = await databaseOf(config).examine(issuerSecrets && fingerprintsOf(issuerSecrets))
+  return found.map((one) => ({ check: 'database', ...one }))
 }
 
 async function checkStore(config: Config): Promise<Finding> {

@@ -4,18 +4,16 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { toHex } from '../document/hex.ts'
 import { createRpcPool } from '../gateway/adapters/ethereum/rpc.ts'
-import { ConfigError, readConfig } from '../gateway/config.ts'
+import { readConfig } from '../gateway/config.ts'
+import { databaseOf } from '../gateway/databases.ts'
 import { createLog } from '../gateway/log.ts'
 import { openKubo } from '../gateway/open-stores.ts'
 import { compare, DIFFERENCES, type Difference } from './fsck/compare.ts'
-import { openKept } from './fsck/kept.ts'
+import { keptOf } from './fsck/kept.ts'
 import { tellCause } from './identity.ts'
-import { assertSqlite } from './only-sqlite.ts'
 import { readIssued } from './recover/issued.ts'
 
 async function main(): Promise<number> {
@@ -27,15 +25,13 @@ async function main(): Promise<number> {
   const defaults = { ISSUER_SECRET: unused, ISSUER_ID: '1' }
   const { ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL, RPC_URL } = process.env
   const hasAccount = [ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL, !RPC_URL].some(Boolean)
-  assertSqlite(process.env, 'npm run fsck')
   const config = readConfig({
     ...{ ...(RPC_URL && defaults), ...process.env, ...(!hasAccount && { ISSUER_KEY: unused }) },
   })
-  const { dataDir, rpcTimeout } = config
-  if (!existsSync(join(dataDir, 'gateway.db')))
-    throw new ConfigError([`${dataDir} has no database`])
-  const kubo = await openKubo(config, createLog('silent'))
-  const kept = openKept(dataDir, kubo ? [kubo] : [])
+  const { rpcTimeout } = config
+  const log = createLog('silent')
+  const kubo = await openKubo(config, log)
+  const kept = keptOf(await databaseOf(config).openToRead(log), kubo ? [kubo] : [])
   // The local chain answers while its service runs.
   const urls = config.rpcUrls.length > 0 ? config.rpcUrls : [`http://127.0.0.1:${config.chainPort}`]
   const rpc = createRpcPool(urls, rpcTimeout)
@@ -59,7 +55,7 @@ async function main(): Promise<number> {
     }
     return found.length === 0 ? 0 : 1
   } finally {
-    kept.close()
+    await kept.close()
     await rpc.close()
   }
 }

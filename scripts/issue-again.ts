@@ -1,7 +1,8 @@
 /**
  * `npm run issue-again [-- --only <file>] [--send [--no-wait]]`: after the theft of an issuing key,
  * issues again what this gateway had issued with the distrusted account, with the settings of `npm
- * start`, while no gateway runs. Without `--send` it only lists the documents and batches.
+ * start`. No gateway runs with the data folder; gateways on PostgreSQL may, beside an account that
+ * they do not use. Without `--send` it only lists the documents and batches.
  *
  * Waits until all is final, and sends what a reorg removes once more. Exit status 0: done, or only
  * listed; 1: failed; 2: sent, but not final, with `--no-wait`.
@@ -11,24 +12,22 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { counted } from '../cli/printable.ts'
 import type { Hex } from '../document/hex.ts'
-import { lockAccount } from '../gateway/adapters/account-lock.ts'
+import type { Anchored, AnchoredLog } from '../gateway/adapters/command-database.ts'
 import { contentOf } from '../gateway/adapters/ethereum/batch-anchor.ts'
-import { createRegistry } from '../gateway/adapters/ethereum/registry.ts'
 import {
   type RegistryCall,
   readView,
   sendCall,
 } from '../gateway/adapters/ethereum/registry-call.ts'
-import { createSqliteHistory, type SqliteHistory } from '../gateway/adapters/sqlite/history.ts'
 import { ConfigError, readConfig } from '../gateway/config.ts'
 import { assertOpenIssuer } from '../gateway/issue/errors.ts'
 import type { RegistryReader } from '../gateway/issue/ports.ts'
 import { type RecordKey, revocationOf, type TrustedRecord } from '../gateway/issue/record.ts'
 import type { Identity } from '../gateway/open-chain.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
+import { claimAccount } from './claim-account.ts'
+import { openForCommand } from './command-database.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
-import { assertSqlite } from './only-sqlite.ts'
-import { assertNothingInFlight, openStopped } from './stopped-gateway.ts'
 
 /** Documents whose records are read together, and that one transaction issues. */
 const CHUNK = 200
@@ -63,31 +62,21 @@ async function main(): Promise<number> {
     },
   })
   const only = values.only === undefined ? undefined : readList(values.only)
-  assertSqlite(process.env, 'npm run issue-again')
   const config = readConfig(process.env)
   const stops: (() => Promise<void>)[] = []
   try {
-    const database = openStopped(config.dataDir)
-    stops.unshift(database.close)
-    assertNothingInFlight(database)
+    const database = await openForCommand(config, stops)
     const isRemote = config.rpcUrls.length > 0
     const identity = isRemote
       ? await remoteIdentity(config, say)
       : await localIdentity(config, stops, say)
     stops.unshift(identity.rpc.close)
-    const { rpc, registry: id, issuerId, signer, issuerSecrets } = identity
-    database.bindTo({ registry: id, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
-    const { finality } = config
-    const { account, registry, blocks } = await patiently(
-      () => createRegistry(rpc, { registry: id, issuerId, signer, finality }),
-      say,
-    )
-    if (isRemote) {
-      const genesis = await blocks.blockHash(0)
-      stops.unshift(await lockAccount({ registry: id, address: signer.address, genesis }))
-    }
-    const history = createSqliteHistory(database)
-    const since = history.since(await patiently(() => firstDistrustedBlock(identity), say))
+    const { rpc, registry: id, issuerId, issuerSecrets } = identity
+    await database.bindTo({ registry: id, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
+    const claimed = await claimAccount(config, identity, database, { stops, say })
+    const { account, registry, blocks, signer } = claimed
+    const { anchored } = database
+    const since = await anchored.since(await patiently(() => firstDistrustedBlock(identity), say))
     const look = () => readStanding(registry, since, only)
     let standing = await look()
     for (const one of standing.documents) tellOne('document', one)
@@ -108,8 +97,8 @@ async function main(): Promise<number> {
     for (;;) {
       const last = Math.max(
         standing.anchoredUpTo,
-        await issueDocuments(identity, history, standing.documents, send),
-        await issueBatches(identity, history, standing.batches, send),
+        await issueDocuments(identity, anchored, standing.documents, send),
+        await issueBatches(identity, anchored, standing.batches, send),
       )
       if ((await finalBlock()) < last) {
         if (!values.wait) return tellNotFinal(last)
@@ -139,7 +128,7 @@ function tellNotFinal(block: number): number {
 
 async function readStanding(
   registry: RegistryReader,
-  since: ReturnType<SqliteHistory['since']>,
+  since: Awaited<ReturnType<AnchoredLog['since']>>,
   only: ReadonlySet<string> | undefined,
 ): Promise<Standing> {
   const isWanted = ({ hash }: Own) => only === undefined || only.has(hash)
@@ -210,7 +199,7 @@ type Send = (call: RegistryCall) => Promise<{ blockNumber: number; transactionHa
 /** @returns The last block that has some of them; 0 = none. */
 async function issueDocuments(
   { issuerId }: Identity,
-  history: SqliteHistory,
+  anchored: AnchoredLog,
   documents: readonly Own[],
   send: Send,
 ): Promise<number> {
@@ -221,7 +210,9 @@ async function issueDocuments(
     const expiries = chunk.map(({ record }) => record.validUntil)
     const args = [issuerId, hashes, expiries]
     const { blockNumber, transactionHash } = await send({ method: 'issueMany', args })
-    await history.addDocuments(hashes, blockNumber, transactionHash)
+    await anchored.addDocuments(
+      hashes.map((hash): Anchored => ({ hash, blockNumber, transactionHash })),
+    )
     const what = counted(hashes.length, 'document')
     say(`issued      ${what} in block ${blockNumber} by ${transactionHash}`)
     last = blockNumber
@@ -232,7 +223,7 @@ async function issueDocuments(
 /** @returns The last block that has one of them; 0 = none. */
 async function issueBatches(
   { issuerId, rpc, registry }: Identity,
-  history: SqliteHistory,
+  anchored: AnchoredLog,
   batches: readonly Own[],
   send: Send,
 ): Promise<number> {
@@ -247,7 +238,7 @@ async function issueBatches(
     const { size, manifest } = content
     const args = [issuerId, hash, size, manifest]
     const { blockNumber, transactionHash } = await send({ method: 'issueBatch', args })
-    await history.addBatch(hash, blockNumber, transactionHash)
+    await anchored.addBatch({ hash, blockNumber, transactionHash })
     say(`issued      a batch of ${size} in block ${blockNumber} by ${transactionHash}`)
     last = blockNumber
   }

@@ -1,38 +1,31 @@
 /**
  * `npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]`: issues all documents of
- * a file by one Merkle root, with the settings of `npm start`, while no gateway runs.
+ * a file by one Merkle root, with the settings of `npm start`. No gateway runs with the data folder;
+ * gateways on PostgreSQL may, beside an account that they do not use.
  */
 import { existsSync, renameSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 import type { Batch } from '../document/batch/batch.ts'
 import type { IssuerSubkeys } from '../document/keys.ts'
-import { lockAccount } from '../gateway/adapters/account-lock.ts'
+import type { CommandDatabase } from '../gateway/adapters/command-database.ts'
 import {
   anchorBatch,
   isAnchored,
   transactionOf,
 } from '../gateway/adapters/ethereum/batch-anchor.ts'
-import { createRegistry } from '../gateway/adapters/ethereum/registry.ts'
 import { hkdfWithNode, hmacWithNode } from '../gateway/adapters/node-hkdf.ts'
 import { sealWithNode } from '../gateway/adapters/node-seal.ts'
-import type { Database } from '../gateway/adapters/sqlite/database.ts'
-import { createSqliteHistory } from '../gateway/adapters/sqlite/history.ts'
-import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
-import { createSqliteIsErased } from '../gateway/adapters/sqlite/tombstones.ts'
-import { createTombstones } from '../gateway/adapters/tombstones.ts'
 import { type Block, type BulkDeps, type BulkIssued, sealBatch } from '../gateway/bulk/bulk.ts'
 import { type BadLine, BulkFileError, checkFile, documentsOf } from '../gateway/bulk/lines.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
 import { assertOpenIssuer } from '../gateway/issue/errors.ts'
-import { createLog } from '../gateway/log.ts'
 import type { Identity } from '../gateway/open-chain.ts'
-import { openKubo } from '../gateway/open-stores.ts'
 import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
 import type { Eip1193Provider } from '../verifier/ports.ts'
-import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
-import { assertSqlite } from './only-sqlite.ts'
-import { assertNothingInFlight, openStopped } from './stopped-gateway.ts'
+import { claimAccount } from './claim-account.ts'
+import { openForCommand, openPayloadStore } from './command-database.ts'
+import { localIdentity, remoteIdentity, tellCause } from './identity.ts'
 
 const USAGE = 'npm run issue-batch -- <file> --out <file> [--idempotency-key <text>]'
 /** How long a block may take; milliseconds. */
@@ -45,11 +38,6 @@ const say = (line: string) => console.error(line)
 async function main(): Promise<void> {
   process.umask(0o077)
   const { file, out, idempotencyKey } = readArguments()
-  assertSqlite(
-    process.env,
-    'npm run issue-batch',
-    'POST /v1/batches of the REST API issues batches',
-  )
   const config = readConfig(process.env)
   const now = Date.now()
   const bulk = await checkFile(file, now, tellBad)
@@ -59,24 +47,17 @@ async function main(): Promise<void> {
 
   const stops: (() => Promise<void>)[] = []
   try {
-    // First: this lock and a running gateway exclude each other.
-    const database = openStopped(config.dataDir, { create: true })
-    stops.unshift(database.close)
-    assertNothingInFlight(database)
+    // First: with SQLite, this lock and a running gateway exclude each other.
+    const database = await openForCommand(config, stops, { create: true })
     const identity =
       config.rpcUrls.length > 0
         ? await remoteIdentity(config, say)
         : await localIdentity(config, stops, say)
     stops.unshift(identity.rpc.close)
-    const { rpc, registry, issuerId, signer } = identity
+    const { rpc, registry, issuerId } = identity
     const fingerprints = fingerprintsOf(identity.issuerSecrets)
-    database.bindTo({ registry, issuerId, fingerprints })
-    const { account, genesis } = await patiently(async () => {
-      const { account, blocks } = await createRegistry(rpc, { registry, issuerId, signer })
-      return { account, genesis: await blocks.blockHash(0) }
-    }, say)
-    if (config.rpcUrls.length > 0)
-      stops.unshift(await lockAccount({ registry, address: signer.address, genesis }))
+    await database.bindTo({ registry, issuerId, fingerprints })
+    const { account, signer } = await claimAccount(config, identity, database, { stops, say })
     assertOpenIssuer(await account.assertReady())
 
     const seal = (subkeys: IssuerSubkeys, keep: BulkDeps['keep']) =>
@@ -117,7 +98,10 @@ async function main(): Promise<void> {
       `anchored  in block ${block}${transactionHash ? ` by ${transactionHash}` : ', by an earlier run'}`,
     )
     const transaction = transactionHash ?? (await transactionBefore(rpc, sealed.batch, block))
-    if (transaction) await createSqliteHistory(database).addBatch(root, block, transaction)
+    if (transaction)
+      await database.anchored.addBatch({
+        ...{ hash: root, blockNumber: block, transactionHash: transaction },
+      })
     if (revoked) say('Warning: the whole batch is revoked or suspended')
     say(`written   ${out}, with the keys of all documents: keep it secret`)
   } finally {
@@ -177,20 +161,13 @@ function tellBad({ line, problems }: BadLine): void {
 
 async function openKeep(
   config: Config,
-  database: Database,
+  database: CommandDatabase,
 ): Promise<(blocks: readonly Block[]) => Promise<void>> {
-  const kubo = await openKubo(config, createLog(config.logLevel))
-  if (kubo) {
-    const store = createTombstones(createSqliteIsErased(database)).guardStore(kubo)
-    return async (blocks) => {
-      await Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
-    }
+  if (config.ipfsApiUrl === undefined) return database.putBlocks
+  const store = await openPayloadStore(config, database)
+  return async (blocks) => {
+    await Promise.all(blocks.map(({ hash, bytes }) => store.put(hash, bytes)))
   }
-  const store = createSqliteStore(database)
-  return (blocks) =>
-    database.write(() => {
-      for (const { hash, bytes } of blocks) store.insert(hash, bytes)
-    })
 }
 
 /** Writes and flushes a file; the caller renames it once the batch is anchored. */

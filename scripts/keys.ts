@@ -4,11 +4,12 @@ import { existsSync } from 'node:fs'
 import { parseArgs } from 'node:util'
 import * as v from 'valibot'
 import { readDatabaseUrl, readDataDir } from '../gateway/config.ts'
+import { databaseOf } from '../gateway/databases.ts'
 import { SCOPES } from '../gateway/grant.ts'
 import { createKeys, type Keys, type MadeKey } from '../gateway/keys/keys.ts'
 import type { ApiKey } from '../gateway/keys/ports.ts'
 import { keyChanges, keySettings, rotation } from '../gateway/keys/settings.ts'
-import { openKeysOf } from './key-store.ts'
+import { createLog } from '../gateway/log.ts'
 
 const USAGE = `npm run keys -- create --scope <scope> [settings] [--tenant <name>]
 npm run keys -- list [--json]
@@ -58,7 +59,9 @@ async function main(): Promise<void> {
     throw new Error(`there is no ${dataDir}: set DATA_DIR to the service's`)
   const run = COMMANDS[command]
   if (!run || more.length > 0 || run.needsId !== (id !== undefined)) throw new Error(USAGE)
-  const keys = await openKeysOf({ dataDir, databaseUrl })
+  const keys = await databaseOf({
+    ...{ dataDir, ...(databaseUrl !== undefined && { databaseUrl }) },
+  }).openKeys(createLog('warn'))
   try {
     await run.with(createKeys(keys.store), values, id ?? '')
   } finally {

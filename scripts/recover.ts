@@ -1,24 +1,23 @@
 /**
  * `npm run recover [-- --tenant <name>] [--out <file>]`: rebuilds a lost gateway in an empty
- * `DATA_DIR` from the chain, IPFS and the issuer secret, with the settings of `npm start`. No
- * account is needed. A run that was cut off goes on when it is started again.
+ * `DATA_DIR`, or the database of lost gateways in an empty one of PostgreSQL, from the chain, IPFS
+ * and the issuer secret, with the settings of `npm start`. No account is needed. A run that was cut
+ * off goes on when it is started again; until it is done, no gateway starts.
  */
 import { randomBytes } from 'node:crypto'
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { mkdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { counted } from '../cli/printable.ts'
 import { toHex } from '../document/hex.ts'
 import { openErasureList } from '../gateway/adapters/erasure-list.ts'
-import { createSqliteErasures } from '../gateway/adapters/sqlite/erasures.ts'
 import { type Config, ConfigError, readConfig } from '../gateway/config.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
+import { openForCommand } from './command-database.ts'
 import { remoteIdentity, tellCause } from './identity.ts'
-import { assertSqlite } from './only-sqlite.ts'
 import { readIssued } from './recover/issued.ts'
 import { openPayloads } from './recover/payloads.ts'
 import { restoreDocuments } from './recover/restore.ts'
-import { openStopped } from './stopped-gateway.ts'
 
 const say = (line: string) => console.error(line)
 
@@ -29,25 +28,26 @@ async function main(): Promise<number> {
   })
   const config = readSettings()
   const { dataDir } = config
-  // The file is the first thing that a run makes, and the last that it removes.
   const checkpoint = join(dataDir, 'recover.ndjson')
-  if (existsSync(join(dataDir, 'gateway.db')) && !existsSync(checkpoint))
-    throw new ConfigError([`${dataDir} has a database already: name an empty DATA_DIR`])
-  const identity = await remoteIdentity(config, say)
-  const { registry, issuerId, issuerSecrets } = identity
   const from = Number(values.from ?? 0)
   mkdirSync(dataDir, { recursive: true, mode: 0o700 })
-  const issued = await readIssued(identity, { checkpoint, from, say })
-  const database = openStopped(dataDir, { create: true })
+  const stops: (() => Promise<void>)[] = []
   try {
-    database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
+    const database = await openForCommand(config, stops, { create: true })
+    const { filled } = await database.claimEmpty('recover')
+    const identity = await remoteIdentity(config, say)
+    stops.unshift(identity.rpc.close)
+    const { registry, issuerId, issuerSecrets } = identity
+    const issued = await readIssued(identity, { checkpoint, from, say })
+    await database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
     // Before any payload: what was erased does not come back.
-    await createSqliteErasures(database, openErasureList(config.erasureList)).mergeList()
+    await database.mergeErasures(openErasureList(config.erasureList))
     const payloads = await openPayloads(config, identity, database)
     const out = values.out ?? join(dataDir, 'recovered.csv')
     const counts = await restoreDocuments(issued, payloads, database, {
       ...{ identity, out, tenant: values.tenant, say },
     })
+    await filled()
     rmSync(checkpoint, { force: true })
     const batches = counted(counts.batches, 'batch', 'batches')
     say(`recovered ${counts.opened} of ${counted(counts.documents, 'document')}, ${batches}`)
@@ -64,8 +64,7 @@ async function main(): Promise<number> {
     const isWhole = counts.missing + counts.unopened + counts.unread === 0
     return isWhole && issued.isComplete ? 0 : 1
   } finally {
-    await database.close()
-    await identity.rpc.close()
+    for (const stop of stops) await stop()
   }
 }
 
@@ -74,7 +73,6 @@ function readSettings(): Config {
   const { ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL } = process.env
   const hasAccount = [ISSUER_KEY, ISSUER_KEYSTORE, ISSUER_SIGNER_URL].some(Boolean)
   const unused = hasAccount ? {} : { ISSUER_KEY: toHex(randomBytes(32)) }
-  assertSqlite(process.env, 'npm run recover')
   const config = readConfig({ ...process.env, ...unused })
   if (config.rpcUrls.length === 0)
     throw new ConfigError([

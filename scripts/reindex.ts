@@ -1,40 +1,34 @@
 /**
  * `npm run reindex [-- --tenant <name>]`: rebuilds the index of documents from the gateway's history
- * and outbox, the chain and the payloads, with the settings of `npm start`, while no gateway runs.
+ * and outbox, the chain and the payloads, with the settings of `npm start`. No gateway runs with the
+ * data folder; gateways on PostgreSQL may, and their lists can lack documents until it is done.
  */
 import { hash as digestOf } from 'node:crypto'
 import { parseArgs } from 'node:util'
 import { encodeBatchBlock } from '../document/batch/block.ts'
 import { type Hex, toHex } from '../document/hex.ts'
+import type {
+  CommandDatabase,
+  HistoryPlace,
+  IndexRebuild,
+  Rebuilt,
+} from '../gateway/adapters/command-database.ts'
 import { createRegistry } from '../gateway/adapters/ethereum/registry.ts'
 import { hkdfWithNode } from '../gateway/adapters/node-hkdf.ts'
 import { openWithNode } from '../gateway/adapters/node-open.ts'
-import type { Database } from '../gateway/adapters/sqlite/database.ts'
-import {
-  createIndexRebuild,
-  type IndexRebuild,
-  type Rebuilt,
-} from '../gateway/adapters/sqlite/index-rebuild.ts'
-import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
-import { createSqliteIsErased } from '../gateway/adapters/sqlite/tombstones.ts'
-import { createTombstones } from '../gateway/adapters/tombstones.ts'
-import { withOlder } from '../gateway/adapters/with-older.ts'
 import { blindIndexOf, createIndexEntryOf } from '../gateway/blind-index.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
 import type { IndexEntry, KeptStatus } from '../gateway/document-index.ts'
 import { createOpenIndexed, type OpenIndexed } from '../gateway/documents/opening.ts'
 import type { PayloadStore, RegistryReader } from '../gateway/issue/ports.ts'
 import type { TrustedRecord } from '../gateway/issue/record.ts'
-import { createLog } from '../gateway/log.ts'
 import type { Identity } from '../gateway/open-chain.ts'
-import { openKubo } from '../gateway/open-stores.ts'
 import { fingerprintsOf, subkeysOf } from '../gateway/secrets.ts'
 import { collectIssued } from '../verifier/readers/issued-logs.ts'
 import { isRevoked, isSuperseded, isSuspended } from '../verifier/status.ts'
+import { openForCommand, openPayloadStore } from './command-database.ts'
 import { localIdentity, patiently, remoteIdentity, tellCause } from './identity.ts'
-import { assertSqlite } from './only-sqlite.ts'
 import { readManifest } from './read-manifest.ts'
-import { openStopped } from './stopped-gateway.ts'
 
 /** Documents whose records are read together. */
 const CHUNK = 500
@@ -44,19 +38,17 @@ const say = (line: string) => console.error(line)
 async function main(): Promise<void> {
   process.umask(0o077)
   const { values } = parseArgs({ options: { tenant: { type: 'string' } } })
-  assertSqlite(process.env, 'npm run reindex')
   const config = readConfig(process.env)
   const stops: (() => Promise<void>)[] = []
   try {
-    const database = openStopped(config.dataDir)
-    stops.unshift(database.close)
+    const database = await openForCommand(config, stops)
     const identity =
       config.rpcUrls.length > 0
         ? await remoteIdentity(config, say)
         : await localIdentity(config, stops, say)
     stops.unshift(identity.rpc.close)
     const { registry, issuerId, issuerSecrets } = identity
-    database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
+    await database.bindTo({ registry, issuerId, fingerprints: fingerprintsOf(issuerSecrets) })
     await rebuild(config, identity, database, values.tenant)
   } finally {
     for (const stop of stops) await stop()
@@ -66,7 +58,7 @@ async function main(): Promise<void> {
 async function rebuild(
   config: Config,
   identity: Identity,
-  database: Database,
+  database: CommandDatabase,
   tenant: string | undefined,
 ): Promise<void> {
   const { rpc, registry: id, issuerId, signer, issuerSecrets } = identity
@@ -75,17 +67,17 @@ async function rebuild(
     () => createRegistry(rpc, { registry: id, issuerId, signer }),
     say,
   )
-  const index = createIndexRebuild(
-    database,
+  const index = await database.rebuildIndex(
     tenant === undefined ? null : blindIndexOf(newest, 'tenant', tenant, hkdfWithNode),
   )
-  index.addForeign(await readForeign(identity, registry))
-  const store = await openStore(config, database)
+  const foreign = await readForeign(identity, registry)
+  const store = await openPayloadStore(config, database)
   const subkeys = subkeysOf(issuerSecrets)
   const opening = { issuerId, store, subkeys, opener: openWithNode, hkdf: hkdfWithNode }
   const entryOf = createEntryOf(createOpenIndexed(opening), newest)
   let count = 0
-  for (const hashes of index.anchored()) {
+  for await (const hashes of anchoredOf(index, foreign)) {
+    await index.see(hashes)
     const records = await registry.records(hashes.map((documentHash) => ({ documentHash })))
     const rebuilt = await Promise.all(
       hashes.map(async (documentHash, i) =>
@@ -96,8 +88,10 @@ async function rebuild(
     await index.replace(present)
     count += present.length
   }
+  const promised = await index.pending()
+  await index.see(promised.map(({ documentHash }) => documentHash))
   const pending = await Promise.all(
-    index.pending().map(async ({ documentHash, validUntil }) => {
+    promised.map(async ({ documentHash, validUntil }) => {
       const entry = await entryOf(documentHash)
       return { documentHash, blockNumber: null, validUntil, status: null, ...(entry && { entry }) }
     }),
@@ -115,9 +109,36 @@ async function rebuild(
   if (dropped > 0) say(`dropped   ${dropped} that neither chain nor outbox has`)
 }
 
-/** @returns The issuer's documents by the registry's events, with their blocks. */
-async function readForeign({ rpc, registry: id, issuerId }: Identity, registry: RegistryReader) {
-  const found: { documentHash: Hex; blockNumber: number }[] = []
+/** The documents of history and chain, some at a time, in the order of their blocks. */
+async function* anchoredOf(
+  index: IndexRebuild,
+  foreign: readonly HistoryPlace[],
+): AsyncGenerator<Hex[]> {
+  let rest = 0
+  let last: HistoryPlace | undefined
+  for (;;) {
+    const own = await index.anchoredAfter(last)
+    const others = foreign.slice(rest, rest + CHUNK)
+    const some = [...own, ...others].sort(byPlace).slice(0, CHUNK)
+    last = some.at(-1)
+    if (last === undefined) return
+    while (rest < foreign.length && byPlace(foreign[rest] as HistoryPlace, last) <= 0) rest++
+    yield [...new Set(some.map(({ documentHash }) => documentHash))]
+  }
+}
+
+function byPlace(a: HistoryPlace, b: HistoryPlace): number {
+  if (a.blockNumber !== b.blockNumber) return a.blockNumber - b.blockNumber
+  if (a.documentHash === b.documentHash) return 0
+  return a.documentHash < b.documentHash ? -1 : 1
+}
+
+/** @returns The issuer's documents by the registry's events, with their blocks, in order. */
+async function readForeign(
+  { rpc, registry: id, issuerId }: Identity,
+  registry: RegistryReader,
+): Promise<HistoryPlace[]> {
+  const found: HistoryPlace[] = []
   try {
     const { documentHashes } = await collectIssued(rpc, id, issuerId)
     for (let at = 0; at < documentHashes.length; at += CHUNK) {
@@ -134,7 +155,7 @@ async function readForeign({ rpc, registry: id, issuerId }: Identity, registry: 
     )
     return []
   }
-  return found
+  return found.sort(byPlace)
 }
 
 function createEntryOf(open: OpenIndexed, subkeys: ReturnType<typeof subkeysOf>[0]) {
@@ -153,7 +174,7 @@ async function addBatches(
   entryOf: (documentHash: Hex, tenant: string) => Promise<IndexEntry | undefined>,
 ): Promise<number> {
   let count = 0
-  for (const { id, manifest, tenant } of index.incompleteBatches()) {
+  for (const { id, manifest, tenant } of await index.incompleteBatches()) {
     const batch = await readManifest(manifest, [store])
     let some: { documentHash: Hex; entry: IndexEntry }[] = []
     for (const block of batch?.blocks() ?? []) {
@@ -191,14 +212,6 @@ function statusOf(record: TrustedRecord): KeptStatus | null {
   if (isSuperseded(record)) return 'superseded'
   if (isRevoked(record)) return 'revoked'
   return isSuspended(record) ? 'suspended' : null
-}
-
-async function openStore(config: Config, database: Database): Promise<PayloadStore> {
-  const kubo = await openKubo(config, createLog(config.logLevel))
-  const embedded = createSqliteStore(database)
-  return createTombstones(createSqliteIsErased(database)).guardStore(
-    kubo ? withOlder(kubo, embedded) : embedded,
-  )
 }
 
 try {

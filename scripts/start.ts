@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { drawQrCode } from '../cli/qr-terminal.ts'
 import { shortFingerprint } from '../gateway/adapters/binding.ts'
 import { type Config, readConfig } from '../gateway/config.ts'
+import { databaseOf } from '../gateway/databases.ts'
 import { createKeys } from '../gateway/keys/keys.ts'
 import { DEFAULT_TENANT } from '../gateway/keys/settings.ts'
+import { createLog } from '../gateway/log.ts'
 import type { Identity } from '../gateway/open-chain.ts'
 import { fingerprintsOf } from '../gateway/secrets.ts'
 import { type Gateway, startGateway } from '../gateway/server.ts'
@@ -19,7 +21,6 @@ import {
   remoteIdentity,
   tellCause,
 } from './identity.ts'
-import { openKeysOf } from './key-store.ts'
 import { issueSample, SAMPLE } from './sample.ts'
 
 const say = (line = '') => console.log(line)
@@ -92,7 +93,7 @@ function writeCommandSettings(
 /** @returns The key itself, unless `API_KEY` is set or there has been a key; stored nowhere. */
 async function firstKey(config: Config): Promise<string | undefined> {
   if (config.apiKey !== undefined) return undefined
-  const { store, hadKeys, close } = await openKeysOf(config)
+  const { store, hadKeys, close } = await databaseOf(config).openKeys(createLog('warn'))
   try {
     if (await hadKeys()) return undefined
     const { secret } = await createKeys(store).create({

@@ -1,4 +1,5 @@
 import type { Hex } from '../../document/hex.ts'
+import type { Health } from './command-database.ts'
 import type { Binding } from './stores.ts'
 
 /** Hexadecimal digits that messages show of a fingerprint. */
@@ -21,6 +22,29 @@ export function bindingProblems(bound: Binding, configured: Binding): string[] {
     ...differencesOf(bound, configured),
     ...secretProblems(bound.fingerprints, configured.fingerprints),
   ]
+}
+
+/**
+ * @param version What else to say of a database that is well.
+ * @param known The fingerprints in the database.
+ * @param configured Those of the settings; absent when they name none.
+ */
+export function secretHealth(
+  version: string,
+  known: readonly Hex[],
+  configured: readonly Hex[] = known,
+): Health {
+  const missing = known.filter((one) => !configured.includes(one))
+  if (missing.length === 0)
+    return {
+      outcome: 'ok',
+      message: `${version}, and all of its issuer secrets are configured`,
+    }
+  return {
+    outcome: 'fail',
+    message: `ISSUER_SECRET lacks the secret with the fingerprint ${missing.map(shortFingerprint).join(', ')}`,
+    advice: 'add it, or the documents that it sealed cannot be opened',
+  }
 }
 
 function differencesOf(bound: Binding, configured: Binding): string[] {

@@ -1,12 +1,10 @@
-/** What `npm run doctor` found out about one thing. */
-export type Finding = {
-  check: string
-  outcome: 'ok' | 'warn' | 'fail'
-  /** What is so. Never a secret, a key, or more of an address than its host. */
-  message: string
-  /** What to do about it. */
-  advice?: string
-}
+import type { Health } from '../../gateway/adapters/command-database.ts'
+
+/**
+ * What `npm run doctor` found out about one thing: never a secret, a key, or more of an address than
+ * its host.
+ */
+export type Finding = Health & { check: string }
 
 export const ok = (check: string, message: string): Finding => ({ check, outcome: 'ok', message })
 export const warn = (check: string, message: string, advice: string): Finding => ({

@@ -1,12 +1,7 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { statfs } from 'node:fs/promises'
-import { dirname, join, sep } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
-import { shortFingerprint } from '../../gateway/adapters/binding.ts'
-import { fingerprintsIn } from '../../gateway/adapters/sqlite/binding.ts'
-import { SCHEMA_VERSION } from '../../gateway/adapters/sqlite/schema.ts'
+import { dirname, sep } from 'node:path'
 import type { Config } from '../../gateway/config.ts'
-import { fingerprintsOf } from '../../gateway/secrets.ts'
 import { type Finding, fail, ok, reasonOf, warn } from './finding.ts'
 
 const MIN_NODE = 20
@@ -59,43 +54,7 @@ export async function checkFolder(config: Config): Promise<Finding[]> {
         'set ERASURE_LIST to a file elsewhere',
       ),
     )
-  return [...findings, ...checkDatabase(config)]
-}
-
-function checkDatabase({ dataDir, issuerSecrets }: Config): Finding[] {
-  const path = join(dataDir, 'gateway.db')
-  if (!existsSync(path)) return [ok('database', 'there is none yet')]
-  let sqlite: DatabaseSync | undefined
-  try {
-    sqlite = new DatabaseSync(path, { readOnly: true })
-    const version = Number(sqlite.prepare('PRAGMA user_version').get()?.user_version)
-    if (version !== SCHEMA_VERSION)
-      return [
-        fail(
-          'database',
-          `it has the format ${version}, this version's is ${SCHEMA_VERSION}`,
-          'start the version that wrote it, or name another DATA_DIR',
-        ),
-      ]
-    const known = fingerprintsIn(sqlite)
-    const configured = issuerSecrets ? fingerprintsOf(issuerSecrets) : known
-    const missing = known.filter((one) => !configured.includes(one))
-    if (missing.length > 0)
-      return [
-        fail(
-          'database',
-          `ISSUER_SECRET lacks the secret with the fingerprint ${missing.map(shortFingerprint).join(', ')}`,
-          'add it, or the documents that it sealed cannot be opened',
-        ),
-      ]
-    return [ok('database', `format ${version}, and all of its issuer secrets are configured`)]
-  } catch (error) {
-    return [
-      fail('database', `it cannot be read: ${reasonOf(error)}`, 'restore a backup, or run recover'),
-    ]
-  } finally {
-    sqlite?.close()
-  }
+  return findings
 }
 
 function existingParent(path: string): string {

@@ -9,7 +9,7 @@ import type { Kept } from './kept.ts'
 
 /** What differs between chain, store and database, by its code. */
 export const DIFFERENCES = {
-  database_damaged: 'SQLite finds the file damaged: restore a backup',
+  database_damaged: 'the database finds itself damaged: restore a backup',
   events_incomplete: 'the registry counts more than its events show: ask a node that has them',
   payload_missing: 'the store lacks a payload: npm run restore fetches it, or recover',
   payload_damaged: 'a payload has other bytes than its hash says: restore a backup',
@@ -32,12 +32,12 @@ export async function compare(
   tell: Tell,
 ): Promise<{ documents: number; batches: number; erased: number }> {
   const counts = { documents: 0, batches: 0, erased: 0 }
-  for (const line of kept.damage()) tell('database_damaged', line)
+  for (const line of await kept.damage()) tell('database_damaged', line)
   if (!issued.isComplete) tell('events_incomplete', '')
 
   async function comparePayload(hash: Hex): Promise<void> {
     const payload = await kept.payload(hash)
-    if (kept.isErased(hash)) {
+    if (await kept.isErased(hash)) {
       counts.erased++
       if (payload !== 'missing') tell('erased_but_present', hash)
     } else if (payload === 'missing') tell('payload_missing', hash)
@@ -51,21 +51,22 @@ export async function compare(
     counts.documents++
     anchors.set(documentHash, record.anchoredBlock)
     await comparePayload(documentHash)
-    if (!kept.historyOf(documentHash, record.anchoredBlock)) tell('history_missing', documentHash)
+    if (!(await kept.historyOf(documentHash, record.anchoredBlock)))
+      tell('history_missing', documentHash)
     const account = issued.accounts.get(record.accountIndex) ?? NO_ACCOUNT
     const status = registryStatusOf({ record, account, blockTime: issued.blockTime })
     const expected = status === 'valid' || status === 'expired' ? null : status
-    const row = kept.indexOf(documentHash)
+    const row = await kept.indexOf(documentHash)
     if (!row) tell('index_missing', documentHash)
     else if (row.block !== record.anchoredBlock || row.status !== expected)
       tell('index_differs', documentHash)
   }
-  for (const { documentHash, block } of kept.history())
-    if (anchors.get(documentHash) !== block) tell('history_without_record', documentHash)
+  for await (const { documentHash, blockNumber } of kept.history())
+    if (anchors.get(documentHash) !== blockNumber) tell('history_without_record', documentHash)
 
   for (const { root, manifest, record } of issued.batches) {
     counts.batches++
-    if (!kept.batchHistoryOf(root, record.anchoredBlock)) tell('history_missing', root)
+    if (!(await kept.batchHistoryOf(root, record.anchoredBlock))) tell('history_missing', root)
     const about = { registry: kept.registry, issuerId: kept.issuerId, blocks: [kept.store] }
     const code = await recountListed(
       { root, size: record.validUntil },

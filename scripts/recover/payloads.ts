@@ -1,18 +1,13 @@
+import type { CommandDatabase } from '../../gateway/adapters/command-database.ts'
 import { hkdfWithNode } from '../../gateway/adapters/node-hkdf.ts'
 import { openWithNode } from '../../gateway/adapters/node-open.ts'
-import type { Database } from '../../gateway/adapters/sqlite/database.ts'
-import { createSqliteStore } from '../../gateway/adapters/sqlite/store.ts'
-import { createSqliteIsErased } from '../../gateway/adapters/sqlite/tombstones.ts'
-import { createTombstones } from '../../gateway/adapters/tombstones.ts'
-import { withOlder } from '../../gateway/adapters/with-older.ts'
 import type { Config } from '../../gateway/config.ts'
 import { createOpenIndexed, type OpenIndexed } from '../../gateway/documents/opening.ts'
-import { createLog } from '../../gateway/log.ts'
 import type { Identity } from '../../gateway/open-chain.ts'
-import { openKubo } from '../../gateway/open-stores.ts'
 import { subkeysOf } from '../../gateway/secrets.ts'
 import { readPayload } from '../../verifier/checks/payload.ts'
 import { createIpfsGatewaySource } from '../../verifier/readers/ipfs-gateway.ts'
+import { openPayloadStore } from '../command-database.ts'
 
 /** The new gateway's store, and where its payloads come from. */
 export type Payloads = {
@@ -31,12 +26,9 @@ export type Payloads = {
 export async function openPayloads(
   config: Config,
   { issuerId, issuerSecrets }: Identity,
-  database: Database,
+  database: CommandDatabase,
 ): Promise<Payloads> {
-  const kubo = await openKubo(config, createLog(config.logLevel))
-  const embedded = createSqliteStore(database)
-  const tombstones = createTombstones(createSqliteIsErased(database))
-  const store = tombstones.guardStore(kubo ? withOlder(kubo, embedded) : embedded)
+  const store = await openPayloadStore(config, database)
   const sources = config.ipfsGateways.map((url) => createIpfsGatewaySource(url, config.ipfsTimeout))
   const subkeys = subkeysOf(issuerSecrets)
   return {

@@ -7,11 +7,12 @@ import { recountManifest } from '../../cli/manifest.ts'
 import type { Batch } from '../../document/batch/batch.ts'
 import { encodeBatchBlock } from '../../document/batch/block.ts'
 import { fromHex, type Hex, toHex } from '../../document/hex.ts'
+import type {
+  CommandDatabase,
+  IndexRebuild,
+  Rebuilt,
+} from '../../gateway/adapters/command-database.ts'
 import { hkdfWithNode } from '../../gateway/adapters/node-hkdf.ts'
-import { createAddBatch } from '../../gateway/adapters/sqlite/batch-log.ts'
-import type { Database } from '../../gateway/adapters/sqlite/database.ts'
-import { KEPT_STATUSES } from '../../gateway/adapters/sqlite/document-index.ts'
-import { createIndexRebuild, type Rebuilt } from '../../gateway/adapters/sqlite/index-rebuild.ts'
 import { blindIndexOf, createIndexEntryOf } from '../../gateway/blind-index.ts'
 import type { KeptStatus } from '../../gateway/document-index.ts'
 import type { Identity } from '../../gateway/open-chain.ts'
@@ -58,13 +59,13 @@ type Options = {
 export async function restoreDocuments(
   issued: Issued,
   payloads: Payloads,
-  database: Database,
+  database: CommandDatabase,
   { identity, out, tenant, say }: Options,
 ): Promise<Counts> {
   const [newest] = subkeysOf(identity.issuerSecrets)
   const blindTenant =
     tenant === undefined ? null : blindIndexOf(newest, 'tenant', tenant, hkdfWithNode)
-  const index = createIndexRebuild(database, blindTenant)
+  const index = await database.rebuildIndex(blindTenant)
   const write = createWriter(database, index)
   const entryOf = createIndexEntryOf(hkdfWithNode)
   const counts: Counts = {
@@ -151,7 +152,7 @@ function* inChainOrder({ documents, batches }: Issued): Generator<Part> {
 
 type BatchOptions = {
   payloads: Payloads
-  database: Database
+  database: CommandDatabase
   tenant: string | undefined
   restoreSome(some: readonly Found[]): Promise<void>
 }
@@ -165,19 +166,11 @@ async function restoreBatch(
   const batch = manifest === null ? undefined : await readManifest(manifest, payloads)
   if (batch?.root !== root || batch.size !== anchored.validUntil) return false
   const transactionHash = event?.transactionHash ?? null
-  const { sqlite } = database
   const { kept } = statusOf({ ...anchored, validUntil: 0 }, issued)
-  const id = await database.write(() => {
-    const hash = transactionHash === null ? null : fromHex(transactionHash)
-    sqlite
-      .prepare('INSERT OR REPLACE INTO batch_history VALUES (?, ?, ?)')
-      .run(anchored.anchoredBlock, fromHex(root), hash)
-    const { id } = createAddBatch(database)({ ...batch, tenant: tenant ?? DEFAULT_TENANT })
-    sqlite
-      .prepare('UPDATE batch SET promised = 1, block_number = ?, status = ? WHERE id = ?')
-      .run(anchored.anchoredBlock, KEPT_STATUSES.indexOf(kept), id)
-    return id
-  })
+  const id = await database.addBatch(
+    { ...batch, tenant: tenant ?? DEFAULT_TENANT },
+    { blockNumber: anchored.anchoredBlock, transactionHash, status: kept },
+  )
   const unrevoked = { ...anchored, ...NOT_REVOKED }
   let some: { documentHash: Hex; validUntil: number; block: Hex }[] = []
   const restoreRest = async () => {
@@ -226,16 +219,14 @@ async function readManifest(manifest: Hex, payloads: Payloads): Promise<Batch | 
 }
 
 /** Writes history and index of some documents. */
-function createWriter({ sqlite, write }: Database, index: ReturnType<typeof createIndexRebuild>) {
-  const insert = sqlite.prepare('INSERT OR REPLACE INTO history VALUES (?, ?, ?)')
+function createWriter({ anchored }: CommandDatabase, index: IndexRebuild) {
   return async (restored: readonly { found: Found; rebuilt: Rebuilt }[]) => {
-    await write(() => {
-      for (const { found } of restored) {
-        const { documentHash, record, transactionHash, batch } = found
-        const hash = transactionHash === null ? null : fromHex(transactionHash)
-        if (batch === null) insert.run(record.anchoredBlock, fromHex(documentHash), hash)
-      }
-    })
+    const alone = restored.filter(({ found }) => found.batch === null)
+    await anchored.addDocuments(
+      alone.map(({ found: { documentHash: hash, record, transactionHash } }) => ({
+        ...{ hash, blockNumber: record.anchoredBlock, transactionHash },
+      })),
+    )
     await index.replace(restored.map(({ rebuilt }) => rebuilt))
   }
 }

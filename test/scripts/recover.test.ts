@@ -129,7 +129,7 @@ test('error: names what no source has, refuses a folder in use and a chain that 
     ISSUER_SECRET: randomKey(),
   })
   expect(other.stderr).toMatch(/unopened +7: sealed with another secret/)
-  const again = await recover()
+  const again = await recover(elsewhere)
   expect(again.stderr).toContain('has a database already')
   const local = await recover({ RPC_URL: '', DATA_DIR: join(folder, 'e') })
   expect(local.stderr).toContain('RPC_URL is required')

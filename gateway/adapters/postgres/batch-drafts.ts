@@ -13,6 +13,7 @@ import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
 import { insertDocuments } from './index-documents.ts'
 import type { Query } from './query.ts'
+import { insertBlocks } from './store.ts'
 
 const HASH = 32
 /** Blocks that are pinned together: the puts of other requests wait for it. */
@@ -111,15 +112,9 @@ async function putBlocks(
   request: Uint8Array,
   blocks: readonly DraftBlock[],
 ): Promise<void> {
-  const inserted = await query(
-    `INSERT INTO block (hash, bytes)
-     SELECT hash, bytes FROM unnest($1::bytea[], $2::bytea[]) AS item (hash, bytes)
-     WHERE NOT EXISTS (SELECT 1 FROM tombstone WHERE tombstone.hash = item.hash)
-     ON CONFLICT DO NOTHING RETURNING hash`,
-    [blocks.map(({ hash }) => hash), blocks.map(({ bytes }) => bytes)],
-  )
+  const inserted = await insertBlocks(query, blocks)
   if (inserted.length === 0) return
-  const hashes = Buffer.concat(inserted.map(({ hash }) => hash as Uint8Array))
+  const hashes = Buffer.concat(inserted)
   await query('INSERT INTO batch_draft (request, hashes) VALUES ($1, $2)', [request, hashes])
 }
 

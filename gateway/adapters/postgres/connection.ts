@@ -7,8 +7,9 @@ export type ConnectionOptions = pg.ClientConfig
 const CONNECT_TIMEOUT_MS = 5_000
 /** How long the server works on a statement. */
 const STATEMENT_TIMEOUT_MS = 10_000
-/** How long a gateway waits for an answer, if the network was cut: longer than the server does. */
-export const ANSWER_TIMEOUT_MS = 12_000
+/** How much longer a gateway waits for an answer, if the network was cut. */
+const ANSWER_MARGIN_MS = 2_000
+export const ANSWER_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + ANSWER_MARGIN_MS
 /** How long a stopped process may keep its locks. */
 const IDLE_TRANSACTION_TIMEOUT_MS = 10_000
 
@@ -26,7 +27,7 @@ const types = {
  * The limits of the server. Not in the first packet of the connection, since PgBouncer refuses them
  * there.
  */
-const LIMITS = `SET statement_timeout = ${STATEMENT_TIMEOUT_MS};
+const limitsOf = (statementTimeout: number) => `SET statement_timeout = ${statementTimeout};
   SET idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_TIMEOUT_MS}`
 
 /**
@@ -44,13 +45,21 @@ export function optionsOf(url: string, answerTimeoutMs?: number): ConnectionOpti
   }
 }
 
-/** The options of the connections that read and write; each of them has time limits. */
-export function poolOptionsOf(url: string, max: number): pg.PoolConfig {
+/**
+ * The options of the connections that read and write; each of them has time limits.
+ *
+ * @param statementTimeout How long a statement may take; milliseconds. Absent = as for requests.
+ */
+export function poolOptionsOf(
+  url: string,
+  max: number,
+  statementTimeout = STATEMENT_TIMEOUT_MS,
+): pg.PoolConfig {
   return {
-    ...optionsOf(url, ANSWER_TIMEOUT_MS),
+    ...optionsOf(url, statementTimeout + ANSWER_MARGIN_MS),
     max,
     onConnect: async (client) => {
-      await client.query(LIMITS)
+      await client.query(limitsOf(statementTimeout))
     },
   }
 }

@@ -10,7 +10,7 @@ import { createPresence, type Presence } from './presence.ts'
 import { type Query, queryOn } from './query.ts'
 
 /** Connections of one gateway, beside the one that listens. */
-const MAX_CONNECTIONS = 8
+export const MAX_CONNECTIONS = 8
 /** How often a transaction is run that loses to others. */
 const MAX_RUNS = 5
 /** How long the first notification may take. */
@@ -36,11 +36,16 @@ export type Postgres = Pick<Notifications, 'listen'> &
 /**
  * Opens the database, and brings its schema up to date.
  *
+ * @param statementTimeout How long a statement may take; milliseconds. Absent = as for requests.
  * @throws {DatabaseUrlError} when it cannot be used, such as through a pooler that hands out
  * connections for single transactions.
  * @throws {IssueError} `store_unavailable`.
  */
-export async function openPostgres(url: string, log: Log): Promise<Postgres> {
+export async function openPostgres(
+  url: string,
+  log: Log,
+  statementTimeout?: number,
+): Promise<Postgres> {
   await migrate(url).catch((error) => {
     throw explained(error)
   })
@@ -52,7 +57,7 @@ export async function openPostgres(url: string, log: Log): Promise<Postgres> {
     throw error
   }
   // Only now: through a wrong pooler, its time limits would reach connections of others.
-  const pool = new pg.Pool(poolOptionsOf(url, MAX_CONNECTIONS))
+  const pool = new pg.Pool(poolOptionsOf(url, MAX_CONNECTIONS, statementTimeout))
   // An idle connection broke; the pool opens another one.
   pool.on('error', (error) => log.warn('postgres_connection_lost', { error: error.message }))
   const { answered, ...presence } = createPresence()
@@ -73,10 +78,13 @@ export async function openPostgres(url: string, log: Log): Promise<Postgres> {
   }
 }
 
-/** @param answered Called after each success. */
-function createTransactions(
+/**
+ * @param answered Called after each success.
+ * @returns Statements on the connections of a pool.
+ */
+export function createTransactions(
   pool: pg.Pool,
-  answered: () => void,
+  answered: () => void = () => {},
 ): Pick<Postgres, 'query' | 'transaction'> {
   async function withConnection<T>(work: (query: Query) => Promise<T>): Promise<T> {
     const client = await pool.connect().catch((error) => {
@@ -128,7 +136,7 @@ function createTransactions(
  * @throws {DatabaseUrlError} when no notification arrives, so that gateways would not wake up.
  * @throws {IssueError} `store_unavailable`.
  */
-async function assertNotified(notifications: Notifications, url: string): Promise<void> {
+export async function assertNotified(notifications: Notifications, url: string): Promise<void> {
   const channel = 'docreg_self_test'
   const payload = randomUUID()
   const heard = Promise.withResolvers<boolean>()

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import pg from 'pg'
 import { optionsOf } from './connection.ts'
 import { DatabaseUrlError, outageOf } from './errors.ts'
+import type { Query, Row } from './query.ts'
 
 const FOLDER = new URL('./schema/', import.meta.url)
 
@@ -22,6 +23,8 @@ function schemaFiles(): { version: number; sql: string }[] {
     }))
 }
 
+const newestVersion = () => schemaFiles().at(-1)?.version ?? 0
+
 /**
  * Brings the schema up to date: each file runs once, in order, all in one transaction. Gateways
  * that start at the same time wait for each other.
@@ -36,7 +39,8 @@ export async function migrate(url: string): Promise<void> {
   client.on('error', () => {})
   try {
     await client.connect()
-    await assertUsable(client)
+    const problem = await serverProblem(async (text) => (await client.query(text)).rows)
+    if (problem) throw new DatabaseUrlError(problem)
     await client.query('BEGIN')
     await client.query('SELECT pg_advisory_xact_lock($1)', [MIGRATION_LOCK])
     await runMissing(client)
@@ -49,24 +53,35 @@ export async function migrate(url: string): Promise<void> {
   }
 }
 
-async function assertUsable(client: pg.Client): Promise<void> {
-  const { rows } = await client.query(`
+/** @returns Why the server or database cannot be used, and what to do. */
+export async function serverProblem(query: Query): Promise<string | undefined> {
+  const [row] = await query(`
     SELECT current_setting('server_version_num')::int AS version,
       current_setting('server_encoding') AS encoding,
       current_setting('synchronous_commit') AS synchronous`)
-  const { version, encoding, synchronous } = rows[0]
-  if (version < MIN_SERVER_VERSION)
-    throw new DatabaseUrlError(
-      `leads to PostgreSQL ${Math.floor(version / 10_000)}: 15 or newer is required`,
-    )
+  const { version, encoding, synchronous } = row as Row
+  if (Number(version) < MIN_SERVER_VERSION)
+    return `leads to PostgreSQL ${Math.floor(Number(version) / 10_000)}: 15 or newer is required`
   if (encoding !== 'UTF8')
-    throw new DatabaseUrlError(
-      `leads to a database with the encoding ${encoding}: create one with UTF8`,
-    )
+    return `leads to a database with the encoding ${encoding}: create one with UTF8`
   if (synchronous === 'off')
-    throw new DatabaseUrlError(
-      'leads to a server with synchronous_commit = off, which loses acknowledged documents in a crash: switch it on',
-    )
+    return 'leads to a server with synchronous_commit = off, which loses acknowledged documents in a crash: switch it on'
+  return undefined
+}
+
+/**
+ * Looks at the schema, and changes nothing.
+ *
+ * @returns Its version, 0 in an empty database, and that of this service.
+ */
+export async function readSchemaVersion(
+  query: Query,
+): Promise<{ version: number; newest: number }> {
+  const newest = newestVersion()
+  const [table] = await query("SELECT to_regclass('schema_version') IS NOT NULL AS is_there")
+  if (table?.is_there !== true) return { version: 0, newest }
+  const [row] = await query('SELECT version FROM schema_version')
+  return { version: Number(row?.version ?? 0), newest }
 }
 
 async function runMissing(client: pg.Client): Promise<void> {
@@ -79,7 +94,7 @@ async function runMissing(client: pg.Client): Promise<void> {
       'leads to a database that was moved to a data folder: start with that DATA_DIR, without DATABASE_URL',
     )
   const files = schemaFiles()
-  const newest = files.at(-1)?.version ?? 0
+  const newest = newestVersion()
   if (current > newest)
     throw new DatabaseUrlError(
       `leads to a database that a newer version of this service wrote (its schema is ${current}, this one's is ${newest}): start that version`,

@@ -1,7 +1,7 @@
 /** The data folder cannot be used. The message says what to do. */
 export class DataDirError extends Error {
   override name = 'DataDirError'
-  readonly code: 'bound_to_another' | 'moved' | 'other_version'
+  readonly code: 'bound_to_another' | 'in_use' | 'moved' | 'other_version' | 'unfinished'
   /** The message without `DATA_DIR` and the remedy, so that it also fits a backup of the folder. */
   readonly problem: string
 

@@ -1,31 +1,30 @@
-import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
+import { fromHex, toHex } from '../../../document/hex.ts'
 import type { History } from '../../history.ts'
+import type { Anchored, AnchoredLog } from '../command-database.ts'
 import type { Database } from './database.ts'
 
-export type SqliteHistory = History & {
-  /** Resolves when it is durable. */
-  addBatch(root: Hex, blockNumber: number, transactionHash: Hex): Promise<void>
-  /** Adds where documents were issued again by a command. Resolves when it is durable. */
-  addDocuments(
-    documentHashes: readonly Hex[],
-    blockNumber: number,
-    transactionHash: Hex,
-  ): Promise<void>
-  /** @returns The documents and the roots of batches that are in a block from this one on. */
-  since(blockNumber: number): { documentHashes: Hex[]; roots: Hex[] }
-}
-
 /**
- * The history in the gateway's database. Triggers in the schema write the history of documents,
- * and of batches from changes of the outbox; the command that issues a batch adds the batch here.
+ * The history in the gateway's database. Triggers in the schema write the history of documents, and
+ * of batches, from changes of the outbox; commands write it themselves.
  */
-export function createSqliteHistory({ sqlite, write }: Database): SqliteHistory {
+export function createSqliteHistory({ sqlite }: Database): History {
   const select = sqlite.prepare(`
     SELECT transaction_hash FROM history WHERE document_hash = ?1 AND block_number = ?2
     UNION ALL
     SELECT transaction_hash FROM batch_history WHERE root = ?1 AND block_number = ?2`)
-  const insertBatch = sqlite.prepare('INSERT OR REPLACE INTO batch_history VALUES (?, ?, ?)')
+  return {
+    async transactionOf(hash, blockNumber) {
+      const row = select.get(fromHex(hash), blockNumber)
+      const transactionHash = row?.transaction_hash as Uint8Array | null | undefined
+      return transactionHash ? toHex(transactionHash) : null
+    },
+  }
+}
+
+/** The history as commands write it. */
+export function createAnchoredLog({ sqlite, write }: Database): AnchoredLog {
   const insert = sqlite.prepare('INSERT OR REPLACE INTO history VALUES (?, ?, ?)')
+  const insertBatch = sqlite.prepare('INSERT OR REPLACE INTO batch_history VALUES (?, ?, ?)')
   const documents = sqlite.prepare(
     'SELECT DISTINCT document_hash AS hash FROM history WHERE block_number >= ?',
   )
@@ -34,20 +33,18 @@ export function createSqliteHistory({ sqlite, write }: Database): SqliteHistory 
   )
   const hashesOf = (statement: typeof documents, blockNumber: number) =>
     statement.all(blockNumber).map(({ hash }) => toHex(hash as Uint8Array))
+  const run = (into: typeof insert, { hash, blockNumber, transactionHash }: Anchored) =>
+    into.run(
+      ...[blockNumber, fromHex(hash)],
+      transactionHash === null ? null : fromHex(transactionHash),
+    )
   return {
-    async transactionOf(hash, blockNumber) {
-      const row = select.get(fromHex(hash), blockNumber)
-      const transactionHash = row?.transaction_hash as Uint8Array | null | undefined
-      return transactionHash ? toHex(transactionHash) : null
-    },
-    addBatch: (root, blockNumber, transactionHash) =>
-      write(() => void insertBatch.run(blockNumber, fromHex(root), fromHex(transactionHash))),
-    addDocuments: (documentHashes, blockNumber, transactionHash) =>
+    addBatch: (batch) => write(() => void run(insertBatch, batch)),
+    addDocuments: (all) =>
       write(() => {
-        for (const documentHash of documentHashes)
-          insert.run(blockNumber, fromHex(documentHash), fromHex(transactionHash))
+        for (const one of all) run(insert, one)
       }),
-    since: (blockNumber) => ({
+    since: async (blockNumber) => ({
       documentHashes: hashesOf(documents, blockNumber),
       roots: hashesOf(batches, blockNumber),
     }),

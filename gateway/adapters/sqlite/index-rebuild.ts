@@ -1,5 +1,5 @@
 import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
-import type { IndexEntry, KeptStatus } from '../../document-index.ts'
+import type { IndexRebuild, Rebuilt } from '../command-database.ts'
 import type { Database } from './database.ts'
 import {
   BY_HASH,
@@ -12,63 +12,12 @@ import { KEY_KINDS, retireKeys } from './sorted-keys.ts'
 /** Documents in one write. */
 const CHUNK = 500
 
-/** A document that the rebuilt index gets. */
-export type Rebuilt = {
-  documentHash: Hex
-  /** `null` while it is pending, and for a document in a batch. */
-  blockNumber: number | null
-  /** The id of its batch in the database. */
-  batch?: number
-  validUntil: number
-  status: KeptStatus | null
-  /** Absent when its payload could not be opened: then what the index had before stays. */
-  entry?: IndexEntry
-}
-
-/**
- * Rebuilds the index in a database that no gateway uses. A row takes a new place above all old
- * ones, and the old row goes in the same write: a rebuild that is cut off leaves an index that is
- * whole, and the next one goes through it again.
- */
-export type IndexRebuild = {
-  /** Adds documents that the history does not have: other gateways issued them. */
-  addForeign(documents: readonly { documentHash: Hex; blockNumber: number }[]): void
-  /** The documents that were anchored, some at a time, in the order of their blocks. */
-  anchored(): Iterable<Hex[]>
-  /** The promised documents, in the order of their requests. */
-  pending(): { documentHash: Hex; validUntil: number }[]
-  replace(documents: readonly Rebuilt[]): Promise<void>
-  /** The batches whose documents the index does not have, or not all of them. */
-  /**
-   * Gives batches of an unknown tenant, which were restored from the chain, to this one.
-   *
-   * @returns How many.
-   */
-  ownBatches(tenant: string): Promise<number>
-  incompleteBatches(): { id: number; manifest: Hex; tenant: string }[]
-  /** Adds documents of a batch that the index lacks. */
-  addToBatch(
-    id: number,
-    documents: readonly { documentHash: Hex; entry: IndexEntry }[],
-  ): Promise<void>
-  /** Drops the rows that were not replaced. @returns How many. */
-  end(): Promise<number>
-}
-
 /** @param tenant The blind index of whom documents get whose tenant is unknown. */
 export function createIndexRebuild(database: Database, tenant: bigint | null): IndexRebuild {
   const { sqlite, write } = database
-  sqlite.exec(`
-    CREATE TEMP TABLE foreign_document (
-      block_number INTEGER NOT NULL, document_hash BLOB NOT NULL,
-      PRIMARY KEY (block_number, document_hash)
-    ) STRICT, WITHOUT ROWID`)
   const lastOld = Number(sqlite.prepare('SELECT max(id) AS id FROM document').get()?.id ?? 0)
-  const addForeign = sqlite.prepare('INSERT OR IGNORE INTO foreign_document VALUES (?, ?)')
   const selectAnchored = sqlite.prepare(`
-    SELECT block_number, document_hash FROM history
-    WHERE (block_number, document_hash) > (?1, ?2)
-    UNION SELECT block_number, document_hash FROM foreign_document
+    SELECT block_number AS blockNumber, document_hash AS hash FROM history
     WHERE (block_number, document_hash) > (?1, ?2)
     ORDER BY block_number, document_hash LIMIT ${CHUNK}`)
   const selectPending = sqlite.prepare(`
@@ -93,30 +42,23 @@ export function createIndexRebuild(database: Database, tenant: bigint | null): I
   const documents = createInsertDocument(database)
 
   return {
-    addForeign(documents) {
-      for (const { blockNumber, documentHash } of documents)
-        addForeign.run(blockNumber, fromHex(documentHash))
-    },
-    *anchored() {
-      let last: Record<string, unknown> | undefined = {
-        block_number: -1,
-        document_hash: new Uint8Array(0),
-      }
-      while (last) {
-        const place = [last.block_number as number, last.document_hash as Uint8Array] as const
-        const rows: Record<string, unknown>[] = selectAnchored.all(...place)
-        if (rows.length > 0) yield rows.map((row) => toHex(row.document_hash as Uint8Array))
-        last = rows.at(-1)
-      }
-    },
-    pending: () => selectPending.all() as { documentHash: Hex; validUntil: number }[],
+    anchoredAfter: async (place) =>
+      selectAnchored
+        .all(place?.blockNumber ?? -1, place ? fromHex(place.documentHash) : new Uint8Array(0))
+        .map(({ blockNumber, hash }) => ({
+          blockNumber: Number(blockNumber),
+          documentHash: toHex(hash as Uint8Array),
+        })),
+    pending: async () => selectPending.all() as { documentHash: Hex; validUntil: number }[],
+    // No gateway runs.
+    async see() {},
     replace: (documents) => write(() => documents.forEach(replace)),
     ownBatches: (name) =>
       write(() => {
         const own = sqlite.prepare("UPDATE batch SET tenant = ? WHERE tenant = ''")
         return Number(own.run(name).changes)
       }),
-    incompleteBatches: () =>
+    incompleteBatches: async () =>
       selectIncomplete.all().map(({ id, manifest, tenant }) => ({
         id: Number(id),
         manifest: toHex(manifest as Uint8Array),

@@ -1,7 +1,9 @@
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DatabaseDeps, DatabaseStores } from '../stores.ts'
 import { createSqliteBatchDrafts } from './batch-drafts.ts'
 import { createSqliteBatchLog } from './batch-log.ts'
+import { DataDirError } from './data-dir-error.ts'
 import { openDatabase } from './database.ts'
 import { createSqliteDeliveries } from './deliveries.ts'
 import { createSqliteDocumentIndex } from './document-index.ts'
@@ -20,6 +22,19 @@ import { createSqliteWebhooks } from './webhooks.ts'
 /** The gateway's database in the data folder. */
 export const DATABASE_FILE = 'gateway.db'
 
+/** A file in a data folder whose database a command has not filled yet. */
+export const unfinishedFile = (dataDir: string) => join(dataDir, `${DATABASE_FILE}-unfinished`)
+
+/** @throws {DataDirError} `unfinished` when a command has not filled the database yet. */
+export function assertFilled(dataDir: string): void {
+  if (existsSync(unfinishedFile(dataDir)))
+    throw new DataDirError(
+      'unfinished',
+      `${dataDir} has a database that npm run recover has not finished`,
+      ': run that again',
+    )
+}
+
 /**
  * Opens the SQLite files in a data folder.
  *
@@ -30,6 +45,7 @@ export async function openSqliteStores(
   dataDir: string,
   { binding, erasureList, blindTenant, log, end }: DatabaseDeps,
 ): Promise<DatabaseStores> {
+  assertFilled(dataDir)
   const database = openDatabase(join(dataDir, DATABASE_FILE), (error) => {
     log.error('flush_failed', { error: error.message })
     end(error)

@@ -1,0 +1,39 @@
+import type { Hex } from '../document/hex.ts'
+import { lockAccount } from '../gateway/adapters/account-lock.ts'
+import type { CommandDatabase } from '../gateway/adapters/command-database.ts'
+import { createRegistry, type RegistryPorts } from '../gateway/adapters/ethereum/registry.ts'
+import type { Signer } from '../gateway/adapters/ethereum/signer.ts'
+import type { Config } from '../gateway/config.ts'
+import { leasedSigner } from '../gateway/leased-signer.ts'
+import type { Identity } from '../gateway/open-chain.ts'
+import { patiently } from './identity.ts'
+
+/**
+ * Claims an account of the settings for a command that sends transactions. Of several gateways,
+ * none can use it meanwhile, and it signs only while that is so.
+ *
+ * @param stops Gets what frees it.
+ * @returns Its signer, and the registry as it sees it.
+ * @throws {IssueError} `account_shared` when gateways use them all.
+ */
+export async function claimAccount(
+  { rpcUrls, finality }: Config,
+  { rpc, registry, issuerId, signer, otherSigners = [] }: Identity,
+  database: CommandDatabase,
+  { stops, say }: { stops: (() => Promise<void>)[]; say: (line: string) => void },
+): Promise<RegistryPorts & { signer: Signer }> {
+  const signers = new Map(
+    [signer, ...otherSigners].map((one) => [one.address.toLowerCase() as Hex, one]),
+  )
+  const { account, lease } = await database.claimAccount([...signers.keys()])
+  const own = signers.get(account) ?? signer
+  const claimed = lease ? leasedSigner(own, () => lease) : own
+  const { ports, genesis } = await patiently(async () => {
+    const ports = await createRegistry(rpc, { registry, issuerId, signer: claimed, finality })
+    return { ports, genesis: await ports.blocks.blockHash(0) }
+  }, say)
+  // Nothing else can reach a local chain that is in the data folder.
+  if (!lease && rpcUrls.length > 0)
+    stops.unshift(await lockAccount({ registry, address: own.address, genesis }))
+  return { ...ports, signer: claimed }
+}

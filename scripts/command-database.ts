@@ -1,0 +1,41 @@
+import type { CommandDatabase } from '../gateway/adapters/command-database.ts'
+import { createTombstones } from '../gateway/adapters/tombstones.ts'
+import { withOlder } from '../gateway/adapters/with-older.ts'
+import type { Config } from '../gateway/config.ts'
+import { databaseOf } from '../gateway/databases.ts'
+import type { PayloadStore } from '../gateway/issue/ports.ts'
+import { createLog } from '../gateway/log.ts'
+import { openKubo } from '../gateway/open-stores.ts'
+
+/**
+ * Opens the database of the settings for a command; see `DatabaseAdapter.openForCommand`.
+ *
+ * @param stops Gets what closes it.
+ * @param options `create`: makes a data folder that is missing.
+ */
+export async function openForCommand(
+  config: Config,
+  stops: (() => Promise<void>)[],
+  options: { create?: boolean } = {},
+): Promise<CommandDatabase> {
+  const log = createLog('warn')
+  const { leaseTerm } = config
+  const database = await databaseOf(config).openForCommand({ ...options, leaseTerm, log })
+  stops.unshift(database.close)
+  return database
+}
+
+/**
+ * @returns The payloads, on Kubo or in the database, as the settings say; without erased ones.
+ * @throws {IssueError} when the Kubo node cannot be used.
+ */
+export async function openPayloadStore(
+  config: Config,
+  { embedded, isErased }: CommandDatabase,
+): Promise<PayloadStore> {
+  const kubo = await openKubo(config, createLog(config.logLevel))
+  const tombstones = createTombstones(isErased)
+  return kubo
+    ? tombstones.guardStore(withOlder(kubo, embedded), kubo.erase)
+    : tombstones.guardStore(embedded)
+}
