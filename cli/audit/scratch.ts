@@ -1,4 +1,5 @@
-import { DatabaseSync } from 'node:sqlite'
+import type { DatabaseSync } from 'node:sqlite'
+import { UsageError } from '../errors.ts'
 
 /** What is in memory of it at a time; a sort takes as much again. */
 const CACHE_KIB = 8 * 1024
@@ -6,9 +7,14 @@ const CACHE_KIB = 8 * 1024
 /**
  * Opens a temporary database, so that memory does not grow with a list. It is in a file without a
  * name, in `TMPDIR` or else in `/var/tmp`, which ends with the process however that ends.
+ *
+ * @throws {UsageError} under a Node without SQLite: the other commands run there.
  */
 export function openScratch(): DatabaseSync {
-  const scratch = new DatabaseSync('')
+  const sqlite = process.getBuiltinModule?.('node:sqlite')
+  if (sqlite === undefined)
+    throw new UsageError(`this command needs Node 22.13 or newer, and this is ${process.version}`)
+  const scratch = new sqlite.DatabaseSync('')
   scratch.exec(`PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; PRAGMA temp_store = FILE;
     PRAGMA cache_size = -${CACHE_KIB}`)
   return scratch

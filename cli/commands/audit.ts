@@ -108,12 +108,13 @@ async function audit(
   const isWithoutSource = sources.blocks.length === 0
   if (isWithoutSource && (values.payloads || values['public-ids'] !== undefined))
     throw new UsageError('--payloads and --public-ids need --ipfs')
+  const opened = issuers.map((issuerId) => ({ issuerId, scratch: openScratch() }))
   const { out } = values
   if (out !== undefined) await makeFolder(out)
   using scratches = new DisposableStack()
+  for (const { scratch } of opened) scratches.use(scratch)
   const audits: Audit[] = []
-  for (const issuerId of issuers) {
-    const scratch = scratches.use(openScratch())
+  for (const { issuerId, scratch } of opened) {
     const order = { ...orderOf(values, sources, terminal), provider, issuerId, scratch }
     audits.push(await runAudit(order))
   }

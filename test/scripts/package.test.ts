@@ -166,6 +166,17 @@ test.each(nodes())('default: the command runs with %s', async (node) => {
   expect(help.stdout).toContain('$ docreg issue people.csv')
 })
 
+test.each(nodes())('default: an audit runs with %s, or says which Node it needs', async (node) => {
+  const command = join(consumer, 'node_modules/document-registry/cli/docreg.js')
+  const sources = ['--rpc', 'http://127.0.0.1:1', '--registry', proof?.registry ?? '']
+  const { code, stderr } = await run(node, [command, 'audit', '--issuer', '1', ...sources], {
+    cwd: consumer,
+  }).catch((error) => error)
+  const { stdout: has } = await run(node, ['-p', "!!process.getBuiltinModule?.('node:sqlite')"])
+  expect(code).toBe(has.trim() === 'true' ? 2 : 64)
+  if (code === 64) expect(stderr).toContain('needs Node 22.13 or newer')
+})
+
 test('default: fits its budget when it is bundled for browsers', async () => {
   const whole = await build({
     stdin: {
