@@ -2,7 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Comparison } from './compare.ts'
 
-// What a restore says.
+// The report of a restore.
 
 /** Lists documents that were issued after the backup and whose payload is lost. */
 const LOST_FILE = 'missing-payloads.txt'

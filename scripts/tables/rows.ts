@@ -53,7 +53,7 @@ export function canonicalJson(value: unknown): string {
 export const kindsOf = (table: Table): Kind[] => Object.values(table.columns)
 export const columnsOf = (table: Table): string[] => Object.keys(table.columns)
 
-/** What a table holds, as far as two databases can be compared by it. */
+/** The number of rows of a table and a sum of their hashes, which two databases are compared by. */
 export type Sum = { rows: number; digest: bigint }
 
 /** Adds up rows; their order does not matter. */

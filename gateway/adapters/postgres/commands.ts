@@ -19,8 +19,8 @@ const STATEMENT_TIMEOUT_MS = 600_000
 const REBUILD = 'command reindex'
 
 /**
- * Opens a PostgreSQL database for a command. Gateways may run: the command leases what only one may
- * have.
+ * Opens a PostgreSQL database for a command. Gateways may run: the command leases what only one
+ * process may hold.
  *
  * @throws {DatabaseUrlError} when it cannot be used.
  * @throws {IssueError} `store_unavailable`.
