@@ -263,9 +263,9 @@ describe('settings', () => {
   })
 
   test.each([
-    [{ ISSUER_KEY: `${key},${key}` }],
+    [{ ISSUER_KEY: `${key},0x${'2'.repeat(64)}` }],
     [{ ISSUER_KEYSTORE: 'a,b', ISSUER_KEYSTORE_PASSWORD_FILE: 'p' }],
-    [{ ISSUER_SIGNER_URL: 'http://signer:9000', ISSUER_ADDRESS: `${account},${account}` }],
+    [{ ISSUER_SIGNER_URL: 'http://signer:9000', ISSUER_ADDRESS: `${account},0x${'2'.repeat(40)}` }],
   ])('error: refuses several accounts without a shared database: %o', (env) => {
     expect(() => readConfig(env)).toThrow(/ISSUER_\w+ names several accounts: set DATABASE_URL/)
   })
