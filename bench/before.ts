@@ -15,7 +15,7 @@ import { parseArgs } from 'node:util'
 import type { MeasureOptions } from './before/measure.ts'
 import { measureEcho, type Row } from './measure.ts'
 import { runScript } from './processes.ts'
-import { quantile } from './quantile.ts'
+import { median } from './quantile.ts'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -34,11 +34,6 @@ const checkouts = { before: older, now: fileURLToPath(new URL('..', import.meta.
 /** Connections of the bare Hono server that issuing is compared with. */
 const ECHO_CONNECTIONS = 200
 
-function median(rows: readonly Row[], of: (row: Row) => number | undefined): number {
-  const values = rows.map((row) => of(row) ?? Number.NaN).sort((a, b) => a - b)
-  return quantile(values, 0.5)
-}
-
 async function compareAt(connections: number, echo: Row): Promise<void> {
   const rows: Record<keyof typeof checkouts, Row[]> = { before: [], now: [] }
   for (let round = 0; round < Number(values.rounds); round++)
@@ -50,8 +45,9 @@ async function compareAt(connections: number, echo: Row): Promise<void> {
         `${connections} connections, ${which}: ${row.perSecond.toFixed(0)} a second, gateway ${row.gatewayCpu?.toFixed(0)} µs, Anvil ${row.anvilCpu?.toFixed(0)} µs, ${row.failures} failed`,
       )
     }
-  const speed = (which: keyof typeof rows) => median(rows[which], ({ perSecond }) => perSecond)
-  const cost = (which: keyof typeof rows) => median(rows[which], ({ gatewayCpu }) => gatewayCpu)
+  const speed = (which: keyof typeof rows) => median(rows[which].map(({ perSecond }) => perSecond))
+  const cost = (which: keyof typeof rows) =>
+    median(rows[which].map(({ gatewayCpu }) => gatewayCpu ?? Number.NaN))
   console.log(
     `${connections} connections, medians: ${speed('now').toFixed(0)} a second ÷ ${speed('before').toFixed(0)} before = ${(speed('now') / speed('before')).toFixed(2)}, ÷ echo = ${(speed('now') / echo.perSecond).toFixed(3)}; gateway ${cost('now').toFixed(0)} µs ÷ ${cost('before').toFixed(0)} = ${(cost('now') / cost('before')).toFixed(2)}`,
   )

@@ -11,6 +11,7 @@ import { createSqliteOutbox } from '../gateway/adapters/sqlite/outbox.ts'
 import { createSqlitePersistence } from '../gateway/adapters/sqlite/persistence.ts'
 import { createSqliteStore } from '../gateway/adapters/sqlite/store.ts'
 import type { IssueIntent } from '../gateway/issue/intent.ts'
+import { median } from './quantile.ts'
 
 const ROUNDS = 8
 const GROUPS = 50
@@ -53,7 +54,6 @@ function withoutEvents({ sqlite }: Database): void {
     CREATE TEMP TRIGGER no_final BEFORE INSERT ON main.event BEGIN SELECT RAISE(IGNORE); END`)
 }
 
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] ?? 0
 const results = { with: [] as number[], without: [] as number[] }
 for (let round = 0; round < 2 * ROUNDS; round++) {
   const kind = round % 2 === 0 ? 'with' : 'without'

@@ -10,7 +10,7 @@ import { parseArgs } from 'node:util'
 import { postgresFolder, startPostgres } from '../test/support/postgres.ts'
 import { type Limits, measureIssue, type Row } from './measure.ts'
 import { createPostgresServer, type MeasuredServer, type ServerMemory } from './postgres-server.ts'
-import { quantile } from './quantile.ts'
+import { median } from './quantile.ts'
 
 const { values } = parseArgs({
   options: {
@@ -25,11 +25,6 @@ const connections = Number(values.connections)
 
 /** Of PostgreSQL itself: microseconds of processor for a request, and memory. */
 type ServerRow = { cpu: number; memory: ServerMemory }
-
-function median<T>(rows: readonly T[], of: (row: T) => number | undefined): number {
-  const all = rows.map((row) => of(row) ?? Number.NaN).sort((a, b) => a - b)
-  return quantile(all, 0.5)
-}
 
 function printRow(which: string, row: Row): void {
   const [cpu, p50, p99] = [row.gatewayCpu, row.p50, row.p99].map((value) => value?.toFixed(0))
@@ -71,10 +66,10 @@ try {
       `  its own processes: ${cpu.toFixed(0)} µs, ${memory.processes} with ${mib(memory.bytes)} MiB, ${mib(memory.own)} MiB of them not shared`,
     )
   }
-  const speed = (rows: readonly Row[]) => median(rows, ({ perSecond }) => perSecond)
+  const speed = (rows: readonly Row[]) => median(rows.map(({ perSecond }) => perSecond))
   const ratio = (speed(postgresRows) / speed(sqliteRows)).toFixed(2)
   console.log(
-    `medians: ${speed(postgresRows).toFixed(0)} a second ÷ ${speed(sqliteRows).toFixed(0)} = ${ratio}; PostgreSQL ${median(postgresRows, (row) => row.server.cpu).toFixed(0)} µs`,
+    `medians: ${speed(postgresRows).toFixed(0)} a second ÷ ${speed(sqliteRows).toFixed(0)} = ${ratio}; PostgreSQL ${median(postgresRows.map(({ server }) => server.cpu)).toFixed(0)} µs`,
   )
 } finally {
   await postgres.remove()

@@ -9,8 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import { Agent, request } from 'undici'
 
-const RETRY_MS = 250
-const TIMEOUT_MS = 20_000
+const RETRY_INTERVAL_MS = 250
+const ANSWER_TIMEOUT_MS = 20_000
 const MAX_REPEATS = 400
 
 const { values, positionals } = parseArgs({
@@ -21,8 +21,8 @@ const origin = positionals[0] ?? 'http://127.0.0.1:3000'
 // A proxy under test has a certificate that nobody signed.
 const dispatcher = new Agent({
   connect: { rejectUnauthorized: false },
-  bodyTimeout: TIMEOUT_MS,
-  headersTimeout: TIMEOUT_MS,
+  bodyTimeout: ANSWER_TIMEOUT_MS,
+  headersTimeout: ANSWER_TIMEOUT_MS,
 })
 
 type Answer = { status: number | string; data?: { publicId?: string; status?: string } }
@@ -84,7 +84,7 @@ async function issueOne(number: number): Promise<void> {
       return
     }
     if (status === 401 || status === 422) throw new Error(`answered ${status}`)
-    await sleep(RETRY_MS)
+    await sleep(RETRY_INTERVAL_MS)
   }
 }
 

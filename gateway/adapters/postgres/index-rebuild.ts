@@ -177,7 +177,7 @@ async function replaceRows(
   )
 }
 
-/** Nothing is promised by it: whoever superseded that document has promised, or has not. */
+/** Notes what has happened. It promises no revocation: the request that superseded did that. */
 async function linkSuccessors(query: Query, documents: readonly Rebuilt[]): Promise<void> {
   const links = documents.flatMap(({ documentHash, entry }) =>
     entry?.supersedes ? [{ from: entry.supersedes, to: documentHash }] : [],

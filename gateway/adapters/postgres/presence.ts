@@ -2,10 +2,10 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { IssueError } from '../../issue/errors.ts'
 
 /** How long a brief read may take: one that waits longer has no answer to wait for. */
-const LIMIT_MS = 3_000
+const READ_TIMEOUT_MS = 3_000
 /** While the database is away, one brief read in this time asks it all the same. */
 const RETRY_INTERVAL_MS = 1_000
-const RETRY_LIMIT_MS = 250
+const RETRY_TIMEOUT_MS = 250
 
 /** Whether the database answers. */
 export type Presence = {
@@ -13,10 +13,10 @@ export type Presence = {
    * Makes a read that verifying can do without. It waits for a few seconds at most, and while the
    * database is known to be away, not at all.
    *
-   * @param limitMs How long it may take while the database answers.
+   * @param timeoutMs How long it may take while the database answers.
    * @throws {IssueError} `store_unavailable`.
    */
-  brief<T>(read: () => Promise<T>, limitMs?: number): Promise<T>
+  brief<T>(read: () => Promise<T>, timeoutMs?: number): Promise<T>
   /** Notes whether the database answers. @returns The answer. */
   note<T>(answer: Promise<T>): Promise<T>
 }
@@ -47,23 +47,23 @@ export function createPresence(): PresenceWatch {
 
   return {
     ...{ answered, note },
-    async brief(read, limitMs = LIMIT_MS) {
+    async brief(read, timeoutMs = READ_TIMEOUT_MS) {
       const now = performance.now()
       if (isAway && now < nextTryAt) throw noAnswer()
       nextTryAt = now + RETRY_INTERVAL_MS
-      return note(within(note(read()), isAway ? RETRY_LIMIT_MS : limitMs))
+      return note(within(note(read()), isAway ? RETRY_TIMEOUT_MS : timeoutMs))
     },
   }
 }
 
 /** @returns The answer; rejects if there is none in time. */
-async function within<T>(answer: Promise<T>, limitMs: number): Promise<T> {
+async function within<T>(answer: Promise<T>, timeoutMs: number): Promise<T> {
   const late = Promise.withResolvers<never>()
   const timer = setTimeout(async () => {
     // An answer that came while this process was busy is read first.
     await nextTurn()
     late.reject(noAnswer())
-  }, limitMs)
+  }, timeoutMs)
   try {
     return await Promise.race([answer, late.promise])
   } finally {

@@ -10,7 +10,7 @@ import type { Query } from './query.ts'
 /** Payloads in one read, some kilobytes each. */
 const MAX_READ = 50
 /** Longer than the server takes: the payloads have no other source here. */
-const READ_LIMIT_MS = 15_000
+const READ_TIMEOUT_MS = 15_000
 /** Hashes in one read. */
 const MAX_GROUP = 200
 
@@ -24,7 +24,7 @@ export function createPostgresStore({
     async run(hashes) {
       const rows = await brief(
         () => query('SELECT hash, bytes FROM block WHERE hash = ANY($1)', [hashes]),
-        READ_LIMIT_MS,
+        READ_TIMEOUT_MS,
       )
       const found = new Map(rows.map(({ hash, bytes }) => [hexOf(hash), bytes as Uint8Array]))
       return hashes.map((hash) => {

@@ -109,7 +109,7 @@ function createReplace(
     )
     deleteOlder.run(hash, lastInsertRowid)
     mergeKeys(lastInsertRowid)
-    // Nothing is promised by it: whoever superseded that document has promised, or has not.
+    // Notes what has happened. It promises no revocation: the request that superseded did that.
     if (entry?.supersedes) link.run(fromHex(entry.supersedes), hash)
   }
 }
