@@ -2,7 +2,7 @@ import type { ServerMemory, Sizes } from '../postgres-server.ts'
 import { placeOf, type Setting, table } from '../report.ts'
 import type { Rows } from './fill.ts'
 import type { Finality, Issuing, Started, Starting } from './gateway.ts'
-import { issuingRow, pauseRow, startRow, tenths, whole } from './report.ts'
+import { issuingTable, pauseRow, startRow, tenths, whole } from './report.ts'
 
 export const TEN_MILLION_POSTGRES = 'Ten million documents on PostgreSQL'
 
@@ -60,17 +60,7 @@ ${table(
   ].map((row) => row.slice(0, 3)),
 )}
 
-${table(
-  [
-    'issuing, 200 connections',
-    'empty',
-    'full',
-    'full ÷ empty',
-    'empty, gateway µs',
-    'full, gateway µs',
-  ],
-  [issuingRow('plain', measured), issuingRow('keyed', measured)],
-)}
+${issuingTable(measured)}
 
 ${table(
   ['round', 'empty', 'full', 'empty, with keys', 'full, with keys'],

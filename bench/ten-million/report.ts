@@ -70,17 +70,7 @@ ${table(
   ],
 )}
 
-${table(
-  [
-    'issuing, 200 connections',
-    'empty',
-    'full',
-    'full ÷ empty',
-    'empty, gateway µs',
-    'full, gateway µs',
-  ],
-  [issuingRow('plain', measured), issuingRow('keyed', measured)],
-)}
+${issuingTable(measured)}
 
 - **issuing**: documents a second, the mean of ${measured.issuing.length} rounds in turn; the gateway's
   processor time for one is a mean too, which other work on the machine changes less.
@@ -104,10 +94,21 @@ export function pauseRow(
   return [name, tenths(longest), tenths(p99), tenths(statement), tenths(statementCpu)]
 }
 
-export function issuingRow(
-  kind: 'plain' | 'keyed',
-  { issuing }: Pick<Measured, 'issuing'>,
-): string[] {
+export function issuingTable(measured: Pick<Measured, 'issuing'>): string {
+  return table(
+    [
+      'issuing, 200 connections',
+      'empty',
+      'full',
+      'full ÷ empty',
+      'empty, gateway µs',
+      'full, gateway µs',
+    ],
+    [issuingRow('plain', measured), issuingRow('keyed', measured)],
+  )
+}
+
+function issuingRow(kind: 'plain' | 'keyed', { issuing }: Pick<Measured, 'issuing'>): string[] {
   const rowsOf = (side: 'empty' | 'full') => issuing.map((round) => round[side][kind].row)
   const rate = (side: 'empty' | 'full') => mean(rowsOf(side).map(({ perSecond }) => perSecond))
   const cpu = (side: 'empty' | 'full') =>
