@@ -82,7 +82,7 @@ export type CommandDatabase = Pick<DatabaseStores, 'isErased' | 'embedded' | 'hi
    * left unfinished.
    *
    * @param command The name of the command that fills it.
-   * @throws {Error} when it has anything else, or another run is at it.
+   * @throws {Error} when the database has other rows, or another run is filling it.
    */
   claimEmpty(command: string): Promise<{ filled(): Promise<void> }>
   /**

@@ -1,7 +1,8 @@
 /**
  * `npm run move -- to-postgres` copies what a service keeps in `DATA_DIR` to the empty database of
- * `DATABASE_URL`, `npm run move -- to-sqlite` back, with the settings of `npm start`. What was
- * copied is compared, and checked against the chain. No gateway starts with the original again.
+ * `DATABASE_URL`; `npm run move -- to-sqlite` copies it back. Both need the settings of
+ * `npm start`. They compare the copy with the original, and check it against the chain. No gateway starts with
+ * the original again.
  */
 import { parseArgs } from 'node:util'
 import { openRegistry } from '../../gateway/adapters/ethereum/registry.ts'
