@@ -56,6 +56,15 @@ export type IndexedDocument = {
   status: KeptStatus | null
 }
 
+/** A document of the index, with what tells whose it is. */
+export type OwnedDocument = IndexedDocument &
+  Pick<IndexEntry, 'validUntil' | 'tenant'> & {
+    /** The blind index of its category; `null` when its content is unknown. */
+    category: bigint | null
+    /** The root of its batch, if it is in one. */
+    root: Hex | null
+  }
+
 /** What to list. Of a list of blind indexes, one must fit: there is one for each issuer secret. */
 export type IndexQuery = {
   subject?: readonly bigint[]
@@ -80,7 +89,7 @@ export type IndexPage = {
 export type DocumentIndex = {
   page(query: IndexQuery): Promise<IndexPage>
   /** @returns `undefined` for a document that is not in the index. */
-  find(documentHash: Hex, tenant?: readonly bigint[]): Promise<IndexedDocument | undefined>
+  find(documentHash: Hex): Promise<OwnedDocument | undefined>
   /** Whether a place is of an index that has been dropped since. */
   isDropped(place: number): Promise<boolean>
   /** Corrects statuses after a look at the chain; durable when it resolves. */

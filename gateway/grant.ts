@@ -17,10 +17,15 @@ export type Grant = {
   /** Whose documents and idempotency keys it shares. */
   tenant: string
   scopes: readonly Scope[]
-  /** The only categories that it may issue; absent = all. */
+  /** The only categories that it may issue and change; absent = all. */
   categories?: readonly string[]
   /** Requests per second; absent = the service's default. */
   rateLimit?: number
+}
+
+/** @returns Whose documents, batches, events and webhooks a key may name; `null` = of all. */
+export function tenantOf({ tenant, scopes }: Grant): string | null {
+  return scopes.includes('admin') ? null : tenant
 }
 
 /**

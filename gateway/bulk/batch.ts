@@ -25,6 +25,8 @@ export type BatchRequest = {
   /** Milliseconds to wait for a block once all is stored. */
   wait: number
   newDeadline: NewDeadline
+  /** Rejects when the caller may not issue any more. */
+  assertAllowed(): Promise<void>
 }
 
 export type BatchOutcome =

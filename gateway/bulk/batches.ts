@@ -109,13 +109,14 @@ async function seal(
 async function anchor(
   { log, batcher, ...deps }: BatchDeps,
   { id, lease, root, size, manifest }: SealedRoot & { id: Uint8Array; lease: Lease | undefined },
-  { wait, tenant, newDeadline }: BatchRequest,
+  { wait, tenant, newDeadline, assertAllowed }: BatchRequest,
 ): Promise<{ status: 'valid' | 'pending'; transactionHash: Hex | null; replayed: boolean }> {
   const deadline = newDeadline()
   const batch = { root, size, manifest, tenant }
   const intent = intentOfBatch(batch)
   const before = await deadline.within(() => deps.outcomeOf(intent))
   if (before.status === 'conflict' || before.status === 'distrusted') throw refusalOf(before.status)
+  await assertAllowed()
   const isNew = await log.promise(id, batch, lease)
   if (before.status === 'anchored') {
     // Until its block is final.

@@ -1,28 +1,33 @@
 import type { Hex } from '../../document/hex.ts'
 import type { Hkdf } from '../../document/hkdf.ts'
 import type { IssuerSubkeys } from '../../document/keys.ts'
-import { blindIndexOf } from '../blind-index.ts'
+import { type BlindField, blindIndexOf } from '../blind-index.ts'
 import type { DocumentIndex } from '../document-index.ts'
+import { type Grant, tenantOf } from '../grant.ts'
+import type { RecordKey } from '../issue/record.ts'
 import type { OpenIndexed, Opening } from './opening.ts'
 
-/** A document of this issuer that was looked for by its hash. */
+/** A document of this issuer that an API key may retrieve and change. */
 export type FoundDocument = {
-  documentHash: Hex
   isIndexed: boolean
-  /** Whether it is in a batch. */
-  isBatch: boolean
+  /** The root of its batch; `null` when it is in none that the index knows. */
+  root: Hex | null
+  /** Seconds of the Unix epoch; 0 = never expires, or unknown. */
+  validUntil: number
+  /** Whether it is of a category that the key may issue and change. */
+  mayChange: boolean
   open(): Promise<Opening>
 }
 
 /**
- * @param tenant Whose documents; `null` for those of all tenants, also ones that the index does not
- *   have: another gateway may have issued them.
- * @returns `undefined` when it is not a document of this tenant.
+ * Decides which documents an API key may name, however it names them. Everybody can read hashes on
+ * the chain, and a publicId is shown to strangers, so neither is a permission: the document must be
+ * one of the key's tenant, and in the batch that was named. Only the index knows tenants. A
+ * document that only the chain knows (after a recovery, or issued elsewhere) is for `admin` keys.
+ *
+ * @returns `undefined` when the key may not know whether there is such a document.
  */
-export type FindDocument = (
-  documentHash: Hex,
-  tenant: string | null,
-) => Promise<FoundDocument | undefined>
+export type FindDocument = (named: RecordKey, grant: Grant) => Promise<FoundDocument | undefined>
 
 export function createFindDocument(deps: {
   index: Pick<DocumentIndex, 'find'>
@@ -31,19 +36,29 @@ export function createFindDocument(deps: {
   hkdf: Hkdf
 }): FindDocument {
   const { index, open } = deps
-  return async (documentHash, tenant) => {
-    const tenants =
-      tenant === null
-        ? undefined
-        : deps.subkeys.map((subkeys) => blindIndexOf(subkeys, 'tenant', tenant, deps.hkdf))
-    const indexed = await index.find(documentHash, tenants)
-    if (!indexed && tenant !== null) return undefined
-    const { batchBlock } = indexed ?? { batchBlock: null }
+
+  const isBlind = (field: BlindField, value: string, blind: bigint | null) =>
+    deps.subkeys.some((subkeys) => blindIndexOf(subkeys, field, value, deps.hkdf) === blind)
+
+  return async ({ documentHash, root }, grant) => {
+    const tenant = tenantOf(grant)
+    const indexed = await index.find(documentHash)
+    if (!indexed) {
+      if (tenant !== null) return undefined
+      return {
+        ...{ isIndexed: false, root: null, validUntil: 0, mayChange: true },
+        open: () => open({ documentHash, batchBlock: null }),
+      }
+    }
+    if (tenant !== null && !isBlind('tenant', tenant, indexed.tenant)) return undefined
+    if (root !== undefined && root !== indexed.root) return undefined
     return {
-      documentHash,
-      isIndexed: indexed !== undefined,
-      isBatch: batchBlock !== null,
-      open: () => open({ documentHash, batchBlock }),
+      isIndexed: true,
+      root: indexed.root,
+      validUntil: indexed.validUntil,
+      mayChange:
+        grant.categories?.some((one) => isBlind('category', one, indexed.category)) ?? true,
+      open: () => open(indexed),
     }
   }
 }

@@ -27,6 +27,7 @@ export function authorize<P extends ObjectEntries>(
     await chargeKey(c, grant)
     assertScope(grant, scope)
     c.set('grant', grant)
+    c.set('assertKey', async () => assertScope(await findGrant(c, findKey), scope))
     c.set('query', readQuery(c, known))
     return next()
   }

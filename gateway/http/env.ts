@@ -26,6 +26,8 @@ export type Env = {
     isEnvelope?: boolean
     /** Set by `authorize`. */
     grant: Grant
+    /** Set by `authorize`. Rejects when the API key has been revoked, or lost the scope, since. */
+    assertKey: () => Promise<void>
     /** Set for every request. */
     rateLimits: RateLimits
     /** The header fields of a request that was counted. */

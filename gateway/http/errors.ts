@@ -57,6 +57,13 @@ export const STATUS = {
 
 export type ApiErrorCode = keyof typeof STATUS
 
+/** Why a request may not change the document or batch that it names. */
+export const NAMED_ERRORS = [
+  'not_found',
+  'category_not_allowed',
+  'unverifiable',
+] as const satisfies readonly ApiErrorCode[]
+
 /** Why a request that has to write to the registry can fail with nothing done. */
 export const WRITE_ERRORS = [
   'chain_unavailable',

@@ -6,6 +6,9 @@ import { isObject, type JsonValue, parseStrictJson } from '../../document/json.t
 import { MAX_SENT_BYTES } from '../../document/new-document.ts'
 import { ApiError } from './errors.ts'
 
+/** After a body that took longer, the API key is looked up again; milliseconds. */
+const SLOW_BODY_MS = 1_000
+
 /** The query parameters that a route knows. */
 export type Parameters<P extends v.ObjectEntries> = v.ObjectSchema<P, undefined>
 /** Their values. */
@@ -116,9 +119,17 @@ async function readBody(c: Context): Promise<Uint8Array> {
 /**
  * Reads a body of at most `limit` bytes.
  *
- * @throws {ApiError} `too_large`; anything else when the body breaks off.
+ * @throws {ApiError} `too_large`; `unauthorized` when the API key was revoked while it came;
+ *   anything else when the body breaks off.
  */
 export async function readBodyAtMost(c: Context, limit: number): Promise<Uint8Array> {
+  const started = performance.now()
+  const bytes = await readBytes(c, limit)
+  if (performance.now() - started > SLOW_BODY_MS) await c.get('assertKey')?.()
+  return bytes
+}
+
+async function readBytes(c: Context, limit: number): Promise<Uint8Array> {
   const tooLarge = () =>
     new ApiError('too_large', `the body must be at most ${limit} bytes`, {
       headers: { Connection: 'close' },

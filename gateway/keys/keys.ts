@@ -137,8 +137,21 @@ function endedBy(old: ApiKey, { id }: ApiKey, overlapSeconds: number): ApiKey {
   return { ...old, expiresAt, replacedBy: id }
 }
 
-/** `null` removes a setting. */
+/**
+ * `null` removes a setting.
+ *
+ * @throws {KeyError} `inconsistent` when a rotated key would live longer.
+ */
 function withChanges(key: ApiKey, changes: KeyChanges): ApiKey {
+  const { expiresAt } = changes
+  const isLonger =
+    expiresAt === null || (expiresAt !== undefined && expiresAt > (key.expiresAt ?? expiresAt))
+  if (key.replacedBy !== undefined && isLonger)
+    throw new KeyError(
+      'inconsistent',
+      'must not be later than it is: the key was rotated, use its successor',
+      'expiresAt',
+    )
   const all = { ...key, ...changes }
   return Object.fromEntries(
     Object.entries(all).filter(([, value]) => value !== null && value !== undefined),

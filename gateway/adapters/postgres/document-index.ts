@@ -1,7 +1,7 @@
 import { fromHex } from '../../../document/hex.ts'
 import type { DocumentIndex } from '../../document-index.ts'
 import type { Postgres } from './database.ts'
-import { COLUMNS, documentOf, IS_PROMISED, KEPT_STATUSES } from './index-documents.ts'
+import { COLUMNS, IS_PROMISED, KEPT_STATUSES, ownedOf } from './index-documents.ts'
 import { createIndexReader } from './index-pages.ts'
 
 /** The index of documents in PostgreSQL. */
@@ -9,14 +9,15 @@ export function createPostgresDocumentIndex(database: Postgres): DocumentIndex {
   const { query } = database
   return {
     page: createIndexReader(database),
-    async find(documentHash, tenant) {
+    async find(documentHash) {
+      // Blind indexes have 64 bits, more than a number.
       const [row] = await query(
-        `SELECT ${COLUMNS} FROM document
-         WHERE document_hash = $1 AND ${IS_PROMISED} AND ($2::bigint[] IS NULL OR tenant = ANY($2))
-         LIMIT 1`,
-        [fromHex(documentHash), tenant && [...tenant]],
+        `SELECT ${COLUMNS}, valid_until, tenant::text, category::text,
+           (SELECT whole.root FROM batch AS whole WHERE whole.id = batch) AS root
+         FROM document WHERE document_hash = $1 AND ${IS_PROMISED} LIMIT 1`,
+        [fromHex(documentHash)],
       )
-      return row && documentOf(row)
+      return row && ownedOf(row)
     },
     async isDropped(place) {
       const [row] = await query('SELECT first FROM document_index')

@@ -1,5 +1,5 @@
 import { fromHex, type Hex } from '../../../document/hex.ts'
-import type { IndexEntry, IndexedDocument } from '../../document-index.ts'
+import type { IndexEntry, IndexedDocument, OwnedDocument } from '../../document-index.ts'
 import { bytesOf, hexOf, hexOrNull } from './columns.ts'
 import type { Query, Row } from './query.ts'
 
@@ -21,6 +21,16 @@ export function documentOf(row: Row): IndexedDocument {
     batchBlock: hexOrNull(row.batch_block),
     blockNumber: row.block_number as number | null,
     status: KEPT_STATUSES[Number(row.status)] ?? null,
+  }
+}
+
+export function ownedOf(row: Row): OwnedDocument {
+  return {
+    ...documentOf(row),
+    validUntil: Number(row.valid_until),
+    tenant: row.tenant === null ? null : BigInt(row.tenant as string),
+    category: row.category === null ? null : BigInt(row.category as string),
+    root: hexOrNull(row.root),
   }
 }
 

@@ -5,6 +5,7 @@ import type {
   IndexEntry,
   IndexedDocument,
   KeptStatus,
+  OwnedDocument,
 } from '../../document-index.ts'
 import type { Database } from './database.ts'
 import { IS_PROMISED } from './index-batches.ts'
@@ -46,8 +47,11 @@ export const BY_HASH = `id IN (SELECT id FROM document_by_key WHERE ${IS_DOCUMEN
 /** The index of documents in the gateway's database. */
 export function createSqliteDocumentIndex(database: Database): SqliteDocumentIndex {
   const { sqlite, write } = database
+  // Blind indexes have 64 bits, more than a number.
   const select = sqlite.prepare(`
-    SELECT ${COLUMNS}, tenant IN (SELECT value FROM json_each(?2)) AS fits
+    SELECT ${COLUMNS}, valid_until, CAST(tenant AS TEXT) AS tenant,
+      CAST(category AS TEXT) AS category,
+      (SELECT whole.root FROM batch AS whole WHERE whole.id = batch) AS root
     FROM document_by_key WHERE ${IS_DOCUMENT} AND ${IS_PROMISED} LIMIT 1`)
   const selectFirst = sqlite.prepare('SELECT first FROM document_index')
   const correct = sqlite.prepare(`UPDATE document SET status = ?2 WHERE ${BY_HASH}`)
@@ -55,9 +59,9 @@ export function createSqliteDocumentIndex(database: Database): SqliteDocumentInd
   return {
     ...createInsertDocument(database),
     page: createIndexReader(sqlite, COLUMNS, documentOf),
-    async find(documentHash, tenant) {
-      const row = select.get(fromHex(documentHash), jsonOf(tenant ?? []))
-      return row && (tenant === undefined || row.fits === 1) ? documentOf(row) : undefined
+    async find(documentHash) {
+      const row = select.get(fromHex(documentHash))
+      return row && ownedOf(row)
     },
     isDropped: async (place) => place < Number(selectFirst.get()?.first ?? 0),
     correct: (found) =>
@@ -108,11 +112,6 @@ export function createMergeDocumentKeys(sqlite: DatabaseSync): (added: number | 
   }
 }
 
-/** JSON numbers of 64 bits, which SQLite reads exactly. */
-function jsonOf(values: readonly bigint[]): string {
-  return `[${values.join(',')}]`
-}
-
 function documentOf(row: Record<string, unknown>): IndexedDocument {
   return {
     place: Number(row.id),
@@ -120,5 +119,15 @@ function documentOf(row: Record<string, unknown>): IndexedDocument {
     batchBlock: row.batch_block === null ? null : toHex(row.batch_block as Uint8Array),
     blockNumber: row.block_number as number | null,
     status: KEPT_STATUSES[Number(row.status)] ?? null,
+  }
+}
+
+function ownedOf(row: Record<string, unknown>): OwnedDocument {
+  return {
+    ...documentOf(row),
+    validUntil: Number(row.valid_until),
+    tenant: row.tenant === null ? null : BigInt(row.tenant as string),
+    category: row.category === null ? null : BigInt(row.category as string),
+    root: row.root === null ? null : toHex(row.root as Uint8Array),
   }
 }

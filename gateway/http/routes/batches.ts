@@ -3,9 +3,8 @@ import { cidOf } from '../../../document/cid.ts'
 import { fromHex, type Hex } from '../../../document/hex.ts'
 import type { Batches, BatchRequest } from '../../bulk/batch.ts'
 import type { NewDeadline } from '../../deadline.ts'
-import type { FindKey } from '../../grant.ts'
+import { type FindKey, type Grant, tenantOf } from '../../grant.ts'
 import type { BatchReader, BatchStanding } from '../../issue/batch-reader.ts'
-import { IssueError } from '../../issue/errors.ts'
 import type { Revising } from '../../issue/revise.ts'
 import type { Log } from '../../log.ts'
 import { BATCH_STATUS, batchEnvelopes, batchHeaders } from '../batch-answer.ts'
@@ -19,7 +18,6 @@ import { type Addresses, instant, networkOfRegistry } from '../present.ts'
 import { readOptionalJson } from '../request.ts'
 import { idempotencyKeyOf, prefersAsync } from '../request-headers.ts'
 import { presentRevised } from '../revisions.ts'
-import { tenantOf } from '../tenant.ts'
 import { BATCH_REVISIONS, ISSUE_BATCH, LIST_BATCHES, RETRIEVE_BATCH } from './batch-operations.ts'
 
 export type BatchRouteDeps = {
@@ -48,6 +46,7 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
     return issueBatch(c, deps, places.enter(), {
       ...{ atomic: atomic === 'true', dryRun: dry_run === 'true', tenant },
       ...(categories && { categories }),
+      assertAllowed: c.get('assertKey'),
     })
   })
 
@@ -75,8 +74,7 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
   for (const { operation, changedAt, read } of BATCH_REVISIONS)
     serve(app, operation, findKey, async (c) => {
       const root = rootOf(c.req.param('root'))
-      if (!(await batchReader.isOf(root, tenantOf(c.get('grant')))))
-        throw new IssueError('not_issued', 'no such batch of this tenant')
+      await assertMayChange(batchReader, root, c.get('grant'))
       const revised = await deps.revising.revise({
         intent: { ...read(root, await readOptionalJson(c)), root, tenant: c.get('grant').tenant },
         wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
@@ -87,11 +85,24 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
     })
 }
 
+/**
+ * A batch may have documents of any category, so keys with a list of categories change its documents
+ * one by one.
+ */
+async function assertMayChange(reader: BatchReader, root: Hex, grant: Grant): Promise<void> {
+  if (!(await reader.isOf(root, tenantOf(grant)))) throw new ApiError('not_found', 'no such batch')
+  if (grant.categories)
+    throw new ApiError(
+      'category_not_allowed',
+      'the API key is limited to categories: name the documents in place of the batch',
+    )
+}
+
 async function issueBatch(
   c: Context,
   deps: BatchRouteDeps,
   leave: () => void,
-  options: Pick<BatchRequest, 'atomic' | 'dryRun' | 'tenant' | 'categories'>,
+  options: Pick<BatchRequest, 'atomic' | 'dryRun' | 'tenant' | 'categories' | 'assertAllowed'>,
 ): Promise<Response> {
   try {
     if (!isNdjson(c)) throw new ApiError('not_json', 'Content-Type must be application/x-ndjson')

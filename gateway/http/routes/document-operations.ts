@@ -1,6 +1,6 @@
 import * as v from 'valibot'
 import { FINALITIES } from '../../../verifier/ports.ts'
-import { WRITE_ERRORS } from '../errors.ts'
+import { NAMED_ERRORS, WRITE_ERRORS } from '../errors.ts'
 import { issueBody } from '../issue-body.ts'
 import { operation } from '../operation.ts'
 import { CHANGES, nothing, revocation } from '../revisions.ts'
@@ -153,7 +153,7 @@ function revisionResponses(data: v.GenericSchema, example: object) {
   }
 }
 
-const REVISION_ERRORS = ['not_issued', 'other_issuer', 'unverifiable', ...WRITE_ERRORS] as const
+const REVISION_ERRORS = ['not_issued', 'other_issuer', ...NAMED_ERRORS, ...WRITE_ERRORS] as const
 
 const REVOKE = operation({
   ...REVISION,

@@ -15,7 +15,7 @@ import type { Issued, Issuing } from '../../issue/issue.ts'
 import type { PayloadStore } from '../../issue/ports.ts'
 import type { Revising } from '../../issue/revise.ts'
 import type { Successions } from '../../successions.ts'
-import { changeableOf, type PathDeps, publicIdOf } from '../document-path.ts'
+import { changeableOf, nameIn, type PathDeps, publicIdOf } from '../document-path.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, unverifiable } from '../errors.ts'
@@ -77,21 +77,24 @@ export function documentRoutes(app: Hono<Env>, deps: DocumentDeps): void {
   serve(app, RETRIEVE, findKey, async (c) =>
     succeed(
       c,
-      await retrieve(deps, await publicIdOf(deps, c.get('grant'), c.req.param('publicId'))),
+      await retrieve(
+        deps,
+        await publicIdOf(deps, c.get('grant'), c.req.param('publicId'), newDeadline()),
+      ),
     ),
   )
 
   for (const { operation, changedAt, read } of REVISIONS)
     serve(app, operation, findKey, async (c) => {
       const deadline = newDeadline()
-      const named = c.req.param('publicId')
-      const changeable = await changeableOf(deps, c.get('grant'), named, deadline)
-      const { publicId, validUntil, ...key } = changeable
+      const name = nameIn(c.req.param('publicId'))
+      const { key, validUntil, ...of } = await changeableOf(deps, c.get('grant'), name, deadline)
       const { documentHash } = key
+      const publicId = await of.publicId()
       const { tenant } = c.get('grant')
       const revised = await revising.revise({
         intent: { ...read(documentHash, await readOptionalJson(c)), ...key, tenant },
-        ...(validUntil !== undefined && { validUntil }),
+        validUntil,
         wait: prefersAsync(c.req.header('prefer')) ? 0 : wait,
         deadline,
       })

@@ -1,16 +1,12 @@
 import type { Hono } from 'hono'
 import * as v from 'valibot'
-import { decodePublicId } from '../../../document/public-id.ts'
-import type { DocumentKey } from '../../../verifier/ports.ts'
-import type { FindKey, Grant } from '../../grant.ts'
+import type { NewDeadline } from '../../deadline.ts'
+import type { FindKey } from '../../grant.ts'
 import { ERASED_FROM, type Erasing } from '../../issue/erase.ts'
-import { IssueError } from '../../issue/errors.ts'
-import type { PayloadStore } from '../../issue/ports.ts'
-import { findFor, isHash, type PathDeps } from '../document-path.ts'
+import { changeableOf, nameIn, type PathDeps } from '../document-path.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
-import { ApiError } from '../errors.ts'
-import { keyIn } from '../key-in.ts'
+import { NAMED_ERRORS } from '../errors.ts'
 import { operation, serve } from '../operation.ts'
 import { instant, networkOfRegistry } from '../present.ts'
 import * as schemas from '../schemas.ts'
@@ -18,9 +14,9 @@ import * as schemas from '../schemas.ts'
 export type EraseDeps = PathDeps & {
   findKey: FindKey
   erasing: Erasing
-  store: PayloadStore
   /** How long a request waits until all bytes are gone; milliseconds. */
   wait: number
+  newDeadline: NewDeadline
 }
 
 export const receipt = v.object({
@@ -61,16 +57,20 @@ const ERASE = operation({
       data: receipt,
     },
   },
-  errors: ['not_issued', 'other_issuer', 'chain_unavailable', 'store_unavailable'],
+  errors: [
+    ...NAMED_ERRORS,
+    ...(['not_issued', 'other_issuer', 'chain_unavailable', 'store_unavailable'] as const),
+  ],
 })
 export const eraseOperations = [ERASE]
 
-/** Erases the sealed document of a publicId, or of a documentHash of the tenant. */
+/** Erases the sealed document that the path names. */
 export function eraseRoutes(app: Hono<Env>, deps: EraseDeps): void {
-  const { findKey, erasing, addresses, wait } = deps
+  const { findKey, erasing, addresses, wait, newDeadline } = deps
   serve(app, ERASE, findKey, async (c) => {
     const grant = c.get('grant')
-    const key = await keyToErase(deps, grant, c.req.param('publicId'))
+    const name = nameIn(c.req.param('publicId'))
+    const key = await (await changeableOf(deps, grant, name, newDeadline())).documentKey()
     const { tenant } = grant
     const { documentHash, erasedAt, removed } = await erasing.erase(key, { tenant, wait })
     return succeed(
@@ -85,22 +85,4 @@ export function eraseRoutes(app: Hono<Env>, deps: EraseDeps): void {
       erasedAt === null ? 202 : 200,
     )
   })
-}
-
-async function keyToErase(deps: EraseDeps, grant: Grant, text: string): Promise<DocumentKey> {
-  const { store, addresses } = deps
-  const { issuerId, registry } = addresses
-  if (isHash(text)) {
-    const found = await findFor(deps, grant, text)
-    if (!found) throw new IssueError('not_issued', 'no such document of this tenant')
-    const { key } = await found.open()
-    return key ?? { issuerId, documentHash: found.documentHash }
-  }
-  const decoded = decodePublicId(text)
-  if (decoded.issuerId !== issuerId)
-    throw new IssueError('other_issuer', `a document of issuer ${decoded.issuerId}`)
-  const { key, isOutage } = await keyIn(decoded, registry, store)
-  if (key) return key
-  if (isOutage) throw new ApiError('store_unavailable', 'the batch block cannot be read now')
-  throw new IssueError('not_issued', 'no such batch block')
 }

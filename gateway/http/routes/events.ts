@@ -8,7 +8,7 @@ import {
   parseEventId,
   presentEvent,
 } from '../../events.ts'
-import type { FindKey } from '../../grant.ts'
+import { type FindKey, tenantOf } from '../../grant.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError } from '../errors.ts'
@@ -122,13 +122,13 @@ export const eventOperations = [LIST_EVENTS]
 export function eventRoutes(app: Hono<Env>, { findKey, events }: EventDeps): void {
   serve(app, LIST_EVENTS, findKey, async (c) => {
     const { after, type, limit } = c.get('query')
-    const { tenant, scopes } = c.get('grant')
+    const tenant = tenantOf(c.get('grant'))
     const place = parseEventId(after ?? '')
     const page = await events.read({
       limit: Number(limit),
       ...(place && { after: place }),
       ...(type !== undefined && { types: typesOf(type).filter(isType) }),
-      ...(!scopes.includes('admin') && { tenant }),
+      ...(tenant !== null && { tenant }),
     })
     if (page === 'unknown_event')
       throw new ApiError(

@@ -5,7 +5,7 @@ import { dayOf } from '../../blind-index.ts'
 import type { NewDeadline } from '../../deadline.ts'
 import { type DocumentIndex, LISTED_STATUSES } from '../../document-index.ts'
 import type { ListedDocument, Listing, ListPage } from '../../documents/list.ts'
-import type { FindKey, Grant } from '../../grant.ts'
+import { type FindKey, type Grant, tenantOf } from '../../grant.ts'
 import { formatCursor, isCursor, parseCursor } from '../cursor.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
@@ -163,8 +163,7 @@ async function listFor(
   const before = cursor === undefined ? undefined : parseCursor(cursor)
   if (before !== undefined && (await documentIndex.isDropped(before)))
     refuse([{ field: 'cursor', message: 'is from before the index was rebuilt: begin again' }])
-  const tenant = grant.scopes.includes('admin') ? null : grant.tenant
-  const page = await listing.list({ ...filters, tenant, before }, newDeadline())
+  const page = await listing.list({ ...filters, tenant: tenantOf(grant), before }, newDeadline())
   const { maxHeadAge = Number.POSITIVE_INFINITY } = verifyOptions
   if (page.asOf !== null && Date.now() / 1000 - page.asOf > maxHeadAge)
     throw unverifiable([{ check: 'chain', outcome: 'unknown', code: 'head_stale' }])

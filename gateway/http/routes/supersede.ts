@@ -1,14 +1,15 @@
 import type { Hono } from 'hono'
 import * as v from 'valibot'
+import type { Hex } from '../../../document/hex.ts'
 import { reasonName } from '../../../verifier/reasons.ts'
 import type { NewDeadline } from '../../deadline.ts'
 import type { Superseded, Superseding } from '../../documents/supersede.ts'
 import type { FindKey } from '../../grant.ts'
 import { assertScope } from '../authorize.ts'
-import { type Changeable, changeableOf, type PathDeps } from '../document-path.ts'
+import { changeableOf, nameIn, type PathDeps } from '../document-path.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
-import { WRITE_ERRORS } from '../errors.ts'
+import { NAMED_ERRORS, WRITE_ERRORS } from '../errors.ts'
 import { issueBody, parseIssueBody } from '../issue-body.ts'
 import { operation, serve } from '../operation.ts'
 import { instant, presentDocument } from '../present.ts'
@@ -72,7 +73,8 @@ const SUPERSEDE = operation({
     },
   },
   errors: [
-    ...(['bad_idempotency_key', 'idempotency_key_reused', 'category_not_allowed'] as const),
+    ...(['bad_idempotency_key', 'idempotency_key_reused'] as const),
+    ...NAMED_ERRORS,
     ...(['not_issued', 'other_issuer', 'already_revoked', 'already_superseded'] as const),
     ...(['conflict', 'distrusted'] as const),
     ...WRITE_ERRORS,
@@ -88,12 +90,13 @@ export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
     assertScope(grant, 'documents:issue')
     const { tenant, categories } = grant
     const deadline = newDeadline()
-    const old = await changeableOf(deps, grant, c.req.param('publicId'), deadline)
-    const { publicId: _, ...key } = old
+    const old = await changeableOf(deps, grant, nameIn(c.req.param('publicId')), deadline)
+    const { key, validUntil } = old
+    const publicId = await old.publicId()
     const fields = parseIssueBody(await readJson(c), Date.now(), categories)
     const idempotencyKey = idempotencyKeyOf(c.req.header('idempotency-key'))
     const superseded = await superseding.supersede({
-      ...{ ...key, fields, tenant },
+      ...{ ...key, validUntil, fields, tenant },
       ...(idempotencyKey !== undefined && { idempotencyKey }),
       wait: prefersAsync(c.req.header('prefer')) ? 0 : deps.wait,
       deadline,
@@ -104,7 +107,7 @@ export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
       c,
       {
         ...presentDocument(addresses, successor.document, successor),
-        superseded: presentSuperseded(old, superseded),
+        superseded: presentSuperseded({ publicId, ...key }, superseded),
       },
       isDone ? 201 : 202,
       {
@@ -117,7 +120,7 @@ export function supersedeRoutes(app: Hono<Env>, deps: SupersedeDeps): void {
 
 /** The document that was superseded; pending until its revocation is on the chain. */
 function presentSuperseded(
-  { publicId, documentHash }: Changeable,
+  { publicId, documentHash }: { publicId: string | null; documentHash: Hex },
   { successor, revised }: Superseded,
 ): object {
   return {

@@ -3,7 +3,7 @@ import type { Hono } from 'hono'
 import type * as v from 'valibot'
 import type { JsonValue } from '../../../document/json.ts'
 import { parseEventId } from '../../events.ts'
-import type { FindKey, Grant } from '../../grant.ts'
+import { type FindKey, type Grant, tenantOf } from '../../grant.ts'
 import { rotate, type WebhookSecrets } from '../../webhooks/secrets.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '../../webhooks/webhook.ts'
 import type { Env } from '../env.ts'
@@ -39,7 +39,7 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
   })
 
   serve(app, operations.LIST, findKey, async (c) => {
-    const list = await webhooks.list(tenantOf(c.get('grant')))
+    const list = await webhooks.list(tenantOf(c.get('grant')) ?? undefined)
     return succeed(c, { webhooks: list.map(presentWebhook) })
   })
 
@@ -86,14 +86,9 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
   })
 }
 
-/** @returns Whose webhooks a key may see; `undefined` for all. */
-function tenantOf({ tenant, scopes }: Grant): string | undefined {
-  return scopes.includes('admin') ? undefined : tenant
-}
-
 /** @throws {ApiError} `not_found`, also for a webhook that the key may not see. */
 async function find({ webhooks }: WebhookDeps, id: string, grant: Grant): Promise<Webhook> {
-  const list = await webhooks.list(tenantOf(grant))
+  const list = await webhooks.list(tenantOf(grant) ?? undefined)
   return list.find((webhook) => webhook.id === id) ?? notFound()
 }
 
@@ -104,7 +99,7 @@ function notFound(): never {
 /** @throws {ApiError} `bad_fields`, `forbidden`. */
 async function readWebhook(deps: WebhookDeps, body: JsonValue, grant: Grant): Promise<Webhook> {
   const { url, types, allTenants } = parseBody(operations.creation, body)
-  if (allTenants && !grant.scopes.includes('admin'))
+  if (allTenants && tenantOf(grant) !== null)
     throw new ApiError('forbidden', 'allTenants needs a key with the scope admin')
   await checkUrl(deps, url)
   const id: WebhookId = `wh_${randomBytes(12).toString('hex')}`

@@ -215,13 +215,14 @@ describePorts('document index', (ports) => {
       expect(await hashesOf({ status: 'valid' })).toEqual([documentHash])
     })
 
-    test('args: finds a document only for its tenant', async () => {
-      const documentHash = await issued({ tenant: 7n })
+    test('default: tells whose a document is, with blind indexes of 64 bits', async () => {
+      const [tenant, category] = [-(2n ** 63n), 2n ** 63n - 1n]
+      const documentHash = await issued({ tenant, category })
+      const owned = { documentHash, tenant, category, root: null, validUntil: expect.any(Number) }
+      expect(await index.find(documentHash)).toMatchObject(owned)
       const unknown = await issued({ tenant: null })
-      expect(await index.find(documentHash, [6n, 7n])).toMatchObject({ documentHash })
-      expect(await index.find(documentHash, [6n])).toBeUndefined()
-      expect(await index.find(unknown, [7n])).toBeUndefined()
-      expect(await index.find(unknown)).toMatchObject({ documentHash: unknown })
+      expect(await index.find(unknown)).toMatchObject({ documentHash: unknown, tenant: null })
+      expect(await index.find(`0x${'ab'.repeat(32)}`)).toBeUndefined()
     })
   })
 })
