@@ -86,6 +86,21 @@ test('error: rotates a key once', async () => {
   expect(await keys.list()).toHaveLength(2)
 })
 
+test('error: nothing prolongs or revives a key that was rotated', async () => {
+  const { key: old } = await keys.create(SETTINGS)
+  const { old: ended } = await keys.rotate(old.id, { overlapSeconds: 60 })
+  const refused = { code: 'inconsistent', field: 'expiresAt' }
+  for (const expiresAt of [null, at(NOW + 60_001)])
+    await expect(keys.change(old.id, { expiresAt })).rejects.toMatchObject(refused)
+  vi.setSystemTime(NOW + DAY_MS)
+  await expect(keys.change(old.id, { expiresAt: at(NOW + 2 * DAY_MS) })).rejects.toMatchObject(
+    refused,
+  )
+  expect(await find(old.id)).toEqual(ended)
+  await keys.change(old.id, { label: 'Ended', expiresAt: at(NOW + 1) })
+  expect(await find(old.id)).toMatchObject({ label: 'Ended', expiresAt: at(NOW + 1) })
+})
+
 test('behavior: changes only what is named, and null removes a setting', async () => {
   const { key } = await keys.create(FULL)
   const changed = await keys.change(key.id, { label: null, scopes: ['verify'], expiresAt: null })

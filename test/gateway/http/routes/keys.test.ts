@@ -1,4 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { SCOPES } from '../../../../gateway/grant.ts'
 import { type CapturedLog, captureLog } from '../../../support/captured-log.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
 
@@ -22,6 +24,8 @@ const listed = async (id: string) =>
 const statusWith = async (secret: string) =>
   (await stack.issue({}, { authorization: `Bearer ${secret}` })).status
 
+const ALL = SCOPES.filter((scope) => scope !== 'admin')
+const NDJSON = 'application/x-ndjson'
 const LATER = '2099-01-01T00:00:00.000Z'
 
 test('default: makes a key that can be used at once, and shows its secret once', async () => {
@@ -86,6 +90,101 @@ test('behavior: a change holds from the next request on', async () => {
   await call('PATCH', `/${id}`, { scopes: ['verify'] })
   expect((await issue()).body.error.code).toBe('forbidden')
   expect(await listed(id)).toMatchObject({ scopes: ['verify'], label: 'x' })
+})
+
+describe('a list of categories', () => {
+  const CHANGES = ['revoke', 'suspend', 'release', 'supersede'] as const
+  const post = async (path: string, body: object, key: string) => {
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' }
+    return stack.request(path, { method: 'POST', headers, body: JSON.stringify(body) })
+  }
+  const limited = async () =>
+    (await create({ scopes: [...ALL], categories: ['birth_certificate'] })).secret
+  const issue = async (fields: object) => (await stack.issue(fields)).body.data
+
+  test('error: limits every change of a document', async () => {
+    const key = await limited()
+    const { publicId, documentHash } = await issue({ ...ADA, category: 'diploma' })
+    const refused = 'category_not_allowed'
+    for (const name of [publicId, documentHash])
+      for (const change of CHANGES) {
+        const body = change === 'supersede' ? ADA : {}
+        const answer = await post(`/v1/documents/${name}/${change}`, body, key)
+        expect([change, answer.body.error?.code]).toEqual([change, refused])
+      }
+    const lines = await post('/v1/revocations', [{ documentHash }], key)
+    expect(Buffer.from(lines.body).toString()).toContain(refused)
+    const erased = await stack.request(`/v1/documents/${publicId}/payload`, {
+      method: 'DELETE',
+      headers: { authorization: `Bearer ${key}` },
+    })
+    expect(erased.body.error.code).toBe(refused)
+    expect((await stack.verify(publicId)).body.data.valid).toBe(true)
+  })
+
+  test('default: leaves documents of its categories to the key', async () => {
+    const key = await limited()
+    const { publicId } = await issue(ADA)
+    const revoked = await post(`/v1/documents/${publicId}/revoke`, {}, key)
+    expect(revoked.body.data.status).toBe('revoked')
+    const other = await issue({ ...ADA, category: 'diploma' })
+    const path = `/v1/documents/${other.publicId}`
+    const read = await stack.request(path, { headers: { authorization: `Bearer ${key}` } })
+    expect(read.status).toBe(200)
+  })
+
+  test('error: a whole batch may have other categories', async () => {
+    const key = await limited()
+    const { status, body } = await stack.request('/v1/batches', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/x-ndjson' },
+      body: JSON.stringify(ADA),
+    })
+    const { batchRoot, documentHash } = JSON.parse(Buffer.from(body).toString()).data
+    expect(status).toBe(201)
+    const whole = await post(`/v1/batches/${batchRoot}/revoke`, {}, key)
+    expect(whole.body.error.code).toBe('category_not_allowed')
+    const one = await post(`/v1/documents/${documentHash}/revoke`, {}, key)
+    expect(one.body.data.status).toBe('revoked')
+  })
+})
+
+describe('a key that is revoked while its request comes in', () => {
+  /** Sends a body in two parts, and revokes the key between them. */
+  async function sendRevoked(path: string, type: string, parts: [string, string]) {
+    const { id, secret } = await create({ scopes: [...ALL], tenant: 'leaves' })
+    async function* body() {
+      yield Buffer.from(parts[0])
+      // Longer than a key is in memory.
+      await sleep(1_200)
+      await call('DELETE', `/${id}`)
+      yield Buffer.from(parts[1])
+    }
+    const init = { method: 'POST', body: body(), duplex: 'half' } as unknown as RequestInit
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': type }
+    return stack.request(path, { ...init, headers })
+  }
+  const lines = (...documents: object[]) =>
+    documents.map((one) => `${JSON.stringify(one)}\n`).join('')
+
+  test.each<[string, string, string, [string, string]]>([
+    ['a batch', '/v1/batches', NDJSON, [lines(ADA), lines({ ...ADA, subjectId: '2' })]],
+    ['a document', '/v1/documents', 'application/json', ['{', JSON.stringify(ADA).slice(1)]],
+  ])('error: issues no more: %s', async (_, path, type, parts) => {
+    const { status, body } = await sendRevoked(path, type, parts)
+    expect([status, body.error?.code]).toEqual([401, 'unauthorized'])
+    const { secret } = await create({ scopes: [...ALL], tenant: 'leaves' })
+    const headers = { authorization: `Bearer ${secret}` }
+    expect((await stack.request('/v1/documents', { headers })).body.data.documents).toEqual([])
+  })
+
+  test('error: revokes no more', async () => {
+    const { documentHash, publicId } = (await stack.issue(ADA)).body.data
+    const entry = JSON.stringify({ documentHash })
+    const { status } = await sendRevoked('/v1/revocations', NDJSON, [entry, '\n'])
+    expect(status).toBe(401)
+    expect((await stack.verify(publicId)).body.data.status).toBe('valid')
+  })
 })
 
 test('behavior: a key has its own rate limit, also where others have none', async () => {
