@@ -404,7 +404,7 @@ describe('batches', () => {
     const revoked = await stack.request(`/v1/batches/${root}/revoke`, {
       ...{ method: 'POST', headers, body: '{}' },
     })
-    expect([revoked.status, revoked.body.error.code]).toEqual([404, 'not_issued'])
+    expect([revoked.status, revoked.body.error.code]).toEqual([404, 'not_found'])
   })
 
   test('error: knows no batch that was never issued', async () => {

@@ -86,10 +86,9 @@ describe('a documentHash in a path', () => {
     expect([foreign.status, foreign.body.error.code]).toEqual([404, 'not_found'])
     for (const action of ['revoke', 'suspend', 'release']) {
       const { status, body } = await post(`${documentHash}/${action}`, {}, b)
-      expect([status, body.error.code]).toEqual([404, 'not_issued'])
+      expect([status, body.error.code]).toEqual([404, 'not_found'])
     }
-    // Whoever has the publicId needs no tenant.
-    expect((await get(publicId, b)).status).toBe(200)
+    expect((await get(publicId, b)).status).toBe(404)
     expect((await post(`${documentHash}/revoke`)).body.data.status).toBe('revoked')
   })
 

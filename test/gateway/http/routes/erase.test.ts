@@ -78,7 +78,7 @@ test('behavior: a documentHash names a document of the tenant', async () => {
   const hash = toHex(decodePublicId(publicId).hash)
   const stranger = stack.key(['documents:erase'], 'another')
   const refused = await erase(hash, { authorization: `Bearer ${stranger}` })
-  expect(codeOf(refused)).toEqual([404, 'not_issued'])
+  expect(codeOf(refused)).toEqual([404, 'not_found'])
   const own = { authorization: `Bearer ${stack.key(['documents:erase'])}` }
   expect((await erase(hash, own)).body.data).toMatchObject({ documentHash: hash, status: 'erased' })
   expect((await erase(hash, own)).status).toBe(200)
