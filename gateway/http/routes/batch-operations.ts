@@ -142,12 +142,7 @@ const CHANGE = {
   query: {},
   headers: { prefer: schemas.prefer },
 } as const
-const CHANGE_ERRORS = [
-  'not_found',
-  'category_not_allowed',
-  'not_issued',
-  ...WRITE_ERRORS,
-] as const
+const CHANGE_ERRORS = ['not_found', 'category_not_allowed', 'not_issued', ...WRITE_ERRORS] as const
 
 function revised<E extends v.ObjectEntries>(times: E) {
   return v.object({
