@@ -16,12 +16,32 @@ const SHARED = ['lib.typ', 'main.typ']
  */
 export function findTemplate(given: string): string {
   const folder = (TEMPLATES as readonly string[]).includes(given) ? join(ours, given) : given
-  if (existsSync(join(folder, 'template.typ')) && existsSync(join(folder, 'settings.json')))
-    return folder
-  throw new CertificateError(
-    'bad_template',
-    `--template must be ${TEMPLATES.join(', ')}, or a folder with template.typ and settings.json`,
-  )
+  if (!existsSync(join(folder, 'template.typ')) || !existsSync(join(folder, 'settings.json')))
+    throw new CertificateError(
+      'bad_template',
+      `--template must be ${TEMPLATES.join(', ')}, or a folder with template.typ and settings.json`,
+    )
+  filesOf(folder)
+  return folder
+}
+
+/**
+ * @returns The paths of all files, in order.
+ * @throws {CertificateError} `bad_template` for a link: the engine would follow it out of the
+ * folder, and a template of somebody else would print files of this user.
+ */
+function filesOf(folder: string): string[] {
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
+  const paths = entries.flatMap((entry) => {
+    const path = join(entry.parentPath, entry.name)
+    if (entry.isDirectory()) return []
+    if (entry.isFile()) return [path]
+    throw new CertificateError(
+      'bad_template',
+      `${path} is not a file of its own: replace the link by a copy of its file`,
+    )
+  })
+  return paths.sort()
 }
 
 /** Copies a template, for an issuer to change. @throws {CertificateError} if the folder is there. */
@@ -34,9 +54,7 @@ export function copyTemplate(given: string, folder: string): void {
 export function markOf(folder: string): string {
   const hash = createHash('sha256')
   for (const name of SHARED) hash.update(readFileSync(join(ours, name)))
-  const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name))
-  for (const file of files.sort()) hash.update(file.slice(folder.length)).update(readFileSync(file))
+  for (const file of filesOf(folder))
+    hash.update(file.slice(folder.length)).update(readFileSync(file))
   return `docreg-template-${hash.digest('hex').slice(0, 16)}`
 }

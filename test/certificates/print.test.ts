@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -128,4 +128,14 @@ test('error: names every bad member of the settings', () => {
     JSON.stringify({ ...settings, logo: '../logo.svg', languages: ['xx'], more: 1 }),
   )
   expect(() => readSettings(copy)).toThrow(/logo must be in the folder.*more is not a member here/)
+})
+
+test('error: refuses a template with a link, which the engine would follow out of its folder', () => {
+  writeFileSync(join(dir, 'secret'), 'of this user')
+  for (const target of ['secret', '.']) {
+    const copy = join(dir, `linked to ${target}`)
+    copyTemplate('letter', copy)
+    symlinkSync(join(dir, target), join(copy, 'leak'))
+    expect(() => findTemplate(copy)).toThrow(/leak is not a file of its own: replace the link/)
+  }
 })
