@@ -36,7 +36,7 @@ export const COMMON_OPTIONS = {
   config: {
     value: '<file>',
     about:
-      'read settings from this file; default docreg.config.json here, in data/, or in ~/.config/docreg/',
+      'read settings from this file; default docreg.config.json in ~/.config/docreg/, or in data/ of a checkout',
   },
 } as const satisfies Options
 

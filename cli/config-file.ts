@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { OptionSpec, Options } from './command.ts'
 import { UsageError } from './errors.ts'
 
@@ -19,34 +20,46 @@ export type Setting = string | string[]
 /** What was read, and where. */
 export type ConfigFile = { path: string; settings: Record<string, Setting> }
 
-/** Where the program runs. */
-export type Surroundings = { env: NodeJS.ProcessEnv; cwd: string; home: string }
+/** Where the program runs, and the checkout or package that it is part of. */
+export type Surroundings = { env: NodeJS.ProcessEnv; cwd: string; home: string; checkout: string }
 export const SURROUNDINGS: () => Surroundings = () => ({
   env: process.env,
   cwd: process.cwd(),
   home: homedir(),
+  checkout: fileURLToPath(new URL('..', import.meta.url)),
 })
 
 /**
+ * Somebody else may have filled the working directory, and the file says where the API key goes and
+ * which registry is trusted. So one there counts only if it is named, or is the one that `npm start`
+ * left in this very checkout.
+ *
  * @param given The path of `--config`.
+ * @returns Also the first file that does not count, to be told.
+ */
+export function findConfigFile(
+  given: string | undefined,
+  { env, cwd, home, checkout }: Surroundings,
+): { path?: string | undefined; ignored?: string | undefined } {
+  const named = given ?? (env.DOCREG_CONFIG || undefined)
+  if (named !== undefined) return { path: resolve(cwd, named) }
+  const ofUser = join(env.XDG_CONFIG_HOME || join(home, '.config'), 'docreg')
+  const trusted = [join(checkout, 'data'), ofUser].map((folder) => join(folder, CONFIG_NAME))
+  const found = [cwd, join(cwd, 'data'), ofUser]
+    .map((folder) => join(folder, CONFIG_NAME))
+    .filter((file) => existsSync(file))
+  return {
+    path: found.find((file) => trusted.includes(file)),
+    ignored: found.find((file) => !trusted.includes(file)),
+  }
+}
+
+/**
  * @param known The names of all settings, as options are named.
- * @returns `undefined` if there is none.
  * @throws {UsageError} for a file that cannot be read, is not trustworthy or has an unknown
  * setting.
  */
-export function readConfigFile(
-  given: string | undefined,
-  known: readonly string[],
-  { env, cwd, home }: Surroundings,
-): ConfigFile | undefined {
-  const named = given ?? (env.DOCREG_CONFIG || undefined)
-  const path =
-    named === undefined
-      ? [cwd, join(cwd, 'data'), join(env.XDG_CONFIG_HOME || join(home, '.config'), 'docreg')]
-          .map((folder) => join(folder, CONFIG_NAME))
-          .find((file) => existsSync(file))
-      : resolve(cwd, named)
-  if (path === undefined) return undefined
+export function readConfigFile(path: string, known: readonly string[]): ConfigFile {
   const text = readTrusted(path)
   return { path, settings: text.trim() === '' ? {} : parseSettings(text, path, known) }
 }

@@ -5,7 +5,7 @@ import { styleText } from 'node:util'
 import manifest from '../package.json' with { type: 'json' }
 import type { CommandInput, Options } from './command.ts'
 import { COMMANDS } from './commands.ts'
-import { configured, readConfigFile, SURROUNDINGS } from './config-file.ts'
+import { configured, findConfigFile, readConfigFile, SURROUNDINGS } from './config-file.ts'
 import { EXIT } from './exit-codes.ts'
 import { explain } from './explain.ts'
 import { printable } from './printable.ts'
@@ -45,10 +45,16 @@ function valuesOf(
   json: boolean,
 ): CommandInput<Options>['values'] {
   const surroundings = SURROUNDINGS()
-  const file = readConfigFile(flags.config, SETTINGS, surroundings)
+  const shown = (path: string) => relative(surroundings.cwd, path)
+  const { path, ignored } = findConfigFile(flags.config, surroundings)
+  if (ignored !== undefined)
+    terminal.warn(
+      `${shown(ignored)} is ignored: such a file says where your API key goes and which registry you trust. If it is yours, give --config ${shown(ignored)}, or move it to ~/.config/docreg/`,
+    )
+  const file = path === undefined ? undefined : readConfigFile(path, SETTINGS)
   // Whoever wrote the file chose the registry to trust.
   if (file && !json && Object.keys(file.settings).length > 0)
-    terminal.note(`Settings: ${relative(surroundings.cwd, file.path)}`)
+    terminal.note(`Settings: ${shown(file.path)}`)
   const settings = configured(options, file, surroundings.env)
   return { ...settings, ...flags } as typeof flags
 }

@@ -1,10 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { COMMANDS } from '../../cli/commands.ts'
+import { findConfigFile } from '../../cli/config-file.ts'
 import { docreg, run } from '../support/docreg.ts'
+import { serveHttp } from '../support/http.ts'
 import vectors from '../vectors/documents.json' with { type: 'json' }
 
 let dir: string
@@ -81,13 +83,17 @@ describe('completion', () => {
 describe('configuration', () => {
   const UNREACHABLE = 'http://127.0.0.1:1'
   const registryOf = (digit: string) => `eip155:31337:0x${digit.repeat(40)}`
-  const config = (settings: object, name = 'docreg.config.json') => {
-    writeFileSync(join(dir, name), JSON.stringify(settings))
-    return join(dir, name)
+  const config = (settings: object, name = 'docreg/docreg.config.json') => {
+    const file = join(dir, name)
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, JSON.stringify(settings))
+    return file
   }
+  /** As a user who keeps settings in `docreg/` of `dir`. */
+  const unnamed = () => ({ DOCREG_CONFIG: '', XDG_CONFIG_HOME: dir })
   /** An address that names another registry: the command warns, and says which one it trusts. */
   const LINK = `https://a.example/verify#publicId=${ID}&registry=${registryOf('f')}`
-  const asked = async (args: string[], env: Record<string, string> = { DOCREG_CONFIG: '' }) => {
+  const asked = async (args: string[], env: Record<string, string> = unnamed()) => {
     const { code, stdout } = await docreg(['verify', '-', '--json', '--no-identity', ...args], {
       ...{ stdin: LINK, cwd: dir, env },
     })
@@ -95,20 +101,17 @@ describe('configuration', () => {
     return { code, registry: /trust, (\S+)$/.exec(warning)?.[1] }
   }
 
-  test('default: reads docreg.config.json of the working directory, and names it', async () => {
+  test("default: reads docreg.config.json of the user's own folder, and names it", async () => {
     config({ rpc: [UNREACHABLE], registry: registryOf('1') })
     expect(await asked([])).toMatchObject({ code: 2, registry: registryOf('1') })
-    const { stderr } = await docreg(['verify', '-'], {
-      stdin: ID,
-      cwd: dir,
-      env: { DOCREG_CONFIG: '' },
-    })
-    expect(stderr).toContain('Settings: docreg.config.json')
+    const { stderr } = await docreg(['verify', '-'], { stdin: ID, cwd: dir, env: unnamed() })
+    expect(stderr).toContain('Settings: docreg/docreg.config.json')
+    expect(stderr).not.toContain('ignored')
   })
 
   test('behavior: a flag wins over the environment, which wins over the file', async () => {
     config({ rpc: UNREACHABLE, registry: registryOf('1') })
-    const env = { DOCREG_CONFIG: '', DOCREG_REGISTRY: registryOf('2') }
+    const env = { ...unnamed(), DOCREG_REGISTRY: registryOf('2') }
     expect((await asked([], env)).registry).toBe(registryOf('2'))
     const flag = ['--registry', registryOf('3')]
     expect((await asked(flag, env)).registry).toBe(registryOf('3'))
@@ -117,6 +120,54 @@ describe('configuration', () => {
   test('behavior: --config names another file', async () => {
     const other = config({ rpc: UNREACHABLE, registry: registryOf('4') }, 'other.json')
     expect((await asked(['--config', other])).registry).toBe(registryOf('4'))
+  })
+
+  test.each(['docreg.config.json', 'data/docreg.config.json'])(
+    'error: a folder that somebody else filled gets no key and chooses no registry: %s',
+    async (name) => {
+      const seen: unknown[] = []
+      const server = await serveHttp((request, response) => {
+        seen.push(request.headers)
+        response.end()
+      })
+      const { url } = server
+      const cwd = join(dir, 'filled')
+      const settings = { gateway: url, rpc: [url], ipfs: [url], apiKeyFile: 'key' }
+      config({ ...settings, registry: registryOf('1') }, `filled/${name}`)
+      const env = {
+        DOCREG_CONFIG: '',
+        XDG_CONFIG_HOME: join(cwd, 'none'),
+        DOCREG_API_KEY: 'a-secret',
+      }
+      for (const [args, missing] of [
+        [['documents'], '--gateway'],
+        [['verify', '-'], '--registry'],
+        [['verify', '-', '--registry', registryOf('2')], '--rpc'],
+      ] as const) {
+        const { code, stderr } = await docreg(args, { cwd, env, stdin: ID })
+        expect(code).toBe(64)
+        expect(stderr).toContain(`Warning: ${name} is ignored`)
+        expect(stderr).toContain(`give --config ${name}`)
+        expect(stderr).toMatch(new RegExp(`^${missing} `, 'm'))
+      }
+      expect(seen).toEqual([])
+      // Once its user names it, it counts.
+      await docreg(['documents', '--config', name], { cwd, env })
+      expect(seen[0]).toMatchObject({ authorization: 'Bearer a-secret' })
+      await server.close()
+      rmSync(cwd, { recursive: true })
+    },
+  )
+
+  test('default: a checkout reads what npm start left in its own data folder', () => {
+    const checkout = join(dir, 'checkout')
+    const left = config({}, 'checkout/data/docreg.config.json')
+    const at = (cwd: string) => findConfigFile(undefined, { env: {}, home: dir, cwd, checkout })
+    expect(at(checkout)).toEqual({ path: left, ignored: undefined })
+    const own = config({}, '.config/docreg/docreg.config.json')
+    expect(at(checkout).path).toBe(left)
+    const other = config({}, 'another/data/docreg.config.json')
+    expect(at(join(dir, 'another'))).toEqual({ path: own, ignored: other })
   })
 
   const bad = async (content: string, mode = 0o600) => {

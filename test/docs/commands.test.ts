@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -40,7 +41,10 @@ test('default: every example is run, or listed with the reason why not', () => {
   expect(found.size).toBe(listed.length)
 })
 
-/** A separate checkout made of links, so that no example writes into this one. */
+/**
+ * A separate checkout made of links, so that no example writes into this one; with a command of its
+ * own, which reads settings from the data folder of its own checkout.
+ */
 let checkout: string
 let env: Record<string, string>
 let service: ChildProcess | undefined
@@ -54,11 +58,13 @@ const has = {
 beforeAll(() => {
   checkout = mkdtempSync(join(tmpdir(), 'document-registry-docs-'))
   for (const name of readdirSync(root))
-    if (!['.git', 'data', 'venv'].includes(name))
+    if (['cli', 'scripts'].includes(name))
+      cpSync(join(root, name), join(checkout, name), { recursive: true })
+    else if (!['.git', 'data', 'venv'].includes(name))
       symlinkSync(join(root, name), join(checkout, name))
   const bin = join(checkout, 'bin')
   mkdirSync(bin)
-  writeFileSync(join(bin, 'docreg'), `#!/bin/sh\nexec node "${root}cli/docreg.ts" "$@"\n`)
+  writeFileSync(join(bin, 'docreg'), `#!/bin/sh\nexec node "${checkout}/cli/docreg.ts" "$@"\n`)
   chmodSync(join(bin, 'docreg'), 0o755)
   if ('value' in python) symlinkSync(dirname(dirname(python.value)), join(checkout, 'venv'))
   env = {

@@ -22,7 +22,8 @@ afterAll(async () => {
 })
 
 /** With gateway and key from the configuration. */
-const run = (...args: string[]) => docreg(args, { cwd: dir, env: { DOCREG_CONFIG: '' } })
+const run = (...args: string[]) =>
+  docreg(args, { cwd: dir, env: { DOCREG_CONFIG: 'docreg.config.json' } })
 const issued = async (fields: object = {}): Promise<{ publicId: string; documentHash: string }> =>
   (await stack.issue({ ...ADA, ...fields })).body.data
 const statusOf = async (publicId: string) => (await stack.verify(publicId)).body.data.status
