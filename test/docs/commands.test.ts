@@ -41,6 +41,11 @@ test('default: every example is run, or listed with the reason why not', () => {
   expect(found.size).toBe(listed.length)
 })
 
+test('behavior: npx docreg is for a checkout alone, since elsewhere it is not ours', () => {
+  const [first] = blocksOf({ page: 'docs/docreg.md', has: 'docreg demo' })
+  expect(blocks.filter(({ code }) => code.includes('npx docreg'))).toEqual([first])
+})
+
 /**
  * A separate checkout made of links, so that no example writes into this one; with a command of its
  * own, which reads settings from the data folder of its own checkout.
