@@ -1,5 +1,6 @@
 import { CsvError, parse } from 'csv-parse/sync'
 import { InputError } from './errors.ts'
+import { escapeCharacter } from './printable.ts'
 
 /** A line of a table: the cells by the names of their columns. */
 export type Row = {
@@ -28,23 +29,28 @@ export const PLAIN: Dialect = {
 const MAX_ROW = 128 * 1024
 const DELIMITERS = [',', ';', '\t']
 
+/** Columns of the tables that docreg writes, beside those of a document and its `publicId`. */
+export const OWN_COLUMNS = ['line', 'problem']
+
 /** Files that spreadsheets and people make are large enough with this. */
 export const MAX_ROWS = 100_000
 
 /**
  * Spreadsheets write commas, semicolons or tabs, and UTF-16 as "Unicode text". Spaces around a cell
- * do not count, and neither do empty rows.
+ * do not count, and neither do empty rows. What {@link formatTable} wrote is known by its columns.
  *
  * @throws {InputError} `bad_table`, naming the line.
  */
 export function parseCsv(bytes: Uint8Array): Table {
   const decoded = decodeText(bytes)
   const text = decoded.replace(/\r\n?/g, '\n')
-  const [header = ''] = text.split('\n', 1)
-  const count = (delimiter: string) => header.split(delimiter).length
+  const unquoted = headerOf(text).replace(/"[^"]*"/g, '')
+  const count = (delimiter: string) => unquoted.split(delimiter).length
   const delimiter = [...DELIMITERS].sort((a, b) => count(b) - count(a))[0] ?? ','
   const [first, ...records] = recordsOf(text, delimiter)
-  const columns = first?.record ?? []
+  const isOurs = first?.record.some((name) => [...OWN_COLUMNS, 'publicId'].includes(name))
+  const read = isOurs ? fromHarmless : (cell: string) => cell
+  const columns = (first?.record ?? []).map(read)
   if (columns.length === 0) throw badTable('the first line must name the columns')
   const repeated = columns.find((name, i) => columns.indexOf(name) !== i)
   if (repeated !== undefined) throw badTable(`two columns have the name "${repeated}"`)
@@ -56,7 +62,12 @@ export function parseCsv(bytes: Uint8Array): Table {
       hasMark: isUtf16(bytes) || hasMark(bytes),
     },
   }
-  return { columns, rows: records.map((record) => rowOf(record, columns)), dialect }
+  return { columns, rows: records.map((record) => rowOf(record, columns, read)), dialect }
+}
+
+/** @returns The first line of a table; a quoted name of a column may have line breaks. */
+export function headerOf(text: string): string {
+  return /^(?:[^"\r\n]|"[^"]*")*/.exec(text.slice(0, MAX_ROW))?.[0] ?? ''
 }
 
 /** `lines`: those read by the end of the record. */
@@ -84,12 +95,17 @@ const CSV_PROBLEMS: Record<string, string> = {
   CSV_MAX_RECORD_SIZE: `a row of more than ${MAX_ROW} characters`,
 }
 
-function rowOf({ record, info }: CsvRecord, columns: string[]): Row {
+function rowOf(
+  { record, info }: CsvRecord,
+  columns: string[],
+  read: (cell: string) => string,
+): Row {
   const within = record.reduce((lines, cell) => lines + cell.split('\n').length - 1, 0)
   const line = info.lines - within
   if (record.length !== columns.length)
     throw badTable(`line ${line}: ${record.length} cells, but there are ${columns.length} columns`)
-  return { line, cells: Object.fromEntries(columns.map((name, i) => [name, record[i] ?? ''])) }
+  const cells = columns.map((name, i) => [name, read(record[i] ?? '')] as const)
+  return { line, cells: Object.fromEntries(cells) }
 }
 
 /** @throws {InputError} `bad_table` */
@@ -111,6 +127,51 @@ function hasMark(bytes: Uint8Array): boolean {
 
 export function badTable(message: string, cause?: unknown): InputError {
   return new InputError('bad_table', message, cause)
+}
+
+/** What {@link toHarmless} may change. Most cells have nothing of it, which is quick to see. */
+const SUSPECT = /^[ '"=+@-]|[,;\\\p{Cc}]/u
+
+/**
+ * Text of others must do nothing in a spreadsheet or a terminal. An apostrophe goes in front of what
+ * may be a formula: at the start of a cell, and after what another country's spreadsheets take for
+ * a separator. Control characters become `\u001b`; backslashes in front of such a text double.
+ *
+ * @returns What {@link fromHarmless} turns back.
+ */
+function toHarmless(text: string): string {
+  if (!SUSPECT.test(text)) return text
+  return text
+    .replace(
+      /(?<!\\)(\\*)(u00(?:[0189][0-9a-f]|7f)|(?![\t\n])\p{Cc})/gu,
+      (_, slashes: string, what: string) =>
+        slashes + slashes + (what.length === 1 ? escapeCharacter(what) : what),
+    )
+    .replace(/^(?='*[\t\n])|(?<=^|[,;\t\n])(?=[ '"]*[=+@-])/g, "'")
+}
+
+function fromHarmless(cell: string): string {
+  return cell
+    .replace(/^'(?='*[\t\n])|(?<=^|[,;\t\n])'(?=[ '"]*[=+@-])/g, '')
+    .replace(
+      /(?<!\\)(\\+)u(00(?:[0189][0-9a-f]|7f))/g,
+      (_, { length }: string, code: string) =>
+        '\\'.repeat(length / 2) +
+        (length % 2 === 0 ? `u${code}` : String.fromCharCode(Number.parseInt(code, 16))),
+    )
+}
+
+/** @returns The bytes of a table of text that others wrote; {@link parseCsv} gives it back. */
+export function formatTable(
+  columns: readonly string[],
+  rows: readonly Record<string, string | undefined>[],
+  dialect = PLAIN,
+): Buffer {
+  const lines = [columns, ...rows.map((row) => columns.map((column) => row[column] ?? ''))]
+  return formatCsv(
+    lines.map((cells) => cells.map(toHarmless)),
+    dialect,
+  )
 }
 
 /** @returns One line with its line feed. */

@@ -1,7 +1,8 @@
 // Controls (a document could move the cursor or clear the screen), and what reorders text.
 const UNPRINTABLE = /[\p{Cc}\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/gu
 
-const escapeCharacter = (character: string) =>
+/** @returns `\u001b` for such a character. */
+export const escapeCharacter = (character: string) =>
   `\\u${(character.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`
 
 /** @returns Text of others, such that a terminal shows it and does nothing else. */

@@ -1,6 +1,6 @@
 import { decodePublicId } from '../document/public-id.ts'
 import type { CommandInput, Options } from './command.ts'
-import { badTable, decodeText, MAX_ROWS, parseCsv } from './csv.ts'
+import { badTable, decodeText, headerOf, MAX_ROWS, parseCsv } from './csv.ts'
 import { UsageError } from './errors.ts'
 import { readInputFile } from './files.ts'
 import { readSubject } from './subject.ts'
@@ -38,9 +38,7 @@ export async function readTargets({
   if (given !== undefined) return [{ id: await idOf(given), cells: {} }]
   const bytes = await readInputFile(from ?? '')
   const text = decodeText(bytes)
-  const isTable = /(^|[,;\t"])(publicId|documentHash)(["]?[,;\t]|["]?$)/.test(
-    text.split(/\r?\n/, 1)[0] ?? '',
-  )
+  const isTable = /(^|[,;\t"])(publicId|documentHash)(["]?[,;\t]|["]?$)/.test(headerOf(text))
   return isTable ? fromTable(bytes) : fromLines(text)
 }
 

@@ -1,6 +1,6 @@
 import type { Document } from '../../client/index.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
-import { csvLine } from '../csv.ts'
+import { formatTable } from '../csv.ts'
 import { EXIT } from '../exit-codes.ts'
 import { connect, GATEWAY_OPTIONS, type Gateway } from '../gateway.ts'
 import { cellsOf } from '../issue/rows.ts'
@@ -109,6 +109,5 @@ function writeTable(found: readonly Listed[], terminal: Terminal): void {
   })
   const names = new Set([...COLUMNS, ...rows.flatMap((row) => Object.keys(row))])
   const columns = [...names].filter((name) => !LEFT_OUT.includes(name))
-  const lines = rows.map((row) => csvLine(columns.map((name) => row[name] ?? '')))
-  terminal.write([csvLine(columns), ...lines].join('').trimEnd())
+  terminal.write(formatTable(columns, rows).toString().trimEnd())
 }

@@ -6,7 +6,7 @@ import { changeAll } from '../change.ts'
 import type { Changed } from '../change-many.ts'
 import { type CommandInput, defineCommand, type Options } from '../command.ts'
 import { CONFIRM_OPTIONS, confirm } from '../confirm.ts'
-import { csvLine } from '../csv.ts'
+import { formatTable } from '../csv.ts'
 import { InputError, UsageError } from '../errors.ts'
 import { connect, GATEWAY_OPTIONS, type Gateway } from '../gateway.ts'
 import { cellsOf, documentOf, isField, pairsOf } from '../issue/rows.ts'
@@ -82,9 +82,8 @@ async function supersede(input: CommandInput<typeof OPTIONS>, terminal: Terminal
     )
   } finally {
     const columns = [...new Set(successors.flatMap((row) => Object.keys(row)))]
-    const lines = successors.map((row) => csvLine(columns.map((name) => row[name] ?? '')))
-    if (lines.length > 0) {
-      await writePrivately(out, [csvLine(columns), ...lines].join(''))
+    if (successors.length > 0) {
+      await writePrivately(out, formatTable(columns, successors).toString())
       if (!values.json) terminal.write(`The successors, with publicIds and links, are in ${out}`)
     }
   }

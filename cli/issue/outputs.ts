@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { type QrOptions, qrPng, qrSvg } from '../../certificates/qr-code.ts'
-import { type Dialect, formatCsv } from '../csv.ts'
+import { type Dialect, formatTable } from '../csv.ts'
 import { certificateName } from './certificates.ts'
 import type { Journal, SentRow } from './journal.ts'
 import { type BadRow, cellsOf } from './rows.ts'
@@ -69,8 +69,7 @@ function writeTable(
   dialect: Dialect,
 ): void {
   const columns = [...new Set([...first, ...rows.flatMap((row) => Object.keys(row))])]
-  const lines = rows.map((row) => columns.map((column) => row[column] ?? ''))
-  replace(path, formatCsv([columns, ...lines], dialect))
+  replace(path, formatTable(columns, rows, dialect))
 }
 
 /** By rename, so that a kill leaves the old file or the new one. */

@@ -4,7 +4,16 @@ import type { DocumentFields } from '../../document/document.ts'
 import type { FieldProblem } from '../../document/errors.ts'
 import { type JsonValue, parseStrictJson } from '../../document/json.ts'
 import { readNewDocument } from '../../document/new-document.ts'
-import { badTable, type Dialect, decodeText, MAX_ROWS, PLAIN, parseCsv, type Row } from '../csv.ts'
+import {
+  badTable,
+  type Dialect,
+  decodeText,
+  MAX_ROWS,
+  OWN_COLUMNS,
+  PLAIN,
+  parseCsv,
+  type Row,
+} from '../csv.ts'
 import { UsageError } from '../errors.ts'
 
 /** A row that can be issued. */
@@ -22,8 +31,6 @@ export type CheckedRows = {
   dialect: Dialect
 }
 
-/** Columns that docreg itself writes beside those of a row, in `failed.csv`. */
-const OWN_COLUMNS = ['line', 'problem']
 const FIELDS = ['subjectName', 'subjectId', 'category', 'issuedAt', 'expiresAt']
 const DATES = ['issuedAt', 'expiresAt']
 const METADATA = 'metadata.'

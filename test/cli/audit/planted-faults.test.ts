@@ -179,6 +179,8 @@ test('default: writes a report that loads nothing, a CSV and a checkpoint', asyn
   const csv = readFileSync(join(out, 'documents.csv'), 'utf8').trimEnd().split('\r\n')
   const { issuers } = JSON.parse(readFileSync(join(out, 'audit.json'), 'utf8'))
   expect(csv.length - 1).toBe(issuers[0].documents.length)
+  // Nothing that needs quotes, and nothing that a spreadsheet would run.
+  for (const cell of csv.flatMap((line) => line.split(','))) expect(cell).toMatch(/^(\w[\w :-]*)?$/)
   const lineOf = (hash: Hex | undefined) => csv.find((line) => line.includes(`${hash}`))
   expect(lineOf(hashes.revoked)).toContain(',revoked,')
   expect(lineOf(hashes.inBatch)).toContain('keyCompromise')

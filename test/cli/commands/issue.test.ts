@@ -163,6 +163,41 @@ describe('the table', () => {
     expect(await count('skip_bad')).toBe(2)
   })
 
+  test('behavior: formulas and control characters of others do nothing, and come back whole', async () => {
+    const category = 'formulas'
+    const metadata = { note: "'=1;+2", screen: '\x1b[2J\r\u009b', '=,@;;;;;;\n;publicId': '\t-' }
+    const ada = { subjectName: '=1+1', subjectId: '1', category, issuedAt: '2026-07-01', metadata }
+    const bob = { ...ada, subjectName: "'@Bob", subjectId: 'x' }
+    const table = file('formulas.ndjson', [ada, bob].map((row) => JSON.stringify(row)).join('\n'))
+    const folder = out('formulas')
+    expect((await issue([table, '--out', folder, '--skip-bad'])).code).toBe(1)
+    const [issued, failed] = ['issued.csv', 'failed.csv'].map((name) =>
+      readFileSync(join(folder, name), 'utf8'),
+    )
+    for (const text of [issued, failed]) {
+      expect(text).not.toMatch(/(^|[,;\t\n])[ "]*[=+@-]/)
+      expect(text).not.toMatch(/(?![\t\n])\p{Cc}/u)
+    }
+    expect(failed).toContain("''@Bob")
+    const corrected = file('corrected-formulas.csv', failed?.replace(',x,', ',2,') ?? '')
+    expect((await issue([corrected, '--out', folder])).code).toBe(0)
+
+    const list = (...args: string[]) =>
+      docreg(['documents', '--category', category, ...args, '--gateway', stack.url], { env: ENV })
+    expect(JSON.parse((await list('--json')).stdout)).toMatchObject([
+      { subjectName: "'@Bob", metadata },
+      { subjectName: '=1+1', metadata },
+    ])
+    const { stdout } = await list('--csv')
+    expect(stdout).not.toMatch(/(^|[,;\t\n])[ "]*[=+@-]|(?![\t\n])\p{Cc}/u)
+    const [listed] = parseCsv(Buffer.from(stdout)).rows
+    expect(listed?.cells).toMatchObject({ subjectName: "'@Bob", 'metadata.note': metadata.note })
+    for (const from of [file('listed.csv', stdout), join(folder, 'issued.csv')])
+      expect(
+        await docreg(['revoke', '--from', from, '--yes', '--gateway', stack.url], { env: ENV }),
+      ).toMatchObject({ stdout: expect.stringContaining('2 documents') })
+  })
+
   test.each([
     ['an unknown column', 'subjectName,Nr\nAda,1\n', 64, /unknown columns: Nr/],
     ['a row with a cell too many', `${HEADER}Ada,1,a,2026-07-01,x\n`, 2, /line 2: 5 cells/],
