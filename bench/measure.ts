@@ -31,7 +31,7 @@ export type Row = {
 
 const API_KEY = 'the-key-of-the-benchmark'
 /** The Node options of `npm start`. */
-const START_FLAGS = manifest.scripts.start.split(' ').filter((part) => /^--/.test(part))
+export const START_FLAGS = manifest.scripts.start.split(' ').filter((part) => /^--/.test(part))
 
 /** Issues documents on a fresh chain. */
 export async function measureIssue(

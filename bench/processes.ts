@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 /** Processor time in seconds and maximum memory in bytes; `undefined` without /proc. */
@@ -30,14 +31,19 @@ export type Running = {
   stop(): Promise<void>
 }
 
+/**
+ * @param script From the root of this checkout, or the whole path of another's.
+ * @param errors A file descriptor for its standard error, which is this process's if absent.
+ */
 export function startScript(
   script: string,
   env: Record<string, string>,
   flags: readonly string[] = [],
+  errors: number | 'inherit' = 'inherit',
 ): Running {
   const child = spawn(process.execPath, [...flags, pathOf(script)], {
     env: { PATH: process.env.PATH ?? '', ...env },
-    stdio: ['ignore', 'ignore', 'inherit'],
+    stdio: ['ignore', 'ignore', errors],
   })
   return {
     pid: child.pid ?? 0,
@@ -75,7 +81,8 @@ export async function untilReady(url: string): Promise<void> {
   }
 }
 
-const pathOf = (script: string) => new URL(`../${script}`, import.meta.url).pathname
+const ROOT = new URL('..', import.meta.url).pathname
+const pathOf = (script: string) => resolve(ROOT, script)
 
 function ended(child: ChildProcess): Promise<void> {
   return new Promise((resolve) => {

@@ -1,0 +1,7 @@
+import type { Attack } from './attack.ts'
+import { metrics } from './metrics.ts'
+import { proofs } from './proofs.ts'
+import { qr } from './qr.ts'
+import { refusals } from './refusals.ts'
+
+export const SCENARIOS: readonly Attack[] = [qr, refusals, metrics, proofs]
