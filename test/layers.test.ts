@@ -25,7 +25,9 @@ const LAYERS: Record<string, readonly string[]> = {
   client: [],
   document: [],
   verifier: ['document'],
-  certificates: ['document', 'verifier'],
+  // Draws QR codes, also for the gateway.
+  'certificates/png': [],
+  certificates: ['certificates/png', 'document', 'verifier'],
   cli: ['certificates', 'client', 'document', 'verifier'],
   web: ['document', 'verifier'],
   'gateway/base': ['document', 'verifier'],
@@ -39,6 +41,7 @@ const LAYERS: Record<string, readonly string[]> = {
   'gateway/documents': ['document', 'verifier', 'gateway/base', 'gateway/issue'],
   // It serves the verify page.
   'gateway/http': [
+    'certificates/png',
     ...['document', 'verifier', 'web', 'gateway/base', 'gateway/issue', 'gateway/keys'],
     ...['gateway/documents', 'gateway/webhooks', 'gateway/bulk'],
   ],
@@ -60,6 +63,7 @@ const LAYERS: Record<string, readonly string[]> = {
 /** @param path From the root. @returns `undefined` for what stands above all of the layers. */
 function layerOf(path: string): string | undefined {
   const [first = '', second = '', third] = path.split('/')
+  if (path === 'certificates/png.ts') return 'certificates/png'
   if (first !== 'gateway') return first in LAYERS ? first : undefined
   if (third !== undefined) return `gateway/${second}`
   return BASE.includes(second.replace('.ts', '')) ? 'gateway/base' : 'gateway/server'

@@ -1,6 +1,7 @@
 import type { Context, Hono } from 'hono'
-import { toBuffer, toString as toSvg } from 'qrcode'
+import { create, toString as toSvg } from 'qrcode'
 import * as v from 'valibot'
+import { drawPng } from '../../../certificates/png.ts'
 import { decodePublicId } from '../../../document/public-id.ts'
 import type { Env } from '../env.ts'
 import { PRIVATE } from '../envelope.ts'
@@ -22,6 +23,8 @@ const VARY = 'Accept, Sec-Fetch-Dest'
  * the name of a downloaded file.
  */
 const FILE_NAME = 'document-qr-code'
+/** White modules around the code, as ISO/IEC 18004 asks for. */
+const BORDER = 4
 
 const QR_CODE = operation({
   operationId: 'drawQrCode',
@@ -79,11 +82,20 @@ async function respondWithPicture(c: Context, text: string, format: Format): Pro
       ...headers,
       'Content-Type': 'image/svg+xml',
     })
-  const png = await toBuffer(text, { scale: 8 })
-  return c.body(new Uint8Array(png), 200, {
+  return c.body(new Uint8Array(drawPng(modulesOf(text))), 200, {
     ...headers,
     'Content-Type': 'image/png',
   })
+}
+
+/** @returns Rows of modules with the border, `true` for dark. */
+function modulesOf(text: string): boolean[][] {
+  const { modules } = create(text)
+  const lines = Array.from({ length: modules.size + 2 * BORDER }, (_, i) => i - BORDER)
+  const isInside = (at: number) => at >= 0 && at < modules.size
+  return lines.map((y) =>
+    lines.map((x) => isInside(x) && isInside(y) && Boolean(modules.get(y, x))),
+  )
 }
 
 function formatOf(format: string | undefined): Format | undefined {
