@@ -6,7 +6,7 @@ import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
 import { describeApi } from './openapi.ts'
 import { OPERATIONS } from './operations.ts'
-import { limitRates } from './rate-limits.ts'
+import { chargeUnserved, limitRates } from './rate-limits.ts'
 import { requestLog } from './request-log.ts'
 import { type BatchRouteDeps, batchRoutes } from './routes/batches.ts'
 import { type BulkChangeDeps, bulkChangeRoutes } from './routes/bulk-changes.ts'
@@ -74,7 +74,10 @@ export function createApp(deps: AppDeps): Hono<Env> {
   const { addresses, version } = deps
   openapiRoutes(app, () => describeApi(OPERATIONS, { baseUrl: addresses.baseUrl, version }))
   refuseOtherMethods(app)
-  app.notFound((c) => fail(c, new ApiError('not_found', 'no such resource'), deps.log))
+  app.notFound(async (c) => {
+    await chargeUnserved(c)
+    return fail(c, new ApiError('not_found', 'no such resource'), deps.log)
+  })
   app.onError((error, c) => fail(c, error, deps.log))
   return app
 }
@@ -90,7 +93,8 @@ function refuseOtherMethods(app: Hono<Env>): void {
     methods.set(path, known)
   }
   for (const [path, known] of methods)
-    app.all(path, () => {
+    app.all(path, async (c) => {
+      await chargeUnserved(c)
       throw new ApiError('method_not_allowed', 'method not allowed', {
         headers: { Allow: [...known].join(', ') },
       })

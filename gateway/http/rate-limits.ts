@@ -8,12 +8,12 @@ import { ApiError } from './errors.ts'
 
 /** Their routes take an API key, which has a quota of its own. */
 const TAKES_KEY = /^\/(v1|api)\//
-/** What monitors and load balancers ask is never refused. Their answers are shared or cheap. */
-const UNLIMITED = ['/healthz', '/readyz', '/metrics']
+/** Each has a quota of its own: a monitor goes on while other requests use up its address's. */
+const MONITORED = ['/readyz', '/metrics']
 
-/** @returns Whether requests to a path count for their key or address. */
+/** @returns Whether requests to a path count: a load balancer is never refused. */
 export function isLimited(path: string): boolean {
-  return !UNLIMITED.includes(path)
+  return path !== '/healthz'
 }
 
 /** Limits requests to public routes by address, and lets `authorize` limit the others by key. */
@@ -34,12 +34,32 @@ export async function chargeKey(c: Context, { id, rateLimit }: Grant): Promise<v
   if (limit !== undefined) await charge(c, keys, { policy: 'key', name: id, limit })
 }
 
-/** @throws {ApiError} `rate_limited` when the client's address has used up its quota. */
-export async function chargeAddress(c: Context): Promise<void> {
+/**
+ * @param count As how many requests it counts.
+ * @throws {ApiError} `rate_limited` when the client's address has used up its quota.
+ */
+export async function chargeAddress(c: Context, count = 1): Promise<void> {
   const { addresses, perAddress, addressOf }: RateLimits = c.get('rateLimits')
   if (perAddress === undefined) return
-  const name = countedAddress(addressOf(c))
-  await charge(c, addresses, { policy: 'address', name, limit: perAddress })
+  const address = countedAddress(addressOf(c))
+  const name = MONITORED.includes(c.req.path) ? `${address} ${c.req.path}` : address
+  await charge(c, addresses, { policy: 'address', name, limit: perAddress }, count)
+}
+
+/**
+ * Charges the address of a public route for work that costs as much as several requests, of which
+ * {@link limitRates} has counted one.
+ *
+ * @param cost Requests. A full quota is enough for any.
+ */
+export async function chargeCost(c: Context, cost: number): Promise<void> {
+  const { perAddress = 1 }: RateLimits = c.get('rateLimits')
+  await chargeAddress(c, Math.min(cost, perAddress) - 1)
+}
+
+/** Charges for a path or method that nobody serves: no route under `/v1` has asked for a key. */
+export async function chargeUnserved(c: Context): Promise<void> {
+  if (TAKES_KEY.test(c.req.path)) await chargeAddress(c)
 }
 
 type Quota = { policy: 'key' | 'address'; name: string; limit: number }
@@ -49,8 +69,12 @@ async function charge(
   c: Context,
   limiter: RateLimiter,
   { policy, name, limit }: Quota,
+  count = 1,
 ): Promise<void> {
-  const { isAllowed, remaining, resetSeconds, retryAfterSeconds } = await limiter.take(name, limit)
+  const takes = Array.from({ length: count }, () => limiter.take(name, limit))
+  const last = (await Promise.all(takes)).at(-1)
+  if (last === undefined) return
+  const { isAllowed, remaining, resetSeconds, retryAfterSeconds } = last
   c.set('rateLimitFields', {
     'RateLimit-Policy': `"${policy}";q=${limit};w=1`,
     RateLimit: `"${policy}";r=${remaining};t=${resetSeconds}`,

@@ -8,6 +8,7 @@ import { allowAnyOrigin } from '../cors.ts'
 import type { Env, RateLimits } from '../env.ts'
 import { operation, servePublic } from '../operation.ts'
 import type { Addresses } from '../present.ts'
+import { chargeCost } from '../rate-limits.ts'
 import { readBodyAtMost } from '../request.ts'
 import { createRpcPolicy } from '../rpc-policy.ts'
 
@@ -169,6 +170,7 @@ export function rpcRoutes(app: Hono<Env>, { rpc, addresses }: RpcDeps): void {
     const limits = c.get('rateLimits')
     if (!Array.isArray(request)) return respond(c, ...(await answer(request, limits)))
     if (request.length === 0 || request.length > MAX_BATCH) return refuse('batch')
+    await chargeCost(c, request.length)
     const answers = await Promise.all(request.map((one) => answer(one, limits)))
     return respond(
       c,

@@ -2,7 +2,9 @@ import { describe, expect, test } from 'vitest'
 import { createMemoryRateLimiter } from '../../../gateway/adapters/memory-rate-limiter.ts'
 import { ConfigError, readConfig } from '../../../gateway/config.ts'
 import type { Grant } from '../../../gateway/grant.ts'
+import type { AppDeps } from '../../../gateway/http/app.ts'
 import type { RateLimits } from '../../../gateway/http/env.ts'
+import type { Readiness } from '../../../gateway/issue/ports.ts'
 import { bareApp } from '../../support/bare-app.ts'
 import golden from '../../vectors/documents.json' with { type: 'json' }
 
@@ -16,6 +18,15 @@ const PUBLIC = [
   '/none',
 ]
 const UNLIMITED = ['/healthz']
+const MONITORED = ['/readyz', '/metrics']
+/** Paths and methods that nobody serves. */
+const UNSERVED = [
+  'GET /v1/none',
+  'GET /api/none/at/all',
+  'PUT /v1/documents',
+  'DELETE /api/verify',
+  'OPTIONS /v1/documents',
+]
 
 /** Limits that do not fill up again within a test. */
 function limits(more: Partial<RateLimits>): RateLimits {
@@ -39,14 +50,25 @@ const grants: Record<string, Grant> = {
 }
 
 function appWith(rateLimits: RateLimits) {
-  const { app } = bareApp({ rateLimits, version: '0', findKey: async (key) => grants[key] })
+  const { app } = bareApp({
+    ...{ rateLimits, version: '0', findKey: async (key: string) => grants[key] },
+    metrics: {
+      served: () => {},
+      contentType: 'text/plain',
+      render: async () => '',
+    } as unknown as AppDeps['metrics'],
+    assertReady: async () => ({ balance: 1n, mayIssue: true, mayRevoke: true }) as Readiness,
+    lowBalance: 0n,
+    rpc: { request: async () => '0x1' },
+  })
   return {
     get: async (path: string, headers: Record<string, string> = {}) =>
       app.request(path, { headers }),
     /** A request with a key that fails early: 400 unless it is refused before. */
     withKey: async (key: string) =>
       app.request('/v1/documents/nonsense', { headers: { authorization: `Bearer ${key}` } }),
-    options: async (path: string) => app.request(path, { method: 'OPTIONS' }),
+    send: async (method: string, path: string, body?: object) =>
+      app.request(path, { method, ...(body && { body: JSON.stringify(body) }) }),
   }
 }
 
@@ -129,8 +151,63 @@ describe('addresses', () => {
   })
 
   test('behavior: never refuses a preflight, which a page could not read', async () => {
-    const { options } = appWith(limits({ perAddress: 1 }))
-    for (let i = 0; i < 3; i++) expect((await options('/rpc')).status).toBe(204)
+    const { send } = appWith(limits({ perAddress: 1 }))
+    for (let i = 0; i < 3; i++) expect((await send('OPTIONS', '/rpc')).status).toBe(204)
+  })
+
+  test.each(UNSERVED)('error: counts what nobody serves: %s', async (request) => {
+    const { send } = appWith(limits({ perAddress: 2 }))
+    const [method = '', path = ''] = request.split(' ')
+    const statuses = []
+    for (let i = 0; i < 3; i++) statuses.push((await send(method, path)).status)
+    expect(statuses[0]).toBe(path.includes('none') ? 404 : 405)
+    expect(statuses.slice(1)).toEqual([statuses[0], 429])
+  })
+
+  test.each(MONITORED)('behavior: %s has a quota of its own', async (path) => {
+    const { get } = appWith(limits({ perAddress: 2 }))
+    for (let i = 0; i < 3; i++) await get('/none')
+    expect((await get('/none')).status).toBe(429)
+    const statuses = []
+    for (let i = 0; i < 3; i++) statuses.push((await get(path)).status)
+    expect(statuses).toEqual([200, 200, 429])
+  })
+})
+
+describe('costs', () => {
+  const chainIds = (count: number) =>
+    Array(count).fill({ jsonrpc: '2.0', id: 1, method: 'eth_chainId', params: [] })
+
+  /** A quota of ten that never fills up again. */
+  function tenRequests() {
+    let taken = 0
+    const take = async () => {
+      taken++
+      return { isAllowed: taken <= 10, remaining: 0, resetSeconds: 1, retryAfterSeconds: 1 }
+    }
+    return { ...appWith(limits({ perAddress: 10, addresses: { take } })), taken: () => taken }
+  }
+
+  test.each(['svg', 'png'])('behavior: a QR code as %s counts as five requests', async (format) => {
+    const { get, taken } = tenRequests()
+    const path = `/qr/${PUBLIC_ID}?format=${format}`
+    expect([(await get(path)).status, taken()]).toEqual([200, 5])
+    expect([(await get(path)).status, taken()]).toEqual([200, 10])
+    expect((await get(path)).status).toBe(429)
+  })
+
+  test('behavior: a JSON-RPC batch counts as its requests', async () => {
+    const { send, taken } = tenRequests()
+    expect([(await send('POST', '/rpc', chainIds(6))).status, taken()]).toEqual([200, 6])
+    expect((await send('POST', '/rpc', chainIds(5))).status).toBe(429)
+  })
+
+  test('behavior: a full quota is enough for what costs more', async () => {
+    for (const perAddress of [1, 2, 3]) {
+      const { send } = appWith(limits({ perAddress }))
+      expect((await send('POST', '/rpc', chainIds(10))).status).toBe(200)
+      expect((await send('POST', '/rpc', chainIds(1))).status).toBe(429)
+    }
   })
 })
 
