@@ -34,10 +34,10 @@ const callData = v.pipe(
   v.check((data) => VIEWS.has(data.slice(0, 10).toLowerCase())),
 )
 /**
- * Maximum number of slots that prove one verdict: a few, and one for each 32 bytes of the issuer's
- * name and URI.
+ * Maximum number of slots in one proof. A verdict needs 29 at most: 7, and those of an issuer's
+ * name of 200 bytes (8) and URI of 400 (14). Each is some KB of answer.
  */
-const MAX_SLOTS = 256
+const MAX_SLOTS = 32
 
 /**
  * Permits what a reader of the registry needs, and nothing that writes, scans, traces or concerns

@@ -1,24 +1,29 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Hex } from '../../document/hex.ts'
+import { createRpcPolicy } from '../../gateway/http/rpc-policy.ts'
 import { registryAbi } from '../../gateway/registry-abi.ts'
 import {
   createBundle,
   createChainReader,
+  createCompletenessProof,
   createFetchProvider,
   createIpfsGatewaySource,
   verify,
 } from '../../verifier/index.ts'
+import { slotsOf, unpackRecord, unpackState } from '../../verifier/proof/slots.ts'
 import { parseRegistry } from '../../verifier/readers/chain.ts'
+import { NO_ACCOUNT } from '../../verifier/status.ts'
 import { ADA, type Stack, startStack } from '../support/stack.ts'
 
 const RPC_URL = 'https://user:secret@node.example/v3/a-key-of-the-gateway'
 const OTHER = `0x${'1'.repeat(40)}`
-const HASH = `0x${'2'.repeat(64)}`
+const HASH: Hex = `0x${'2'.repeat(64)}`
 /** `statusOf` of {@link HASH}. */
 const DATA = registryAbi.encodeFunctionData('statusOf', [1, HASH])
 const WRITING = registryAbi.encodeFunctionData('issue', [1, HASH, 0])
 
 let stack: Stack
-let address: string
+let address: Hex
 beforeAll(async () => {
   stack = await startStack()
   address = parseRegistry(stack.registry).address
@@ -46,6 +51,36 @@ test('default: verifies a document and makes its proof through nothing else', as
   expect(verdict.blockchainProof?.finality).not.toBeNull()
   const bundle = await createBundle(publicId, { provider, registry, blocks })
   expect(bundle.sealed).not.toBeNull()
+})
+
+test('default: proves that a long list is complete, in proofs of few slots each', async () => {
+  const many = Array.from({ length: 40 }, (_, i) => stack.issue({ ...ADA, subjectId: `${i}` }))
+  const documentHashes = (await Promise.all(many)).map(({ body }) => body.data.documentHash)
+  const provider = createFetchProvider(`${stack.url}/rpc`)
+  const keys = { documentHashes, roots: [] }
+  const proof = await createCompletenessProof(provider, stack.registry, 1, keys)
+  expect(proof.documentHashes).toHaveLength(40)
+})
+
+test('default: permits the proof of a verdict that needs most slots', () => {
+  const account = { ...NO_ACCOUNT, accountIndex: 1 }
+  const slots = slotsOf(
+    {
+      issuerId: 1,
+      documentHash: HASH,
+      batch: { root: HASH, validUntil: 0, proof: new Uint8Array() },
+    },
+    {
+      status: 'revoked',
+      record: { ...unpackRecord(0n), anchoredBlock: 1 },
+      ...{ account, revoker: { ...account, accountIndex: 2 } },
+      // The most that the registry accepts.
+      issuer: { ...unpackState(0n), id: 1, name: 'n'.repeat(200), uri: 'u'.repeat(400) },
+    },
+  )
+  expect(slots).toHaveLength(29)
+  const permit = createRpcPolicy(address)
+  expect(permit('eth_getProof', [address, slots, '0x1'])).toMatchObject({ method: 'eth_getProof' })
 })
 
 describe('requests that are served', () => {
@@ -129,7 +164,7 @@ describe('requests that are refused', () => {
     ],
     ['whole transactions', 'eth_getBlockByNumber', () => ['latest', true]],
     ['proofs of others', 'eth_getProof', () => [OTHER, [HASH], 'latest']],
-    ['proofs without end', 'eth_getProof', () => [address, Array(257).fill(HASH), 'latest']],
+    ['proofs without end', 'eth_getProof', () => [address, Array(33).fill(HASH), 'latest']],
     ['code of others', 'eth_getCode', () => [OTHER, 'latest']],
     ['params by name', 'eth_chainId', () => ({})],
     ['params too many', 'eth_chainId', () => [1]],
