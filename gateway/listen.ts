@@ -2,6 +2,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { getRequestListener } from '@hono/node-server'
 import { failUnrouted } from './http/envelope.ts'
+import { createRequestLines } from './http/request-log.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { openApp } from './open-app.ts'
@@ -46,6 +47,7 @@ export async function listen(
   const { headersTimeout, connectionsCheckingInterval } = patience
   // `requestTimeout` would limit the whole of a request, however fast its bytes come.
   const timeouts = { headersTimeout, connectionsCheckingInterval, requestTimeout: 0 }
+  const write = createRequestLines(log)
   const bodies = createBodyWatch(patience, connectionsCheckingInterval)
   const options = { ...timeouts, maxHeaderSize: MAX_HEADER_BYTES }
   const server = createServer(options, (incoming, outgoing) => {
@@ -56,7 +58,7 @@ export async function listen(
     const respond = getRequestListener(app.fetch, {
       hostname: host,
       errorHandler(error) {
-        const response = failUnrouted(error, { method, started }, log)
+        const response = failUnrouted(error, { method, started }, log, write)
         const milliseconds = performance.now() - started
         metrics.served({ method, route: '*', status: response.status, milliseconds })
         return response

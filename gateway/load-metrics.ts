@@ -3,7 +3,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 /** A request that was answered. */
 export type Served = {
   method: string
-  /** The template of its route; `*` for an unknown path. */
+  /** The template of its route; `*` for a path or method that nobody serves. */
   route: string
   status: number
   /** Since it arrived. */

@@ -1,5 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client'
 import { createLoadMetrics, type LoadMetrics, type LoadSources } from './load-metrics.ts'
+import { shareRead } from './shared-read.ts'
 import {
   createWebhookMetrics,
   type WebhookBacklog,
@@ -35,6 +36,9 @@ export type MetricSources = LoadSources & {
   webhookBacklog: WebhookBacklog
 }
 
+/** A rendering takes milliseconds of the only thread; scrapes in this time get the same one. */
+const RENDERING_TTL_MS = 1_000
+
 export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry()
   collectDefaultMetrics({ register: registry })
@@ -45,7 +49,7 @@ export function createMetrics(sources: MetricSources): Metrics {
     ...createWebhookMetrics([registry], sources.webhookBacklog),
     ...createLoadMetrics([registry], sources),
     contentType: registry.contentType,
-    render: () => registry.metrics(),
+    render: shareRead(() => registry.metrics(), RENDERING_TTL_MS),
     concluded: (kind, outcome) => concluded.inc({ kind, outcome }),
     foundForeign: () => foreign.inc(),
   }

@@ -29,6 +29,7 @@ import type { ApiKeys } from './open-keys.ts'
 import type { Stores } from './open-stores.ts'
 import type { WebhookParts } from './open-webhooks.ts'
 import { subkeysOf } from './secrets.ts'
+import { shareRead } from './shared-read.ts'
 import { VERSION } from './version.ts'
 
 /** The parts behind the REST API. */
@@ -43,6 +44,9 @@ export type AppParts = {
   log: Log
 }
 
+/** Anybody may ask for readiness: database and Kubo are asked once in this time. */
+const READINESS_TTL_MS = 1_000
+
 /** @returns The REST API. */
 export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const { readers, identities, stores, pipeline, apiKeys, log } = parts
@@ -50,6 +54,10 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
   const { kubo, store, outbox, history, events, isErased } = stores
   const { issuing, revising, superseding, erasing, batcher, foreign, metrics } = pipeline
   const blocks = sourcesOf(config, stores)
+  const storesReady = shareRead(async () => {
+    await stores.assertReady()
+    await kubo?.assertReady()
+  }, READINESS_TTL_MS)
   return createApp({
     ...{ issuing, revising, superseding, erasing },
     ...{ store, isErased, history, events, log, metrics },
@@ -64,8 +72,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
     assertReady: async () => {
       batcher.assertOpen()
       foreign.assertAlone()
-      await stores.assertReady()
-      await kubo?.assertReady()
+      await storesReady()
       return assertOpenIssuer(await pipeline.readiness())
     },
     lowBalance: config.lowBalance,

@@ -17,7 +17,8 @@ const BASE = [
     'load-metrics',
     'log',
   ],
-  ...['metrics', 'rate-limit', 'registry-abi', 'successions', 'version', 'webhook-metrics', 'wei'],
+  ...['metrics', 'rate-limit', 'registry-abi', 'shared-read', 'successions', 'version'],
+  ...['webhook-metrics', 'wei'],
 ]
 
 /** What each layer may import beside itself; biome.json forbids circles within one. */

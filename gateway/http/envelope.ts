@@ -9,6 +9,7 @@ import { KeyError } from '../keys/errors.ts'
 import { describeBug, type Log } from '../log.ts'
 import type { Env } from './env.ts'
 import { ApiError } from './errors.ts'
+import type { createRequestLines } from './request-log.ts'
 
 /**
  * Responses may hold a publicId, which is a decryption key: no cache may store them, and no page
@@ -71,6 +72,7 @@ export function failUnrouted(
   error: unknown,
   { method, started }: { method: string; started: number },
   log: Log,
+  write: ReturnType<typeof createRequestLines>,
 ): Response {
   const requestId = crypto.randomUUID()
   const malformed =
@@ -78,7 +80,7 @@ export function failUnrouted(
       ? new ApiError('bad_request', 'malformed request target or Host header')
       : error
   const { body, status, headers } = failureOf(malformed, requestId, log)
-  log.info('request', {
+  write({
     method,
     route: '*',
     status,

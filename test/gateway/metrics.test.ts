@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { aliasOf } from '../../gateway/http/operation.ts'
+import { OPERATIONS } from '../../gateway/http/operations.ts'
+import { createMetrics } from '../../gateway/metrics.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../support/stack.ts'
+
+/** Preflights, which are not in the OpenAPI document. */
+const PREFLIGHTS = ['/rpc', '/ipfs/:cid', '/.well-known/did.json'].map((path) => `OPTIONS ${path}`)
 
 let stack: Stack
 beforeAll(async () => {
@@ -8,7 +15,11 @@ beforeAll(async () => {
 })
 afterAll(() => stack.stop())
 
-const scrape = async () => Buffer.from((await stack.request('/metrics')).body).toString()
+/** Scrapes within a second share a rendering. */
+const scrape = async () => {
+  await sleep(1_050)
+  return Buffer.from((await stack.request('/metrics')).body).toString()
+}
 
 /** @returns The value of the first sample that begins like this. */
 function sampleOf(text: string, start: string): number | undefined {
@@ -31,9 +42,40 @@ test('default: measures requests by route template and class of status', async (
   expect(served('method="GET",route="/v1/verify",status="2xx"')).toBe(2)
   expect(served('method="GET",route="/v1/verify",status="4xx"')).toBe(1)
   expect(served('method="GET",route="*",status="4xx"')).toBe(1)
-  expect(served('method="other",route="/healthz",status="4xx"')).toBe(1)
+  expect(served('method="other",route="*",status="4xx"')).toBe(1)
   expect(text).not.toContain(publicId)
   expect(text).not.toContain(API_KEY)
+})
+
+test('behavior: has the same labels whatever methods and paths clients send', async () => {
+  const operations = OPERATIONS.flatMap(({ method, path }) =>
+    [path, aliasOf(path) ?? path].map((route) => `${method.toUpperCase()} ${route}`),
+  )
+  const paths = new Set(operations.map((one) => one.split(' ')[1]?.replaceAll(':', '') ?? ''))
+  for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS', 'REPORT'])
+    for (const path of paths) await (await fetch(`${stack.url}${path}`, { method })).text()
+  const requests = /_http_request_seconds_count\{method="(\w+)",route="([^"]+)"/g
+  const strange = [...(await scrape()).matchAll(requests)]
+    .map(([, method, route]) => `${method === 'HEAD' ? 'GET' : method} ${route}`)
+    .filter((one) => !one.endsWith(' *') && ![...operations, ...PREFLIGHTS].includes(one))
+  expect(strange).toEqual([])
+})
+
+test('behavior: renders once a second, however many ask', async () => {
+  let reads = 0
+  const { render } = createMetrics({
+    depth() {
+      reads++
+      return { queued: 0, inFlight: 0 }
+    },
+    ...{ balance: async () => 0n, spentLastHour: async () => 0n, stopped: () => undefined },
+    ...{ feeCaps: {}, headAge: async () => 0, unfinishedErasures: async () => 0 },
+    webhookBacklog: async () => ({ events: 0, failing: 0, disabled: 0 }),
+  })
+  await render()
+  const once = reads
+  await Promise.all(Array.from({ length: 50 }, render))
+  expect(reads).toBe(once)
 })
 
 test('default: measures transactions, inclusion and finality', async () => {

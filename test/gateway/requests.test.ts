@@ -1,7 +1,7 @@
 import { createDecipheriv } from 'node:crypto'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
-import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
 import { fromHex } from '../../document/hex.ts'
 import { aliasOf } from '../../gateway/http/operation.ts'
@@ -307,5 +307,35 @@ describe('over all routes', () => {
         requestId: id,
       },
     ])
+  })
+})
+
+describe('a flood', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  test.each([
+    ['PUT', '/v1/batches', '/v1/batches', 405],
+    ['GET', '/v1/none', '*', 404],
+    ['GET', '/v1/documents', '/v1/documents', 401],
+    ['GET', '/healthz', '/healthz', 200],
+  ])('behavior: is summed up in the log: %s %s', async (method, path, route, status) => {
+    const { app, log } = bareApp({ version: '0' })
+    const lines = (event: string) =>
+      log.map((line) => JSON.parse(line)).filter((line) => line.event === event)
+    for (let i = 0; i < 60; i++) expect((await app.request(path, { method })).status).toBe(status)
+    expect(lines('request')).toHaveLength(10)
+    vi.advanceTimersByTime(10_000)
+    expect(lines('requests_summed')).toEqual([
+      { event: 'requests_summed', route, status, count: 50, seconds: 10 },
+    ])
+    await app.request(path, { method })
+    expect(lines('request')).toHaveLength(11)
+  })
+
+  test('behavior: other answers have a line each', async () => {
+    const { app, log } = bareApp({ verifyPage: { html: 'page', policy: '' } })
+    for (let i = 0; i < 60; i++) expect((await app.request('/verify')).status).toBe(200)
+    expect(log).toHaveLength(60)
   })
 })
