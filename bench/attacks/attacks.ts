@@ -28,7 +28,8 @@ const WORK_INTERVAL_MS = 200
 const ADMIN_KEY = 'the-key-of-the-benchmark'
 const SCOPES = ['documents:issue', 'documents:read', 'documents:revoke', 'webhooks', 'verify']
 
-type Times = { health: number[]; issue: number[]; other: number[] }
+/** Milliseconds; and what was not done: an error, or an answer other than 200 or 201. */
+type Times = { health: number[]; issue: number[]; other: number[]; failed: number }
 type Measured = Times & { cores: number; logBytes: number }
 
 async function measure(attack: Attack, checkout: string): Promise<Measured[]> {
@@ -79,18 +80,20 @@ async function during<T>(attack: Attack, target: Target, work: () => Promise<T>)
 
 async function measureTimes({ other }: Attack, target: Target): Promise<Times> {
   const send = client(target.url)
-  const times: Times = { health: [], issue: [], other: [] }
+  const times: Times = { health: [], issue: [], other: [], failed: 0 }
   const until = performance.now() + seconds * 1000
   async function repeat(into: number[], interval: number, work: () => Promise<unknown>) {
     while (performance.now() < until) {
       const began = performance.now()
-      await work()
+      await work().catch(() => times.failed++)
       into.push(performance.now() - began)
       await sleep(interval)
     }
   }
   await Promise.all([
-    repeat(times.health, HEALTH_INTERVAL_MS, () => send('/healthz')),
+    repeat(times.health, HEALTH_INTERVAL_MS, async () => {
+      if ((await send('/healthz')) !== 200) times.failed++
+    }),
     repeat(times.issue, WORK_INTERVAL_MS, () => issue(target)),
     other && repeat(times.other, WORK_INTERVAL_MS, () => other(target)),
   ])
@@ -116,6 +119,7 @@ const post = (url: string, path: string, key: string, body: object) =>
     method: 'POST',
     headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
+    signal: AbortSignal.timeout(60_000),
   })
 
 const ms = (times: readonly number[]) =>
@@ -130,9 +134,9 @@ for (const attack of SCENARIOS) {
     for (const [i, row] of (await measure(attack, checkout)).entries())
       rows.push([
         ...[`${attack.name}, ${which}, ${i === 0 ? 'without' : 'with'} the attack`],
-        ...[ms(row.health), ms(row.issue), ms(row.other)],
+        ...[ms(row.health), ms(row.issue), ms(row.other), `${row.failed}`],
         ...[row.cores.toFixed(2), (row.logBytes / 1024).toFixed(1)],
       ])
 }
 const times = ['/healthz', 'issuing', 'other work'].map((name) => `${name}, median / max ms`)
-console.log(table(['scenario', ...times, 'cores', 'log KiB/s'], rows))
+console.log(table(['scenario', ...times, 'failed', 'cores', 'log KiB/s'], rows))
