@@ -8,13 +8,16 @@ import { ApiError } from './errors.ts'
 
 /** Their routes take an API key, which has a quota of its own. */
 const TAKES_KEY = /^\/(v1|api)\//
+/** A load balancer is never refused. */
+const UNLIMITED = '/healthz'
 /** Each has a quota of its own: a monitor goes on while other requests use up its address's. */
 const MONITORED = ['/readyz', '/metrics']
 
-/** @returns Whether requests to a path count: a load balancer is never refused. */
-export function isLimited(path: string): boolean {
-  return path !== '/healthz'
-}
+/** @returns Whether requests to a path count for their key or address. */
+export const isLimited = (path: string): boolean => path !== UNLIMITED
+
+/** @returns Whether monitors and load balancers ask for a path, over and over. */
+export const isMonitored = (path: string): boolean => [UNLIMITED, ...MONITORED].includes(path)
 
 /** Limits requests to public routes by address, and lets `authorize` limit the others by key. */
 export function limitRates(limits: RateLimits): MiddlewareHandler<Env> {

@@ -4,7 +4,7 @@ import { METHOD_NAME_ALL } from 'hono/router'
 import type { Log } from '../log.ts'
 import type { Metrics } from '../metrics.ts'
 import type { Env } from './env.ts'
-import { isLimited } from './rate-limits.ts'
+import { isMonitored } from './rate-limits.ts'
 
 /** The route template of this middleware: all that is logged of a request to an unknown path. */
 const ANY_PATH = '/*'
@@ -54,8 +54,8 @@ export function requestLog(log: Log, metrics: Pick<Metrics, 'served'>): Middlewa
 }
 
 /**
- * @returns Writes a line for each request. A flood of what clients can have for nothing, refusals
- * and `/healthz`, must not fill the disk: it is summed up.
+ * @returns Writes a line for each request. A flood of refusals, or of what monitors ask, must not
+ * fill the disk: it is summed up.
  */
 export function createRequestLines(log: Log): (request: Answered) => void {
   const counts = new Map<string, Pick<Answered, 'route' | 'status'> & { count: number }>()
@@ -70,7 +70,7 @@ export function createRequestLines(log: Log): (request: Answered) => void {
   return (request) => {
     const { route, status } = request
     const isRefusal = status >= 400 && status < 500
-    if (isRefusal || !isLimited(route)) {
+    if (isRefusal || isMonitored(route)) {
       if (counts.size === 0) setTimeout(sumUp, WINDOW_SECONDS * 1000).unref()
       const kind = `${route} ${status}`
       const count = (counts.get(kind)?.count ?? 0) + 1

@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { cidOf } from '../../document/cid.ts'
 import { fromHex } from '../../document/hex.ts'
+import type { AppDeps } from '../../gateway/http/app.ts'
 import { aliasOf } from '../../gateway/http/operation.ts'
 import { OPERATIONS } from '../../gateway/http/operations.ts'
 import { bareApp } from '../support/bare-app.ts'
@@ -319,8 +320,13 @@ describe('a flood', () => {
     ['GET', '/v1/none', '*', 404],
     ['GET', '/v1/documents', '/v1/documents', 401],
     ['GET', '/healthz', '/healthz', 200],
+    ['GET', '/metrics', '/metrics', 200],
   ])('behavior: is summed up in the log: %s %s', async (method, path, route, status) => {
-    const { app, log } = bareApp({ version: '0' })
+    const metrics = { served: () => {}, contentType: 'text/plain', render: async () => '' }
+    const { app, log } = bareApp({
+      version: '0',
+      metrics: metrics as unknown as AppDeps['metrics'],
+    })
     const lines = (event: string) =>
       log.map((line) => JSON.parse(line)).filter((line) => line.event === event)
     for (let i = 0; i < 60; i++) expect((await app.request(path, { method })).status).toBe(status)
