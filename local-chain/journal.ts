@@ -1,11 +1,16 @@
-import { existsSync } from 'node:fs'
+import { createReadStream, existsSync } from 'node:fs'
 import * as fs from 'node:fs/promises'
 import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
 import { LocalChainError } from './errors.ts'
 
-// A chain is one file: the first line is a snapshot, and each later line is a change.
+// A chain is one file: the first line is a snapshot, and each later line is a change. The first
+// line also has a mark: how many changes are flushed. It is overwritten in place before a change is
+// acknowledged, so that a lost end of the file is noticed.
 
 const FORMAT = 2
+const MARK_AT = Buffer.byteLength(`{"format":${FORMAT},"flushed":"`)
+const COUNT_DIGITS = 10
 
 /** The complete state of a chain at one moment. */
 export type Snapshot = {
@@ -40,6 +45,12 @@ export type Entry = Change & {
 
 export type JournalContent = { snapshot: Snapshot; entries: Entry[] }
 
+type FirstLine = Snapshot & {
+  format: number
+  /** The mark; absent in a file that an earlier build wrote. */
+  flushed?: string
+}
+
 export function journalPath(dir: string): string {
   return join(dir, 'chain.jsonl')
 }
@@ -50,7 +61,8 @@ export function journalPath(dir: string): string {
  */
 export async function copyChain(from: string, to: string): Promise<void> {
   await fs.mkdir(to, { recursive: true, mode: 0o700 })
-  await fs.copyFile(journalPath(from), journalPath(to))
+  // The mark is read first and the end last: the copy has all changes that its mark counts.
+  await fs.writeFile(journalPath(to), createReadStream(journalPath(from)), { mode: 0o600 })
 }
 
 /** An open journal. Not safe for concurrent use: only the chain's writer uses it. */
@@ -60,41 +72,58 @@ export class Journal {
   readonly #dir: string
   #file: fs.FileHandle
   #bytes: number
+  #hasMark: boolean
 
-  private constructor(dir: string, file: fs.FileHandle, bytes: number, entries: number) {
+  private constructor(dir: string, file: fs.FileHandle, { content, bytes, hasMark }: Parsed) {
     this.#dir = dir
     this.#file = file
     this.#bytes = bytes
-    this.entries = entries
+    this.#hasMark = hasMark
+    this.entries = content.entries.length
   }
 
   /**
    * Opens the journal of a folder; an empty folder gets a new chain. Cuts off an incomplete last
-   * line: that change was never acknowledged.
+   * line that the mark does not count: that change was never acknowledged.
    * @throws {LocalChainError} `journal_corrupt`, `other_version`
    */
   static async open(dir: string): Promise<{ journal: Journal; content: JournalContent }> {
     const path = journalPath(dir)
     if (!existsSync(path)) await create(dir)
-    const { content, bytes } = parse(await fs.readFile(path, 'utf8'), path)
-    const file = await fs.open(path, 'a')
-    await file.truncate(bytes)
-    return { journal: new Journal(dir, file, bytes, content.entries.length), content }
+    // One character is one byte, also in a damaged file.
+    const parsed = parse(await fs.readFile(path, 'latin1'), path)
+    const file = await fs.open(path, 'r+')
+    await file.truncate(parsed.bytes)
+    // A kill may have come before the flush of the last line, or before its mark.
+    await file.datasync()
+    const journal = new Journal(dir, file, parsed)
+    await journal.#mark(journal.entries, parsed.lastLine)
+    return { journal, content: parsed.content }
   }
 
-  /** Returns once the entry is flushed to disk. */
+  /** Returns once the entry is flushed to disk, and marked. */
   async append(entry: Entry): Promise<void> {
-    const line = `${JSON.stringify(entry)}\n`
+    const line = JSON.stringify(entry)
+    const bytes = Buffer.from(`${line}\n`)
     try {
-      await this.#file.appendFile(line)
+      await writeAt(this.#file, bytes, this.#bytes)
       await this.#file.datasync()
+      await this.#mark(this.entries + 1, line)
     } catch (cause) {
       // Remove a partial line: the next entry would turn it into a corrupt line.
       await this.#file.truncate(this.#bytes)
       throw cause
     }
-    this.#bytes += Buffer.byteLength(line)
+    this.#bytes += bytes.length
     this.entries += 1
+  }
+
+  /**
+   * Needs no flush of its own: it survives a kill at once, and a power cut once the next entry is
+   * flushed.
+   */
+  async #mark(entries: number, lastLine: string | undefined): Promise<void> {
+    if (this.#hasMark) await writeAt(this.#file, Buffer.from(markOf(entries, lastLine)), MARK_AT)
   }
 
   /** Replaces all entries so far by a snapshot. */
@@ -106,6 +135,7 @@ export class Journal {
     await syncFolder(this.#dir)
     this.#file = file
     this.#bytes = (await file.stat()).size
+    this.#hasMark = true
     this.entries = 0
   }
 
@@ -128,9 +158,11 @@ async function create(dir: string): Promise<void> {
 async function putInPlace(dir: string, snapshot: Snapshot): Promise<fs.FileHandle> {
   const temporary = `${journalPath(dir)}.tmp`
   await fs.rm(temporary, { force: true })
-  const file = await fs.open(temporary, 'a', 0o600)
+  const file = await fs.open(temporary, 'w', 0o600)
   try {
-    await file.writeFile(`${JSON.stringify({ format: FORMAT, ...snapshot })}\n`)
+    // In this order: see MARK_AT.
+    const firstLine: FirstLine = { format: FORMAT, flushed: markOf(0), ...snapshot }
+    await file.writeFile(`${JSON.stringify(firstLine)}\n`)
     await file.sync()
     await fs.rename(temporary, journalPath(dir))
     return file
@@ -148,23 +180,53 @@ async function syncFolder(dir: string): Promise<void> {
   await folder.sync().finally(() => folder.close())
 }
 
-function parse(text: string, path: string): { content: JournalContent; bytes: number } {
+/** @param lastLine The line of the last change: only later ones would show that it was altered. */
+function markOf(entries: number, lastLine = ''): string {
+  const check = crc32(lastLine).toString(16).padStart(8, '0')
+  return `${String(entries).padStart(COUNT_DIGITS, '0')}-${check}`
+}
+
+async function writeAt(file: fs.FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length; ) {
+    const rest = bytes.subarray(done)
+    done += (await file.write(rest, 0, rest.length, position + done)).bytesWritten
+  }
+}
+
+type Parsed = {
+  content: JournalContent
+  bytes: number
+  hasMark: boolean
+  /** Absent without changes. */
+  lastLine: string | undefined
+}
+
+function parse(text: string, path: string): Parsed {
   // Text after the last line break is incomplete; the line before it may be damaged too.
   const lines = text.split('\n').slice(0, -1)
   if (lines.length > 1 && parseLine(lines.at(-1)) === undefined) lines.pop()
   const values = lines.map(parseLine)
   const damaged = values.length === 0 ? 0 : values.indexOf(undefined)
-  if (damaged >= 0)
-    throw new LocalChainError(
-      'journal_corrupt',
-      `Line ${damaged + 1} of ${path} is damaged. Restore the file from a copy, or move its directory away to begin with a new chain.`,
-    )
-  const [{ format, ...snapshot }, ...entries] = values as [
-    Snapshot & { format: number },
-    ...Entry[],
-  ]
+  if (damaged >= 0) throw corrupt(`Line ${damaged + 1} of ${path} is damaged`)
+  const [{ format, flushed, ...snapshot }, ...entries] = values as [FirstLine, ...Entry[]]
   if (format !== FORMAT) throw otherVersion(path)
-  return { content: { snapshot, entries }, bytes: Buffer.byteLength(`${lines.join('\n')}\n`) }
+  const changes = lines.slice(1)
+  const marked = changes.slice(0, Number(flushed?.slice(0, COUNT_DIGITS)))
+  if (flushed !== undefined && markOf(marked.length, marked.at(-1)) !== flushed)
+    throw corrupt(`Acknowledged changes are missing or damaged at the end of ${path}`)
+  return {
+    content: { snapshot, entries },
+    bytes: lines.join('\n').length + 1,
+    hasMark: flushed !== undefined,
+    lastLine: changes.at(-1),
+  }
+}
+
+function corrupt(problem: string): LocalChainError {
+  return new LocalChainError(
+    'journal_corrupt',
+    `${problem}. Restore the file from a copy, or move its directory away to begin with a new chain.`,
+  )
 }
 
 function parseLine(line = ''): object | undefined {

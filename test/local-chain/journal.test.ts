@@ -157,6 +157,51 @@ describe('damaged files', () => {
     expect(await allBlocks((await start(dir)).url, blocks.length)).toEqual(blocks)
   })
 
+  test.for([
+    ['without its last byte', (text: string) => text.slice(0, -1)],
+    ['cut within its last line', (text: string) => text.slice(0, -40)],
+    ['without its last line', (text: string) => text.replace(/\n.*\n$/, '\n')],
+    ['with a hole in its last line', (text: string) => text.replace(/.{9}\n$/, '\0\0\0\0\n')],
+    ['with another last line', (text: string) => text.replace(/"0x02.(?=[^\n]*\n$)/, '"0x02e')],
+    ['with a line less', (text: string) => text.replace(/\n.*\n/, '\n')],
+    ['with a damaged mark', (text: string) => text.replace(/"flushed":"0/, '"flushed":" ')],
+  ] as const)(
+    'error: refuses a journal %s: all its changes were acknowledged',
+    async ([, change]) => {
+      const dir = tempDir()
+      await killed(dir)
+      damage(dir, change)
+      await expect(start(dir)).rejects.toMatchObject({
+        code: 'journal_corrupt',
+        message: expect.stringContaining('Acknowledged changes are missing or damaged'),
+      })
+    },
+  )
+
+  test('behavior: keeps a last line that a kill left without its mark, and then guards it', async () => {
+    const dir = tempDir()
+    const blocks = await killed(dir)
+    const unmarked = `"flushed":"0000000000-00000000"`
+    damage(dir, (text) => text.replace(/"flushed":"[^"]*"/, unmarked))
+    const chain = await startProcess(dir)
+    expect(await allBlocks(chain.url)).toEqual(blocks)
+    await chain.kill()
+    damage(dir, (text) => text.slice(0, -1))
+    await expect(start(dir)).rejects.toMatchObject({ code: 'journal_corrupt' })
+  })
+
+  test('behavior: opens a journal of an earlier build, which has no mark', async () => {
+    const dir = tempDir()
+    const blocks = await killed(dir)
+    damage(dir, (text) => text.replace(/"flushed":"[^"]*",/, ''))
+    const chain = await start(dir)
+    expect(await allBlocks(chain.url)).toEqual(blocks)
+    await call(chain.url, 'evm_mine')
+    const again = await chain.stop().then(() => start(dir))
+    expect(await allBlocks(again.url, blocks.length)).toEqual(blocks)
+    expect(readFileSync(journalPath(dir), 'utf8')).toContain('"flushed":"0000000000-00000000"')
+  })
+
   test('error: refuses a journal with a corrupt line in the middle', async () => {
     const dir = tempDir()
     await killed(dir)
@@ -189,7 +234,6 @@ describe('damaged files', () => {
       2,
       (text: string) => text.replace(/"time":(\d+)/, (_, n) => `"time":${n - 1}`),
     ],
-    ['a line less', 2, (text: string) => text.replace(/\n.*\n/, '\n')],
     ['another snapshot', 1, (text: string) => text.replace(/"head":"0x./, '"head":"0x-')],
     ['a damaged state', 1, (text: string) => text.replace(/("state":"[^"]{300})..../, '$1AAAA')],
   ] as const)('error: refuses a journal with %s', async ([, line, change]) => {
