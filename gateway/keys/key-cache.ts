@@ -4,6 +4,8 @@ import { digestOf } from './secret.ts'
 
 /** How long a change by another process may stay unseen; milliseconds. */
 const MAX_AGE_MS = 1_000
+/** Between two reports of an outage. */
+const REPORT_INTERVAL_MS = 60_000
 
 export type KeyCache = {
   find: FindKey
@@ -16,8 +18,8 @@ export type KeyCache = {
  * asks the store whether a key has changed.
  *
  * @param used Called with the id of each key that was found.
- * @param unreadable Called when the store cannot be read. The keys read last stay valid: an outage
- * of the store must not lock everybody out.
+ * @param unreadable Called when the store cannot be read, once a minute at most. The keys read last
+ * stay valid: an outage of the store must not lock everybody out.
  */
 export function createKeyCache(
   store: KeyReader,
@@ -27,6 +29,7 @@ export function createKeyCache(
   let byDigest = new Map<string, ApiKey>()
   let version = Number.NaN
   let lookedAt = Number.NEGATIVE_INFINITY
+  let reportedAt = Number.NEGATIVE_INFINITY
   const load = coalesce(async () => {
     lookedAt = performance.now()
     // Before the keys: a change between the two is seen at the next look.
@@ -36,11 +39,18 @@ export function createKeyCache(
     version = current
   })
 
+  /** All requests of a second wait for the same look. */
+  function report(error: unknown): void {
+    if (performance.now() - reportedAt < REPORT_INTERVAL_MS) return
+    reportedAt = performance.now()
+    unreadable(error)
+  }
+
   return {
     async find(secret) {
       const digest = digestOf(secret)
       const isStale = performance.now() - lookedAt > MAX_AGE_MS
-      if (isStale && byDigest.has(digest)) await load().catch(unreadable)
+      if (isStale && byDigest.has(digest)) await load().catch(report)
       // An unknown key may be new.
       if (!byDigest.has(digest)) await load()
       const found = byDigest.get(digest)
@@ -48,7 +58,7 @@ export function createKeyCache(
       used(found)
       return found
     },
-    refresh: () => load().catch(unreadable),
+    refresh: () => load().catch(report),
   }
 }
 

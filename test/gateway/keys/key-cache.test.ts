@@ -134,6 +134,18 @@ test('error: an outage keeps known keys valid, and is not reported as an unknown
   expect(await find('drk_new')).toBeUndefined()
 })
 
+test('behavior: an outage is reported once a minute at most, however many requests meet it', async () => {
+  const { secret } = await elsewhere.create(SETTINGS)
+  const { find, seen, fail } = openCache()
+  await find(secret)
+  fail(new Error('the disk is gone'))
+  for (let second = 0; second < 90; second++) {
+    vi.advanceTimersByTime(1_001)
+    await Promise.all(Array.from({ length: 20 }, () => find(secret)))
+  }
+  expect(seen.errors).toHaveLength(2)
+})
+
 test('behavior: many unknown keys at once share reads, none of them older than its request', async () => {
   const { find, seen } = openCache()
   const unknown = Array.from({ length: 50 }, (_, i) => find(`drk_${i}`))
