@@ -6,8 +6,16 @@ const WINDOW_MS = 1_000
 /** Against the rounding of fractions of a millisecond. */
 const EPSILON = 1e-6
 const MAX_GROUP = 500
-/** Quotas that are full again are deleted after this. */
-const SWEEP_INTERVAL_MS = 60_000
+/**
+ * Deletes quotas that are full again, and tells whether there was any quota. It skips rows that are
+ * being changed, since waiting for them could be a deadlock.
+ */
+const SWEEP = `
+  WITH swept AS (
+    DELETE FROM rate WHERE name IN (
+      SELECT name FROM rate WHERE full_at < extract(epoch FROM clock_timestamp()) * 1000
+      FOR UPDATE SKIP LOCKED))
+  SELECT EXISTS (SELECT FROM rate) AS found`
 
 type Request = { name: string; perSecond: number }
 
@@ -24,26 +32,31 @@ export function createPostgresRateLimiter(
   kind: string,
   answerWithinMs = 250,
 ): RateLimiter {
-  let sweptAt = performance.now()
+  let isSweeping = false
   /** Until then the database is not asked; `performance.now()`. */
   let restUntil = 0
 
   const take = createGroups<Request, Allowance>({
     maxItems: MAX_GROUP,
     async run(requests) {
-      await sweep()
+      sweepLater()
       return takeAll(database, requests)
     },
   })
 
-  async function sweep(): Promise<void> {
-    if (performance.now() - sweptAt < SWEEP_INTERVAL_MS) return
-    sweptAt = performance.now()
-    await database.query(
-      'DELETE FROM rate WHERE full_at < extract(epoch FROM clock_timestamp()) * 1000',
-    )
+  /** Names hold client addresses, so none stays: sweeps follow each other until none is found. */
+  function sweepLater(): void {
+    if (isSweeping) return
+    isSweeping = true
+    setTimeout(async () => {
+      isSweeping = false
+      const [row] = await database.query(SWEEP).catch(() => [])
+      if (row?.found) sweepLater()
+    }, WINDOW_MS).unref()
   }
 
+  // A killed gateway may have left some.
+  sweepLater()
   return {
     async take(name, perSecond) {
       if (performance.now() < restUntil) return local.take(name, perSecond)

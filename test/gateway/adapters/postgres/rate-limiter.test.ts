@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createMemoryRateLimiter } from '../../../../gateway/adapters/memory-rate-limiter.ts'
 import { openPostgres } from '../../../../gateway/adapters/postgres/database.ts'
@@ -9,6 +10,16 @@ import { type PostgresServer, postgresFolder, startPostgres } from '../../../sup
 const folder = postgresFolder()
 /** On a busy machine, the database may take long; here, it must be the one that answers. */
 const PATIENCE_MS = 20_000
+
+async function queryOnce(url: string, text: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    return (await client.query(text)).rows
+  } finally {
+    await client.end()
+  }
+}
 
 describe.skipIf(folder === undefined)('the rate limiter that gateways share', () => {
   let server: PostgresServer
@@ -47,6 +58,23 @@ describe.skipIf(folder === undefined)('the rate limiter that gateways share', ()
     expect(allowed).toBeGreaterThanOrEqual(50)
     expect(allowed).toBeLessThanOrEqual(50 + cameBack)
     expect(await allowedOf(takeMany(other, 'a', 50, 10))).toBe(10)
+  })
+
+  test('behavior: keeps no name after its window, also without further requests', async () => {
+    const url = await server.newDatabase()
+    const names = () => queryOnce(url, 'SELECT name FROM rate')
+    const limiter = await openLimiter(url, 'address')
+    await Promise.all(['192.0.2.1', '192.0.2.2'].map((name) => limiter.take(name, 1)))
+    expect(await names()).toHaveLength(2)
+    await expect.poll(names, { timeout: 10_000 }).toEqual([])
+  })
+
+  test('behavior: deletes what a killed gateway has left', async () => {
+    const url = await server.newDatabase()
+    await openLimiter(url)
+    await queryOnce(url, "INSERT INTO rate VALUES ('address 192.0.2.1', 1, 1)")
+    await openLimiter(url)
+    await expect.poll(() => queryOnce(url, 'SELECT name FROM rate')).toEqual([])
   })
 
   test('behavior: limits by itself while the database is away', async () => {
