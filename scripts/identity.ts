@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Wallet } from 'ethers'
 import { formatRegistryId } from '../document/registry-id.ts'
 import { createRpcPool } from '../gateway/adapters/ethereum/rpc.ts'
+import { isAway } from '../gateway/adapters/postgres/errors.ts'
 import { type Config, ConfigError, deployedAddress } from '../gateway/config.ts'
 import { createDeadline } from '../gateway/deadline.ts'
 import { IssueError } from '../gateway/issue/errors.ts'
@@ -30,23 +31,32 @@ const PAUSE = { first: 100, most: 1_000 }
 
 const LOCAL_ISSUER_NAME = 'Local test issuer'
 
-/** A node may start later than the gateway, so the start waits for it up to half a minute. */
+/**
+ * A chain node or PostgreSQL may start later than the gateway, so the start waits for them up to
+ * half a minute.
+ */
 export async function patiently<T>(work: () => Promise<T>, say: Say): Promise<T> {
   const giveUp = performance.now() + PATIENCE
   for (let pause = PAUSE.first; ; pause = Math.min(2 * pause, PAUSE.most)) {
     try {
       return await work()
     } catch (error) {
-      if (!isOutage(error) || performance.now() > giveUp) throw error
-      if (pause === PAUSE.first) say('waiting for the chain …')
+      const missing = missingIn(error)
+      if (!missing || performance.now() > giveUp) throw error
+      if (pause === PAUSE.first) say(`waiting for ${missing} …`)
       await sleep(pause)
     }
   }
 }
 
-function isOutage(error: unknown): boolean {
-  if (error instanceof IssueError) return error.code === 'chain_unavailable'
-  return error instanceof ChainError && error.code === 'rpc_unreachable'
+/** @returns What did not answer; `undefined` for any other error. */
+function missingIn(error: unknown): string | undefined {
+  if (isAway(error)) return 'PostgreSQL'
+  const isOutage =
+    error instanceof IssueError
+      ? error.code === 'chain_unavailable'
+      : error instanceof ChainError && error.code === 'rpc_unreachable'
+  return isOutage ? 'the chain' : undefined
 }
 
 /** @throws {ConfigError} for settings that do not name one. */

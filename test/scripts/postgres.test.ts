@@ -199,6 +199,22 @@ describe.skipIf(folder === undefined)('commands with DATABASE_URL', () => {
     await issue(gateway, '6')
   })
 
+  test('behavior: a start waits for PostgreSQL, but not for a database that does not exist', async () => {
+    await gateway.stop()
+    await server.shutDown()
+    gateway.launch()
+    await expect.poll(gateway.output).toContain('waiting for PostgreSQL …')
+    await server.start()
+    await gateway.ready()
+
+    const missing = new URL('/no_such_database', env.DATABASE_URL).href
+    const more = { DATABASE_URL: missing, PORT: `${await freePort()}` }
+    const refused = await command('start', [], more)
+    expect(refused.code).toBe(1)
+    expect(refused.stderr).toContain('"no_such_database" does not exist')
+    expect(refused.stdout).not.toContain('waiting')
+  })
+
   test('behavior: issue-again and reindex repair a theft while a gateway runs', async () => {
     const { provider, registry, keys: own, anvil } = issuer
     await gateway.stop()

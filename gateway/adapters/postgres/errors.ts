@@ -2,6 +2,8 @@ import { IssueError } from '../../issue/errors.ts'
 
 /** SQLSTATE of a transaction that lost a race, and can be run again. */
 const RETRIABLE = ['40001', '40P01']
+/** SQLSTATE of a server that starts, stops, or has no free connection. */
+const AWAY = ['57P01', '57P02', '57P03', '53300']
 
 /**
  * The database cannot be used as it is configured. The message says what to do, and has neither the
@@ -31,7 +33,20 @@ export function outageOf(error: unknown): IssueError {
   // The message of a rejected value would quote it.
   const state = sqlStateOf(error)
   const message = state?.startsWith('22') ? 'a value was rejected' : String(error)
-  return new IssueError('store_unavailable', `PostgreSQL: ${message}`, error)
+  return new PostgresOutage('store_unavailable', `PostgreSQL: ${message}`, error)
+}
+
+/** An outage of PostgreSQL itself; the cause is the error of the driver or the server. */
+class PostgresOutage extends IssueError {}
+
+/**
+ * Whether PostgreSQL could not be reached, or cannot be used yet. What the server refuses for good,
+ * such as a password, is not meant.
+ */
+export function isAway(error: unknown): boolean {
+  if (!(error instanceof PostgresOutage)) return false
+  const state = sqlStateOf(error.cause ?? {})
+  return state === undefined || AWAY.includes(state)
 }
 
 /** Whether a transaction failed only because of others at the same time. */
