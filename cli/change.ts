@@ -92,5 +92,6 @@ function lineOf(done: string, { status, reason, documentHash, ...more }: Changed
   const promised =
     status === 'pending' ? 'promised; it will be in a block soon' : `status ${status}`
   const parts = [promised, ...(reason ? [`reason ${reason}`] : []), ...(time ? [String(time)] : [])]
+  if (Array.isArray(more.remains)) parts.push(`copies may be left in ${more.remains.join(', ')}`)
   return `${done}: ${parts.join(', ')}\n  document ${documentHash}`
 }

@@ -197,6 +197,8 @@ export type ErasureReceipt = {
   erasedAt: Instant | null
   /** The places that had the bytes; none when they were lost before. */
   removed: Array<'database' | 'kubo'>
+  /** Where copies may be left, which the service does not delete. `database_files`: until the database writes over them or its tables are rewritten (`VACUUM FULL` of PostgreSQL, `VACUUM` of SQLite). `write_ahead_log`: the log of PostgreSQL and its archive, until the segments are written over or deleted. `replicas`: files and log of each replica, as long. `backups`: of the database, of Kubo and of file systems, until you delete them. */
+  remains: Array<'database_files' | 'write_ahead_log' | 'replicas' | 'backups'>
   network: Network
 }
 

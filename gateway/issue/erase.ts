@@ -8,13 +8,19 @@ import { IssueError } from './errors.ts'
 export const ERASED_FROM = ['database', 'kubo'] as const
 export type ErasedFrom = (typeof ERASED_FROM)[number]
 
+/** Places that the service does not clean. docs/operate.md says until when each holds bytes. */
+export const REMAINS_IN = ['database_files', 'write_ahead_log', 'replicas', 'backups'] as const
+export type RemainsIn = (typeof REMAINS_IN)[number]
+
 /** The receipt of an erasure. */
 export type Erasure = {
   documentHash: Hex
-  /** Milliseconds of the Unix epoch; `null` while bytes may be left. */
+  /** Milliseconds of the Unix epoch; `null` while bytes may be left in the places of `removed`. */
   erasedAt: number | null
   /** Empty when this gateway had none of them. */
   removed: readonly ErasedFrom[]
+  /** Where copies may be left. */
+  remains: readonly RemainsIn[]
 }
 
 /** The erasures of this gateway, on disk. */
@@ -31,8 +37,8 @@ export type Erasures = {
   /** Some of those begun and not finished, the oldest first. */
   unfinished(): Promise<Hex[]>
   /**
-   * Makes sure that the database's files hold no copy of these documents, and then writes their
-   * receipts.
+   * Makes sure that a copy of these documents is at most where `remains` says, and then writes
+   * their receipts.
    *
    * @param removed Those that were removed from Kubo.
    */

@@ -13,6 +13,8 @@ const run = promisify(execFile)
 /** A real PostgreSQL on loopback, in its own folder. */
 export type PostgresServer = {
   port: number
+  /** The folder of all its files. */
+  data: string
   /** @returns The URL of a new, empty database. */
   newDatabase(): Promise<string>
   /** A fast shutdown, as an administrator makes one. */
@@ -146,6 +148,7 @@ export async function startPostgres(
   await start()
   return {
     port,
+    data,
     async newDatabase() {
       const client = new pg.Client({ connectionString: url('postgres') })
       await client.connect()

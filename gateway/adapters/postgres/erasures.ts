@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fromHex, type Hex } from '../../../document/hex.ts'
-import type { ErasedFrom, Erasure, Erasures } from '../../issue/erase.ts'
+import { type ErasedFrom, type Erasure, type Erasures, REMAINS_IN } from '../../issue/erase.ts'
 import { IssueError } from '../../issue/errors.ts'
 import type { ErasureList } from '../erasure-list.ts'
 import { hexOf } from './columns.ts'
@@ -25,8 +25,9 @@ export type PostgresErasures = Erasures & {
 }
 
 /**
- * Erasures in PostgreSQL. A finished one is gone for every statement and for `pg_dump`; the server
- * reuses its pages, its log and its replicas in its own time (docs/operate.md).
+ * Erasures in PostgreSQL. A finished one is gone for every statement and for `pg_dump`. The server
+ * cannot be told to overwrite its files, so the receipt says where bytes may be left; also of a
+ * payload on Kubo, which the outbox had until it was final.
  */
 export function createPostgresErasures(
   {
@@ -115,7 +116,12 @@ function erasureOf({ hash, erased_at, from_database, from_kubo }: Row): Erasure 
   const removed: ErasedFrom[] = []
   if (from_database) removed.push('database')
   if (from_kubo) removed.push('kubo')
-  return { documentHash: hexOf(hash), erasedAt: erased_at as number | null, removed }
+  return {
+    documentHash: hexOf(hash),
+    erasedAt: erased_at as number | null,
+    removed,
+    remains: REMAINS_IN,
+  }
 }
 
 /** Deletes a document's bytes, and notes its erasure. */

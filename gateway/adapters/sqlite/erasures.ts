@@ -1,5 +1,5 @@
 import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
-import type { ErasedFrom, Erasure, Erasures } from '../../issue/erase.ts'
+import type { ErasedFrom, Erasure, Erasures, RemainsIn } from '../../issue/erase.ts'
 import { IssueError } from '../../issue/errors.ts'
 import type { ErasureList } from '../erasure-list.ts'
 import type { Database } from './database.ts'
@@ -92,7 +92,9 @@ function erasureOf({ hash, erased_at, from_database, from_kubo }: Row): Erasure 
   const removed: ErasedFrom[] = []
   if (from_database) removed.push('database')
   if (from_kubo) removed.push('kubo')
-  return { documentHash: toHex(hash), erasedAt: erased_at, removed }
+  // Without its bytes, the file could not be searched: the outbox had them until it was final.
+  const remains: RemainsIn[] = from_database ? ['backups'] : ['database_files', 'backups']
+  return { documentHash: toHex(hash), erasedAt: erased_at, removed, remains }
 }
 
 type Mark = (documentHash: Hex, requestedAt: number, tenant: string | null) => boolean

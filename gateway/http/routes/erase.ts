@@ -2,7 +2,7 @@ import type { Hono } from 'hono'
 import * as v from 'valibot'
 import type { NewDeadline } from '../../deadline.ts'
 import type { FindKey } from '../../grant.ts'
-import { ERASED_FROM, type Erasing } from '../../issue/erase.ts'
+import { ERASED_FROM, type Erasing, REMAINS_IN } from '../../issue/erase.ts'
 import { changeableOf, nameIn, type PathDeps } from '../document-path.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
@@ -27,6 +27,12 @@ export const receipt = v.object({
     v.array(v.picklist(ERASED_FROM)),
     v.description('The places that had the bytes; none when they were lost before.'),
   ),
+  remains: v.pipe(
+    v.array(v.picklist(REMAINS_IN)),
+    v.description(
+      'Where copies may be left, which the service does not delete. `database_files`: until the database writes over them or its tables are rewritten (`VACUUM FULL` of PostgreSQL, `VACUUM` of SQLite). `write_ahead_log`: the log of PostgreSQL and its archive, until the segments are written over or deleted. `replicas`: files and log of each replica, as long. `backups`: of the database, of Kubo and of file systems, until you delete them.',
+    ),
+  ),
   network: schemas.network,
 })
 
@@ -42,13 +48,15 @@ const ERASE = operation({
   query: {},
   responses: {
     200: {
-      description: 'The receipt: the bytes are gone. The same again is the same answer.',
+      description:
+        'The receipt: the bytes are gone from `removed`, and may be left in `remains`. The same again is the same answer.',
       data: receipt,
       example: {
         documentHash: schemas.EXAMPLE_HASH,
         status: 'erased',
         erasedAt: '2026-11-22T13:16:03Z',
         removed: ['database'],
+        remains: ['backups'],
         network: 'test',
       },
     },
@@ -72,7 +80,8 @@ export function eraseRoutes(app: Hono<Env>, deps: EraseDeps): void {
     const name = nameIn(c.req.param('publicId'))
     const key = await (await changeableOf(deps, grant, name, newDeadline())).documentKey()
     const { tenant } = grant
-    const { documentHash, erasedAt, removed } = await erasing.erase(key, { tenant, wait })
+    const erasure = await erasing.erase(key, { tenant, wait })
+    const { documentHash, erasedAt, removed, remains } = erasure
     return succeed(
       c,
       {
@@ -80,6 +89,7 @@ export function eraseRoutes(app: Hono<Env>, deps: EraseDeps): void {
         status: erasedAt === null ? 'pending' : 'erased',
         erasedAt: instant(erasedAt && Math.floor(erasedAt / 1000)),
         removed,
+        remains,
         network: networkOfRegistry(addresses.registry),
       },
       erasedAt === null ? 202 : 200,

@@ -62,7 +62,18 @@ test('default: neither the file nor its log holds a stored document afterwards',
   for (const other of others) expect(isInFiles(other)).toBe(true)
   expect(await createSqliteIsErased(database)(first.hash)).toBe(true)
   const receipt = await erasuresOf(database).find(first.documentHash)
-  expect(receipt).toMatchObject({ removed: ['database'], erasedAt: expect.any(Number) })
+  expect(receipt).toMatchObject({
+    ...{ removed: ['database'], erasedAt: expect.any(Number), remains: ['backups'] },
+  })
+})
+
+test('behavior: the receipt of a document without bytes says that the file was not searched', async () => {
+  const block = blockOf(1)
+  await erase([block])
+  expect(await erasuresOf(database).find(block.documentHash)).toMatchObject({
+    removed: [],
+    remains: ['database_files', 'backups'],
+  })
 })
 
 test('default: neither holds a document that the outbox keeps for Kubo', async () => {

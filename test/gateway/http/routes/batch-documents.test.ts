@@ -152,6 +152,7 @@ describe.each(binary ? ['database', 'kubo'] : ['database'])('documents of a batc
       {
         ...{ documentHash: one.documentHash, status: 'erased', removed: [place] },
         ...{ erasedAt: expect.stringMatching(/Z$/), network: 'test' },
+        remains: expect.arrayContaining(['backups']),
       },
     ])
     expect((await send('DELETE', `/v1/documents/${two.publicId}/payload`)).body.data).toMatchObject(

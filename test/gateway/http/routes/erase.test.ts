@@ -51,6 +51,7 @@ test('default: erases a document, and answers with a receipt', async () => {
     status: 'erased',
     erasedAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/),
     removed: ['database'],
+    remains: ['backups'],
     network: 'test',
   })
   expect(filesWith(sealed)).toEqual([])
