@@ -826,7 +826,7 @@ export type Calls = {
       network: Network
       /** CAIP-10, lower case. */
       registry: string
-      warnings: Array<'low_balance' | 'may_not_revoke'>
+      warnings: Array<'low_balance' | 'may_not_revoke' | 'clock_behind_chain'>
     }
   }
 }

@@ -27,7 +27,7 @@ export type LoadMetrics = {
 }
 
 export type LoadSources = {
-  /** Seconds; rejects when the chain cannot be read. */
+  /** Seconds, negative for a time to come; rejects when the chain cannot be read. */
   headAge(): Promise<number>
   /** Erasures that have begun and are not finished; counts to 16. */
   unfinishedErasures(): Promise<number>
@@ -102,7 +102,7 @@ function addGauges(registers: Registry[], { headAge, unfinishedErasures }: LoadS
     async collect() {
       this.remove()
       await headAge().then(
-        (seconds) => this.set(seconds),
+        (seconds) => this.set(Math.max(0, seconds)),
         () => {},
       )
     },

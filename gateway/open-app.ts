@@ -75,6 +75,7 @@ export function openApp(config: Config, identity: Identity, parts: AppParts) {
       await storesReady()
       return assertOpenIssuer(await pipeline.readiness())
     },
+    headAge: pipeline.headAge,
     lowBalance: config.lowBalance,
     version: VERSION,
     ...openDocuments(identity, parts),

@@ -41,6 +41,8 @@ export type IssuingParts = {
   foreign: Pick<ForeignWatch, 'assertAlone'>
   /** Of that account. */
   readiness: () => Promise<Readiness>
+  /** Seconds since the newest block; negative while the clock is behind the chain. */
+  headAge: () => Promise<number>
   batcher: Batcher
   issuing: Issuing
   revising: Revising
@@ -66,12 +68,13 @@ export function openIssuing(
   const { registry, blocks } = chain
   const { history, persistence } = stores
   const { issuerId } = identity
+  const headAge = shareRead(async () => headAgeOf(await blocks.head()), HEAD_AGE_TTL_MS)
   const metrics = createMetrics({
     depth: () => batcher.depth(),
     balance: async () => (await readiness()).balance,
     spentLastHour: () => batcher.spentLastHour(),
     stopped: () => batcher.stopped(),
-    headAge: shareRead(async () => headAgeOf(await blocks.head()), HEAD_AGE_TTL_MS),
+    headAge,
     unfinishedErasures: async () => (await stores.erasures.unfinished()).length,
     feeCaps: config.feeCaps,
     webhookBacklog: stores.deliveries.backlog,
@@ -116,7 +119,10 @@ export function openIssuing(
     successions: stores.successions,
     readiness,
   })
-  return { metrics, outbox, foreign, readiness, batcher, issuing, revising, superseding, erasing }
+  return {
+    ...{ metrics, outbox, foreign, readiness, headAge, batcher },
+    ...{ issuing, revising, superseding, erasing },
+  }
 }
 
 /** Of thousands of changes, each reads the records of its document and of its batch. */
@@ -179,7 +185,7 @@ function openBatcher(
 }
 
 function headAgeOf({ timestamp }: Head): number {
-  return Math.max(0, Date.now() / 1000 - timestamp)
+  return Date.now() / 1000 - timestamp
 }
 
 function measureRequests(times: Times, batcher: Batcher): Batcher {

@@ -67,7 +67,16 @@ export class Chain {
 
   /** The time of the next block, by the clock. Equal times are allowed. */
   get now(): number {
-    return Math.max(Math.floor(Date.now() / 1000) + this.offset, this.notBefore)
+    return Math.max(this.#clock, this.notBefore)
+  }
+
+  /** Seconds that the clock lacks until blocks follow it: it went back, or the last blocks ran ahead. */
+  get ahead(): number {
+    return Math.max(0, this.notBefore - this.#clock)
+  }
+
+  get #clock(): number {
+    return Math.floor(Date.now() / 1000) + this.offset
   }
 
   /**

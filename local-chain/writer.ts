@@ -16,6 +16,8 @@ const RETRY_INTERVAL_MS = 2_000
 const CHECKPOINT_INTERVAL_MS = 60_000
 /** A replay takes 1 ms per entry on a small chain, and 30 ms on one with 50,000 records. */
 const MIN_ENTRIES_TO_CHECKPOINT = 300
+/** The clock may go back by this without a word: services correct it in steps. */
+const MAX_AHEAD_SECONDS = 15
 /** Maximum transactions in one journal entry, and so usually in one block. */
 const MAX_TOGETHER = 64
 
@@ -33,6 +35,7 @@ export class Writer {
   /** Collects transactions while it waits for its turn. */
   #group: Group | undefined
   #nextCheckpointAt = 0
+  #isAhead = false
 
   constructor(dir: string, log: Log) {
     this.#dir = dir
@@ -100,6 +103,7 @@ export class Writer {
 
   async #make({ ahead = 0, ...change }: Wish): Promise<unknown[]> {
     const { chain, journal } = this.#assertRunning()
+    this.#watchClock(chain)
     const { now, offset, head } = chain
     const entry = { ...change, parent: head.hash, time: now, offset: offset + ahead }
     await journal.append(entry)
@@ -142,8 +146,21 @@ export class Writer {
       this.#log(
         `Replayed ${content.entries.length} journal entries in ${took} ms; the chain is at block ${Number(chain.head.number)}.`,
       )
+    this.#watchClock(chain)
     this.#running = { chain, journal }
     chain.anvil.ended.then((reason) => this.#exclusive(() => this.#bringBack(chain, reason)))
+  }
+
+  /** A block cannot be earlier than the one before it. */
+  #watchClock({ ahead, now }: Chain): void {
+    if (ahead > MAX_AHEAD_SECONDS === this.#isAhead) return
+    this.#isAhead = !this.#isAhead
+    const until = new Date(now * 1000).toISOString()
+    this.#log(
+      this.#isAhead
+        ? `The newest block is ${ahead} s ahead of this machine's clock, which went ahead and came back, or is slow now. Until the clock has caught up, new blocks get the time ${until}, and documents that end before then read as expired. Set the clock right if it is slow; otherwise wait, or begin with a new chain in another DATA_DIR.`
+        : "New blocks follow this machine's clock again.",
+    )
   }
 
   /** Tries until it succeeds: the cause may go away. */

@@ -43,3 +43,11 @@ test('error: frees data folder and account when its port is taken', async () => 
   await gateway.stop()
   rmSync(dataDir, { recursive: true, force: true })
 })
+
+test('behavior: readiness warns while the newest block is later than the clock', async () => {
+  const warnings = async () => (await stack.request('/readyz')).body.data.warnings
+  expect(await warnings()).toEqual([])
+  await stack.provider.request({ method: 'evm_increaseTime', params: [3_600] })
+  await stack.provider.request({ method: 'evm_mine', params: [] })
+  await expect.poll(warnings).toEqual(['clock_behind_chain'])
+})

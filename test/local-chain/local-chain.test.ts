@@ -330,4 +330,32 @@ describe('time and finality', () => {
     expect(await allBlocks(second.url, blocks.length)).toEqual(blocks)
     await makeAhead(second.url, 1_200, () => transfer(second.url))
   })
+
+  test('behavior: says that blocks are ahead of a clock that went ahead and back, until it has caught up', async () => {
+    const dir = tempDir()
+    const first = await start(dir)
+    const now = Date.now()
+    const mine = (at: typeof first, hours: number) => {
+      vi.setSystemTime(now + hours * 3_600_000)
+      return call(at.url, 'evm_mine')
+    }
+    const saysOf = ({ lines }: typeof first) => lines.filter((line) => line.includes('clock'))
+    vi.useFakeTimers({ toFake: ['Date'], now })
+    onTestFinished(() => void vi.useRealTimers())
+    await mine(first, 2)
+    expect(saysOf(first)).toEqual([])
+    await mine(first, 1)
+    await mine(first, 1)
+    const until = new Date(Math.floor(now / 1000) * 1000 + 7_200_000).toISOString()
+    expect(saysOf(first)).toEqual([
+      expect.stringMatching(`newest block is 3600 s ahead of this machine's clock.*${until}`),
+    ])
+    expect(Number((await block(first.url, 'latest')).timestamp) * 1000).toBe(Date.parse(until))
+    await first.stop()
+
+    const second = await start(dir)
+    expect(saysOf(second)).toHaveLength(1)
+    await mine(second, 3)
+    expect(saysOf(second)).toEqual([expect.anything(), expect.stringContaining('follow')])
+  })
 })

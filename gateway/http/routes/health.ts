@@ -12,6 +12,8 @@ import * as schemas from '../schemas.ts'
 export type HealthDeps = {
   /** Rejects with an `IssueError` that says why when the gateway cannot issue now. */
   assertReady: () => Promise<Readiness>
+  /** Seconds since the newest block; negative while the clock is behind the chain. */
+  headAge: () => Promise<number>
   /** Wei, under which `/readyz` warns. */
   lowBalance: bigint
   metrics: Metrics
@@ -38,6 +40,10 @@ const HEALTH = operation({
   errors: [],
 })
 
+const WARNINGS = ['low_balance', 'may_not_revoke', 'clock_behind_chain'] as const
+/** A newest block may be later than this machine's clock by this. */
+const MAX_CLOCK_SKEW_SECONDS = 15
+
 const READINESS = operation({
   operationId: 'checkReadiness',
   method: 'get',
@@ -54,7 +60,7 @@ const READINESS = operation({
         status: v.literal('ready'),
         network: schemas.network,
         registry: schemas.registry,
-        warnings: v.array(v.picklist(['low_balance', 'may_not_revoke'])),
+        warnings: v.array(v.picklist(WARNINGS)),
       }),
       example: {
         status: 'ready',
@@ -95,10 +101,14 @@ export function healthRoutes(app: Hono<Env>, deps: HealthDeps): void {
     }),
   )
   servePublic(app, READINESS, async (c) => {
-    const { balance, mayRevoke } = await deps.assertReady()
+    const [{ balance, mayRevoke }, headAge] = await Promise.all([
+      deps.assertReady(),
+      deps.headAge(),
+    ])
     const warnings = [
       ...(balance < deps.lowBalance ? ['low_balance'] : []),
       ...(mayRevoke ? [] : ['may_not_revoke']),
+      ...(headAge < -MAX_CLOCK_SKEW_SECONDS ? ['clock_behind_chain'] : []),
     ]
     const { registry } = deps.addresses
     const network = networkOfRegistry(registry)
