@@ -8,6 +8,7 @@ const ROOT = join(import.meta.dirname, '..')
 const BASE = [
   ...[
     'blind-index',
+    'clock',
     'deadline',
     'document-index',
     'events',

@@ -1,3 +1,4 @@
+import { clock } from '../clock.ts'
 import { larger, smaller } from '../wei.ts'
 import type { Plan } from './plan.ts'
 import type { FeeLog, RegistryReader } from './ports.ts'
@@ -43,7 +44,7 @@ export function createSpending(
   async function lastHour(): Promise<bigint> {
     // Before the log: a plan that settles in between counts twice, instead of not at all.
     const unnoted = plans()
-    const settled = await fees.feesSince(Date.now() - HOUR_MS)
+    const settled = await fees.feesSince(clock.now() - HOUR_MS)
     return unnoted.reduce((sum, plan) => sum + maxCostOf(plan), settled)
   }
 

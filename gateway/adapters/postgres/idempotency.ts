@@ -1,4 +1,5 @@
 import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
+import { clock } from '../../clock.ts'
 import type { IdempotencyLog } from '../../issue/ports.ts'
 import { hexOf } from './columns.ts'
 import type { Postgres } from './database.ts'
@@ -18,7 +19,7 @@ const periodOf = (time: number) => Math.floor(time / PERIOD_MS)
 /** The idempotency log in PostgreSQL: of concurrent claims of a key, one is the first. */
 export function createPostgresIdempotencyLog({ query }: Postgres): IdempotencyLog {
   async function claim(claims: readonly Claim[]): Promise<Hex[]> {
-    const period = periodOf(Date.now())
+    const period = periodOf(clock.now())
     const rows = await query(
       `INSERT INTO idempotency (key, period, document_hash)
        SELECT key, $3, hash FROM unnest($1::bytea[], $2::bytea[]) AS item (key, hash)
@@ -53,7 +54,7 @@ export function createPostgresIdempotencyLog({ query }: Postgres): IdempotencyLo
     claim: (key, documentHash) => together({ key, documentHash }),
     async has(key) {
       const found = await query('SELECT 1 FROM idempotency WHERE key = $1 AND period >= $2', [
-        ...[key, periodOf(Date.now()) - 1],
+        ...[key, periodOf(clock.now()) - 1],
       ])
       return found.length > 0
     },

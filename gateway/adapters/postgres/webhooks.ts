@@ -1,3 +1,4 @@
+import { clock } from '../../clock.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '../../webhooks/webhook.ts'
 import type { Postgres } from './database.ts'
 import type { Query, Row } from './query.ts'
@@ -62,7 +63,7 @@ async function update(query: Query, before: Webhook, after: Webhook): Promise<vo
       `UPDATE delivery SET next_at = 0,
          failed_since = CASE WHEN attempts = 0 THEN NULL ELSE $2::bigint END
        WHERE webhook = $1`,
-      [id, Date.now()],
+      [id, clock.now()],
     )
 }
 

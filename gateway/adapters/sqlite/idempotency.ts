@@ -1,4 +1,5 @@
 import { fromHex, type Hex, toHex } from '../../../document/hex.ts'
+import { clock } from '../../clock.ts'
 import type { IdempotencyLog } from '../../issue/ports.ts'
 import type { Database } from './database.ts'
 
@@ -33,13 +34,13 @@ export function createSqliteIdempotencyLog({ sqlite, write }: Database): Idempot
   return {
     claim: (key, documentHash) =>
       write(() => {
-        const period = periodOf(Date.now())
+        const period = periodOf(clock.now())
         const first = find(key, period)
         if (first !== undefined) return first
         deleteOld.run(period - 1)
         insert.run(period, key, fromHex(documentHash))
         return documentHash
       }),
-    has: async (key) => find(key, periodOf(Date.now())) !== undefined,
+    has: async (key) => find(key, periodOf(clock.now())) !== undefined,
   }
 }

@@ -1,3 +1,4 @@
+import { clock } from '../../clock.ts'
 import type { ReplayFrom, Webhook, WebhookId, Webhooks } from '../../webhooks/webhook.ts'
 import type { Database } from './database.ts'
 
@@ -39,7 +40,7 @@ export function createSqliteWebhooks(database: Database): Webhooks {
           failing_since: after.failingSince,
         })
         if (before.disabledReason !== null && after.disabledReason === null)
-          restart.run(id, Date.now())
+          restart.run(id, clock.now())
         return after
       }),
     remove: (id) =>

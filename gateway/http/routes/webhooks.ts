@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { Hono } from 'hono'
 import type * as v from 'valibot'
 import type { JsonValue } from '../../../document/json.ts'
+import { clock } from '../../clock.ts'
 import { parseEventId } from '../../events.ts'
 import { type FindKey, type Grant, tenantOf } from '../../grant.ts'
 import { rotate, type WebhookSecrets } from '../../webhooks/secrets.ts'
@@ -69,7 +70,7 @@ export function webhookRoutes(app: Hono<Env>, deps: WebhookDeps): void {
     const { overlapSeconds } = parseBody(operations.rotation, await readOptionalJson(c))
     const next = webhookSecrets.create()
     const webhook = await webhooks.change(id, ({ secrets }) => ({
-      secrets: rotate(secrets, next, Date.now(), overlapSeconds * 1000),
+      secrets: rotate(secrets, next, clock.now(), overlapSeconds * 1000),
     }))
     return succeed(c, {
       ...presentWebhook(webhook ?? notFound()),

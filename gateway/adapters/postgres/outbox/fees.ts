@@ -1,4 +1,5 @@
 import { fromHex, type Hex } from '../../../../document/hex.ts'
+import { clock } from '../../../clock.ts'
 import type { FeeLog } from '../../../issue/ports.ts'
 import { WEI_OF_GWEI } from '../../../wei.ts'
 import type { Postgres } from '../database.ts'
@@ -11,7 +12,7 @@ const minuteOf = (time: number) => Math.floor(time / 60_000)
 /** Adds a fee, in wei, to those of this minute. For use in a transaction. */
 export async function addFee(query: Query, fee: bigint): Promise<void> {
   if (fee === 0n) return
-  const minute = minuteOf(Date.now())
+  const minute = minuteOf(clock.now())
   await query('DELETE FROM fee WHERE minute < $1', [minute - MAX_AGE_MINUTES])
   await query(
     `INSERT INTO fee (minute, gwei) VALUES ($1, $2)

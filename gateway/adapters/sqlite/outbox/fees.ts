@@ -1,3 +1,4 @@
+import { clock } from '../../../clock.ts'
 import type { FeeLog } from '../../../issue/ports.ts'
 import { WEI_OF_GWEI } from '../../../wei.ts'
 import type { Database } from '../database.ts'
@@ -18,7 +19,7 @@ export function createAddFee({ sqlite }: Database): AddFee {
 
   return (fee) => {
     if (fee === 0n) return
-    const minute = minuteOf(Date.now())
+    const minute = minuteOf(clock.now())
     deleteBefore.run(minute - MAX_AGE_MINUTES)
     add.run(minute, (fee + WEI_OF_GWEI - 1n) / WEI_OF_GWEI)
   }

@@ -1,0 +1,72 @@
+/** A clock that has jumped is believed once it has held for this long. */
+const HOLD_MS = 3_600_000
+/** What the clock may gain or lose between two looks without having jumped. */
+const TOLERANCE_MS = 60_000
+
+/** The clock of the machine, without its jumps. */
+export type Clock = {
+  /**
+   * Milliseconds of the Unix epoch. After a jump forward it goes on as if there had been none, for
+   * an hour; a jump back is followed at once.
+   */
+  now(): number
+  /** Whether the clock has run evenly for an hour; `false` in the first hour of a process. */
+  isSettled(): boolean
+}
+
+/**
+ * @param wall Milliseconds of the Unix epoch.
+ * @param elapsed Milliseconds since the process began, which no change of the clock moves.
+ */
+export function createClock(
+  wall: () => number = () => Date.now(),
+  elapsed: () => number = () => performance.now(),
+): Clock {
+  /** When the process began, by a clock that is believed. */
+  let believed = wall() - elapsed()
+  let doubted: { began: number; since: number } | undefined
+
+  function look(): number {
+    const began = wall() - elapsed()
+    const holds = (other: number) => Math.abs(began - other) <= TOLERANCE_MS
+    if (doubted && !holds(doubted.began)) doubted = undefined
+    if (!holds(believed)) doubted ??= { began, since: elapsed() }
+    if (holds(believed) || (doubted && elapsed() - doubted.since >= HOLD_MS)) {
+      believed = began
+      doubted = undefined
+    }
+    return began
+  }
+
+  return {
+    now: () => Math.round(Math.min(look(), believed) + elapsed()),
+    isSettled() {
+      look()
+      return doubted === undefined && elapsed() >= HOLD_MS
+    },
+  }
+}
+
+/** That of this process. */
+export const clock = createClock()
+
+/**
+ * The time by which something may be deleted: the earlier of clock and newest block. Both may be
+ * wrong, but not likely together; on a local chain they are one, so that the clock has to have run
+ * evenly too.
+ *
+ * @returns `undefined` while it is not certain. Rejects when the chain cannot be read.
+ */
+export type CertainTime = () => Promise<number | undefined>
+
+/** @param head The newest block; its timestamp is in seconds. */
+export function createCertainTime(
+  head: () => Promise<{ timestamp: number }>,
+  clock: Clock,
+): CertainTime {
+  return async () => {
+    if (!clock.isSettled()) return undefined
+    const { timestamp } = await head()
+    return Math.min(clock.now(), timestamp * 1000)
+  }
+}
