@@ -6,6 +6,7 @@ import {
 } from './adapters/public-fetch.ts'
 import { createWebhookSender } from './adapters/webhook-sender.ts'
 import type { StartChore } from './chores.ts'
+import { type CertainTime, clock } from './clock.ts'
 import type { Config } from './config.ts'
 import type { WebhookDeps } from './http/routes/webhooks.ts'
 import type { Log } from './log.ts'
@@ -25,9 +26,9 @@ export type WebhookParts = {
 export function openWebhooks(
   { webhookAllowPrivate }: Config,
   { issuerSecrets }: Identity,
-  parts: { stores: Stores; metrics: Metrics; log: Log },
+  parts: { stores: Stores; metrics: Metrics; certainTime: CertainTime; log: Log },
 ): WebhookParts {
-  const { stores, metrics, log } = parts
+  const { stores, metrics, certainTime, log } = parts
   const secrets = createWebhookSecrets(issuerSecrets)
   const hosts: PublicFetchOptions = webhookAllowPrivate
     ? { isAllowed: () => true, resolve: resolveWithSystem }
@@ -45,7 +46,10 @@ export function openWebhooks(
         deliveries: stores.deliveries,
         secrets,
         send: createWebhookSender(createPublicFetch(hosts)),
+        clock,
+        certainTime,
         count: metrics.attemptedDelivery,
+        showTurns: metrics.showTurns,
         log,
       }),
   }

@@ -1,5 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { createChores } from './chores.ts'
+import { clock, createCertainTime } from './clock.ts'
 import type { Config } from './config.ts'
 import { pruneEvents } from './event-retention.ts'
 import { openIdentities } from './identity.ts'
@@ -82,7 +83,9 @@ async function start(
   const { batcher, superseding, erasing } = pipeline
   const apiKeys = await openKeys(config, stores.keys, log)
   undo.push(apiKeys.close)
-  const webhooks = openWebhooks(config, identity, { stores, metrics: pipeline.metrics, log })
+  const certainTime = createCertainTime(chain.blocks.head, clock)
+  const { metrics } = pipeline
+  const webhooks = openWebhooks(config, identity, { stores, metrics, certainTime, log })
   const stopping = new AbortController()
   undo.push(async () => stopping.abort())
   const { signal } = stopping
@@ -103,7 +106,7 @@ async function start(
     chores.run('webhooks', webhooks.start),
   ]
   undo.push(...stopChores)
-  const listener = await listen(app, config, { log, metrics: pipeline.metrics })
+  const listener = await listen(app, config, { log, metrics })
   identities.start()
 
   return {

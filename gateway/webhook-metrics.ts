@@ -6,6 +6,8 @@ export type WebhookBacklog = () => Promise<{ events: number; failing: number; di
 export type WebhookMetrics = {
   /** Counts an attempt to deliver an event. */
   attemptedDelivery(outcome: 'delivered' | 'failed' | 'given_up'): void
+  /** Shows whose turn it is, and who waits for one. */
+  showTurns(turns: { quick: number; slow: number; waiting: number }): void
 }
 
 export function createWebhookMetrics(
@@ -16,6 +18,12 @@ export function createWebhookMetrics(
     name: 'document_registry_webhook_deliveries_total',
     help: 'Attempts to deliver an event to a webhook by outcome (delivered, failed), and deliveries given up after three days',
     labelNames: ['outcome'],
+    registers,
+  })
+  const turns = new Gauge({
+    name: 'document_registry_webhook_turns',
+    help: 'Webhooks that this gateway sends to now, by whether their receiver answers within a second (quick) or not (slow), and those that wait because there are no more places (waiting)',
+    labelNames: ['state'],
     registers,
   })
   new Gauge({
@@ -32,7 +40,7 @@ export function createWebhookMetrics(
   })
   new Gauge({
     name: 'document_registry_webhooks',
-    help: 'Webhooks that fail (nothing was accepted since the last failure), and those disabled because of that or of a 410',
+    help: 'Webhooks that fail (nothing was accepted since the last failure), and those disabled because of that, of a 410 or of a backlog that was too old',
     labelNames: ['state'],
     registers,
     async collect() {
@@ -43,5 +51,10 @@ export function createWebhookMetrics(
       this.set({ state: 'disabled' }, read.disabled)
     },
   })
-  return { attemptedDelivery: (outcome) => attempts.inc({ outcome }) }
+  return {
+    attemptedDelivery: (outcome) => attempts.inc({ outcome }),
+    showTurns: (now) => {
+      for (const [state, count] of Object.entries(now)) turns.set({ state }, count)
+    },
+  }
 }

@@ -1,33 +1,23 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Hex } from '../../document/hex.ts'
+import type { CertainTime, Clock } from '../clock.ts'
 import { presentEvent } from '../events.ts'
 import type { Log } from '../log.ts'
-import type { Deliveries, Delivery, Turn, TurnResult } from './deliveries.ts'
+import type { Deliveries, Delivery, DueWebhook, Turn, TurnResult } from './deliveries.ts'
 import {
-  MAX_FAILURES_IN_A_ROW,
-  nextTryAt,
-  pauseAfter,
-  RETRY_PERIOD_MS,
-  restAfter,
-} from './retries.ts'
+  type Attempt,
+  type Attempted,
+  createReceivers,
+  MAX_SENDS_PER_WEBHOOK,
+  nextOf,
+  type Receivers,
+  SLOW_MS,
+} from './receivers.ts'
+import { findLate, type IsLate, MAX_DELAY_WHEN_WELL_MS, nextTryAt } from './retries.ts'
 import type { WebhookSecrets } from './secrets.ts'
 import type { Webhook, WebhookId } from './webhook.ts'
 
 const POLL_INTERVAL_MS = 250
-/** Maximum deliveries of a turn, after which their results are written. */
-const MAX_DELIVERIES_PER_TURN = 50
-/** Maximum documents that one receiver is sent at the same time. */
-const MAX_SENDS_PER_WEBHOOK = 4
-/** Maximum turns at the same time. */
-const MAX_TURNS = 8
-
-/** What an attempt came to. */
-export type Attempt = {
-  /** `gone` = the receiver wants nothing any more (410). */
-  outcome: 'delivered' | 'failed' | 'gone'
-  /** How long the receiver asks to be left alone. */
-  retryAfterMs?: number
-}
 
 /**
  * Sends a message once. Never rejects.
@@ -43,54 +33,70 @@ export type SendMessage = (
 /** How often an attempt came to this. */
 export type CountAttempt = (outcome: 'delivered' | 'failed' | 'given_up') => void
 
+/** Webhooks whose turn it is, by whether their receiver is slow, and those that wait for a turn. */
+export type ShowTurns = (turns: { quick: number; slow: number; waiting: number }) => void
+
+export type CourierDeps = {
+  deliveries: Deliveries
+  secrets: WebhookSecrets
+  send: SendMessage
+  /** Rejects when another gateway is the courier: this one may have been stopped for a while. */
+  assertHeld: () => Promise<void>
+  clock: Pick<Clock, 'now'>
+  /** By which something is given up. */
+  certainTime: CertainTime
+  count: CountAttempt
+  showTurns: ShowTurns
+  log: Log
+}
+
 /**
  * Sends events to webhooks: each at least once, with the same id each time, and those of one document
  * in order. A failed delivery holds back later ones of its document only.
  *
  * @returns A function that stops it. Deliveries under way are sent again after the next start.
  */
-export function startCourier(deps: {
-  deliveries: Deliveries
-  secrets: WebhookSecrets
-  send: SendMessage
-  /** Rejects when another gateway is the courier: this one may have been stopped for a while. */
-  assertHeld: () => Promise<void>
-  count: CountAttempt
-  log: Log
-}): () => Promise<void> {
-  const { deliveries, log } = deps
+export function startCourier(deps: CourierDeps): () => Promise<void> {
+  const { deliveries, clock, log } = deps
   const stop = new AbortController()
   const { signal } = stop
-  const working = new Map<WebhookId, Promise<void>>()
-  const pauses = createPauses()
+  const receivers = createReceivers()
+  const turns = new Map<WebhookId, { tenant: string | null; began: number; done: Promise<void> }>()
+  /** As of the last look. */
+  let due: DueWebhook[] = []
 
-  async function work(id: WebhookId): Promise<void> {
+  /** Begins the turns that have a place. */
+  function begin(): void {
+    for (let one = next(); one; one = next()) {
+      const { id, tenant } = one
+      due.splice(due.indexOf(one), 1)
+      const done = take(one).finally(() => {
+        turns.delete(id)
+        begin()
+      })
+      turns.set(id, { tenant, began: performance.now(), done })
+    }
+  }
+
+  const next = () => (signal.aborted ? undefined : nextOf(due, turns, receivers))
+
+  async function take(webhook: DueWebhook): Promise<void> {
     try {
-      while (!signal.aborted && !pauses.isPaused(id)) {
-        const limit = pauses.isDown(id) ? 1 : MAX_DELIVERIES_PER_TURN
-        const turn = await deliveries.turn(id, Date.now(), limit)
-        if (!turn) return
-        const attempts = await sendAll(deps, turn, signal)
-        if (signal.aborted) return
-        const isBack = pauses.note(id, [...attempts.values()])
-        const result = { ...resultOf(turn, attempts, Date.now()), isBack }
-        await deliveries.record(turn, result)
-        report(deps, turn, attempts, result)
-      }
+      // It may have more to be sent, but others come first.
+      if (await takeTurn(deps, webhook.id, receivers, signal)) due.push(webhook)
     } catch (error) {
       // What was sent and could not be noted is sent again, but not at once.
-      pauses.rest(id)
-      log.warn('webhook_turn_failed', { webhook: id, error: String(error) })
+      receivers.rest(webhook.id)
+      log.warn('webhook_turn_failed', { webhook: webhook.id, error: String(error) })
     }
   }
 
   async function look(): Promise<void> {
-    for (const id of await deliveries.due(Date.now())) {
-      if (working.size >= MAX_TURNS) return
-      if (working.has(id) || pauses.isPaused(id)) continue
-      const done = work(id).finally(() => working.delete(id))
-      working.set(id, done)
-    }
+    due = await deliveries.due(clock.now())
+    begin()
+    const slow = [...turns.keys()].filter(receivers.isSlow).length
+    const waiting = due.filter(({ id }) => !(turns.has(id) || receivers.isPaused(id))).length
+    deps.showTurns({ quick: turns.size - slow, slow, waiting })
   }
 
   async function run(): Promise<void> {
@@ -101,21 +107,43 @@ export function startCourier(deps: {
   const running = run()
   return async () => {
     stop.abort()
-    await Promise.all([running, ...working.values()])
+    await Promise.all([running, ...[...turns.values()].map(({ done }) => done)])
+    deps.showTurns({ quick: 0, slow: 0, waiting: 0 })
   }
 }
 
-type Sending = { secrets: WebhookSecrets; send: SendMessage; assertHeld: () => Promise<void> }
+/** @returns Whether there was something to be sent. */
+async function takeTurn(
+  deps: CourierDeps,
+  id: WebhookId,
+  receivers: Receivers,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { deliveries, clock, log } = deps
+  const turn = await deliveries.turn(id, clock.now(), receivers.limitOf(id))
+  if (!turn) return false
+  const attempts = await sendAll(deps, turn, signal)
+  if (signal.aborted) return false
+  if (receivers.note(id, [...attempts.values()])) log.info('webhook_slow', { webhook: id })
+  const isLate = await findLate(turn, deps)
+  const result = resultOf(turn, attempts, clock.now(), isLate)
+  await deliveries.record(turn, result)
+  report(deps, turn, attempts, result)
+  return true
+}
 
-/** @returns What became of each delivery that was attempted. */
+type Sending = Pick<CourierDeps, 'secrets' | 'send' | 'assertHeld' | 'clock'>
+
+/** @returns What became of each delivery that was attempted, in the order of the answers. */
 async function sendAll(
-  { secrets, send, assertHeld }: Sending,
+  { secrets, send, assertHeld, clock }: Sending,
   turn: Turn,
   signal: AbortSignal,
-): Promise<Map<Delivery, Attempt>> {
+): Promise<Map<Delivery, Attempted>> {
   const { webhook, retries, fresh, held } = turn
-  const attempts = new Map<Delivery, Attempt>()
-  let wantsRest = false
+  const attempts = new Map<Delivery, Attempted>()
+  const began = performance.now()
+  let isOver = false
   const chains = chainsOf([
     ...retries,
     ...fresh.filter(({ event }) => !held.has(event.documentHash)),
@@ -124,16 +152,19 @@ async function sendAll(
   /** Sends the deliveries of one document, until one fails. */
   async function sendChain(chain: readonly Delivery[]): Promise<void> {
     for (const delivery of chain) {
-      if (signal.aborted || wantsRest) return
+      if (signal.aborted || isOver) return
       await assertHeld()
       const message = {
         id: delivery.event.id,
         body: JSON.stringify(presentEvent(delivery.event)),
-        secrets: secrets.current(webhook, Date.now()),
+        secrets: secrets.current(webhook, clock.now()),
       }
+      const sentAt = performance.now()
       const attempt = await send(webhook.url, message, signal)
-      attempts.set(delivery, attempt)
-      wantsRest ||= attempt.retryAfterMs !== undefined
+      const now = performance.now()
+      attempts.set(delivery, { ...attempt, tookMs: now - sentAt })
+      // It wants a rest, or others wait for their turn.
+      isOver ||= attempt.retryAfterMs !== undefined || now - began > SLOW_MS
       if (attempt.outcome !== 'delivered') return
     }
   }
@@ -162,38 +193,48 @@ function resultOf(
   { webhook, retries, fresh }: Turn,
   attempts: ReadonlyMap<Delivery, Attempt>,
   now: number,
-): Omit<TurnResult, 'isBack'> {
+  isLate: IsLate,
+): TurnResult {
   const all = [...retries, ...fresh]
-  const outcomes = new Set([...attempts.values()].map(({ outcome }) => outcome))
+  const isGone = [...attempts.values()].some(({ outcome }) => outcome === 'gone')
   const delivered = all.filter((one) => attempts.get(one)?.outcome === 'delivered')
   const failed = all.filter((one) => attempts.has(one) && !delivered.includes(one))
-  const isGivenUp = ({ failedSince }: Delivery) =>
-    failedSince !== null && now - failedSince >= RETRY_PERIOD_MS
-  const failingSince = failingSinceOf(webhook, outcomes, now)
-  const isFailing = failingSince !== null && now - failingSince >= RETRY_PERIOD_MS
-  const disabledReason = outcomes.has('gone') ? 'gone' : isFailing ? 'failing' : null
+  const failingSince = failingSinceOf(webhook, attempts, now)
+  const disabledReason = isGone ? 'gone' : isLate(failingSince) ? 'failing' : null
   // When the receiver is at fault, nothing is given up: it may be enabled again.
-  const givenUp = disabledReason === null ? failed.filter(isGivenUp) : []
+  const givenUp =
+    disabledReason === null ? failed.filter(({ failedSince }) => isLate(failedSince)) : []
   const waiting = failed
     .filter((one) => !givenUp.includes(one))
     .map((one) => ({
       ...one,
       attempts: one.attempts + 1,
-      failedSince: one.failedSince ?? now,
+      failedSince: Math.min(one.failedSince ?? now, now),
       nextAt: nextTryAt(one.attempts + 1, now, attempts.get(one)?.retryAfterMs),
     }))
-  // Not attempted: an earlier event of the document comes first, or the receiver wants a rest.
+  // Not attempted: an earlier event of the document comes first, or the turn was over.
   const behind = fresh.filter((one) => !attempts.has(one)).map((one) => ({ ...one, nextAt: 0 }))
-  return { delivered, givenUp, failingSince, disabledReason, waiting: [...waiting, ...behind] }
+  const release = { failingSince: webhook.failingSince, latest: now + MAX_DELAY_WHEN_WELL_MS }
+  return {
+    delivered,
+    givenUp,
+    failingSince,
+    disabledReason,
+    waiting: [...waiting, ...behind],
+    ...(delivered.length > 0 && { release }),
+  }
 }
 
+/** @returns When the first attempt failed since the last one that succeeded. */
 function failingSinceOf(
   { failingSince }: Webhook,
-  outcomes: ReadonlySet<Attempt['outcome']>,
+  attempts: ReadonlyMap<Delivery, Attempt>,
   now: number,
 ): number | null {
-  if (outcomes.has('delivered')) return null
-  return outcomes.size === 0 ? failingSince : (failingSince ?? now)
+  let since = failingSince
+  for (const { outcome } of attempts.values())
+    since = outcome === 'delivered' ? null : Math.min(since ?? now, now)
+  return since
 }
 
 function report(
@@ -208,35 +249,4 @@ function report(
     log.warn('webhook_delivery_given_up', { webhook: webhook.id, event: event.id })
   }
   if (reason) log.warn('webhook_disabled', { webhook: webhook.id, reason })
-}
-
-/** Spares receivers that are down. Only in memory: a restart tries once more. */
-function createPauses() {
-  /** Failures in a row, pauses so far, and the end of the newest; milliseconds of the Unix epoch. */
-  const failing = new Map<WebhookId, { failures: number; pauses: number; until: number }>()
-  return {
-    isDown: (id: WebhookId) => (failing.get(id)?.pauses ?? 0) > 0,
-    isPaused: (id: WebhookId) => Date.now() < (failing.get(id)?.until ?? 0),
-    /** Begins a pause for a reason of our own. */
-    rest(id: WebhookId): void {
-      const { failures, pauses } = failing.get(id) ?? { failures: 0, pauses: 0 }
-      failing.set(id, { failures, pauses, until: Date.now() + pauseAfter(0) })
-    },
-    /** @returns Whether a receiver that was down is back. */
-    note(id: WebhookId, attempts: readonly Attempt[]): boolean {
-      const { failures, pauses } = failing.get(id) ?? { failures: 0, pauses: 0 }
-      const restMs = Math.max(0, ...attempts.map(({ retryAfterMs = 0 }) => restAfter(retryAfterMs)))
-      const isBack = attempts.some(({ outcome }) => outcome === 'delivered')
-      if (isBack && restMs === 0) return failing.delete(id) && pauses > 0
-      const more = failures + attempts.length
-      const isDown = attempts.length > 0 && more >= MAX_FAILURES_IN_A_ROW
-      const pauseMs = Math.max(restMs, isDown && !isBack ? pauseAfter(pauses) : 0)
-      failing.set(id, {
-        failures: isBack ? 0 : more,
-        pauses: pauseMs > 0 ? pauses + 1 : pauses,
-        until: Date.now() + pauseMs,
-      })
-      return isBack && pauses > 0
-    },
-  }
 }

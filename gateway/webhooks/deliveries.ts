@@ -44,14 +44,27 @@ export type TurnResult = {
   givenUp: readonly Delivery[]
   failingSince: number | null
   disabledReason: Webhook['disabledReason']
-  /** Whether the receiver is back: everything that waits is due. */
-  isBack: boolean
+  /** Absent when the receiver accepted nothing. */
+  release?: Release
 }
+
+/** What a receiver that accepts something is sent sooner. */
+export type Release = {
+  /**
+   * Since when it has failed: what has failed first since then is due, once; it may be the fault of
+   * the receiver. `null` = it did not.
+   */
+  failingSince: number | null
+  /** When the rest is due at the latest. */
+  latest: number
+}
+
+/** An enabled webhook that may have something to be sent. */
+export type DueWebhook = Pick<Webhook, 'id' | 'tenant'>
 
 /** The deliveries, for the courier. Each event is delivered at least once. */
 export type Deliveries = {
-  /** The enabled webhooks that may have something to be sent. */
-  due(now: number): Promise<WebhookId[]>
+  due(now: number): Promise<DueWebhook[]>
   /**
    * Returns only events that are on the disk.
    *

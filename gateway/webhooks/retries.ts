@@ -1,3 +1,6 @@
+import type { CertainTime, Clock } from '../clock.ts'
+import type { Turn } from './deliveries.ts'
+
 const SECOND_MS = 1_000
 const MINUTE_MS = 60 * SECOND_MS
 const HOUR_MS = 60 * MINUTE_MS
@@ -13,6 +16,10 @@ const RETRY_DELAYS_MS = [
 const LAST_DELAY_MS = 10 * HOUR_MS
 /** Share of a wait that is added at random, so that retries spread. */
 const JITTER = 0.2
+/** A wait that is longer was noted by a clock that was ahead. */
+export const MAX_DELAY_MS = LAST_DELAY_MS * (1 + JITTER)
+/** Maximum wait of a failed delivery once its receiver accepts others. */
+export const MAX_DELAY_WHEN_WELL_MS = 5 * MINUTE_MS
 
 /** Maximum that a receiver may put an attempt off by `Retry-After`. */
 const MAX_REST_MS = HOUR_MS
@@ -40,4 +47,23 @@ const MAX_PAUSE_MS = 5 * MINUTE_MS
 /** @returns Milliseconds until a receiver that is down is tried again, after this many tries. */
 export function pauseAfter(tries: number): number {
   return Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS)
+}
+
+/** Whether something that began to fail then has failed for long enough. */
+export type IsLate = (failedSince: number | null) => boolean
+
+/** A clock may be wrong: only a time that is certain ends a delivery or a webhook. */
+export async function findLate(
+  { webhook, retries }: Turn,
+  { clock, certainTime }: { clock: Pick<Clock, 'now'>; certainTime: CertainTime },
+): Promise<IsLate> {
+  const lateAt =
+    (time: number): IsLate =>
+    (since) =>
+      since !== null && time - since >= RETRY_PERIOD_MS
+  const isLate = lateAt(clock.now())
+  const all = [webhook.failingSince, ...retries.map(({ failedSince }) => failedSince)]
+  if (!all.some(isLate)) return isLate
+  const time = await certainTime().catch(() => undefined)
+  return time === undefined ? () => false : lateAt(time)
 }

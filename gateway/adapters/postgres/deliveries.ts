@@ -2,11 +2,13 @@ import { fromHex } from '../../../document/hex.ts'
 import {
   type Deliveries,
   type Delivery,
+  type DueWebhook,
   MAX_SCANNED,
   MAX_WAITING,
   type Turn,
   type TurnResult,
 } from '../../webhooks/deliveries.ts'
+import { MAX_DELAY_MS } from '../../webhooks/retries.ts'
 import type { WebhookId } from '../../webhooks/webhook.ts'
 import type { Postgres } from './database.ts'
 import {
@@ -26,12 +28,13 @@ export function createPostgresDeliveries(database: Postgres, blind: BlindTenant)
   return {
     async due(now) {
       const rows = await query(
-        `SELECT id FROM webhook WHERE disabled_reason IS NULL AND (
+        `SELECT id, tenant FROM webhook WHERE disabled_reason IS NULL AND (
            cursor < (SELECT coalesce(max(id), 0) FROM event)
-           OR EXISTS (SELECT 1 FROM delivery WHERE webhook = webhook.id AND next_at <= $1))`,
-        [now],
+           OR EXISTS (SELECT 1 FROM delivery WHERE webhook = webhook.id
+             AND (next_at <= $1 OR next_at > $2)))`,
+        [now, now + MAX_DELAY_MS],
       )
-      return rows.map(({ id }) => id as WebhookId)
+      return rows as DueWebhook[]
     },
     turn: (id, now, limit) =>
       inSnapshot(database, (within) => turnOf(within, { id, now, limit, blind })),
@@ -44,7 +47,7 @@ export function createPostgresDeliveries(database: Postgres, blind: BlindTenant)
             (SELECT count(*) FROM delivery WHERE webhook = webhook.id)
             + greatest(0, (SELECT coalesce(max(id), 0) FROM event) - cursor) END), 0) AS events,
           count(*) FILTER (WHERE disabled_reason IS NULL AND failing_since IS NOT NULL) AS failing,
-          count(*) FILTER (WHERE disabled_reason IN ('failing', 'gone')) AS disabled
+          count(*) FILTER (WHERE disabled_reason <> 'request') AS disabled
         FROM webhook`),
       )
       return {
@@ -68,11 +71,11 @@ async function turnOf(
   const retries = await query(
     `SELECT ${EVENT_COLUMNS}, attempts, failed_since
      FROM delivery AS first JOIN event ON event.id = first.event
-     WHERE webhook = $1 AND next_at <= $2 AND NOT EXISTS (
+     WHERE webhook = $1 AND (next_at <= $2 OR next_at > $4) AND NOT EXISTS (
        SELECT 1 FROM delivery WHERE webhook = $1 AND document_hash = first.document_hash
        AND event < first.event)
      ORDER BY next_at, event LIMIT $3`,
-    [id, now, limit],
+    [id, now, limit, now + MAX_DELAY_MS],
   )
   const [waiting] = await query('SELECT count(*) AS count FROM delivery WHERE webhook = $1', [id])
   const room = Number(waiting?.count) >= MAX_WAITING ? 0 : limit - retries.length
@@ -137,7 +140,13 @@ async function record(query: Query, turn: Turn, result: TurnResult): Promise<voi
      WHERE webhook = $1 AND event = item.number AND document_hash = item.hash`,
     [id, done.map(({ number }) => number), done.map(({ event }) => fromHex(event.documentHash))],
   )
-  const { waiting } = result
+  const { waiting, release } = result
+  if (release)
+    await query(
+      `UPDATE delivery SET next_at = CASE WHEN failed_since >= $2::bigint THEN 0 ELSE $3::bigint END
+       WHERE webhook = $1 AND (next_at > $3::bigint OR failed_since >= $2::bigint)`,
+      [id, release.failingSince, release.latest],
+    )
   // Not of an event that was deleted meanwhile.
   await query(
     `INSERT INTO delivery (webhook, document_hash, event, attempts, failed_since, next_at)
@@ -155,5 +164,4 @@ async function record(query: Query, turn: Turn, result: TurnResult): Promise<voi
       waiting.map(({ nextAt }) => nextAt),
     ],
   )
-  if (result.isBack) await query('UPDATE delivery SET next_at = 0 WHERE webhook = $1', [id])
 }

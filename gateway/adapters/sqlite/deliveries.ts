@@ -1,11 +1,13 @@
 import {
   type Deliveries,
   type Delivery,
+  type DueWebhook,
   MAX_SCANNED,
   MAX_WAITING,
   type Turn,
   type TurnResult,
 } from '../../webhooks/deliveries.ts'
+import { MAX_DELAY_MS } from '../../webhooks/retries.ts'
 import type { WebhookId } from '../../webhooks/webhook.ts'
 import type { Database } from './database.ts'
 import {
@@ -18,25 +20,28 @@ import {
 } from './events.ts'
 import { webhookOf } from './webhooks.ts'
 
+/** Whether a delivery is due at `:now`. */
+const IS_DUE = `(next_at <= :now OR next_at > :now + ${MAX_DELAY_MS})`
+
 /** The deliveries in the gateway's database. */
 export function createSqliteDeliveries(database: Database, blind: BlindTenant): Deliveries {
   const { sqlite, write } = database
   const selectDue = sqlite.prepare(`
-    SELECT id FROM webhook WHERE disabled_reason IS NULL AND (
+    SELECT id, tenant FROM webhook WHERE disabled_reason IS NULL AND (
       cursor < (SELECT coalesce(max(id), 0) FROM event)
-      OR EXISTS (SELECT 1 FROM delivery WHERE webhook = webhook.id AND next_at <= ?))`)
+      OR EXISTS (SELECT 1 FROM delivery WHERE webhook = webhook.id AND ${IS_DUE}))`)
   const selectBacklog = sqlite.prepare(`
     SELECT
       coalesce(sum(iif(disabled_reason IS NULL,
         (SELECT count(*) FROM delivery WHERE webhook = webhook.id)
         + max(0, (SELECT coalesce(max(id), 0) FROM event) - cursor), 0)), 0) AS events,
       coalesce(sum(disabled_reason IS NULL AND failing_since IS NOT NULL), 0) AS failing,
-      coalesce(sum(disabled_reason IN ('failing', 'gone')), 0) AS disabled
+      coalesce(sum(disabled_reason <> 'request'), 0) AS disabled
     FROM webhook`)
   const turn = createTurn(database, blind)
 
   return {
-    due: async (now) => selectDue.all(now).map(({ id }) => id as WebhookId),
+    due: async (now) => selectDue.all({ now }) as DueWebhook[],
     // In a write, which resolves when everything before it is on the disk.
     turn: (id, now, limit) => write(() => turn(id, now, limit)),
     record: createRecord(database),
@@ -54,10 +59,10 @@ function createTurn({ sqlite }: Database, blind: BlindTenant) {
   const selectRetries = sqlite.prepare(`
     SELECT ${EVENT_COLUMNS.replaceAll('document_hash', 'event.document_hash')}, attempts, failed_since
     FROM delivery AS first JOIN event ON event.id = first.event
-    WHERE webhook = ?1 AND next_at <= ?2 AND NOT EXISTS (
-      SELECT 1 FROM delivery WHERE webhook = ?1 AND document_hash = first.document_hash
+    WHERE webhook = :id AND ${IS_DUE} AND NOT EXISTS (
+      SELECT 1 FROM delivery WHERE webhook = :id AND document_hash = first.document_hash
       AND event < first.event)
-    ORDER BY next_at, event LIMIT ?3`)
+    ORDER BY next_at, event LIMIT :limit`)
   const selectFresh = sqlite.prepare(`
     SELECT ${EVENT_COLUMNS}, 0 AS attempts, NULL AS failed_since,
       EXISTS (SELECT 1 FROM delivery WHERE webhook = :id AND document_hash = recent.document_hash)
@@ -74,7 +79,7 @@ function createTurn({ sqlite }: Database, blind: BlindTenant) {
     if (!row) return undefined
     const { tenant, types, epoch } = row
     const after = Number(row.cursor)
-    const retries = selectRetries.all(id, now, limit) as DeliveryRow[]
+    const retries = selectRetries.all({ id, now, limit }) as DeliveryRow[]
     const isFull = Number(countWaiting.get(id)?.count) >= MAX_WAITING
     const room = isFull ? 0 : limit - retries.length
     const owners = ownersOf(tenant as string | null, blind)
@@ -118,7 +123,9 @@ function createRecord({ sqlite, write }: Database): Deliveries['record'] {
   const keep = sqlite.prepare(`
     INSERT OR REPLACE INTO delivery (webhook, document_hash, event, attempts, failed_since, next_at)
     SELECT ?1, document_hash, id, ?3, ?4, ?5 FROM event WHERE id = ?2`)
-  const bringForward = sqlite.prepare('UPDATE delivery SET next_at = 0 WHERE webhook = ?')
+  const bringForward = sqlite.prepare(`
+    UPDATE delivery SET next_at = iif(failed_since >= :failingSince, 0, :latest)
+    WHERE webhook = :id AND (next_at > :latest OR failed_since >= :failingSince)`)
 
   return ({ webhook: { id }, epoch, upTo }: Turn, result: TurnResult) =>
     write(() => {
@@ -126,8 +133,8 @@ function createRecord({ sqlite, write }: Database): Deliveries['record'] {
       const { changes } = advance.run(upTo, failingSince, disabledReason, id, epoch)
       if (changes === 0) return
       for (const { number } of [...result.delivered, ...result.givenUp]) remove.run(id, number)
+      if (result.release) bringForward.run({ id, ...result.release })
       for (const { number, attempts, failedSince, nextAt } of result.waiting)
         keep.run(id, number, attempts, failedSince, nextAt)
-      if (result.isBack) bringForward.run(id)
     })
 }

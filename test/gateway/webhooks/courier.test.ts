@@ -10,7 +10,8 @@ import { createSqliteEventLog } from '../../../gateway/adapters/sqlite/events.ts
 import { createSqliteWebhooks } from '../../../gateway/adapters/sqlite/webhooks.ts'
 import { type EventType, parseEventId } from '../../../gateway/events.ts'
 import { LeaseLost } from '../../../gateway/issue/lease.ts'
-import { type Attempt, startCourier } from '../../../gateway/webhooks/courier.ts'
+import { startCourier } from '../../../gateway/webhooks/courier.ts'
+import type { Attempt } from '../../../gateway/webhooks/receivers.ts'
 import { RETRY_PERIOD_MS } from '../../../gateway/webhooks/retries.ts'
 import { createWebhookSecrets } from '../../../gateway/webhooks/secrets.ts'
 import type { Webhook, Webhooks } from '../../../gateway/webhooks/webhook.ts'
@@ -33,11 +34,16 @@ let counts: Record<string, number>
 let stop: () => Promise<void>
 let isDiskFull: boolean
 let isElsewhere: boolean
+/** How far the clock is ahead; milliseconds. */
+let ahead: number
+let isCertain: boolean
+let turns: { quick: number; slow: number; waiting: number }
 
 beforeEach(() => {
   dir = mkdtempSync(join(tmpdir(), 'courier-'))
   open()
   ;[sent, counts, isDiskFull, isElsewhere] = [[], {}, false, false]
+  ;[ahead, isCertain] = [0, true]
   answer = () => 'delivered'
   retryAfterMs = undefined
 })
@@ -70,6 +76,11 @@ function open(): void {
     },
     count: (outcome) => {
       counts[outcome] = (counts[outcome] ?? 0) + 1
+    },
+    clock: { now: () => Date.now() + ahead },
+    certainTime: async () => (isCertain ? Date.now() : undefined),
+    showTurns: (now) => {
+      turns = now
     },
   })
 }
@@ -213,6 +224,9 @@ describe('deliveries', () => {
     await expect.poll(waiting).toBe(2)
     await happen(good, 'document.issued')
     await expect.poll(() => typesOf(good)).toHaveLength(1)
+    // It was released, and failed again.
+    await expect.poll(() => counts.failed).toBe(2)
+    await happen(good, 'document.final')
     await expect.poll(async () => (await only())?.failingSince).toBeNull()
     await pass(RETRY_PERIOD_MS)
     await expect.poll(() => typesOf(bad)).toEqual(['document.final'])
@@ -279,6 +293,72 @@ describe('deliveries', () => {
     isDiskFull = false
     await expect.poll(() => sent.length).toBe(2)
     expect(sent[0]?.id).toBe(sent[1]?.id)
+  })
+
+  test('behavior: slow receivers of one tenant do not stop those of another', async () => {
+    const sending = Promise.withResolvers<void>()
+    answer = (_, type) =>
+      type === 'document.issued' ? sending.promise.then(() => 'delivered') : 'delivered'
+    for (let i = 0; i < 12; i++)
+      await add({ id: `wh_slow_${i}`, tenant: 'slow', types: ['document.issued'] })
+    await happen(hash(), 'document.issued', 'slow')
+    await expect.poll(() => turns).toEqual({ quick: 8, slow: 0, waiting: 4 })
+    const id = 'wh_of_another_tenant'
+    await add({ id })
+    await happen(hash(), 'document.final')
+    await expect.poll(() => sent.map(({ type }) => type)).toEqual(['document.final'])
+    sending.resolve()
+    await expect.poll(() => sent.length).toBe(13)
+  })
+
+  test('behavior: a turn ends after a second, and the rest of its events comes in later ones', async () => {
+    await add()
+    answer = () => new Promise((resolve) => setTimeout(resolve, 600, 'delivered'))
+    const hashes = Array.from({ length: 20 }, hash)
+    for (const one of hashes) await happen(one, 'document.issued')
+    for (const one of hashes) await happen(one, 'document.final')
+    await expect.poll(() => counts.delivered).toBeGreaterThanOrEqual(8)
+    expect(counts.delivered).toBeLessThan(20)
+    await expect.poll(() => counts).toEqual({ delivered: 40 })
+    for (const one of hashes) expect(typesOf(one)).toEqual(['document.issued', 'document.final'])
+    await expect.poll(waiting).toBe(0)
+  })
+
+  test('behavior: one success releases what failed before it, once', async () => {
+    await add()
+    answer = () => 'failed'
+    const [first, second] = [hash(), hash()]
+    await happen(first, 'document.issued')
+    await expect.poll(() => counts.failed).toBe(1)
+    await pass(60_000)
+    await expect.poll(() => counts.failed).toBe(2)
+    await pass(600_000)
+    await expect.poll(() => counts.failed).toBe(3)
+    // It waits for half an hour now.
+    answer = (documentHash) => (documentHash === first ? 'failed' : 'delivered')
+    await happen(second, 'document.issued')
+    await expect.poll(() => counts.failed).toBe(4)
+    await happen(second, 'document.final')
+    await expect.poll(() => counts.delivered).toBe(2)
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    expect(counts.failed).toBe(4)
+    const nextAt = database.sqlite.prepare('SELECT next_at FROM delivery').get()?.next_at
+    expect(Number(nextAt) - Date.now()).toBeLessThanOrEqual(300_000)
+  })
+
+  test('behavior: a clock that jumps ahead gives nothing up, and puts nothing off', async () => {
+    await add()
+    answer = () => 'failed'
+    await happen(hash(), 'document.issued')
+    await expect.poll(() => counts.failed).toBe(1)
+    ahead = 31 * 86_400_000
+    isCertain = false
+    await expect.poll(() => counts.failed).toBe(2)
+    await expect.poll(async () => (await only())?.failingSince).not.toBeNull()
+    expect(await only()).toMatchObject({ disabledReason: null })
+    ahead = 0
+    answer = () => 'delivered'
+    await expect.poll(() => counts).toEqual({ failed: 2, delivered: 1 })
   })
 
   test('behavior: a slow receiver keeps no other one waiting', async () => {

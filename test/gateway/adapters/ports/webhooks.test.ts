@@ -19,7 +19,6 @@ const WEBHOOK: Webhook = {
 }
 const NOTHING: TurnResult = {
   ...{ delivered: [], waiting: [], givenUp: [], failingSince: null, disabledReason: null },
-  isBack: false,
 }
 
 describePorts('webhooks', (ports) => {
@@ -40,6 +39,7 @@ describePorts('webhooks', (ports) => {
       await stores.outbox.resolve({ anchored: [{ intent, anchoring }], gone: [] })
     }
   }
+  const due = async (now = Date.now()) => (await stores.deliveries.due(now)).map(({ id }) => id)
   async function turn(limit = 10): Promise<Turn> {
     const found = await stores.deliveries.turn('wh_one', Date.now(), limit)
     if (!found) throw new Error('nothing to send')
@@ -47,9 +47,9 @@ describePorts('webhooks', (ports) => {
   }
 
   test('default: a webhook gets each later event once', async () => {
-    expect(await stores.deliveries.due(Date.now())).toEqual([])
+    expect(await due()).toEqual([])
     await issued(3)
-    expect(await stores.deliveries.due(Date.now())).toEqual(['wh_one'])
+    expect(await due()).toEqual(['wh_one'])
     expect(await stores.deliveries.backlog()).toEqual({ events: 3, failing: 0, disabled: 0 })
     const first = await turn(2)
     expect(first.fresh).toHaveLength(2)
@@ -58,7 +58,7 @@ describePorts('webhooks', (ports) => {
     expect(second.fresh).toHaveLength(1)
     await stores.deliveries.record(second, { ...NOTHING, delivered: second.fresh })
     expect(await stores.deliveries.turn('wh_one', Date.now(), 10)).toBeUndefined()
-    expect(await stores.deliveries.due(Date.now())).toEqual([])
+    expect(await due()).toEqual([])
   })
 
   test('behavior: a failed delivery waits, and is tried again at its time', async () => {
@@ -67,13 +67,44 @@ describePorts('webhooks', (ports) => {
     const at = Date.now() + 60_000
     const failed = first.fresh.map((one) => ({ ...one, attempts: 1, failedSince: 7, nextAt: at }))
     await stores.deliveries.record(first, { ...NOTHING, waiting: failed, failingSince: 7 })
-    expect(await stores.deliveries.due(Date.now())).toEqual([])
-    expect(await stores.deliveries.due(at)).toEqual(['wh_one'])
+    expect(await due()).toEqual([])
+    expect(await due(at)).toEqual(['wh_one'])
     const again = await stores.deliveries.turn('wh_one', at, 10)
     expect(again).toMatchObject({ fresh: [], retries: [{ attempts: 1, failedSince: 7 }] })
     if (!again) throw new Error('nothing to send')
     await stores.deliveries.record(again, { ...NOTHING, delivered: again.retries })
-    expect(await stores.deliveries.due(at)).toEqual([])
+    expect(await due(at)).toEqual([])
+  })
+
+  test('behavior: what a clock that was ahead has put off is due', async () => {
+    await issued(1)
+    const first = await turn()
+    const nextAt = Date.now() + 31 * 86_400_000
+    const waiting = first.fresh.map((one) => ({ ...one, attempts: 1, failedSince: 7, nextAt }))
+    await stores.deliveries.record(first, { ...NOTHING, waiting })
+    expect(await due()).toEqual(['wh_one'])
+    expect((await turn()).retries).toHaveLength(1)
+  })
+
+  test('behavior: a receiver that accepts something gets the rest sooner', async () => {
+    await issued(4)
+    const first = await turn(3)
+    const nextAt = Date.now() + 3_600_000
+    const waiting = first.fresh.map((one, i) => ({ ...one, attempts: 3, failedSince: i, nextAt }))
+    await stores.deliveries.record(first, { ...NOTHING, waiting, failingSince: 1 })
+    expect(await due(nextAt - 1)).toEqual(['wh_one'])
+    const second = await turn()
+    const latest = Date.now() + 300_000
+    const release = { failingSince: second.webhook.failingSince, latest }
+    await stores.deliveries.record(second, { ...NOTHING, delivered: second.fresh, release })
+    const { retries } = await turn()
+    expect(retries.map(({ failedSince }) => failedSince)).toEqual([1, 2])
+    const third = await stores.deliveries.turn('wh_one', latest, 10)
+    expect(third?.retries).toHaveLength(3)
+    if (!third) throw new Error('nothing to send')
+    const again = { failingSince: null, latest }
+    await stores.deliveries.record(third, { ...NOTHING, delivered: third.retries, release: again })
+    expect(await due(nextAt)).toEqual([])
   })
 
   test('behavior: a change of the webhook voids the turn under way', async () => {
@@ -94,7 +125,7 @@ describePorts('webhooks', (ports) => {
     await stores.deliveries.record(next, { ...NOTHING, delivered: next.fresh })
     const waiting = slow.fresh.map((one) => ({ ...one, nextAt: 0 }))
     await stores.deliveries.record(slow, { ...NOTHING, waiting })
-    expect(await stores.deliveries.due(Date.now())).toEqual([])
+    expect(await due()).toEqual([])
   })
 
   test('behavior: events are sent again after an event, or from a time on', async () => {

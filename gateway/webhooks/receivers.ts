@@ -1,0 +1,162 @@
+import type { DueWebhook } from './deliveries.ts'
+import { MAX_FAILURES_IN_A_ROW, pauseAfter, restAfter } from './retries.ts'
+import type { WebhookId } from './webhook.ts'
+
+/** A receiver that takes longer to answer is slow. */
+export const SLOW_MS = 1_000
+/** Maximum turns at the same time, and of these maximum turns of slow receivers. */
+const MAX_TURNS = 16
+const MAX_SLOW_TURNS = 8
+/** Maximum deliveries of a turn, after which their results are written. */
+const MAX_DELIVERIES_PER_TURN = 50
+/** Maximum documents that one receiver is sent at the same time. */
+export const MAX_SENDS_PER_WEBHOOK = 4
+/** Of more receivers, those that were noted first are forgotten. */
+const MAX_KNOWN = 10_000
+
+/** What an attempt came to. */
+export type Attempt = {
+  /** `gone` = the receiver wants nothing any more (410). */
+  outcome: 'delivered' | 'failed' | 'gone'
+  /** How long the receiver asks to be left alone. */
+  retryAfterMs?: number
+}
+
+/** An attempt, and how long it took. */
+export type Attempted = Attempt & { tookMs: number }
+
+type Known = {
+  /** In a row. */
+  failures: number
+  /** So far, and the end of the newest; `performance.now()`. */
+  pauses: number
+  pausedUntil: number
+  isSlow: boolean
+  /** Whether it ever was. */
+  wasSlow: boolean
+  /** When its last turn ended; `performance.now()`. */
+  servedAt: number
+}
+
+const UNKNOWN: Known = {
+  failures: 0,
+  pauses: 0,
+  pausedUntil: 0,
+  isSlow: false,
+  wasSlow: false,
+  servedAt: 0,
+}
+
+/** What the courier has seen of receivers. */
+export type Receivers = ReturnType<typeof createReceivers>
+
+/** Only in memory: it spares receivers and promises nothing, and a restart tries all once more. */
+export function createReceivers() {
+  const known = new Map<WebhookId, Known>()
+  const of = (id: WebhookId) => known.get(id) ?? UNKNOWN
+
+  function set(id: WebhookId, changed: Partial<Known>): void {
+    const next = { ...of(id), ...changed }
+    known.delete(id)
+    known.set(id, next)
+    const [first] = known.keys()
+    if (known.size > MAX_KNOWN && first !== undefined) known.delete(first)
+  }
+
+  return {
+    isPaused: (id: WebhookId) => performance.now() < of(id).pausedUntil,
+    isSlow: (id: WebhookId) => of(id).isSlow,
+    servedAt: (id: WebhookId) => of(id).servedAt,
+
+    /** @returns Maximum deliveries of its next turn. */
+    limitOf(id: WebhookId): number {
+      const { pauses, isSlow } = of(id)
+      if (pauses > 0) return 1
+      // More would only be written down.
+      return isSlow ? MAX_SENDS_PER_WEBHOOK : MAX_DELIVERIES_PER_TURN
+    },
+
+    /** Begins a pause for a reason of our own. */
+    rest(id: WebhookId): void {
+      set(id, { pausedUntil: performance.now() + pauseAfter(0) })
+    },
+
+    /**
+     * @param attempts Of one turn.
+     * @returns Whether the receiver is slow for the first time.
+     */
+    note(id: WebhookId, attempts: readonly Attempted[]): boolean {
+      const now = performance.now()
+      const before = of(id)
+      const restMs = Math.max(0, ...attempts.map(({ retryAfterMs = 0 }) => restAfter(retryAfterMs)))
+      const isBack = attempts.some(({ outcome }) => outcome === 'delivered')
+      const failures = isBack ? 0 : before.failures + attempts.length
+      const isDown = attempts.length > 0 && failures >= MAX_FAILURES_IN_A_ROW
+      const pauseMs = Math.max(restMs, isDown ? pauseAfter(before.pauses) : 0)
+      const pauses = isBack ? 0 : before.pauses
+      const isSlow = attempts.length > 0 ? attempts.some(isLong) : before.isSlow
+      set(id, {
+        failures,
+        pauses: pauseMs > 0 ? before.pauses + 1 : pauses,
+        pausedUntil: now + pauseMs,
+        isSlow,
+        wasSlow: isSlow || before.wasSlow,
+        servedAt: now,
+      })
+      return isSlow && !before.wasSlow
+    },
+  }
+}
+
+const isLong = ({ tookMs }: Attempted) => tookMs > SLOW_MS
+
+/** A turn under way. */
+export type Turns = ReadonlyMap<WebhookId, { tenant: string | null; began: number }>
+
+/**
+ * Quick receivers come before slow ones, then the tenant with the fewest turns, then who has waited
+ * longest. A tenant has at most as many turns as places that it leaves free, so that others always
+ * find one.
+ *
+ * @returns Whose turn it is; `undefined` when nobody waits who may have one.
+ */
+export function nextOf(
+  due: readonly DueWebhook[],
+  turns: Turns,
+  { isPaused, isSlow, servedAt }: Receivers,
+): DueWebhook | undefined {
+  const all = [...turns]
+  const slow = all.filter(([id, turn]) => isSlow(id) || isLate(turn))
+  const [turnsOf, slowTurnsOf] = [countOf(all), countOf(slow)]
+  const mayHave = ({ id, tenant }: DueWebhook) =>
+    turnsOf(tenant) < MAX_TURNS - all.length &&
+    (!isSlow(id) || slowTurnsOf(tenant) < MAX_SLOW_TURNS - slow.length)
+  const rankOf = ({ id, tenant }: DueWebhook): Rank => [
+    Number(isSlow(id)),
+    turnsOf(tenant),
+    servedAt(id),
+  ]
+  let best: DueWebhook | undefined
+  for (const one of due) {
+    if (turns.has(one.id) || isPaused(one.id) || !mayHave(one)) continue
+    if (best === undefined || isBefore(rankOf(one), rankOf(best))) best = one
+  }
+  return best
+}
+
+/** Those of a quick receiver end before: the last delivery begins within {@link SLOW_MS}. */
+const isLate = ({ began }: { began: number }) => performance.now() - began > 2 * SLOW_MS
+
+/** @returns How many of the turns a tenant has. */
+function countOf(turns: readonly [WebhookId, { tenant: string | null }][]) {
+  const counts = new Map<string | null, number>()
+  for (const [, { tenant }] of turns) counts.set(tenant, (counts.get(tenant) ?? 0) + 1)
+  return (tenant: string | null) => counts.get(tenant) ?? 0
+}
+
+type Rank = readonly [slow: number, turns: number, servedAt: number]
+
+function isBefore(one: Rank, other: Rank): boolean {
+  const i = one.findIndex((rank, at) => rank !== other[at])
+  return i >= 0 && (one[i] ?? 0) < (other[i] ?? 0)
+}
