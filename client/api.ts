@@ -389,7 +389,7 @@ export type Webhook = {
   tenant: string | null
   allTenants: boolean
   enabled: boolean
-  disabledReason: 'request' | 'failing' | 'gone' | null
+  disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
   failingSince: string | null
   /** Until then, deliveries are signed with older secrets too. */
   olderSecretsUntil: string | null
@@ -404,7 +404,7 @@ export type WebhookWithSecret = {
   tenant: string | null
   allTenants: boolean
   enabled: boolean
-  disabledReason: 'request' | 'failing' | 'gone' | null
+  disabledReason: 'request' | 'failing' | 'gone' | 'behind' | null
   failingSince: string | null
   /** Until then, deliveries are signed with older secrets too. */
   olderSecretsUntil: string | null

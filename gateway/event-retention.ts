@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import type { CertainTime } from './clock.ts'
 import type { EventLog } from './events.ts'
 import type { Log } from './log.ts'
 
 const INTERVAL_MS = 60_000
 /** Between two slices, so that requests come first. */
 const PAUSE_MS = 50
+
+/** How much longer than others events are kept that a webhook has still to be sent. */
+const LONGER = 2
 
 /**
  * Deletes events that are older than this, in slices.
@@ -14,8 +18,8 @@ const PAUSE_MS = 50
  * @returns A function that stops it.
  */
 export function pruneEvents(
-  events: Pick<EventLog, 'prune'>,
-  retention: number,
+  events: Pick<EventLog, 'prune' | 'leaveBehind'>,
+  { retention, certainTime }: { retention: number; certainTime: CertainTime },
   log: Log,
   interval = INTERVAL_MS,
 ): () => Promise<void> {
@@ -23,7 +27,11 @@ export function pruneEvents(
   const { signal } = stop
 
   async function prune(): Promise<void> {
-    while (!signal.aborted && (await events.prune(Date.now() - retention)))
+    const now = await certainTime()
+    if (now === undefined) return
+    for (const webhook of await events.leaveBehind(now - LONGER * retention))
+      log.warn('webhook_disabled', { webhook, reason: 'behind' })
+    while (!signal.aborted && (await events.prune(now - retention)))
       await sleep(PAUSE_MS, undefined, { signal }).catch(() => {})
   }
 

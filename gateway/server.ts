@@ -102,7 +102,9 @@ async function start(
     chores.run('erasures', erasing.start),
     chores.run('finality', () => startFinality(chain, { outbox, store, pipeline, log })),
     chores.run('superseding', superseding.start),
-    chores.run('events', () => pruneEvents(stores.events, config.eventRetention, log)),
+    chores.run('events', () =>
+      pruneEvents(stores.events, { retention: config.eventRetention, certainTime }, log),
+    ),
     chores.run('webhooks', webhooks.start),
   ]
   undo.push(...stopChores)

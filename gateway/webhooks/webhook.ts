@@ -13,9 +13,10 @@ export type SecretSource = {
 
 /**
  * Why nothing is sent: `request` = by a client; `failing` = nothing was accepted for three days;
- * `gone` = the receiver answered 410.
+ * `gone` = the receiver answered 410; `behind` = it was so far behind that events were deleted which
+ * it had still to be sent.
  */
-export type DisabledReason = 'request' | 'failing' | 'gone'
+export type DisabledReason = 'request' | 'failing' | 'gone' | 'behind'
 
 /** A receiver of events. Times are in milliseconds of the Unix epoch. */
 export type Webhook = {

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { pruneEvents } from '../../gateway/event-retention.ts'
 
 const DAY_MS = 86_400_000
@@ -8,18 +8,35 @@ test('default: deletes slice after slice what is older, and goes on after an err
   const warnings: string[] = []
   const log = { debug() {}, info() {}, warn: (event: string) => warnings.push(event), error() {} }
   const events = {
+    leaveBehind: async (time: number) => {
+      expect(Date.now() - time).toBeGreaterThanOrEqual(2 * DAY_MS)
+      return before.length === 0 ? ['wh_one'] : []
+    },
     async prune(time: number) {
       before.push(time)
       if (before.length === 3) throw new Error('the disk is full')
       return before.length < 3
     },
   }
-  const stop = pruneEvents(events, DAY_MS, log, 5)
+  const certainTime = async () => Date.now()
+  const stop = pruneEvents(events, { retention: DAY_MS, certainTime }, log, 5)
   await expect.poll(() => before.length).toBeGreaterThanOrEqual(5)
   await stop()
-  expect(warnings).toEqual(['events_not_pruned'])
+  expect(warnings).toEqual(['webhook_disabled', 'events_not_pruned'])
   for (const time of before) expect(Date.now() - time).toBeGreaterThanOrEqual(DAY_MS)
   const count = before.length
   await new Promise((resolve) => setTimeout(resolve, 50))
   expect(before).toHaveLength(count)
+})
+
+test('behavior: deletes nothing while the time is not certain', async () => {
+  const prune = vi.fn(async () => false)
+  const leaveBehind = vi.fn(async () => [])
+  const log = { debug() {}, info() {}, warn() {}, error() {} }
+  const certainTime = vi.fn(async () => undefined)
+  const options = { retention: DAY_MS, certainTime }
+  const stop = pruneEvents({ prune, leaveBehind }, options, log, 5)
+  await expect.poll(() => certainTime.mock.calls.length).toBeGreaterThanOrEqual(3)
+  await stop()
+  expect([...prune.mock.calls, ...leaveBehind.mock.calls]).toEqual([])
 })

@@ -26,6 +26,10 @@ export const EVENT_COLUMNS = [
 export const IS_WANTED = `($1::text IS NULL OR event.tenant = $1 OR event.owner = ANY($2::bigint[]))
   AND ($3::text[] IS NULL OR event.type = ANY($3))`
 
+/** The number of the first event that a webhook may have still to be sent. */
+const FIRST_UNSENT = `coalesce(
+  (SELECT min(event) FROM delivery WHERE webhook = webhook.id), cursor + 1)`
+
 /** @returns The blind indexes of a tenant, one for each issuer secret. */
 export type BlindTenant = (tenant: string) => readonly bigint[]
 
@@ -42,10 +46,22 @@ export function wantedValues(
 export function createPostgresEventLog(database: Postgres, blind: BlindTenant): EventLog {
   return {
     read: (wanted) => inSnapshot(database, (query) => read(query, wanted, blind)),
+    async leaveBehind(before) {
+      const left = await database.query(
+        `UPDATE webhook SET disabled_reason = 'behind', epoch = epoch + 1
+         WHERE disabled_reason IS NULL
+           AND (SELECT time FROM event WHERE id >= ${FIRST_UNSENT} ORDER BY id LIMIT 1) < $1
+         RETURNING id`,
+        [before],
+      )
+      return left.map(({ id }) => String(id))
+    },
     async prune(before) {
       const deleted = await database.query(
         `DELETE FROM event WHERE time < $1 AND id IN (
-           SELECT id FROM event WHERE id < (SELECT max(id) FROM event)
+           SELECT id FROM event WHERE id < (SELECT max(id) FROM event) AND id < (
+             SELECT coalesce(min(${FIRST_UNSENT}), ${Number.MAX_SAFE_INTEGER})
+             FROM webhook WHERE disabled_reason IS NULL)
            ORDER BY id LIMIT ${PRUNED_AT_ONCE})
          RETURNING 1`,
         [before],

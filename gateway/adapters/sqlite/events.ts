@@ -33,6 +33,10 @@ export const EVENT_COLUMNS =
 export const IS_OF_TENANT = `(:tenant IS NULL OR tenant = :tenant
       OR owner IN (SELECT value FROM json_each(:owners)))`
 
+/** The number of the first event that a webhook may have still to be sent. */
+const FIRST_UNSENT = `coalesce(
+      (SELECT min(event) FROM delivery WHERE webhook = webhook.id), cursor + 1)`
+
 /** @returns The blind indexes of a tenant, one for each issuer secret. */
 export type BlindTenant = (tenant: string) => readonly bigint[]
 
@@ -56,8 +60,15 @@ export function createSqliteEventLog({ sqlite, write }: Database, blind: BlindTe
   const selectNewest = sqlite.prepare('SELECT max(id) AS id FROM event')
   const prune = sqlite.prepare(`
     DELETE FROM event WHERE time < ? AND id IN (
-      SELECT id FROM event WHERE id < (SELECT max(id) FROM event)
+      SELECT id FROM event WHERE id < (SELECT max(id) FROM event) AND id < (
+        SELECT coalesce(min(${FIRST_UNSENT}), ${Number.MAX_SAFE_INTEGER})
+        FROM webhook WHERE disabled_reason IS NULL)
       ORDER BY id LIMIT ${PRUNED_AT_ONCE})`)
+  const leaveBehind = sqlite.prepare(`
+    UPDATE webhook SET disabled_reason = 'behind', epoch = epoch + 1
+    WHERE disabled_reason IS NULL
+      AND (SELECT time FROM event WHERE id >= ${FIRST_UNSENT} ORDER BY id LIMIT 1) < ?
+    RETURNING id`)
 
   function read({ after, types, tenant, limit }: EventQuery): EventPage | 'unknown_event' {
     if (after && selectTime.get(after.number)?.time !== after.time) return 'unknown_event'
@@ -82,6 +93,7 @@ export function createSqliteEventLog({ sqlite, write }: Database, blind: BlindTe
   return {
     // In a write, which resolves when everything before it is on the disk.
     read: (query) => write(() => read(query)),
+    leaveBehind: (before) => write(() => leaveBehind.all(before).map(({ id }) => String(id))),
     prune: (before) => write(() => prune.run(before).changes === PRUNED_AT_ONCE),
   }
 }

@@ -73,7 +73,7 @@ const presented = {
   tenant: v.nullable(v.string()),
   allTenants: v.boolean(),
   enabled: v.boolean(),
-  disabledReason: v.nullable(v.picklist(['request', 'failing', 'gone'])),
+  disabledReason: v.nullable(v.picklist(['request', 'failing', 'gone', 'behind'])),
   failingSince: time,
   olderSecretsUntil: v.pipe(
     time,

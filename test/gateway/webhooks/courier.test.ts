@@ -410,14 +410,18 @@ describe('replay', () => {
     expect(await webhooks.replay(id, { after: { time: 1, number: 1 } })).toBe('unknown_event')
   })
 
-  test('behavior: deleting old events deletes what waits for them', async () => {
+  test('behavior: deleting old events deletes what waits for them, once the webhook is disabled', async () => {
     await add()
     answer = () => 'failed'
     await happen(hash(), 'document.issued')
     await expect.poll(waiting).toBe(1)
     await happen(hash(), 'document.issued')
     await expect.poll(waiting).toBe(2)
-    await createSqliteEventLog(database, () => []).prune(Date.now() + 1)
+    const log = createSqliteEventLog(database, () => [])
+    await log.prune(Date.now() + 1)
+    expect(waiting()).toBe(2)
+    await log.leaveBehind(Date.now() + 1)
+    await log.prune(Date.now() + 1)
     expect(waiting()).toBe(1)
   })
 })

@@ -143,6 +143,50 @@ describePorts('webhooks', (ports) => {
     expect(await stores.webhooks.replay('wh_one', unknown)).toBe('unknown_event')
   })
 
+  test('behavior: no event is deleted that an enabled webhook has still to be sent', async () => {
+    await stores.webhooks.add({ ...WEBHOOK, id: 'wh_other' })
+    await issued(4)
+    const later = Date.now() + 60_000
+    const count = () => ports.count('event')
+    const first = await turn(3)
+    const [one, two, three] = first.fresh
+    if (!one || !two || !three) throw new Error('three events')
+    const waiting = [{ ...two, attempts: 1, failedSince: 7, nextAt: later }]
+    await stores.deliveries.record(first, { ...NOTHING, delivered: [one, three], waiting })
+    await stores.events.prune(later)
+    expect(await count()).toBe(4)
+    await stores.webhooks.change('wh_other', () => ({ disabledReason: 'request' }))
+    await stores.events.prune(later)
+    expect(await count()).toBe(3)
+    const second = await stores.deliveries.turn('wh_one', later, 1)
+    if (!second) throw new Error('nothing to send')
+    await stores.deliveries.record(second, { ...NOTHING, delivered: second.retries })
+    await stores.events.prune(later)
+    expect(await count()).toBe(1)
+    await stores.webhooks.remove('wh_one')
+  })
+
+  test('behavior: a webhook that is too far behind is disabled, and holds nothing back', async () => {
+    await issued(2)
+    const before = await turn()
+    await stores.webhooks.add({ ...WEBHOOK, id: 'wh_new' })
+    const { time } = before.fresh[0]?.event ?? { time: Number.NaN }
+    expect(await stores.events.leaveBehind(time)).toEqual([])
+    expect(await stores.events.leaveBehind(Date.now() + 60_000)).toEqual(['wh_one'])
+    expect(await stores.webhooks.list()).toMatchObject([
+      ...[
+        { id: 'wh_new', disabledReason: null },
+        { id: 'wh_one', disabledReason: 'behind' },
+      ],
+    ])
+    expect(await stores.deliveries.backlog()).toEqual({ events: 0, failing: 0, disabled: 1 })
+    await stores.events.prune(Date.now() + 60_000)
+    expect(await ports.count('event')).toBe(1)
+    // A turn under way is void: it is told what it lost.
+    await stores.deliveries.record(before, { ...NOTHING, delivered: before.fresh })
+    expect((await stores.webhooks.list())[1]?.disabledReason).toBe('behind')
+  })
+
   test('error: a tenant has at most 20 webhooks', async () => {
     const added = await Promise.all(
       Array.from({ length: 25 }, (_, i) =>
