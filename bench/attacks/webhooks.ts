@@ -1,0 +1,89 @@
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { bodyOf, serveHttp } from '../../test/support/http.ts'
+import { type Attack, client, flood, type Target } from './attack.ts'
+
+/** More than a gateway sent to at the same time. */
+const RECEIVERS = 12
+/** Just less than a gateway waits for. */
+const ANSWER_MS = 9_500
+const DOCUMENTS_PER_SECOND = 5
+/** How long an event is waited for; one that has not come counts as this. */
+const PATIENCE_MS = 30_000
+
+/** Receivers of one tenant that answer late, each with more events than it takes. */
+export const webhooks: Attack = {
+  name: 'webhooks',
+  env: { WEBHOOK_ALLOW_PRIVATE: 'true' },
+  async start(target) {
+    const over = new AbortController()
+    let reached = 0
+    const server = await serveHttp(async (_, response) => {
+      reached++
+      await sleep(ANSWER_MS, undefined, over).catch(() => {})
+      response.writeHead(204).end()
+    })
+    for (let i = 0; i < RECEIVERS; i++) await addWebhook(target, `${server.url}/${i}`)
+    const stop = flood({ atOnce: 10, perSecond: DOCUMENTS_PER_SECOND }, () => issue(target))
+    while (reached < RECEIVERS / 2) await sleep(100)
+    return async () => {
+      await stop()
+      over.abort()
+      await server.close()
+    }
+  },
+  /** From the request until the event is at a quick receiver. */
+  async other(target) {
+    if (receiver?.of !== target.url) receiver = await startReceiver(target)
+    const documentHash = await issue(target)
+    const until = performance.now() + PATIENCE_MS
+    while (!receiver.received.has(documentHash) && performance.now() < until) await sleep(2)
+  },
+}
+
+/** Of the gateway with this address. */
+type Receiver = { of: string; received: Set<string> }
+
+let receiver: Receiver | undefined
+
+async function startReceiver(target: Target): Promise<Receiver> {
+  const received = new Set<string>()
+  const server = createServer(async (request, response) => {
+    const { data } = JSON.parse(await bodyOf(request))
+    received.add(data.documentHash)
+    response.writeHead(204).end()
+  })
+  // Nobody says when it is not needed any more.
+  server.unref().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  await addWebhook(target, `http://127.0.0.1:${port}`)
+  return { of: target.url, received }
+}
+
+async function addWebhook({ url, key }: Target, address: string): Promise<void> {
+  const status = await client(url)('/v1/webhooks', {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ url: address, types: ['document.issued'] }),
+  })
+  if (status !== 201) throw new Error(`adding a webhook answered ${status}`)
+}
+
+let issued = 0
+
+/** @returns Its documentHash. */
+async function issue({ url, key }: Target): Promise<string> {
+  const subjectId = `webhooks ${issued++}`
+  const document = { subjectName: 'Ada Lovelace', subjectId, category: 'diploma' }
+  const response = await fetch(`${url}/v1/documents`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ ...document, issuedAt: '2026-01-31' }),
+  })
+  const { data } = (await response.json()) as { data?: { documentHash: string } }
+  if (!data) throw new Error(`issuing answered ${response.status}`)
+  return data.documentHash
+}
