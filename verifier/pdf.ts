@@ -11,6 +11,8 @@ const BUNDLE = /"type"\s*:\s*"document-registry-bundle"/
 const ENCRYPTED = /\/Encrypt\s*(\d|<<)/
 /** How far before `stream` its dictionary may begin. */
 const MAX_DICTIONARY = 4096
+/** Compressed bytes at a time: Chromium inflates all that it is given before it can be stopped. */
+const MAX_PIECE = 16 * 1024
 
 /** @returns Whether the bytes begin like a PDF file. */
 export function isPdf(bytes: Uint8Array): boolean {
@@ -47,15 +49,17 @@ export async function bundleInPdf(pdf: Uint8Array): Promise<Uint8Array> {
 
 type Stream = { start: number; end: number; isDeflated: boolean }
 
-/** The streams of embedded files, in their order. */
+/** The streams of embedded files, in their order; found in one pass, whatever the file holds. */
 function* attachmentsIn(text: string): Generator<Stream> {
   let seen = 0
   let from = 0
+  let keyword = -1
   while (seen < MAX_STREAMS) {
     const at = text.indexOf('EmbeddedFile', from)
     if (at < 0) return
     from = at + 1
-    const keyword = text.indexOf('stream', at)
+    // Many names may come before one `stream`: it is searched for once.
+    if (keyword < at) keyword = text.indexOf('stream', at)
     if (keyword < 0) return
     const isNear = keyword - at < MAX_DICTIONARY
     // `/EmbeddedFiles` is the table of names.
@@ -65,7 +69,8 @@ function* attachmentsIn(text: string): Generator<Stream> {
     const end = text.indexOf('endstream', start)
     if (end < 0) return
     from = end
-    const object = Math.max(text.lastIndexOf(' obj', at), keyword - MAX_DICTIONARY, 0)
+    const before = Math.max(keyword - MAX_DICTIONARY, 0)
+    const object = before + Math.max(text.slice(before, at).lastIndexOf(' obj'), 0)
     yield { start, end, isDeflated: text.slice(object, keyword).includes('/FlateDecode') }
   }
 }
@@ -74,9 +79,7 @@ function* attachmentsIn(text: string): Generator<Stream> {
 async function inflate(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
   const chunks: Uint8Array[] = []
   let length = 0
-  const stream = new Blob([bytes as Uint8Array<ArrayBuffer>])
-    .stream()
-    .pipeThrough(new DecompressionStream('deflate'))
+  const stream = piecesOf(bytes).pipeThrough(new DecompressionStream('deflate'))
   try {
     for (const reader = stream.getReader(); ; ) {
       const { done, value } = await reader.read()
@@ -97,6 +100,20 @@ async function inflate(bytes: Uint8Array, limit: number): Promise<Uint8Array> {
     at += Math.min(chunk.length, whole.length - at)
   }
   return whole
+}
+
+function piecesOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
+  let at = 0
+  return new ReadableStream(
+    {
+      pull(controller) {
+        if (at >= bytes.length) return controller.close()
+        controller.enqueue(bytes.slice(at, at + MAX_PIECE))
+        at += MAX_PIECE
+      },
+    },
+    { highWaterMark: 0 },
+  )
 }
 
 function latin1(bytes: Uint8Array): string {

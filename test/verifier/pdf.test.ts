@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { deflateSync } from 'node:zlib'
+import { deflateRawSync, deflateSync } from 'node:zlib'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { FormatError } from '../../document/errors.ts'
@@ -50,6 +50,42 @@ test('error: reports a PDF without a bundle', async () => {
   ]
   for (const pdf of without)
     await expect(bundleInPdf(pdf)).rejects.toMatchObject({ code: 'bundle_malformed' })
+})
+
+const SIZE = 8 * 1024 * 1024 - 20_000
+const FAR = `${' '.repeat(5_000)}stream`
+const EMPTY_STREAM = '/EmbeddedFile/FlateDecode stream\n \nendstream '
+const fill = (unit: string) => unit.repeat(SIZE / unit.length)
+const deflated = (blocks: Buffer) =>
+  pdfOf(
+    Buffer.concat([Buffer.from('789c', 'hex'), blocks]),
+    '/Type/EmbeddedFile/Filter/FlateDecode',
+  )
+const bomb = () => deflateRawSync(Buffer.alloc(256 * 1024 * 1024), { finishFlush: 2 })
+
+test.each<[string, () => Buffer | string]>([
+  ['files before one far stream', () => fill('EmbeddedFile ') + FAR],
+  ['files without a stream', () => fill('EmbeddedFile ')],
+  ['tables of names before one far stream', () => fill('/EmbeddedFiles ') + FAR],
+  ['tables of names with a stream each', () => fill('/EmbeddedFiles stream ')],
+  ['files that almost have a stream', () => fill('EmbeddedFile strea') + FAR],
+  ['letters s between files', () => fill('EmbeddedFile ssssssssssssssss') + FAR],
+  ['names that are almost those of files', () => fill('EmbeddedFil')],
+  ['a stream that almost ends', () => `EmbeddedFile stream\n${fill('endstrea')}`],
+  ['streams that do not end', () => fill('EmbeddedFile stream ')],
+  ['empty streams', () => fill(EMPTY_STREAM)],
+  ['a long way back to an object', () => fill(' ob') + EMPTY_STREAM.repeat(70)],
+  ['words for encrypted', () => fill('/Encrypt ')],
+  ['spaces after a word for encrypted', () => `/Encrypt${fill(' ')}`],
+  ['a stream of blocks without data', () => deflated(Buffer.alloc(SIZE, '000000ffff', 'hex'))],
+  ['a stream of 7 GiB', () => deflated(Buffer.concat(Array(28).fill(bomb())))],
+])('error: refuses in time a PDF of 8 MiB with %s', async (_, make) => {
+  const pdf = Buffer.concat([Buffer.from('%PDF-1.7\n'), Buffer.from(make())])
+  expect(pdf.length).toBeGreaterThan(6 * 1024 * 1024)
+  const start = performance.now()
+  await expect(bundleInPdf(pdf)).rejects.toMatchObject({ code: 'bundle_malformed' })
+  // Milliseconds; measured 10 to 300.
+  expect(performance.now() - start).toBeLessThan(15_000)
 })
 
 test('error: says that a PDF is encrypted', async () => {
