@@ -5,6 +5,7 @@ import type { Env, RateLimits } from './env.ts'
 import { fail } from './envelope.ts'
 import { ApiError } from './errors.ts'
 import { describeApi } from './openapi.ts'
+import { refuseOtherMethods } from './operation.ts'
 import { OPERATIONS } from './operations.ts'
 import { chargeUnserved, limitRates } from './rate-limits.ts'
 import { requestLog } from './request-log.ts'
@@ -54,9 +55,10 @@ export function createApp(deps: AppDeps): Hono<Env> {
   app.use(requestLog(deps.log, deps.metrics))
   app.use(limitRates(deps.rateLimits))
   homeRoutes(app, deps)
+  // Before the documents, of which `search` is none.
+  listRoutes(app, deps)
   documentRoutes(app, deps)
   eventRoutes(app, deps)
-  listRoutes(app, deps)
   webhookRoutes(app, deps)
   supersedeRoutes(app, deps)
   keyRoutes(app, deps)
@@ -73,7 +75,7 @@ export function createApp(deps: AppDeps): Hono<Env> {
   rpcRoutes(app, deps)
   const { addresses, version } = deps
   openapiRoutes(app, () => describeApi(OPERATIONS, { baseUrl: addresses.baseUrl, version }))
-  refuseOtherMethods(app)
+  refuseUnknownMethods(app)
   app.notFound(async (c) => {
     await chargeUnserved(c)
     return fail(c, new ApiError('not_found', 'no such resource'), deps.log)
@@ -82,8 +84,8 @@ export function createApp(deps: AppDeps): Hono<Env> {
   return app
 }
 
-/** A known path with another method is 405 with `Allow` (RFC 9110 §15.5.6), not 404. */
-function refuseOtherMethods(app: Hono<Env>): void {
+/** Refuses the methods of each path that no route serves. */
+function refuseUnknownMethods(app: Hono<Env>): void {
   const methods = new Map<string, Set<string>>()
   for (const { path, method } of app.routes) {
     if (method === METHOD_NAME_ALL) continue
@@ -92,11 +94,5 @@ function refuseOtherMethods(app: Hono<Env>): void {
     if (method === 'GET') known.add('HEAD')
     methods.set(path, known)
   }
-  for (const [path, known] of methods)
-    app.all(path, async (c) => {
-      await chargeUnserved(c)
-      throw new ApiError('method_not_allowed', 'method not allowed', {
-        headers: { Allow: [...known].join(', ') },
-      })
-    })
+  for (const [path, known] of methods) refuseOtherMethods(app, path, known)
 }

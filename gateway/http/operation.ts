@@ -3,8 +3,8 @@ import type * as v from 'valibot'
 import type { FindKey, Scope } from '../grant.ts'
 import { authorize } from './authorize.ts'
 import type { Env } from './env.ts'
-import type { ApiErrorCode } from './errors.ts'
-import { isLimited } from './rate-limits.ts'
+import { ApiError, type ApiErrorCode } from './errors.ts'
+import { chargeUnserved, isLimited } from './rate-limits.ts'
 import type { Query } from './request.ts'
 
 /**
@@ -135,6 +135,16 @@ export function serve<P extends string, Q extends v.ObjectEntries>(
       app.on(method.toUpperCase(), served, authorize(findKey, scope, query), (c) =>
         handler(c as unknown as Parameters<Handler<P, Q>>[0]),
       )
+}
+
+/** Answers every other method of a path with 405 and `Allow` (RFC 9110 §15.5.6), not 404. */
+export function refuseOtherMethods(app: Hono<Env>, path: string, known: Iterable<string>): void {
+  app.all(path, async (c) => {
+    await chargeUnserved(c)
+    throw new ApiError('method_not_allowed', 'method not allowed', {
+      headers: { Allow: [...known].join(', ') },
+    })
+  })
 }
 
 /** Serves an operation to everybody. Its handler reads the query by itself. */

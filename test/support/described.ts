@@ -69,7 +69,10 @@ const templates = OPERATIONS.map(({ method, path }) => ({
 function operationOf(method: string, path: string): (Described & Json) | undefined {
   const [bare = ''] = path.replace(/^\/api\//, '/v1/').split('?')
   const isGet = method === 'HEAD' ? 'GET' : method
-  const found = templates.find((known) => known.method === isGet && known.pattern.test(bare))
+  const fitting = templates.filter(({ pattern }) => pattern.test(bare))
+  // As OpenAPI says: a path without parameters comes before one with them.
+  const exact = fitting.filter(({ template }) => template === bare)
+  const found = (exact.length > 0 ? exact : fitting).find((known) => known.method === isGet)
   return found && openapi.paths[found.template]?.[found.method.toLowerCase()]
 }
 

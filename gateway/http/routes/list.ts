@@ -10,7 +10,7 @@ import { formatCursor, isCursor, parseCursor } from '../cursor.ts'
 import type { Env } from '../env.ts'
 import { succeed } from '../envelope.ts'
 import { ApiError, unverifiable } from '../errors.ts'
-import { operation, serve } from '../operation.ts'
+import { aliasOf, operation, refuseOtherMethods, serve } from '../operation.ts'
 import { type Addresses, networkOfRegistry, presentDocument } from '../present.ts'
 import { parseBody, readOptionalJson } from '../request.ts'
 import * as schemas from '../schemas.ts'
@@ -148,6 +148,9 @@ export function listRoutes(app: Hono<Env>, deps: ListDeps): void {
     })
     return succeed(c, presentPage(deps.addresses, page))
   })
+  // Routes that are added later fit the path too, as that of one document.
+  for (const path of [SEARCH.path, aliasOf(SEARCH.path)])
+    if (path !== undefined) refuseOtherMethods(app, path, [SEARCH.method.toUpperCase()])
 }
 
 /**

@@ -25,6 +25,23 @@ describe('the list of operations', () => {
     expect([...new Set(served)].sort()).toEqual(declared.toSorted())
   })
 
+  test('error: another method of any path is 405, and Allow names those of the path', async () => {
+    const { app } = bareApp()
+    const ofPath = Map.groupBy(declared, (line) => line.split(' ')[1] ?? '')
+    for (const [path, lines] of ofPath) {
+      const known = lines.map((line) => line.split(' ')[0] ?? '')
+      if (known.includes('GET')) known.push('HEAD')
+      const isOpen = app.routes.some((route) => route.path === path && route.method === 'OPTIONS')
+      if (isOpen) known.push('OPTIONS')
+      for (const method of ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
+        if (known.includes(method)) continue
+        const { status, headers } = await app.request(path.replaceAll(/:\w+/g, 'x'), { method })
+        const allowed = headers.get('allow')?.split(', ').sort()
+        expect([method, path, status, allowed]).toEqual([method, path, 405, known.toSorted()])
+      }
+    }
+  })
+
   test('behavior: names each operation once', () => {
     const ids = OPERATIONS.map(({ operationId }) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
