@@ -588,7 +588,7 @@ export type Calls = {
         issuedFrom?: string
         issuedTo?: string
         cursor?: string
-        limit?: string
+        limit?: number
       }
     }
     data: {
@@ -630,7 +630,7 @@ export type Calls = {
   }
   /** Batches, the newest first. */
   listBatches: {
-    input: { query?: { limit?: string; cursor?: string } }
+    input: { query?: { limit?: number; cursor?: string } }
     data: { batches: Array<Batch>; nextCursor: string | null }
   }
   /** A batch, and where it stands. */
@@ -668,7 +668,7 @@ export type Calls = {
   verifyDocument: { input: { query: { publicId: string; proof?: 'full' } }; data: Verdict }
   /** What happened to documents, oldest first. */
   listEvents: {
-    input: { query?: { after?: string; type?: string; limit?: string } }
+    input: { query?: { after?: string; type?: string; limit?: number } }
     data: { events: Array<Event>; next: string | null; hasMore: boolean }
   }
   /** Add a receiver of events. */
@@ -761,6 +761,7 @@ export type Calls = {
         label?: string
         categories?: Array<string>
         rateLimit?: number
+        /** In the future. */
         expiresAt?: string
       }
     }
@@ -794,7 +795,14 @@ export type Calls = {
   revokeKey: { input: { path: { id: string } }; data: { id: string; deleted: true } }
   /** Replace an API key. */
   rotateKey: {
-    input: { path: { id: string }; body?: { overlapSeconds?: number; expiresAt?: string } }
+    input: {
+      path: { id: string }
+      body?: {
+        overlapSeconds?: number
+        /** In the future. */
+        expiresAt?: string
+      }
+    }
     data: {
       /** Names the key; not a secret. */ id: string
       tenant: string

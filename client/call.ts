@@ -55,7 +55,7 @@ const MAX_BACK_OFF_MS = 30_000
 /** The input of any call. */
 export type Loose = Settings & {
   path?: Record<string, string>
-  query?: Record<string, string | undefined>
+  query?: Record<string, string | number | undefined>
   body?: unknown
 }
 /** Where a call goes. */

@@ -9,11 +9,12 @@ import {
 import type { JsonValue } from '../../document/json.ts'
 import { MAX_DAYS_AHEAD, mayIssue, readNewDocument } from '../../document/new-document.ts'
 import { ApiError } from './errors.ts'
+import { SENT_DAY } from './schemas.ts'
 
 const sentDate = (description: string) =>
   v.pipe(
     v.string(),
-    v.regex(/^(19[7-9][0-9]|[2-9][0-9]{3})-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])(T00:00:00Z)?$/),
+    v.regex(new RegExp(`^(19[7-9][0-9]|[2-9][0-9]{3})-${SENT_DAY}`)),
     v.description(description),
   )
 

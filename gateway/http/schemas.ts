@@ -2,7 +2,7 @@ import * as v from 'valibot'
 import { FINALITIES } from '../../verifier/ports.ts'
 import { REASON_NAMES } from '../../verifier/reasons.ts'
 import type { CheckName, VerdictStatus } from '../../verifier/verdict.ts'
-import { EVENT_TYPES } from '../events.ts'
+import { EVENT_TYPES, parseEventId } from '../events.ts'
 import { SCOPES } from '../grant.ts'
 
 // What several routes return, as schemas of /openapi.json. `v.object` everywhere: clients must accept
@@ -16,7 +16,8 @@ export const EXAMPLE_TRANSACTION =
   '0x43b69afa67a04d04ed574c5df1b897a4427ab96ac40bda3be0a38f81bd5d6c82'
 export const EXAMPLE_REGISTRY = 'eip155:31337:0xe7f24303d9fa85c704023d5ca6ada8a8c444c788'
 export const EXAMPLE_WEBHOOK_ID = 'wh_0123456789abcdef01234567'
-export const EXAMPLE_RECEIVER = 'https://receiver.example/events'
+/** Of a name that can be resolved: a service refuses any other. */
+export const EXAMPLE_RECEIVER = 'https://example.com/events'
 
 export const publicId = v.pipe(
   v.string(),
@@ -218,6 +219,35 @@ export const idempotencyKey = v.exactOptional(
     }),
   ),
 )
+
+/** A pattern for month and day of a date in a request. It allows February 29 in every year. */
+export const SENT_DAY =
+  '((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-9])|(0[13-9]|1[0-2])-30|(0[13578]|1[02])-31)(T00:00:00Z)?$'
+
+/** The id of an event in a request. */
+export const eventId = v.pipe(
+  v.string('must be the id of an event'),
+  v.check((text) => parseEventId(text) !== undefined, 'must be the id of an event'),
+  v.metadata({ pattern: '^evt_(0|[1-9][0-9]{0,14})_[1-9][0-9]{0,14}$' }),
+)
+
+/** A whole number in a query, from 1 to `max`: text that OpenAPI describes as an integer. */
+export function sentLimit(max: number, fallback: number) {
+  return v.pipe(
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.check(
+          (text) => /^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= max,
+          `must be a whole number from 1 to ${max}`,
+        ),
+        v.transform(Number),
+      ),
+      String(fallback),
+    ),
+    v.metadata({ type: 'integer', minimum: 1, maximum: max, default: fallback }),
+  )
+}
 
 /** A body of lines: generated clients then take a stream or bytes. */
 export const ndjson = v.pipe(v.string(), v.metadata({ format: 'binary' }))

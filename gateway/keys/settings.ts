@@ -19,7 +19,11 @@ const isDistinct = (list: readonly string[]) => new Set(list).size === list.leng
 const LABEL = new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${MAX_LABEL}}$`, 'u')
 const label = v.pipe(
   v.string('must be a string'),
-  v.metadata({ minLength: 1, maxLength: MAX_LABEL }),
+  v.metadata({
+    minLength: 1,
+    maxLength: MAX_LABEL,
+    pattern: '^[^\\u0000-\\u001f\\u007f-\\u009f]*$',
+  }),
   v.check(
     (text) => LABEL.test(text),
     `must have 1 to ${MAX_LABEL} characters, and no control characters`,
@@ -29,6 +33,7 @@ const scopes = v.pipe(
   v.array(v.picklist(SCOPES, `must be one of ${SCOPES.join(', ')}`), 'must be a list'),
   v.minLength(1, 'must not be empty'),
   v.check((list) => isDistinct(list), 'must not name a scope twice'),
+  v.metadata({ uniqueItems: true }),
 )
 const categories = v.pipe(
   v.array(
@@ -42,6 +47,7 @@ const categories = v.pipe(
   v.minLength(1, 'must not be empty'),
   v.maxLength(MAX_CATEGORIES, `must be at most ${MAX_CATEGORIES}`),
   v.check((list) => isDistinct(list), 'must not name a category twice'),
+  v.metadata({ uniqueItems: true }),
 )
 const tenant = v.pipe(
   v.string('must be a string'),
@@ -53,12 +59,13 @@ const rateLimit = v.pipe(
   v.minValue(1, 'must be at least 1'),
   v.maxValue(MAX_RATE_LIMIT, `must be at most ${MAX_RATE_LIMIT}`),
 )
+/** An instant of RFC 3339. */
+export const INSTANT =
+  /^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])T([01][0-9]|2[0-3]):[0-5][0-9]:[0-5][0-9](\.[0-9]{1,9})?(Z|[+-]([01][0-9]|2[0-3]):[0-5][0-9])$/
 const expiresAt = v.pipe(
   v.string('must be a string'),
-  v.check(
-    (text) => /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?(Z|[+-]\d\d:\d\d)$/.test(text),
-    'must be an instant of RFC 3339, such as 2030-01-31T00:00:00Z',
-  ),
+  v.regex(INSTANT, 'must be an instant of RFC 3339, such as 2030-01-31T00:00:00Z'),
+  v.metadata({ format: 'date-time', description: 'In the future.' }),
   v.check((text) => Date.parse(text) > Date.now(), 'must be in the future'),
   v.transform((text) => new Date(text).toISOString()),
 )

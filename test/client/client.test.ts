@@ -28,6 +28,14 @@ describe('a real gateway', () => {
     expect((await client.checkHealth()).status).toBe('ok')
   })
 
+  test('args: a number in a query', async () => {
+    await client.issueDocument({ body: ADA })
+    await client.issueDocument({ body: ADA })
+    const { documents } = await client.listDocuments({ query: { limit: 1 } })
+    expect(documents.length).toBe(1)
+    expect((await client.listEvents({ query: { limit: 1 } })).events.length).toBe(1)
+  })
+
   test('behavior: issues another document with each call, and the same with the same key', async () => {
     const [one, other] = await Promise.all([
       client.issueDocument({ body: ADA }),

@@ -9,14 +9,6 @@ const DEFAULT_LIMIT = 20
 const MAX_LIMIT = 100
 
 const FLAG = v.optional(v.picklist(['true', 'false'], 'must be true or false'), 'false')
-const limit = v.pipe(
-  v.string(),
-  v.check(
-    (text) => /^[1-9]\d{0,2}$/.test(text) && Number(text) <= MAX_LIMIT,
-    `must be a whole number from 1 to ${MAX_LIMIT}`,
-  ),
-  v.metadata({ pattern: '^[1-9][0-9]{0,2}$', description: `1 to ${MAX_LIMIT}.` }),
-)
 const cursor = v.pipe(v.string(), v.regex(/^[1-9][0-9]{0,14}$/, 'is not a cursor'))
 const parameters = { root: v.pipe(v.string(), v.metadata({ pattern: '^0x[0-9a-f]{64}$' })) }
 
@@ -111,7 +103,7 @@ export const LIST_BATCHES = operation({
   summary: 'Batches, the newest first',
   description: "Those of the key's tenant; with the scope `admin`, of all.",
   scope: 'documents:read',
-  query: { limit: v.optional(limit, String(DEFAULT_LIMIT)), cursor: v.exactOptional(cursor) },
+  query: { limit: schemas.sentLimit(MAX_LIMIT, DEFAULT_LIMIT), cursor: v.exactOptional(cursor) },
   responses: {
     200: {
       description: 'A page.',

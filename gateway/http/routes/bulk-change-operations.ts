@@ -14,7 +14,9 @@ const hex = v.pipe(
 )
 
 const NAME = {
-  publicId: v.exactOptional(v.string('must be a string')),
+  publicId: v.exactOptional(
+    v.pipe(v.string('must be a string'), v.metadata({ pattern: '^[1-9A-HJ-NP-Za-km-z]{77}$' })),
+  ),
   documentHash: v.exactOptional(v.pipe(hex, v.description('In place of the publicId.'))),
   batchRoot: v.exactOptional(
     v.pipe(hex, v.description('Beside the documentHash of a document in a batch.')),

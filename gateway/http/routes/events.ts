@@ -21,26 +21,18 @@ export type EventDeps = {
 }
 
 const MAX_EVENTS = 1_000
+const DEFAULT_LIMIT = 100
 
-const eventId = v.pipe(
-  v.string(),
-  v.check((text) => parseEventId(text) !== undefined, 'must be the id of an event'),
-)
 const isType = (text: string): text is EventType => EVENT_TYPES.some((type) => type === text)
 const typesOf = (list: string) => list.split(',')
+const ONE_TYPE = EVENT_TYPES.join('|').replaceAll('.', '[.]')
 const types = v.pipe(
   v.string(),
   v.check(
     (list) => typesOf(list).every(isType),
     `must be one of ${EVENT_TYPES.join(', ')}, or several, comma-separated`,
   ),
-)
-const limit = v.pipe(
-  v.string(),
-  v.check(
-    (text) => /^[1-9]\d{0,3}$/.test(text) && Number(text) <= MAX_EVENTS,
-    `must be a whole number from 1 to ${MAX_EVENTS}`,
-  ),
+  v.metadata({ pattern: `^(${ONE_TYPE})(,(${ONE_TYPE}))*$` }),
 )
 export const event = v.object({
   id: v.string(),
@@ -78,13 +70,7 @@ const LIST_EVENTS = operation({
   scope: 'documents:read',
   query: {
     after: v.optional(
-      v.pipe(
-        eventId,
-        v.metadata({
-          pattern: '^evt_(0|[1-9][0-9]{0,14})_[1-9][0-9]{0,14}$',
-          description: 'The id of the last event that the client has.',
-        }),
-      ),
+      v.pipe(schemas.eventId, v.description('The id of the last event that the client has.')),
     ),
     type: v.optional(
       v.pipe(
@@ -92,16 +78,7 @@ const LIST_EVENTS = operation({
         v.description(`One of ${EVENT_TYPES.join(', ')}, or several, comma-separated.`),
       ),
     ),
-    limit: v.optional(
-      v.pipe(
-        limit,
-        v.metadata({
-          pattern: '^[1-9][0-9]{0,3}$',
-          description: `1 to ${MAX_EVENTS}.`,
-        }),
-      ),
-      '100',
-    ),
+    limit: schemas.sentLimit(MAX_EVENTS, DEFAULT_LIMIT),
   },
   responses: {
     200: {
@@ -125,7 +102,7 @@ export function eventRoutes(app: Hono<Env>, { findKey, events }: EventDeps): voi
     const tenant = tenantOf(c.get('grant'))
     const place = parseEventId(after ?? '')
     const page = await events.read({
-      limit: Number(limit),
+      limit,
       ...(place && { after: place }),
       ...(type !== undefined && { types: typesOf(type).filter(isType) }),
       ...(tenant !== null && { tenant }),

@@ -20,7 +20,14 @@ const BLOCK = operation({
   description:
     'Ciphertext, served as a [trustless gateway](https://specs.ipfs.tech/http-gateways/trustless-gateway/): its reader checks its hash.',
   parameters: {
-    cid: v.pipe(v.string(), v.description('CIDv1 of raw and sha2-256, in base32.')),
+    cid: v.pipe(
+      v.string(),
+      v.metadata({
+        pattern:
+          '^(bafkrei[a-h][a-z2-7]{50}[aeimquy4]|k[0-9a-z]{1,99}|z[1-9A-HJ-NP-Za-km-z]{1,99})$',
+        description: 'CIDv1 of raw and sha2-256; in base32, base36 or base58btc.',
+      }),
+    ),
   },
   scope: 'public',
   query: {

@@ -39,7 +39,7 @@ const isDate = (text: string) => {
 const date = v.pipe(
   v.string('must be a string'),
   v.check(isDate, 'must be a real date, YYYY-MM-DD'),
-  v.metadata({ pattern: '^[0-9]{4}-[0-9]{2}-[0-9]{2}(T00:00:00Z)?$' }),
+  v.metadata({ pattern: `^[0-9]{4}-${schemas.SENT_DAY}` }),
   v.transform((text) => dayOf(text.slice(0, 'YYYY-MM-DD'.length))),
 )
 
@@ -62,16 +62,7 @@ const FILTERS = {
 
 const PARAMETERS = {
   ...FILTERS,
-  limit: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(/^\d{1,3}$/, LIMIT_MESSAGE),
-      v.transform(Number),
-      v.minValue(1, LIMIT_MESSAGE),
-      v.maxValue(MAX_LIMIT, LIMIT_MESSAGE),
-    ),
-    String(DEFAULT_LIMIT),
-  ),
+  limit: schemas.sentLimit(MAX_LIMIT, DEFAULT_LIMIT),
 }
 
 const BODY_FIELDS = {

@@ -1,5 +1,6 @@
 import * as v from 'valibot'
-import { EVENT_TYPES, parseEventId } from '../../events.ts'
+import { EVENT_TYPES } from '../../events.ts'
+import { INSTANT } from '../../keys/settings.ts'
 import { operation } from '../operation.ts'
 import * as schemas from '../schemas.ts'
 
@@ -14,6 +15,7 @@ const url = v.pipe(
     const { username, password, hash } = URL.parse(text) ?? { username: '', password: '', hash: '' }
     return username + password + hash === ''
   }, 'must have no user, password or fragment'),
+  v.metadata({ format: 'uri', pattern: '^https?://[^/?#@]+([/?][^#]*)?$' }),
 )
 const types = v.nullable(
   v.pipe(
@@ -23,6 +25,7 @@ const types = v.nullable(
     ),
     v.minLength(1, 'must name a type; null means all'),
     v.check((list) => new Set(list).size === list.length, 'must not name a type twice'),
+    v.metadata({ uniqueItems: true }),
   ),
 )
 export const creation = v.strictObject({
@@ -48,14 +51,13 @@ export const rotation = v.strictObject({
 })
 export const replay = v.pipe(
   v.strictObject({
-    after: v.exactOptional(
-      v.pipe(
-        v.string('must be the id of an event'),
-        v.check((text) => parseEventId(text) !== undefined, 'must be the id of an event'),
-      ),
-    ),
+    after: v.exactOptional(schemas.eventId),
     since: v.exactOptional(
-      v.pipe(v.string('must be an RFC 3339 time'), v.isoTimestamp('must be an RFC 3339 time')),
+      v.pipe(
+        v.string('must be an RFC 3339 time'),
+        v.regex(INSTANT, 'must be an RFC 3339 time'),
+        v.metadata({ format: 'date-time' }),
+      ),
     ),
   }),
   v.check(

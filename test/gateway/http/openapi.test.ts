@@ -8,7 +8,7 @@ import { aliasOf, type Operation } from '../../../gateway/http/operation.ts'
 import { OPERATIONS } from '../../../gateway/http/operations.ts'
 import { EXAMPLE_PUBLIC_ID, EXAMPLE_RECEIVER } from '../../../gateway/http/schemas.ts'
 import { bareApp } from '../../support/bare-app.ts'
-import { openapi, problemsBySchema } from '../../support/described.ts'
+import { bodySchemaOf, openapi, problemsBySchema } from '../../support/described.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../../support/stack.ts'
 
 describe('the list of operations', () => {
@@ -191,6 +191,33 @@ describe('the examples, at a real gateway', () => {
     expect(status).toBe(200)
   })
 
+  test.each([
+    ['issueDocument', { ...ADA, issuedAt: '2026-02-30' }],
+    ['issueDocument', { ...ADA, issuedAt: '2026-04-31' }],
+    ['searchDocuments', { issuedFrom: '2026-13-01' }],
+    ['searchDocuments', { issuedTo: '2026-06-31' }],
+    ['createKey', { scopes: ['verify', 'verify'] }],
+    ['createKey', { scopes: ['verify'], categories: ['diploma', 'diploma'] }],
+    ['createKey', { scopes: ['verify'], label: 'a\u0007' }],
+    ['createKey', { scopes: ['verify'], expiresAt: '2099-13-01T00:00:00Z' }],
+    ['createKey', { scopes: ['verify'], expiresAt: '2099-01-01' }],
+    ['createWebhook', { url: 'receiver' }],
+    ['createWebhook', { url: 'ftp://127.0.0.1/' }],
+    ['createWebhook', { url: 'http://user@127.0.0.1/' }],
+    ['createWebhook', { url: 'http://127.0.0.1/#a' }],
+    ['createWebhook', { url: 'http://127.0.0.1', types: ['batch.issued', 'batch.issued'] }],
+    ['replayEvents', { after: 'evt_1' }],
+    ['replayEvents', { since: '2026-01-31T00:00:00+05' }],
+    ['replayEvents', { since: '2026-01-31' }],
+  ])('error: the schema of %s refuses what the gateway refuses: %j', async (operationId, sent) => {
+    expect(problemsBySchema(bodySchemaOf(operationId), sent)).not.toEqual([])
+    const { method = '', path = '' } =
+      OPERATIONS.find((one) => one.operationId === operationId) ?? {}
+    const { id = '' } = (await PREPARED[operationId]?.(send, '')) ?? {}
+    const answer = await send(method.toUpperCase(), path.replace(':id', id), JSON.stringify(sent))
+    expect([answer.status, answer.body.error.code]).toEqual([422, 'bad_fields'])
+  })
+
   test('error: refuses a body that is not JSON, although it may be left out', async () => {
     const { publicId } = (await stack.issue(ADA)).body.data
     const { status } = await send('POST', `/v1/documents/${publicId}/suspend`, 'a=1', 'text/plain')
@@ -210,6 +237,25 @@ function sendEmpty(url: string, headers: Record<string, string>) {
 }
 
 describe('the document', () => {
+  test('behavior: numbers in a query are integers with their bounds', () => {
+    const limits = Object.values(openapi.paths).flatMap(({ get }) =>
+      ((get?.parameters ?? []) as { name: string; schema: object }[])
+        .filter(({ name }) => name === 'limit')
+        .map(({ schema }) => schema),
+    )
+    const range = (maximum: number, fallback: number) => ({
+      ...{ type: 'integer', minimum: 1, maximum, default: fallback },
+    })
+    expect(limits).toEqual([range(100, 20), range(100, 20), range(1_000, 100)])
+  })
+
+  test('behavior: the name of the receiver in examples is not one that never resolves', () => {
+    // RFC 6761.
+    expect(new URL(EXAMPLE_RECEIVER).hostname).not.toMatch(
+      /(^|[.])(example|test|invalid|localhost)$/,
+    )
+  })
+
   const responses = Object.entries(openapi.paths).flatMap(([path, item]) =>
     Object.values(item).flatMap((operation) =>
       Object.entries(operation.responses).flatMap(([status, { content = {} }]) =>
