@@ -7,7 +7,7 @@ export type NewDocument = {
   subjectId: string
   /** Lower snake case. */
   category: string
-  /** A real date, at most 366 days after today (UTC). The form of an answer is accepted too. */
+  /** A real date from 1970-01-02, at most 366 days after today (UTC). The form of an answer is accepted too. */
   issuedAt: string
   /** The last valid day, not before issuedAt. Absent: never expires. */
   expiresAt?: string

@@ -42,7 +42,7 @@ export const issueBody = v.strictObject({
     v.description('Lower snake case.'),
   ),
   issuedAt: sentDate(
-    `A real date, at most ${MAX_DAYS_AHEAD} days after today (UTC). The form of an answer is accepted too.`,
+    `A real date from 1970-01-02, at most ${MAX_DAYS_AHEAD} days after today (UTC). The form of an answer is accepted too.`,
   ),
   expiresAt: v.exactOptional(
     sentDate('The last valid day, not before issuedAt. Absent: never expires.'),

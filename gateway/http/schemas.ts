@@ -250,4 +250,4 @@ export function sentLimit(max: number, fallback: number) {
 }
 
 /** A body of lines: generated clients then take a stream or bytes. */
-export const ndjson = v.pipe(v.string(), v.metadata({ format: 'binary' }))
+export const ndjson = v.pipe(v.string(), v.metadata({ format: 'binary', minLength: 1 }))

@@ -69,6 +69,8 @@ function answers(changed: typeof revoked | typeof suspended | typeof released) {
 const about = `A JSON array of up to ${MAX_ENTRIES} entries, or NDJSON (\`application/x-ndjson\`). The answer is NDJSON: one envelope for each entry, in order, with its number as \`line\`. A bad entry stops no other.`
 const example = { publicId: schemas.EXAMPLE_PUBLIC_ID }
 
+const changes = v.pipe(v.array(change), v.minLength(1))
+
 const REVOKE_MANY = operation({
   ...MANY,
   operationId: 'revokeDocuments',
@@ -76,7 +78,7 @@ const REVOKE_MANY = operation({
   summary: 'Revoke many documents',
   description: about,
   body: {
-    schema: v.array(revocation),
+    schema: v.pipe(v.array(revocation), v.minLength(1)),
     example: [{ ...example, reason: 'keyCompromise' }],
     isNdjsonToo: true,
   },
@@ -88,7 +90,7 @@ const SUSPEND_MANY = operation({
   path: '/v1/suspensions',
   summary: 'Suspend many documents',
   description: about,
-  body: { schema: v.array(change), example: [example], isNdjsonToo: true },
+  body: { schema: changes, example: [example], isNdjsonToo: true },
   responses: answers(suspended),
 })
 const RELEASE_MANY = operation({
@@ -97,7 +99,7 @@ const RELEASE_MANY = operation({
   path: '/v1/releases',
   summary: 'Release many suspended documents',
   description: about,
-  body: { schema: v.array(change), example: [example], isNdjsonToo: true },
+  body: { schema: changes, example: [example], isNdjsonToo: true },
   responses: answers(released),
 })
 

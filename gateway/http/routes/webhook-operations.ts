@@ -64,7 +64,7 @@ export const replay = v.pipe(
     ({ after, since }) => (after === undefined) !== (since === undefined),
     'must have either after or since',
   ),
-  v.description('Either `after` or `since`.'),
+  v.metadata({ minProperties: 1, maxProperties: 1, description: 'Either `after` or `since`.' }),
 )
 
 const time = v.nullable(v.pipe(v.string(), v.isoTimestamp()))

@@ -209,6 +209,10 @@ describe('the examples, at a real gateway', () => {
     ['replayEvents', { after: 'evt_1' }],
     ['replayEvents', { since: '2026-01-31T00:00:00+05' }],
     ['replayEvents', { since: '2026-01-31' }],
+    ['replayEvents', {}],
+    ['replayEvents', { after: 'evt_0_1', since: '2026-01-31T00:00:00Z' }],
+    ['revokeDocuments', []],
+    ['suspendDocuments', []],
   ])('error: the schema of %s refuses what the gateway refuses: %j', async (operationId, sent) => {
     expect(problemsBySchema(bodySchemaOf(operationId), sent)).not.toEqual([])
     const { method = '', path = '' } =
