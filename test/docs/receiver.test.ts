@@ -23,9 +23,10 @@ test('default: the receiver of the manual accepts a signed event, and acts on it
     printed += chunk
   })
   try {
-    const event = { id: 'evt_1_1', type: 'document.issued', data: { documentHash: '0x00' } }
-    const body = JSON.stringify(event)
-    const send = async (secret: string) => {
+    const issued = { id: 'evt_1_1', type: 'document.issued', data: { documentHash: '0x00' } }
+    const revoked = { id: 'evt_1_2', type: 'batch.revoked', data: { batchRoot: '0x01' } }
+    const send = async (secret: string, event: { id: string } = issued) => {
+      const body = JSON.stringify(event)
       const now = new Date()
       const headers = {
         'webhook-id': event.id,
@@ -39,7 +40,8 @@ test('default: the receiver of the manual accepts a signed event, and acts on it
     await expect.poll(() => send(SECRET)).toBe(204)
     expect(await send(SECRET)).toBe(204)
     expect(await send(`whsec_${Buffer.alloc(32, 8).toString('base64')}`)).toBe(401)
-    expect(printed).toBe('document.issued 0x00\n')
+    expect(await send(SECRET, revoked)).toBe(204)
+    expect(printed).toBe('document.issued 0x00\nbatch.revoked 0x01\n')
   } finally {
     receiver.kill()
     await once(receiver, 'exit')
