@@ -223,6 +223,11 @@ export const NOT_RUN: { page: string; has: string; because: string }[] = [
     because: 'it installs for the whole machine; test/scripts/package.test.ts runs the package',
   },
   {
+    page: 'docs/integrate.md',
+    has: '<checkout>/dist/library',
+    because: 'it needs npm; test/scripts/package.test.ts uses the package',
+  },
+  {
     page: 'docs/verify.md',
     has: '<checkout>/dist/library',
     because: 'it needs npm; test/scripts/package.test.ts uses the package',
