@@ -6,7 +6,7 @@ import { createRequestLines } from './http/request-log.ts'
 import type { Log } from './log.ts'
 import type { Metrics } from './metrics.ts'
 import type { openApp } from './open-app.ts'
-import { createBodyWatch, cutOffIdleReaders, type Pace } from './stalls.ts'
+import { createPaceWatch, cutOffIdleReaders, type Pace } from './stalls.ts'
 
 /** How long clients have to finish their requests when the service stops. */
 const CLOSE_GRACE_MS = 1_000
@@ -24,6 +24,8 @@ const PATIENCE: Patience = {
   windowMs: 60_000,
   // 16 KiB a second.
   minBytes: 960 * 1024,
+  totalMs: 5 * 60_000,
+  bytesPerSecond: 64 * 1024,
 }
 /** Beyond, a client gets 431, and is disconnected. */
 const MAX_HEADER_BYTES = 16 * 1024
@@ -48,11 +50,11 @@ export async function listen(
   // `requestTimeout` would limit the whole of a request, however fast its bytes come.
   const timeouts = { headersTimeout, connectionsCheckingInterval, requestTimeout: 0 }
   const write = createRequestLines(log)
-  const bodies = createBodyWatch(patience, connectionsCheckingInterval)
+  const clients = createPaceWatch(patience, connectionsCheckingInterval)
   const options = { ...timeouts, maxHeaderSize: MAX_HEADER_BYTES }
   const server = createServer(options, (incoming, outgoing) => {
     const { method = '' } = incoming
-    bodies.watch(incoming, outgoing)
+    clients.watch(incoming, outgoing)
     const started = performance.now()
     // One for each request, because the error handler gets only the error.
     const respond = getRequestListener(app.fetch, {
@@ -83,7 +85,7 @@ export async function listen(
       // Clients that are still sending or not reading have had enough time.
       setTimeout(() => server.closeAllConnections(), CLOSE_GRACE_MS).unref()
       await closed
-      bodies.stop()
+      clients.stop()
     },
   }
 }

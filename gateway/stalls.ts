@@ -2,14 +2,18 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 
 /**
- * How slow a client may be. What counts is that bytes move and not how long a request takes: an
- * upload of 1 GiB may take hours.
+ * How slow a client may be. The time that the service takes does not count, so a request may wait
+ * long for its block.
  */
 export type Pace = {
   /** How long a client may take to send, or to read, as little as follows; milliseconds. */
   windowMs: number
   /** Bytes of a body that a client sends in a window, at least, unless the body ends. */
   minBytes: number
+  /** How long a client may take to send a request and to read its answer; milliseconds. */
+  totalMs: number
+  /** Bytes, sent or read, that give a client one second more. */
+  bytesPerSecond: number
 }
 
 const TIMED_OUT = 'HTTP/1.1 408 Request Timeout\r\nConnection: close\r\n\r\n'
@@ -27,51 +31,79 @@ export function cutOffIdleReaders(server: Server, { windowMs }: Pace): void {
   })
 }
 
-/** Cuts off clients that send their bodies too slowly. */
-export type BodyWatch = {
-  /** Watches the body of a request. */
+/** Cuts off clients that send their bodies, or read their answers, too slowly. */
+export type PaceWatch = {
   watch(incoming: IncomingMessage, outgoing: ServerResponse): void
   stop(): void
 }
 
 /** @param intervalMs Between two looks at the connections; milliseconds. */
-export function createBodyWatch({ windowMs, minBytes }: Pace, intervalMs: number): BodyWatch {
+export function createPaceWatch(pace: Pace, intervalMs: number): PaceWatch {
   // By connection, of which there are fewer than requests.
   const newest = new Map<Socket, Watched>()
 
   const timer = setInterval(() => {
     const now = performance.now()
     for (const [socket, request] of newest) {
-      const { incoming, since, bytes } = request
-      // Bytes that nobody has taken yet wait for us, not for the client.
-      const moves = socket.bytesRead - bytes >= minBytes || incoming.readableLength > 0
-      if (incoming.complete || socket.destroyed) newest.delete(socket)
-      else if (moves) newest.set(socket, { ...request, since: now, bytes: socket.bytesRead })
-      else if (now - since > windowMs) cutOff(request)
+      const { incoming, outgoing } = request
+      const hasEnded = incoming.complete && outgoing.writableFinished
+      if (hasEnded || socket.destroyed) newest.delete(socket)
+      else if (isTooSlow(request, pace, now)) cutOff(request)
     }
   }, intervalMs).unref()
 
   return {
     watch(incoming, outgoing) {
       const { socket } = incoming
-      const since = performance.now()
-      newest.set(socket, { incoming, outgoing, since, bytes: socket.bytesRead })
+      const now = performance.now()
+      newest.set(socket, {
+        incoming,
+        outgoing,
+        since: now,
+        bytes: socket.bytesRead,
+        looked: now,
+        waited: 0,
+        before: socket.bytesRead + socket.bytesWritten,
+      })
     },
     stop: () => clearInterval(timer),
   }
 }
 
-/** A request, and where its newest window began. */
+/** A request. Times are as `performance.now()` counts. */
 type Watched = {
   incoming: IncomingMessage
   outgoing: ServerResponse
-  /** As `performance.now()` counts. */
+  /** When the newest window of its body began. */
   since: number
-  /** That its connection had received. */
+  /** That its connection had received then. */
   bytes: number
+  /** When it was last looked at. */
+  looked: number
+  /** For how long the client was waited for; milliseconds. */
+  waited: number
+  /** Bytes that its connection had moved when the request came. */
+  before: number
+}
+
+/** Notes how a request gets on. @returns Whether its client takes too long. */
+function isTooSlow(request: Watched, pace: Pace, now: number): boolean {
+  const { complete, readableLength, socket } = request.incoming
+  // Bytes that nobody has taken yet wait for us, and so does a client without anything to read.
+  const waitsForUs = complete ? socket.writableLength === 0 : readableLength > 0
+  if (!waitsForUs) request.waited += now - request.looked
+  request.looked = now
+  if (complete || waitsForUs || socket.bytesRead - request.bytes >= pace.minBytes) {
+    request.since = now
+    request.bytes = socket.bytesRead
+  }
+  const moved = socket.bytesRead + socket.bytesWritten - request.before
+  const total = pace.totalMs + (1_000 * moved) / pace.bytesPerSecond
+  return now - request.since > pace.windowMs || request.waited > total
 }
 
 function cutOff({ incoming, outgoing }: Watched): void {
+  if (incoming.complete) return void incoming.socket.resetAndDestroy()
   if (!outgoing.headersSent) incoming.socket.write(TIMED_OUT)
   incoming.destroy()
 }

@@ -15,7 +15,7 @@ import { API_KEY } from '../support/stack.ts'
 
 const PATIENCE = {
   ...{ headersTimeout: 300, connectionsCheckingInterval: 50 },
-  ...{ windowMs: 600, minBytes: 10_000 },
+  ...{ windowMs: 600, minBytes: 10_000, totalMs: 1_000, bytesPerSecond: 40_000 },
 }
 let listener: Listener
 beforeAll(async () => {
@@ -97,6 +97,8 @@ describe('large requests and answers', () => {
   const windowMs = 1_500
   const MEGABYTE = Buffer.alloc(2 ** 20, 'x')
   let large: Listener
+  /** Gives hardly any time for bytes. */
+  let strict: Listener
   /** How often a client that did not read was given up. */
   let cancelled = 0
 
@@ -121,10 +123,12 @@ describe('large requests and answers', () => {
     const seen = { log: createLog('silent'), metrics: { served: () => {} } }
     const patience = { ...PATIENCE, windowMs }
     large = await listen(app as Parameters<typeof listen>[0], address, seen, patience)
+    const hurried = { ...patience, bytesPerSecond: 10_000_000 }
+    strict = await listen(app as Parameters<typeof listen>[0], address, seen, hurried)
   })
-  afterAll(() => large.stop(async () => {}))
+  afterAll(() => Promise.all([large, strict].map((one) => one.stop(async () => {}))))
 
-  test('behavior: an upload takes as long as it needs while its bytes come', async () => {
+  test('behavior: an upload may take the longer the more of it has come', async () => {
     const { socket, received, closed } = await open(large.port)
     socket.write('POST /upload HTTP/1.1\r\nHost: x\r\nConnection: close\r\n')
     socket.write('Content-Length: 400000\r\n\r\n')
@@ -136,6 +140,37 @@ describe('large requests and answers', () => {
     await closed
     expect(received()).toContain('400000 bytes')
     expect(performance.now() - started).toBeGreaterThan(2 * windowMs)
+  })
+
+  test('error: an upload is cut off after its time, however steadily its bytes come', async () => {
+    const { socket, received, closed } = await open(strict.port)
+    socket.write('POST /upload HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n')
+    const started = performance.now()
+    await flood(socket, 'x'.repeat(2_000), 50)
+    await closed
+    expect(received()).toMatch(/^HTTP\/1\.1 408 /)
+    expect(performance.now() - started).toBeGreaterThan(PATIENCE.totalMs)
+  })
+
+  test('error: an answer is cut off after its time, however steadily it is read', async () => {
+    const before = cancelled
+    const socket = connect({
+      ...{ port: strict.port, host: '127.0.0.1' },
+      onread: {
+        buffer: Buffer.alloc(20_000),
+        callback() {
+          setTimeout(() => socket.resume(), 5)
+          return false
+        },
+      },
+    })
+    socket.on('error', () => {})
+    socket.write('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n')
+    try {
+      await expect.poll(() => cancelled).toBe(before + 1)
+    } finally {
+      socket.destroy()
+    }
   })
 
   test('error: an upload that stalls after a good start is cut off', async () => {
@@ -153,10 +188,11 @@ describe('large requests and answers', () => {
   })
 
   test('error: a client that does not read a stream is cut off, and the stream ended', async () => {
+    const before = cancelled
     const { socket, closed } = await open(large.port)
     socket.pause()
     socket.write('GET /stream HTTP/1.1\r\nHost: x\r\n\r\n')
-    await expect.poll(() => cancelled).toBe(1)
+    await expect.poll(() => cancelled).toBe(before + 1)
     socket.resume()
     await closed
   })
