@@ -29,6 +29,14 @@ export function tenantOf({ tenant, scopes }: Grant): string | null {
 }
 
 /**
+ * @returns Whose share of places and turns a key's requests take. Each `admin` key has its own, so
+ *   that it can revoke while other keys of its tenant are misused.
+ */
+export function shareOf({ id, tenant, scopes }: Grant): string {
+  return scopes.includes('admin') ? `key ${id}` : `tenant ${tenant}`
+}
+
+/**
  * @returns What this key may do; `undefined` when it is unknown, revoked or expired.
  * @throws when the key is unknown so far and the stored keys cannot be read.
  */

@@ -18,7 +18,7 @@ const BASE = [
     'load-metrics',
     'log',
   ],
-  ...['metrics', 'rate-limit', 'registry-abi', 'shared-read', 'successions', 'version'],
+  ...['metrics', 'rate-limit', 'registry-abi', 'shared-read', 'shares', 'successions', 'version'],
   ...['webhook-metrics', 'wei'],
 ]
 

@@ -15,6 +15,8 @@ export type BatchLine =
 export type BatchRequest = {
   body: AsyncIterable<Uint8Array>
   tenant: string
+  /** Whose share of disk and turns it takes. */
+  share: string
   /** The only categories that the caller may issue; absent = all. */
   categories?: readonly string[]
   idempotencyKey?: string

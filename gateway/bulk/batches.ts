@@ -10,6 +10,7 @@ import type { Lease } from '../issue/lease.ts'
 import type { Outcome } from '../issue/outcome.ts'
 import type { Quote } from '../issue/ports.ts'
 import type { AllSubkeys } from '../issue/sealing.ts'
+import { createTurns } from '../shares.ts'
 import { type AloneDeps, createAlone } from './alone.ts'
 import type { BatchAnswer, Batches, BatchLine, BatchRequest } from './batch.ts'
 import { claim, findClaim, keyOf, requestOf, tenantOf } from './claims.ts'
@@ -25,7 +26,7 @@ export type BatchDeps = AloneDeps & {
   registry: RegistryId
   issuerId: number
   allSubkeys: AllSubkeys
-  newSpool: () => Promise<Spool>
+  newSpool: (owner: string) => Promise<Spool>
   sealer: Sealer
   log: BatchLog
   batcher: Batcher
@@ -33,20 +34,25 @@ export type BatchDeps = AloneDeps & {
   quote: (intent: IssueIntent) => Promise<Quote>
 }
 
+/** Batches that are sealed, or wait for their blocks: each takes memory for its tables. */
+const MAX_UNDER_WAY = { all: 3, each: 2 }
+
 /** An answer without the way to end it. */
 type Unclosed = Omit<BatchAnswer, 'close'>
 
 /**
  * Issues batches: an upload goes to the spool while it is checked; then its documents are sealed and
  * stored, and at last the root is promised. So an upload that breaks off leaves nothing, and what
- * is promised has all of its payloads.
+ * is promised has all of its payloads. It waits for its turn once it is spooled, so that no client
+ * takes one for as long as it sends.
  */
 export function createBatches(deps: BatchDeps): Batches {
   const alone = createAlone(deps)
+  const turns = createTurns(MAX_UNDER_WAY)
 
   async function issue(request: BatchRequest): Promise<BatchAnswer> {
     if (!request.dryRun) deps.batcher.assertOpen()
-    const spool = await deps.newSpool()
+    const spool = await deps.newSpool(request.share)
     try {
       return { ...(await issueUpload(spool, request)), close: spool.close }
     } catch (error) {
@@ -59,6 +65,11 @@ export function createBatches(deps: BatchDeps): Batches {
 
   async function issueUpload(spool: Spool, request: BatchRequest): Promise<Unclosed> {
     const read = await readUpload(deps.sealer, spool, request, Date.now())
+    const { done } = await turns.begin(request.share, () => issueRead(read, request))
+    return done
+  }
+
+  async function issueRead(read: Upload, request: BatchRequest): Promise<Unclosed> {
     const first = await findClaim(deps, request, read)
     // What was a document then is one now: dates are judged by the day.
     const upload = first ? await readAgain(deps.sealer, read, first.checkedAt) : read

@@ -3,6 +3,7 @@ import { constants, mkdirSync, rmSync } from 'node:fs'
 import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { IssueError } from '../issue/errors.ts'
+import { createShares, type Limits } from '../shares.ts'
 
 /**
  * An upload on the disk, to be read several times. The file has no name, so that the system frees
@@ -18,29 +19,54 @@ export type Spool = {
 }
 
 const CHUNK = 64 * 1024
+/** Bytes of spools that are open. */
+const MAX_BYTES = { all: 4 * 1024 ** 3, each: 2 * 1024 ** 3 }
 
-/** Removes what a killed process left, and makes the folder of spools. @param folder Its path. */
-export function openSpoolFolder(folder: string): () => Promise<Spool> {
+/** Bytes of the disk, for one owner. */
+type Room = { take(bytes: number): boolean; give(bytes: number): void }
+
+/**
+ * Removes what a killed process left, and makes the folder of spools.
+ *
+ * @param folder Its path.
+ * @returns Makes a spool, which takes its owner's share of the disk.
+ */
+export function openSpoolFolder(
+  folder: string,
+  limits: Limits = MAX_BYTES,
+): (owner: string) => Promise<Spool> {
   rmSync(folder, { recursive: true, force: true })
   mkdirSync(folder, { recursive: true, mode: 0o700 })
-  return () => createSpool(folder)
+  const shares = createShares(limits)
+  return (owner) =>
+    createSpool(folder, {
+      take: (bytes) => shares.take(owner, bytes),
+      give: (bytes) => shares.give(owner, bytes),
+    })
 }
 
 /** @throws {IssueError} `store_unavailable` when the disk refuses it; so do its methods. */
-async function createSpool(folder: string): Promise<Spool> {
+async function createSpool(folder: string, room: Room): Promise<Spool> {
   const path = join(folder, randomBytes(8).toString('hex'))
   const { O_RDWR, O_CREAT, O_EXCL } = constants
   const file = await onDisk(open(path, O_RDWR | O_CREAT | O_EXCL, 0o600))
   await onDisk(unlink(path))
-  return spoolOf(file)
+  return spoolOf(file, room)
 }
 
-function spoolOf(file: FileHandle): Spool {
+function spoolOf(file: FileHandle, room: Room): Spool {
   const [key, iv] = [randomBytes(32), randomBytes(16)]
+  let length = 0
+  let isOpen = true
   return {
     async *write(chunks) {
       const cipher = createCipheriv('aes-256-ctr', key, iv)
       for await (const chunk of gather(chunks)) {
+        // The last chunk of an upload that was given up comes late.
+        if (!isOpen) return
+        if (!room.take(chunk.length))
+          throw new IssueError('overloaded', 'uploads take all of their share of the disk')
+        length += chunk.length
         await onDisk(file.appendFile(cipher.update(chunk)))
         yield chunk
       }
@@ -54,7 +80,12 @@ function spoolOf(file: FileHandle): Spool {
         yield decipher.update(buffer.subarray(0, bytesRead))
       }
     },
-    close: () => file.close(),
+    async close() {
+      if (!isOpen) return
+      isOpen = false
+      await file.close()
+      room.give(length)
+    },
   }
 }
 

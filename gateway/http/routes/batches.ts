@@ -3,7 +3,7 @@ import { cidOf } from '../../../document/cid.ts'
 import { fromHex, type Hex } from '../../../document/hex.ts'
 import type { Batches, BatchRequest } from '../../bulk/batch.ts'
 import type { NewDeadline } from '../../deadline.ts'
-import { type FindKey, type Grant, tenantOf } from '../../grant.ts'
+import { type FindKey, type Grant, shareOf, tenantOf } from '../../grant.ts'
 import type { BatchReader, BatchStanding } from '../../issue/batch-reader.ts'
 import type { Revising } from '../../issue/revise.ts'
 import type { Log } from '../../log.ts'
@@ -32,8 +32,8 @@ export type BatchRouteDeps = {
   log: Log
 }
 
-/** Uploads at the same time: each takes disk for its bytes, and memory for its tables. */
-const MAX_UPLOADS = 2
+/** Uploads until they are answered: each takes disk for its bytes, and memory for its tables. */
+const MAX_UPLOADS = { all: 16, each: 4 }
 /** Characters of an answer that are sent together. */
 const GATHER = 16 * 1024
 /** Batches of documents: issued by one root, and changed together. */
@@ -43,8 +43,9 @@ export function batchRoutes(app: Hono<Env>, deps: BatchRouteDeps): void {
   serve(app, ISSUE_BATCH, findKey, async (c) => {
     const { atomic, dry_run } = c.get('query')
     const { tenant, categories } = c.get('grant')
-    return issueBatch(c, deps, places.enter(), {
-      ...{ atomic: atomic === 'true', dryRun: dry_run === 'true', tenant },
+    const share = shareOf(c.get('grant'))
+    return issueBatch(c, deps, places.enter(share), {
+      ...{ atomic: atomic === 'true', dryRun: dry_run === 'true', tenant, share },
       ...(categories && { categories }),
       assertAllowed: c.get('assertKey'),
     })
@@ -102,7 +103,7 @@ async function issueBatch(
   c: Context,
   deps: BatchRouteDeps,
   leave: () => void,
-  options: Pick<BatchRequest, 'atomic' | 'dryRun' | 'tenant' | 'categories' | 'assertAllowed'>,
+  options: Omit<BatchRequest, 'body' | 'idempotencyKey' | 'wait' | 'newDeadline'>,
 ): Promise<Response> {
   try {
     if (!isNdjson(c)) throw new ApiError('not_json', 'Content-Type must be application/x-ndjson')

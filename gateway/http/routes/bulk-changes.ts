@@ -3,10 +3,11 @@ import type { Context, Hono } from 'hono'
 import type { Hex } from '../../../document/hex.ts'
 import { decodeJsonText, type JsonValue, parseStrictJson } from '../../../document/json.ts'
 import type { NewDeadline } from '../../deadline.ts'
-import type { FindKey, Grant } from '../../grant.ts'
+import { type FindKey, type Grant, shareOf } from '../../grant.ts'
 import type { Revised, Revising, RevisionRequest } from '../../issue/revise.ts'
 import { splitLines } from '../../lines.ts'
 import type { Log } from '../../log.ts'
+import { createTurns, type Turns } from '../../shares.ts'
 import { changeableOf, type PathDeps } from '../document-path.ts'
 import type { Env } from '../env.ts'
 import { failureOf } from '../envelope.ts'
@@ -18,7 +19,6 @@ import { createPlaces } from '../places.ts'
 import { assertJson, parseBody, readBodyAtMost } from '../request.ts'
 import { prefersAsync } from '../request-headers.ts'
 import { presentRevised } from '../revisions.ts'
-import { createTurns, type Turns } from '../turns.ts'
 import { BULK_CHANGES, MAX_ENTRIES } from './bulk-change-operations.ts'
 
 export type BulkChangeDeps = PathDeps & {
@@ -33,10 +33,10 @@ export type BulkChangeDeps = PathDeps & {
 /** Bytes: each entry takes some 130. */
 const MAX_BYTES = 2 * 1024 * 1024
 const MAX_LINE = 1024
-/** Requests at the same time. */
-const MAX_REQUESTS = 4
-/** Entries of all requests under way: eight full transactions, which leave room for others. */
-const MAX_UNDER_WAY = 1_600
+/** Requests until they are answered: each takes memory for its entries and their answers. */
+const MAX_REQUESTS = { all: 16, each: 4 }
+/** Entries under way: eight full transactions of one tenant, which leave room for others. */
+const MAX_UNDER_WAY = { all: 2_400, each: 1_600 }
 /** Between looks while the node does not show a change that is in a block. */
 const LOOK_INTERVAL_MS = 250
 
@@ -56,7 +56,8 @@ export function bulkChangeRoutes(app: Hono<Env>, deps: BulkChangeDeps): void {
   const turns = createTurns(MAX_UNDER_WAY)
   for (const change of BULK_CHANGES)
     serve(app, change.operation, deps.findKey, async (c) => {
-      const leave = places.enter()
+      const share = shareOf(c.get('grant'))
+      const leave = places.enter(share)
       try {
         const entries = await readEntries(c)
         const request = {
@@ -64,10 +65,13 @@ export function bulkChangeRoutes(app: Hono<Env>, deps: BulkChangeDeps): void {
           requestId: c.get('requestId'),
           patience: createPatience(prefersAsync(c.req.header('prefer')) ? 0 : deps.wait),
         }
-        const answers = workOff(entries, turns, (entry, i) => answerOf(deps, entry, i + 1, request))
+        const answers = workOff(entries, { turns, share }, (entry, i) =>
+          answerOf(deps, entry, i + 1, request),
+        )
+        const { promise: read, resolve: done } = Promise.withResolvers<void>()
         // Entries that were read are carried out even if the client leaves.
-        void Promise.allSettled(answers).then(leave)
-        return answerLines(c, inOrder(answers))
+        void Promise.allSettled([...answers, read]).then(leave)
+        return answerLines(c, inOrder(answers), { done })
       } catch (error) {
         leave()
         throw error
@@ -182,7 +186,7 @@ async function reviseWhile(
 /** @returns The result of each piece of work, in order, before it is begun. */
 function workOff<T, R>(
   items: readonly T[],
-  turns: Turns,
+  { turns, share }: { turns: Turns; share: string },
   work: (item: T, index: number) => Promise<R>,
 ): Promise<R>[] {
   const results = items.map(() => Promise.withResolvers<R>())
@@ -191,7 +195,7 @@ function workOff<T, R>(
 
   async function beginAll(): Promise<void> {
     for (const [i, { resolve, reject }] of results.entries()) {
-      const { done } = await turns.begin(() => work(items[i] as T, i))
+      const { done } = await turns.begin(share, () => work(items[i] as T, i))
       done.then(resolve, reject)
     }
   }

@@ -6,10 +6,12 @@ import { afterEach, beforeEach, expect, test } from 'vitest'
 import { openSpoolFolder, type Spool } from '../../../gateway/bulk/spool.ts'
 
 let folder: string
+let newSpool: (owner: string) => Promise<Spool>
 let spool: Spool
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'spool-'))
-  spool = await openSpoolFolder(join(folder, 'spool'))()
+  newSpool = openSpoolFolder(join(folder, 'spool'), { all: 1_000_000, each: 600_000 })
+  spool = await newSpool('one')
 })
 afterEach(async () => {
   await spool.close()
@@ -38,3 +40,20 @@ test.each([1, 211, 100_000, 1_000_000])(
     expect(readdirSync(join(folder, 'spool'))).toEqual([])
   },
 )
+
+test('error: uploads of one owner take its share of the disk, and leave the rest', async () => {
+  const write = (to: Spool, length: number) =>
+    allOf(to.write(inChunks(randomBytes(length), 50_000)))
+  const [again, other, third] = [
+    ...[await newSpool('one'), await newSpool('two'), await newSpool('three')],
+  ] as const
+  await write(spool, 400_000)
+  await expect(write(again, 250_000)).rejects.toThrow('share of the disk')
+  await write(other, 350_000)
+  await expect(write(third, 250_000)).rejects.toThrow('share of the disk')
+  await spool.close()
+  await write(third, 250_000)
+  for (const one of [again, other, third]) await one.close()
+  spool = await newSpool('one')
+  await write(spool, 600_000)
+})

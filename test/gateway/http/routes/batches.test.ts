@@ -266,12 +266,15 @@ describe('POST /v1/batches', () => {
     await expect.poll(async () => (await issue(documents)).status).toBe(201)
   })
 
-  test('behavior: takes two uploads at a time, and refuses others at once', async () => {
+  test('behavior: slow uploads of one tenant stop no other tenant and no admin', async () => {
+    const [slow, other] = [stack.key(['documents:issue']), stack.key(['documents:issue'], 'other')]
+    const issueWith = (key: string) =>
+      issue(people(1), '', { authorization: `Bearer ${key}` }).then(({ status }) => status)
     const refused: (number | undefined)[] = []
-    const uploads = Array.from({ length: 4 }, () => {
+    const uploads = Array.from({ length: 6 }, () => {
       const upload = httpRequest(`${stack.url}/v1/batches`, {
         method: 'POST',
-        headers: { authorization, 'content-type': NDJSON },
+        headers: { authorization: `Bearer ${slow}`, 'content-type': NDJSON },
       })
       upload.on('error', () => {})
       upload.on('response', (response) => refused.push(response.resume().statusCode))
@@ -279,12 +282,16 @@ describe('POST /v1/batches', () => {
       return upload
     })
     await expect.poll(() => refused).toEqual([503, 503])
+    expect(await issueWith(slow)).toBe(503)
+    expect(await issueWith(other)).toBe(201)
+    expect(await issueWith(API_KEY)).toBe(201)
     for (const upload of uploads) upload.destroy()
-    await expect.poll(async () => (await issue(people(1))).status).toBe(201)
+    const four = () => Promise.all(Array.from({ length: 4 }, () => issueWith(slow)))
+    await expect.poll(four).toEqual([201, 201, 201, 201])
   })
 
   test('behavior: keeps no place for clients that leave before the answer', async () => {
-    for (let i = 0; i < 3; i++) {
+    for (let i = 0; i < 5; i++) {
       const upload = httpRequest(`${stack.url}/v1/batches`, {
         method: 'POST',
         headers: { authorization, 'content-type': NDJSON },

@@ -1,3 +1,5 @@
+import { request as httpRequest } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { decodePublicId, encodePublicId } from '../../../../document/public-id.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
@@ -173,6 +175,48 @@ describe('POST /v1/revocations', () => {
     ] as const
     for (const [{ status, error }, expected, code] of cases)
       expect([status, error?.code]).toEqual([expected, code])
+  })
+
+  test('behavior: slow requests of one tenant stop no other tenant and no admin', async () => {
+    const slow = stack.key(['documents:revoke'])
+    const other = stack.key(['documents:revoke'], 'other')
+    const revokeWith = async (key: string) =>
+      (await revoke(lines([{ documentHash: UNKNOWN }]), { authorization: `Bearer ${key}` })).status
+    const refused: (number | undefined)[] = []
+    const requests = Array.from({ length: 6 }, () => {
+      const request = httpRequest(`${stack.url}/v1/revocations`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${slow}`, 'content-type': NDJSON },
+      })
+      request.on('error', () => {})
+      request.on('response', (response) => refused.push(response.resume().statusCode))
+      request.write('{')
+      return request
+    })
+    await expect.poll(() => refused).toEqual([503, 503])
+    expect(await revokeWith(slow)).toBe(503)
+    expect(await revokeWith(other)).toBe(200)
+    expect(await revokeWith(API_KEY)).toBe(200)
+    for (const request of requests) request.destroy()
+    const four = () => Promise.all(Array.from({ length: 4 }, () => revokeWith(slow)))
+    await expect.poll(four).toEqual([200, 200, 200, 200])
+  })
+
+  test('behavior: keeps no place for clients that leave before the answer', async () => {
+    const entries = lines(Array.from({ length: 2_000 }, () => ({ documentHash: UNKNOWN })))
+    for (let i = 0; i < 5; i++) {
+      const request = httpRequest(`${stack.url}/v1/revocations`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${API_KEY}`, 'content-type': NDJSON },
+      })
+      request.on('error', () => {})
+      request.end(entries)
+      await sleep(20)
+      request.destroy()
+    }
+    const one = async () => (await revoke(lines([{ documentHash: UNKNOWN }]))).status
+    const four = () => Promise.all(Array.from({ length: 4 }, one))
+    await expect.poll(four).toEqual([200, 200, 200, 200])
   })
 
   test('error: refuses a key without the scope', async () => {
