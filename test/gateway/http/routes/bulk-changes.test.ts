@@ -1,7 +1,8 @@
 import { request as httpRequest } from 'node:http'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { decodePublicId, encodePublicId } from '../../../../document/public-id.ts'
+import { bareApp } from '../../../support/bare-app.ts'
 import { ADA, API_KEY, type Stack, startStack } from '../../../support/stack.ts'
 
 let stack: Stack
@@ -200,6 +201,29 @@ describe('POST /v1/revocations', () => {
     for (const request of requests) request.destroy()
     const four = () => Promise.all(Array.from({ length: 4 }, () => revokeWith(slow)))
     await expect.poll(four).toEqual([200, 200, 200, 200])
+  })
+
+  test('behavior: begins few entries in a turn of the event loop, so that others are served', async () => {
+    let begun = 0
+    const { app } = bareApp({
+      async findDocument() {
+        begun++
+        return undefined
+      },
+    })
+    const answer = app.request('/v1/revocations', {
+      method: 'POST',
+      headers: { authorization: `Bearer ${API_KEY}`, 'content-type': NDJSON },
+      body: lines(Array.from({ length: 1_000 }, () => ({ documentHash: UNKNOWN }))),
+    })
+    const steps: number[] = []
+    while (begun < 1_000) {
+      const before = begun
+      await nextTurn()
+      steps.push(begun - before)
+    }
+    expect(Math.max(...steps)).toBeLessThan(200)
+    expect((await answer).status).toBe(200)
   })
 
   test('behavior: keeps no place for clients that leave before the answer', async () => {
