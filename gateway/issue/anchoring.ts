@@ -13,8 +13,10 @@ export const UNSEEN: Hex = '0x'
 
 /**
  * Where an intent is anchored; `transactionHash` is `null` when no node keeps its block any more.
+ * `reason`: of a final revocation, the one that the chain shows. It is not that of the intent when
+ * somebody else revoked first.
  */
-export type Anchoring = BlockId & { transactionHash: Hex | null }
+export type Anchoring = BlockId & { transactionHash: Hex | null; reason?: number }
 
 /**
  * An intent that is on the chain, in a block that may not be final yet. A later change applies only
@@ -22,8 +24,28 @@ export type Anchoring = BlockId & { transactionHash: Hex | null }
  */
 export type Anchored = { intent: Intent; anchoring: Anchoring }
 
+/**
+ * @returns The reason of a revocation, and that of the chain; `undefined` when they do not differ.
+ */
+export function otherReasonOf({
+  intent,
+  anchoring: { reason },
+}: Anchored): { own: number; shown: number } | undefined {
+  if (intent.kind !== 'revoke' || reason === undefined || reason === intent.reason) return undefined
+  return { own: intent.reason, shown: reason }
+}
+
 /** An intent that a reorg moved. */
 export type Moved = Anchored & { now: Anchoring }
+
+/**
+ * Whether another revocation may have come first in the new block. Learning the hash of the same
+ * block is no change.
+ */
+export function isRevokedAnew({ intent, anchoring, now }: Moved): boolean {
+  const isLearned = anchoring.blockHash === UNSEEN && anchoring.blockNumber === now.blockNumber
+  return intent.kind === 'revoke' && !isLearned && keyOfBlock(anchoring) !== keyOfBlock(now)
+}
 
 /** The outcomes of some intents, as the outbox needs them. */
 export type Resolution = {

@@ -1,7 +1,15 @@
 import type { Hex } from '../../document/hex.ts'
 import type { Anchored, Anchoring, Moved } from './anchoring.ts'
 import { EVENTS } from './intent.ts'
-import { isDone, keyOfPlace, type Place, placeOf, readTransactions } from './outcome.ts'
+import {
+  isDone,
+  keyOfPlace,
+  type Place,
+  placeOf,
+  readTransactions,
+  reasonAt,
+  reasonIn,
+} from './outcome.ts'
 import type { Receipt } from './plan.ts'
 import type { Blocks, RegistryReader } from './ports.ts'
 
@@ -39,7 +47,8 @@ export async function locate(
       : hashes.get(anchoring.blockNumber) === anchoring.blockHash
     if (!stands) continue
     const { blockNumber, blockHash } = receipt ?? anchoring
-    located.set(one, { event: EVENTS[intent.kind], blockNumber, blockHash })
+    const reason = receipt ? reasonIn(receipt, intent) : reasonAt(anchoring)
+    located.set(one, { event: EVENTS[intent.kind], blockNumber, blockHash, ...reason })
   }
   const others = some.filter((one) => !located.has(one))
   const records = await registry.records(others.map(({ intent }) => intent))

@@ -4,7 +4,13 @@ import { IssueError } from './errors.ts'
 import { EVENTS, type Intent, type IssueIntent } from './intent.ts'
 import type { Plan, Receipt } from './plan.ts'
 import type { RegistryReader } from './ports.ts'
-import { isInBatch, type RegistryEvent, revocationOf, type TrustedRecord } from './record.ts'
+import {
+  isInBatch,
+  type RegistryEvent,
+  revocationBy,
+  revocationOf,
+  type TrustedRecord,
+} from './record.ts'
 
 /**
  * Maximum plans to issue that are read by receipt: for more, records and events take fewer calls.
@@ -49,11 +55,10 @@ export async function outcomesOf(
     const place = places[i] ?? ABSENT
     if (!('blockNumber' in place)) return place
     const inBlock = transactions.get(keyOfPlace(place))
-    if (inBlock === undefined) return { status: 'anchored', ...forgotten(place) }
-    const anchoring = inBlock.get(documentHash)
+    const anchoring = inBlock ? inBlock.get(documentHash) : forgotten(place)
     if (anchoring === undefined)
       throw new IssueError('chain_unavailable', 'a record without its event')
-    return { status: 'anchored', ...anchoring }
+    return { status: 'anchored', ...anchoring, ...reasonAt(place) }
   })
 }
 
@@ -74,62 +79,98 @@ export async function outcomesOfPlans(
   registry: RegistryReader,
   plans: readonly Plan[],
 ): Promise<Outcome[]> {
-  const shown = await Promise.all(
+  const receipts = await Promise.all(
     plans.map((plan) => {
       const issues = plan.intents.some(({ kind }) => kind === 'issue')
       if (issues && plans.length > MAX_RECEIPTS) return undefined
       // Without a receipt, records and events decide; if the node is down, reading them throws.
-      return outcomesByReceipt(registry, plan).catch(() => undefined)
+      return receiptOf(registry, plan).catch(() => undefined)
     }),
   )
-  const unknown = plans.flatMap(({ intents, head }, i) => {
-    if (Array.isArray(shown[i])) return []
-    return intents.map((intent) => ({ intent, head: shown[i] === undefined ? head : undefined }))
-  })
+  const shown = plans.map(({ intents }, i) =>
+    intents.map((intent) => outcomeIn(intent, receipts[i])),
+  )
+  const unknown = plans.flatMap(({ intents, head }, i) =>
+    intents
+      .filter((_, j) => shown[i]?.[j] === undefined)
+      // A failed transaction has changed nothing, whatever the records show.
+      .map((intent) => ({ intent, head: receipts[i]?.succeeded === false ? undefined : head })),
+  )
   const read = await outcomesOf(
     registry,
     unknown.map(({ intent }) => intent),
     unknown.map(({ head }) => head),
   )
-  return plans.flatMap(({ intents }, i) => {
-    const outcomes = shown[i]
-    return Array.isArray(outcomes) ? outcomes : read.splice(0, intents.length)
-  })
+  return shown.flat().map((outcome) => outcome ?? read.shift() ?? ABSENT)
 }
 
 /**
- * As {@link outcomesOf}, from the receipts of a plan's transactions. For revisions these show more
- * than records, which have the last one only.
- *
- * @returns `undefined` when no node has one; `incomplete` when they do not show every intent of the
- *   plan: another gateway may have anchored it, or a record stands that is not as intended.
+ * @returns The receipt of the plan's transaction that is in a block; `undefined` when no node has
+ *   one.
  * @throws {IssueError} `chain_unavailable`.
  */
-async function outcomesByReceipt(
+async function receiptOf(
   registry: RegistryReader,
-  { intents, attempts }: Plan,
-): Promise<Outcome[] | 'incomplete' | undefined> {
+  { attempts }: Plan,
+): Promise<(Receipt & { transactionHash: Hex }) | undefined> {
   for (const { hash } of attempts.toReversed()) {
     const receipt = await registry.receiptOf(hash)
-    if (receipt === undefined) continue
-    if (!intents.every((intent) => isDone(intent, receipt))) return 'incomplete'
-    const { blockNumber, blockHash } = receipt
-    const anchoring = { blockNumber, blockHash, transactionHash: hash }
-    return intents.map(() => ({ status: 'anchored', ...anchoring }))
+    if (receipt !== undefined) return { ...receipt, transactionHash: hash }
   }
   return undefined
 }
 
 /**
- * Whether the transaction that carried an intent completed it. The registry skips a revision that
- * would change nothing, or may not: then nothing is left to do.
+ * As {@link outcomeOf}, from the receipt of a plan. For revisions it shows more than records, which
+ * have the last one only.
+ *
+ * @returns `undefined` when it does not show the intent: another gateway may have anchored it, or a
+ *   record stands that is not as intended.
  */
-export function isDone({ kind, documentHash }: Intent, { succeeded, issued }: Receipt): boolean {
-  return succeeded && (kind !== 'issue' || issued.has(documentHash))
+function outcomeIn(
+  intent: Intent,
+  receipt?: Receipt & { transactionHash: Hex },
+): Outcome | undefined {
+  if (receipt === undefined || !isDone(intent, receipt)) return undefined
+  const { blockNumber, blockHash, transactionHash } = receipt
+  return {
+    status: 'anchored',
+    blockNumber,
+    blockHash,
+    transactionHash,
+    ...reasonIn(receipt, intent),
+  }
 }
 
-/** Where an event is. */
-export type Place = { event: RegistryEvent; blockNumber: number }
+/**
+ * Whether a transaction has done what an intent wants. The registry skips a revision that would
+ * change nothing, or may not: then somebody else was first, and the transaction has no event of it.
+ */
+export function isDone({ kind, documentHash }: Intent, receipt: Receipt): boolean {
+  if (kind === 'issue') return receipt.succeeded && receipt.issued.has(documentHash)
+  const reason = receipt.revised.get(documentHash)
+  return receipt.succeeded && reason !== undefined && revocationBy(reason) === REVISED[kind]
+}
+
+/** What a revision makes of a record. */
+const REVISED = { revoke: 'final', suspend: 'suspended', release: 'released' } as const
+
+/** The reason of a final revocation; see {@link Anchoring}. */
+export function reasonIn(
+  { revised }: Receipt,
+  { kind, documentHash }: Intent,
+): { reason?: number } {
+  const reason = revised.get(documentHash)
+  return kind === 'revoke' && reason !== undefined ? { reason } : {}
+}
+
+/** Where an event is; `reason` of a final revocation. */
+export type Place = { event: RegistryEvent; blockNumber: number; reason?: number }
+
+/** The reason of a final revocation; see {@link Anchoring}. */
+export function reasonAt({ reason }: Pick<Place, 'reason'>): { reason?: number } {
+  return reason === undefined ? {} : { reason }
+}
 
 export const ABSENT: Undone = { status: 'absent' }
 
@@ -155,7 +196,7 @@ export function placeOf(
   const undone: Undone = record.revokedBlock > head ? { status: 'moot' } : ABSENT
   switch (intent.kind) {
     case 'revoke':
-      return revocation === 'final' ? place : ABSENT
+      return revocation === 'final' ? { ...place, reason: record.reason } : ABSENT
     case 'suspend':
       if (revocation === 'final') return { status: 'moot' }
       return revocation === 'suspended' ? place : undone

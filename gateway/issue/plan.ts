@@ -29,6 +29,8 @@ export type Receipt = BlockId & {
   succeeded: boolean
   /** The documents that it issued, and the roots of batches. */
   issued: ReadonlySet<Hex>
+  /** What it revoked, suspended and released, with the reason code that each record got. */
+  revised: ReadonlyMap<Hex, number>
   /** Its cost in wei; `undefined` when the node does not report it. */
   fee?: bigint
 }

@@ -36,7 +36,11 @@ export function revocationOf({
   revokedBlock: number
   reason: number
 }): Revocation {
-  if (revokedBlock === 0) return 'none'
+  return revokedBlock === 0 ? 'none' : revocationBy(reason)
+}
+
+/** The meaning of a reason code that a revocation has written. */
+export function revocationBy(reason: number): Exclude<Revocation, 'none'> {
   if (reason === SUSPENDED) return 'suspended'
   return reason === RELEASED ? 'released' : 'final'
 }

@@ -11,7 +11,7 @@ import {
 import type { Batcher } from './batcher.ts'
 import { type Intent, keyOfIntent } from './intent.ts'
 import { hashesOf, type Location, locate, withTransactions } from './locate.ts'
-import type { Place } from './outcome.ts'
+import { type Place, reasonAt } from './outcome.ts'
 import { createPooled } from './pooled.ts'
 import type { Anchorings, Blocks, RegistryReader } from './ports.ts'
 
@@ -109,12 +109,14 @@ function sortByPlace(
  * the hash that it was known by.
  */
 function anchoringAt(
-  { blockNumber, blockHash }: Place & { blockHash?: Hex },
-  before: Anchoring,
+  place: Place & { blockHash?: Hex },
+  { transactionHash, ...before }: Anchoring,
   hashes: ReadonlyMap<number, Hex | null>,
 ): Anchoring {
+  const { blockNumber } = place
   const known = blockNumber === before.blockNumber ? before.blockHash : UNSEEN
-  return { ...before, blockNumber, blockHash: blockHash ?? hashes.get(blockNumber) ?? known }
+  const blockHash = place.blockHash ?? hashes.get(blockNumber) ?? known
+  return { blockNumber, blockHash, transactionHash, ...reasonAt(place) }
 }
 
 /** Whether the node contradicts itself: the intent moved out of a final block, or did not move. */

@@ -2,6 +2,7 @@ import type { Hex } from '../../../document/hex.ts'
 import type { RegistryRecord } from '../../../verifier/ports.ts'
 import { isPrunedHistory } from '../../../verifier/readers/logs.ts'
 import {
+  type RpcLog,
   readBigQuantity,
   readHash,
   readList,
@@ -10,6 +11,8 @@ import {
   readQuantity,
   toQuantity,
 } from '../../../verifier/readers/rpc-codec.ts'
+import { RELEASED } from '../../../verifier/reasons.ts'
+import type { Receipt } from '../../issue/plan.ts'
 import type { Blocks, RegistryReader } from '../../issue/ports.ts'
 import { isWholeBatch, type RecordKey, type RegistryEvent } from '../../issue/record.ts'
 import { registryAbi } from '../../registry-abi.ts'
@@ -86,23 +89,15 @@ export function createRegistryReader(
         transactionHash,
       ),
 
-    async receiptOf(transactionHash) {
-      const receipt = await unlessPruned(
-        request('eth_getTransactionReceipt', readReceipt, transactionHash),
-      )
-      if (!receipt) return undefined
-      const { logs, ...rest } = receipt
-      const issued = logs.filter(
-        (log) =>
-          log.address === address &&
-          TOPICS.issued.includes(log.topics[0] as Hex) &&
-          log.topics[2] === issuerTopic,
-      )
-      return {
-        ...rest,
-        issued: new Set(issued.map(({ topics }) => topics[1] as Hex)),
-      }
-    },
+    receiptOf: (transactionHash) =>
+      unlessPruned(
+        request(
+          'eth_getTransactionReceipt',
+          (answer) =>
+            readReceipt(answer, (log) => log.address === address && log.topics[2] === issuerTopic),
+          transactionHash,
+        ),
+      ),
   }
 }
 
@@ -190,20 +185,42 @@ async function unlessPruned<T>(answer: Promise<T>): Promise<T | undefined> {
   })
 }
 
-/** @returns The transaction's place and logs; `undefined` while it is not in a block. */
-function readReceipt(answer: unknown) {
+/**
+ * @param isOwn Whether a log is the registry's, of this issuer.
+ * @returns `undefined` while the transaction is not in a block.
+ */
+function readReceipt(answer: unknown, isOwn: (log: RpcLog) => boolean): Receipt | undefined {
   if (answer === null) return undefined
   const receipt = readObject(answer)
   const { blockNumber, blockHash, status, logs } = receipt
   // Some nodes return receipts of transactions that are still pending.
   if (blockNumber === null || blockHash === null) return undefined
+  const own = readList(logs, readLog).filter(isOwn)
+  const issued = own.filter((log) => isOf('issued', log))
   return {
     blockNumber: readQuantity(blockNumber),
     blockHash: readHash(blockHash),
     succeeded: readQuantity(status) === 1,
-    logs: readList(logs, readLog),
+    issued: new Set(issued.map(hashIn)),
+    revised: new Map(
+      own
+        .filter((log) => isOf('revoked', log) || isOf('released', log))
+        .map((log) => [hashIn(log), isOf('released', log) ? RELEASED : reasonOfLog(log)]),
+    ),
     ...feeOf(receipt),
   }
+}
+
+const isOf = (event: RegistryEvent, { topics: [topic] }: RpcLog) =>
+  topic !== undefined && TOPICS[event].includes(topic)
+
+/** Of a document; of a batch its root. */
+const hashIn = ({ topics }: RpcLog) => topics[1] as Hex
+
+/** In each event of a revocation it follows the account. */
+function reasonOfLog({ data }: RpcLog): number {
+  if (data.length !== 2 + 2 * 64) throw new RangeError('not an account and a reason')
+  return Number(`0x${data.slice(2 + 64)}`)
 }
 
 /** Without the fee that rollups charge for the transaction's data: these fields do not hold it. */

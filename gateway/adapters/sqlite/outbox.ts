@@ -5,7 +5,7 @@ import { createBacklog } from './outbox/backlog.ts'
 import { createAnchorBlocks, createBlockWriter } from './outbox/blocks.ts'
 import { createAddFee, createFeeLog } from './outbox/fees.ts'
 import { createOpposites } from './outbox/opposites.ts'
-import { createWriteOutcome } from './outbox/outcomes.ts'
+import { createAnchorEach, createWriteOutcome } from './outbox/outcomes.ts'
 import { createPromisedPayloads } from './outbox/payloads.ts'
 import { createPlans } from './outbox/plans.ts'
 import { createRequests, type Requests } from './outbox/requests.ts'
@@ -19,14 +19,15 @@ export type SqliteOutbox = Requests & OutboxPorts
 export function createSqliteOutbox(database: Database): SqliteOutbox {
   const blocks = createBlockWriter(database)
   const opposites = createOpposites(database, blocks)
-  const writeOutcome = createWriteOutcome(database, blocks, opposites)
+  const anchorEach = createAnchorEach(database, blocks)
+  const writeOutcome = createWriteOutcome(database, { blocks, opposites, anchorEach })
   return {
     ...createRequests(database, blocks, opposites),
     ...createAnchorBlocks(database),
     ...createBacklog(database, writeOutcome),
     ...createPlans(database, writeOutcome, createAddFee(database)),
     ...createFeeLog(database),
-    ...createAnchorings(database, blocks, opposites),
+    ...createAnchorings(database, { blocks, opposites, anchorEach }),
     ...createPromisedPayloads(database),
   }
 }

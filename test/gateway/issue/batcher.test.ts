@@ -11,7 +11,7 @@ import { createSqliteStore } from '../../../gateway/adapters/sqlite/store.ts'
 import { createBatcher } from '../../../gateway/issue/batcher.ts'
 import { IssueError } from '../../../gateway/issue/errors.ts'
 import { createForeignWatch } from '../../../gateway/issue/foreign.ts'
-import type { Intent } from '../../../gateway/issue/intent.ts'
+import { type Intent, reasonOf } from '../../../gateway/issue/intent.ts'
 import type { SignedTransaction } from '../../../gateway/issue/plan.ts'
 import type { Account, Blocks, RegistryReader, Transactions } from '../../../gateway/issue/ports.ts'
 import type { FeeCaps } from '../../../gateway/issue/spending.ts'
@@ -173,6 +173,13 @@ function createChain() {
     transactionsOf: anchorings,
     receiptOf: async (transactionHash) => ({
       ...{ blockNumber: 1, blockHash: word(9), succeeded: true },
+      revised: new Map(
+        carried
+          .get(transactionHash)
+          ?.flatMap((intent) =>
+            intent.kind === 'issue' ? [] : [[intent.documentHash, reasonOf(intent)]],
+          ),
+      ),
       issued: new Set(
         [...anchored]
           .filter(([, by]) => by === transactionHash)

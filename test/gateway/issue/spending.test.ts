@@ -78,7 +78,7 @@ describe('cost of a plan', () => {
       hash === '0x01'
         ? {
             ...{ blockNumber: 1, blockHash: '0x09', succeeded: true },
-            ...{ issued: new Set<Hex>(), fee: 33n },
+            ...{ issued: new Set<Hex>(), revised: new Map(), fee: 33n },
           }
         : undefined,
     )
@@ -88,7 +88,7 @@ describe('cost of a plan', () => {
   test('error: ignores a receipt above the maximum cost', async () => {
     const { costOf } = open({ hour: 100n }, 0n, async () => ({
       ...{ blockNumber: 1, blockHash: '0x09', succeeded: true },
-      ...{ issued: new Set<Hex>(), fee: 2n ** 500n },
+      ...{ issued: new Set<Hex>(), revised: new Map(), fee: 2n ** 500n },
     }))
     expect(await costOf(plan)).toBe(60n)
   })

@@ -1,6 +1,6 @@
 import { fromHex } from '../../../../document/hex.ts'
-import type { Anchored, Moved, Review } from '../../../issue/anchoring.ts'
-import type { Intent } from '../../../issue/intent.ts'
+import { type Anchored, isRevokedAnew, type Moved, type Review } from '../../../issue/anchoring.ts'
+import { type Intent, keyOfIntent } from '../../../issue/intent.ts'
 import type { Anchorings } from '../../../issue/ports.ts'
 import { bytesOf } from '../columns.ts'
 import type { Postgres } from '../database.ts'
@@ -8,7 +8,7 @@ import { insertDocuments } from '../index-documents.ts'
 import type { Query } from '../query.ts'
 import { addBlocks, deleteEmptyBlocks } from './blocks.ts'
 import { claimSuccession } from './issues.ts'
-import { lockOutcomes } from './outcomes.ts'
+import { anchor, lockOutcomes } from './outcomes.ts'
 import { OPPOSITE } from './revisions.ts'
 import {
   anchoredOf,
@@ -82,7 +82,11 @@ async function review(query: Query, found: Review): Promise<Intent[]> {
     query,
     moved.map(({ now }) => now),
   )
-  await move(query, moved)
+  await move(
+    query,
+    moved.filter((one) => !isRevokedAnew(one)),
+  )
+  await anchorAnew(query, moved.filter(isRevokedAnew))
   const requeued = await requeue(query, dropped)
   // A move does nothing when its intent has left meanwhile: the new blocks may be empty too.
   const left = [...final, ...gone, ...moved, ...dropped].map(({ anchoring }) => anchoring)
@@ -125,6 +129,16 @@ async function move(query: Query, moved: readonly Moved[]): Promise<void> {
       moved.map(({ now }) => fromHex(now.blockHash)),
       moved.map(({ now }) => bytesOf(now.transactionHash)),
     ],
+  )
+}
+
+/** Of those that have not left their blocks since. */
+async function anchorAnew(query: Query, moved: readonly Moved[]): Promise<void> {
+  const left = new Set((await requeue(query, moved)).map(keyOfIntent))
+  const anchored = moved.map(({ intent, now }) => ({ intent, anchoring: now }))
+  await anchor(
+    query,
+    anchored.filter(({ intent }) => left.has(keyOfIntent(intent))),
   )
 }
 

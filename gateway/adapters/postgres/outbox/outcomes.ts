@@ -1,5 +1,5 @@
 import { fromHex } from '../../../../document/hex.ts'
-import type { Anchored, Resolution } from '../../../issue/anchoring.ts'
+import { type Anchored, otherReasonOf, type Resolution } from '../../../issue/anchoring.ts'
 import { bytesOf } from '../columns.ts'
 import type { Query } from '../query.ts'
 import { addBlocks, deleteEmptyBlocks } from './blocks.ts'
@@ -20,8 +20,26 @@ export async function writeOutcome(query: Query, { anchored, gone }: Resolution)
   if (gone.length > 0) await query(`DELETE FROM intent USING ${KEYS} WHERE ${IS_KEY}`, keysOf(gone))
 }
 
-async function anchor(query: Query, anchored: readonly Anchored[]): Promise<void> {
+/**
+ * Triggers write event and index by the row: it has the chain's reason meanwhile. Then it gets its
+ * own back, which counts again when a reorg drops the other revocation.
+ */
+export async function anchor(query: Query, anchored: readonly Anchored[]): Promise<void> {
   if (anchored.length === 0) return
+  const others = anchored.flatMap((one) => {
+    const reasons = otherReasonOf(one)
+    return reasons ? [{ hash: fromHex(one.intent.documentHash), ...reasons }] : []
+  })
+  const setReasons = async (which: 'own' | 'shown') => {
+    if (others.length === 0) return
+    await query(
+      `UPDATE intent SET reason = item.reason
+       FROM unnest($1::bytea[], $2::smallint[]) AS item (hash, reason)
+       WHERE document_hash = item.hash AND kind = 'revoke'`,
+      [others.map(({ hash }) => hash), others.map((one) => one[which])],
+    )
+  }
+  await setReasons('shown')
   await addBlocks(
     query,
     anchored.map(({ anchoring }) => anchoring),
@@ -39,6 +57,7 @@ async function anchor(query: Query, anchored: readonly Anchored[]): Promise<void
       anchored.map(({ anchoring }) => bytesOf(anchoring.transactionHash)),
     ],
   )
+  await setReasons('own')
 }
 
 /** Deletes the anchored suspensions and releases that newly anchored ones have undone. */

@@ -1,4 +1,9 @@
-import type { Anchored, Anchoring, Review } from '../../../issue/anchoring.ts'
+import {
+  type Anchored,
+  type Anchoring,
+  isRevokedAnew,
+  type Review,
+} from '../../../issue/anchoring.ts'
 import type { Intent } from '../../../issue/intent.ts'
 import type { Anchorings } from '../../../issue/ports.ts'
 import type { Database } from '../database.ts'
@@ -6,18 +11,14 @@ import { createInsertDocument } from '../document-index.ts'
 import { eventOf } from '../schema.ts'
 import { createClaimSuccession } from '../successions.ts'
 import type { BlockWriter } from './blocks.ts'
-import type { Opposites } from './opposites.ts'
+import type { OutcomeParts } from './outcomes.ts'
 import { anchoredOf, INTENT_COLUMNS, type Row } from './rows.ts'
 
-export function createAnchorings(
-  database: Database,
-  blocks: BlockWriter,
-  opposites: Opposites,
-): Anchorings {
-  const review = createReview(database, blocks, opposites)
+export function createAnchorings(database: Database, parts: OutcomeParts): Anchorings {
+  const review = createReview(database, parts)
   return {
     ...createAnchoringReader(database),
-    ...createAdopt(database, blocks),
+    ...createAdopt(database, parts.blocks),
     review: (found) => database.write(() => review(found)),
   }
 }
@@ -66,8 +67,7 @@ function createAdopt(database: Database, blocks: BlockWriter): Pick<Anchorings, 
 
 function createReview(
   { sqlite }: Database,
-  blocks: BlockWriter,
-  opposites: Opposites,
+  { blocks, opposites, anchorEach }: OutcomeParts,
 ): (found: Review) => Intent[] {
   const report = (type: string) =>
     sqlite.prepare(`
@@ -95,7 +95,11 @@ function createReview(
       remove.run(...rowKeyOf(one))
     }
     for (const { now } of moved) blocks.add(now)
-    for (const one of moved) move.run(...placeOf(one.now), ...rowKeyOf(one))
+    for (const one of moved) {
+      const { intent, now: anchoring } = one
+      if (!isRevokedAnew(one)) move.run(...placeOf(anchoring), ...rowKeyOf(one))
+      else if (requeue.run(...rowKeyOf(one)).changes > 0) anchorEach([{ intent, anchoring }])
+    }
     const requeued = dropped
       .filter(({ intent }) => !opposites.isWaiting(intent))
       .filter((one) => requeue.run(...rowKeyOf(one)).changes > 0)

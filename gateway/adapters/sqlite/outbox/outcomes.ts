@@ -1,4 +1,9 @@
-import type { Anchored, Anchoring, Resolution } from '../../../issue/anchoring.ts'
+import {
+  type Anchored,
+  type Anchoring,
+  otherReasonOf,
+  type Resolution,
+} from '../../../issue/anchoring.ts'
 import type { Plan } from '../../../issue/plan.ts'
 import type { Database } from '../database.ts'
 import type { BlockWriter } from './blocks.ts'
@@ -11,12 +16,13 @@ import type { Opposites } from './opposites.ts'
  */
 export type WriteOutcome = (outcome: Resolution, plan?: Plan) => void
 
+/** What the writers of outcomes share. */
+export type OutcomeParts = { blocks: BlockWriter; opposites: Opposites; anchorEach: AnchorEach }
+
 export function createWriteOutcome(
   database: Database,
-  blocks: BlockWriter,
-  opposites: Opposites,
+  { blocks, opposites, anchorEach }: OutcomeParts,
 ): WriteOutcome {
-  const anchorEach = createAnchorEach(database, blocks)
   const anchorPlan = createAnchorPlan(database, blocks)
   const remove = database.sqlite.prepare('DELETE FROM intent WHERE document_hash = ? AND kind = ?')
 
@@ -29,16 +35,30 @@ export function createWriteOutcome(
   }
 }
 
-function createAnchorEach({ sqlite }: Database, blocks: BlockWriter) {
+/** Anchors intents one by one. For use within a write. */
+type AnchorEach = (anchored: readonly Anchored[]) => void
+
+/**
+ * Triggers write event and index by the row: it has the chain's reason meanwhile. Then it gets its
+ * own back, which counts again when a reorg drops the other revocation.
+ */
+export function createAnchorEach({ sqlite }: Database, blocks: BlockWriter): AnchorEach {
   const anchor = sqlite.prepare(`
     UPDATE intent SET plan = NULL, block_number = ?, block_hash = ?, transaction_hash = ?
     WHERE document_hash = ? AND kind = ?`)
+  const setReason = sqlite.prepare(
+    'UPDATE intent SET reason = ? WHERE document_hash = ? AND kind = ?',
+  )
 
-  return (anchored: readonly Anchored[]) => {
-    for (const { intent, anchoring } of anchored) {
-      const { blockNumber, blockHash, transactionHash } = anchoring
-      blocks.add(anchoring)
-      anchor.run(blockNumber, blockHash, transactionHash, intent.documentHash, intent.kind)
+  return (anchored) => {
+    for (const one of anchored) {
+      const { blockNumber, blockHash, transactionHash } = one.anchoring
+      const reasons = otherReasonOf(one)
+      const key = [one.intent.documentHash, one.intent.kind] as const
+      blocks.add(one.anchoring)
+      if (reasons) setReason.run(reasons.shown, ...key)
+      anchor.run(blockNumber, blockHash, transactionHash, ...key)
+      if (reasons) setReason.run(reasons.own, ...key)
     }
   }
 }
@@ -64,9 +84,10 @@ function sharedAnchoring({ intents }: Plan, anchored: readonly Anchored[]): Anch
   const isShared =
     anchored.length === intents.length &&
     anchored.every(
-      ({ anchoring }) =>
-        anchoring.blockHash === first?.blockHash &&
-        anchoring.transactionHash === first.transactionHash,
+      (one) =>
+        one.anchoring.blockHash === first?.blockHash &&
+        one.anchoring.transactionHash === first.transactionHash &&
+        !otherReasonOf(one),
     )
   return isShared ? first : undefined
 }

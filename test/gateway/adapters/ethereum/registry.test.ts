@@ -204,7 +204,8 @@ test.each([-32000, -32603, -32015, 3])(
 )
 
 describe('receipts', () => {
-  const issued = registryAbi.getEvent('DocumentIssued')?.topicHash
+  const topicOf = (name: string) => registryAbi.getEvent(name)?.topicHash
+  const issued = topicOf('DocumentIssued')
   const [one, other] = [hash(), hash()]
   const transactionHash = hash()
   const blockHash = hash()
@@ -230,8 +231,32 @@ describe('receipts', () => {
     ])
     expect(await ports.registry.receiptOf(transactionHash)).toEqual({
       ...{ blockNumber: 16, blockHash, succeeded: true },
-      issued: new Set([one]),
+      ...{ issued: new Set([one]), revised: new Map() },
     })
+  })
+
+  test('default: returns what was revoked, suspended and released, with its reason', async () => {
+    const [alone, inBatch, batch, released] = [hash(), hash(), hash(), hash()]
+    const revoked = (name: string, key: Hex, reason: number, issuerId = ISSUER_ID) => ({
+      ...log(ADDRESS, topicOf(name), key, issuerId),
+      data: `${word(7)}${word(reason).slice(2)}`,
+    })
+    receipt = mined([
+      revoked('DocumentRevoked', alone, 1),
+      revoked('DocumentInBatchRevoked', inBatch, 6),
+      revoked('BatchRevoked', batch, 10),
+      log(ADDRESS, topicOf('DocumentReleased'), released),
+      revoked('DocumentRevoked', other, 1, ISSUER_ID + 1),
+    ])
+    const { revised } = (await ports.registry.receiptOf(transactionHash)) ?? {}
+    expect(revised).toEqual(
+      new Map([
+        [alone, 1],
+        [inBatch, 6],
+        [batch, 10],
+        [released, 8],
+      ]),
+    )
   })
 
   test('behavior: returns none of a failed transaction', async () => {
@@ -263,6 +288,7 @@ describe('receipts', () => {
     ['a log whose topics are a text', mined([{ ...good, topics: 'topics' }])],
     ['a log whose topic is a number', mined([{ ...good, topics: [1] }])],
     ['a log whose logIndex is true', mined([{ ...good, logIndex: true }])],
+    ['a revocation without a reason', mined([log(ADDRESS, topicOf('DocumentRevoked'), one)])],
   ])('error: refuses %s', async (_, answer) => {
     receipt = answer
     await expect(ports.registry.receiptOf(transactionHash)).rejects.toMatchObject({

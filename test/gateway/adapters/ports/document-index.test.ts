@@ -141,6 +141,21 @@ describePorts('document index', (ports) => {
       expect(await hashesOf({ status: 'superseded' })).toEqual([documentHash])
     })
 
+    test('behavior: has the status of the chain when somebody else revoked first', async () => {
+      const documentHash = await issued()
+      const status = async () => (await index.find(documentHash))?.status
+      const intent = { kind: 'revoke', documentHash, reason: 4 } as const
+      await outbox.add(intent)
+      const foreign = { ...place(6), reason: 1 }
+      await outbox.resolve({ anchored: [{ intent, anchoring: foreign }], gone: [] })
+      expect(await status()).toBe('revoked')
+      expect(await hashesOf({ status: 'revoked' })).toEqual([documentHash])
+      // A reorg: its own comes first now, in a block of the same number.
+      const moved = [{ intent, anchoring: foreign, now: { ...place(6), reason: 4 } }]
+      await outbox.review({ final: [], gone: [], moved, dropped: [] })
+      expect(await status()).toBe('superseded')
+    })
+
     test('behavior: an erased document keeps no blind index of its subject', async () => {
       const documentHash = await issued()
       await ports.stores.erasures.begin(documentHash, 'default')

@@ -88,6 +88,36 @@ describePorts('events', (ports) => {
       ])
     })
 
+    test('behavior: a revocation that somebody else made first has the reason of the chain', async () => {
+      const { keyCompromise, superseded } = REVOCATION_REASONS
+      const { documentHash } = (await anchor(issue())).intent
+      const revocation = { kind: 'revoke', documentHash, reason: superseded } as const
+      const foreign = { ...inBlock(5), reason: keyCompromise }
+      const first = await anchor(revocation, foreign)
+      // A reorg: its own comes first now, in a block of the same number, and later another one.
+      const own = { ...inBlock(5), reason: superseded }
+      await outbox.review({ ...NOTHING, moved: [{ ...first, now: own }] })
+      const again = { ...inBlock(6), reason: keyCompromise }
+      const [intent, anchoring] = [first.intent, own]
+      await outbox.review({ ...NOTHING, moved: [{ intent, anchoring, now: again }] })
+      const found = (await events()).slice(1)
+      expect(found).toMatchObject(
+        [
+          { type: 'document.revoked', anchoring: foreign },
+          { type: 'document.superseded', anchoring: own },
+          { type: 'document.revoked', anchoring: again },
+        ].map(({ type, anchoring: { reason: _, ...place } }) => ({ type, ...place })),
+      )
+    })
+
+    test('behavior: learning the block hash of a revocation is not an event', async () => {
+      const { documentHash } = (await anchor(issue())).intent
+      const unread = { ...inBlock(5), blockHash: UNSEEN, transactionHash: null, reason: 1 }
+      const one = await anchor({ kind: 'revoke', documentHash, reason: 1 }, unread)
+      await outbox.review({ ...NOTHING, moved: [{ ...one, now: { ...inBlock(5), reason: 1 } }] })
+      expect(await types()).toEqual(['document.issued', 'document.revoked'])
+    })
+
     test('behavior: a document is issued again in each block that a reorg moves it to', async () => {
       const one = await anchor(issue())
       const now = inBlock(6)
