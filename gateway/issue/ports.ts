@@ -32,15 +32,22 @@ export type Outbox = {
   /**
    * Adds an intent; does nothing when it is there already. A suspension and a release undo each
    * other, and may alternate any number of times: one that is on the chain already is queued
-   * again.
+   * again, if the caller has seen that it was undone.
    *
    * @param promised Whether the caller will get `pending` in any case.
+   * @param changedBlock For a revision: the block of the last change that the caller saw on the
+   * chain; 0 = none. What is anchored later is news to it, and stays.
    * @returns For a document to issue, whether it was added; of concurrent calls one adds it. For a
    * revision, `false` when the opposite is not on the chain yet, so that nothing was added;
    * once the new one is there, the opposite leaves the outbox. For a document that supersedes one
    * with another successor, `has_successor`: nothing was added.
    */
-  add(intent: Intent, promised?: boolean, payload?: Payload): Promise<boolean | 'has_successor'>
+  add(
+    intent: Intent,
+    promised?: boolean,
+    payload?: Payload,
+    changedBlock?: number,
+  ): Promise<boolean | 'has_successor'>
   /**
    * Once a caller has got `pending`, the intent may no longer be withdrawn.
    *

@@ -64,7 +64,8 @@ export function createRevising(deps: RevisingDeps): Revising {
       if (await isDone(outbox, intent, before)) return describe(registry, request, before)
 
       batcher.assertOpen()
-      const { status } = await promise(deps, request).catch(async (error) => {
+      const { revokedBlock } = before.record
+      const { status } = await promise(deps, request, revokedBlock).catch(async (error) => {
         // Another change may have come first: no chain takes the release of what is revoked.
         const isRefused = error instanceof IssueError && error.code === 'registry_refused'
         if (isRefused && (await isDone(outbox, intent, await read()))) return { status: 'moot' }
@@ -106,14 +107,19 @@ async function isDone(
   return revocation === 'released'
 }
 
-/** Adds the intent to the outbox once its opposite is on the chain, and waits for it. */
+/**
+ * Adds the intent to the outbox once its opposite is on the chain, and waits for it.
+ *
+ * @param changedBlock See {@link Outbox}.
+ */
 async function promise(
   { outbox, batcher }: Pick<RevisingDeps, 'outbox' | 'batcher'>,
   { intent, wait, deadline }: RevisionRequest,
+  changedBlock: number,
 ): Promise<Answer> {
   const started = performance.now()
   const left = () => Math.min(wait - (performance.now() - started), deadline.left())
-  while (!(await outbox.add(intent, wait === 0))) {
+  while (!(await outbox.add(intent, wait === 0, undefined, changedBlock))) {
     const opposite = await outbox.find(
       intent.kind === 'suspend' ? 'release' : 'suspend',
       intent.documentHash,

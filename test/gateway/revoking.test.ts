@@ -1,8 +1,12 @@
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { Wallet } from 'ethers'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import type { Hex } from '../../document/hex.ts'
 import { encodePublicId } from '../../document/public-id.ts'
 import { describeDatabases } from '../support/databases.ts'
-import { endRefusals, inTheNameOf, revise } from '../support/revise.ts'
-import { ADA, type Stack, startStack } from '../support/stack.ts'
+import { isCallOf } from '../support/registry-call.ts'
+import { addAccount, endRefusals, inTheNameOf, revise } from '../support/revise.ts'
+import { ADA, type Answer, API_KEY, type Stack, startStack } from '../support/stack.ts'
+import { transact } from '../support/transact.ts'
 import golden from '../vectors/documents.json' with { type: 'json' }
 
 // POST /v1/documents/{publicId}/revoke
@@ -99,6 +103,145 @@ describeDatabases('revoking', (settings) => {
         status: 'revoked',
         blockchainProof: { reason: 'keyCompromise' },
       })
+  })
+
+  describe('when somebody else is first', () => {
+    const headers = { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' }
+    const get = async (path: string) => (await stack.request(path, { headers })).body.data
+    const issue = async (): Promise<{ publicId: string; documentHash: Hex }> =>
+      (await stack.issue(ADA)).body.data
+    let batches = 0
+    const issueBatch = async () => {
+      const fields = { ...ADA, subjectName: `Ada ${++batches}` }
+      const { body } = await stack.request('/v1/batches', {
+        ...{ method: 'POST', body: JSON.stringify(fields) },
+        headers: { ...headers, 'content-type': 'application/x-ndjson' },
+      })
+      const { data } = JSON.parse(Buffer.from(body).toString())
+      return data as { publicId: string; documentHash: Hex; batchRoot: Hex }
+    }
+    const sent = () => stack.proxy.asked.filter((name) => name === 'eth_sendRawTransaction').length
+
+    /** Holds the answer to a look at the record of a document, and does something meanwhile. */
+    async function meanwhile(
+      request: () => Promise<Answer>,
+      work: () => Promise<unknown>,
+    ): Promise<Answer> {
+      const [looked, held] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
+      let isFirst = true
+      stack.proxy.change = async (method, result, params) => {
+        const call = { method, params }
+        if (!isCallOf('verificationOf', call) && !isCallOf('recordsOf', call)) return result
+        if (!isFirst) return result
+        isFirst = false
+        looked.resolve()
+        await held.promise
+        return result
+      }
+      const answer = request()
+      await looked.promise
+      await work().finally(held.resolve)
+      await answer
+      stack.proxy.change = (_, result) => result
+      return answer
+    }
+
+    /** @returns The types of its events of changes, in order. */
+    async function changesOf(documentHash: Hex): Promise<string[]> {
+      const { events } = await get('/v1/events?limit=1000')
+      return (events as { type: string; data: { documentHash: Hex } }[])
+        .filter(
+          ({ type, data }) => data.documentHash === documentHash && !/issued|final/.test(type),
+        )
+        .map(({ type }) => type.replace('document.', ''))
+    }
+
+    /** Fails unless it is in the list of this status, in no other one, and has this one event. */
+    async function isOnly(status: string, documentHash: Hex): Promise<void> {
+      await expect.poll(() => changesOf(documentHash)).toEqual([status])
+      for (const other of ['valid', 'suspended', 'revoked', 'superseded']) {
+        const { documents } = await get(`/v1/documents?status=${other}&limit=100`)
+        const hashes = documents.map((one: { documentHash: Hex }) => one.documentHash)
+        expect.soft(hashes.includes(documentHash), other).toBe(other === status)
+      }
+    }
+
+    test.each([
+      ['a document', issue],
+      ['a document of a batch', issueBatch],
+    ])('behavior: a late look at %s does not revoke it again', async (_, make) => {
+      const { publicId, documentHash } = await make()
+      let transactions = 0
+      const late = await meanwhile(
+        () => revoke(publicId, { reason: 'superseded' }),
+        async () => {
+          const first = await revoke(publicId, { reason: 'keyCompromise' })
+          expect(first.status).toBe(200)
+          transactions = sent()
+        },
+      )
+      expect(late).toMatchObject({ status: 200, body: { data: { reason: 'keyCompromise' } } })
+      await isOnly('revoked', documentHash)
+      expect(sent()).toBe(transactions)
+    })
+
+    test('behavior: a late suspension is not repeated, and one that was undone is', async () => {
+      const { publicId, documentHash } = await issue()
+      const suspend = () => revise(stack, 'suspend', publicId)
+      const late = await meanwhile(suspend, suspend)
+      expect(late).toMatchObject({ status: 200, body: { data: { status: 'suspended' } } })
+      await isOnly('suspended', documentHash)
+      const { provider, registry } = stack
+      await transact(provider, registry, await addAccount(stack, 2), 'release', [1, documentHash])
+      expect((await suspend()).body.data.status).toBe('suspended')
+      await expect.poll(() => changesOf(documentHash)).toEqual(['suspended', 'suspended'])
+    })
+
+    test.each([
+      ['a document', 'revoke', issue],
+      ['a document of a batch', 'revokeInBatch', issueBatch],
+    ] as const)(
+      'behavior: the event of %s names the revocation of another account',
+      async (_, name, make) => {
+        const made = await make()
+        const { publicId, documentHash } = made
+        const key = await addAccount(stack, 2)
+        const held = Promise.withResolvers<boolean>()
+        stack.proxy.refuse = (method) =>
+          method === 'eth_sendRawTransaction' ? held.promise : false
+        const answer = await revoke(publicId, { reason: 'superseded' }, { prefer: 'respond-async' })
+        expect(answer.status).toBe(202)
+        const args =
+          name === 'revoke'
+            ? [1, documentHash, 1]
+            : [1, (made as Awaited<ReturnType<typeof issueBatch>>).batchRoot, [documentHash], 1]
+        const transactionHash = await transact(stack.provider, stack.registry, key, name, args)
+        held.resolve(false)
+        await isOnly('revoked', documentHash)
+        const { events } = await get('/v1/events?type=document.revoked&limit=1000')
+        expect(events.at(-1).data).toMatchObject({ documentHash, transactionHash })
+      },
+    )
+
+    test('behavior: revokes again what was set aside', async () => {
+      const { provider, registry, adminKey } = stack
+      const { publicId, documentHash } = await issue()
+      const thief = await addAccount(stack, 2)
+      const act = (key: Hex, name: string, ...args: unknown[]) =>
+        transact(provider, registry, key, name, [1, ...args])
+      const held = Promise.withResolvers<boolean>()
+      stack.proxy.refuse = (method) => (method === 'eth_sendRawTransaction' ? held.promise : false)
+      await revoke(publicId, { reason: 'superseded' }, { prefer: 'respond-async' })
+      await act(thief, 'revoke', documentHash, 1)
+      held.resolve(false)
+      await isOnly('revoked', documentHash)
+      await act(adminKey, 'distrustFrom', new Wallet(thief).address, 1)
+      await act(adminKey, 'setPermissions', new Wallet(adminKey).address, 6)
+      await act(adminKey, 'release', documentHash)
+      const again = await revoke(publicId, { reason: 'superseded' })
+      expect(again).toMatchObject({ status: 200, body: { data: { reason: 'superseded' } } })
+      await expect.poll(() => changesOf(documentHash)).toEqual(['revoked', 'superseded'])
+    })
   })
 
   test("error: refuses another issuer's document", async () => {

@@ -41,8 +41,8 @@ export function createRequests(
 
   return {
     addIssue,
-    async add(intent, promised = false, payload = { inserted: false }) {
-      if (intent.kind !== 'issue') return revise({ intent, promised })
+    async add(intent, promised = false, payload = { inserted: false }, changedBlock = 0) {
+      if (intent.kind !== 'issue') return revise({ intent, promised, changedBlock })
       const { inserted, sealed, entry } = payload
       const added = await addIssue({ intent, promised, inserted, sealed, entry })
       return added === 'has_successor' ? added : added.isNew

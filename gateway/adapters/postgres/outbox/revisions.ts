@@ -1,4 +1,3 @@
-import { fromHex } from '../../../../document/hex.ts'
 import { keyOfIntent, type RevisionIntent } from '../../../issue/intent.ts'
 import type { LeasedAccount } from '../../stores.ts'
 import { bytesOf, hexOf } from '../columns.ts'
@@ -8,14 +7,15 @@ import { valuesOfOwner } from './issues.ts'
 import { lockOutcomes } from './outcomes.ts'
 import { blockOf, IS_KEY, KEYS, keysOf } from './rows.ts'
 
-export type NewRevision = { intent: RevisionIntent; promised: boolean }
+/** `changedBlock`: see `Outbox`. */
+export type NewRevision = { intent: RevisionIntent; promised: boolean; changedBlock: number }
 
 /** An expression: the kind that undoes another; NULL for a final one. */
 export const OPPOSITE = (kind: string) =>
   `CASE ${kind} WHEN 'suspend' THEN 'release' WHEN 'release' THEN 'suspend' END`
 
 /**
- * Inserts revisions, or queues those again that are on the chain. For use in a transaction.
+ * Inserts revisions, or queues those again that were undone on the chain. For use in a transaction.
  *
  * @param revisions Of different documents.
  * @param owner The account that new ones get, while its lease lasts; not those that have to wait for
@@ -35,7 +35,7 @@ export async function insertRevisions(
   )
   const isBlocked = new Set(blocked.map(({ kind, hash }) => `${kind} ${hexOf(hash)}`))
   const free = revisions.filter(({ intent }) => !isBlocked.has(keyOfIntent(intent)))
-  await requeueAnchored(query, free)
+  await requeueUndone(query, free)
   await query(
     `WITH holder AS (
        SELECT $7::bytea AS account FROM lease WHERE name = $8 AND token = $9 FOR KEY SHARE
@@ -60,20 +60,25 @@ export async function insertRevisions(
 }
 
 /** The transaction hash stays: an intent that a transaction has carried is never withdrawn. */
-async function requeueAnchored(query: Query, revisions: readonly NewRevision[]): Promise<void> {
+async function requeueUndone(query: Query, revisions: readonly NewRevision[]): Promise<void> {
+  const keys = keysOf(revisions.map(({ intent }) => intent))
+  const changed = revisions.map(({ changedBlock }) => changedBlock)
   const left = await query(
-    `SELECT intent.block_number, intent.block_hash FROM intent JOIN ${KEYS} ON ${IS_KEY}
-     WHERE intent.block_number IS NOT NULL FOR UPDATE OF intent`,
-    keysOf(revisions.map(({ intent }) => intent)),
+    `SELECT intent.block_number, intent.block_hash
+     FROM unnest($1::text[], $2::bytea[], $3::bigint[]) AS item (kind, hash, changed)
+       JOIN intent ON ${IS_KEY}
+     WHERE intent.block_number <= item.changed FOR UPDATE OF intent`,
+    [...keys, changed],
   )
   if (left.length === 0) return
   await query(
     `UPDATE intent SET reason = item.reason, block_number = NULL, block_hash = ''
-     FROM unnest($1::text[], $2::bytea[], $3::smallint[]) AS item (kind, hash, reason)
-     WHERE ${IS_KEY} AND intent.block_number IS NOT NULL`,
+     FROM unnest($1::text[], $2::bytea[], $3::bigint[], $4::smallint[])
+       AS item (kind, hash, changed, reason)
+     WHERE ${IS_KEY} AND intent.block_number <= item.changed`,
     [
-      revisions.map(({ intent }) => intent.kind),
-      revisions.map(({ intent }) => fromHex(intent.documentHash)),
+      ...keys,
+      changed,
       revisions.map(({ intent }) => (intent.kind === 'revoke' ? intent.reason : null)),
     ],
   )

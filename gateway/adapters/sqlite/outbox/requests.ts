@@ -1,5 +1,5 @@
 import type { Hex } from '../../../../document/hex.ts'
-import type { Intent } from '../../../issue/intent.ts'
+import type { Intent, RevisionIntent } from '../../../issue/intent.ts'
 import type { Payload } from '../../../issue/payload.ts'
 import type { Outbox, Withdrawn } from '../../../issue/ports.ts'
 import type { Database } from '../database.ts'
@@ -12,7 +12,12 @@ import { blockOf, INTENT_COLUMNS, type Row, standingOf } from './rows.ts'
 /** What requests do to the outbox. */
 export type Requests = Outbox & {
   /** `add`, for use within a write. */
-  insert(intent: Intent, promised: boolean, payload?: Payload): boolean | 'has_successor'
+  insert(
+    intent: Intent,
+    promised: boolean,
+    payload?: Payload,
+    changedBlock?: number,
+  ): boolean | 'has_successor'
   /** `withdraw`, for use within a write. */
   delete(intents: readonly Intent[]): Withdrawn
 }
@@ -32,18 +37,20 @@ export function createRequests(
     `SELECT ${INTENT_COLUMNS} FROM intent WHERE document_hash = ? AND kind = ?`,
   )
   const findRow: FindRow = (kind, documentHash) => select.get(documentHash, kind) as Row | undefined
-  const insert = createInsert(database, createRepeat(database, blocks, findRow))
+  const insert = createInsert(database)
+  const repeat = createRepeat(database, blocks, findRow)
   const documents = createInsertDocument(database)
   const claimSuccession = createClaimSuccession(database)
   const withdraw = createWithdraw(database)
 
-  const insertAndPromise: Requests['insert'] = (intent, promised, payload) => {
+  const insertAndPromise: Requests['insert'] = (intent, promised, payload, changedBlock = 0) => {
     if (opposites.isWaiting(intent)) return false
     const { documentHash } = intent
     const { entry } = payload ?? {}
     const { supersedes, supersededRoot } = entry ?? {}
     if (supersedes && !claimSuccession(supersedes, documentHash, supersededRoot))
       return 'has_successor'
+    if (intent.kind !== 'issue') repeat(intent, changedBlock)
     const inserted = insert(intent, payload)
     const isNew = payload?.isNew && inserted
     if (entry) documents[isNew ? 'insertNew' : 'insert']({ documentHash, entry, blockNumber: null })
@@ -59,8 +66,8 @@ export function createRequests(
   return {
     insert: insertAndPromise,
     delete: withdraw,
-    add: (intent, promised = false, payload) =>
-      write(() => insertAndPromise(intent, promised, payload)),
+    add: (intent, promised = false, payload, changedBlock) =>
+      write(() => insertAndPromise(intent, promised, payload, changedBlock)),
     promise: (kind, documentHash) =>
       write(() => {
         promise.run(documentHash, kind)
@@ -71,11 +78,8 @@ export function createRequests(
   }
 }
 
-/** @returns A function that inserts an intent, or repeats it; `true` if it inserted one. */
-function createInsert(
-  { sqlite }: Database,
-  repeat: (intent: Intent, reason: number | null) => void,
-): (intent: Intent, payload?: Payload) => boolean {
+/** @returns A function that inserts an intent, unless it is there; `true` if it inserted one. */
+function createInsert({ sqlite }: Database): (intent: Intent, payload?: Payload) => boolean {
   const insert = sqlite.prepare(`
     INSERT INTO intent
       (kind, document_hash, root, valid_until, manifest, reason, tenant, inserted, sealed)
@@ -88,26 +92,30 @@ function createInsert(
     const reason = kind === 'revoke' ? intent.reason : null
     const inserted = payload?.inserted ? 1 : 0
     const sealed = payload?.sealed ?? null
-    if (kind !== 'issue') repeat(intent, reason)
     const key = [kind, documentHash, root] as const
     return insert.run(...key, validUntil, manifest, reason, tenant, inserted, sealed).changes > 0
   }
 }
 
-/** @returns A function that puts a revision that is on the chain already back in the queue. */
+/**
+ * @returns A function that puts a revision back in the queue that was undone on the chain: it is
+ *   anchored in the block of the last change that the caller saw, or before.
+ */
 function createRepeat(
   { sqlite }: Database,
   blocks: BlockWriter,
   findRow: FindRow,
-): (intent: Intent, reason: number | null) => void {
+): (intent: RevisionIntent, changedBlock: number) => void {
   // The transaction hash stays: an intent that a transaction has carried is never withdrawn.
   const requeue = sqlite.prepare(`
     UPDATE intent SET reason = ?, block_number = NULL, block_hash = '0x'
-    WHERE document_hash = ? AND kind = ? AND kind <> 'issue' AND block_number IS NOT NULL`)
+    WHERE document_hash = ? AND kind = ? AND block_number <= ?`)
 
-  return ({ kind, documentHash }, reason) => {
+  return (intent, changedBlock) => {
+    const { kind, documentHash } = intent
+    const reason = intent.kind === 'revoke' ? intent.reason : null
     const before = findRow(kind, documentHash)
-    const { changes } = requeue.run(reason, documentHash, kind)
+    const { changes } = requeue.run(reason, documentHash, kind, changedBlock)
     if (before && changes > 0) blocks.deleteEmpty([blockOf(before)])
   }
 }

@@ -43,6 +43,8 @@ describePorts('outbox', (ports) => {
     blockHash: hash(),
     transactionHash: hash(),
   })
+  /** Of a caller that has seen a change in that block, after the intent's own. */
+  const UNDONE = [false, undefined, anchoring().blockNumber] as const
 
   test('default: a plan carries its intents and no others', async () => {
     const [a, b, c] = await added([issue(), issue(), issue()])
@@ -182,7 +184,7 @@ describePorts('outbox', (ports) => {
     test('behavior: does not change an intent that was requested again after the look', async () => {
       await outbox.add(suspend)
       const first = await anchor(suspend)
-      expect(await outbox.add(suspend)).toBe(true)
+      expect(await outbox.add(suspend, ...UNDONE)).toBe(true)
       expect(await queued()).toEqual([suspend])
       await outbox.review({ final: [], gone: [first], moved: [], dropped: [] })
       expect(await requeue(first)).toEqual([])
@@ -194,7 +196,7 @@ describePorts('outbox', (ports) => {
     test('behavior: does not withdraw an intent that a transaction has carried', async () => {
       await outbox.add(suspend)
       await anchor(suspend)
-      await outbox.add(suspend)
+      await outbox.add(suspend, ...UNDONE)
       await outbox.withdraw([suspend])
       expect(await queued()).toEqual([suspend])
     })
@@ -209,21 +211,49 @@ describePorts('outbox', (ports) => {
     })
   })
 
-  test('behavior: a repeated revocation takes the new reason', async () => {
+  describe('revoking for two reasons', () => {
     const documentHash = hash()
-    const revoke = (reason: number): Intent => ({
-      kind: 'revoke',
-      documentHash,
-      reason,
+    const revoke = (reason: number): Intent => ({ kind: 'revoke', documentHash, reason })
+
+    /** Plans the first revocation, and settles its plan in block 5. */
+    async function anchorFirst(reason?: number): Promise<Anchored> {
+      await outbox.add(revoke(1), true)
+      await outbox.add(revoke(2))
+      expect(await queued()).toEqual([revoke(1)])
+      const plan = await outbox.plan(transaction(0), [revoke(1)])
+      const place = { ...anchoring(), ...(reason !== undefined && { reason }) }
+      const anchored = { intent: revoke(1), anchoring: place }
+      await outbox.settle(plan, { anchored: [anchored], gone: [] }, 0n)
+      return anchored
+    }
+
+    test.each([
+      ['no change', 0],
+      ['a change before it', 4],
+    ])('behavior: does not queue what is anchored when the caller saw %s', async (_, seen) => {
+      const first = await anchorFirst()
+      expect(await outbox.add(revoke(2), true, undefined, seen)).toBe(true)
+      expect(await queued()).toEqual([])
+      expect(await outbox.find('revoke', documentHash)).toMatchObject({
+        ...{ intent: revoke(1), anchored: true },
+      })
+      // A reorg that removes it: the first one is carried out.
+      expect(await requeue(first)).toEqual([revoke(1)])
     })
-    await outbox.add(revoke(1))
-    await outbox.add(revoke(2))
-    expect(await queued()).toEqual([revoke(1)])
-    const plan = await outbox.plan(transaction(0), [revoke(1)])
-    const anchored = [{ intent: revoke(1), anchoring: anchoring() }]
-    await outbox.settle(plan, { anchored, gone: [] }, 0n)
-    await outbox.add(revoke(2))
-    expect(await queued()).toEqual([revoke(2)])
+
+    test('behavior: takes the new reason when the caller saw that it was undone', async () => {
+      await anchorFirst()
+      await outbox.add(revoke(2), ...UNDONE)
+      expect(await queued()).toEqual([revoke(2)])
+    })
+
+    test('behavior: keeps its own reason when somebody else revoked first', async () => {
+      const first = await anchorFirst(3)
+      expect((await outbox.find('revoke', documentHash))?.intent).toEqual(revoke(1))
+      const moved = { ...first, now: { ...anchoring(), reason: 2 } }
+      await outbox.review({ final: [], gone: [], moved: [moved], dropped: [] })
+      expect(await requeue({ ...first, anchoring: moved.now })).toEqual([revoke(1)])
+    })
   })
 
   test('behavior: anchors or removes queued intents that need no transaction', async () => {
@@ -451,7 +481,7 @@ describePorts('outbox', (ports) => {
         await outbox.resolve({ anchored: [{ intent, anchoring: place(i + 1) }], gone: [] })
       }
       expect(await unseen()).toHaveLength(1)
-      await outbox.add({ kind: 'suspend', documentHash })
+      await outbox.add({ kind: 'suspend', documentHash }, false, undefined, 3)
       expect(await unseen()).toEqual([])
     })
   })
